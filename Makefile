@@ -1,0 +1,52 @@
+# make demo: the main job on shipped data.  make test: all tests.  make check: lint, types, layers.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+DATA := models/data/network_sensitivity
+
+.PHONY: demo test check lint types layers benchmark clean
+.DEFAULT_GOAL := help
+
+help:
+	@sed -n 's/^# //p' Makefile
+
+$(READY): setup.cfg pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[dev]"
+	touch $@
+
+demo: $(READY)
+	mkdir -p demo
+	$(BIN)/headway compare nfs-server --preset scsi --data $(DATA)/table_a_1_scsi_performance.csv \
+	    --from 190 --to 1060 --plot demo/scsi.svg
+	$(BIN)/headway compare nfs-server --preset raid --data $(DATA)/table_a_5_raid_performance.csv \
+	    --from 490 --to 1410 --plot demo/raid.svg
+
+test: $(READY)
+	$(BIN)/python -m pytest -n auto
+
+check: lint types layers
+
+lint: $(READY)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(READY) build/typing
+	$(BIN)/mypy
+
+layers: $(READY) build/typing
+	PYTHONPATH=build/typing $(BIN)/lint-imports
+
+# mypy and import-linter cannot follow an editable install's import hook: give them a tree of links.
+.PHONY: build/typing
+build/typing:
+	mkdir -p $@/headway
+	for f in src/headway/*.py src/headway/py.typed; do ln -sf ../../../$$f $@/headway/; done
+	for p in loggp queueing models cli; do ln -sfn ../../../$$p $@/headway/$$p; done
+
+benchmark: $(READY)
+	$(BIN)/python -m pytest benchmarks -q --benchmark-disable-gc
+
+clean:
+	rm -rf $(VENV) build demo .pytest_cache .mypy_cache .ruff_cache .hypothesis

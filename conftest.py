@@ -1,0 +1,17 @@
+"""Let a bare checkout run the tests: build ``headway`` from its folders if not installed."""
+
+import importlib.util
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parent
+
+if importlib.util.find_spec("headway") is None:
+    home = ROOT / "src/headway"
+    spec = importlib.util.spec_from_file_location(
+        "headway", home / "__init__.py", submodule_search_locations=[str(home), str(ROOT)]
+    )
+    assert spec is not None
+    assert spec.loader is not None
+    sys.modules["headway"] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(sys.modules["headway"])

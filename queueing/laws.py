@@ -1,0 +1,133 @@
+"""Operational laws: what any system in steady flow obeys, whatever its distributions.
+
+Source: Denning and Buzen, "The Operational Analysis of Queueing Network Models",
+ACM Computing Surveys 10(3), 1978; Lazowska et al., *Quantitative System Performance*, ch. 3.
+"""
+
+from typing import Any
+
+from headway.kinds import Quantity
+
+
+def utilisation_law(throughput: Quantity, service_time: Quantity, servers: Quantity = 1) -> Any:
+    """Share of time that a server is busy: U = X S / m.
+
+    Parameters
+    ----------
+    throughput
+        Completions X [1/s], 0 or more.
+    service_time
+        Time S that a completion keeps a server busy [s].
+    servers
+        Number of servers m.
+
+    Examples
+    --------
+    >>> utilisation_law(800, 650e-6)
+    0.52
+    """
+    return throughput * service_time / servers
+
+
+def littles_law(throughput: Quantity, residence_time: Quantity) -> Any:
+    """Mean number in a system: Q = X R.
+
+    Parameters
+    ----------
+    throughput
+        Completions X [1/s].
+    residence_time
+        Mean time R that each spends inside [s].
+
+    Examples
+    --------
+    >>> littles_law(1000, 0.02)
+    20.0
+    """
+    return throughput * residence_time
+
+
+def forced_flow_law(throughput: Quantity, visits: Quantity) -> Any:
+    """Throughput of a station from that of the system: X_k = V_k X.
+
+    Parameters
+    ----------
+    throughput
+        Jobs the system completes X [1/s].
+    visits
+        Mean visits V_k of a job to the station.
+    """
+    return throughput * visits
+
+
+def service_demand(visits: Quantity, service_time: Quantity) -> Any:
+    """Service a job needs of a station over all its visits: D = V S.
+
+    Parameters
+    ----------
+    visits
+        Mean visits V of a job.
+    service_time
+        Service time S per visit [s].
+    """
+    return visits * service_time
+
+
+def interactive_response_time(
+    population: Quantity, throughput: Quantity, think_time: Quantity = 0
+) -> Any:
+    """Response time of a closed system: R = N / X - Z.
+
+    Parameters
+    ----------
+    population
+        Jobs N that circulate.
+    throughput
+        Completions X [1/s], above 0.
+    think_time
+        Mean time Z between a completion and the next request [s].
+
+    Examples
+    --------
+    >>> interactive_response_time(45, 1500)
+    0.03
+    """
+    return population / throughput - think_time
+
+
+def saturation_throughput(service_demand: Quantity, servers: Quantity = 1) -> Any:
+    """Throughput at which a station is always busy: m / D.
+
+    Parameters
+    ----------
+    service_demand
+        Demand D of a job at the station [s], above 0.
+    servers
+        Number of servers m.
+
+    Examples
+    --------
+    >>> round(saturation_throughput(650e-6), 1)
+    1538.5
+    """
+    return servers / service_demand
+
+
+def knee_population(largest_demand: Quantity, total_demand: Quantity, think_time: Quantity) -> Any:
+    """Population at which the two asymptotes of a closed system meet: N* = (Z + sum D) / max D/m.
+
+    Parameters
+    ----------
+    largest_demand
+        Demand per server of the bottleneck, max D/m [s].
+    total_demand
+        Sum of all demands [s].
+    think_time
+        Mean think time Z [s].
+
+    Examples
+    --------
+    >>> knee_population(0.5, 1.0, 9.0)
+    20.0
+    """
+    return (think_time + total_demand) / largest_demand

@@ -1,0 +1,198 @@
+"""Stations: where requests wait and are served.
+
+A station knows its laws per visit; how often it is visited is the network's business.
+Every method takes floats, NumPy arrays or SymPy expressions.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from headway.kinds import (
+    Quantity,
+    check_count,
+    check_positive,
+    is_symbolic,
+    number,
+    plain,
+)
+from headway.queueing.erlang import erlang_c
+from headway.queueing.laws import littles_law, saturation_throughput, utilisation_law
+
+
+class Station(ABC):
+    """What every station can tell of itself at a given arrival rate [1/s]."""
+
+    service_time: Quantity | str
+
+    @property
+    def count(self) -> Quantity:
+        """Number of servers m."""
+        return 1
+
+    @property
+    def capacity(self) -> Any:
+        """Largest arrival rate it can serve: m / S [1/s]."""
+        return saturation_throughput(number("service_time", self.service_time), self.count)
+
+    def utilisation(self, arrival_rate: Quantity) -> Any:
+        """Share of its servers that is busy: U = lambda S / m; 1 or more means overload."""
+        return utilisation_law(arrival_rate, number("service_time", self.service_time), self.count)
+
+    @abstractmethod
+    def waiting_time(self, arrival_rate: Quantity) -> Any:
+        """Mean time in the queue before service, per visit [s]; infinite from saturation on."""
+
+    def response_time(self, arrival_rate: Quantity) -> Any:
+        """Mean waiting and service time of a visit: R = W + S [s]."""
+        return self.waiting_time(arrival_rate) + number("service_time", self.service_time)
+
+    def queue_length(self, arrival_rate: Quantity) -> Any:
+        """Mean number waiting and in service, by Little's law: Q = lambda R."""
+        return littles_law(arrival_rate, self.response_time(arrival_rate))
+
+
+def _while_stable(utilisation: Any, waiting_time: Callable[[Any], Any]) -> Any:
+    """Evaluate a waiting time where U < 1, and give infinity elsewhere."""
+    if is_symbolic(utilisation):
+        return waiting_time(utilisation)
+    busy = np.asarray(utilisation, float)
+    stable = busy < 1
+    if stable.all():
+        return plain(waiting_time(busy))
+    return plain(np.where(stable, waiting_time(np.where(stable, busy, 0.0)), np.inf))
+
+
+@dataclass(frozen=True)
+class Delay(Station):
+    """A delay centre: a server for everybody, so nobody waits: R = S.
+
+    Parameters
+    ----------
+    service_time
+        The delay S [s], above 0.
+
+    Raises
+    ------
+    InvalidParameter
+        For a delay that is not positive and finite.
+
+    Examples
+    --------
+    >>> Delay(3.4e-3).response_time(800)
+    0.0034
+
+    References
+    ----------
+    Lazowska et al., *Quantitative System Performance*, 1984, section 6.5.
+    """
+
+    service_time: Quantity | str
+
+    def __post_init__(self) -> None:
+        check_positive("service_time", self.service_time)
+
+    @property
+    def capacity(self) -> Any:
+        """Infinite: there is always another server."""
+        return np.inf
+
+    def utilisation(self, arrival_rate: Quantity) -> Any:
+        """Zero: of infinitely many servers a finite number is busy."""
+        return arrival_rate * 0
+
+    def waiting_time(self, arrival_rate: Quantity) -> Any:
+        """Zero: nobody waits."""
+        return arrival_rate * 0
+
+
+@dataclass(frozen=True)
+class MM1(Station):
+    """One server, Poisson arrivals, exponential service: R = S / (1 - U).
+
+    Parameters
+    ----------
+    service_time
+        Mean service time S [s], above 0.
+
+    Raises
+    ------
+    InvalidParameter
+        For a service time that is not positive and finite.
+
+    Examples
+    --------
+    >>> MM1(service_time=0.5).response_time(1.0)
+    1.0
+
+    References
+    ----------
+    Kleinrock, *Queueing Systems* I, 1975, section 3.2.
+    """
+
+    service_time: Quantity | str
+
+    def __post_init__(self) -> None:
+        check_positive("service_time", self.service_time)
+
+    def waiting_time(self, arrival_rate: Quantity) -> Any:
+        """W = U S / (1 - U) [s]."""
+        service_time = number("service_time", self.service_time)
+        return _while_stable(
+            self.utilisation(arrival_rate), lambda busy: busy * service_time / (1 - busy)
+        )
+
+
+@dataclass(frozen=True)
+class MMm(Station):
+    """m servers that share one queue, Poisson arrivals, exponential service.
+
+    W = C(m, a) S / (m - a) with a = lambda S and Erlang's C.
+
+    Parameters
+    ----------
+    service_time
+        Mean service time S of one server [s], above 0.
+    servers
+        Number of servers m, a whole number of 1 or more.
+
+    Raises
+    ------
+    InvalidParameter
+        For a service time that is not positive, or servers that are not 1, 2, 3...
+
+    Examples
+    --------
+    >>> disks = MMm(service_time=0.012, servers=28)
+    >>> round(disks.utilisation(1000), 4), round(disks.response_time(1000), 6)
+    (0.4286, 0.012)
+
+    References
+    ----------
+    Kleinrock, *Queueing Systems* I, 1975, section 3.5.
+    """
+
+    service_time: Quantity | str
+    servers: Quantity | str
+
+    def __post_init__(self) -> None:
+        check_positive("service_time", self.service_time)
+        check_count("servers", self.servers)
+
+    @property
+    def count(self) -> Quantity:
+        """Number of servers m."""
+        return number("servers", self.servers)
+
+    def waiting_time(self, arrival_rate: Quantity) -> Any:
+        """W = C(m, a) S / (m - a) [s]."""
+        service_time = number("service_time", self.service_time)
+        return _while_stable(
+            self.utilisation(arrival_rate),
+            lambda busy: (
+                erlang_c(self.count, self.count * busy) * service_time / (self.count * (1 - busy))
+            ),
+        )

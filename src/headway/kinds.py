@@ -1,0 +1,203 @@
+"""Kinds of number: a law written once serves floats, NumPy arrays and SymPy expressions.
+
+SymPy is never imported here for numbers: a value can only be symbolic after somebody
+else has imported SymPy.
+"""
+
+import math
+import sys
+from collections.abc import Callable
+from typing import Any, Protocol, TypeAlias, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headway.errors import InvalidParameter
+
+FloatArray: TypeAlias = NDArray[np.float64]
+Number: TypeAlias = float | FloatArray
+
+
+class Quantity(Protocol):
+    """A float, a NumPy array or a SymPy expression: whatever obeys plain arithmetic."""
+
+    def __add__(self, other: Any, /) -> Any: ...
+    def __radd__(self, other: Any, /) -> Any: ...
+    def __sub__(self, other: Any, /) -> Any: ...
+    def __rsub__(self, other: Any, /) -> Any: ...
+    def __mul__(self, other: Any, /) -> Any: ...
+    def __rmul__(self, other: Any, /) -> Any: ...
+    def __truediv__(self, other: Any, /) -> Any: ...
+    def __rtruediv__(self, other: Any, /) -> Any: ...
+    def __pow__(self, other: Any, /) -> Any: ...
+    def __neg__(self) -> Any: ...
+
+
+def is_symbolic(*values: object) -> bool:
+    """Tell whether any of the values is a SymPy expression.
+
+    Examples
+    --------
+    >>> from sympy import Symbol
+    >>> is_symbolic(1.0, Symbol("x")), is_symbolic(1.0)
+    (True, False)
+    """
+    sympy = sys.modules.get("sympy")
+    return sympy is not None and any(isinstance(value, sympy.Basic) for value in values)
+
+
+def plain(value: object) -> Any:
+    """Turn a NumPy scalar or 0-d array into a float; leave everything else as it is."""
+    if isinstance(value, np.generic | np.ndarray) and value.ndim == 0:
+        return value.item()
+    return value
+
+
+def _numeric_where(condition: Any, if_true: Any, if_false: Any) -> Any:
+    return np.where(condition, if_true, if_false)
+
+
+def _symbolic_where(condition: Any, if_true: Any, if_false: Any) -> Any:
+    import sympy
+
+    return sympy.Piecewise((if_true, condition), (if_false, True))
+
+
+def _fold(function: Any) -> Callable[..., Any]:
+    """Make a function of two arguments take any number of them."""
+
+    def folded(first: Any, *others: Any) -> Any:
+        for other in others:
+            first = function(first, other)
+        return first
+
+    return folded
+
+
+_NUMERIC: dict[str, Callable[..., Any]] = {
+    "min": _fold(np.minimum),
+    "max": _fold(np.maximum),
+    "abs": np.abs,
+    "ceil": np.ceil,
+    "floor": np.floor,
+    "sqrt": np.sqrt,
+    "exp": np.exp,
+    "log": np.log,
+    "where": _numeric_where,
+}
+_SYMBOLIC = {
+    "min": "Min",
+    "max": "Max",
+    "abs": "Abs",
+    "ceil": "ceiling",
+    "floor": "floor",
+    "sqrt": "sqrt",
+    "exp": "exp",
+    "log": "log",
+}
+
+FUNCTIONS = frozenset(_NUMERIC)
+
+
+def apply(function: str, *arguments: Any) -> Any:
+    """Apply one of `FUNCTIONS` to any kind of number.
+
+    Parameters
+    ----------
+    function
+        Name: min, max, abs, ceil, floor, sqrt, exp, log or where(condition, a, b).
+    arguments
+        Floats, arrays or SymPy expressions.
+
+    Examples
+    --------
+    >>> apply("max", 2.0, 3.0)
+    3.0
+    >>> from sympy import Symbol
+    >>> apply("max", 2, Symbol("x"))
+    Max(2, x)
+    """
+    if not is_symbolic(*arguments):
+        return plain(_NUMERIC[function](*arguments))
+    if function == "where":
+        return _symbolic_where(*arguments)
+    import sympy
+
+    return getattr(sympy, _SYMBOLIC[function])(*arguments)
+
+
+def number(name: str, value: Quantity | str) -> Quantity:
+    """Give back a value that can be calculated with; refuse the text of a formula."""
+    if isinstance(value, str):
+        msg = f"{name} is the formula {value!r}: put it into a ModelGraph and give it values"
+        raise InvalidParameter(msg)
+    return value
+
+
+def _worst(value: Any, good: Callable[[Any], Any]) -> float | None:
+    """Find the first entry of a numeric value that is not good (NaN is never good)."""
+    entries = np.asarray(value, dtype=float)
+    bad = ~np.asarray(good(entries))
+    return float(entries[bad].flat[0]) if bad.any() else None
+
+
+def check_domain(name: str, value: object, good: Callable[[Any], Any], must: str) -> None:
+    """Refuse a number (or an array's entry) outside a domain; pass formulas and symbols.
+
+    Parameters
+    ----------
+    name, must
+        For the message: "service_time is -1; it must be positive and finite".
+    value
+        Number, array, SymPy expression or formula text; only the first two are checked.
+    good
+        Tells, entry by entry, whether a numeric value is in the domain.
+
+    Raises
+    ------
+    InvalidParameter
+        With the name, the first offending value and the domain.
+    """
+    if isinstance(value, str) or (is_symbolic(value) and not cast(Any, value).is_number):
+        return
+    worst = _worst(value, good)
+    if worst is not None:
+        msg = f"{name} is {worst:g}; it must be {must}"
+        raise InvalidParameter(msg)
+
+
+def check_positive(name: str, value: object) -> None:
+    """Refuse a number that is not positive and finite.
+
+    Examples
+    --------
+    >>> check_positive("service_time", 0.01)
+    >>> check_positive("service_time", 0.0)
+    Traceback (most recent call last):
+        ...
+    headway.errors.InvalidParameter: service_time is 0; it must be positive and finite
+    """
+    check_domain(name, value, lambda x: (x > 0) & (x < math.inf), "positive and finite")
+
+
+def check_not_negative(name: str, value: object) -> None:
+    """Refuse a number that is negative or not finite."""
+    check_domain(name, value, lambda x: (x >= 0) & (x < math.inf), "zero or more and finite")
+
+
+def check_count(name: str, value: object) -> None:
+    """Refuse a number that is not a whole number of one or more.
+
+    Examples
+    --------
+    >>> check_count("servers", 2.5)
+    Traceback (most recent call last):
+        ...
+    headway.errors.InvalidParameter: servers is 2.5; it must be a whole number of 1 or more
+    """
+    check_domain(
+        name,
+        value,
+        lambda x: (x >= 1) & (x < math.inf) & (x == np.floor(x)),
+        "a whole number of 1 or more",
+    )
