@@ -1,0 +1,289 @@
+"""Units, where numbers enter and leave: s, B, bit, op, message, job, and what they make.
+
+Inside headway numbers are SI (seconds, bytes, and counts of operations, messages, jobs).
+Prefixes are SI (k, M, G: powers of 1000) and IEC (Ki, Mi, Gi: powers of 1024); KB is read
+as kB. Counts may be left out: a rate "800 /s" serves where "800 op/s" is wanted, but
+messages are not operations.
+"""
+
+import math
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+
+from headway.errors import UnitError
+
+Dimension = tuple[int, int, int, int, int]
+"""Exponents of second, byte, operation, message and job."""
+
+_BASES = ("s", "B", "op", "message", "job")
+_NONE: Dimension = (0, 0, 0, 0, 0)
+
+
+@dataclass(frozen=True)
+class Unit:
+    """A unit: how much of the SI unit of its dimension it is, and what to call it.
+
+    Parameters
+    ----------
+    text
+        As written, e.g. "us" or "MB/s".
+    scale
+        SI value of one such unit, e.g. 1e-6.
+    dimension
+        Exponents of second, byte, operation, message, job.
+
+    Examples
+    --------
+    >>> unit("MB/s").scale
+    1000000.0
+    """
+
+    text: str
+    scale: float
+    dimension: Dimension
+
+    def __str__(self) -> str:
+        return self.text
+
+
+ONE = Unit("", 1.0, _NONE)
+
+
+def _base(index: int) -> Dimension:
+    return tuple(int(i == index) for i in range(5))  # type: ignore[return-value]
+
+
+def _named() -> dict[str, tuple[float, Dimension]]:
+    time, data, operation, message, job = (_base(index) for index in range(5))
+    si = {"": 1.0, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15}
+    iec = {"Ki": 2.0**10, "Mi": 2.0**20, "Gi": 2.0**30, "Ti": 2.0**40, "Pi": 2.0**50}
+    small = {"": 1.0, "m": 1e-3, "u": 1e-6, "µ": 1e-6, "μ": 1e-6, "n": 1e-9, "p": 1e-12}
+    names = {f"{p}s": (scale, time) for p, scale in small.items()}
+    names |= {"min": (60.0, time), "h": (3600.0, time), "d": (86400.0, time)}
+    for prefix, scale in (si | iec).items():
+        names[f"{prefix}B"] = (scale, data)
+        names[f"{prefix}bit"] = (scale / 8, data)
+    names["KB"] = (1e3, data)
+    for prefix, scale in si.items():
+        names[f"{prefix}op"] = (scale, operation)
+    names |= {"ops": (1.0, operation), "message": (1.0, message), "messages": (1.0, message)}
+    names |= {"job": (1.0, job), "jobs": (1.0, job), "%": (0.01, _NONE), "1": (1.0, _NONE)}
+    return names
+
+
+_NAMED = _named()
+_HINTS = {
+    "K": "kB or KiB",
+    "b": "bit or B",
+    "Mb": "Mbit or MB",
+    "Gb": "Gbit or GB",
+    "kb": "kbit or kB",
+}
+_TOKEN = re.compile(
+    r"\s*(?:(?P<name>[A-Za-zµμ%]+|1(?![0-9.]))(?:(?:\^|\*\*)?(?P<power>-?\d))?|(?P<sign>[*/·]))"
+)
+_NUMBER = re.compile(r"\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*(.*)", re.DOTALL)
+
+
+@lru_cache(maxsize=512)
+def unit(text: str) -> Unit:
+    """Read a unit such as "ms", "MB/s", "us/message" or "MB*s/op".
+
+    Parameters
+    ----------
+    text
+        Names joined by ``*``, ``/`` or blanks, read from left to right; empty for a plain number.
+
+    Raises
+    ------
+    UnitError
+        For a name that is not known, with a hint where a letter is ambiguous.
+
+    Examples
+    --------
+    >>> unit("1/s").dimension == unit("/s").dimension
+    True
+    >>> unit("GiB").scale
+    1073741824.0
+    """
+    scale, dimension, position, direction = 1.0, list(_NONE), 0, 1
+    stripped = text.strip()
+    while position < len(stripped):
+        match = _TOKEN.match(stripped, position)
+        if match is None:
+            msg = f"unit {text!r} cannot be read; write for example ms, MB/s or op/s"
+            raise UnitError(msg)
+        position = match.end()
+        if match["sign"]:
+            direction = -1 if match["sign"] == "/" else 1
+            continue
+        factor, exponents = _look_up(match["name"])
+        power = direction * int(match["power"] or 1)
+        scale *= factor**power
+        dimension = [d + power * e for d, e in zip(dimension, exponents, strict=True)]
+        direction = 1
+    return Unit(stripped, scale, tuple(dimension))  # type: ignore[arg-type]
+
+
+def _look_up(name: str) -> tuple[float, Dimension]:
+    if name in _NAMED:
+        return _NAMED[name]
+    hint = _HINTS.get(name)
+    if hint is not None:
+        msg = f"unit {name!r} is ambiguous; write {hint}"
+        raise UnitError(msg)
+    import difflib
+
+    near = difflib.get_close_matches(name, _NAMED, 3, 0.5)
+    msg = f"unit {name!r} is not known" + (f"; did you mean {', '.join(near)}?" if near else "")
+    raise UnitError(msg)
+
+
+def compatible(given: Dimension, wanted: Dimension) -> bool:
+    """Tell whether a quantity of one dimension can stand for another.
+
+    Time and data have to agree; counts (op, message, job) have to agree unless one side
+    leaves them out.
+
+    Examples
+    --------
+    >>> compatible(unit("/s").dimension, unit("op/s").dimension)
+    True
+    >>> compatible(unit("message/s").dimension, unit("op/s").dimension)
+    False
+    """
+    same_measure = given[:2] == wanted[:2]
+    return same_measure and (given[2:] == wanted[2:] or not any(given[2:]) or not any(wanted[2:]))
+
+
+def quantity(text: str | float, wanted: Unit | None = None, name: str = "value") -> float:
+    """Read a number with or without unit, and give its SI value.
+
+    Parameters
+    ----------
+    text
+        A number (taken as SI), or text such as "650 us", "12ms", "800", "40 %".
+    wanted
+        The unit that the quantity must be convertible to; not checked if none is given.
+    name
+        What is read, for the message.
+
+    Raises
+    ------
+    UnitError
+        For text that is no number, is not finite, or is of the wrong dimension.
+
+    Examples
+    --------
+    >>> quantity("650us", unit("s"))
+    0.00065
+    >>> quantity("3 MB", unit("s"), "cpu_time")
+    Traceback (most recent call last):
+        ...
+    headway.errors.UnitError: cpu_time is '3 MB', which is data (B); it needs time, such as s
+    """
+    match = _NUMBER.fullmatch(str(text))
+    value = float(match[1]) if match else math.nan
+    if match is None or not math.isfinite(value):
+        msg = f"{name} is {text!r}, not a finite number with a unit such as '650 us'"
+        raise UnitError(msg)
+    given = unit(match[2])
+    if given.text and wanted is not None and not compatible(given.dimension, wanted.dimension):
+        example = wanted.text or "a bare 1.5"
+        msg = (
+            f"{name} is {str(text)!r}, which is {_word(given.dimension)} "
+            f"({si_text(given.dimension)}); it needs {_word(wanted.dimension)}, such as {example}"
+        )
+        raise UnitError(msg)
+    return value * given.scale if given.text else value
+
+
+_WORDS = {(1, 0): "time", (0, 1): "data", (-1, 0): "rate", (-1, 1): "bandwidth", (0, 0): "a number"}
+
+
+def _word(dimension: Dimension) -> str:
+    return _WORDS.get(dimension[:2], "a product")
+
+
+def si_text(dimension: Dimension) -> str:
+    """Write the SI unit of a dimension.
+
+    Examples
+    --------
+    >>> si_text(unit("MB/ms").dimension), si_text(unit("1/ms").dimension)
+    ('B/s', '1/s')
+    """
+    above = [_power(b, e) for b, e in zip(_BASES, dimension, strict=True) if e > 0]
+    below = [_power(b, -e) for b, e in zip(_BASES, dimension, strict=True) if e < 0]
+    head = "*".join(above) or ("1" if below else "")
+    return "/".join([head, *below])
+
+
+def _power(base: str, exponent: int) -> str:
+    return base if exponent == 1 else f"{base}^{exponent}"
+
+
+_HEADER_WORDS = {
+    "s": "s", "ms": "ms", "us": "us", "ns": "ns", "min": "min",
+    "bytes": "B", "byte": "B", "kb": "kB", "mb": "MB", "gb": "GB", "tb": "TB",
+    "kib": "KiB", "mib": "MiB", "gib": "GiB", "bits": "bit", "kbit": "kbit",
+    "mbit": "Mbit", "gbit": "Gbit", "ops": "op", "op": "op", "kops": "kop",
+    "messages": "message", "message": "message", "jobs": "job", "job": "job", "percent": "%",
+}  # fmt: skip
+
+
+def split_header(column: str) -> tuple[str, Unit | None]:
+    """Split a CSV column's name into the quantity's name and its unit.
+
+    Parameters
+    ----------
+    column
+        For example ``response_ms``, ``throughput_ops_s``, ``gap_us_per_kb``, ``system``.
+
+    Returns
+    -------
+    Name and unit; no unit where the name does not end in one.
+
+    Examples
+    --------
+    >>> name, found = split_header("throughput_ops_s")
+    >>> name, str(found)
+    ('throughput', 'op/s')
+    >>> name, found = split_header("gap_us_per_kb")
+    >>> name, str(found)
+    ('gap', 'us/kB')
+    """
+    words = column.strip().split("_")
+    first = len(words)
+    while first > 1 and (words[first - 1] in _HEADER_WORDS or words[first - 1] == "per"):
+        first -= 1
+    suffix = words[first:]
+    if not suffix or suffix[0] == "per":
+        return column.strip(), None
+    parts = [_HEADER_WORDS[word] for word in suffix if word != "per"]
+    if any(part in ("s", "min") for part in parts[1:]) or "per" in suffix or len(parts) == 1:
+        return "_".join(words[:first]), unit("/".join(parts))
+    return "_".join(words[:first]), unit("*".join(parts))
+
+
+_LADDERS: dict[tuple[int, int], tuple[str, ...]] = {
+    (1, 0): ("ns", "us", "ms", "s"),
+    (0, 1): ("B", "kB", "MB", "GB", "TB"),
+    (-1, 1): ("B/s", "kB/s", "MB/s", "GB/s", "TB/s"),
+}
+
+
+def readable(dimension: Dimension, size: float) -> Unit:
+    """Choose the unit that shows a quantity of that size (in SI) with few digits.
+
+    Examples
+    --------
+    >>> str(readable(unit("s").dimension, 0.0123))
+    'ms'
+    """
+    ladder = _LADDERS.get(dimension[:2])
+    if ladder is None or not 0 < abs(size) < math.inf:
+        return unit(si_text(dimension))
+    fitting = [candidate for candidate in map(unit, ladder) if candidate.scale <= abs(size)]
+    return fitting[-1] if fitting else unit(ladder[0])

@@ -1,0 +1,111 @@
+import math
+
+import numpy as np
+import pytest
+import sympy
+from hypothesis import given
+from hypothesis import strategies as st
+
+from headway.errors import FormulaError
+from headway.models.formula import formula
+from headway.models.from_sympy import from_sympy
+
+VALUES = {"a": 2.0, "b": 3.0, "lan.overhead": 5.0}
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("a + b * 2", 8.0),
+        ("-a ** 2", -4.0),
+        ("(a - b) / b", -1 / 3),
+        ("max(a, b, 7) + min(a, b)", 9.0),
+        ("where(a < b, 10, 20)", 10.0),
+        ("sqrt(a) * exp(0) + log(1) + abs(-b) + ceil(1.2) + floor(1.8)", math.sqrt(2) + 6),
+        ("2.4 * lan.overhead", 12.0),
+        ("+a", 2.0),
+    ],
+)
+def test_values(text, value):
+    assert formula(text).evaluate(VALUES) == pytest.approx(value, rel=1e-15)
+
+
+def test_arrays_go_through_whole():
+    result = formula("where(a > 1.5, a, 0) + b").evaluate({"a": np.array([1.0, 2.0]), "b": 1.0})
+
+    assert result.tolist() == [1.0, 3.0]
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("", "not arithmetic"),
+        ("a +", "not arithmetic"),
+        ("__import__('os')", "not a function"),
+        ("a.__class__", "attribute"),
+        ("a.b.c", "attribute"),
+        ("(a).b()", "not a function"),
+        ("lambda: 1", "lambda"),
+        ("[1]", "not allowed"),
+        ("a if b else 1", "if/else"),
+        ("'text'", "not a number"),
+        ("1j", "not a number"),
+        ("True", "not a number"),
+        ("a % 2", "Mod"),
+        ("a @ b", "MatMult"),
+        ("a < b < 3", "compare two"),
+        ("sin(a)", "not a function"),
+        ("max(*a)", "not allowed"),
+        ("max()", "0 arguments"),
+        ("exp(a, b)", "2 arguments"),
+        ("a ** 1e6", "exponent"),
+        ("1e999", "too large"),
+        ("(" * 10_000 + "a" + ")" * 10_000, "longer"),
+        ("(" * 200 + "a" + ")" * 200, "nested"),
+        ("a" + "+a" * 400, "too many terms"),
+        ("-" * 300 + "a", "too many terms"),
+        ("a := 2", "not arithmetic"),
+        ("a; b", "not arithmetic"),
+        ("{a: b for a in b}", "not allowed"),
+    ],
+)
+def test_refused(text, why):
+    with pytest.raises(FormulaError, match=why):
+        formula(text)
+
+
+def test_division_by_zero_is_named():
+    with pytest.raises(FormulaError, match="not a finite number"):
+        formula("1 / a").evaluate({"a": 0.0})
+
+
+leaves = st.sampled_from(["a", "b", "c"]) | st.floats(0.1, 9).map(lambda x: f"{x!r}")
+expressions = st.recursive(
+    leaves,
+    lambda inner: st.one_of(
+        st.tuples(inner, st.sampled_from("+-*/"), inner).map(lambda t: f"({t[0]} {t[1]} {t[2]})"),
+        st.tuples(st.sampled_from(["min", "max"]), inner, inner).map(
+            lambda t: f"{t[0]}({t[1]}, {t[2]})"
+        ),
+    ),
+    max_leaves=8,
+)
+
+
+@given(expressions, st.tuples(*[st.floats(0.5, 2)] * 3))
+def test_numbers_symbols_and_back_agree(text, numbers):
+    values = dict(zip("abc", numbers, strict=True))
+    symbols = {name: sympy.Symbol(name, positive=True) for name in "abc"}
+    read = formula(text)
+    try:
+        expected = read.evaluate(values)
+    except FormulaError:
+        return
+
+    expression = sympy.sympify(read.evaluate(symbols))
+
+    if not expression.has(sympy.zoo, sympy.nan):
+        # Tolerance: SymPy reorders sums, and differences of near-equal terms lose digits.
+        assert from_sympy(expression).evaluate(values) == pytest.approx(
+            expected, rel=1e-6, abs=1e-6
+        )

@@ -1,0 +1,90 @@
+import numpy as np
+import pytest
+import sympy
+from hypothesis import given
+from hypothesis import strategies as st
+
+from headway.errors import GraphError
+from headway.queueing.traffic import visit_ratios
+
+
+def test_feedback_loop():
+    assert visit_ratios(["cpu"], {"cpu": 1.0}, {("cpu", "cpu"): 0.6}) == {"cpu": 2.5}
+
+
+def test_symbols_come_out_closed():
+    p = sympy.Symbol("p", positive=True)
+
+    visits = visit_ratios(["a", "b"], {"a": 1}, {("a", "b"): p, ("b", "a"): sympy.Integer(1)})
+
+    assert visits["a"] == 1 / (1 - p)
+    assert visits["b"] == p / (1 - p)
+
+
+@st.composite
+def networks(draw):
+    size = draw(st.integers(1, 6))
+    weights = np.array(
+        draw(st.lists(st.floats(0, 1), min_size=size * (size + 1), max_size=size * (size + 1)))
+    ).reshape(size, size + 1)
+    weights[weights < 0.3] = 0
+    weights[:, -1] += 0.05
+    return weights[:, :-1] / weights.sum(axis=1, keepdims=True)
+
+
+@given(networks())
+def test_agrees_with_dense_linear_algebra(matrix):
+    size = len(matrix)
+    routes = {(i, j): matrix[i, j] for i in range(size) for j in range(size) if matrix[i, j]}
+    expected = np.linalg.solve(np.eye(size) - matrix.T, np.eye(size)[0])
+
+    visits = visit_ratios(range(size), {0: 1.0}, routes)
+
+    # Tolerance: every job leaves with chance 0.8 % at least, so the condition is below 1e3.
+    np.testing.assert_allclose(list(visits.values()), expected, rtol=1e-11, atol=1e-13)
+
+
+@given(networks())
+def test_arrays_give_what_scalars_give(matrix):
+    size = len(matrix)
+    edges = [(i, j) for i in range(size) for j in range(size) if matrix[i, j]]
+    halves = np.array([1.0, 0.5])
+
+    together = visit_ratios(
+        range(size), {0: 1.0}, {(i, j): matrix[i, j] * halves for i, j in edges}
+    )
+
+    for k, half in enumerate(halves):
+        alone = visit_ratios(range(size), {0: 1.0}, {(i, j): matrix[i, j] * half for i, j in edges})
+        for node, visits in alone.items():
+            assert np.broadcast_to(together[node], 2)[k] == pytest.approx(visits, rel=1e-14)
+
+
+def test_large_sparse_network_conserves_flow():
+    generator = np.random.default_rng(1)
+    size = 500
+    routes = {}
+    for node in range(size):
+        for target in generator.choice(size, 3, replace=False):
+            routes[node, int(target)] = 0.3
+
+    visits = visit_ratios(range(size), {0: 1.0}, routes)
+
+    # All that enters leaves: a tenth of every visit leaves here.
+    assert sum(visits.values()) * 0.1 == pytest.approx(1.0, rel=1e-10)
+
+
+@pytest.mark.parametrize(
+    ("routes", "why"),
+    [
+        ({("a", "b"): 1.2}, "not between 0 and 1"),
+        ({("a", "b"): -0.1}, "not between 0 and 1"),
+        ({("a", "b"): np.nan}, "not between 0 and 1"),
+        ({("a", "b"): 0.7, ("a", "a"): 0.6}, r"out of a sum to 1\.3"),
+        ({("a", "b"): 1.0, ("b", "a"): 1.0}, "nothing leaves the loop of a, b"),
+        ({("a", "a"): np.array([0.5, 1.0])}, "nothing leaves"),
+    ],
+)
+def test_refused(routes, why):
+    with pytest.raises(GraphError, match=why):
+        visit_ratios(["a", "b"], {"a": 1.0}, routes)
