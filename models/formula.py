@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, TypeAlias
 
+import numpy as np
+
 from headway import kinds
 from headway.errors import FormulaError
 from headway.kinds import is_symbolic
@@ -33,6 +35,7 @@ _OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
     "==": operator.eq,
     "!=": operator.ne,
 }
+_NUMERIC: dict[str, Callable[[Any, Any], Any]] = {"/": np.true_divide, "**": np.power}
 _SYMBOLS: dict[type, str] = {
     ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.Pow: "**",
     ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!=",
@@ -100,8 +103,12 @@ class Formula:
         return self.tree.value if isinstance(self.tree, Constant) else None
 
     def evaluate(self, values: Mapping[str, Any]) -> Any:
-        """Calculate it from the values of its names: floats, arrays or SymPy expressions."""
-        return kinds.plain(_evaluate(self.tree, values))
+        """Calculate it from the values of its names: floats, arrays or SymPy expressions.
+
+        Numbers follow IEEE arithmetic: 1/0 is infinite, 0/0 is not a number.
+        """
+        with np.errstate(all="ignore"):
+            return kinds.plain(_evaluate(self.tree, values))
 
 
 def _names(tree: Tree) -> set[str]:
@@ -129,14 +136,26 @@ def _operate(symbol: str, left: Any, right: Any) -> Any:
         import sympy
 
         return sympy.Eq(left, right) if symbol == "==" else sympy.Ne(left, right)
-    try:
-        result = _OPERATORS[symbol](left, right)
-    except (ZeroDivisionError, OverflowError):
-        result = 1j
-    if isinstance(result, complex):
-        msg = f"{left:g} {symbol} {right:g} is not a finite number"
-        raise FormulaError(msg)
-    return result
+    if is_symbolic(left, right):
+        return _OPERATORS[symbol](left, right)
+    return _NUMERIC.get(symbol, _OPERATORS[symbol])(left, right)
+
+
+def render(tree: Tree) -> str:
+    """Write a tree as text that `formula` reads back to the same tree.
+
+    Examples
+    --------
+    >>> render(formula("a + 2*b").tree)
+    '(a + (2.0 * b))'
+    """
+    if isinstance(tree, Constant):
+        return repr(tree.value)
+    if isinstance(tree, Name):
+        return tree.name
+    if isinstance(tree, Call):
+        return f"{tree.function}({', '.join(map(render, tree.arguments))})"
+    return f"({render(tree.left)} {tree.symbol} {render(tree.right)})"
 
 
 @lru_cache(maxsize=4096)

@@ -6,7 +6,7 @@ from typing import Any
 import sympy
 
 from headway.errors import FormulaError
-from headway.models.formula import Call, Constant, Formula, Name, Operation, Tree
+from headway.models.formula import Call, Constant, Formula, Name, Operation, Tree, render
 
 _FUNCTIONS: dict[Any, str] = {
     sympy.Max: "max",
@@ -49,7 +49,8 @@ def from_sympy(expression: Any) -> Formula:
     >>> from_sympy(2 * x + 1).evaluate({"x": 3.0})
     7.0
     """
-    return Formula(str(expression), _tree(expression))
+    tree = _tree(expression)
+    return Formula(render(tree), tree)
 
 
 def _tree(node: Any) -> Tree:

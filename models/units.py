@@ -259,12 +259,28 @@ def split_header(column: str) -> tuple[str, Unit | None]:
     while first > 1 and (words[first - 1] in _HEADER_WORDS or words[first - 1] == "per"):
         first -= 1
     suffix = words[first:]
-    if not suffix or suffix[0] == "per":
-        return column.strip(), None
     parts = [_HEADER_WORDS[word] for word in suffix if word != "per"]
-    if any(part in ("s", "min") for part in parts[1:]) or "per" in suffix or len(parts) == 1:
-        return "_".join(words[:first]), unit("/".join(parts))
-    return "_".join(words[:first]), unit("*".join(parts))
+    if not parts:
+        return column.strip(), None
+    divides = "per" in suffix or any(part in ("s", "min") for part in parts[1:])
+    lead = "1/" if suffix[0] == "per" else ""
+    return "_".join(words[:first]), unit(lead + ("/" if divides else "*").join(parts))
+
+
+_HEADER_BASES = ("s", "bytes", "ops", "messages", "jobs")
+
+
+def header(name: str, dimension: Dimension) -> str:
+    """Name a CSV column of SI values so that `split_header` finds its unit.
+
+    Examples
+    --------
+    >>> header("throughput", unit("op/s").dimension)
+    'throughput_ops_per_s'
+    """
+    above = [w for w, e in zip(_HEADER_BASES, dimension, strict=True) if e > 0]
+    below = [w for w, e in zip(_HEADER_BASES, dimension, strict=True) if e < 0]
+    return "_".join([name, *above, *(word for w in below for word in ("per", w))])
 
 
 _LADDERS: dict[tuple[int, int], tuple[str, ...]] = {

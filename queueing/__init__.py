@@ -10,10 +10,11 @@ from headway.queueing.laws import (
     service_demand,
     utilisation_law,
 )
-from headway.queueing.stations import MM1, Delay, MMm, Station
+from headway.queueing.stations import MM1, STATIONS, Delay, MMm, Station
 
 __all__ = [
     "MM1",
+    "STATIONS",
     "Delay",
     "MMm",
     "Station",

@@ -145,6 +145,11 @@ class MM1(Station):
             self.utilisation(arrival_rate), lambda busy: busy * service_time / (1 - busy)
         )
 
+    def response_time(self, arrival_rate: Quantity) -> Any:
+        """R = S / (1 - U) [s]."""
+        service_time = number("service_time", self.service_time)
+        return _while_stable(self.utilisation(arrival_rate), lambda busy: service_time / (1 - busy))
+
 
 @dataclass(frozen=True)
 class MMm(Station):
@@ -190,9 +195,14 @@ class MMm(Station):
     def waiting_time(self, arrival_rate: Quantity) -> Any:
         """W = C(m, a) S / (m - a) [s]."""
         service_time = number("service_time", self.service_time)
+        servers = self.count
         return _while_stable(
             self.utilisation(arrival_rate),
             lambda busy: (
-                erlang_c(self.count, self.count * busy) * service_time / (self.count * (1 - busy))
+                erlang_c(servers, servers * busy) * service_time / (servers - servers * busy)
             ),
         )
+
+
+STATIONS: dict[str, type[Station]] = {kind.__name__: kind for kind in (Delay, MM1, MMm)}
+"""Kinds of station by name, as model files give them."""

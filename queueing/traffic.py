@@ -8,7 +8,7 @@ serves floats, arrays and symbols.
 Source: Kleinrock, *Queueing Systems* I, 1975, section 4.8 (Jackson's networks).
 """
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
@@ -136,7 +136,7 @@ class _Elimination:
         self.out_of[source][target] = self.into[target][source] = total
 
     def solve(self) -> dict[Any, Any]:
-        order = list(_flow_order(self.out_of, self.entries))
+        order = _flow_order(self.out_of, self.entries)
         equations = [(node, *self._remove(node)) for node in order]
         visits: dict[Any, Any] = {}
         for node, entry, sources in reversed(equations):
@@ -162,9 +162,7 @@ class _Elimination:
         return entry, sources
 
 
-def _flow_order(
-    out_of: Mapping[Any, Mapping[Any, Any]], entries: Mapping[Any, Any]
-) -> Iterator[Any]:
+def _flow_order(out_of: Mapping[Any, Mapping[Any, Any]], entries: Mapping[Any, Any]) -> list[Any]:
     """Order stations so that, loops apart, each comes after those that feed it."""
     finished: list[Any] = []
     seen: set[Any] = set()
@@ -172,11 +170,11 @@ def _flow_order(
         stack = [(root, iter(out_of[root]))] if root not in seen else []
         seen.add(root)
         while stack:
-            node, targets = stack[-1]
+            targets = stack[-1][1]
             following = next((target for target in targets if target not in seen), None)
             if following is None:
                 finished.append(stack.pop()[0])
             else:
                 seen.add(following)
                 stack.append((following, iter(out_of[following])))
-    return reversed(finished)
+    return finished[::-1]

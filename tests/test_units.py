@@ -93,6 +93,7 @@ def test_counts_may_be_left_out_but_not_exchanged():
         ("bandwidth_mb_s", "bandwidth", "MB/s"),
         ("size_bytes", "size", "B"),
         ("reads_percent", "reads", "%"),
+        ("rate_per_s", "rate", "1/s"),
     ],
 )
 def test_headers(column, name, text):

@@ -1,0 +1,188 @@
+"""Solutions as tables, rows, CSV and JSON."""
+
+import json
+import math
+from typing import Any
+
+import numpy as np
+
+from headway.models.solution import COMPONENT_PARTS, Solution
+from headway.models.tables import Column, Table
+from headway.models.units import ONE, unit
+
+_SECOND = unit("s")
+_PART_UNITS = {
+    "throughput": unit("1/s"),
+    "waiting_time": _SECOND,
+    "response_time": _SECOND,
+    "residence_time": _SECOND,
+}
+
+
+def swept(solution: Solution) -> list[str]:
+    """Names of the inputs that differ between operating points."""
+    inputs = solution.model.inputs
+    return [name for name, v in inputs.items() if np.ndim(v) and np.ptp(np.asarray(v)) > 0]
+
+
+def solution_tables(solution: Solution) -> list[Table]:
+    """One table over many operating points, or outputs and components of a single one."""
+    if np.prod(solution.shape) > 1:
+        return [_sweep_table(solution)]
+    tables = [_outputs_table(solution)]
+    return [*tables, _stations_table(solution)] if solution.stations else tables
+
+
+def _title(solution: Solution) -> str:
+    preset = solution.model.preset
+    return solution.model.name + (f" ({preset})" if preset else "")
+
+
+def _sweep_table(solution: Solution) -> Table:
+    model = solution.model
+    inputs = model.inputs
+    columns = [
+        Column.of(name, np.broadcast_to(inputs[name], solution.shape), model.parameters[name].unit)
+        for name in swept(solution)
+    ]
+    names = [n for n in solution.outputs if n != "saturation_throughput"]
+    if swept(solution) == ["arrival_rate"] and not solution.saturated.any():
+        names.remove("throughput")
+    columns += [Column.of(name, solution[name], model.meaning(name).unit) for name in names]
+    if solution.stations:
+        busy = [
+            n for n in solution.stations if np.any(np.asarray(solution[f"{n}.utilisation"]) > 0)
+        ]
+        columns += [
+            Column(f"U {name}", _cells(solution[f"{name}.utilisation"])) for name in busy[:4]
+        ]
+        columns.append(Column("bottleneck", tuple(solution.bottleneck.ravel().tolist())))
+    return Table(_title(solution), tuple(columns), tuple(_notes(solution)))
+
+
+def _cells(values: Any) -> tuple[float, ...]:
+    return tuple(np.atleast_1d(np.asarray(values, float)).ravel().tolist())
+
+
+def _notes(solution: Solution) -> list[str]:
+    """Say which points are saturated and where saturation lies."""
+    if not solution.stations:
+        return []
+    notes = []
+    limits = np.unique(np.asarray(solution.saturation_throughput))
+    rate = solution.model.meaning("throughput").unit
+    if limits.size == 1 and math.isfinite(limits[0]):
+        notes.append(f"saturation throughput: {limits[0] / rate.scale:.6g} {rate}")
+    first = next((point for point in solution.points() if point.saturated), None)
+    if first is not None:
+        notes.append(f"saturated: {first.saturation_message}")
+    return notes
+
+
+def _outputs_table(solution: Solution) -> Table:
+    texts = []
+    for name in solution.outputs:
+        column = Column.of(name, solution[name], solution.model.meaning(name).unit)
+        texts.append(f"{column.texts[0]} {column.unit}".strip())
+    names = Column("output", solution.outputs)
+    notes = [n for n in _notes(solution) if n.startswith("saturated")]
+    if solution.stations:
+        notes.append(f"bottleneck: {solution.bottleneck}")
+    return Table(_title(solution), (names, Column("value", tuple(texts))), tuple(notes))
+
+
+def _stations_table(solution: Solution) -> Table:
+    columns = [Column("station", solution.stations)]
+    for part in COMPONENT_PARTS:
+        values = [float(np.ravel(solution[f"{name}.{part}"])[0]) for name in solution.stations]
+        columns.append(Column.of(part.replace("_", " "), values, _PART_UNITS.get(part, ONE)))
+    return Table("stations", tuple(columns))
+
+
+def solution_rows(solution: Solution) -> list[dict[str, Any]]:
+    """One dict an operating point: every input, output and component number, in SI."""
+    inputs = {n: _spread(v, solution) for n, v in solution.model.inputs.items()}
+    outputs = {n: _spread(solution[n], solution) for n in solution.outputs}
+    components = {
+        name: {part: _spread(solution[f"{name}.{part}"], solution) for part in COMPONENT_PARTS}
+        for name in solution.stations
+    }
+    return [_row(solution, inputs, outputs, components, k) for k in range(_count(solution))]
+
+
+def _count(solution: Solution) -> int:
+    return int(np.prod(solution.shape))
+
+
+def _spread(value: Any, solution: Solution) -> list[float]:
+    flat: list[float] = np.broadcast_to(np.asarray(value, float), solution.shape).ravel().tolist()
+    return flat
+
+
+def _row(
+    solution: Solution,
+    inputs: dict[str, list[float]],
+    outputs: dict[str, list[float]],
+    components: dict[str, dict[str, list[float]]],
+    k: int,
+) -> dict[str, Any]:
+    row: dict[str, Any] = {
+        "inputs": {name: column[k] for name, column in inputs.items()},
+        "outputs": {name: column[k] for name, column in outputs.items()},
+    }
+    if components:
+        row["components"] = {
+            name: {part: column[k] for part, column in parts.items()}
+            for name, parts in components.items()
+        }
+        row["bottleneck"] = str(np.ravel(solution.bottleneck)[k])
+        row["saturated"] = bool(np.ravel(solution.saturated)[k])
+    return row
+
+
+def solution_document(solution: Solution) -> dict[str, Any]:
+    """The JSON contract's document for `solve`."""
+    model = solution.model
+    return {"model": model.name, "preset": model.preset, "points": solution_rows(solution)}
+
+
+def solution_csv(solution: Solution) -> str:
+    """A CSV row an operating point; SI, units in the header."""
+    model = solution.model
+    columns = [
+        Column(name, _cells(_spread(value, solution)), model.parameters[name].unit)
+        for name, value in model.inputs.items()
+    ]
+    columns += [Column(n, _cells(solution[n]), model.meaning(n).unit) for n in solution.outputs]
+    for name in solution.stations:
+        for part in COMPONENT_PARTS:
+            cells = _cells(solution[f"{name}.{part}"])
+            columns.append(Column(f"{name}_{part}", cells, _PART_UNITS.get(part, ONE)))
+    if solution.stations:
+        columns.append(Column("bottleneck", tuple(solution.bottleneck.ravel().tolist())))
+        marks = tuple("yes" if mark else "no" for mark in solution.saturated.ravel())
+        columns.append(Column("saturated", marks))
+    return Table(model.name, tuple(columns)).to_csv()
+
+
+def strict_json(document: Any) -> str:
+    """Write JSON that any reader takes: infinite and undefined numbers become null.
+
+    Examples
+    --------
+    >>> print(strict_json({"a": float("inf")}))
+    {
+      "a": null
+    }
+    """
+    return json.dumps(_clean(document), indent=2, allow_nan=False)
+
+
+def _clean(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _clean(entry) for key, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [_clean(entry) for entry in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value

@@ -1,0 +1,104 @@
+"""Comparisons as tables, rows and JSON."""
+
+from typing import Any
+
+import numpy as np
+
+from headway.models.answers import solution_rows
+from headway.models.comparison import Comparison
+from headway.models.signature import signature_table, span
+from headway.models.tables import Column, Table
+from headway.models.units import unit
+
+
+def point_table(comparison: Comparison) -> Table:
+    """Every point: load, measured, predicted, relative error."""
+    model = comparison.model
+    shown = model.meaning(comparison.output).unit
+    kind = comparison.output.replace("_", " ")
+    columns = [
+        Column(comparison.load.name, tuple(comparison.load.values.tolist()), comparison.load.unit),
+        Column.of(f"measured {kind}", comparison.measured.values, shown),
+        Column.of(f"predicted {kind}", comparison.predicted, shown),
+        Column("error", tuple(comparison.relative_error.tolist()), unit("%")),
+    ]
+    if not comparison.in_range.all():
+        columns.append(Column("in range", tuple("yes" if k else "" for k in comparison.in_range)))
+    preset = f" ({model.preset})" if model.preset else ""
+    return Table(f"{model.name}{preset}: predicted against measured", tuple(columns))
+
+
+def comparison_tables(comparison: Comparison) -> list[Table]:
+    """Points, summary, and the two signatures."""
+    tables = [point_table(comparison), _summary_table(comparison)]
+    if comparison.signatures:
+        tables.append(signature_table("signature", dict(comparison.signatures)))
+    return tables
+
+
+def _summary_table(comparison: Comparison) -> Table:
+    summary = comparison.summary
+    worst = _worst(comparison)
+    rows = {
+        "RMS relative error": f"{summary['rms_relative_error']:.1%}",
+        "largest relative error": f"{summary['max_relative_error']:.1%}{worst}",
+        "median relative error": f"{summary['median_relative_error']:.1%}",
+        "r squared": f"{summary['r_squared']:.3f}",
+    }
+    columns = (Column("summary", tuple(rows)), Column("value", tuple(rows.values())))
+    return Table("", columns, tuple(_notes(comparison)))
+
+
+def _worst(comparison: Comparison) -> str:
+    if not comparison.counted.any():
+        return ""
+    sizes = np.where(comparison.counted, np.abs(comparison.relative_error), -1)
+    load = comparison.load.values[int(np.argmax(sizes))] / comparison.load.unit.scale
+    return f" at {load:g} {comparison.load.unit}"
+
+
+def _notes(comparison: Comparison) -> list[str]:
+    notes = []
+    if comparison.output == "response_time":
+        notes.append(span(comparison.within, comparison.load.values))
+    left_out = int(comparison.in_range.sum() - comparison.counted.sum())
+    if left_out:
+        first = next(p for p in comparison.solution.points() if p.saturated)
+        notes.append(
+            f"{left_out} points not counted, beyond saturation: {first.saturation_message}"
+        )
+    return notes
+
+
+def comparison_rows(comparison: Comparison) -> list[dict[str, Any]]:
+    """One dict a point."""
+    numbers = zip(
+        solution_rows(comparison.solution),
+        comparison.measured.values.tolist(),
+        comparison.predicted.tolist(),
+        comparison.relative_error.tolist(),
+        comparison.in_range.tolist(),
+        strict=True,
+    )
+    return [
+        {
+            "inputs": row["inputs"],
+            "measured": measured,
+            "predicted": predicted,
+            "relative_error": error,
+            "in_range": inside,
+        }
+        for row, measured, predicted, error, inside in numbers
+    ]
+
+
+def comparison_document(comparison: Comparison) -> dict[str, Any]:
+    """The JSON contract's document for `compare`."""
+    return {
+        "model": comparison.model.name,
+        "preset": comparison.model.preset,
+        "output": comparison.output,
+        "points": comparison_rows(comparison),
+        "summary": comparison.summary,
+        "signatures": {name: s.document() for name, s in comparison.signatures.items()},
+    }

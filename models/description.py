@@ -1,0 +1,120 @@
+"""Models described: parameters, stations, routes, outputs and closed forms, as tables and text."""
+
+from typing import Any
+
+import numpy as np
+
+from headway.models.graph import Component
+from headway.models.model import Model
+from headway.models.tables import Column, Table
+
+
+def description_tables(model: Model) -> list[Table]:
+    """What a model is made of; empty parts are left out."""
+    tables = [_parameter_table(model)]
+    graph = model.graph
+    derived = {**graph.bindings, **graph.outputs}
+    if derived:
+        tables.append(_formula_table(model))
+    if graph.links:
+        tables.append(_component_table("links", dict(graph.links)))
+    if graph.stations:
+        tables.append(_component_table("stations", dict(graph.stations)))
+        tables.append(_route_table(model))
+    if model.presets:
+        tables.append(_preset_table(model))
+    return tables
+
+
+def _parameter_table(model: Model) -> Table:
+    parameters = model.parameters.values()
+    shown = [_value(p.value, p.unit.scale) for p in parameters]
+    columns = (
+        Column("parameter", tuple(model.parameters)),
+        Column("value", tuple(shown)),
+        Column("unit", tuple(p.unit.text for p in parameters)),
+        Column("meaning", tuple(p.doc for p in parameters)),
+        Column("source", tuple(p.source for p in parameters)),
+    )
+    title = model.name + (f" ({model.preset})" if model.preset else "")
+    return Table(f"{title}: {model.doc}".rstrip(": "), columns)
+
+
+def _value(value: Any, scale: float) -> str:
+    if value is None:
+        return "-"
+    numbers = np.ravel(value) / scale
+    return ", ".join(f"{x:.6g}" for x in numbers[:3]) + (", ..." if numbers.size > 3 else "")
+
+
+def _formula_table(model: Model) -> Table:
+    derived = {**model.graph.bindings, **model.graph.outputs}
+    columns = (
+        Column("derived", tuple(derived)),
+        Column("formula", tuple(read.text for read in derived.values())),
+        Column("unit", tuple(model.meaning(name).unit.text for name in derived)),
+        Column("meaning", tuple(model.meaning(name).doc for name in derived)),
+    )
+    return Table("", columns)
+
+
+def _component_table(title: str, components: dict[str, Component]) -> Table:
+    numbers = [
+        ", ".join(f"{key} = {read.text}" for key, read in component.fields.items())
+        for component in components.values()
+    ]
+    columns = (
+        Column(title[:-1], tuple(components)),
+        Column("kind", tuple(component.kind.__name__ for component in components.values())),
+        Column("numbers", tuple(numbers)),
+    )
+    return Table("", columns)
+
+
+def _route_table(model: Model) -> Table:
+    graph = model.graph
+    arrivals = {n: f.text for n, f in graph.arrivals.items()} or {
+        next(iter(graph.stations)): "arrival_rate"
+    }
+    rows = [("(arrivals)", name, text) for name, text in arrivals.items()]
+    rows += [(r.source, r.target, r.probability.text) for r in graph.routes]
+    left, right, share = zip(*rows, strict=True)
+    columns = (Column("from", left), Column("to", right), Column("rate or probability", share))
+    return Table("", columns, ("What is not routed on leaves the system.",))
+
+
+def _preset_table(model: Model) -> Table:
+    presets = model.presets.values()
+    texts = [
+        ", ".join(f"{n} = {model.parameters[n].shown(v)}" for n, v in preset.values.items())
+        for preset in presets
+    ]
+    columns = (
+        Column("preset", tuple(model.presets)),
+        Column("values", tuple(texts)),
+        Column("meaning", tuple(preset.doc for preset in presets)),
+        Column("source", tuple(preset.source for preset in presets)),
+    )
+    return Table("", columns)
+
+
+def closed_forms(model: Model) -> dict[str, str]:
+    """The closed form of each output, in the model's own parameter names.
+
+    Parameters
+    ----------
+    model
+        Any; values do not matter.
+
+    Returns
+    -------
+    Text by output: the response time and, of each station, utilisation and residence time;
+    of a program, each of its outputs.
+    """
+    graph = model.graph
+    outputs = ["response_time"] if graph.stations else []
+    outputs += [name for name in graph.outputs if name not in outputs]
+    outputs += [
+        f"{name}.{part}" for name in graph.stations for part in ("utilisation", "residence_time")
+    ]
+    return {output: str(graph.closed_form(output)) for output in outputs}

@@ -1,0 +1,361 @@
+"""Model files: TOML text into a model. Data only; formulas never reach ``eval``."""
+
+import re
+import tomllib
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, fields, replace
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+from typing import Any
+
+from headway.errors import (
+    FormulaError,
+    HeadwayError,
+    MeasurementError,
+    ModelFileError,
+    UnitError,
+)
+from headway.loggp import PLATFORMS, LogGP
+from headway.models import schema
+from headway.models.formula import formula
+from headway.models.graph import LINK_PARTS, ModelGraph
+from headway.models.measurements import read_text
+from headway.models.model import Meaning, Model
+from headway.models.names import nearest
+from headway.models.parameters import Parameter, Preset
+from headway.models.units import ONE, Unit, quantity, unit
+from headway.queueing import STATIONS
+
+LARGEST_FILE = 1_000_000
+"""Bytes; a model file is written by hand."""
+
+_FIELD_UNITS = {
+    "service_time": unit("s"),
+    "latency": unit("s"),
+    "send_overhead": unit("s"),
+    "receive_overhead": unit("s"),
+    "gap": unit("s"),
+    "gap_per_byte": unit("s/B"),
+}
+_MEANT_NUMBER = re.compile(r"\s*[+-]?\.?\d")
+
+
+def read_model(path: str | Path) -> Model:
+    """Read a model file.
+
+    Raises
+    ------
+    ModelFileError
+        With file, line, and remedy, for whatever is wrong in it.
+    """
+    try:
+        text = read_text(Path(path), LARGEST_FILE)
+    except MeasurementError as error:
+        raise ModelFileError(str(error)) from None
+    return parse_model(text, str(path))
+
+
+def parse_model(text: str, source: str = "model") -> Model:
+    """Read the text of a model file.
+
+    Parameters
+    ----------
+    text
+        TOML by the schema in docs/model-files.md.
+    source
+        Its name, for messages.
+
+    Examples
+    --------
+    >>> model = parse_model('''
+    ... name = "one"
+    ... [parameters]
+    ... arrival_rate = "100 /s"
+    ... [stations.cpu]
+    ... kind = "MM1"
+    ... service_time = "5 ms"
+    ... ''')
+    >>> model.solve().response_time
+    0.01
+    """
+    place = _Place(text, source)
+    return _Builder(_entry(text, place), place).model()
+
+
+def _entry(text: str, place: "_Place") -> schema.ModelEntry:
+    try:
+        document = tomllib.loads(text)
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        msg = f"not TOML: {str(error)[:200]}"
+        raise place.error(msg) from None
+    try:
+        return schema.structure(document)
+    except Exception as error:
+        what, path = schema.faults(error)[0]
+        raise place.error(what, *path) from None
+
+
+@dataclass(frozen=True)
+class _Place:
+    """Finds the line of a key, so that messages can point at it."""
+
+    text: str
+    source: str
+
+    def of(self, path: list[str]) -> str:
+        line = self.line(path)
+        where = f" [{'.'.join(path)}]" if path else ""
+        return f"{self.source}{f':{line}' if line else ''}{where}"
+
+    def error(self, what: str, *path: str) -> ModelFileError:
+        return ModelFileError(f"{self.of(list(path))}: {what}")
+
+    def line(self, path: list[str]) -> int | None:
+        """Line of the longest part of the path that stands in the text."""
+        best, table, deepest = None, [], 0
+        for number, content in enumerate(self.text.splitlines(), 1):
+            head = re.match(r"\s*\[+\s*([^\]]+?)\s*\]+", content)
+            key = re.match(r"\s*([\w.\"'-]+)\s*=", content)
+            if head:
+                table = [part.strip(" \"'") for part in head[1].split(".")]
+            names = table if head else [*table, *key[1].replace('"', "").split(".")] if key else []
+            common = len(names) if names == path[: len(names)] else 0
+            if common > deepest:
+                best, deepest = number, common
+        return best
+
+    @contextmanager
+    def __call__(self, *path: str) -> Iterator[None]:
+        """Put file and line before whatever is refused inside."""
+        try:
+            yield
+        except ModelFileError:
+            raise
+        except HeadwayError as error:
+            raise self.error(str(error), *path) from None
+
+
+class _Builder:
+    """Puts the entries of a model file together, each after those it needs."""
+
+    def __init__(self, entry: schema.ModelEntry, place: _Place) -> None:
+        self.entry = entry
+        self.place = place
+        self.valued = {n: p for n, p in entry.parameters.items() if p.formula is None}
+        self.bound = {n: p for n, p in entry.parameters.items() if p.formula is not None}
+
+    def model(self) -> Model:
+        entry = self.entry
+        parameters = {name: self._parameter(name, p) for name, p in self.valued.items()}
+        graph = self._graph()
+        with self.place():
+            bare = Model.of(graph)
+        unused = set(parameters) - set(bare.parameters)
+        if unused:
+            name = min(unused)
+            msg = f"nothing uses {name}"
+            raise self.place.error(msg, "parameters", name)
+        model = replace(
+            bare,
+            parameters={**bare.parameters, **parameters},
+            meanings=self._meanings(),
+            doc=entry.doc,
+            source=entry.source,
+            assumptions=entry.assumptions,
+        )
+        return replace(
+            model, presets={n: self._preset(model, n, p) for n, p in entry.presets.items()}
+        )
+
+    def _parameter(self, name: str, entry: schema.ParameterEntry) -> Parameter:
+        with self.place("parameters", name):
+            shown = _shown_unit(entry)
+            bounds = {
+                side: quantity(limit, shown, f"{name}: {side}")
+                for side, limit in (("minimum", entry.min), ("maximum", entry.max))
+                if limit is not None
+            }
+            value = None if entry.value is None else quantity(entry.value, shown, name)
+            return Parameter(name, value, shown, doc=entry.doc, source=entry.source, **bounds)
+
+    def _graph(self) -> ModelGraph:
+        with self.place():
+            graph = ModelGraph(self.entry.name)
+        for name in self.valued:
+            with self.place("parameters", name):
+                graph = graph.declare(name)
+        for kind, name in self._order():
+            with self.place(kind, name):
+                graph = _ADDERS[kind](self, graph, name)
+        graph = replace(
+            graph, stations={name: graph.stations[name] for name in self.entry.stations}
+        )
+        return self._outputs(self._routes(graph))
+
+    def _order(self) -> list[tuple[str, str]]:
+        """Sort bindings, links and stations so that each comes after what it uses."""
+        texts: dict[tuple[str, str], list[Any]] = {
+            ("parameters", name): [entry.formula] for name, entry in self.bound.items()
+        }
+        for kind, tables in (("links", self.entry.links), ("stations", self.entry.stations)):
+            texts |= {(kind, name): list(table.values()) for name, table in tables.items()}
+        needs = {key: self._needs(values) & set(texts) for key, values in texts.items()}
+        try:
+            return list(TopologicalSorter(needs).static_order())
+        except CycleError as error:
+            circle = " -> ".join(name for _, name in error.args[1])
+            msg = f"these need each other in a circle: {circle}"
+            raise self.place.error(msg) from None
+
+    def _needs(self, texts: list[Any]) -> set[tuple[str, str]]:
+        found: set[tuple[str, str]] = set()
+        for name in set().union(*(_names_in(text) for text in texts)):
+            head, dot, _ = name.partition(".")
+            kinds = ("links", "stations") if dot else ("parameters",)
+            found |= {(kind, head) for kind in kinds}
+        return found
+
+    def bind(self, graph: ModelGraph, name: str) -> ModelGraph:
+        entry = self.bound[name]
+        if entry.value is not None or entry.min is not None or entry.max is not None:
+            msg = f"{name} has a formula; it cannot have a value or bounds too"
+            raise self.place.error(msg, "parameters", name)
+        return graph.bind(name, str(entry.formula))
+
+    def link(self, graph: ModelGraph, name: str) -> ModelGraph:
+        table = dict(self.entry.links[name])
+        platform = table.pop("platform", None)
+        if platform is not None and platform not in PLATFORMS:
+            msg = f"there is no platform {platform!r}{nearest(str(platform), PLATFORMS)}"
+            raise self.place.error(msg, "links", name, "platform")
+        self._check_keys("links", name, table, LINK_PARTS)
+        values = self._fields(graph, "links", name, table)
+        if platform is not None:
+            return graph.link(name, replace(PLATFORMS[str(platform)], **values))
+        missing = [part for part in LINK_PARTS[:-1] if part not in values]
+        if missing:
+            msg = f"{missing[0]} is missing; give all five numbers or a platform"
+            raise self.place.error(msg, "links", name)
+        return graph.link(name, LogGP(**values))
+
+    def station(self, graph: ModelGraph, name: str) -> ModelGraph:
+        table = dict(self.entry.stations[name])
+        kind = table.pop("kind", None)
+        if kind not in STATIONS:
+            msg = f"there is no kind of station {kind!r}{nearest(str(kind), STATIONS)}"
+            raise self.place.error(msg, "stations", name, "kind")
+        keys = [field.name for field in fields(STATIONS[str(kind)])]  # type: ignore[arg-type]
+        self._check_keys("stations", name, table, keys)
+        missing = [key for key in keys if key not in table]
+        if missing:
+            msg = f"{kind} needs {missing[0]}"
+            raise self.place.error(msg, "stations", name)
+        values = self._fields(graph, "stations", name, table)
+        return graph.station(name, STATIONS[str(kind)](**values))
+
+    def _check_keys(self, kind: str, name: str, table: Mapping[str, Any], known: Any) -> None:
+        for key in table:
+            if key not in known:
+                msg = f"{name} has no {key!r}{nearest(key, known)}"
+                raise self.place.error(msg, kind, name, key)
+
+    def _fields(
+        self, graph: ModelGraph, kind: str, name: str, table: Mapping[str, schema.Scalar]
+    ) -> dict[str, Any]:
+        values = {}
+        for key, text in table.items():
+            with self.place(kind, name, key):
+                values[key] = expression(text, graph, _FIELD_UNITS.get(key, ONE), f"{name}.{key}")
+        return values
+
+    def _routes(self, graph: ModelGraph) -> ModelGraph:
+        for entry in self.entry.routes:
+            with self.place("routes"):
+                place = f"route {entry.source} -> {entry.target}: probability"
+                share = expression(entry.probability, graph, ONE, place)
+                graph = graph.route(entry.source, entry.target, share)
+        for name, rate in self.entry.arrivals.items():
+            with self.place("arrivals", name):
+                graph = graph.arrive(
+                    name, expression(rate, graph, unit("op/s"), f"arrivals at {name}")
+                )
+        return graph
+
+    def _outputs(self, graph: ModelGraph) -> ModelGraph:
+        if not graph.stations and not self.entry.outputs:
+            msg = "a model needs [stations] or [outputs]"
+            raise self.place.error(msg)
+        for name, entry in self.entry.outputs.items():
+            with self.place("outputs", name):
+                graph = graph.output(name, entry.formula)
+        return graph
+
+    def _meanings(self) -> dict[str, Meaning]:
+        meanings = {}
+        for kind, entries in (("parameters", self.bound), ("outputs", self.entry.outputs)):
+            for name, entry in entries.items():
+                with self.place(kind, name, "unit"):
+                    meanings[name] = Meaning(unit(entry.unit or ""), entry.doc, entry.source)
+        return meanings
+
+    def _preset(self, model: Model, name: str, table: Mapping[str, schema.Scalar]) -> Preset:
+        words = {key: str(table[key]) for key in ("doc", "source") if key in table}
+        values = {}
+        for key in table.keys() - words.keys():
+            with self.place("presets", name, key):
+                text = table[key]
+                values[key] = model.at({key: text}).parameters[key].value
+        ordered = {key: values[key] for key in table if key in values}
+        return Preset(name, ordered, **words)  # type: ignore[arg-type]
+
+
+_ADDERS = {"parameters": _Builder.bind, "links": _Builder.link, "stations": _Builder.station}
+
+
+def _shown_unit(entry: schema.ParameterEntry) -> Unit:
+    """The unit a parameter is shown in: its own, or that of its value or a bound."""
+    if entry.unit is not None:
+        return unit(entry.unit)
+    for text in (entry.value, entry.min, entry.max):
+        if isinstance(text, str) and _MEANT_NUMBER.match(text):
+            found = re.sub(r"^\s*[+-]?[\d.]+([eE][+-]?\d+)?\s*", "", text)
+            if found:
+                return unit(found)
+    return ONE
+
+
+def _names_in(text: Any) -> frozenset[str]:
+    if not isinstance(text, str):
+        return frozenset()
+    try:
+        return formula(text).names
+    except FormulaError:
+        return frozenset()
+
+
+def expression(text: schema.Scalar, graph: ModelGraph, wanted: Unit, name: str) -> float | str:
+    """Tell a quantity ("650 us") from a formula ("2 * cpu_time"): the model's names win.
+
+    Parameters
+    ----------
+    text
+        A number, a quantity with unit, or a formula.
+    graph
+        Whose names count.
+    wanted
+        The unit a quantity must be convertible to.
+    name
+        What it is, for messages.
+    """
+    if not isinstance(text, str):
+        return float(text)
+    names = _names_in(text)
+    if _MEANT_NUMBER.match(text) and not (names and names <= graph.names):
+        try:
+            return quantity(text, wanted, name)
+        except UnitError:
+            if not names:
+                raise
+    formula(text)
+    return text

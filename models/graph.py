@@ -1,0 +1,242 @@
+"""The model graph: components, routes between stations, and bindings between numbers.
+
+A graph is structure only. It holds names and formulas, no values; giving its parameters
+values makes a `headway.models.model.Model`, which can be solved.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from headway.errors import GraphError, UnknownParameter
+from headway.kinds import FUNCTIONS, Quantity, is_symbolic
+from headway.loggp import LogGP
+from headway.models.formula import Constant, Formula, formula
+from headway.models.names import nearest
+from headway.queueing import Station
+
+if TYPE_CHECKING:
+    from headway.models.model import Model
+    from headway.models.steps import Plan
+
+Expression: TypeAlias = Quantity | str
+"""A number, a formula as text, or a SymPy expression."""
+
+RESERVED = frozenset({"arrival_rate", "throughput", "response_time", "saturation_throughput"})
+LINK_PARTS = ("latency", "send_overhead", "receive_overhead", "gap", "gap_per_byte", "processors")
+STATION_PARTS = (
+    "visits",
+    "throughput",
+    "utilisation",
+    "waiting_time",
+    "response_time",
+    "residence_time",
+    "queue_length",
+)
+
+
+@dataclass(frozen=True)
+class Component:
+    """A station or link of the graph: its kind and a formula for each of its numbers."""
+
+    kind: type
+    fields: Mapping[str, Formula]
+
+
+@dataclass(frozen=True)
+class Route:
+    """A way from one station to another, taken with a probability."""
+
+    source: str
+    target: str
+    probability: Formula
+
+
+@dataclass(frozen=True)
+class ModelGraph:
+    """A model's structure, built step by step; each step gives a new graph.
+
+    Names used in text formulas must be declared (`declare`, `bind`, `link`, `station`)
+    before; SymPy symbols declare themselves. ``throughput`` and ``arrival_rate`` are the
+    rate of jobs through the whole network [1/s].
+
+    Parameters
+    ----------
+    name
+        The model's name.
+
+    Examples
+    --------
+    >>> from headway.queueing import Delay, MM1
+    >>> server = (
+    ...     ModelGraph("server")
+    ...     .declare("cpu_time")
+    ...     .station("network", Delay(1e-3))
+    ...     .station("cpu", MM1("2 * cpu_time"))
+    ...     .route("network", "cpu")
+    ... )
+    >>> server.at(cpu_time=0.002).solve(arrival_rate=125).response_time
+    0.009000000000000001
+    """
+
+    name: str
+    parameters: tuple[str, ...] = ()
+    bindings: Mapping[str, Formula] = field(default_factory=dict)
+    links: Mapping[str, Component] = field(default_factory=dict)
+    stations: Mapping[str, Component] = field(default_factory=dict)
+    routes: tuple[Route, ...] = ()
+    arrivals: Mapping[str, Formula] = field(default_factory=dict)
+    outputs: Mapping[str, Formula] = field(default_factory=dict)
+
+    def declare(self, *names: str) -> "ModelGraph":
+        """Name parameters that formulas may use and `at` gives values."""
+        new = tuple(name for name in names if name not in (*self.parameters, "arrival_rate"))
+        for name in new:
+            self._check_new(name)
+        return replace(self, parameters=self.parameters + new)
+
+    def bind(self, name: str, expression: Expression) -> "ModelGraph":
+        """Define a number by a formula of parameters and other components' numbers."""
+        self._check_new(name)
+        graph, read = self._read(expression, f"{name}")
+        return replace(graph, bindings={**graph.bindings, name: read})
+
+    def link(self, name: str, machine: LogGP) -> "ModelGraph":
+        """Bring in a LogGP link, whose parts formulas can use: ``lan.overhead``."""
+        graph, component = self._component(name, machine, LINK_PARTS)
+        return replace(graph, links={**graph.links, name: component})
+
+    def station(self, name: str, station: Station) -> "ModelGraph":
+        """Add a station; the first one is where jobs arrive unless `arrive` says otherwise."""
+        graph, component = self._component(name, station, [f.name for f in fields(station)])  # type: ignore[arg-type]
+        return replace(graph, stations={**graph.stations, name: component})
+
+    def route(self, source: str, target: str, probability: Expression = 1.0) -> "ModelGraph":
+        """Send a share of the jobs that leave one station to another.
+
+        What is not routed on leaves the system.
+
+        Raises
+        ------
+        GraphError
+            For a station that does not exist, or a route given twice.
+        """
+        place = f"route {source} -> {target}"
+        for station in (source, target):
+            if station not in self.stations:
+                msg = f"{place}: there is no station {station!r}{nearest(station, self.stations)}"
+                raise GraphError(msg)
+        if any((r.source, r.target) == (source, target) for r in self.routes):
+            msg = f"{place} is given twice; add up the probabilities"
+            raise GraphError(msg)
+        graph, read = self._read(probability, f"{place}: probability")
+        return replace(graph, routes=(*graph.routes, Route(source, target, read)))
+
+    def arrive(self, station: str, rate: Expression) -> "ModelGraph":
+        """Let jobs arrive at a station with a rate [1/s]; may be called for several."""
+        if station not in self.stations:
+            msg = f"arrivals: there is no station {station!r}{nearest(station, self.stations)}"
+            raise GraphError(msg)
+        graph, read = self._read(rate, f"arrivals at {station}")
+        return replace(graph, arrivals={**graph.arrivals, station: read})
+
+    def output(self, name: str, expression: Expression) -> "ModelGraph":
+        """Name a further result by a formula."""
+        if name not in RESERVED:
+            self._check_new(name)
+        graph, read = self._read(expression, f"output {name}")
+        return replace(graph, outputs={**graph.outputs, name: read})
+
+    def at(self, values: Mapping[str, Any] | None = None, /, **named: Any) -> "Model":
+        """Give parameters values, by name or as a mapping: a model that can be solved."""
+        from headway.models.model import Model
+
+        return Model.of(self).at(values, **named)
+
+    @property
+    def response_time(self) -> Any:
+        """The closed form of the mean response time, a SymPy expression of the parameters."""
+        return self.closed_form("response_time")
+
+    def closed_form(self, output: str) -> Any:
+        """Write an output of the open network as a SymPy expression of the parameters.
+
+        Parameters
+        ----------
+        output
+            ``response_time``, an output of the model, or a component's part such as
+            ``cpu.utilisation``.
+
+        Examples
+        --------
+        >>> from headway.queueing import MM1
+        >>> ModelGraph("one").declare("s").station("cpu", MM1("s")).closed_form("cpu.utilisation")
+        arrival_rate*s
+        """
+        from headway.models.symbolic import closed_form
+
+        return closed_form(self, output)
+
+    @cached_property
+    def plan(self) -> "Plan":
+        """The order in which this graph's numbers are calculated."""
+        from headway.models.steps import Plan
+
+        return Plan(self)
+
+    @property
+    def names(self) -> frozenset[str]:
+        """Every name that a formula in this graph may use."""
+        own = {*self.parameters, *self.bindings, *self.outputs, *RESERVED}
+        own |= {f"{link}.{part}" for link in self.links for part in (*LINK_PARTS, "overhead")}
+        for name, station in self.stations.items():
+            own |= {f"{name}.{part}" for part in (*station.fields, *STATION_PARTS)}
+        return frozenset(own)
+
+    def _check_new(self, name: str) -> None:
+        if not name.isidentifier() or name.startswith("_"):
+            msg = f"{name!r} is not a name; use letters, digits and _"
+            raise GraphError(msg)
+        if name in RESERVED or name in FUNCTIONS:
+            msg = f"{name} has a meaning of its own; choose another name"
+            raise GraphError(msg)
+        if name in {*self.parameters, *self.bindings, *self.outputs}:
+            msg = f"{name} is defined twice"
+            raise GraphError(msg)
+
+    def _component(
+        self, name: str, component: object, parts: "list[str] | tuple[str, ...]"
+    ) -> "tuple[ModelGraph, Component]":
+        if not name.isidentifier() or name in {*self.stations, *self.links}:
+            why = "is there already" if name.isidentifier() else "is not a name"
+            msg = f"component {name!r} {why}; use another name of letters, digits and _"
+            raise GraphError(msg)
+        graph, read = self, {}
+        for part in parts:
+            graph, read[part] = graph._read(getattr(component, part), f"{name}.{part}")
+        return graph, Component(type(component), read)
+
+    def _read(self, expression: Expression, place: str) -> "tuple[ModelGraph, Formula]":
+        """Make a formula of an expression; declare the symbols of a SymPy one."""
+        if isinstance(expression, str):
+            read = formula(expression)
+            self._check_known(read, place)
+            return self, read
+        if not is_symbolic(expression):
+            value = float(expression)  # type: ignore[arg-type]
+            return self, Formula(f"{value:.15g}", Constant(value))
+        from headway.models.from_sympy import from_sympy
+
+        read = from_sympy(expression)
+        return self.declare(*sorted(read.names - self.names)), read
+
+    def _check_known(self, read: Formula, place: str) -> None:
+        for name in sorted(read.names - self.names):
+            if "." in name and name.split(".")[0] not in {*self.links, *self.stations}:
+                msg = (
+                    f"{place}: attribute access {name!r} is not allowed; no component is so called"
+                )
+                raise UnknownParameter(msg)
+            msg = f"{place}: {name!r} in {read.text!r} is not known{nearest(name, self.names)}"
+            raise UnknownParameter(msg)

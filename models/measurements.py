@@ -1,0 +1,254 @@
+"""Measured data: a CSV with a header whose column names end in their units."""
+
+import csv
+import io
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headway.errors import MeasurementError
+from headway.kinds import FloatArray
+from headway.models.names import nearest
+from headway.models.units import ONE, Unit, split_header
+
+LARGEST_FILE = 20_000_000
+"""Bytes; a curve of response times is never larger."""
+
+
+@dataclass(frozen=True)
+class Observed:
+    """One measured quantity over all observations.
+
+    Parameters
+    ----------
+    header
+        The column's name in the file.
+    name
+        That name without its unit.
+    unit
+        The unit in the file.
+    values
+        SI values, one an observation; NaN where the cell is empty.
+    resolution
+        Half a unit of the last printed digit, in SI: how well a value is known.
+    """
+
+    header: str
+    name: str
+    unit: Unit
+    values: FloatArray
+    resolution: FloatArray
+
+
+@dataclass(frozen=True)
+class Measurements:
+    r"""Observations, one a row.
+
+    Parameters
+    ----------
+    source
+        Where they come from, for messages and titles.
+    columns
+        Measured quantities by their full column name.
+    labels
+        Columns of words, such as the system's name.
+    lines
+        Line of each observation in its file.
+
+    Examples
+    --------
+    >>> text = "throughput_ops_s,response_ms\n100,3.4\n200,4.0\n"
+    >>> curve = Measurements.parse(text, "curve.csv")
+    >>> curve.column("response").values.tolist()
+    [0.0034, 0.004]
+    """
+
+    source: str
+    columns: Mapping[str, Observed]
+    labels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    lines: tuple[int, ...] = ()
+
+    @classmethod
+    def read(cls, path: str | Path) -> "Measurements":
+        """Read a CSV file.
+
+        Raises
+        ------
+        MeasurementError
+            For a file that is missing, empty, too large or no text, and as `parse`.
+        """
+        return cls.parse(read_text(Path(path), LARGEST_FILE), str(path))
+
+    @classmethod
+    def parse(cls, text: str, source: str) -> "Measurements":
+        """Read CSV text.
+
+        Raises
+        ------
+        MeasurementError
+            Naming file, line and column, for a missing header, a repeated column, a row of
+            the wrong length, or a cell that is not a finite number of the column's unit.
+        """
+        header, rows = _split(text, source)
+        columns, labels = {}, {}
+        lines = tuple(line for line, _ in rows)
+        for index, title in enumerate(header):
+            cells = [cells[index].strip() for _, cells in rows]
+            if _is_words(title, cells):
+                labels[title] = tuple(cells)
+            else:
+                columns[title] = _observed(title, cells, lines, source)
+        return cls(source, columns, labels, lines)
+
+    def __len__(self) -> int:
+        return len(self.lines)
+
+    def __repr__(self) -> str:
+        return f"Measurements({self.source}: {len(self)} x {', '.join(self.columns)})"
+
+    def find(self, names: Iterable[str]) -> Observed | None:
+        """The first column that bears one of these names, with or without its unit."""
+        for name in names:
+            if name in self.columns:
+                return self.columns[name]
+            for column in self.columns.values():
+                if column.name == name:
+                    return column
+        return None
+
+    def column(self, *names: str) -> Observed:
+        """The first column that bears one of these names.
+
+        Raises
+        ------
+        MeasurementError
+            If there is none; tells which columns there are.
+        """
+        found = self.find(names)
+        if found is None:
+            known = [*self.columns, *self.labels]
+            msg = f"{self.source}: there is no column {names[0]!r}{nearest(names[0], known)}"
+            raise MeasurementError(msg)
+        return found
+
+    def only(self, keep: NDArray[np.bool_]) -> "Measurements":
+        """The observations for which `keep` is true."""
+        columns = {
+            title: Observed(o.header, o.name, o.unit, o.values[keep], o.resolution[keep])
+            for title, o in self.columns.items()
+        }
+        labels = {t: tuple(np.array(w)[keep].tolist()) for t, w in self.labels.items()}
+        return Measurements(
+            self.source, columns, labels, tuple(np.array(self.lines)[keep].tolist())
+        )
+
+
+def read_text(path: Path, largest: int) -> str:
+    """Read a text file in UTF-8, with or without byte order mark.
+
+    Raises
+    ------
+    MeasurementError
+        If it is missing, unreadable, a folder, larger than `largest` bytes, or no text.
+    """
+    try:
+        if path.stat().st_size > largest:
+            size, most = path.stat().st_size / 1e6, largest / 1e6
+            msg = f"{path}: {size:.0f} MB are more than the {most:.0f} MB a table may have"
+            raise MeasurementError(msg)
+        return path.read_text(encoding="utf-8-sig")
+    except FileNotFoundError:
+        msg = f"{path}: there is no such file"
+    except UnicodeDecodeError:
+        msg = f"{path}: not a text file in UTF-8"
+    except OSError as error:
+        msg = f"{path}: cannot be read ({error.strerror or error})"
+    raise MeasurementError(msg)
+
+
+def _split(text: str, source: str) -> tuple[list[str], list[tuple[int, list[str]]]]:
+    """Split CSV text into its header and its rows with their line numbers."""
+    if not text.strip():
+        msg = f"{source}: is empty; it needs a header such as throughput_ops_s,response_ms"
+        raise MeasurementError(msg)
+    reader = csv.reader(io.StringIO(text, newline=""))
+    try:
+        rows = [(reader.line_num, row) for row in reader if any(cell.strip() for cell in row)]
+    except csv.Error as error:
+        msg = f"{source}:{reader.line_num}: not a CSV file ({error})"
+        raise MeasurementError(msg) from None
+    header = [title.strip() for title in rows[0][1]]
+    _check_header(header, source)
+    for line, row in rows[1:]:
+        if len(row) != len(header):
+            msg = f"{source}:{line}: {len(row)} cells, but the header names {len(header)} columns"
+            raise MeasurementError(msg)
+    if len(rows) < 2:
+        msg = f"{source}: has a header but no observations"
+        raise MeasurementError(msg)
+    return header, rows[1:]
+
+
+def _check_header(header: list[str], source: str) -> None:
+    if all(_number(title) is not None for title in header):
+        msg = f"{source}:1: no header; the first line must name columns, such as response_ms"
+        raise MeasurementError(msg)
+    for title in header:
+        if not title or header.count(title) > 1:
+            problem = f"column {title!r} stands twice" if title else "a column has no name"
+            msg = f"{source}:1: {problem}"
+            raise MeasurementError(msg)
+
+
+def _number(cell: str) -> float | None:
+    try:
+        return float(cell)
+    except ValueError:
+        return None
+
+
+def _is_words(title: str, cells: list[str]) -> bool:
+    """Tell a column of words: its name has no unit, and a cell in it is no number."""
+    return split_header(title)[1] is None and any(c and _number(c) is None for c in cells)
+
+
+def _observed(title: str, cells: list[str], lines: Iterable[int], source: str) -> Observed:
+    name, unit = split_header(title)
+    scale = unit.scale if unit else 1.0
+    values = [
+        _cell(cell, title, f"{source}:{line}") for cell, line in zip(cells, lines, strict=True)
+    ]
+    resolution = [_resolution(cell) for cell in cells]
+    return Observed(
+        title, name, unit or ONE, np.array(values) * scale, np.array(resolution) * scale
+    )
+
+
+def _cell(cell: str, title: str, place: str) -> float:
+    if not cell:
+        return math.nan
+    value = _number(cell)
+    if value is None or not math.isfinite(value):
+        msg = f"{place}: {title} is {cell!r}, not a {'finite ' if value is not None else ''}number"
+        raise MeasurementError(msg)
+    if value < 0 and split_header(title)[1] is not None:
+        msg = f"{place}: {title} is {cell}; it cannot be negative"
+        raise MeasurementError(msg)
+    return value
+
+
+def _resolution(cell: str) -> float:
+    """Half a unit of the last digit: "3.40" is known to 0.005.
+
+    Examples
+    --------
+    >>> _resolution("3.4"), _resolution("198"), _resolution("1.5e3")
+    (0.05, 0.5, 50.0)
+    """
+    mantissa, _, exponent = cell.lower().partition("e")
+    decimals = len(mantissa.partition(".")[2])
+    return 0.5 * 10.0 ** (int(exponent or 0) - decimals) if cell else math.nan

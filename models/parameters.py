@@ -1,0 +1,106 @@
+"""Parameters: a model's numbers, each with unit, bounds, meaning and source."""
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from headway.errors import InvalidParameter
+from headway.kinds import Number
+from headway.models.units import ONE, Unit, quantity
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A named number of a model.
+
+    Parameters
+    ----------
+    name
+        As formulas use it.
+    value
+        SI value or array of operating points; ``None`` where the user has to give it.
+    unit
+        The unit it is shown in, and whose dimension its values must have.
+    minimum, maximum
+        Bounds, in SI, both allowed.
+    doc, source
+        Meaning, and where the value comes from.
+    """
+
+    name: str
+    value: Number | None = None
+    unit: Unit = ONE
+    minimum: float = -math.inf
+    maximum: float = math.inf
+    doc: str = ""
+    source: str = ""
+
+    def __post_init__(self) -> None:
+        if self.value is not None:
+            self._check(np.asarray(self.value, float))
+
+    def _check(self, entries: Any) -> None:
+        wrong = ~((entries >= self.minimum) & (entries <= self.maximum) & np.isfinite(entries))
+        if not wrong.any():
+            return
+        worst = self.shown(float(np.extract(wrong, entries)[0]))
+        low, high = self.shown(self.minimum), self.shown(self.maximum)
+        must = {
+            (False, False): "finite",
+            (True, False): f"{low} or more",
+            (False, True): f"{high} or less",
+            (True, True): f"between {low} and {high}",
+        }[math.isfinite(self.minimum), math.isfinite(self.maximum)]
+        msg = f"{self.name} is {worst}; it must be {must}"
+        raise InvalidParameter(msg)
+
+    def shown(self, value: float) -> str:
+        """Write a value in this parameter's unit.
+
+        Examples
+        --------
+        >>> from headway.models.units import unit
+        >>> Parameter("delay", unit=unit("ms")).shown(0.0034)
+        '3.4 ms'
+        """
+        return f"{value / self.unit.scale:.6g} {self.unit}".strip()
+
+    def at(self, value: Number | str) -> "Parameter":
+        """Give the same parameter another value: SI number, array, or text with a unit.
+
+        Raises
+        ------
+        UnitError, InvalidParameter
+            For the wrong dimension, or a value out of bounds.
+
+        Examples
+        --------
+        >>> from headway.models.units import unit
+        >>> Parameter("delay", unit=unit("ms")).at("650us").value
+        0.00065
+        """
+        if isinstance(value, str):
+            value = quantity(value, self.unit, self.name)
+        return replace(self, value=value)
+
+
+@dataclass(frozen=True)
+class Preset:
+    """A published set of parameter values.
+
+    Parameters
+    ----------
+    name
+        As ``--preset`` takes it.
+    values
+        SI values by parameter.
+    doc, source
+        What system it is, and where it was published.
+    """
+
+    name: str
+    values: dict[str, float]
+    doc: str = ""
+    source: str = ""

@@ -1,0 +1,202 @@
+"""Plots, as matplotlib Figures without global state; measured is dots, modelled is lines."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from headway.errors import InvalidParameter
+from headway.kinds import FloatArray
+from headway.models.answers import swept
+from headway.models.comparison import Comparison
+from headway.models.model import Model
+from headway.models.signature import SfsSignature
+from headway.models.solution import Solution
+from headway.models.units import Unit, readable, unit
+
+MEASURED, MODELLED, SECOND = "#000000", "#0072b2", "#d55e00"
+"""Black, blue and vermilion of Okabe and Ito: distinct for the colour-blind, and in grey."""
+
+_CURVE_POINTS = 400
+
+
+def _label(name: str, shown: Unit) -> str:
+    words = name.replace("_", " ")
+    return f"{words} [{shown}]" if shown.text else words
+
+
+def _scale(values: FloatArray, meant: Unit) -> Unit:
+    finite = np.abs(values[np.isfinite(values)])
+    best = readable(meant.dimension, float(np.median(finite))) if finite.size else meant
+    return best if best.text and best.scale != 1 else meant
+
+
+def _grid(axes: Any) -> None:
+    axes.grid(visible=True, color="0.9")
+    axes.spines[["top", "right"]].set_visible(False)
+
+
+def comparison_figure(comparison: Comparison) -> Figure:
+    """Draw measured points, the model, both regression lines, and relative residuals below."""
+    figure = Figure(figsize=(7, 6), layout="constrained")
+    upper, lower = figure.subplots(2, 1, sharex=True, height_ratios=[3, 1])
+    model, load = comparison.model, comparison.load
+    shown = _scale(comparison.measured.values, model.meaning(comparison.output).unit)
+    x = load.values / load.unit.scale
+    _draw_curve(upper, comparison, shown)
+    upper.plot(x, comparison.measured.values / shown.scale, "o", color=MEASURED, label="measured")
+    top = 1.15 * float(max(comparison.measured.values.max(), _finite_top(comparison))) / shown.scale
+    upper.set_ylim(0, top)
+    _draw_lines(upper, comparison, shown)
+    upper.set_ylabel(_label(comparison.output, shown))
+    preset = f" ({model.preset})" if model.preset else ""
+    upper.set_title(f"{model.name}{preset}: predicted against measured")
+    upper.legend(frameon=False)
+    lower.axhline(0, color="0.5", linewidth=0.8)
+    lower.vlines(x, 0, 100 * comparison.relative_error, color=MODELLED)
+    lower.plot(x, 100 * comparison.relative_error, "o", color=MODELLED)
+    lower.set_ylabel("error [%]")
+    lower.set_xlabel(_label(load.name, load.unit))
+    for axes in (upper, lower):
+        _grid(axes)
+    return figure
+
+
+def _finite_top(comparison: Comparison) -> float:
+    return float(comparison.predicted[np.isfinite(comparison.predicted)].max(initial=0.0))
+
+
+def _draw_curve(axes: Any, comparison: Comparison, shown: Unit) -> None:
+    """Draw the model between the measured loads, where nothing but the load varies."""
+    name, load = _load_parameter(comparison), comparison.load
+    others = [n for n, v in comparison.model.inputs.items() if n != name and np.ndim(v)]
+    if others or name is None:
+        x = load.values / load.unit.scale
+        axes.plot(x, comparison.predicted / shown.scale, "x", color=MODELLED, label="model")
+        return
+    dense = np.linspace(load.values.min(), load.values.max(), _CURVE_POINTS)
+    values = np.asarray(comparison.model.at({name: dense}).solve()[comparison.output])
+    visible = np.where(np.isfinite(values), values, np.nan)
+    axes.plot(dense / load.unit.scale, visible / shown.scale, color=MODELLED, label="model")
+    if name == "arrival_rate":
+        _mark_saturation(axes, comparison.model, load.unit, dense.max())
+
+
+def _load_parameter(comparison: Comparison) -> str | None:
+    arrays = {n: v for n, v in comparison.model.inputs.items() if np.ndim(v)}
+    return next((n for n, v in arrays.items() if np.array_equal(v, comparison.load.values)), None)
+
+
+def _mark_saturation(axes: Any, model: Model, shown: Unit, most: float) -> None:
+    limit = float(np.min(np.asarray(model.at(arrival_rate=most).solve().saturation_throughput)))
+    if np.isfinite(limit) and limit < 1.3 * most:
+        axes.axvline(limit / shown.scale, color="0.5", linestyle=":", label="model saturates")
+
+
+def _draw_lines(axes: Any, comparison: Comparison, shown: Unit) -> None:
+    """Draw the regression lines of both signatures over their range."""
+    load = comparison.load
+    inside = load.values[comparison.counted]
+    for name, signature in comparison.signatures.items():
+        ends = np.array([inside.min(), inside.max()])
+        height = (signature.intercept + signature.slope * ends) / shown.scale
+        colour = MEASURED if name == "measured" else MODELLED
+        label = f"line through {name}: {signature.slope * 1e6:.1f} us per op/s"
+        axes.plot(ends / load.unit.scale, height, "--", color=colour, linewidth=1, label=label)
+
+
+def solution_figure(solution: Solution) -> Figure:
+    """Draw the main output, and utilisations below, over the first swept input."""
+    names = swept(solution)
+    if not names or len(solution.shape) != 1:
+        msg = "a plot needs a swept input, such as arrival_rate=100:1000:100"
+        raise InvalidParameter(msg)
+    figure = Figure(figsize=(7, 6 if solution.stations else 4), layout="constrained")
+    panels = figure.subplots(2 if solution.stations else 1, 1, sharex=True, squeeze=False)[:, 0]
+    model, name = solution.model, names[0]
+    across = np.asarray(model.inputs[name], float)
+    x_unit = _scale(across, model.parameters[name].unit)
+    output = "response_time" if solution.stations else solution.outputs[0]
+    values = np.asarray(solution[output], float)
+    shown = _scale(values, model.meaning(output).unit)
+    visible = np.where(np.isfinite(values), values, np.nan) / shown.scale
+    _draw_groups(panels[0], across / x_unit.scale, visible, solution)
+    panels[0].set_ylabel(_label(output, shown))
+    panels[0].set_ylim(bottom=0)
+    panels[0].set_title(model.name + (f" ({model.preset})" if model.preset else ""))
+    if solution.stations:
+        _draw_utilisations(panels[1], across / x_unit.scale, solution)
+    panels[-1].set_xlabel(_label(name, x_unit))
+    for axes in panels:
+        _grid(axes)
+    return figure
+
+
+def _draw_groups(axes: Any, x: FloatArray, y: FloatArray, solution: Solution) -> None:
+    """One line for each combination of the other swept inputs."""
+    others = swept(solution)[1:]
+    inputs = solution.model.inputs
+    keys = list(zip(*(np.asarray(inputs[n]).tolist() for n in others), strict=True)) or [()] * len(
+        x
+    )
+    for key in dict.fromkeys(keys):
+        mine = np.array([k == key for k in keys])
+        pairs = zip(others, key, strict=True)
+        label = ", ".join(f"{n} = {solution.model.parameters[n].shown(v)}" for n, v in pairs)
+        axes.plot(x[mine], y[mine], marker=".", label=label or "model")
+    if others:
+        axes.legend(frameon=False)
+
+
+def _draw_utilisations(axes: Any, x: FloatArray, solution: Solution) -> None:
+    styles = ["-", "--", "-.", ":"]
+    single = len(swept(solution)) == 1
+    for index, name in enumerate(solution.stations):
+        busy = np.asarray(solution[f"{name}.utilisation"], float)
+        if (busy > 0).any():
+            style = styles[index % 4] if single else "."
+            axes.plot(x, 100 * busy, style, label=name)
+    axes.axhline(100, color="0.5", linestyle=":")
+    axes.set_ylabel("utilisation [%]")
+    axes.set_ylim(bottom=0)
+    axes.legend(frameon=False)
+
+
+def signature_figure(
+    title: str, load: FloatArray, response_time: FloatArray, signature: SfsSignature, inside: Any
+) -> Figure:
+    """Draw a measured curve with its regression line."""
+    figure = Figure(figsize=(7, 4.5), layout="constrained")
+    axes = figure.subplots()
+    shown = _scale(response_time, unit("s"))
+    axes.plot(load, response_time / shown.scale, "o", color=MEASURED, label="measured")
+    ends = np.array([load[inside].min(), load[inside].max()])
+    height = (signature.intercept + signature.slope * ends) / shown.scale
+    label = f"{signature.slope * 1e6:.2f} us per op/s, r² {signature.r_squared:.3f}"
+    axes.plot(ends, height, "--", color=MODELLED, label=label)
+    axes.set_ylim(0)
+    axes.set_xlabel("throughput [op/s]")
+    axes.set_ylabel(_label("response_time", shown))
+    axes.set_title(title)
+    axes.legend(frameon=False)
+    _grid(axes)
+    return figure
+
+
+FORMATS = ("svg", "png", "pdf")
+
+
+def picture_format(path: str | Path) -> str:
+    """The format that a picture's name asks for.
+
+    Raises
+    ------
+    InvalidParameter
+        For an ending that is not svg, png or pdf.
+    """
+    ending = Path(path).suffix.lstrip(".").lower()
+    if ending not in FORMATS:
+        msg = f"{path}: pictures end in .{', .'.join(FORMATS)}, not {ending or 'nothing'!r}"
+        raise InvalidParameter(msg)
+    return ending

@@ -1,0 +1,93 @@
+"""The largest throughput a network sustains, also where its demands depend on the load."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from headway.kinds import FloatArray, plain
+from headway.models.graph import ModelGraph
+
+_DOUBLINGS = 200
+_SCAN = 64
+_BISECTIONS = 64
+
+
+def saturation_throughput(graph: ModelGraph, inputs: Mapping[str, Any]) -> Any:
+    """Smallest throughput at which some station is always busy [1/s].
+
+    Where nothing depends on the load this is min m/D; else the first crossing of
+    utilisation 1 is bracketed by doubling, looked for on a grid of 64 cells and bisected
+    to the last bit.
+
+    Parameters
+    ----------
+    graph
+        A graph with stations.
+    inputs
+        SI value or array of every parameter.
+
+    Returns
+    -------
+    Scalar or array in the broadcast shape of the parameters it depends on; infinite if
+    no station ever saturates.
+    """
+    busiest = _busiest_at(graph, inputs)
+    shape = np.shape(busiest(1.0))
+    if not _depends_on_load(graph):
+        with np.errstate(divide="ignore"):
+            return plain(1 / np.asarray(busiest(1.0), float))
+    low, high = _bracket(busiest, shape)
+    low, high = _first_cell(busiest, low, high)
+    for _ in range(_BISECTIONS):
+        middle = (low + high) / 2
+        over = busiest(middle) >= 1
+        low, high = np.where(over, low, middle), np.where(over, middle, high)
+    return plain(np.where(busiest(high) >= 1, high, np.inf))
+
+
+def _depends_on_load(graph: ModelGraph) -> bool:
+    """Tell whether visits or a station's own numbers use the throughput."""
+    targets = ["visits", *(f"station {name}" for name in graph.stations)]
+    return not graph.plan.needed(targets).isdisjoint({"throughput", "arrival_rate"})
+
+
+def _busiest_at(graph: ModelGraph, inputs: Mapping[str, Any]) -> Callable[[Any], FloatArray]:
+    """Give the largest utilisation of the network as a function of its throughput."""
+    targets = [f"{name}.utilisation" for name in graph.stations]
+
+    def busiest(throughput: Any) -> FloatArray:
+        given = {**inputs, "throughput": throughput}
+        if not graph.arrivals:
+            given["arrival_rate"] = throughput
+        values = graph.plan.run(given, targets)
+        largest = np.asarray(values[targets[0]], float)
+        for target in targets[1:]:
+            largest = np.maximum(largest, values[target])
+        return largest
+
+    return busiest
+
+
+def _bracket(busiest: Callable[[Any], FloatArray], shape: Any) -> tuple[FloatArray, FloatArray]:
+    """Find a stable and an overloaded throughput a factor of two apart, where there are such."""
+    rate = np.ones(shape)
+    grows = busiest(rate) < 1
+    step = np.where(grows, 2.0, 0.5)
+    for _ in range(_DOUBLINGS):
+        moving = (busiest(rate) < 1) == grows
+        if not moving.any():
+            break
+        rate = np.where(moving, rate * step, rate)
+    return np.where(grows, rate / 2, rate), np.where(grows, rate, rate * 2)
+
+
+def _first_cell(
+    busiest: Callable[[Any], FloatArray], low: FloatArray, high: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Narrow a bracket to the first of its cells at whose end a station is overloaded."""
+    width = (high - low) / _SCAN
+    end = low + width
+    for _ in range(_SCAN - 1):
+        end = np.where(busiest(end) >= 1, end, end + width)
+    return end - width, end

@@ -1,0 +1,62 @@
+"""Closed forms: the same steps as for numbers, fed with symbols."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import sympy
+
+from headway.errors import UnknownParameter
+from headway.models.graph import ModelGraph
+from headway.models.names import nearest
+from headway.queueing import erlang_b, erlang_c
+
+
+def symbol(name: str) -> Any:
+    """The symbol of a parameter; all parameters count as positive, which keeps forms short."""
+    return sympy.Symbol(name, positive=True)
+
+
+def closed_form(graph: ModelGraph, output: str) -> Any:
+    """Write an output of an open network, or of a program, as a SymPy expression.
+
+    Parameters
+    ----------
+    graph
+        Any graph; servers may be symbols too, Erlang's formulas then stay functions.
+    output
+        ``response_time``, an output of the graph, a binding, or a part such as
+        ``cpu.utilisation``.
+
+    Raises
+    ------
+    UnknownParameter
+        For an output that the graph does not have.
+    """
+    if output not in graph.names or (output == "saturation_throughput"):
+        msg = f"{graph.name} has no closed form of {output!r}{nearest(output, graph.outputs)}"
+        raise UnknownParameter(msg)
+    rate = {} if graph.arrivals else {"arrival_rate": symbol("arrival_rate")}
+    symbols = {name: symbol(name) for name in graph.parameters} | rate
+    form = sympy.sympify(graph.plan.run(symbols, [output])[output])
+    whole = {number for number in form.atoms(sympy.Float) if float(number).is_integer()}
+    return form.xreplace({number: sympy.Integer(int(number)) for number in whole})
+
+
+def numeric(expression: Any, arguments: Sequence[Any]) -> Any:
+    """Compile a closed form into a function of arrays.
+
+    Parameters
+    ----------
+    expression
+        SymPy expression, or a list of them.
+    arguments
+        Its symbols, in the order of the function's arguments.
+
+    Examples
+    --------
+    >>> x = sympy.Symbol("x")
+    >>> numeric(x + 1, [x])(2.0)
+    3.0
+    """
+    modules = [{"ErlangB": erlang_b, "ErlangC": erlang_c}, "numpy"]
+    return sympy.lambdify(list(arguments), expression, modules=modules, cse=True)

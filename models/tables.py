@@ -1,0 +1,152 @@
+"""Tables: neutral rows and columns, shown as text, HTML or CSV. Presentation lives here."""
+
+import csv
+import html
+import io
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from headway.models.units import ONE, Unit, header, readable
+
+Cell: TypeAlias = float | str | None
+
+PIPE_WIDTH = 200
+"""Width for text that does not go to a terminal: wide enough that nothing wraps."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column: its name, the unit its numbers are in, and a cell a row (in SI).
+
+    Parameters
+    ----------
+    name
+        Heading.
+    cells
+        SI numbers, text, or None where there is nothing to say.
+    unit
+        Unit to show; its dimension for CSV.
+    """
+
+    name: str
+    cells: tuple[Cell, ...]
+    unit: Unit = ONE
+
+    @classmethod
+    def of(cls, name: str, values: Any, unit: Unit = ONE) -> "Column":
+        """Make a column of an array, in a unit that shows its size with few digits."""
+        numbers = np.atleast_1d(np.asarray(values, float)).ravel()
+        finite = np.abs(numbers[np.isfinite(numbers)])
+        best = readable(unit.dimension, float(np.median(finite))) if finite.size else unit
+        chosen = best if best.text and best.scale != 1 else unit
+        return cls(name, tuple(numbers.tolist()), chosen)
+
+    @property
+    def heading(self) -> str:
+        """Name and unit."""
+        return f"{self.name} [{self.unit}]" if self.unit.text else self.name
+
+    @property
+    def texts(self) -> list[str]:
+        """The cells as people read them, with one number of decimals throughout."""
+        scaled = [_scaled(cell, self.unit.scale) for cell in self.cells]
+        places = decimals([cell for cell in scaled if isinstance(cell, float)])
+        return [_text(cell, places) for cell in scaled]
+
+    @property
+    def is_text(self) -> bool:
+        """Whether it holds words rather than numbers."""
+        return any(isinstance(cell, str) for cell in self.cells)
+
+
+def _scaled(cell: Cell, scale: float) -> Cell:
+    return cell if cell is None or isinstance(cell, str) else float(cell) / scale
+
+
+def decimals(numbers: Sequence[float]) -> int | None:
+    """Decimals that show the largest of some numbers with four digits; None for powers of ten.
+
+    Examples
+    --------
+    >>> decimals([8.74, 39.51]), decimals([1538.46]), decimals([1.0, 2.0]), decimals([3e-9])
+    (2, 1, 0, None)
+    """
+    finite = [abs(x) for x in numbers if math.isfinite(x)]
+    largest = max(finite, default=0.0)
+    if all(x == int(x) for x in finite) and largest < 1e7:
+        return 0
+    if not 1e-3 <= largest < 1e7:
+        return None
+    return min(6, max(1, 3 - math.floor(math.log10(largest)))) if largest >= 1 else 4
+
+
+def _text(cell: Cell, places: int | None) -> str:
+    if cell is None or isinstance(cell, str):
+        return cell or "-"
+    if not math.isfinite(cell):
+        return "-" if math.isnan(cell) else "∞"
+    return f"{cell:.4g}" if places is None else f"{cell:.{places}f}"
+
+
+@dataclass(frozen=True)
+class Table:
+    """A titled table with notes under it."""
+
+    title: str
+    columns: tuple[Column, ...]
+    notes: tuple[str, ...] = ()
+
+    def rich(self) -> Any:
+        """The table for a rich console; numbers to the right, words to the left."""
+        from rich import box
+        from rich.table import Table as RichTable
+        from rich.text import Text
+
+        title = Text(self.title, style="bold")
+        shown = RichTable(title=title, box=box.SIMPLE_HEAD, title_justify="left", pad_edge=False)
+        for column in self.columns:
+            side = "left" if column.is_text else "right"
+            shown.add_column(Text(column.heading), justify=side, overflow="fold")  # type: ignore[arg-type]
+        for row in zip(*(column.texts for column in self.columns), strict=True):
+            shown.add_row(*map(Text, row))
+        return shown
+
+    def __str__(self) -> str:
+        from rich.console import Console
+
+        stream = io.StringIO()
+        console = Console(file=stream, width=PIPE_WIDTH, color_system=None)
+        console.print(self.rich())
+        lines = [line.rstrip() for line in stream.getvalue().splitlines()]
+        return "\n".join([*lines, *self.notes])
+
+    def to_html(self) -> str:
+        """The table as HTML, for notebooks and reports."""
+        heads = "".join(f'<th scope="col">{html.escape(c.heading)}</th>' for c in self.columns)
+        rows = "".join(
+            "<tr>" + "".join(f"<td>{html.escape(text)}</td>" for text in row) + "</tr>"
+            for row in zip(*(column.texts for column in self.columns), strict=True)
+        )
+        notes = "".join(f"<p>{html.escape(note)}</p>" for note in self.notes)
+        caption = f"<caption>{html.escape(self.title)}</caption>"
+        return (
+            f"<table>{caption}<thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>{notes}"
+        )
+
+    def to_csv(self) -> str:
+        """The table as CSV in SI, the unit at the end of each column's name."""
+        stream = io.StringIO()
+        writer = csv.writer(stream, lineterminator="\n")
+        writer.writerow([header(c.name.replace(" ", "_"), c.unit.dimension) for c in self.columns])
+        writer.writerows(zip(*(map(_csv, c.cells) for c in self.columns), strict=True))
+        return stream.getvalue()
+
+
+def _csv(cell: Cell) -> str:
+    if cell is None or isinstance(cell, str):
+        return cell or ""
+    return repr(float(cell)) if math.isfinite(cell) else ""
