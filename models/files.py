@@ -158,7 +158,8 @@ class _Builder:
             raise self.place.error(msg, "parameters", name)
         model = replace(
             bare,
-            parameters={**bare.parameters, **parameters},
+            parameters=parameters
+            | {n: p for n, p in bare.parameters.items() if n not in parameters},
             meanings=self._meanings(),
             doc=entry.doc,
             source=entry.source,
@@ -357,5 +358,5 @@ def expression(text: schema.Scalar, graph: ModelGraph, wanted: Unit, name: str) 
         except UnitError:
             if not names:
                 raise
-    formula(text)
+    graph.check_known(formula(text), name)
     return text

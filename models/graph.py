@@ -221,7 +221,7 @@ class ModelGraph:
         """Make a formula of an expression; declare the symbols of a SymPy one."""
         if isinstance(expression, str):
             read = formula(expression)
-            self._check_known(read, place)
+            self.check_known(read, place)
             return self, read
         if not is_symbolic(expression):
             value = float(expression)  # type: ignore[arg-type]
@@ -231,7 +231,8 @@ class ModelGraph:
         read = from_sympy(expression)
         return self.declare(*sorted(read.names - self.names)), read
 
-    def _check_known(self, read: Formula, place: str) -> None:
+    def check_known(self, read: Formula, place: str) -> None:
+        """Refuse a formula with a name that nothing in this graph bears."""
         for name in sorted(read.names - self.names):
             if "." in name and name.split(".")[0] not in {*self.links, *self.stations}:
                 msg = (

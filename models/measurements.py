@@ -218,14 +218,12 @@ def _is_words(title: str, cells: list[str]) -> bool:
 
 def _observed(title: str, cells: list[str], lines: Iterable[int], source: str) -> Observed:
     name, unit = split_header(title)
-    scale = unit.scale if unit else 1.0
+    shown = unit or ONE
     values = [
         _cell(cell, title, f"{source}:{line}") for cell, line in zip(cells, lines, strict=True)
     ]
-    resolution = [_resolution(cell) for cell in cells]
-    return Observed(
-        title, name, unit or ONE, np.array(values) * scale, np.array(resolution) * scale
-    )
+    resolution = np.array([_resolution(cell) for cell in cells])
+    return Observed(title, name, shown, shown.si(np.array(values)), shown.si(resolution))
 
 
 def _cell(cell: str, title: str, place: str) -> float:

@@ -11,7 +11,7 @@ from headway.kinds import FloatArray
 from headway.models.answers import swept
 from headway.models.comparison import Comparison
 from headway.models.model import Model
-from headway.models.signature import SfsSignature
+from headway.models.signature import MeasuredSignature
 from headway.models.solution import Solution
 from headway.models.units import Unit, readable, unit
 
@@ -163,22 +163,23 @@ def _draw_utilisations(axes: Any, x: FloatArray, solution: Solution) -> None:
     axes.legend(frameon=False)
 
 
-def signature_figure(
-    title: str, load: FloatArray, response_time: FloatArray, signature: SfsSignature, inside: Any
-) -> Figure:
+def signature_figure(found: MeasuredSignature) -> Figure:
     """Draw a measured curve with its regression line."""
     figure = Figure(figsize=(7, 4.5), layout="constrained")
     axes = figure.subplots()
-    shown = _scale(response_time, unit("s"))
-    axes.plot(load, response_time / shown.scale, "o", color=MEASURED, label="measured")
-    ends = np.array([load[inside].min(), load[inside].max()])
+    shown = _scale(found.curve.response_time.values, unit("s"))
+    load, signature = found.curve.load.values, found.signature
+    response = found.curve.response_time.values / shown.scale
+    axes.plot(load, response, "o", color=MEASURED, label="measured")
+    inside = load[found.within.holds(load)]
+    ends = np.array([inside.min(), inside.max()])
     height = (signature.intercept + signature.slope * ends) / shown.scale
     label = f"{signature.slope * 1e6:.2f} us per op/s, r² {signature.r_squared:.3f}"
     axes.plot(ends, height, "--", color=MODELLED, label=label)
     axes.set_ylim(0)
-    axes.set_xlabel("throughput [op/s]")
+    axes.set_xlabel(_label(found.curve.load.name, unit("op/s")))
     axes.set_ylabel(_label("response_time", shown))
-    axes.set_title(title)
+    axes.set_title(found.curve.source)
     axes.legend(frameon=False)
     _grid(axes)
     return figure

@@ -102,12 +102,19 @@ def structure(document: dict[str, Any]) -> ModelEntry:
     return _converter().structure(document, ModelEntry)
 
 
+_ROUTE_KEYS = {"source": "from", "target": "to"}
+
+
 def faults(error: BaseException) -> list[tuple[str, list[str]]]:
     """What is wrong with a document, and the path of keys to each place."""
     found = []
     for message in cattrs.transform_error(error):
         what, _, path = message.partition(" @ $")
         keys = [key.strip("'[]") for key in path.replace("[", ".").split(".") if key]
+        if "routes" in keys:
+            keys = [_ROUTE_KEYS.get(key, key) for key in keys if not key.isdigit()]
+        if what.startswith("required field missing"):
+            what, keys = f"the key {keys[-1]!r} is missing", keys[:-1]
         found.append((_words(what), keys))
     return found
 
@@ -116,8 +123,6 @@ def _words(what: str) -> str:
     """Say cattrs' message as a user of model files would."""
     if what.startswith("extra fields found"):
         return f"unknown key {what.partition('(')[2].rstrip(')')}"
-    if what.startswith("required field missing"):
-        return "a required key is missing"
-    return what.replace("invalid type, expected ", "must be ").replace(
-        "invalid value for type, expected ", "must be "
-    )
+    for lead in ("invalid type, expected ", "invalid value for type, expected "):
+        what = what.replace(lead, "must be ")
+    return what

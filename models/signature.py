@@ -15,7 +15,7 @@ from headway.kinds import FloatArray
 from headway.models.measurements import Measurements, Observed
 from headway.models.regression import regression_line
 from headway.models.tables import Column, Table
-from headway.models.units import readable, unit
+from headway.models.units import unit
 from headway.queueing.laws import littles_law
 
 THROUGHPUT_NAMES = ("throughput", "arrival_rate", "achieved", "load", "requested", "offered")
@@ -231,12 +231,55 @@ def span(within: Range, load: FloatArray) -> str:
     return f"line and base over {inside.min():g} to {inside.max():g} op/s ({inside.size} points)"
 
 
-def slope_text(value: float) -> str:
-    """Write a slope in the usual unit."""
-    return f"{value * 1e6:.2f} us per op/s"
+@dataclass(frozen=True)
+class MeasuredSignature:
+    """A curve, the range of load looked at, and the signature read off it."""
 
+    curve: Curve
+    within: Range
+    signature: SfsSignature
 
-def time_text(value: float) -> str:
-    """Write a time in a unit of its size."""
-    chosen: Any = readable(unit("s").dimension, value)
-    return f"{value / chosen.scale:.4g} {chosen}"
+    @classmethod
+    def of(cls, curve: Curve, within: Range = ALL) -> "MeasuredSignature":
+        """Read the signature off a curve."""
+        return cls(curve, within, curve.signature(within))
+
+    def __repr__(self) -> str:
+        return f"MeasuredSignature({self.curve.source}, {len(self.curve.load.values)} points)"
+
+    def __str__(self) -> str:
+        return str(self.table())
+
+    def _repr_html_(self) -> str:
+        return self.table().to_html()
+
+    def table(self) -> Table:
+        """The signature in readable units."""
+        notes = (span(self.within, self.curve.load.values), f"load: {self.curve.load.header}")
+        table = signature_table(f"{self.curve.source}: signature", {"value": self.signature})
+        return Table(table.title, table.columns, notes)
+
+    def rows(self) -> list[dict[str, float]]:
+        """One dict: the signature in SI."""
+        return [self.signature.document()]
+
+    def to_json(self) -> str:
+        """Strict JSON by the contract in docs/design.md."""
+        from headway.models.answers import strict_json
+
+        return strict_json(self.signature.document())
+
+    def to_csv(self) -> str:
+        """One row of SI values."""
+        units = {"slope": "s/op*s", "r_squared": "", "outstanding_requests": ""}
+        columns = [
+            Column(name, (value,), unit(units.get(name, "op/s" if "throughput" in name else "s")))
+            for name, value in self.signature.document().items()
+        ]
+        return Table("", tuple(columns)).to_csv()
+
+    def plot(self) -> Any:
+        """Draw the curve and its line, as a matplotlib Figure."""
+        from headway.models.plots import signature_figure
+
+        return signature_figure(self)

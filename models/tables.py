@@ -101,13 +101,12 @@ class Table:
     notes: tuple[str, ...] = ()
 
     def rich(self) -> Any:
-        """The table for a rich console; numbers to the right, words to the left."""
+        """The table for a rich console, without title; numbers to the right, words to the left."""
         from rich import box
         from rich.table import Table as RichTable
         from rich.text import Text
 
-        title = Text(self.title, style="bold")
-        shown = RichTable(title=title, box=box.SIMPLE_HEAD, title_justify="left", pad_edge=False)
+        shown = RichTable(box=box.SIMPLE_HEAD, pad_edge=False)
         for column in self.columns:
             side = "left" if column.is_text else "right"
             shown.add_column(Text(column.heading), justify=side, overflow="fold")  # type: ignore[arg-type]
@@ -122,7 +121,8 @@ class Table:
         console = Console(file=stream, width=PIPE_WIDTH, color_system=None)
         console.print(self.rich())
         lines = [line.rstrip() for line in stream.getvalue().splitlines()]
-        return "\n".join([*lines, *self.notes])
+        head = [self.title] if self.title else []
+        return "\n".join([*head, *lines[not head :], *self.notes])
 
     def to_html(self) -> str:
         """The table as HTML, for notebooks and reports."""

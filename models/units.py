@@ -10,6 +10,7 @@ import math
 import re
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 from headway.errors import UnitError
 
@@ -45,6 +46,16 @@ class Unit:
 
     def __str__(self) -> str:
         return self.text
+
+    def si(self, value: Any) -> Any:
+        """SI value of a number of this unit; 100 us are 1e-4 s, not 9.999999999999999e-05.
+
+        Examples
+        --------
+        >>> unit("us").si(100.0)
+        0.0001
+        """
+        return value / (1 / self.scale) if self.scale < 1 else value * self.scale
 
 
 ONE = Unit("", 1.0, _NONE)
@@ -196,7 +207,7 @@ def quantity(text: str | float, wanted: Unit | None = None, name: str = "value")
             f"({si_text(given.dimension)}); it needs {_word(wanted.dimension)}, such as {example}"
         )
         raise UnitError(msg)
-    return value * given.scale if given.text else value
+    return float(given.si(value)) if given.text else value
 
 
 _WORDS = {(1, 0): "time", (0, 1): "data", (-1, 0): "rate", (-1, 1): "bandwidth", (0, 0): "a number"}

@@ -1,0 +1,60 @@
+"""``headway compare``: predicted against measured."""
+
+from pathlib import Path
+
+import click
+
+from headway.cli.main import COMMANDS
+from headway.cli.options import (
+    Format,
+    check_picture,
+    chosen_model,
+    data_option,
+    format_options,
+    load_limits,
+    measured,
+    model_argument,
+    plot_option,
+    preset_option,
+    range_options,
+    set_option,
+)
+from headway.cli.output import print_tables, write_plot
+
+EXAMPLE = "Example: headway compare nfs-server --preset raid --data curve.csv --plot curve.svg"
+
+
+@click.command("compare", help=COMMANDS["compare"], epilog=EXAMPLE)
+@model_argument
+@data_option
+@preset_option
+@set_option
+@range_options
+@format_options
+@plot_option
+def command(
+    model: str,
+    data: Path,
+    preset: str | None,
+    settings: tuple[str, ...],
+    x: str | None,
+    y: str | None,
+    low: str | None,
+    high: str | None,
+    output_format: Format | None,
+    plot: Path | None,
+) -> None:
+    """Compare a model's predictions with measurements."""
+    check_picture(plot)
+    limits = load_limits(low, high)
+    comparison = chosen_model(model, preset, settings).compare(measured(data), x, y, *limits)
+    if plot is not None:
+        write_plot(comparison, plot)
+    if output_format is Format.JSON:
+        click.echo(comparison.to_json())
+    elif output_format is Format.CSV:
+        click.echo(comparison.to_csv(), nl=False)
+    else:
+        from headway.models.comparison_tables import comparison_tables
+
+        print_tables(comparison_tables(comparison))

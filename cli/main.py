@@ -1,0 +1,96 @@
+"""The ``headway`` command: commands are imported only when they are used."""
+
+import importlib
+import os
+import sys
+from typing import Any, NoReturn
+
+import click
+
+from headway import __version__
+from headway.errors import HeadwayError
+
+BAD_INPUT = 2
+INTERRUPTED = 130
+
+COMMANDS = {
+    "models": "List the catalogue of ready models.",
+    "show": "Show a model: parameters, graph, assumptions, closed forms.",
+    "solve": "Solve a model at one or many operating points.",
+    "compare": "Hold a model against measured data.",
+    "signature": "Read the signature off a measured curve.",
+}
+"""Each command and its first line of help; the module of the same name holds it."""
+
+
+class LazyGroup(click.Group):
+    """A group that knows its commands' names without importing them."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+        """Names in the order of use."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        """Import the module of a command."""
+        if cmd_name not in COMMANDS:
+            return None
+        module = importlib.import_module(f"headway.cli.{cmd_name}_command")
+        command: click.Command = module.command
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find a command, or tell the nearest."""
+        if args and not args[0].startswith("-") and args[0] not in COMMANDS:
+            import difflib
+
+            near = difflib.get_close_matches(args[0], COMMANDS, 2) or list(COMMANDS)
+            ctx.fail(f"there is no command {args[0]!r}; did you mean {', '.join(near)}?")
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        """List the commands from their table, so that help imports none of them."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="headway")
+def cli() -> None:
+    r"""Predict, explain and fit the performance of computer systems with analytic models.
+
+    MODEL is a name of the catalogue (headway models) or the path of a model file. Units are
+    written as in 650us, 3.4ms, 512MB, 800op/s; a bare number is SI.
+
+    \b
+    Example:
+      headway solve nfs-server --preset raid --set arrival_rate=200:1400:200
+    """
+
+
+def main(arguments: list[str] | None = None) -> NoReturn:
+    """Run the command line; bad input ends with one line on stderr and exit code 2."""
+    try:
+        code = cli.main(arguments, prog_name="headway", standalone_mode=False)
+        sys.stdout.flush()
+    except (HeadwayError, click.ClickException) as error:
+        _leave(_message(error), BAD_INPUT)
+    except (click.Abort, KeyboardInterrupt):
+        _leave("interrupted", INTERRUPTED)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+def _message(error: Exception) -> str:
+    text: Any = error.format_message() if isinstance(error, click.ClickException) else str(error)
+    if isinstance(error, click.NoSuchOption) and error.possibilities:
+        text = f"no such option {error.option_name}; did you mean {', '.join(error.possibilities)}?"
+    return " ".join(str(text).split())
+
+
+def _leave(message: str, code: int) -> NoReturn:
+    click.echo(f"error: {message}", err=True)
+    sys.exit(code)

@@ -1,0 +1,142 @@
+"""Arguments and options that commands share, and their shell completion."""
+
+from collections.abc import Callable
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+from click.shell_completion import CompletionItem
+
+if TYPE_CHECKING:
+    from headway.models.measurements import Measurements
+    from headway.models.model import Model
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+class Format(StrEnum):
+    """How an answer is written."""
+
+    TABLE = "table"
+    JSON = "json"
+    CSV = "csv"
+
+
+def _complete_model(_c: click.Context, _p: click.Parameter, text: str) -> list[CompletionItem]:
+    from headway.models.shipped import model_names
+
+    names = [CompletionItem(name) for name in model_names() if name.startswith(text)]
+    return names or [CompletionItem(text, type="file")]
+
+
+def _model_so_far(ctx: click.Context) -> "Model | None":
+    """The model already named on an unfinished line; click leaves it among the arguments."""
+    from headway.errors import HeadwayError
+    from headway.models.shipped import find_model
+
+    name = ctx.params.get("model") or next(iter(ctx.args), None)
+    try:
+        return find_model(name) if name else None
+    except HeadwayError:
+        return None
+
+
+def _complete_preset(ctx: click.Context, _p: click.Parameter, text: str) -> list[CompletionItem]:
+    model = _model_so_far(ctx)
+    presets = model.presets if model else {}
+    return [CompletionItem(name) for name in presets if name.startswith(text)]
+
+
+def _complete_setting(ctx: click.Context, _p: click.Parameter, text: str) -> list[CompletionItem]:
+    model = _model_so_far(ctx)
+    names = model.parameters if model else {}
+    return [CompletionItem(f"{name}=") for name in names if name.startswith(text)]
+
+
+model_argument = click.argument("model", shell_complete=_complete_model)
+preset_option = click.option(
+    "--preset", metavar="NAME", help="A published set of values.", shell_complete=_complete_preset
+)
+set_option = click.option(
+    "--set",
+    "settings",
+    metavar="NAME=VALUE",
+    multiple=True,
+    help="A parameter's value: 650us, 1,2,5 or 200:1400:100 (stop included). May be repeated.",
+    shell_complete=_complete_setting,
+)
+plot_option = click.option(
+    "--plot",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="Draw into an .svg, .png or .pdf.",
+)
+data_option = click.option(
+    "--data", required=True, metavar="FILE", type=click.Path(path_type=Path), help="Measured CSV."
+)
+_x_option = click.option("--x", metavar="COLUMN", help="Column of the load.")
+_y_option = click.option("--y", metavar="COLUMN", help="Column of the measured output.")
+_from_option = click.option("--from", "low", metavar="LOAD", help="Lowest load to sum up over.")
+_to_option = click.option("--to", "high", metavar="LOAD", help="Highest load to sum up over.")
+
+
+def format_options(function: Function) -> Function:
+    """Add ``--json`` and ``--csv``; a table is the default."""
+    for kind, words in (
+        (Format.CSV, "CSV in SI units."),
+        (Format.JSON, "Strict JSON in SI units."),
+    ):
+        option = click.option(
+            f"--{kind}", "output_format", flag_value=kind.value, type=Format, help=f"Write {words}"
+        )
+        function = option(function)
+    return function
+
+
+def range_options(function: Function) -> Function:
+    """Add ``--x``, ``--y``, ``--from`` and ``--to``."""
+    for option in (_to_option, _from_option, _y_option, _x_option):
+        function = option(function)
+    return function
+
+
+def load_limits(low: str | None, high: str | None) -> tuple[float, float]:
+    """Read ``--from`` and ``--to`` as rates."""
+    import math
+
+    from headway.models.units import quantity, unit
+
+    rate = unit("op/s")
+    return (
+        -math.inf if low is None else quantity(low, rate, "--from"),
+        math.inf if high is None else quantity(high, rate, "--to"),
+    )
+
+
+def chosen_model(name: str, preset: str | None, settings: tuple[str, ...]) -> "Model":
+    """Find a model and give it its preset and settings."""
+    from headway.cli.sweeps import apply_settings
+    from headway.models.shipped import find_model
+
+    model = find_model(name)
+    if preset is not None:
+        model = model.with_preset(preset)
+    return apply_settings(model, settings)
+
+
+def check_picture(path: Path | None) -> None:
+    """Refuse a picture's name before any work is done for it."""
+    if path is not None:
+        from headway.models.plots import picture_format
+
+        picture_format(path)
+
+
+def measured(path: Path) -> "Measurements":
+    """Read a file of the user's, or a published table that ships with headway."""
+    from headway.models.measurements import Measurements
+    from headway.models.shipped import data_path
+
+    shipped = data_path(str(path))
+    return Measurements.read(shipped if not path.exists() and shipped.is_file() else path)

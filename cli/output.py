@@ -1,0 +1,76 @@
+"""Writing answers: tables to a terminal or pipe, files whole or not at all."""
+
+import io
+import os
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from headway.errors import OutputError
+
+if TYPE_CHECKING:
+    from headway.models.tables import Table
+
+
+def print_tables(tables: "Sequence[Table]") -> None:
+    """Print tables in colour on a terminal, as plain text elsewhere."""
+    if not sys.stdout.isatty():
+        for table in tables:
+            click.echo(str(table))
+        return
+    from rich.console import Console
+
+    console = Console(highlight=False)
+    for table in tables:
+        if table.title:
+            console.print(table.title, style="bold", markup=False)
+        console.print(table.rich())
+        for note in table.notes:
+            console.print(note, style="dim", markup=False)
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Write a file under a temporary name and rename it: it is there whole or not at all.
+
+    Raises
+    ------
+    OutputError
+        If it cannot be written.
+    """
+    try:
+        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    except OSError as error:
+        msg = f"{path}: cannot be written ({error.strerror})"
+        raise OutputError(msg) from None
+    try:
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(content)
+        Path(temporary).chmod(0o666 & ~_umask())
+        Path(temporary).replace(path)
+    except BaseException as error:
+        Path(temporary).unlink(missing_ok=True)
+        if isinstance(error, OSError):
+            msg = f"{path}: cannot be written ({error.strerror})"
+            raise OutputError(msg) from None
+        raise
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def write_plot(answer: Any, path: Path) -> None:
+    """Draw an answer's plot into a file and say so on stderr."""
+    from headway.models.plots import picture_format
+
+    kind = picture_format(path)
+    stream = io.BytesIO()
+    answer.plot().savefig(stream, format=kind, dpi=150)
+    write_whole(path, stream.getvalue())
+    click.echo(f"wrote {path}", err=True)

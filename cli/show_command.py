@@ -1,0 +1,35 @@
+"""``headway show``: what a model is made of."""
+
+import click
+
+from headway.cli.main import COMMANDS
+from headway.cli.options import chosen_model, model_argument, preset_option, set_option
+from headway.cli.output import print_tables
+
+
+@click.command("show", help=COMMANDS["show"], epilog="Example: headway show nfs-server --formula")
+@model_argument
+@preset_option
+@set_option
+@click.option("--formula", "what", flag_value="formula", help="Closed forms of the outputs.")
+@click.option("--toml", "what", flag_value="toml", help="The model as a model file, to copy.")
+@click.option("--json", "what", flag_value="json", help="The model file's tables as JSON.")
+def command(model: str, preset: str | None, settings: tuple[str, ...], what: str | None) -> None:
+    """Show parameters, stations, routes, presets and assumptions."""
+    from headway.models.answers import strict_json
+    from headway.models.description import closed_forms, description_tables
+    from headway.models.file_writing import document, to_toml
+
+    chosen = chosen_model(model, preset, settings)
+    if what == "toml":
+        click.echo(to_toml(chosen), nl=False)
+    elif what == "json":
+        click.echo(strict_json(document(chosen)))
+    elif what == "formula":
+        for name, form in closed_forms(chosen).items():
+            click.echo(f"{name} = {form}")
+    else:
+        print_tables(description_tables(chosen))
+        for title, text in (("assumptions", chosen.assumptions), ("source", chosen.source)):
+            if text:
+                click.echo(f"\n{title}: {' '.join(text.split())}")

@@ -1,0 +1,100 @@
+"""Values of ``--set``: one, a list, or a range, with units."""
+
+import re
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from headway.errors import InvalidParameter, UnknownParameter
+from headway.kinds import FloatArray
+from headway.models.model import Model
+from headway.models.names import nearest
+from headway.models.units import Unit, quantity
+
+MOST_POINTS = 1_000_000
+
+
+def apply_settings(model: Model, settings: Sequence[str]) -> Model:
+    """Set parameters from texts such as ``arrival_rate=200:1400:100``.
+
+    Several sweeps make a grid: every combination of their values is an operating point.
+
+    Raises
+    ------
+    InvalidParameter, UnknownParameter, UnitError
+        For text that is no setting, unknown names, wrong units, or more than a million points.
+    """
+    values = dict(_setting(model, text) for text in settings)
+    return model.at(_grid(values))
+
+
+def _setting(model: Model, text: str) -> tuple[str, FloatArray]:
+    name, equals, value = text.partition("=")
+    name = name.strip()
+    if not equals or not value.strip():
+        msg = f"--set {text}: write NAME=VALUE, such as arrival_rate=800 or cpu_time=650us"
+        raise InvalidParameter(msg)
+    if name not in model.parameters:
+        msg = f"{model.name} has no parameter {name!r}{nearest(name, model.parameters)}"
+        raise UnknownParameter(msg)
+    return name, sweep(value, model.parameters[name].unit, name)
+
+
+def sweep(text: str, unit: Unit, name: str) -> FloatArray:
+    """Read one value, a list ``1,2,5`` or a range ``start:stop:step`` (stop included).
+
+    Parameters
+    ----------
+    text
+        Values with or without units; a unit on the last alone holds for all.
+    unit
+        The unit they must be convertible to.
+    name
+        What they are, for messages.
+
+    Examples
+    --------
+    >>> from headway.models.units import unit
+    >>> sweep("100:300:100us", unit("s"), "delay").round(9).tolist()
+    [0.0001, 0.0002, 0.0003]
+    """
+    if ":" not in text:
+        return np.array([quantity(part, unit, name) for part in _with_unit(text.split(","))])
+    parts = _with_unit(text.split(":"))
+    if len(parts) not in (2, 3):
+        msg = f"{name} is {text!r}; a range is start:stop:step"
+        raise InvalidParameter(msg)
+    start, stop, *rest = (quantity(part, unit, name) for part in parts)
+    return _range(start, stop, rest[0] if rest else 1.0, f"{name} is {text!r}")
+
+
+def _with_unit(parts: list[str]) -> list[str]:
+    """Let a unit on the last part hold for parts without one."""
+    found = re.sub(r"^\s*[+-]?[\d.]+([eE][+-]?\d+)?\s*", "", parts[-1])
+    return [
+        p if re.search(r"[A-Za-zµμ%/]", re.sub(r"[eE][+-]?\d", "", p)) else p + found for p in parts
+    ]
+
+
+def _range(start: float, stop: float, step: float, place: str) -> FloatArray:
+    if step == 0 or (stop - start) / step < 0:
+        msg = f"{place}: no step of {step:g} leads from {start:g} to {stop:g}"
+        raise InvalidParameter(msg)
+    count = int((stop - start) / step + 1e-9) + 1
+    _check_count(count)
+    return start + step * np.arange(count, dtype=float)
+
+
+def _check_count(count: int) -> None:
+    if count > MOST_POINTS:
+        msg = f"{count} operating points are more than {MOST_POINTS}; take larger steps"
+        raise InvalidParameter(msg)
+
+
+def _grid(values: Mapping[str, FloatArray]) -> dict[str, FloatArray | float]:
+    """Combine sweeps: one entry an operating point; single values stay single."""
+    swept = {name: array for name, array in values.items() if array.size > 1}
+    _check_count(int(np.prod([array.size for array in swept.values()], dtype=float)))
+    single = {name: float(array[0]) for name, array in values.items() if array.size == 1}
+    mesh = np.meshgrid(*swept.values(), indexing="ij")
+    return {**single, **{name: grid.ravel() for name, grid in zip(swept, mesh, strict=True)}}

@@ -1,0 +1,11 @@
+"""Published numbers, one CSV with the source of each."""
+
+import csv
+from pathlib import Path
+
+DATA = Path(__file__).parent / "data"
+
+
+def oracles(name):
+    with (DATA / f"{name}.csv").open(encoding="utf-8", newline="") as stream:
+        return list(csv.DictReader(stream))

@@ -1,0 +1,215 @@
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from headway.cli.main import COMMANDS
+from headway.cli.sweeps import sweep
+from headway.errors import InvalidParameter
+from headway.models import Measurements, data_path
+from headway.models.units import unit
+from tests.command import headway, refusal
+
+RAID = data_path("network_sensitivity/table_a_5_raid_performance.csv")
+
+
+def test_help_lists_every_command_and_imports_none():
+    result = headway("--help")
+
+    assert result.code == 0
+    assert all(line in result.out for line in COMMANDS.values())
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_each_command_has_help_and_fits_a_screen(name):
+    result = headway(name, "--help")
+
+    assert result.code == 0
+    assert COMMANDS[name] in result.out
+    lines = result.out.splitlines()
+    assert max(map(len, lines)) <= 80
+    assert len(lines) <= 40
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        ("650us", [650e-6]),
+        ("1,2,5", [1, 2, 5]),
+        ("1,2,5 ms", [1e-3, 2e-3, 5e-3]),
+        ("200us,1ms", [2e-4, 1e-3]),
+        ("1:4", [1, 2, 3, 4]),
+        ("0:1:0.1", np.arange(11) / 10),
+        ("1:3:1ms", [1e-3, 2e-3, 3e-3]),
+        ("5:1:-2", [5, 3, 1]),
+        ("1e-3", [1e-3]),
+    ],
+)
+def test_sweeps(value, expected):
+    np.testing.assert_allclose(sweep(value, unit("s"), "x"), expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("value", ["1:2:3:4", "1:2:0", "2:1:1", "0:1:1e-9"])
+def test_sweeps_refused(value):
+    with pytest.raises(InvalidParameter):
+        sweep(value, unit("s"), "x")
+
+
+def test_two_sweeps_make_a_grid():
+    result = headway(
+        "solve", "nfs-server", "--set", "arrival_rate=100,200", "--set", "disks=4,8", "--json"
+    )
+
+    points = json.loads(result.out)["points"]
+    found = [(p["inputs"]["arrival_rate"], p["inputs"]["disks"]) for p in points]
+    assert found == [(100, 4), (100, 8), (200, 4), (200, 8)]
+
+
+def test_csv_reads_back_with_units():
+    result = headway("solve", "nfs-server", "--set", "arrival_rate=100:500:100", "--csv")
+
+    read = Measurements.parse(result.out, "out.csv")
+    assert read.column("arrival_rate").values.tolist() == [100, 200, 300, 400, 500]
+    assert str(read.column("response_time").unit) == "s"
+
+
+def test_tables_are_plain_text_in_a_pipe():
+    result = headway("compare", "nfs-server", "--preset", "raid", "--data", RAID)
+
+    assert result.code == 0
+    assert "\x1b" not in result.out
+    assert "27.2% at 696" not in result.out  # over all points the worst is elsewhere
+    assert "28.3% at 1503 op/s" in result.out
+
+
+def test_pictures_in_every_format(tmp_path):
+    for ending in ("svg", "png", "pdf"):
+        path = tmp_path / f"out.{ending}"
+        result = headway(
+            "compare", "nfs-server", "--preset", "raid", "--data", RAID, "--plot", path
+        )
+        assert result.code == 0
+        assert path.stat().st_size > 5000
+    assert list(tmp_path.glob(".out*")) == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["solve", "nfs-sever"], "did you mean nfs-server?"),
+        (["solv"], "there is no command 'solv'; did you mean solve"),
+        (["solve", "nothing.toml"], "nothing.toml: there is no such file"),
+        (["solve", "nfs-server", "--preset", "riad"], "did you mean raid?"),
+        (["solve", "nfs-server", "--set", "disk=3"], "did you mean disks"),
+        (["solve", "nfs-server", "--set", "disks"], "write NAME=VALUE"),
+        (["solve", "nfs-server", "--set", "cpu_time=3MB"], "needs time"),
+        (["solve", "nfs-server", "--set", "cpu_time=0"], "cpu: service_time is 0"),
+        (["solve", "nfs-server", "--set", "cpu_time=-1ms"], "it must be 0 us or more"),
+        (["solve", "nfs-server", "--set", "disks=2.5"], "whole number"),
+        (["solve", "nfs-server", "--set", "disks=0"], "disks is 0; it must be 1 or more"),
+        (["solve", "nfs-server", "--set", "arrival_rate=-5"], "it must be 0 op/s or more"),
+        (["solve", "nfs-server", "--set", "cpu_time=abc"], "not a finite number"),
+        (["solve", "nfs-server", "--plot", "x.gif"], "pictures end in .svg"),
+        (["solve", "nfs-server", "--plot", "x.svg"], "needs a swept input"),
+        (["solve", "nfs-server", "--plto", "x.svg"], "did you mean --plot?"),
+        (["compare", "nfs-server"], "Missing option '--data'"),
+        (["compare", "nfs-server", "--data", "nothing.csv"], "there is no such file"),
+        (["compare", "nfs-server", "--data", RAID, "--x", "load"], "there is no column 'load'"),
+        (["compare", "nfs-server", "--data", RAID, "--from", "5 ms"], "--from is '5 ms'"),
+        (["signature", "sfs", "nothing.csv"], "there is no such file"),
+        (["signature", "nfs", "nothing.csv"], "No such command 'nfs'"),
+        (["show", "nfs-server", "--preset", ""], "no preset"),
+    ],
+)
+def test_refused_in_one_line(arguments, message, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+    line = refusal(*arguments)
+
+    assert message in line
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_unwritable_picture(tmp_path):
+    line = refusal(
+        "solve", "nfs-server", "--set", "arrival_rate=1,2", "--plot", tmp_path / "no" / "x.svg"
+    )
+
+    assert "cannot be written" in line
+
+
+def test_show_in_every_form():
+    assert "of the touched data" in headway("show", "nfs-server").out
+    assert "assumptions: Requests arrive" in headway("show", "nfs-server").out
+    assert json.loads(headway("show", "nfs-server", "--json").out)["name"] == "nfs-server"
+    assert 'kind = "MMm"' in headway("show", "nfs-server", "--toml").out
+    forms = headway("show", "nfs-server", "--formula").out
+    line = next(x for x in forms.splitlines() if x.startswith("response_time = "))
+    for name in ("delay", "cpu_time", "disk_time", "disks", "memory", "touched_per_load"):
+        assert name in line
+
+
+def test_models_in_every_form():
+    assert "nfs-server" in headway("models").out
+    entries = json.loads(headway("models", "--json").out)["models"]
+    assert {"scsi", "raid"} <= set(
+        next(e for e in entries if e["model"] == "nfs-server")["presets"]
+    )
+    assert headway("models", "--csv").out.startswith("model,presets,")
+
+
+def python(code):
+    command = [sys.executable, "-c", code]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
+HEAVY = ("sympy", "pandas", "matplotlib", "scipy", "networkx")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "unwanted"),
+    [
+        (["--help"], (*HEAVY, "numpy", "rich")),
+        (["solve", "nfs-server", "--preset", "raid"], HEAVY),
+        (["compare", "nfs-server", "--data", str(RAID)], HEAVY),
+    ],
+)
+def test_no_command_imports_what_it_does_not_use(arguments, unwanted):
+    code = (
+        "import sys, conftest, contextlib, io\n"
+        "from headway.cli.main import main\n"
+        "with contextlib.suppress(SystemExit), contextlib.redirect_stdout(io.StringIO()):\n"
+        f"    main({arguments!r})\n"
+        f"print([name for name in {unwanted!r} if name in sys.modules])"
+    )
+
+    assert python(code).strip() == "[]"
+
+
+def test_a_closed_pipe_ends_quietly():
+    code = (
+        "import conftest; from headway.cli.main import main; main(['show', 'nfs-server', '--toml'])"
+    )
+    command = f'"{sys.executable}" -c "{code}" | head -1'
+
+    result = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
+
+    assert result.stderr == ""
+    assert result.stdout.startswith("name")
+
+
+def test_shell_completion_offers_models_presets_and_parameters():
+    from click.shell_completion import ShellComplete
+
+    from headway.cli.main import cli
+
+    complete = ShellComplete(cli, {}, "headway", "_HEADWAY_COMPLETE")
+
+    def offered(*arguments, incomplete):
+        return [item.value for item in complete.get_completions(list(arguments), incomplete)]
+
+    assert offered("solve", incomplete="nfs") == ["nfs-server"]
+    assert offered("solve", "nfs-server", "--preset", incomplete="r") == ["raid"]
+    assert offered("solve", "nfs-server", "--set", incomplete="cpu") == ["cpu_time="]

@@ -1,0 +1,193 @@
+import pytest
+
+from headway.errors import ModelFileError, UnknownModel
+from headway.models import catalogue_model, find_model, model_names, parse_model, read_model
+
+SERVER = """\
+name = "server"
+[parameters]
+arrival_rate = "10 /s"
+cpu_time = { value = "10 ms", min = "0 ms", doc = "per visit" }
+back = 0.6
+slow = { formula = "2 * cpu_time", unit = "ms" }
+[stations.cpu]
+kind = "MM1"
+service_time = "cpu_time"
+[[routes]]
+from = "cpu"
+to = "cpu"
+probability = "back"
+"""
+
+
+def test_feedback_from_a_file():
+    solved = parse_model(SERVER).solve()
+
+    assert solved["cpu.visits"] == pytest.approx(2.5, rel=1e-15)
+
+
+@pytest.mark.parametrize("name", model_names())
+def test_catalogue_written_and_read_gives_the_same_numbers(name):
+    model = catalogue_model(name)
+
+    again = parse_model(model.to_toml())
+
+    assert again.inputs == model.inputs
+    assert again.presets == model.presets
+    assert again.graph == model.graph
+    for preset in model.presets:
+        assert again.with_preset(preset).inputs == model.with_preset(preset).inputs
+    assert again.to_toml() == model.to_toml()
+
+
+@pytest.mark.parametrize("name", model_names())
+def test_every_number_of_the_catalogue_has_meaning_and_source(name):
+    model = catalogue_model(name)
+
+    assert model.doc
+    assert model.source
+    assert model.assumptions
+    assert all(p.doc for p in model.parameters.values())
+    assert all(preset.source for preset in model.presets.values())
+
+
+def test_order_of_definition_does_not_matter():
+    text = """
+name = "g"
+[parameters]
+arrival_rate = "1 /s"
+a = { formula = "2 * b" }
+b = { formula = "0.1 + lan.latency" }
+[stations.first]
+kind = "MM1"
+service_time = "second.service_time"
+[stations.second]
+kind = "MM1"
+service_time = "a"
+[links.lan]
+platform = "now"
+[[routes]]
+from = "first"
+to = "second"
+"""
+    model = parse_model(text)
+
+    assert tuple(model.graph.stations) == ("first", "second")
+    assert model.solve()["first.service_time"] == pytest.approx(2 * (0.1 + 5e-6), rel=1e-14)
+
+
+def test_links_by_their_numbers_and_arrivals():
+    text = """
+name = "g"
+[stations.a]
+kind = "Delay"
+service_time = "lan.overhead + lan.gap_per_byte * 1000"
+[arrivals]
+a = "3 /s"
+[links.lan]
+latency = "5 us"
+send_overhead = "1 us"
+receive_overhead = "3 us"
+gap = "6 us"
+gap_per_byte = "0.01 us/B"
+[outputs]
+outstanding = { formula = "throughput * response_time", doc = "inside" }
+"""
+    solved = parse_model(text).solve()
+
+    assert solved.response_time == pytest.approx(2e-6 + 10e-6, rel=1e-12)
+    assert solved["outstanding"] == pytest.approx(36e-6, rel=1e-12)
+
+
+def replaced(old, new):
+    assert old in SERVER
+    return SERVER.replace(old, new)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "m.toml: the key 'name' is missing"),
+        (SERVER + '[[routes]]\nfrom = "cpu"\n', "m.toml:10 [routes]: the key 'to' is missing"),
+        ("name = ", "not TOML"),
+        ("name = 3", "m.toml:1 [name]"),
+        ('name = "x"', "needs [stations] or [outputs]"),
+        ("a = [" * 5000, "not TOML"),
+        (SERVER + "speed = 3\n", "unknown key speed"),
+        (
+            replaced('kind = "MM1"', 'kind = "MM2"'),
+            "m.toml:8 [stations.cpu.kind]: there is no kind",
+        ),
+        (replaced('kind = "MM1"', 'kind = "MMm"'), "MMm needs servers"),
+        (replaced('"cpu_time"', '"cpu_tiem"'), "m.toml:9"),
+        (replaced('"cpu_time"', '"cpu_tiem"'), "did you mean cpu_time?"),
+        (replaced('"cpu_time"', '"10 MB"'), "needs time, such as s"),
+        (replaced('"cpu_time"', '"cpu.__class__"'), "attribute access is not allowed"),
+        (replaced('"cpu_time"', "\"__import__('os')\""), "not a function"),
+        (replaced('"cpu_time"', '"lambda: 1"'), "a lambda is not allowed"),
+        (replaced('"cpu_time"', '"' + "(" * 10000 + ")" * 10000 + '"'), "longer than 10000"),
+        (replaced('"cpu_time"', '"system(1)"'), "system() is not a function"),
+        (replaced('to = "cpu"', 'to = "disk"'), "there is no station 'disk'"),
+        (replaced('service_time = "cpu_time"', 'speed = "cpu_time"'), "cpu has no 'speed'"),
+        (
+            replaced('value = "10 ms"', 'value = "-1 ms"'),
+            "cpu_time is -1 ms; it must be 0 ms or more",
+        ),
+        (replaced('value = "10 ms"', 'value = "10 MB"'), "m.toml:4"),
+        (replaced('value = "10 ms"', 'value = "10 furlongs"'), "unit 'furlongs' is not known"),
+        (replaced("back = 0.6", "back = true"), "back"),
+        (replaced("back = 0.6", "back = []"), "m.toml:5"),
+        (replaced("back = 0.6", 'back = { value = 1, formula = "1" }'), "cannot have a value"),
+        (replaced("2 * cpu_time", "2 * slow"), "in a circle"),
+        (SERVER + '[links.lan]\nplatform = "cray"\n', "there is no platform 'cray'"),
+        (SERVER + '[links.lan]\nlatency = "1 us"\n', "send_overhead is missing"),
+        (SERVER + '[presets.fast]\ncpu_tiem = "1 ms"\n', "did you mean cpu_time?"),
+        (SERVER + '[arrivals]\nnowhere = "1 /s"\n', "there is no station 'nowhere'"),
+    ],
+)
+def test_refused_with_place_and_remedy(text, message):
+    with pytest.raises(ModelFileError) as refused:
+        parse_model(text, "m.toml")
+
+    assert message in str(refused.value)
+    assert "\n" not in str(refused.value)
+    assert str(refused.value).startswith("m.toml")
+
+
+def test_unstable_values_are_refused_when_solved():
+    for back, why in (
+        ("0.6", None),
+        ("1.0", "nothing leaves the loop of cpu"),
+        ("1.5", "not between"),
+    ):
+        model = parse_model(SERVER).at(back=float(back))
+        if why is None:
+            assert model.solve().response_time > 0
+        else:
+            with pytest.raises(ValueError, match=why):
+                model.solve()
+
+
+def test_routes_out_of_a_station_over_one():
+    text = (
+        SERVER
+        + '[[routes]]\nfrom = "cpu"\nto = "disk"\nprobability = 0.5\n'
+        + ('[stations.disk]\nkind = "MM1"\nservice_time = "1 ms"\n')
+    )
+    with pytest.raises(ValueError, match=r"routes out of cpu sum to 1\.1"):
+        parse_model(text).solve()
+
+
+def test_files_are_found_by_name_or_path(tmp_path):
+    path = tmp_path / "server.toml"
+    path.write_text(SERVER, encoding="utf-8-sig")
+
+    assert find_model(str(path)).name == "server"
+    assert read_model(path).name == "server"
+    with pytest.raises(UnknownModel, match="did you mean nfs-server"):
+        find_model("nfs-sever")
+    with pytest.raises(ModelFileError, match="there is no such file"):
+        find_model(str(tmp_path / "nothing.toml"))
+    (tmp_path / "bad.toml").write_bytes(b"\xff\xfe")
+    with pytest.raises(ModelFileError, match="not a text file"):
+        find_model(str(tmp_path / "bad.toml"))

@@ -1,0 +1,233 @@
+import numpy as np
+import pytest
+import sympy
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from headway.errors import GraphError, InvalidParameter, Saturated, UnknownParameter
+from headway.loggp import PLATFORMS
+from headway.models import ModelGraph, catalogue_model
+from headway.models.symbolic import numeric, symbol
+from headway.queueing import MM1, Delay, MMm
+
+
+def one_station():
+    return ModelGraph("one").declare("s").station("cpu", MM1("s"))
+
+
+def test_symbols_declare_themselves_and_text_must_be_declared():
+    time = sympy.Symbol("time", positive=True)
+
+    graph = ModelGraph("g").station("cpu", MM1(2 * time))
+
+    assert graph.parameters == ("time",)
+    with pytest.raises(UnknownParameter, match=r"cpu.service_time: 'time' in 'time' is not known"):
+        ModelGraph("g").station("cpu", MM1("time"))
+
+
+def test_verbs_give_new_graphs():
+    before = one_station()
+
+    before.declare("p").route("cpu", "cpu", "p")
+
+    assert before.routes == ()
+
+
+def test_feedback_multiplies_visits():
+    graph = one_station().declare("back").route("cpu", "cpu", "back")
+
+    solved = graph.at(s=0.01, back=0.6).solve(arrival_rate=10)
+
+    assert solved["cpu.visits"] == pytest.approx(2.5, rel=1e-15)
+    assert solved.saturation_throughput == pytest.approx(40.0, rel=1e-12)
+    # Each of 2.5 visits sees U = 0.25: 2.5 * 0.01 / 0.75.
+    assert solved.response_time == pytest.approx(2.5 * 0.01 / 0.75, rel=1e-14)
+
+
+def test_a_link_binds_into_a_station():
+    graph = (
+        ModelGraph("g")
+        .declare("base")
+        .link("lan", PLATFORMS["now"])
+        .station("cpu", MM1("base + 2.4 * lan.overhead"))
+    )
+
+    solved = graph.at(base=650e-6).solve(arrival_rate=100)
+
+    assert solved["cpu.service_time"] == pytest.approx(650e-6 + 2.4 * 2.9e-6, rel=1e-14)
+
+
+def test_a_station_can_use_another_ones_output():
+    graph = (
+        ModelGraph("g")
+        .station("cpu", MM1(0.01))
+        .station("disk", MM1("0.01 * (1 + cpu.utilisation)"))
+        .route("cpu", "disk")
+    )
+
+    solved = graph.at().solve(arrival_rate=50)
+
+    assert solved["disk.service_time"] == pytest.approx(0.015, rel=1e-14)
+
+
+def test_arrivals_at_two_stations():
+    graph = (
+        ModelGraph("g")
+        .station("a", MM1(0.1))
+        .station("b", MM1(0.1))
+        .route("a", "b", 0.5)
+        .arrive("a", 2.0)
+        .arrive("b", 3.0)
+    )
+
+    solved = graph.at().solve()
+
+    assert solved.throughput == 5.0
+    assert solved["b.throughput"] == pytest.approx(4.0, rel=1e-15)
+
+
+@pytest.mark.parametrize(
+    ("build", "error", "why"),
+    [
+        (lambda g: g.route("cpu", "dsk"), GraphError, "there is no station 'dsk'"),
+        (lambda g: g.route("cpu", "cpu", 0.1).route("cpu", "cpu", 0.1), GraphError, "given twice"),
+        (lambda g: g.station("cpu", MM1(1.0)), GraphError, "is there already"),
+        (lambda g: g.declare("max"), GraphError, "meaning of its own"),
+        (lambda g: g.declare("a-b"), GraphError, "not a name"),
+        (lambda g: g.bind("s", "1"), GraphError, "defined twice"),
+        (lambda g: g.bind("x", "s.__class__"), ValueError, "attribute"),
+        (lambda g: g.bind("x", "disk.utilisation"), UnknownParameter, "attribute access"),
+        (lambda g: g.arrive("nowhere", 1.0), GraphError, "there is no station"),
+        (lambda g: g.route("cpu", "cpu", "cpu.utilisation").at(), GraphError, "circle"),
+        (lambda g: g.at(t=1), UnknownParameter, "no parameter 't'"),
+        (lambda g: g.at().solve(1.0), InvalidParameter, "no value for s"),
+        (lambda g: g.at(s=1).solve(-1.0), InvalidParameter, "arrival_rate is -1"),
+        (lambda g: g.at(s=np.ones(2)).solve(np.ones(3)), InvalidParameter, "one length"),
+        (lambda g: g.at(s=0.0).solve(1.0), InvalidParameter, "cpu: service_time is 0"),
+        (lambda g: g.closed_form("cpu.color"), UnknownParameter, "no closed form"),
+    ],
+)
+def test_refused(build, error, why):
+    with pytest.raises(error, match=why):
+        build(one_station())
+
+
+def test_saturated_points_are_marked_and_named():
+    solved = one_station().at(s=0.01).solve(arrival_rate=np.array([50.0, 104.0]))
+
+    assert solved.saturated.tolist() == [False, True]
+    assert solved.response_time[1] == np.inf
+    assert solved.throughput.tolist() == [50.0, 100.0]
+    with pytest.raises(Saturated, match=r"cpu: utilisation 1\.04 at 104 1/s; it saturates at 100"):
+        solved.require_stable()
+
+
+def test_saturation_where_the_miss_ratio_grows_with_load():
+    """Few disks: the last of X (1 - M/X) S = m gives X = m/S + M."""
+    model = catalogue_model("nfs-server").with_preset("raid").at(disks=5)
+
+    # Tolerance: bisection to the last bit, then rounding of the model's own arithmetic.
+    assert model.solve(100).saturation_throughput == pytest.approx(5 / 0.012 + 512, rel=1e-13)
+
+
+def test_saturation_is_found_for_every_point_of_a_sweep():
+    counts = np.array([5, 7, 20, 28])
+
+    limits = catalogue_model("nfs-server").with_preset("raid").at(disks=counts).solve(100)
+
+    expected = np.minimum(counts / 0.012 + 512, 1 / 650e-6)
+    np.testing.assert_allclose(limits.saturation_throughput, expected, rtol=1e-13)
+
+
+def test_a_network_of_delays_never_saturates():
+    solved = ModelGraph("g").station("d", Delay("1 + 0 * throughput")).at().solve(arrival_rate=5.0)
+
+    assert solved.saturation_throughput == np.inf
+    assert not solved.saturated
+
+
+def test_no_load_is_no_error():
+    solved = catalogue_model("nfs-server").solve(np.array([0.0, 10.0]))
+
+    assert solved["disks.throughput"].tolist() == [0.0, 0.0]
+    assert np.isfinite(solved.response_time).all()
+
+
+times = st.floats(1e-5, 1e-2)
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    times,
+    times,
+    times,
+    st.integers(1, 60),
+    st.floats(1, 1e3),
+    st.floats(0.01, 0.95),
+    st.floats(0, 1e-3),
+)
+def test_closed_form_equals_numbers(delay, cpu, disk, disks, memory, share, overhead):
+    """Symbolic and numeric solutions of nfs-server agree to 1e-12 over random parameters."""
+    model = catalogue_model("nfs-server").at(
+        delay=delay,
+        cpu_time=cpu,
+        disk_time=disk,
+        disks=disks,
+        memory=memory * 1e6,
+        added_overhead=overhead,
+    )
+    rate = share * float(model.solve(1.0).saturation_throughput)
+    solved = model.solve(rate)
+    form = model.graph.response_time
+    names = sorted(str(s) for s in form.free_symbols)
+
+    function = numeric(form, [symbol(name) for name in names])
+
+    result = function(*(solved.model.inputs[name] for name in names))
+    assert result == pytest.approx(solved.response_time, rel=1e-12)
+
+
+@settings(max_examples=40, deadline=None)
+@given(times, times, st.integers(1, 9), st.floats(0, 0.9), st.floats(0.05, 0.95))
+def test_closed_form_of_a_feedback_network(cpu, disk, disks, back, share):
+    p, s, d = sympy.symbols("p s d", positive=True)
+    graph = (
+        ModelGraph("g")
+        .station("cpu", MM1(s))
+        .station("disk", MMm(d, disks))
+        .route("cpu", "disk", p)
+        .route("disk", "cpu")
+    )
+    model = graph.at(s=cpu, d=disk, p=back)
+    solved = model.solve(share * float(model.solve(1.0).saturation_throughput))
+    form = graph.response_time
+    values = [float(solved.model.inputs[str(x)]) for x in sorted(form.free_symbols, key=str)]
+
+    function = numeric(form, sorted(form.free_symbols, key=str))
+
+    # Tolerance: near U = 0.95 with 0.9 feedback, differences lose two digits in either form.
+    assert function(*values) == pytest.approx(solved.response_time, rel=1e-12)
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.floats(0.05, 0.95), st.floats(0, 0.8))
+def test_little_and_utilisation_laws_hold_in_solutions(share, back):
+    graph = one_station().declare("p").route("cpu", "cpu", "p")
+    model = graph.at(s=0.01, p=back)
+    solved = model.solve(share * float(model.solve(1.0).saturation_throughput))
+
+    inside = solved["cpu.queue_length"]
+
+    assert inside == pytest.approx(solved.throughput * solved.response_time, rel=1e-12)
+    assert solved["cpu.utilisation"] == pytest.approx(share, rel=1e-12)
+    assert inside == pytest.approx(share / (1 - share), rel=1e-11)
+
+
+def test_answers_show_themselves():
+    solved = one_station().at(s=0.01).solve(arrival_rate=np.array([10.0, 50.0]))
+
+    assert repr(solved) == "Solution(one, 2 points)"
+    assert "response_time [ms]" in str(solved)
+    assert "<table>" in solved._repr_html_()
+    assert len(solved.rows()) == 2
+    assert "s" in repr(one_station().at(s=0.01))
