@@ -1,6 +1,5 @@
 """Writing answers: tables to a terminal or pipe, files whole or not at all."""
 
-import io
 import os
 import sys
 import tempfile
@@ -19,8 +18,7 @@ if TYPE_CHECKING:
 def print_tables(tables: "Sequence[Table]") -> None:
     """Print tables in colour on a terminal, as plain text elsewhere."""
     if not sys.stdout.isatty():
-        for table in tables:
-            click.echo(str(table))
+        click.echo("\n\n".join(str(table) for table in tables))
         return
     from rich.console import Console
 
@@ -31,6 +29,7 @@ def print_tables(tables: "Sequence[Table]") -> None:
         console.print(table.rich())
         for note in table.notes:
             console.print(note, style="dim", markup=False)
+        console.print()
 
 
 def write_whole(path: Path, content: bytes) -> None:
@@ -67,10 +66,7 @@ def _umask() -> int:
 
 def write_plot(answer: Any, path: Path) -> None:
     """Draw an answer's plot into a file and say so on stderr."""
-    from headway.models.plots import picture_format
+    from headway.models.plots import picture, picture_format
 
-    kind = picture_format(path)
-    stream = io.BytesIO()
-    answer.plot().savefig(stream, format=kind, dpi=150)
-    write_whole(path, stream.getvalue())
+    write_whole(path, picture(answer.plot(), picture_format(path)))
     click.echo(f"wrote {path}", err=True)

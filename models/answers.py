@@ -69,9 +69,9 @@ def _notes(solution: Solution) -> list[str]:
     if not solution.stations:
         return []
     notes = []
-    limits = np.unique(np.asarray(solution.saturation_throughput))
+    limits = np.ravel(solution.saturation_throughput)
     rate = solution.model.meaning("throughput").unit
-    if limits.size == 1 and math.isfinite(limits[0]):
+    if np.ptp(limits) == 0 and math.isfinite(limits[0]):
         notes.append(f"saturation throughput: {limits[0] / rate.scale:.6g} {rate}")
     first = next((point for point in solution.points() if point.saturated), None)
     if first is not None:

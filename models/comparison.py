@@ -110,7 +110,7 @@ class Comparison:
         return comparison_figure(self)
 
     def __str__(self) -> str:
-        return "\n".join(str(table) for table in self._tables())
+        return "\n\n".join(str(table) for table in self._tables())
 
     def _repr_html_(self) -> str:
         return "".join(table.to_html() for table in self._tables())

@@ -18,14 +18,14 @@ def point_table(comparison: Comparison) -> Table:
     kind = comparison.output.replace("_", " ")
     columns = [
         Column(comparison.load.name, tuple(comparison.load.values.tolist()), comparison.load.unit),
-        Column.of(f"measured {kind}", comparison.measured.values, shown),
-        Column.of(f"predicted {kind}", comparison.predicted, shown),
+        Column.of("measured", comparison.measured.values, shown),
+        Column.of("predicted", comparison.predicted, shown),
         Column("error", tuple(comparison.relative_error.tolist()), unit("%")),
     ]
     if not comparison.in_range.all():
         columns.append(Column("in range", tuple("yes" if k else "" for k in comparison.in_range)))
     preset = f" ({model.preset})" if model.preset else ""
-    return Table(f"{model.name}{preset}: predicted against measured", tuple(columns))
+    return Table(f"{model.name}{preset}: {kind}, predicted against measured", tuple(columns))
 
 
 def comparison_tables(comparison: Comparison) -> list[Table]:

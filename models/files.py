@@ -356,6 +356,10 @@ def expression(text: schema.Scalar, graph: ModelGraph, wanted: Unit, name: str) 
         try:
             return quantity(text, wanted, name)
         except UnitError:
+            if re.search(r"[+(]|[*/-]\s*[\d.]", text):
+                why = "mixes units and arithmetic; name the quantity in [parameters]"
+                msg = f"{name}: {text!r} {why}"
+                raise FormulaError(msg) from None
             if not names:
                 raise
     graph.check_known(formula(text), name)

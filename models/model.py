@@ -141,7 +141,7 @@ class Model:
     def __str__(self) -> str:
         from headway.models.description import description_tables
 
-        return "\n".join(str(table) for table in description_tables(self))
+        return "\n\n".join(str(table) for table in description_tables(self))
 
     def _repr_html_(self) -> str:
         from headway.models.description import description_tables

@@ -1,8 +1,10 @@
 """Plots, as matplotlib Figures without global state; measured is dots, modelled is lines."""
 
+import io
 from pathlib import Path
 from typing import Any
 
+import matplotlib
 import numpy as np
 from matplotlib.figure import Figure
 
@@ -28,7 +30,11 @@ def _label(name: str, shown: Unit) -> str:
 
 def _scale(values: FloatArray, meant: Unit) -> Unit:
     finite = np.abs(values[np.isfinite(values)])
-    best = readable(meant.dimension, float(np.median(finite))) if finite.size else meant
+    best = (
+        readable(meant.dimension, float(np.sort(finite)[finite.size // 2]))
+        if finite.size
+        else meant
+    )
     return best if best.text and best.scale != 1 else meant
 
 
@@ -201,3 +207,12 @@ def picture_format(path: str | Path) -> str:
         msg = f"{path}: pictures end in .{', .'.join(FORMATS)}, not {ending or 'nothing'!r}"
         raise InvalidParameter(msg)
     return ending
+
+
+def picture(figure: Figure, kind: str) -> bytes:
+    """Render a figure; the same figure gives the same bytes, without date or chance."""
+    stream = io.BytesIO()
+    undated = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {"Software": None}}
+    with matplotlib.rc_context({"svg.hashsalt": "headway"}):
+        figure.savefig(stream, format=kind, dpi=150, metadata=undated[kind])
+    return stream.getvalue()

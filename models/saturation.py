@@ -9,16 +9,17 @@ from headway.kinds import FloatArray, plain
 from headway.models.graph import ModelGraph
 
 _DOUBLINGS = 200
-_SCAN = 64
-_BISECTIONS = 64
+_CELLS = 16
+_ROUNDS = 14  # 16**14 = 2**56: more than a double's digits
+_BLOCK = 65536  # operating points taken together, so that a grid of them fits into memory
 
 
 def saturation_throughput(graph: ModelGraph, inputs: Mapping[str, Any]) -> Any:
     """Smallest throughput at which some station is always busy [1/s].
 
     Where nothing depends on the load this is min m/D; else the first crossing of
-    utilisation 1 is bracketed by doubling, looked for on a grid of 64 cells and bisected
-    to the last bit.
+    utilisation 1 is bracketed by doubling, and the bracket is cut to the first of its 16
+    cells at whose end a station is overloaded, again and again, to the last bit.
 
     Parameters
     ----------
@@ -37,13 +38,30 @@ def saturation_throughput(graph: ModelGraph, inputs: Mapping[str, Any]) -> Any:
     if not _depends_on_load(graph):
         with np.errstate(divide="ignore"):
             return plain(1 / np.asarray(busiest(1.0), float))
+    size = int(np.prod(shape))
+    if size <= _BLOCK:
+        return plain(_search(busiest, shape))
+    names = [n for n, v in inputs.items() if np.ndim(v)]
+    flat = {n: np.broadcast_to(inputs[n], shape).ravel() for n in names}
+    blocks = [
+        saturation_throughput(
+            graph, {**inputs, **{n: flat[n][start : start + _BLOCK] for n in names}}
+        )
+        for start in range(0, size, _BLOCK)
+    ]
+    return np.concatenate(blocks).reshape(shape)
+
+
+def _search(busiest: Callable[[Any], FloatArray], shape: tuple[int, ...]) -> FloatArray:
+    """First throughput at which the busiest station is always busy, by operating point."""
     low, high = _bracket(busiest, shape)
-    low, high = _first_cell(busiest, low, high)
-    for _ in range(_BISECTIONS):
-        middle = (low + high) / 2
-        over = busiest(middle) >= 1
-        low, high = np.where(over, low, middle), np.where(over, middle, high)
-    return plain(np.where(busiest(high) >= 1, high, np.inf))
+    parts = np.arange(1, _CELLS + 1).reshape(_CELLS, *(1 for _ in shape)) / _CELLS
+    for _ in range(_ROUNDS):
+        ends = low + (high - low) * parts
+        first = (busiest(ends) >= 1).argmax(axis=0)
+        width = (high - low) / _CELLS
+        low, high = low + first * width, np.take_along_axis(ends, first[None], 0)[0]
+    return np.where(busiest(high) >= 1, high, np.inf)
 
 
 def _depends_on_load(graph: ModelGraph) -> bool:
@@ -80,14 +98,3 @@ def _bracket(busiest: Callable[[Any], FloatArray], shape: Any) -> tuple[FloatArr
             break
         rate = np.where(moving, rate * step, rate)
     return np.where(grows, rate / 2, rate), np.where(grows, rate, rate * 2)
-
-
-def _first_cell(
-    busiest: Callable[[Any], FloatArray], low: FloatArray, high: FloatArray
-) -> tuple[FloatArray, FloatArray]:
-    """Narrow a bracket to the first of its cells at whose end a station is overloaded."""
-    width = (high - low) / _SCAN
-    end = low + width
-    for _ in range(_SCAN - 1):
-        end = np.where(busiest(end) >= 1, end, end + width)
-    return end - width, end

@@ -149,7 +149,7 @@ class Solution:
     def __str__(self) -> str:
         from headway.models.answers import solution_tables
 
-        return "\n".join(str(table) for table in solution_tables(self))
+        return "\n\n".join(str(table) for table in solution_tables(self))
 
     def _repr_html_(self) -> str:
         from headway.models.answers import solution_tables

@@ -153,6 +153,7 @@ class Plan:
             circle = " -> ".join(reversed(error.args[1]))
             msg = f"{graph.name}: these numbers need each other in a circle: {circle}"
             raise GraphError(msg) from None
+        self._runs: dict[tuple[frozenset[str], frozenset[str]], tuple[str, ...]] = {}
 
     def needed(self, targets: Iterable[str], given: Iterable[str] = ()) -> frozenset[str]:
         """Everything that the targets need, directly or not, beyond what is given."""
@@ -169,9 +170,11 @@ class Plan:
 
     def run(self, given: Mapping[str, Any], targets: Iterable[str]) -> Values:
         """Calculate the targets and all they need from given values; what is given stays."""
+        key = (frozenset(targets), frozenset(given))
+        if key not in self._runs:
+            wanted = self.needed(*key) - key[1]
+            self._runs[key] = tuple(name for name in self._order if name in wanted)
         values = dict(given)
-        wanted = self.needed(targets, values)
-        for name in self._order:
-            if name in wanted and name not in values:
-                values[name] = self._steps[name].calculate(values)
+        for name in self._runs[key]:
+            values[name] = self._steps[name].calculate(values)
         return values

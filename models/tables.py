@@ -14,6 +14,9 @@ from headway.models.units import ONE, Unit, header, readable
 
 Cell: TypeAlias = float | str | None
 
+LITTLE = 0.1
+"""Below this a fourth decimal is shown."""
+
 PIPE_WIDTH = 200
 """Width for text that does not go to a terminal: wide enough that nothing wraps."""
 
@@ -41,7 +44,11 @@ class Column:
         """Make a column of an array, in a unit that shows its size with few digits."""
         numbers = np.atleast_1d(np.asarray(values, float)).ravel()
         finite = np.abs(numbers[np.isfinite(numbers)])
-        best = readable(unit.dimension, float(np.median(finite))) if finite.size else unit
+        best = (
+            readable(unit.dimension, float(np.sort(finite)[finite.size // 2]))
+            if finite.size
+            else unit
+        )
         chosen = best if best.text and best.scale != 1 else unit
         return cls(name, tuple(numbers.tolist()), chosen)
 
@@ -81,7 +88,7 @@ def decimals(numbers: Sequence[float]) -> int | None:
         return 0
     if not 1e-3 <= largest < 1e7:
         return None
-    return min(6, max(1, 3 - math.floor(math.log10(largest)))) if largest >= 1 else 4
+    return max(1, 3 - math.floor(math.log10(largest))) if largest >= 1 else 3 + (largest < LITTLE)
 
 
 def _text(cell: Cell, places: int | None) -> str:

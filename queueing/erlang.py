@@ -75,7 +75,7 @@ def _inverse_blocking(servers: Any, load: FloatArray) -> FloatArray:
     """Evaluate 1/B by its recursion y_k = 1 + (k/a) y_(k-1), one pass per number of servers."""
     servers, load = np.broadcast_arrays(servers, load)
     result = np.empty(load.shape)
-    for count in np.unique(servers):
+    for count in set(servers.ravel().tolist()):
         chosen = servers == count
         result[chosen] = _blocked_recursion(int(count), load[chosen])
     return result

@@ -122,6 +122,7 @@ def replaced(old, new):
         (replaced('"cpu_time"', '"cpu_tiem"'), "m.toml:9"),
         (replaced('"cpu_time"', '"cpu_tiem"'), "did you mean cpu_time?"),
         (replaced('"cpu_time"', '"10 MB"'), "needs time, such as s"),
+        (replaced('"cpu_time"', '"1 ms + 2 * cpu_time"'), "mixes units and arithmetic"),
         (replaced('"cpu_time"', '"cpu.__class__"'), "attribute access is not allowed"),
         (replaced('"cpu_time"', "\"__import__('os')\""), "not a function"),
         (replaced('"cpu_time"', '"lambda: 1"'), "a lambda is not allowed"),

@@ -139,6 +139,15 @@ def test_saturation_is_found_for_every_point_of_a_sweep():
     np.testing.assert_allclose(limits.saturation_throughput, expected, rtol=1e-13)
 
 
+def test_saturation_over_more_points_than_a_block():
+    counts = np.tile([5.0, 20.0], 40_000)
+
+    limits = catalogue_model("nfs-server").with_preset("raid").at(disks=counts).solve(100)
+
+    expected = np.tile([5 / 0.012 + 512, 1 / 650e-6], 40_000)
+    np.testing.assert_allclose(limits.saturation_throughput, expected, rtol=1e-13)
+
+
 def test_a_network_of_delays_never_saturates():
     solved = ModelGraph("g").station("d", Delay("1 + 0 * throughput")).at().solve(arrival_rate=5.0)
 
