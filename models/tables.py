@@ -127,9 +127,8 @@ class Table:
         stream = io.StringIO()
         console = Console(file=stream, width=PIPE_WIDTH, color_system=None)
         console.print(self.rich())
-        lines = [line.rstrip() for line in stream.getvalue().splitlines()]
-        head = [self.title] if self.title else []
-        return "\n".join([*head, *lines[not head :], *self.notes])
+        body = "\n".join(line.rstrip() for line in stream.getvalue().splitlines()).strip("\n")
+        return "\n\n".join(part for part in (self.title, body, "\n".join(self.notes)) if part)
 
     def to_html(self) -> str:
         """The table as HTML, for notebooks and reports."""
