@@ -1,6 +1,9 @@
 """Queueing: operational laws, Erlang's formulas, stations and networks of them."""
 
-from headway.queueing.erlang import erlang_b, erlang_c
+from headway.queueing.dependent import LoadDependent, Parallel
+from headway.queueing.erlang import empty_probability, erlang_b, erlang_c
+from headway.queueing.finite import MM1K, MMmK
+from headway.queueing.general import MD1, MG1, GGm
 from headway.queueing.laws import (
     forced_flow_law,
     interactive_response_time,
@@ -10,13 +13,25 @@ from headway.queueing.laws import (
     service_demand,
     utilisation_law,
 )
+from headway.queueing.priority import PriorityMG1
+from headway.queueing.sources import FiniteSource
 from headway.queueing.stations import MM1, Delay, MMm, Station
 
 __all__ = [
+    "MD1",
+    "MG1",
     "MM1",
+    "MM1K",
     "Delay",
+    "FiniteSource",
+    "GGm",
+    "LoadDependent",
     "MMm",
+    "MMmK",
+    "Parallel",
+    "PriorityMG1",
     "Station",
+    "empty_probability",
     "erlang_b",
     "erlang_c",
     "forced_flow_law",

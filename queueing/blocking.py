@@ -8,8 +8,7 @@ stay in the cache. Beyond, it is Jagerman's integral
 whose integrand is smooth enough for one Gauss-Legendre rule. Every term of both is
 positive, so nothing cancels.
 
-Source: Jagerman, "Some properties of the Erlang loss function", BSTJ 53(3), 1974; the
-series of `deviance`: Loader, "Fast and accurate computation of binomial probabilities", 2000.
+Source: Jagerman, "Some properties of the Erlang loss function", BSTJ 53(3), 1974.
 """
 
 from collections.abc import Callable
@@ -20,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from headway.kinds import FloatArray
+from headway.queueing.poisson import deviance
 
 _FEW = 128  # 1/128! is still a normal double
 _BLOCK = 16384  # points; their arrays stay in the second-level cache
@@ -40,8 +40,8 @@ def inverse_blocking(servers: Any, load: Any, then: _Then | None = None) -> Floa
     Parameters
     ----------
     servers, load
-        Numbers or arrays that broadcast: m = 1, 2, 3... and a >= 0. With `then`, loads
-        beyond m count as m.
+        Numbers or arrays that broadcast: m = 1, 2, 3... and a >= 0, m also 0. With `then`,
+        loads beyond m count as m.
     then
         Elementwise function of (m, a, 1/B) whose result is wanted instead of 1/B.
 
@@ -101,7 +101,7 @@ def _by_polynomial(servers: int, load: FloatArray) -> Any:
     for coefficient in _inverse_factorials(servers):
         value *= inverse_load
         value += coefficient
-    value /= _inverse_factorials(servers)[-1]
+    value *= float(factorial(servers))
     return value
 
 
@@ -135,28 +135,3 @@ def _upper_end(servers: Any, excess: FloatArray) -> Any:
     spread = 2 * _REACH / servers
     bell = (spread + np.sqrt(spread**2 + 4 * spread)) / 2
     return np.minimum(bell, _REACH / np.maximum(excess, np.finfo(float).tiny))
-
-
-def deviance(z: Any, one_more: Any = None) -> Any:
-    """Evaluate z - log(1 + z) to full relative precision, z > -1.
-
-    Parameters
-    ----------
-    z
-        Numbers or arrays above -1.
-    one_more
-        1 + z, where it is known better than z near -1 tells.
-
-    Examples
-    --------
-    >>> round(float(deviance(1e-3)), 12)
-    4.99667e-07
-    """
-    ratio = z / (2 + z)
-    square = ratio * ratio
-    series = 0.0
-    for k in range(37, 1, -2):  # (1/3)**36 / 37 is below 1e-18
-        series = series * square + 1 / k
-    near = ratio * (z - 2 * square * series)
-    far = z - (np.log1p(z) if one_more is None else np.log(one_more))
-    return np.where(np.abs(z) < 0.5, near, far)

@@ -5,8 +5,11 @@ Source: Erlang 1917; Kleinrock, *Queueing Systems* I, 1975, eqs. 3.40 and 3.43.
 
 from typing import Any
 
+import numpy as np
+
 from headway.kinds import Quantity, check_count, is_symbolic, plain
 from headway.queueing.blocking import inverse_blocking
+from headway.queueing.poisson import poisson
 
 
 def erlang_b(servers: Quantity, offered_load: Quantity) -> Any:
@@ -76,6 +79,56 @@ def erlang_c(servers: Quantity, offered_load: Quantity) -> Any:
         return symbols.erlang_c(servers, offered_load)
     check_count("servers", servers)
     return plain(inverse_blocking(servers, offered_load, then=_waiting))
+
+
+def empty_probability(servers: Quantity, offered_load: Quantity) -> Any:
+    """Chance that none of m servers is busy (M/M/m): (m!/a**m) (1 - a/m) C; 0 where a >= m.
+
+    Parameters
+    ----------
+    servers
+        Number of servers m, a whole number of 1 or more.
+    offered_load
+        Offered load a = arrival rate * service time [erlang], 0 or more.
+
+    Raises
+    ------
+    InvalidParameter
+        For a number of servers that is not 1, 2, 3...
+
+    Examples
+    --------
+    >>> round(empty_probability(2, 1.0), 12)
+    0.333333333333
+
+    References
+    ----------
+    Kleinrock, *Queueing Systems* I, 1975, section 3.5.
+    """
+    if is_symbolic(servers, offered_load):
+        from headway.queueing import symbols
+
+        return symbols.empty_probability(servers, offered_load)
+    check_count("servers", servers)
+    count: Any = servers
+    load = np.minimum(np.asarray(offered_load, float), count)
+    free = (servers - load) / servers
+    # Without waiting room the chance is exp(-a) / P(Poisson(a) <= m); C/B turns it into ours.
+    blocking = 1 / inverse_blocking(servers, load)
+    return plain(lone_chance(servers, load, blocking) * free / (free + blocking * (1 - free)))
+
+
+def lone_chance(servers: Any, load: Any, blocking: Any) -> Any:
+    """Chance of an empty M/M/m/m, from its B(m, a): exp(-a) B / (chance of m in Poisson(a)).
+
+    Examples
+    --------
+    >>> round(float(lone_chance(1, 1.0, 0.5)), 12)
+    0.5
+    """
+    full = poisson(servers, load)
+    some = full > np.finfo(float).tiny  # else B and the chance agree to every digit
+    return np.exp(-load) * np.where(some, blocking / np.where(some, full, 1.0), 1.0)
 
 
 def _waiting(servers: Any, load: Any, inverse_blocking: Any) -> Any:
