@@ -1,5 +1,7 @@
 """Queueing: operational laws, Erlang's formulas, stations and networks of them."""
 
+from headway.queueing.centres import Method
+from headway.queueing.closed import ClosedSolution, solve_closed
 from headway.queueing.dependent import LoadDependent, Parallel
 from headway.queueing.erlang import empty_probability, erlang_b, erlang_c
 from headway.queueing.finite import MM1K, MMmK
@@ -22,12 +24,14 @@ __all__ = [
     "MG1",
     "MM1",
     "MM1K",
+    "ClosedSolution",
     "Delay",
     "FiniteSource",
     "GGm",
     "LoadDependent",
     "MMm",
     "MMmK",
+    "Method",
     "Parallel",
     "PriorityMG1",
     "Station",
@@ -40,5 +44,6 @@ __all__ = [
     "littles_law",
     "saturation_throughput",
     "service_demand",
+    "solve_closed",
     "utilisation_law",
 ]
