@@ -54,7 +54,7 @@ def schweitzer(network: Closed) -> tuple[FloatArray, FloatArray]:
     >>> one = np.ones((1, 1))
     >>> network = Closed(one[None], one, one, 2 * one)
     >>> round(float(schweitzer(network)[0][0, 0]), 3)
-    0.781
+    0.764
     """
     lost = 1 / np.maximum(network.population, 1)[:, None]
 
