@@ -1,6 +1,7 @@
 """Queueing: operational laws, Erlang's formulas, stations and networks of them."""
 
 from headway.queueing.centres import Method
+from headway.queueing.classes import CustomerClass, ServiceCentre, ServiceKind
 from headway.queueing.closed import ClosedSolution, solve_closed
 from headway.queueing.dependent import LoadDependent, Parallel
 from headway.queueing.erlang import empty_probability, erlang_b, erlang_c
@@ -15,6 +16,7 @@ from headway.queueing.laws import (
     service_demand,
     utilisation_law,
 )
+from headway.queueing.multiclass import MulticlassSolution, solve_multiclass
 from headway.queueing.priority import PriorityMG1
 from headway.queueing.sources import FiniteSource
 from headway.queueing.stations import MM1, Delay, MMm, Station
@@ -25,6 +27,7 @@ __all__ = [
     "MM1",
     "MM1K",
     "ClosedSolution",
+    "CustomerClass",
     "Delay",
     "FiniteSource",
     "GGm",
@@ -32,8 +35,11 @@ __all__ = [
     "MMm",
     "MMmK",
     "Method",
+    "MulticlassSolution",
     "Parallel",
     "PriorityMG1",
+    "ServiceCentre",
+    "ServiceKind",
     "Station",
     "empty_probability",
     "erlang_b",
@@ -45,5 +51,6 @@ __all__ = [
     "saturation_throughput",
     "service_demand",
     "solve_closed",
+    "solve_multiclass",
     "utilisation_law",
 ]

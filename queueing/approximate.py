@@ -84,11 +84,18 @@ def linearizer(network: Closed) -> tuple[FloatArray, FloatArray]:
     queues_fewer = [_evenly(part) for part in fewer]
     for _ in range(_CORRECTIONS):
         queue = _fixed_point(network, _corrected(network, change), queue)[1]
-        shares = queue / np.maximum(network.population, 1)[:, None]
-        for j, part in enumerate(fewer):
-            queues_fewer[j] = _fixed_point(part, _corrected(part, change), queues_fewer[j])[1]
-            change[j] = queues_fewer[j] / np.maximum(part.population, 1)[:, None] - shares
+        queues_fewer = [
+            _fixed_point(part, _corrected(part, change), start)[1]
+            for part, start in zip(fewer, queues_fewer, strict=True)
+        ]
+        shares = [_shares(part, own) for part, own in zip(fewer, queues_fewer, strict=True)]
+        change = np.stack(shares) - _shares(network, queue)
     return _fixed_point(network, _corrected(network, change), queue)
+
+
+def _shares(network: Closed, queue: FloatArray) -> FloatArray:
+    """Share of each class's jobs that is at each station."""
+    return queue / np.maximum(network.population, 1)[:, None]
 
 
 def _without_one(network: Closed, c: int) -> Closed:
@@ -105,7 +112,7 @@ def _corrected(network: Closed, change: FloatArray) -> Callable[[FloatArray], Fl
     def seen(queue: FloatArray) -> FloatArray:
         own = np.eye(len(queue))[:, :, None, None]
         others = np.maximum(population - own, 0) * (queue / some + change)
-        return np.asarray(np.maximum(others, 0).sum(axis=1))
+        return np.asarray(others.sum(axis=1))
 
     return seen
 
