@@ -37,8 +37,8 @@ def mean_value_analysis(
     --------
     >>> one = np.ones((1, 1))
     >>> throughput, queue = mean_value_analysis(one, one, np.ones(1), np.array([2.0]))
-    >>> float(throughput[0]), float(queue[0, 0])
-    (0.8, 1.2)
+    >>> throughput.round(12).tolist(), queue.round(12).tolist()
+    ([0.8], [[1.2]])
     """
     throughput, queue = np.zeros(demand.shape[1]), np.zeros(demand.shape)
     step = max(1, _BLOCK // len(demand))
