@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from headway.kinds import FloatArray, Quantity, is_symbolic, plain
-
-_BLOCK = 8192  # points whose working set stays in the first-level cache
+from headway.kinds import Quantity, check_count, is_symbolic, plain
+from headway.queueing.blocking import inverse_blocking
+from headway.queueing.poisson import poisson
 
 
 def erlang_b(servers: Quantity, offered_load: Quantity) -> Any:
@@ -29,6 +29,11 @@ def erlang_b(servers: Quantity, offered_load: Quantity) -> Any:
     Number between 0 and 1 in the broadcast shape of the arguments; for a SymPy load the
     finite sum, and for a SymPy number of servers the function ``erlang_b(m, a)``.
 
+    Raises
+    ------
+    InvalidParameter
+        For a number of servers that is not 1, 2, 3...
+
     Examples
     --------
     >>> round(erlang_b(2, 1.0), 12)
@@ -38,7 +43,8 @@ def erlang_b(servers: Quantity, offered_load: Quantity) -> Any:
         from headway.queueing import symbols
 
         return symbols.erlang_b(servers, offered_load)
-    return plain(1 / _inverse_blocking(np.asarray(servers), np.asarray(offered_load, float)))
+    check_count("servers", servers)
+    return plain(1 / inverse_blocking(servers, offered_load))
 
 
 def erlang_c(servers: Quantity, offered_load: Quantity) -> Any:
@@ -57,6 +63,11 @@ def erlang_c(servers: Quantity, offered_load: Quantity) -> Any:
     -------
     As for `erlang_b`.
 
+    Raises
+    ------
+    InvalidParameter
+        For a number of servers that is not 1, 2, 3...
+
     Examples
     --------
     >>> round(erlang_c(1, 0.75), 12)
@@ -66,29 +77,60 @@ def erlang_c(servers: Quantity, offered_load: Quantity) -> Any:
         from headway.queueing import symbols
 
         return symbols.erlang_c(servers, offered_load)
-    load = np.minimum(np.asarray(offered_load, float), servers)
-    blocking = 1 / _inverse_blocking(np.asarray(servers), load)
-    return plain(servers * blocking / (servers - load + load * blocking))
+    check_count("servers", servers)
+    return plain(inverse_blocking(servers, offered_load, then=_waiting))
 
 
-def _inverse_blocking(servers: Any, load: FloatArray) -> FloatArray:
-    """Evaluate 1/B by its recursion y_k = 1 + (k/a) y_(k-1), one pass per number of servers."""
-    servers, load = np.broadcast_arrays(servers, load)
-    result = np.empty(load.shape)
-    for count in set(servers.ravel().tolist()):
-        chosen = servers == count
-        result[chosen] = _blocked_recursion(int(count), load[chosen])
-    return result
+def empty_probability(servers: Quantity, offered_load: Quantity) -> Any:
+    """Chance that none of m servers is busy (M/M/m): (m!/a**m) (1 - a/m) C; 0 where a >= m.
+
+    Parameters
+    ----------
+    servers
+        Number of servers m, a whole number of 1 or more.
+    offered_load
+        Offered load a = arrival rate * service time [erlang], 0 or more.
+
+    Raises
+    ------
+    InvalidParameter
+        For a number of servers that is not 1, 2, 3...
+
+    Examples
+    --------
+    >>> round(empty_probability(2, 1.0), 12)
+    0.333333333333
+
+    References
+    ----------
+    Kleinrock, *Queueing Systems* I, 1975, section 3.5.
+    """
+    if is_symbolic(servers, offered_load):
+        from headway.queueing import symbols
+
+        return symbols.empty_probability(servers, offered_load)
+    check_count("servers", servers)
+    count: Any = servers
+    load = np.minimum(np.asarray(offered_load, float), count)
+    free = (servers - load) / servers
+    # Without waiting room the chance is exp(-a) / P(Poisson(a) <= m); C/B turns it into ours.
+    blocking = 1 / inverse_blocking(servers, load)
+    return plain(lone_chance(servers, load, blocking) * free / (free + blocking * (1 - free)))
 
 
-def _blocked_recursion(servers: int, load: FloatArray) -> FloatArray:
-    result = np.ones_like(load)
-    with np.errstate(divide="ignore", over="ignore"):
-        for start in range(0, load.size, _BLOCK):
-            inverse_load = 1 / load[start : start + _BLOCK]
-            value = result[start : start + _BLOCK]
-            for k in range(1, servers + 1):
-                value *= inverse_load
-                value *= k
-                value += 1
-    return result
+def lone_chance(servers: Any, load: Any, blocking: Any) -> Any:
+    """Chance of an empty M/M/m/m, from its B(m, a): exp(-a) B / (chance of m in Poisson(a)).
+
+    Examples
+    --------
+    >>> round(float(lone_chance(1, 1.0, 0.5)), 12)
+    0.5
+    """
+    full = poisson(servers, load)
+    some = full > np.finfo(float).tiny  # else B and the chance agree to every digit
+    return np.exp(-load) * np.where(some, blocking / np.where(some, full, 1.0), 1.0)
+
+
+def _waiting(servers: Any, load: Any, inverse_blocking: Any) -> Any:
+    """Turn 1/B into C; m - a is exact where it is small, so nothing cancels."""
+    return servers / (load + inverse_blocking * (servers - load))

@@ -7,19 +7,20 @@ Every method takes floats, NumPy arrays or SymPy expressions.
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from headway.kinds import (
     Quantity,
+    apply,
     check_count,
     check_positive,
     is_symbolic,
     number,
     plain,
 )
-from headway.queueing.erlang import erlang_c
+from headway.queueing.erlang import empty_probability, erlang_c
 from headway.queueing.laws import littles_law, saturation_throughput, utilisation_law
 
 
@@ -27,6 +28,7 @@ class Station(ABC):
     """What every station can tell of itself at a given arrival rate [1/s]."""
 
     service_time: Quantity | str
+    approximation: ClassVar[str] = ""  # what is approximate about its formulas, if anything
 
     @property
     def count(self) -> Quantity:
@@ -51,12 +53,33 @@ class Station(ABC):
         return self.waiting_time(arrival_rate) + number("service_time", self.service_time)
 
     def queue_length(self, arrival_rate: Quantity) -> Any:
-        """Mean number waiting and in service, by Little's law: Q = lambda R."""
-        return littles_law(arrival_rate, self.response_time(arrival_rate))
+        """Mean number waiting and in service, by Little's law: Q = X R."""
+        return littles_law(self.throughput(arrival_rate), self.response_time(arrival_rate))
+
+    def throughput(self, arrival_rate: Quantity) -> Any:
+        """Rate of requests that get served [1/s]: all of them, unless the station can lose some."""
+        return arrival_rate
+
+    def loss_probability(self, arrival_rate: Quantity) -> Any:
+        """Chance that an arrival is turned away: 0 unless the station is finite."""
+        return arrival_rate * 0
 
 
-def _while_stable(utilisation: Any, waiting_time: Callable[[Any], Any]) -> Any:
-    """Evaluate a waiting time where U < 1, and give infinity elsewhere."""
+def while_stable(utilisation: Any, waiting_time: Callable[[Any], Any]) -> Any:
+    """Evaluate a waiting time where U < 1, and give infinity elsewhere.
+
+    Parameters
+    ----------
+    utilisation
+        U, a number, array or SymPy expression.
+    waiting_time
+        Waiting time as a function of U, called with U < 1 only.
+
+    Examples
+    --------
+    >>> while_stable(1.5, lambda busy: 1 / (1 - busy))
+    inf
+    """
     if is_symbolic(utilisation):
         return waiting_time(utilisation)
     busy = np.asarray(utilisation, float)
@@ -64,6 +87,17 @@ def _while_stable(utilisation: Any, waiting_time: Callable[[Any], Any]) -> Any:
     if stable.all():
         return plain(waiting_time(busy))
     return plain(np.where(stable, waiting_time(np.where(stable, busy, 0.0)), np.inf))
+
+
+def idle(utilisation: Any) -> Any:
+    """Share of time that a server with this utilisation is empty: 1 - U, and 0 in overload.
+
+    Examples
+    --------
+    >>> idle(0.75), idle(1.5)
+    (0.25, 0.0)
+    """
+    return 1 - utilisation if is_symbolic(utilisation) else apply("max", 1 - utilisation, 0.0)
 
 
 @dataclass(frozen=True)
@@ -141,14 +175,18 @@ class MM1(Station):
     def waiting_time(self, arrival_rate: Quantity) -> Any:
         """W = U S / (1 - U) [s]."""
         service_time = number("service_time", self.service_time)
-        return _while_stable(
+        return while_stable(
             self.utilisation(arrival_rate), lambda busy: busy * service_time / (1 - busy)
         )
 
     def response_time(self, arrival_rate: Quantity) -> Any:
         """R = S / (1 - U) [s]."""
         service_time = number("service_time", self.service_time)
-        return _while_stable(self.utilisation(arrival_rate), lambda busy: service_time / (1 - busy))
+        return while_stable(self.utilisation(arrival_rate), lambda busy: service_time / (1 - busy))
+
+    def empty_probability(self, arrival_rate: Quantity) -> Any:
+        """Share of time without any request: 1 - U."""
+        return idle(self.utilisation(arrival_rate))
 
 
 @dataclass(frozen=True)
@@ -196,13 +234,14 @@ class MMm(Station):
         """W = C(m, a) S / (m - a) [s]."""
         service_time = number("service_time", self.service_time)
         servers = self.count
-        return _while_stable(
+        return while_stable(
             self.utilisation(arrival_rate),
             lambda busy: (
                 erlang_c(servers, servers * busy) * service_time / (servers - servers * busy)
             ),
         )
 
-
-STATIONS: dict[str, type[Station]] = {kind.__name__: kind for kind in (Delay, MM1, MMm)}
-"""Kinds of station by name, as model files give them."""
+    def empty_probability(self, arrival_rate: Quantity) -> Any:
+        """Share of time without any request: 1 / (sum below m of a**k / k! + last / (1 - U))."""
+        load = arrival_rate * number("service_time", self.service_time)
+        return empty_probability(self.count, load)

@@ -75,3 +75,9 @@ def erlang_b(servers: Any, offered_load: Any) -> Any:
 def erlang_c(servers: Any, offered_load: Any) -> Any:
     """Erlang C as a finite sum where the number of servers is known, else as a function."""
     return ErlangC(servers, offered_load).doit()
+
+
+def empty_probability(servers: Any, load: Any) -> Any:
+    """M/M/m's chance of an empty station, as (m!/a**m) (1 - a/m) C."""
+    ways = sympy.factorial(servers) / load**servers
+    return ways * (1 - load / servers) * erlang_c(servers, load)

@@ -1,0 +1,51 @@
+"""Stations whose number of requests moves up and down by one: p_n = p_0 times ratios so far."""
+
+from collections.abc import Sequence
+from itertools import accumulate
+from operator import mul
+from typing import Any
+
+import numpy as np
+
+from headway.kinds import FloatArray
+
+
+def symbolic_chances(ratios: Sequence[Any]) -> list[Any]:
+    """Chances of 0, 1, 2... requests, in plain arithmetic.
+
+    Parameters
+    ----------
+    ratios
+        Arrival rate in state n - 1 over service rate in state n, for n = 1, 2...
+
+    Examples
+    --------
+    >>> symbolic_chances([1.0, 0.5])
+    [0.4, 0.4, 0.2]
+    """
+    weights = list(accumulate(ratios, mul, initial=1))
+    total = sum(weights)
+    return [weight / total for weight in weights]
+
+
+def weights(ratios: FloatArray) -> Any:
+    """Relative chances of 0, 1, 2... requests, the largest of them 1.
+
+    Parameters
+    ----------
+    ratios
+        As for `symbolic_chances`, along the last axis, shape (..., n).
+
+    Returns
+    -------
+    Array of shape (..., n + 1); of logarithms summed, so that nothing overflows.
+
+    Examples
+    --------
+    >>> weights(np.array([2.0, 0.5])).round(3).tolist()
+    [0.5, 1.0, 0.5]
+    """
+    with np.errstate(divide="ignore", under="ignore"):
+        logs = np.cumsum(np.log(ratios), axis=-1)
+        logs = np.concatenate([np.zeros((*logs.shape[:-1], 1)), logs], axis=-1)
+        return np.exp(logs - logs.max(axis=-1, keepdims=True))

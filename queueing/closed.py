@@ -1,0 +1,168 @@
+"""Closed networks of one class: N jobs that circulate and, between requests, think."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+import numpy as np
+
+from headway.errors import GraphError
+from headway.kinds import FloatArray, plain
+from headway.queueing.centres import (
+    Centre,
+    Method,
+    centre,
+    check_network,
+    check_population,
+)
+from headway.queueing.closed_methods import SOLVERS, choose, note
+from headway.queueing.stations import Station
+
+
+@dataclass(frozen=True)
+class ClosedSolution:
+    """What a closed network does at each operating point.
+
+    Parameters
+    ----------
+    method
+        How it was solved; `approximation` says what is not exact about it.
+    throughput, response_time
+        Of the system: X [1/s] and R = N / X - Z [s], shape of the operating points.
+    utilisation, station_response_time, residence_time, queue_length, station_throughput
+        Of each station, first axis as the stations: U, response time per visit [s],
+        residence time per job V R [s], Q, and V X [1/s].
+    approximation
+        Empty for an exact solution.
+    """
+
+    method: Method
+    throughput: Any
+    response_time: Any
+    utilisation: FloatArray
+    station_response_time: FloatArray
+    residence_time: FloatArray
+    queue_length: FloatArray
+    station_throughput: FloatArray
+    approximation: str = ""
+
+
+def solve_closed(
+    stations: Sequence[Station],
+    visits: Sequence[Any],
+    population: Any,
+    think_time: Any = 0.0,
+    method: Method = Method.AUTO,
+) -> ClosedSolution:
+    """Solve a closed network of one class.
+
+    Parameters
+    ----------
+    stations
+        Stations with a product form (Delay, MM1, MMm, Parallel, LoadDependent) whose fields
+        are numbers or arrays over operating points.
+    visits
+        Mean visits V of a job to each, 0 or more; numbers or arrays.
+    population
+        Jobs N, a whole number of 0 or more, or an array of them.
+    think_time
+        Mean time Z between an answer and the next request [s], 0 or more.
+    method
+        See `Method`; the solution says which was used.
+
+    Returns
+    -------
+    ClosedSolution over the broadcast shape of all arrays.
+
+    Raises
+    ------
+    GraphError
+        For no station, a station without product form, or one the method cannot hold.
+    InvalidParameter
+        For numbers outside their domain, or symbols.
+
+    Examples
+    --------
+    >>> from headway.queueing import MM1
+    >>> cpu, disk = MM1(0.005), MM1(0.030)
+    >>> solution = solve_closed([cpu, disk], [11, 10], population=1, think_time=0.145)
+    >>> round(solution.throughput, 12), solution.method.value
+    (2.0, 'exact')
+
+    References
+    ----------
+    Reiser and Lavenberg, JACM 27(2), 1980; Buzen, CACM 16(9), 1973.
+    """
+    check_network(stations, visits, think_time)
+    check_population(population)
+    shape = _shape(stations, list(visits), population, think_time)
+    flat = [_flat_station(station, shape) for station in stations]
+    visited = np.array([_flat(v, shape) for v in visits])
+    jobs, think = _flat(population, shape), _flat(think_time, shape)
+    centres = [centre(s, v, jobs.size) for s, v in zip(flat, visited, strict=True)]
+    _check_demand(centres, think)
+    used = choose(Method(method), centres, jobs)
+    rate, queue = SOLVERS[used](centres, think, jobs)
+    answers = _solution(flat, visited, jobs, rate, queue)
+    shaped = {k: plain(v.reshape((*v.shape[:-1], *shape))) for k, v in answers.items()}
+    return ClosedSolution(method=used, approximation=note(used, centres), **shaped)
+
+
+def _shape(stations: Sequence[Station], *values: Any) -> tuple[int, ...]:
+    own = [getattr(s, field.name) for s in stations for field in fields(s)]  # type: ignore[arg-type]
+    parts = [part for value in (*values, *own) for part in _entries(value)]
+    return np.broadcast_shapes(*(np.shape(part) for part in parts))
+
+
+def _entries(value: Any) -> Sequence[Any]:
+    return value if isinstance(value, list | tuple) else [value]
+
+
+def _flat(value: Any, shape: tuple[int, ...]) -> FloatArray:
+    return np.broadcast_to(np.asarray(value, float), shape).reshape(-1)
+
+
+def _flat_station(station: Station, shape: tuple[int, ...]) -> Station:
+    """Lay a station's arrays out as one row of operating points."""
+    changed: dict[str, Any] = {}
+    for field in fields(station):  # type: ignore[arg-type]
+        value = getattr(station, field.name)
+        if isinstance(value, list | tuple):
+            changed[field.name] = [_flat(v, shape) if np.ndim(v) else v for v in value]
+        elif np.ndim(value):
+            changed[field.name] = _flat(value, shape)
+    return replace(station, **changed) if changed else station  # type: ignore[type-var]
+
+
+def _check_demand(centres: Sequence[Centre], think: FloatArray) -> None:
+    if not (think + sum(c.demand for c in centres) > 0).all():
+        raise GraphError("no station has a demand and nobody thinks: jobs would circulate for ever")
+
+
+def _solution(
+    stations: Sequence[Station],
+    visits: FloatArray,
+    jobs: FloatArray,
+    rate: FloatArray,
+    queue: FloatArray,
+) -> dict[str, Any]:
+    """Everything else from throughput and queue lengths, by the operational laws."""
+    through = visits * rate
+    some = through > 0
+    alone = np.array([np.broadcast_to(_number(s.service_time), jobs.shape) for s in stations])
+    per_visit = np.where(some, queue / np.where(some, through, 1.0), alone)
+    busy = [s.utilisation(x) for s, x in zip(stations, through, strict=True)]
+    residence = np.where(jobs > 0, visits * per_visit, 0.0)
+    return {
+        "throughput": rate,
+        "response_time": residence.sum(axis=0),
+        "utilisation": np.array(busy),
+        "station_response_time": per_visit,
+        "residence_time": residence,
+        "queue_length": queue,
+        "station_throughput": through,
+    }
+
+
+def _number(value: Any) -> FloatArray:
+    return np.asarray(value, float)

@@ -1,0 +1,133 @@
+"""The ways to solve a closed network of one class, and the choice between them."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from headway.errors import GraphError
+from headway.kinds import FloatArray
+from headway.queueing.approximate import Closed, linearizer, schweitzer
+from headway.queueing.centres import Centre, Kind, Method
+from headway.queueing.convolution import convolution
+from headway.queueing.mva import mean_value_analysis
+
+_LONG = 2000  # population from which a few points go faster by convolution
+_FEW = 200  # stations times points that do not fill a vector yet
+
+_Result = tuple[FloatArray, FloatArray]
+_Solver = Callable[[Sequence[Centre], FloatArray, FloatArray], _Result]
+
+
+def choose(method: Method, centres: Sequence[Centre], jobs: FloatArray) -> Method:
+    """Name the method that a wish for ``auto`` or ``exact`` comes to.
+
+    Examples
+    --------
+    >>> choose(Method.AUTO, [], np.ones(1)).value
+    'exact'
+    """
+    if method not in {Method.AUTO, Method.EXACT}:
+        return method
+    long = jobs.max(initial=0) >= _LONG and jobs.size * len(centres) <= _FEW
+    if any(c.kind is Kind.VARYING for c in centres) or (method is Method.AUTO and long):
+        return Method.CONVOLUTION
+    return Method.EXACT
+
+
+def note(method: Method, centres: Sequence[Centre]) -> str:
+    """Say what is not exact about a method's solution of these stations.
+
+    Examples
+    --------
+    >>> note(Method.SCHWEITZER, [])
+    'Bard-Schweitzer approximate mean value analysis'
+    """
+    if not method.approximate:
+        return ""
+    name = "Bard-Schweitzer" if method is Method.SCHWEITZER else "Linearizer"
+    pools = any(c.kind is Kind.VARYING for c in centres)
+    servers = "; m servers by Seidmann's fast server and delay" if pools else ""
+    return f"{name} approximate mean value analysis{servers}"
+
+
+def _exact(centres: Sequence[Centre], think: FloatArray, jobs: FloatArray) -> _Result:
+    queues, still = _of(Kind.QUEUE, centres), think + _delays(centres, jobs)
+    if not queues:
+        return _place(centres, jobs / still, [], [])
+    rate, queue = mean_value_analysis(*_rows(queues, jobs), still, jobs)
+    return _place(centres, rate, queue, [])
+
+
+def _convolution(centres: Sequence[Centre], think: FloatArray, jobs: FloatArray) -> _Result:
+    still = think + _delays(centres, jobs)
+    queues, varying = _of(Kind.QUEUE, centres), _of(Kind.VARYING, centres)
+    rate, single, several = convolution(queues, varying, still, jobs)
+    return _place(centres, rate, single, several)
+
+
+def _approximate(solver: Callable[[Closed], _Result]) -> _Solver:
+    """Make a solver of one class, m servers being one fast one after a delay."""
+
+    def solve(centres: Sequence[Centre], think: FloatArray, jobs: FloatArray) -> _Result:
+        for part in centres:
+            _check_pool(part)
+        fast = [replace(c, kind=_single(c.kind), demand=c.demand / c.speeds[-1]) for c in centres]
+        extra = np.array([c.demand * (1 - 1 / c.speeds[-1]) for c in centres])
+        demand, split = _rows(_of(Kind.QUEUE, fast), jobs)
+        still = think + _delays(fast, jobs) + extra.sum(axis=0)
+        rate, queue = solver(Closed(demand[None], split, still[None], jobs[None]))
+        placed = _place(fast, rate[0], queue[0], [])
+        return placed[0], placed[1] + rate[0] * extra
+
+    return solve
+
+
+def _check_pool(part: Centre) -> None:
+    """Refuse speeds that are not those of m servers."""
+    present = np.arange(1, len(part.speeds) + 1)[:, None]
+    if not np.array_equal(part.speeds, np.minimum(present, part.speeds[-1])):
+        raise GraphError("load-dependent rates have no approximate method; use method exact")
+
+
+def _single(kind: Kind) -> Kind:
+    return Kind.QUEUE if kind is Kind.VARYING else kind
+
+
+def _of(kind: Kind, centres: Sequence[Centre]) -> list[Centre]:
+    return [c for c in centres if c.kind is kind]
+
+
+def _delays(centres: Sequence[Centre], jobs: FloatArray) -> FloatArray:
+    return sum((c.demand for c in _of(Kind.DELAY, centres)), np.zeros(jobs.shape))
+
+
+def _rows(queues: Sequence[Centre], jobs: FloatArray) -> _Result:
+    """Demands and numbers of separate queues as arrays (stations, points)."""
+    demand = [c.demand for c in queues]
+    split = [np.broadcast_to(c.queues, jobs.shape) for c in queues]
+    return np.array(demand).reshape(-1, jobs.size), np.array(split).reshape(-1, jobs.size)
+
+
+def _place(
+    centres: Sequence[Centre],
+    rate: FloatArray,
+    single: Iterable[FloatArray],
+    several: Iterable[FloatArray],
+) -> _Result:
+    """Put queue lengths of the kinds back into the order of the stations."""
+    rows: dict[Kind, Any] = {
+        Kind.DELAY: iter([c.demand * rate for c in _of(Kind.DELAY, centres)]),
+        Kind.QUEUE: iter(single),
+        Kind.VARYING: iter(several),
+    }
+    return rate, np.array([next(rows[c.kind]) for c in centres])
+
+
+SOLVERS: dict[Method, _Solver] = {
+    Method.EXACT: _exact,
+    Method.CONVOLUTION: _convolution,
+    Method.SCHWEITZER: _approximate(schweitzer),
+    Method.LINEARIZER: _approximate(linearizer),
+}

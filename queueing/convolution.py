@@ -1,0 +1,270 @@
+"""Buzen's convolution for one class, with every factor scaled to a probability.
+
+Jobs at a station of an *open* network with throughput c are distributed by f(n) ~ the
+station's product form; the closed network with N jobs is that open one, given that it holds
+N. So G(n), the convolution of all f, is the chance of n jobs in the open network: never
+above 1, and largest near N when c is chosen to hold N on average. Nothing can overflow,
+every sum is of positive terms, and X(N) = c G(N-1) / G(N) for any c.
+
+Source: Buzen, "Computational algorithms for closed queueing networks with exponential
+servers", CACM 16(9), 1973; Bruell and Balbo, *Computational Algorithms for Closed Queueing
+Networks*, 1980, for load-dependent stations.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from headway.errors import InvalidParameter
+from headway.kinds import FloatArray
+from headway.queueing.birth_death import weights
+from headway.queueing.centres import Centre
+from headway.queueing.poisson import poisson
+
+_FILTER_WORTH = 20_000  # steps of a recurrence from which importing SciPy's filter pays
+_BLOCK = 1 << 16  # numbers of a series, over all points of a block
+_SERIES_END = 45.0  # exp(-45) is far below a rounding error
+
+
+def convolution(
+    queues: Sequence[Centre],
+    varying: Sequence[Centre],
+    think_time: FloatArray,
+    population: FloatArray,
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Throughput and queue lengths of a network with stations of every kind.
+
+    Parameters
+    ----------
+    queues, varying
+        Single-server stations, and those whose speed varies with the number present.
+    think_time
+        Time Z without queueing, delays included, shape (points,) [s].
+    population
+        Jobs N, whole numbers, shape (points,).
+
+    Returns
+    -------
+    Throughput, shape (points,); queue lengths of `queues` and of `varying`, shape
+    (stations, points).
+    """
+    blocks = []
+    size = max(1, _BLOCK // (int(population.max()) + 1))
+    for start in range(0, population.size, size):
+        part = slice(start, start + size)
+        single, several = [_part(c, part) for c in queues], [_part(c, part) for c in varying]
+        blocks.append(_block(single, several, think_time[part], population[part]))
+    rates, lengths, others = zip(*blocks, strict=True)
+    return np.concatenate(rates), np.concatenate(lengths, -1), np.concatenate(others, -1)
+
+
+def _part(whole: Centre, part: slice) -> Centre:
+    """Cut some operating points out of a centre."""
+
+    def cut(values: FloatArray) -> FloatArray:
+        return values[..., part] if values.shape[-1] > 1 else values
+
+    return Centre(whole.kind, cut(whole.demand), cut(whole.queues), cut(whole.speeds))
+
+
+def _block(
+    queues: Sequence[Centre],
+    varying: Sequence[Centre],
+    think_time: FloatArray,
+    population: FloatArray,
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    scale = _scale(queues, varying, think_time, population)
+    size = int(population.max()) + 1
+    series = _thinking(size, scale * think_time)
+    ratios = [scale * centre.demand / centre.queues for centre in queues]
+    series = _all_servers(series, ratios, queues)
+    factors = [_Factor(centre, scale, size) for centre in varying]
+    prefixes = [series]
+    for factor in factors:
+        prefixes.append(factor.times(prefixes[-1]))
+    chances = prefixes[-1]
+    top = _at(chances, population)
+    if not (top > 0).all():
+        msg = "convolution left the range of floating-point numbers; use method schweitzer"
+        raise InvalidParameter(msg)
+    throughput = scale * np.where(population > 0, _at(chances, population - 1), 0.0) / top
+    lengths = [_queue_length(chances, ratio, population) for ratio in ratios]
+    single = _stack([x * c.queues / top for x, c in zip(lengths, queues, strict=True)], top)
+    several = _stack([x / top for x in _varying_lengths(prefixes, factors, population)], top)
+    return throughput, single, several
+
+
+def _thinking(size: int, mean: FloatArray) -> FloatArray:
+    """Chances of 0, 1, 2... jobs thinking, as far as they do not underflow."""
+    likely = mean.max() + 40 * np.sqrt(mean.max()) + 750  # beyond, below exp(-745)
+    series = np.zeros((size, mean.size))
+    counts = np.arange(min(size, int(likely)))[:, None]
+    series[: len(counts)] = poisson(counts, mean)
+    return series
+
+
+def _stack(rows: list[FloatArray], like: FloatArray) -> FloatArray:
+    return np.stack(rows) if rows else np.empty((0, *like.shape))
+
+
+def _at(series: FloatArray, index: FloatArray) -> FloatArray:
+    """Pick each point's entry of a series, shape (numbers, points)."""
+    return np.asarray(np.take_along_axis(series, np.maximum(index, 0).astype(int)[None], axis=0)[0])
+
+
+def _scale(
+    queues: Sequence[Centre],
+    varying: Sequence[Centre],
+    think_time: FloatArray,
+    population: FloatArray,
+) -> FloatArray:
+    """Throughput of the open network that holds about N jobs, by Newton's method.
+
+    It need not be exact. m servers count as one that is m times as fast after a delay.
+    """
+    fast = [
+        _at(
+            np.broadcast_to(c.speeds, (len(c.speeds), population.size)),
+            np.minimum(len(c.speeds), population) - 1,
+        )
+        for c in varying
+    ]
+    times = [c.demand / c.queues for c in queues]
+    times += [c.demand / speed for c, speed in zip(varying, fast, strict=True)]
+    counts = [c.queues for c in queues] + [np.ones(1)] * len(varying)
+    still = think_time + sum(
+        np.maximum(c.demand - c.demand / speed, 0) for c, speed in zip(varying, fast, strict=True)
+    )
+    jobs = np.maximum(population, 0.5)
+    time = np.array([np.broadcast_to(t, jobs.shape) for t in times]).reshape(-1, jobs.size)
+    count = np.array([np.broadcast_to(n, jobs.shape) for n in counts]).reshape(-1, jobs.size)
+    slowest = time.max(axis=0, initial=np.finfo(float).tiny)
+    scale = np.minimum(jobs / (still + (time * count).sum(0)), jobs / (jobs + 1) / slowest)
+    for _ in range(4):
+        free = 1 - scale * time
+        held = scale * still + (count * scale * time / free).sum(0)
+        scale = scale - (held - jobs) / (still + (count * time / free**2).sum(0))
+    return np.asarray(scale)
+
+
+def _all_servers(
+    series: FloatArray, ratios: Sequence[FloatArray], queues: Sequence[Centre]
+) -> FloatArray:
+    """Convolve with every single server's geometric distribution."""
+    rounds = [
+        np.where(number < centre.queues, ratio, 0.0)
+        for ratio, centre in zip(ratios, queues, strict=True)
+        for number in range(int(centre.queues.max()))
+    ]
+    if rounds and len(series) * len(rounds) >= _FILTER_WORTH > 100 * series.shape[1]:
+        return _filtered(series, np.array(rounds))
+    for ratio in rounds:
+        series = _geometric((1 - ratio) * series, ratio)
+    return series
+
+
+def _filtered(series: FloatArray, ratios: FloatArray) -> FloatArray:
+    """Convolve by SciPy's cascade of filters, at the speed of C, point by point."""
+    from scipy.signal import sosfilt
+
+    sections = np.zeros((len(ratios), 6))
+    sections[:, 3] = 1
+    result = np.empty(series.shape)
+    for point in range(series.shape[1]):
+        sections[:, 0], sections[:, 4] = 1 - ratios[:, point], -ratios[:, point]
+        result[:, point] = sosfilt(sections, series[:, point])
+    return result
+
+
+def _geometric(series: FloatArray, ratio: FloatArray) -> FloatArray:
+    """Convolve with ratio**n: y(n) = x(n) + ratio y(n-1), in place."""
+    if len(series) >= _FILTER_WORTH > 100 * series.shape[1]:
+        return _filtered(series, ratio[None]) / (1 - ratio)
+    for n in range(1, len(series)):
+        series[n] += ratio * series[n - 1]
+    return series
+
+
+def _queue_length(chances: FloatArray, ratio: FloatArray, population: FloatArray) -> FloatArray:
+    """Sum of ratio**j G(N - j) over j = 1..N: the mean number at a single server, times G(N)."""
+    if chances.shape[1] == 1:
+        return np.array([_one_queue_length(chances[: int(population[0]) + 1, 0], float(ratio[0]))])
+    total, wanted = np.zeros(population.shape), np.zeros(population.shape)
+    ends = set(population.astype(int).tolist())
+    for n in range(1, len(chances)):
+        total = ratio * (chances[n - 1] + total)
+        if n in ends:
+            wanted = np.where(population == n, total, wanted)
+    return wanted
+
+
+def _one_queue_length(chances: FloatArray, ratio: float) -> float:
+    """Sum the series of a single point as far as its terms count: term j < U**j G(N)."""
+    last = len(chances) - 1
+    if ratio == 0 or last == 0:
+        return 0.0
+    utilisation = ratio * chances[-2] / chances[-1]
+    count = last
+    if utilisation < 1:
+        count = min(last, 1 + int(_SERIES_END / -np.log(utilisation)))
+    powers = np.exp(np.log(ratio) * np.arange(count, 0, -1))
+    return float(powers @ chances[last - count : last])
+
+
+class _Factor:
+    """A varying station's distribution: a list of chances, then a geometric tail."""
+
+    def __init__(self, centre: Centre, scale: FloatArray, size: int) -> None:
+        speeds = np.broadcast_to(centre.speeds, (len(centre.speeds), scale.size))[: size - 1]
+        ratios = scale * centre.demand / speeds
+        chances = weights(ratios.T).T
+        self.head = chances / chances.sum(axis=0)
+        self.ratio = ratios[-1] if len(ratios) else np.zeros(scale.size)
+
+    def times(self, series: FloatArray) -> FloatArray:
+        """Convolve a series with the station's distribution."""
+        last = len(self.head) - 1
+        result = self._head_times(series, self.head[:-1])
+        result[last:] += _geometric(self.head[-1] * series[: len(series) - last], self.ratio)
+        return result
+
+    def number_times(self, series: FloatArray) -> FloatArray:
+        """Convolve a series with n f(n), for the mean number at the station."""
+        last = len(self.head) - 1
+        result = self._head_times(series, self.head[:-1] * np.arange(last)[:, None])
+        tail = _geometric(self.head[-1] * series[: len(series) - last], self.ratio)
+        result[last:] += last * tail
+        result[last + 1 :] += self.ratio * _geometric(tail.copy(), self.ratio)[:-1]
+        return result
+
+    @staticmethod
+    def _head_times(series: FloatArray, head: FloatArray) -> FloatArray:
+        result = np.zeros(series.shape)
+        for number, chance in enumerate(head):
+            result[number:] += chance * series[: len(series) - number]
+        return result
+
+
+def _varying_lengths(
+    prefixes: Sequence[FloatArray], factors: Sequence[_Factor], population: FloatArray
+) -> list[FloatArray]:
+    """Mean numbers at the varying stations, times G(N): stations before, itself, stations after."""
+    lengths: list[Any] = []
+    after: FloatArray | None = None
+    for factor, before in zip(reversed(factors), reversed(prefixes[:-1]), strict=True):
+        own = factor.number_times(before)
+        lengths.append(_at(own, population) if after is None else _meet(own, after, population))
+        if after is None:
+            after = np.zeros(before.shape)
+            after[0] = 1.0
+        after = factor.times(after)
+    return lengths[::-1]
+
+
+def _meet(series: FloatArray, other: FloatArray, population: FloatArray) -> FloatArray:
+    """Convolution of two series at N alone: sum of x(n) y(N - n)."""
+    number = np.arange(len(series))[:, None]
+    rest = population.astype(int) - number
+    mirrored = np.where(rest >= 0, np.take_along_axis(other, np.maximum(rest, 0), axis=0), 0.0)
+    return np.asarray((series * mirrored).sum(axis=0))

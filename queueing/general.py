@@ -1,0 +1,161 @@
+"""Stations whose service, or arrivals, are not exponential."""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from headway.kinds import Quantity, check_count, check_not_negative, check_positive, number
+from headway.queueing.erlang import erlang_c
+from headway.queueing.stations import Station, idle, while_stable
+
+
+@dataclass(frozen=True)
+class MG1(Station):
+    """One server, Poisson arrivals, any service (Pollaczek-Khinchine).
+
+    W = U S (1 + c**2) / (2 (1 - U)) with c**2 the squared coefficient of variation.
+
+    Parameters
+    ----------
+    service_time
+        Mean service time S [s], above 0.
+    scv
+        Variance of the service time over its square, 0 or more.
+
+    Raises
+    ------
+    InvalidParameter
+        For a service time that is not positive, or a negative `scv`.
+
+    Examples
+    --------
+    >>> MG1(service_time=0.5, scv=3.0).response_time(1.0)
+    1.5
+
+    References
+    ----------
+    Kleinrock, *Queueing Systems* I, 1975, section 5.6.
+    """
+
+    service_time: Quantity | str
+    scv: Quantity | str
+
+    def __post_init__(self) -> None:
+        check_positive("service_time", self.service_time)
+        check_not_negative("scv", self.scv)
+
+    def waiting_time(self, arrival_rate: Quantity) -> Any:
+        """W = U S (1 + scv) / (2 (1 - U)) [s]."""
+        service_time, scv = number("service_time", self.service_time), number("scv", self.scv)
+        return while_stable(
+            self.utilisation(arrival_rate),
+            lambda busy: busy * service_time * (1 + scv) / (2 * (1 - busy)),
+        )
+
+    def empty_probability(self, arrival_rate: Quantity) -> Any:
+        """Share of time without any request: 1 - U, whatever the distribution."""
+        return idle(self.utilisation(arrival_rate))
+
+
+@dataclass(frozen=True)
+class MD1(Station):
+    """One server, Poisson arrivals, constant service: W = U S / (2 (1 - U)).
+
+    Parameters
+    ----------
+    service_time
+        Service time S of every request [s], above 0.
+
+    Raises
+    ------
+    InvalidParameter
+        For a service time that is not positive and finite.
+
+    Examples
+    --------
+    >>> MD1(service_time=0.5).response_time(1.0)
+    0.75
+
+    References
+    ----------
+    Kleinrock, *Queueing Systems* I, 1975, section 5.6.
+    """
+
+    service_time: Quantity | str
+
+    def __post_init__(self) -> None:
+        check_positive("service_time", self.service_time)
+
+    def waiting_time(self, arrival_rate: Quantity) -> Any:
+        """W = U S / (2 (1 - U)) [s]."""
+        return MG1(self.service_time, 0).waiting_time(arrival_rate)
+
+    def empty_probability(self, arrival_rate: Quantity) -> Any:
+        """Share of time without any request: 1 - U."""
+        return idle(self.utilisation(arrival_rate))
+
+
+@dataclass(frozen=True)
+class GGm(Station):
+    """m servers, any arrivals, any service, by two moments of each: an approximation.
+
+    W = (M/M/m waiting time) (c_a**2 + c_s**2) / 2: Allen and Cunneen's formula, which with
+    one server is Kingman's. Exact for M/M/m and for M/G/1.
+
+    Parameters
+    ----------
+    service_time
+        Mean service time S of one server [s], above 0.
+    servers
+        Number of servers m, a whole number of 1 or more.
+    arrival_scv, scv
+        Squared coefficients of variation of the times between arrivals and of service,
+        0 or more.
+
+    Raises
+    ------
+    InvalidParameter
+        For a parameter outside its domain.
+
+    Examples
+    --------
+    >>> GGm(service_time=0.5, servers=1, arrival_scv=0.5, scv=0.5).response_time(1.0)
+    0.75
+
+    References
+    ----------
+    Allen, *Probability, Statistics, and Queueing Theory*, 2nd ed., 1990; Kingman, "The
+    single server queue in heavy traffic", Proc. Cambridge Phil. Soc. 57, 1961.
+    """
+
+    approximation: ClassVar[str] = "two-moment approximation (Allen-Cunneen; Kingman for 1 server)"
+
+    service_time: Quantity | str
+    servers: Quantity | str
+    arrival_scv: Quantity | str
+    scv: Quantity | str
+
+    def __post_init__(self) -> None:
+        check_positive("service_time", self.service_time)
+        check_count("servers", self.servers)
+        check_not_negative("arrival_scv", self.arrival_scv)
+        check_not_negative("scv", self.scv)
+
+    @property
+    def count(self) -> Quantity:
+        """Number of servers m."""
+        return number("servers", self.servers)
+
+    def waiting_time(self, arrival_rate: Quantity) -> Any:
+        """W = C(m, a) S / (m - a) * (arrival_scv + scv) / 2 [s]."""
+        service_time = number("service_time", self.service_time)
+        spread = number("arrival_scv", self.arrival_scv) + number("scv", self.scv)
+        servers = self.count
+        return while_stable(
+            self.utilisation(arrival_rate),
+            lambda busy: (
+                erlang_c(servers, servers * busy)
+                * service_time
+                * spread
+                / (2 * servers * (1 - busy))
+            ),
+        )

@@ -1,0 +1,164 @@
+"""All populations (n_1, ..., n_C) up to (N_1, ..., N_C), walked plane by plane of equal sum."""
+
+from collections.abc import Iterator, Sequence
+from math import prod
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headway.errors import InvalidParameter
+from headway.kinds import FloatArray
+
+LARGEST = 1e9  # bytes one array over the lattice may take
+
+
+def lattice_bytes(sizes: Sequence[int], stations: int, points: int) -> float:
+    """Memory of one number for each population, station and operating point [B].
+
+    Examples
+    --------
+    >>> lattice_bytes([41, 41, 41], 8, 1)
+    4410944.0
+    """
+    return 8.0 * prod(sizes) * stations * points
+
+
+class Lattice:
+    """Populations in a row, each with the row number of its neighbour with one job fewer.
+
+    Parameters
+    ----------
+    sizes
+        N_c + 1 for each class.
+
+    Examples
+    --------
+    >>> lattice = Lattice([2, 3])
+    >>> lattice.states, [plane.tolist() for plane in lattice.planes()]
+    (6, [[0], [1, 3], [2, 4], [5]])
+    """
+
+    def __init__(self, sizes: Sequence[int]) -> None:
+        self.sizes = tuple(sizes)
+        self.states = prod(sizes)
+        self.number = np.indices(self.sizes).reshape(len(sizes), -1)
+        strides = [prod(self.sizes[c + 1 :]) for c in range(len(sizes))]
+        rows = np.arange(self.states)
+        # What has no neighbour points at one more row, past the last state.
+        self.fewer: list[NDArray[np.intp]] = [
+            np.where(self.number[c] > 0, rows - stride, self.states)
+            for c, stride in enumerate(strides)
+        ]
+        total = self.number.sum(axis=0)
+        self._order = np.argsort(total, kind="stable")
+        self._edges = np.concatenate([[0], np.cumsum(np.bincount(total))])
+
+    def planes(self) -> Iterator[NDArray[np.intp]]:
+        """Row numbers of the states with 0, 1, 2... jobs in all."""
+        for start, stop in zip(self._edges[:-1], self._edges[1:], strict=True):
+            yield self._order[start:stop]
+
+    def row(self, population: FloatArray) -> NDArray[np.intp]:
+        """Row number of each point's population, shape (classes, points)."""
+        return np.asarray(np.ravel_multi_index(tuple(population.astype(int)), self.sizes))
+
+
+def lattice_for(population: FloatArray, stations: int) -> Lattice:
+    """Lattice up to the largest populations, refused where it would need too much memory.
+
+    Parameters
+    ----------
+    population
+        Jobs of each class, shape (classes, points).
+    stations
+        Number of stations.
+
+    Raises
+    ------
+    InvalidParameter
+        With the size of the lattice, and the approximations that need none.
+
+    Examples
+    --------
+    >>> lattice_for(np.full((2, 1), 3.0), stations=4).states
+    16
+    """
+    sizes = [int(n) + 1 for n in population.max(axis=1)]
+    needed = lattice_bytes(sizes, stations, population.shape[1])
+    if needed > LARGEST:
+        msg = (
+            f"exact needs a lattice of {prod(sizes):.2g} populations ({needed / 1e9:.2g} GB); "
+            "use method linearizer or schweitzer"
+        )
+        raise InvalidParameter(msg)
+    return Lattice(sizes)
+
+
+def lattice_mva(
+    demand: FloatArray, queues: FloatArray, think_time: FloatArray, population: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Exact mean value analysis of several classes; delays and single servers.
+
+    R_ck(n) = D_ck (1 + Q_k(n - e_c)), X_c(n) = n_c / (Z_c + sum over k of R_ck(n))
+
+    Parameters
+    ----------
+    demand
+        D, shape (classes, stations, points) [s].
+    queues
+        Separate queues each station is split into, shape (stations, points).
+    think_time, population
+        Z [s] and N, shape (classes, points).
+
+    Returns
+    -------
+    Throughputs, shape (classes, points), and queue lengths, shape (classes, stations, points).
+
+    Examples
+    --------
+    >>> one = np.ones((1, 1))
+    >>> rate, _ = lattice_mva(one[None], one, one, 2 * one)
+    >>> float(rate[0, 0])
+    0.8
+
+    References
+    ----------
+    Reiser and Lavenberg, JACM 27(2), 1980.
+    """
+    classes, stations, points = demand.shape
+    lattice = lattice_for(population, stations)
+    found = np.ones((lattice.states + 1, stations, points))  # 1 + Q / queues
+    for plane in lattice.planes():
+        arrived = np.ones((len(plane), stations, points))
+        for c in range(classes):
+            residence = found[lattice.fewer[c][plane]]
+            residence *= demand[c]
+            cycle = think_time[c] + _over_stations(residence)
+            jobs = lattice.number[c][plane][:, None]
+            residence *= (jobs / np.where(cycle > 0, cycle, 1.0))[:, None] / queues
+            arrived += residence
+        found[plane] = arrived
+    return _at_the_end(lattice, found, demand, think_time, population)
+
+
+def _over_stations(residence: FloatArray) -> FloatArray:
+    """Sum over the middle axis; for a single point a product with ones is faster."""
+    if residence.shape[2] > 1:
+        return np.asarray(residence.sum(axis=1))
+    return residence[:, :, 0] @ np.ones((residence.shape[1], 1))
+
+
+def _at_the_end(
+    lattice: Lattice,
+    found: FloatArray,
+    demand: FloatArray,
+    think_time: FloatArray,
+    population: FloatArray,
+) -> tuple[FloatArray, FloatArray]:
+    """Throughputs and queue lengths by class at each point's own population."""
+    rows, points = lattice.row(population), np.arange(population.shape[1])
+    before = np.stack([found[fewer[rows], :, points].T for fewer in lattice.fewer])
+    residence = demand * before
+    cycle = think_time + residence.sum(axis=1)
+    rate = population / np.where(cycle > 0, cycle, 1.0)
+    return rate, rate[:, None] * residence

@@ -1,0 +1,291 @@
+"""Several classes: against direct sums over all states, and by the laws."""
+
+from itertools import product
+from math import factorial, prod
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from headway.errors import GraphError, InvalidParameter, Saturated
+from headway.queueing import (
+    MM1,
+    CustomerClass,
+    Delay,
+    Method,
+    MMm,
+    Parallel,
+    ServiceCentre,
+    ServiceKind,
+    solve_closed,
+    solve_multiclass,
+)
+
+# The issue's acceptance for methods that are all exact.
+AGREE = 1e-10
+
+demands = st.floats(0.01, 10.0)
+
+
+def centre(name, demand, servers=1, kind=ServiceKind.QUEUE):
+    return ServiceCentre(name, demand, [1] * len(demand), kind, servers)
+
+
+def closed(population, think_time=0.0, name="closed"):
+    return CustomerClass(name, population=population, think_time=think_time)
+
+
+def state_weight(jobs, demand, opened, load, servers):
+    """Product form of a station with `jobs` by class and `opened` open jobs."""
+    total = sum(jobs) + opened
+    ways = factorial(total) // prod(factorial(n) for n in (*jobs, opened))
+    speeds = prod(min(n, servers) for n in range(1, total + 1))
+    return ways / speeds * prod(d**n for d, n in zip(demand, jobs, strict=True)) * load**opened
+
+
+def direct(stations, populations, think_times):
+    """Sum over all placements; `stations` are (closed demands, servers, open load)."""
+    states = list(product(*(range(n + 1) for n in populations)))
+    series = {
+        n: prod(z**i / factorial(i) for z, i in zip(think_times, n, strict=True)) for n in states
+    }
+    tables = []
+    for demand, servers, load in stations:
+        own = {n: [0.0, 0.0] for n in states}
+        for n in states:
+            for opened in range(120 if load else 1):
+                weight = state_weight(n, demand, opened, load, servers)
+                own[n][0] += weight
+                own[n][1] += weight * opened
+        tables.append(own)
+
+    def together(parts):
+        total = dict(series)
+        for part in parts:
+            total = {
+                n: sum(
+                    part[i] * total[tuple(a - b for a, b in zip(n, i, strict=True))]
+                    for i in product(*(range(x + 1) for x in n))
+                )
+                for n in states
+            }
+        return total
+
+    plain = [{n: w[0] for n, w in own.items()} for own in tables]
+    chances = together(plain)
+    top = chances[tuple(populations)]
+    rates = []
+    for c, size in enumerate(populations):
+        fewer = tuple(n - (i == c) for i, n in enumerate(populations))
+        rates.append(chances[fewer] / top if size else 0.0)
+    queues, opens = [], []
+    for k, own in enumerate(tables):
+        others = plain[:k] + plain[k + 1 :]
+        by_class = [
+            together([*others, {n: n[c] * w[0] for n, w in own.items()}])[tuple(populations)] / top
+            for c in range(len(populations))
+        ]
+        queues.append(by_class)
+        opens.append(
+            together([*others, {n: w[1] for n, w in own.items()}])[tuple(populations)] / top
+        )
+    return rates, queues, opens
+
+
+@given(
+    st.lists(st.tuples(demands, demands), min_size=2, max_size=2),
+    st.lists(st.integers(1, 4), min_size=2, max_size=2),
+    st.tuples(st.integers(0, 3), st.integers(0, 3)),
+    st.tuples(st.just(0.0) | demands, demands),
+    st.floats(0.0, 0.6),
+)
+@settings(max_examples=40, deadline=None)
+def test_mixed_networks_with_pools_against_direct_sums(times, servers, populations, think, busy):
+    open_times = [0.3, 1.1]
+    rate = busy * min(m / t for m, t in zip(servers, open_times, strict=True))
+    centres = [centre(f"s{k}", [open_times[k], *times[k]], servers[k]) for k in range(2)]
+    classes = [
+        CustomerClass("web", arrival_rate=rate),
+        *(closed(n, z) for n, z in zip(populations, think, strict=True)),
+    ]
+
+    solution = solve_multiclass(centres, classes)
+
+    rates, queues, opens = direct(
+        [(times[k], servers[k], rate * open_times[k]) for k in range(2)], populations, think
+    )
+    assert solution.throughput[1:] == pytest.approx(rates, rel=AGREE, abs=1e-14)
+    assert solution.queue_length[:, 1:] == pytest.approx(np.array(queues), rel=AGREE, abs=1e-13)
+    assert solution.queue_length[:, 0] == pytest.approx(opens, rel=AGREE, abs=1e-13)
+    assert not solution.approximation
+
+
+@given(
+    st.lists(st.tuples(demands, demands, demands), min_size=1, max_size=4),
+    st.tuples(*[st.integers(0, 6)] * 3),
+    st.tuples(*[st.just(0.0) | demands] * 3),
+)
+@settings(max_examples=40, deadline=None)
+def test_lattice_mva_equals_lattice_convolution(times, populations, think):
+    centres = [centre(f"s{k}", row) for k, row in enumerate(times)]
+    centres.append(centre("disks", [0.5] * 3, 3, ServiceKind.PARALLEL))
+    centres.append(centre("net", [0.2] * 3, 1, ServiceKind.DELAY))
+    classes = [closed(n, z) for n, z in zip(populations, think, strict=True)]
+
+    exact = solve_multiclass(centres, classes, Method.EXACT)
+    convolved = solve_multiclass(centres, classes, Method.CONVOLUTION)
+
+    assert exact.method is Method.EXACT
+    np.testing.assert_allclose(exact.throughput, convolved.throughput, rtol=AGREE)
+    np.testing.assert_allclose(exact.queue_length, convolved.queue_length, rtol=AGREE)
+    # Little's law for each class's whole circle.
+    np.testing.assert_allclose(
+        exact.throughput * (think + exact.response_time), populations, rtol=AGREE
+    )
+    np.testing.assert_allclose(
+        exact.queue_length, exact.station_throughput * exact.station_response_time, rtol=AGREE
+    )
+    assert (exact.utilisation.sum(axis=1) <= 1 + 1e-12).all()
+
+
+@given(st.integers(0, 12), st.integers(1, 3), st.booleans())
+@settings(max_examples=25, deadline=None)
+def test_one_class_is_the_single_class_solution(population, servers, think):
+    stations = [MMm(2.0, servers), MM1(0.7), Delay(0.4), Parallel(1.0, 4)]
+    centres = [
+        centre("pool", [2.0], servers),
+        centre("one", [0.7]),
+        centre("rest", [0.4], 1, ServiceKind.DELAY),
+        centre("side by side", [1.0], 4, ServiceKind.PARALLEL),
+    ]
+
+    one = solve_closed(stations, [1] * 4, population, 3.0 * think)
+    several = solve_multiclass(centres, [closed(population, 3.0 * think)])
+
+    assert several.throughput[0] == pytest.approx(one.throughput, rel=AGREE)
+    assert several.queue_length[:, 0] == pytest.approx(one.queue_length, rel=AGREE)
+    assert several.utilisation[:, 0] == pytest.approx(one.utilisation, rel=AGREE)
+
+
+def test_a_class_cut_in_two_is_the_class():
+    stations = [centre("pool", [2.0, 2.0], 4), centre("one", [0.7, 0.7])]
+
+    two = solve_multiclass(stations, [closed(30), closed(12)])
+
+    one = solve_closed([MMm(2.0, 4), MM1(0.7)], [1, 1], 42)
+    assert two.throughput.sum() == pytest.approx(one.throughput, rel=AGREE)
+    assert two.queue_length.sum(axis=1) == pytest.approx(one.queue_length, rel=AGREE)
+
+
+@given(st.floats(0, 0.95), st.integers(1, 5))
+def test_open_classes_alone(busy, servers):
+    rates = busy * servers * np.array([0.25, 0.75]) / 0.5
+    centres = [ServiceCentre("pool", (0.5, 0.5), (1, 1), servers=servers)]
+
+    solution = solve_multiclass(
+        centres, [CustomerClass(str(c), arrival_rate=rate) for c, rate in enumerate(rates)]
+    )
+
+    together = MMm(0.5, servers)
+    assert solution.response_time == pytest.approx(together.response_time(rates.sum()), rel=1e-12)
+    assert solution.utilisation.sum() == pytest.approx(busy, rel=1e-12, abs=1e-15)
+
+
+def test_mixed_utilisation_counts_visits_once():
+    centres = [ServiceCentre("cpu", (0.1, 0.05), (2, 3))]
+    solution = solve_multiclass(
+        centres, [CustomerClass("web", arrival_rate=2.0), closed(4, 1.0, "batch")]
+    )
+
+    assert solution.utilisation[0, 0] == pytest.approx(2.0 * 2 * 0.1, rel=1e-15)
+    assert solution.utilisation[0, 1] == pytest.approx(solution.throughput[1] * 3 * 0.05, rel=1e-15)
+    assert solution.station_throughput[0].tolist() == [4.0, 3 * solution.throughput[1]]
+
+
+@pytest.mark.parametrize("method", [Method.EXACT, Method.CONVOLUTION, Method.LINEARIZER])
+def test_points_are_solved_as_one_by_one(method):
+    times, rates, populations = [0.5, 1.0, 0.1], [0.1, 0.4, 0.0], [1, 3, 2]
+    classes = [
+        CustomerClass("web", arrival_rate=np.array(rates)),
+        closed(np.array(populations), 0.3),
+        closed(2),
+    ]
+    pool = 1 if method is Method.EXACT else 2
+    centres = [centre("a", [np.array(times), 0.2, 0.3]), centre("b", [0.7, 0.4, 0.9], pool)]
+
+    table = solve_multiclass(centres, classes, method)
+
+    for i in range(3):
+        own = [CustomerClass("web", arrival_rate=rates[i]), closed(populations[i], 0.3), closed(2)]
+        places = [centre("a", [times[i], 0.2, 0.3]), centres[1]]
+        one = solve_multiclass(places, own, method)
+        # A fixed point of many points is iterated until the slowest has settled.
+        assert table.throughput[:, i] == pytest.approx(one.throughput, rel=1e-10)
+        assert table.queue_length[:, :, i] == pytest.approx(one.queue_length, rel=1e-9)
+
+
+def test_measured_error_of_the_approximations():
+    rng = np.random.default_rng(11)
+    points, errors = 300, {}
+    times = 10 ** rng.uniform(-1, 0, (4, 2, points))
+    centres = [centre(f"s{k}", list(times[k])) for k in range(4)]
+    populations = rng.integers(1, 12, (2, points))
+    classes = [closed(populations[0], 1.0), closed(populations[1], 2.0)]
+
+    exact = solve_multiclass(centres, classes).throughput
+    for method in (Method.SCHWEITZER, Method.LINEARIZER):
+        errors[method] = np.abs(solve_multiclass(centres, classes, method).throughput / exact - 1)
+
+    # Measured over these 300 networks: the figures the documentation gives.
+    assert errors[Method.SCHWEITZER].max() < 0.09
+    assert errors[Method.LINEARIZER].max() < 0.008
+
+
+def test_large_lattice_is_refused_with_its_size_and_auto_says_what_it_took():
+    centres = [centre(f"s{k}", [0.1 * (k + 1)] * 4) for k in range(3)]
+    classes = [closed(200, 1.0) for _ in range(4)]
+
+    with pytest.raises(InvalidParameter, match="1.6e.09 populations .39 GB.; use method linear"):
+        solve_multiclass(centres, classes, Method.EXACT)
+    solution = solve_multiclass(centres, classes)
+
+    assert solution.method is Method.LINEARIZER
+    assert solution.approximation.startswith("Linearizer")
+    # The bottleneck is saturated by 800 jobs.
+    assert solution.throughput.sum() == pytest.approx(1 / 0.3, rel=1e-3)
+
+
+def test_unstable_open_class_names_station_and_limit():
+    centres = [centre("cpu", [0.01, 0.1]), centre("disk", [0.02, 0.001])]
+    classes = [CustomerClass("web", arrival_rate=60.0), closed(3, name="batch")]
+
+    with pytest.raises(Saturated, match="disk: utilisation 1.2 .* web at 60 /s; .* at 50 /s"):
+        solve_multiclass(centres, classes)
+
+
+@pytest.mark.parametrize(
+    ("build", "error", "message"),
+    [
+        (lambda: CustomerClass("web"), GraphError, "class web: give either"),
+        (lambda: CustomerClass("web", 1.0, 3), GraphError, "class web: give either"),
+        (lambda: CustomerClass("web", population=1.5), InvalidParameter, "population is 1.5"),
+        (lambda: CustomerClass("web", arrival_rate=-1), InvalidParameter, "arrival_rate is -1"),
+        (lambda: centre("cpu", [np.inf]), InvalidParameter, "cpu: service_time is inf"),
+        (lambda: centre("cpu", ["fast"]), InvalidParameter, "cpu: fast is no number"),
+        (lambda: solve_multiclass([], []), GraphError, "needs a station and a class"),
+        (
+            lambda: solve_multiclass([centre("cpu", [1.0])], [closed(1), closed(2)]),
+            GraphError,
+            "cpu: service_times has 1 entries for 2 classes",
+        ),
+        (
+            lambda: solve_multiclass([centre("cpu", [0.0])], [closed(1, name="idle")]),
+            GraphError,
+            "class idle visits no station",
+        ),
+    ],
+)
+def test_bad_input(build, error, message):
+    with pytest.raises(error, match=message):
+        build()
