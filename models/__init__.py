@@ -3,8 +3,9 @@
 Names are imported when they are first used, so that a command pays for what it needs only.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from headway.lazy import lazy_names
 
 if TYPE_CHECKING:
     from headway.models.comparison import Comparison, compare
@@ -16,19 +17,6 @@ if TYPE_CHECKING:
     from headway.models.shipped import catalogue_model, data_path, find_model, model_names
     from headway.models.signature import Range, SfsSignature, curve, sfs_signature
     from headway.models.solution import Solution
-
-_HOMES = {
-    "comparison": ("Comparison", "compare"),
-    "files": ("parse_model", "read_model"),
-    "graph": ("ModelGraph",),
-    "measurements": ("Measurements",),
-    "model": ("Model",),
-    "parameters": ("Parameter", "Preset"),
-    "shipped": ("catalogue_model", "data_path", "find_model", "model_names"),
-    "signature": ("Range", "SfsSignature", "curve", "sfs_signature"),
-    "solution": ("Solution",),
-}
-_HOME = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
     "Comparison",
@@ -51,9 +39,17 @@ __all__ = [
     "sfs_signature",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOME:
-        msg = f"module {__name__!r} has no attribute {name!r}"
-        raise AttributeError(msg)
-    return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
+__getattr__ = lazy_names(
+    __name__,
+    {
+        "comparison": ("Comparison", "compare"),
+        "files": ("parse_model", "read_model"),
+        "graph": ("ModelGraph",),
+        "measurements": ("Measurements",),
+        "model": ("Model",),
+        "parameters": ("Parameter", "Preset"),
+        "shipped": ("catalogue_model", "data_path", "find_model", "model_names"),
+        "signature": ("Range", "SfsSignature", "curve", "sfs_signature"),
+        "solution": ("Solution",),
+    },
+)

@@ -25,7 +25,7 @@ from headway.models.model import Meaning, Model
 from headway.models.names import nearest
 from headway.models.parameters import Parameter, Preset
 from headway.models.units import ONE, Unit, quantity, unit
-from headway.queueing import STATIONS
+from headway.queueing.kinds_of_station import STATIONS, station_kind
 
 LARGEST_FILE = 1_000_000
 """Bytes; a model file is written by hand."""
@@ -242,18 +242,18 @@ class _Builder:
 
     def station(self, graph: ModelGraph, name: str) -> ModelGraph:
         table = dict(self.entry.stations[name])
-        kind = table.pop("kind", None)
+        kind = str(table.pop("kind", ""))
         if kind not in STATIONS:
-            msg = f"there is no kind of station {kind!r}{nearest(str(kind), STATIONS)}"
+            msg = f"there is no kind of station {kind!r}{nearest(kind, STATIONS)}"
             raise self.place.error(msg, "stations", name, "kind")
-        keys = [field.name for field in fields(STATIONS[str(kind)])]  # type: ignore[arg-type]
+        keys = [field.name for field in fields(station_kind(kind))]  # type: ignore[arg-type]
         self._check_keys("stations", name, table, keys)
         missing = [key for key in keys if key not in table]
         if missing:
             msg = f"{kind} needs {missing[0]}"
             raise self.place.error(msg, "stations", name)
         values = self._fields(graph, "stations", name, table)
-        return graph.station(name, STATIONS[str(kind)](**values))
+        return graph.station(name, station_kind(kind)(**values))
 
     def _check_keys(self, kind: str, name: str, table: Mapping[str, Any], known: Any) -> None:
         for key in table:

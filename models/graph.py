@@ -14,7 +14,7 @@ from headway.kinds import FUNCTIONS, Quantity, is_symbolic
 from headway.loggp import LogGP
 from headway.models.formula import Constant, Formula, formula
 from headway.models.names import nearest
-from headway.queueing import Station
+from headway.queueing.stations import Station
 
 if TYPE_CHECKING:
     from headway.models.model import Model

@@ -15,7 +15,7 @@ import numpy as np
 from headway.errors import GraphError, InvalidParameter
 from headway.models.formula import Formula
 from headway.models.graph import ModelGraph
-from headway.queueing import Station
+from headway.queueing.stations import Station
 from headway.queueing.traffic import visit_ratios
 
 Values = dict[str, Any]

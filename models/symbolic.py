@@ -8,7 +8,7 @@ import sympy
 from headway.errors import UnknownParameter
 from headway.models.graph import ModelGraph
 from headway.models.names import nearest
-from headway.queueing import erlang_b, erlang_c
+from headway.queueing.erlang import erlang_b, erlang_c
 
 
 def symbol(name: str) -> Any:

@@ -1,21 +1,31 @@
-"""Kinds of station by name, as model files give them."""
+"""Kinds of station by name, as model files give them; a kind's module is loaded when used."""
 
-from headway.queueing.dependent import LoadDependent, Parallel
-from headway.queueing.finite import MM1K, MMmK
-from headway.queueing.general import MD1, MG1, GGm
-from headway.queueing.stations import MM1, Delay, MMm, Station
+from importlib import import_module
 
-_KINDS: tuple[type[Station], ...] = (
-    Delay,
-    MM1,
-    MMm,
-    MM1K,
-    MMmK,
-    MD1,
-    MG1,
-    GGm,
-    LoadDependent,
-    Parallel,
-)
+from headway.queueing.stations import Station
 
-STATIONS: dict[str, type[Station]] = {kind.__name__: kind for kind in _KINDS}
+STATIONS = {
+    "Delay": "stations",
+    "MM1": "stations",
+    "MMm": "stations",
+    "MM1K": "finite",
+    "MMmK": "finite",
+    "MD1": "general",
+    "MG1": "general",
+    "GGm": "general",
+    "LoadDependent": "dependent",
+    "Parallel": "dependent",
+}
+"""Module that holds each kind."""
+
+
+def station_kind(name: str) -> type[Station]:
+    """Find a kind of station by its name.
+
+    Examples
+    --------
+    >>> station_kind("MM1").__name__
+    'MM1'
+    """
+    kind: type[Station] = getattr(import_module(f"headway.queueing.{STATIONS[name]}"), name)
+    return kind

@@ -132,6 +132,26 @@ def test_refused_in_one_line(arguments, message, tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "is empty"),
+        ("100,3.4\n200,4\n", "no header"),
+        ("throughput_ops_s,response_ms\n100,3.4\n", "needs 3 points at least, this range has 1"),
+        ("throughput_ops_s,wait_ms\n100,3.4\n", "there is no column 'response_time'"),
+        ("throughput_ops_s,response_ms\n100,x\n", "curve.csv:2: response_ms is 'x'"),
+        ("throughput_ops_s,response_ms\n100,nan\n", "not a finite number"),
+        ("throughput_ops_s,response_ms\n100,-1\n", "it cannot be negative"),
+        ("throughput_ops_s,response_kg\n100,1\n", "there is no column 'response_time'"),
+    ],
+)
+def test_bad_curves(text, message, tmp_path):
+    path = tmp_path / "curve.csv"
+    path.write_text(text)
+
+    assert message in refusal("signature", "sfs", path)
+
+
 def test_unwritable_picture(tmp_path):
     line = refusal(
         "solve", "nfs-server", "--set", "arrival_rate=1,2", "--plot", tmp_path / "no" / "x.svg"
