@@ -19,7 +19,7 @@ from headway.cli.options import (
     range_options,
     set_option,
 )
-from headway.cli.output import print_tables, write_plot
+from headway.cli.output import present
 
 EXAMPLE = "Example: headway compare nfs-server --preset raid --data curve.csv --plot curve.svg"
 
@@ -48,13 +48,4 @@ def command(
     check_picture(plot)
     limits = load_limits(low, high)
     comparison = chosen_model(model, preset, settings).compare(measured(data), x, y, *limits)
-    if plot is not None:
-        write_plot(comparison, plot)
-    if output_format is Format.JSON:
-        click.echo(comparison.to_json())
-    elif output_format is Format.CSV:
-        click.echo(comparison.to_csv(), nl=False)
-    else:
-        from headway.models.comparison_tables import comparison_tables
-
-        print_tables(comparison_tables(comparison))
+    present(comparison, output_format, plot)

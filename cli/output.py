@@ -5,10 +5,11 @@ import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import click
 
+from headway.cli.options import Format
 from headway.errors import OutputError
 
 if TYPE_CHECKING:
@@ -64,7 +65,35 @@ def _umask() -> int:
     return mask
 
 
-def write_plot(answer: Any, path: Path) -> None:
+class Answer(Protocol):
+    """What commands present: solutions, comparisons, signatures."""
+
+    def tables(self) -> "list[Table]":
+        """What to show."""
+
+    def to_json(self) -> str:
+        """The answer as strict JSON."""
+
+    def to_csv(self) -> str:
+        """The answer as CSV."""
+
+    def plot(self) -> Any:
+        """The answer as a matplotlib Figure."""
+
+
+def present(answer: Answer, output_format: Format | None, plot: Path | None = None) -> None:
+    """Draw an answer if asked to, and print it as table, JSON or CSV."""
+    if plot is not None:
+        write_plot(answer, plot)
+    if output_format is Format.JSON:
+        click.echo(answer.to_json())
+    elif output_format is Format.CSV:
+        click.echo(answer.to_csv(), nl=False)
+    else:
+        print_tables(answer.tables())
+
+
+def write_plot(answer: Answer, path: Path) -> None:
     """Draw an answer's plot into a file and say so on stderr."""
     from headway.models.plots import picture, picture_format
 

@@ -17,7 +17,7 @@ from headway.cli.output import print_tables
 def command(model: str, preset: str | None, settings: tuple[str, ...], what: str | None) -> None:
     """Show parameters, stations, routes, presets and assumptions."""
     from headway.models.answers import strict_json
-    from headway.models.description import closed_forms, description_tables
+    from headway.models.description import closed_forms
     from headway.models.file_writing import document, to_toml
 
     chosen = chosen_model(model, preset, settings)
@@ -29,7 +29,7 @@ def command(model: str, preset: str | None, settings: tuple[str, ...], what: str
         for name, form in closed_forms(chosen).items():
             click.echo(f"{name} = {form}")
     else:
-        print_tables(description_tables(chosen))
+        print_tables(chosen.tables())
         for title, text in (("assumptions", chosen.assumptions), ("source", chosen.source)):
             if text:
                 click.echo(f"\n{title}: {' '.join(text.split())}")

@@ -14,7 +14,7 @@ from headway.cli.options import (
     plot_option,
     range_options,
 )
-from headway.cli.output import print_tables, write_plot
+from headway.cli.output import present
 
 EXAMPLE = "Example: headway signature sfs curve.csv --from 190 --to 1060"
 
@@ -43,11 +43,4 @@ def sfs(
 
     check_picture(plot)
     found = MeasuredSignature.of(curve(measured(file), x, y), Range(*load_limits(low, high)))
-    if plot is not None:
-        write_plot(found, plot)
-    if output_format is Format.JSON:
-        click.echo(found.to_json())
-    elif output_format is Format.CSV:
-        click.echo(found.to_csv(), nl=False)
-    else:
-        print_tables([found.table()])
+    present(found, output_format, plot)

@@ -15,7 +15,7 @@ from headway.cli.options import (
     preset_option,
     set_option,
 )
-from headway.cli.output import print_tables, write_plot
+from headway.cli.output import present
 
 EXAMPLE = "Example: headway solve nfs-server --preset raid --set arrival_rate=200:1600:200"
 
@@ -36,13 +36,4 @@ def command(
     """Solve a model."""
     check_picture(plot)
     solution = chosen_model(model, preset, settings).solve()
-    if plot is not None:
-        write_plot(solution, plot)
-    if output_format is Format.JSON:
-        click.echo(solution.to_json())
-    elif output_format is Format.CSV:
-        click.echo(solution.to_csv(), nl=False)
-    else:
-        from headway.models.answers import solution_tables
-
-        print_tables(solution_tables(solution))
+    present(solution, output_format, plot)

@@ -22,11 +22,12 @@ from headway.models.signature import (
     sfs_signature,
 )
 from headway.models.solution import Solution
+from headway.models.tables import Shown, Table
 from headway.models.units import compatible
 
 
 @dataclass(frozen=True)
-class Comparison:
+class Comparison(Shown):
     """Predicted against measured.
 
     Parameters
@@ -109,13 +110,8 @@ class Comparison:
 
         return comparison_figure(self)
 
-    def __str__(self) -> str:
-        return "\n\n".join(str(table) for table in self._tables())
-
-    def _repr_html_(self) -> str:
-        return "".join(table.to_html() for table in self._tables())
-
-    def _tables(self) -> Any:
+    def tables(self) -> list[Table]:
+        """Points, summary and signatures."""
         from headway.models.comparison_tables import comparison_tables
 
         return comparison_tables(self)

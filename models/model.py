@@ -12,6 +12,7 @@ from headway.kinds import Number
 from headway.models.graph import ModelGraph
 from headway.models.names import nearest
 from headway.models.parameters import Parameter, Preset
+from headway.models.tables import Shown, Table
 from headway.models.units import ONE, Unit, unit
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ class Meaning:
 
 
 @dataclass(frozen=True)
-class Model:
+class Model(Shown):
     """A model graph with values for its parameters.
 
     Parameters
@@ -138,15 +139,11 @@ class Model:
         preset = f", preset {self.preset}" if self.preset else ""
         return f"Model({self.name}{preset}: {len(self.parameters)} parameters)"
 
-    def __str__(self) -> str:
+    def tables(self) -> list[Table]:
+        """Parameters, formulas, stations, routes and presets."""
         from headway.models.description import description_tables
 
-        return "\n\n".join(str(table) for table in description_tables(self))
-
-    def _repr_html_(self) -> str:
-        from headway.models.description import description_tables
-
-        return "".join(table.to_html() for table in description_tables(self))
+        return description_tables(self)
 
     @property
     def inputs(self) -> dict[str, Number]:

@@ -14,7 +14,7 @@ from headway.errors import MeasurementError
 from headway.kinds import FloatArray
 from headway.models.measurements import Measurements, Observed
 from headway.models.regression import regression_line
-from headway.models.tables import Column, Table
+from headway.models.tables import Column, Shown, Table
 from headway.models.units import unit
 from headway.queueing.laws import littles_law
 
@@ -232,7 +232,7 @@ def span(within: Range, load: FloatArray) -> str:
 
 
 @dataclass(frozen=True)
-class MeasuredSignature:
+class MeasuredSignature(Shown):
     """A curve, the range of load looked at, and the signature read off it."""
 
     curve: Curve
@@ -247,17 +247,11 @@ class MeasuredSignature:
     def __repr__(self) -> str:
         return f"MeasuredSignature({self.curve.source}, {len(self.curve.load.values)} points)"
 
-    def __str__(self) -> str:
-        return str(self.table())
-
-    def _repr_html_(self) -> str:
-        return self.table().to_html()
-
-    def table(self) -> Table:
+    def tables(self) -> list[Table]:
         """The signature in readable units."""
         notes = (span(self.within, self.curve.load.values), f"load: {self.curve.load.header}")
         table = signature_table(f"{self.curve.source}: signature", {"value": self.signature})
-        return Table(table.title, table.columns, notes)
+        return [Table(table.title, table.columns, notes)]
 
     def rows(self) -> list[dict[str, float]]:
         """One dict: the signature in SI."""

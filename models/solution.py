@@ -13,12 +13,13 @@ from headway.kinds import FloatArray, Number, plain
 from headway.models.model import Model, points_shape
 from headway.models.saturation import saturation_throughput
 from headway.models.steps import Values
+from headway.models.tables import Shown, Table
 
 COMPONENT_PARTS = ("utilisation", "residence_time", "queue_length", "throughput")
 
 
 @dataclass(frozen=True)
-class Solution:
+class Solution(Shown):
     """The answer to a model at one operating point or many.
 
     Parameters
@@ -146,15 +147,11 @@ class Solution:
 
         return solution_figure(self)
 
-    def __str__(self) -> str:
+    def tables(self) -> list[Table]:
+        """One table over many points, or outputs and stations of a single one."""
         from headway.models.answers import solution_tables
 
-        return "\n\n".join(str(table) for table in solution_tables(self))
-
-    def _repr_html_(self) -> str:
-        from headway.models.answers import solution_tables
-
-        return "".join(table.to_html() for table in solution_tables(self))
+        return solution_tables(self)
 
     def rows(self) -> list[dict[str, Any]]:
         """One dict an operating point: inputs, outputs and components in SI."""

@@ -14,6 +14,21 @@ from headway.models.units import ONE, Unit, header, readable
 
 Cell: TypeAlias = float | str | None
 
+
+class Shown:
+    """What shows itself as tables: as text, and as HTML in a notebook."""
+
+    def tables(self) -> "list[Table]":
+        """The tables that make up this answer."""
+        raise NotImplementedError
+
+    def __str__(self) -> str:
+        return "\n\n".join(map(str, self.tables()))
+
+    def _repr_html_(self) -> str:
+        return "".join(table.to_html() for table in self.tables())
+
+
 LITTLE = 0.1
 """Below this a fourth decimal is shown."""
 
