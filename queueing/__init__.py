@@ -1,5 +1,13 @@
 """Queueing: operational laws, Erlang's formulas, stations and networks of them."""
 
+from headway.queueing.bounds import (
+    Bottleneck,
+    Bounds,
+    asymptotic_bounds,
+    balanced_job_bounds,
+    bottleneck,
+    geometric_bounds,
+)
 from headway.queueing.centres import Method
 from headway.queueing.classes import CustomerClass, ServiceCentre, ServiceKind
 from headway.queueing.closed import ClosedSolution, solve_closed
@@ -17,6 +25,12 @@ from headway.queueing.laws import (
     utilisation_law,
 )
 from headway.queueing.multiclass import MulticlassSolution, solve_multiclass
+from headway.queueing.percentiles import (
+    Phase,
+    path_exceedance,
+    path_percentile,
+    response_time_percentile,
+)
 from headway.queueing.priority import PriorityMG1
 from headway.queueing.sources import FiniteSource
 from headway.queueing.stations import MM1, Delay, MMm, Station
@@ -26,6 +40,8 @@ __all__ = [
     "MG1",
     "MM1",
     "MM1K",
+    "Bottleneck",
+    "Bounds",
     "ClosedSolution",
     "CustomerClass",
     "Delay",
@@ -37,17 +53,25 @@ __all__ = [
     "Method",
     "MulticlassSolution",
     "Parallel",
+    "Phase",
     "PriorityMG1",
     "ServiceCentre",
     "ServiceKind",
     "Station",
+    "asymptotic_bounds",
+    "balanced_job_bounds",
+    "bottleneck",
     "empty_probability",
     "erlang_b",
     "erlang_c",
     "forced_flow_law",
+    "geometric_bounds",
     "interactive_response_time",
     "knee_population",
     "littles_law",
+    "path_exceedance",
+    "path_percentile",
+    "response_time_percentile",
     "saturation_throughput",
     "service_demand",
     "solve_closed",
