@@ -5,6 +5,14 @@ from typing import TYPE_CHECKING
 from headway.lazy import lazy_names
 
 if TYPE_CHECKING:
+    from headway.queueing.bounds import (
+        Bottleneck,
+        Bounds,
+        asymptotic_bounds,
+        balanced_job_bounds,
+        bottleneck,
+        geometric_bounds,
+    )
     from headway.queueing.centres import Method
     from headway.queueing.classes import CustomerClass, ServiceCentre, ServiceKind
     from headway.queueing.closed import ClosedSolution, solve_closed
@@ -23,6 +31,12 @@ if TYPE_CHECKING:
         utilisation_law,
     )
     from headway.queueing.multiclass import MulticlassSolution, solve_multiclass
+    from headway.queueing.percentiles import (
+        Phase,
+        path_exceedance,
+        path_percentile,
+        response_time_percentile,
+    )
     from headway.queueing.priority import PriorityMG1
     from headway.queueing.sources import FiniteSource
     from headway.queueing.stations import MM1, Delay, MMm, Station
@@ -33,6 +47,8 @@ __all__ = [
     "MM1",
     "MM1K",
     "STATIONS",
+    "Bottleneck",
+    "Bounds",
     "ClosedSolution",
     "CustomerClass",
     "Delay",
@@ -44,17 +60,25 @@ __all__ = [
     "Method",
     "MulticlassSolution",
     "Parallel",
+    "Phase",
     "PriorityMG1",
     "ServiceCentre",
     "ServiceKind",
     "Station",
+    "asymptotic_bounds",
+    "balanced_job_bounds",
+    "bottleneck",
     "empty_probability",
     "erlang_b",
     "erlang_c",
     "forced_flow_law",
+    "geometric_bounds",
     "interactive_response_time",
     "knee_population",
     "littles_law",
+    "path_exceedance",
+    "path_percentile",
+    "response_time_percentile",
     "saturation_throughput",
     "service_demand",
     "solve_closed",
@@ -66,6 +90,14 @@ __all__ = [
 __getattr__ = lazy_names(
     __name__,
     {
+        "bounds": (
+            "Bottleneck",
+            "Bounds",
+            "asymptotic_bounds",
+            "balanced_job_bounds",
+            "bottleneck",
+            "geometric_bounds",
+        ),
         "centres": ("Method",),
         "classes": (
             "CustomerClass",
@@ -110,6 +142,12 @@ __getattr__ = lazy_names(
         "multiclass": (
             "MulticlassSolution",
             "solve_multiclass",
+        ),
+        "percentiles": (
+            "Phase",
+            "path_exceedance",
+            "path_percentile",
+            "response_time_percentile",
         ),
         "priority": ("PriorityMG1",),
         "sources": ("FiniteSource",),
