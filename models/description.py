@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from headway.models.graph import Component
+from headway.models.graph import CLASS_KEYS, Component
 from headway.models.model import Model
 from headway.models.tables import Column, Table
 
@@ -20,7 +20,10 @@ def description_tables(model: Model) -> list[Table]:
         tables.append(_component_table("links", dict(graph.links)))
     if graph.stations:
         tables.append(_component_table("stations", dict(graph.stations)))
-        tables.append(_route_table(model))
+        if graph.routes or graph.arrivals or not graph.classes:
+            tables.append(_route_table(model))
+    if graph.classes:
+        tables.append(_class_table(model))
     if model.presets:
         tables.append(_preset_table(model))
     return tables
@@ -60,7 +63,10 @@ def _formula_table(model: Model) -> Table:
 
 def _component_table(title: str, components: dict[str, Component]) -> Table:
     numbers = [
-        ", ".join(f"{key} = {read.text}" for key, read in component.fields.items())
+        ", ".join(
+            f"{key.replace('[]', '')} = {', '.join(read.text for read in formulas)}"
+            for key, formulas in component.formulas().items()
+        )
         for component in components.values()
     ]
     columns = (
@@ -81,6 +87,15 @@ def _route_table(model: Model) -> Table:
     left, right, share = zip(*rows, strict=True)
     columns = (Column("from", left), Column("to", right), Column("rate or probability", share))
     return Table("", columns, ("What is not routed on leaves the system.",))
+
+
+def _class_table(model: Model) -> Table:
+    classes = model.graph.classes
+    columns = [Column("class", tuple(classes))]
+    for key in CLASS_KEYS:
+        texts = [customers[key].text if key in customers else "" for customers in classes.values()]
+        columns.append(Column(key, tuple(texts)))
+    return Table("", tuple(columns))
 
 
 def _preset_table(model: Model) -> Table:

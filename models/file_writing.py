@@ -3,6 +3,7 @@
 from typing import Any
 
 from headway.errors import ModelFileError
+from headway.models.files import FILE_KEYS
 from headway.models.formula import Formula
 from headway.models.graph import Component
 from headway.models.model import Model
@@ -51,6 +52,10 @@ def document(model: Model) -> dict[str, Any]:
             name: {"formula": output.text, **_meaning(model, name)}
             for name, output in graph.outputs.items()
         },
+        "classes": {
+            name: {key: _expression(read) for key, read in customers.items()}
+            for name, customers in graph.classes.items()
+        },
         "presets": {name: _preset(model, name) for name in model.presets},
     }
     return {key: value for key, value in tables.items() if value}
@@ -97,8 +102,18 @@ def _expression(read: Formula) -> str | float:
     return read.text if read.constant is None else read.constant
 
 
-def _fields(component: Component) -> dict[str, str | float]:
-    return {name: _expression(read) for name, read in component.fields.items()}
+def _fields(component: Component) -> dict[str, Any]:
+    table: dict[str, Any] = {
+        FILE_KEYS.get(name, name): list(map(_expression, read))
+        if isinstance(read, tuple)
+        else _expression(read)
+        for name, read in component.fields.items()
+    }
+    for key, by_class in (("visits", component.visits), ("service_time", component.service_times)):
+        if by_class:
+            values = {name: _expression(read) for name, read in by_class.items()}
+            table[key] = values.get("", values)
+    return table
 
 
 def _route(source: str, target: str, probability: Formula) -> dict[str, Any]:

@@ -2,16 +2,15 @@
 
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass, fields, replace
+from collections.abc import Mapping
+from dataclasses import fields, replace
+from functools import partial
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from typing import Any
 
 from headway.errors import (
     FormulaError,
-    HeadwayError,
     MeasurementError,
     ModelFileError,
     UnitError,
@@ -19,11 +18,12 @@ from headway.errors import (
 from headway.loggp import PLATFORMS, LogGP
 from headway.models import schema
 from headway.models.formula import formula
-from headway.models.graph import LINK_PARTS, ModelGraph
+from headway.models.graph import CLASS_KEYS, LINK_PARTS, ModelGraph
 from headway.models.measurements import read_text
 from headway.models.model import Meaning, Model
 from headway.models.names import nearest
 from headway.models.parameters import Parameter, Preset
+from headway.models.places import Place
 from headway.models.units import ONE, Unit, quantity, unit
 from headway.queueing.kinds_of_station import STATIONS, station_kind
 
@@ -32,12 +32,19 @@ LARGEST_FILE = 1_000_000
 
 _FIELD_UNITS = {
     "service_time": unit("s"),
+    "rates": unit("1/s"),
+    "arrival_rate": unit("op/s"),
+    "think_time": unit("s"),
     "latency": unit("s"),
     "send_overhead": unit("s"),
     "receive_overhead": unit("s"),
     "gap": unit("s"),
     "gap_per_byte": unit("s/B"),
 }
+FILE_KEYS = {"places": "capacity"}
+"""Numbers of stations that model files call otherwise than Python does."""
+
+_PYTHON_KEYS = {file: python for python, file in FILE_KEYS.items()}
 _MEANT_NUMBER = re.compile(r"\s*[+-]?\.?\d")
 
 
@@ -79,11 +86,11 @@ def parse_model(text: str, source: str = "model") -> Model:
     >>> model.solve().response_time
     0.01
     """
-    place = _Place(text, source)
+    place = Place(text, source)
     return _Builder(_entry(text, place), place).model()
 
 
-def _entry(text: str, place: "_Place") -> schema.ModelEntry:
+def _entry(text: str, place: "Place") -> schema.ModelEntry:
     try:
         document = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
@@ -96,50 +103,10 @@ def _entry(text: str, place: "_Place") -> schema.ModelEntry:
         raise place.error(what, *path) from None
 
 
-@dataclass(frozen=True)
-class _Place:
-    """Finds the line of a key, so that messages can point at it."""
-
-    text: str
-    source: str
-
-    def of(self, path: list[str]) -> str:
-        line = self.line(path)
-        where = f" [{'.'.join(path)}]" if path else ""
-        return f"{self.source}{f':{line}' if line else ''}{where}"
-
-    def error(self, what: str, *path: str) -> ModelFileError:
-        return ModelFileError(f"{self.of(list(path))}: {what}")
-
-    def line(self, path: list[str]) -> int | None:
-        """Line of the longest part of the path that stands in the text."""
-        best, table, deepest = None, [], 0
-        for number, content in enumerate(self.text.splitlines(), 1):
-            head = re.match(r"\s*\[+\s*([^\]]+?)\s*\]+", content)
-            key = re.match(r"\s*([\w.\"'-]+)\s*=", content)
-            if head:
-                table = [part.strip(" \"'") for part in head[1].split(".")]
-            names = table if head else [*table, *key[1].replace('"', "").split(".")] if key else []
-            common = len(names) if names == path[: len(names)] else 0
-            if common > deepest:
-                best, deepest = number, common
-        return best
-
-    @contextmanager
-    def __call__(self, *path: str) -> Iterator[None]:
-        """Put file and line before whatever is refused inside."""
-        try:
-            yield
-        except ModelFileError:
-            raise
-        except HeadwayError as error:
-            raise self.error(str(error), *path) from None
-
-
 class _Builder:
     """Puts the entries of a model file together, each after those it needs."""
 
-    def __init__(self, entry: schema.ModelEntry, place: _Place) -> None:
+    def __init__(self, entry: schema.ModelEntry, place: Place) -> None:
         self.entry = entry
         self.place = place
         self.valued = {n: p for n, p in entry.parameters.items() if p.formula is None}
@@ -192,7 +159,7 @@ class _Builder:
         graph = replace(
             graph, stations={name: graph.stations[name] for name in self.entry.stations}
         )
-        return self._outputs(self._routes(graph))
+        return self._outputs(self._customers(self._routes(graph)))
 
     def _order(self) -> list[tuple[str, str]]:
         """Sort bindings, links and stations so that each comes after what it uses."""
@@ -211,7 +178,7 @@ class _Builder:
 
     def _needs(self, texts: list[Any]) -> set[tuple[str, str]]:
         found: set[tuple[str, str]] = set()
-        for name in set().union(*(_names_in(text) for text in texts)):
+        for name in set().union(*(_names_in(text) for entry in texts for text in _flat(entry))):
             head, dot, _ = name.partition(".")
             kinds = ("links", "stations") if dot else ("parameters",)
             found |= {(kind, head) for kind in kinds}
@@ -241,19 +208,23 @@ class _Builder:
         return graph.link(name, LogGP(**values))
 
     def station(self, graph: ModelGraph, name: str) -> ModelGraph:
-        table = dict(self.entry.stations[name])
-        kind = str(table.pop("kind", ""))
+        table = {_PYTHON_KEYS.get(k, k): v for k, v in self.entry.stations[name].items()}
+        kind, visits = str(table.pop("kind", "")), table.pop("visits", None)
         if kind not in STATIONS:
             msg = f"there is no kind of station {kind!r}{nearest(kind, STATIONS)}"
             raise self.place.error(msg, "stations", name, "kind")
         keys = [field.name for field in fields(station_kind(kind))]  # type: ignore[arg-type]
         self._check_keys("stations", name, table, keys)
-        missing = [key for key in keys if key not in table]
+        missing = [FILE_KEYS.get(key, key) for key in keys if key not in table]
         if missing:
             msg = f"{kind} needs {missing[0]}"
             raise self.place.error(msg, "stations", name)
         values = self._fields(graph, "stations", name, table)
-        return graph.station(name, station_kind(kind)(**values))
+        by_class = values["service_time"] if isinstance(table.get("service_time"), dict) else None
+        if by_class is not None:
+            values["service_time"] = next(iter(by_class.values()), 0.0)
+        read = self._fields(graph, "stations", name, {} if visits is None else {"visits": visits})
+        return graph.station(name, station_kind(kind)(**values), read.get("visits"), by_class)
 
     def _check_keys(self, kind: str, name: str, table: Mapping[str, Any], known: Any) -> None:
         for key in table:
@@ -262,12 +233,20 @@ class _Builder:
                 raise self.place.error(msg, kind, name, key)
 
     def _fields(
-        self, graph: ModelGraph, kind: str, name: str, table: Mapping[str, schema.Scalar]
+        self, graph: ModelGraph, kind: str, name: str, table: Mapping[str, Any]
     ) -> dict[str, Any]:
-        values = {}
-        for key, text in table.items():
-            with self.place(kind, name, key):
-                values[key] = expression(text, graph, _FIELD_UNITS.get(key, ONE), f"{name}.{key}")
+        values: dict[str, Any] = {}
+        for key, entry in table.items():
+            with self.place(kind, name, FILE_KEYS.get(key, key)):
+                read = partial(
+                    expression, graph=graph, wanted=_FIELD_UNITS.get(key, ONE), name=f"{name}.{key}"
+                )
+                if isinstance(entry, dict):
+                    values[key] = {c: read(text) for c, text in entry.items()}
+                elif isinstance(entry, list):
+                    values[key] = [read(text) for text in entry]
+                else:
+                    values[key] = read(entry)
         return values
 
     def _routes(self, graph: ModelGraph) -> ModelGraph:
@@ -281,6 +260,14 @@ class _Builder:
                 graph = graph.arrive(
                     name, expression(rate, graph, unit("op/s"), f"arrivals at {name}")
                 )
+        return graph
+
+    def _customers(self, graph: ModelGraph) -> ModelGraph:
+        for name, table in self.entry.classes.items():
+            self._check_keys("classes", name, table, CLASS_KEYS)
+            values = self._fields(graph, "classes", name, table)
+            with self.place("classes", name):
+                graph = graph.customers(name, *(values.get(key) for key in CLASS_KEYS))
         return graph
 
     def _outputs(self, graph: ModelGraph) -> ModelGraph:
@@ -324,6 +311,13 @@ def _shown_unit(entry: schema.ParameterEntry) -> Unit:
             if found:
                 return unit(found)
     return ONE
+
+
+def _flat(entry: Any) -> list[Any]:
+    """The texts of a number, a list or a table by class."""
+    if isinstance(entry, dict):
+        return list(entry.values())
+    return entry if isinstance(entry, list) else [entry]
 
 
 def _names_in(text: Any) -> frozenset[str]:

@@ -4,7 +4,7 @@ A graph is structure only. It holds names and formulas, no values; giving its pa
 values makes a `headway.models.model.Model`, which can be solved.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -24,6 +24,7 @@ Expression: TypeAlias = Quantity | str
 """A number, a formula as text, or a SymPy expression."""
 
 RESERVED = frozenset({"arrival_rate", "throughput", "response_time", "saturation_throughput"})
+CLASS_KEYS = ("arrival_rate", "population", "think_time")
 LINK_PARTS = ("latency", "send_overhead", "receive_overhead", "gap", "gap_per_byte", "processors")
 STATION_PARTS = (
     "visits",
@@ -38,10 +39,30 @@ STATION_PARTS = (
 
 @dataclass(frozen=True)
 class Component:
-    """A station or link of the graph: its kind and a formula for each of its numbers."""
+    """A station or link of the graph: its kind and a formula for each of its numbers.
+
+    Parameters
+    ----------
+    kind
+        Class of station, or LogGP.
+    fields
+        Formula of each number; several for a list, such as load-dependent rates.
+    visits
+        Visits of a job, by class ("" for every class); empty where routes say it.
+    service_times
+        Service time by class, where classes differ.
+    """
 
     kind: type
-    fields: Mapping[str, Formula]
+    fields: Mapping[str, Formula | tuple[Formula, ...]]
+    visits: Mapping[str, Formula] = field(default_factory=dict)
+    service_times: Mapping[str, Formula] = field(default_factory=dict)
+
+    def formulas(self) -> dict[str, tuple[Formula, ...]]:
+        """Every formula it is made of, by name."""
+        own = {n: f if isinstance(f, tuple) else (f,) for n, f in self.fields.items()}
+        own |= {f"visits[{c}]": (f,) for c, f in self.visits.items()}
+        return own | {f"service_time[{c}]": (f,) for c, f in self.service_times.items()}
 
 
 @dataclass(frozen=True)
@@ -88,6 +109,7 @@ class ModelGraph:
     routes: tuple[Route, ...] = ()
     arrivals: Mapping[str, Formula] = field(default_factory=dict)
     outputs: Mapping[str, Formula] = field(default_factory=dict)
+    classes: Mapping[str, Mapping[str, Formula]] = field(default_factory=dict)
 
     def declare(self, *names: str) -> "ModelGraph":
         """Name parameters that formulas may use and `at` gives values."""
@@ -107,10 +129,48 @@ class ModelGraph:
         graph, component = self._component(name, machine, LINK_PARTS)
         return replace(graph, links={**graph.links, name: component})
 
-    def station(self, name: str, station: Station) -> "ModelGraph":
-        """Add a station; the first one is where jobs arrive unless `arrive` says otherwise."""
+    def station(
+        self,
+        name: str,
+        station: Station,
+        visits: Expression | Mapping[str, Expression] | None = None,
+        service_times: Mapping[str, Expression] | None = None,
+    ) -> "ModelGraph":
+        """Add a station; the first one is where jobs arrive unless `arrive` says otherwise.
+
+        Parameters
+        ----------
+        name, station
+            What formulas and tables call it, and its kind with its numbers.
+        visits
+            Mean visits of a job, for all classes or by class, in place of routes.
+        service_times
+            Service time by class, where it is not that of `station` for all.
+        """
         graph, component = self._component(name, station, [f.name for f in fields(station)])  # type: ignore[arg-type]
+        by_class = visits if isinstance(visits, Mapping) else {"": visits}
+        graph, read = graph._read_all(by_class, f"{name}.visits")
+        graph, times = graph._read_all(service_times or {}, f"{name}.service_time")
+        component = replace(component, visits=read, service_times=times)
         return replace(graph, stations={**graph.stations, name: component})
+
+    def customers(
+        self,
+        name: str,
+        arrival_rate: Expression | None = None,
+        population: Expression | None = None,
+        think_time: Expression | None = None,
+    ) -> "ModelGraph":
+        """Add a class of customers: open with an arrival rate, or closed with a population."""
+        if name in self.classes or not name.isidentifier():
+            msg = f"class {name!r} is defined twice or is not a name"
+            raise GraphError(msg)
+        if (arrival_rate is None) == (population is None):
+            msg = f"class {name}: give either an arrival_rate or a population"
+            raise GraphError(msg)
+        values = dict(zip(CLASS_KEYS, (arrival_rate, population, think_time), strict=True))
+        graph, read = self._read_all(values, f"class {name}")
+        return replace(graph, classes={**graph.classes, name: read})
 
     def route(self, source: str, target: str, probability: Expression = 1.0) -> "ModelGraph":
         """Send a share of the jobs that leave one station to another.
@@ -191,7 +251,8 @@ class ModelGraph:
         own = {*self.parameters, *self.bindings, *self.outputs, *RESERVED}
         own |= {f"{link}.{part}" for link in self.links for part in (*LINK_PARTS, "overhead")}
         for name, station in self.stations.items():
-            own |= {f"{name}.{part}" for part in (*station.fields, *STATION_PARTS)}
+            parts = [n for n, f in station.fields.items() if not isinstance(f, tuple)]
+            own |= {f"{name}.{part}" for part in (*parts, *STATION_PARTS)}
         return frozenset(own)
 
     def _check_new(self, name: str) -> None:
@@ -206,16 +267,33 @@ class ModelGraph:
             raise GraphError(msg)
 
     def _component(
-        self, name: str, component: object, parts: "list[str] | tuple[str, ...]"
+        self, name: str, component: object, parts: Sequence[str]
     ) -> "tuple[ModelGraph, Component]":
         if not name.isidentifier() or name in {*self.stations, *self.links}:
             why = "is there already" if name.isidentifier() else "is not a name"
             msg = f"component {name!r} {why}; use another name of letters, digits and _"
             raise GraphError(msg)
-        graph, read = self, {}
+        graph = self
+        read: dict[str, Formula | tuple[Formula, ...]] = {}
         for part in parts:
-            graph, read[part] = graph._read(getattr(component, part), f"{name}.{part}")
+            value, place = getattr(component, part), f"{name}.{part}"
+            if isinstance(value, list | tuple):
+                graph, several = graph._read_all(dict(enumerate(value)), place)
+                read[part] = tuple(several.values())
+            else:
+                graph, read[part] = graph._read(value, place)
         return graph, Component(type(component), read)
+
+    def _read_all(
+        self, expressions: Mapping[Any, Expression | None], place: str
+    ) -> "tuple[ModelGraph, dict[Any, Formula]]":
+        """Read several expressions; those that are None are left out."""
+        graph: ModelGraph = self
+        read = {}
+        for key, expression in expressions.items():
+            if expression is not None:
+                graph, read[key] = graph._read(expression, place)
+        return graph, read
 
     def _read(self, expression: Expression, place: str) -> "tuple[ModelGraph, Formula]":
         """Make a formula of an expression; declare the symbols of a SymPy one."""

@@ -31,10 +31,10 @@ def to_networkx(graph: ModelGraph) -> Any:
     drawn = nx.DiGraph(name=graph.name)
     for name, component in {**graph.links, **graph.stations}.items():
         drawn.add_node(name, kind=component.kind.__name__)
-        for read in component.fields.values():
-            _bind(drawn, graph, read.names, name)
-    for kind, formulas in (("binding", graph.bindings), ("output", graph.outputs)):
-        for name, read in formulas.items():
+        for formulas in component.formulas().values():
+            _bind(drawn, graph, frozenset[str]().union(*(f.names for f in formulas)), name)
+    for kind, named in (("binding", graph.bindings), ("output", graph.outputs)):
+        for name, read in named.items():
             drawn.add_node(f"{name} ({kind})", kind=kind)
             _bind(drawn, graph, read.names, f"{name} ({kind})")
     for route in graph.routes:

@@ -7,19 +7,16 @@ import numpy as np
 
 from headway.kinds import FloatArray, plain
 from headway.models.graph import ModelGraph
+from headway.models.roots import first_crossing
 
-_DOUBLINGS = 200
-_CELLS = 16
-_ROUNDS = 14  # 16**14 = 2**56: more than a double's digits
 _BLOCK = 65536  # operating points taken together, so that a grid of them fits into memory
 
 
 def saturation_throughput(graph: ModelGraph, inputs: Mapping[str, Any]) -> Any:
     """Smallest throughput at which some station is always busy [1/s].
 
-    Where nothing depends on the load this is min m/D; else the first crossing of
-    utilisation 1 is bracketed by doubling, and the bracket is cut to the first of its 16
-    cells at whose end a station is overloaded, again and again, to the last bit.
+    Where nothing depends on the load this is min m/D; else the first throughput at which
+    the busiest station's utilisation reaches 1.
 
     Parameters
     ----------
@@ -35,12 +32,12 @@ def saturation_throughput(graph: ModelGraph, inputs: Mapping[str, Any]) -> Any:
     """
     busiest = _busiest_at(graph, inputs)
     shape = np.shape(busiest(1.0))
-    if not _depends_on_load(graph):
+    if not depends_on_load(graph):
         with np.errstate(divide="ignore"):
             return plain(1 / np.asarray(busiest(1.0), float))
     size = int(np.prod(shape))
     if size <= _BLOCK:
-        return plain(_search(busiest, shape))
+        return plain(first_crossing(busiest, shape))
     names = [n for n, v in inputs.items() if np.ndim(v)]
     flat = {n: np.broadcast_to(inputs[n], shape).ravel() for n in names}
     blocks = [
@@ -52,19 +49,7 @@ def saturation_throughput(graph: ModelGraph, inputs: Mapping[str, Any]) -> Any:
     return np.concatenate(blocks).reshape(shape)
 
 
-def _search(busiest: Callable[[Any], FloatArray], shape: tuple[int, ...]) -> FloatArray:
-    """First throughput at which the busiest station is always busy, by operating point."""
-    low, high = _bracket(busiest, shape)
-    parts = np.arange(1, _CELLS + 1).reshape(_CELLS, *(1 for _ in shape)) / _CELLS
-    for _ in range(_ROUNDS):
-        ends = low + (high - low) * parts
-        first = (busiest(ends) >= 1).argmax(axis=0)
-        width = (high - low) / _CELLS
-        low, high = low + first * width, np.take_along_axis(ends, first[None], 0)[0]
-    return np.where(busiest(high) >= 1, high, np.inf)
-
-
-def _depends_on_load(graph: ModelGraph) -> bool:
+def depends_on_load(graph: ModelGraph) -> bool:
     """Tell whether visits or a station's own numbers use the throughput."""
     targets = ["visits", *(f"station {name}" for name in graph.stations)]
     return not graph.plan.needed(targets).isdisjoint({"throughput", "arrival_rate"})
@@ -85,16 +70,3 @@ def _busiest_at(graph: ModelGraph, inputs: Mapping[str, Any]) -> Callable[[Any],
         return largest
 
     return busiest
-
-
-def _bracket(busiest: Callable[[Any], FloatArray], shape: Any) -> tuple[FloatArray, FloatArray]:
-    """Find a stable and an overloaded throughput a factor of two apart, where there are such."""
-    rate = np.ones(shape)
-    grows = busiest(rate) < 1
-    step = np.where(grows, 2.0, 0.5)
-    for _ in range(_DOUBLINGS):
-        moving = (busiest(rate) < 1) == grows
-        if not moving.any():
-            break
-        rate = np.where(moving, rate * step, rate)
-    return np.where(grows, rate / 2, rate), np.where(grows, rate, rate * 2)

@@ -1,6 +1,6 @@
 """The shape of a model file: which tables and keys there are, and what may stand in them."""
 
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, TypeAlias, TypeVar
 
 import attrs
@@ -8,6 +8,9 @@ import cattrs
 from cattrs.strategies import configure_union_passthrough
 
 Scalar: TypeAlias = str | int | float
+
+Number: TypeAlias = str | int | float | list[Scalar] | dict[str, Scalar]
+"""A station's number: one, a list (load-dependent rates), or a table by class."""
 
 Entry = TypeVar("Entry")
 
@@ -54,7 +57,8 @@ class ModelEntry:
     assumptions: str = ""
     parameters: dict[str, ParameterEntry] = attrs.field(factory=dict)
     links: dict[str, dict[str, Scalar]] = attrs.field(factory=dict)
-    stations: dict[str, dict[str, Scalar]] = attrs.field(factory=dict)
+    stations: dict[str, dict[str, Number]] = attrs.field(factory=dict)
+    classes: dict[str, dict[str, Scalar]] = attrs.field(factory=dict)
     routes: list[RouteEntry] = attrs.field(factory=list)
     arrivals: dict[str, Scalar] = attrs.field(factory=dict)
     outputs: dict[str, OutputEntry] = attrs.field(factory=dict)
@@ -67,6 +71,7 @@ def _converter() -> cattrs.Converter:
     configure_union_passthrough(Scalar | None, converter)
     configure_union_passthrough(Scalar, converter)
     converter.register_structure_hook(str, _text)
+    converter.register_structure_hook(Number, partial(_number, converter))
     _short_form(converter, ParameterEntry, "value")
     _short_form(converter, OutputEntry, "formula")
     hook = cattrs.gen.make_dict_structure_fn(
@@ -85,6 +90,13 @@ def _text(value: object, _: type) -> str:
         msg = f"{value!r} is not text"
         raise TypeError(msg)
     return value
+
+
+def _number(converter: cattrs.Converter, value: Any, _: Any) -> Any:
+    if isinstance(value, dict):
+        return converter.structure(value, dict[str, Scalar])
+    kind: Any = list[Scalar] if isinstance(value, list) else Scalar
+    return converter.structure(value, kind)
 
 
 def _short_form(converter: cattrs.Converter, entry: type[Entry], key: str) -> None:

@@ -13,8 +13,10 @@ from typing import Any
 import numpy as np
 
 from headway.errors import GraphError, InvalidParameter
+from headway.kinds import check_not_negative
 from headway.models.formula import Formula
-from headway.models.graph import ModelGraph
+from headway.models.graph import Component, ModelGraph
+from headway.models.names import nearest
 from headway.queueing.stations import Station
 from headway.queueing.traffic import visit_ratios
 
@@ -38,10 +40,28 @@ def _formula_steps(formulas: Mapping[str, Formula], prefix: str = "") -> list[St
     return [_step(f"{prefix}{name}", f.names, f.evaluate) for name, f in formulas.items()]
 
 
+def _component_steps(name: str, component: Component) -> list[Step]:
+    """A step for each of a component's numbers, a list of numbers being one."""
+    steps = []
+    for part, read in component.fields.items():
+        if isinstance(read, tuple):
+            needs = frozenset[str]().union(*(f.names for f in read))
+            steps.append(_step(f"{name}.{part}", needs, partial(_several, read)))
+        else:
+            steps.append(_step(f"{name}.{part}", read.names, read.evaluate))
+    by_class = {f"visits[{c}]": f for c, f in component.visits.items()}
+    by_class |= {f"service_time[{c}]": f for c, f in component.service_times.items()}
+    return steps + _formula_steps(by_class, f"{name}.")
+
+
+def _several(formulas: tuple[Formula, ...], values: Mapping[str, Any]) -> tuple[Any, ...]:
+    return tuple(read.evaluate(values) for read in formulas)
+
+
 def _link_steps(graph: ModelGraph) -> list[Step]:
     steps = []
     for name, link in graph.links.items():
-        steps += _formula_steps(link.fields, f"{name}.")
+        steps += _component_steps(name, link)
         sides = (f"{name}.send_overhead", f"{name}.receive_overhead")
         steps.append(_step(f"{name}.overhead", sides, partial(_mean, sides)))
     return steps
@@ -60,11 +80,21 @@ def _traffic_steps(graph: ModelGraph) -> list[Step]:
         steps.append(_step("throughput", rates, lambda v: sum(v[name] for name in rates)))
     else:
         steps.append(_step("throughput", {"arrival_rate"}, lambda v: v["arrival_rate"]))
+    if any(station.visits for station in graph.stations.values()):
+        given = {name: f"{name}.visits[]" for name in graph.stations}
+        steps.append(_step("visits", given.values(), partial(_given_visits, given)))
+        return steps
     probabilities = {f"{r.source} -> {r.target}": r.probability for r in graph.routes}
     steps += _formula_steps(probabilities)
     needs = {*probabilities, *(f"arrivals at {name}" for name in graph.arrivals)}
     steps.append(_step("visits", needs, partial(_visits, graph)))
     return steps
+
+
+def _given_visits(names: Mapping[str, str], values: Mapping[str, Any]) -> dict[str, Any]:
+    for station, name in names.items():
+        check_not_negative(f"{station}.visits", values[name])
+    return {station: values[name] for station, name in names.items()}
 
 
 def _visits(graph: ModelGraph, values: Mapping[str, Any]) -> Any:
@@ -83,7 +113,7 @@ def _station_steps(graph: ModelGraph, name: str) -> list[Step]:
     rate, response = f"{name}.throughput", f"{name}.response_time"
     asked = {f"station {name}", rate}
     return [
-        *_formula_steps(component.fields, f"{name}."),
+        *_component_steps(name, component),
         _step(f"station {name}", parts, partial(_build, graph, name)),
         _step(f"{name}.visits", {"visits"}, lambda v: v["visits"][name]),
         _product_step(rate, "throughput", f"{name}.visits"),
@@ -125,7 +155,10 @@ def _product(names: tuple[str, ...], values: Mapping[str, Any]) -> Any:
 
 def _all_steps(graph: ModelGraph) -> list[Step]:
     steps = [*_formula_steps(graph.bindings), *_link_steps(graph), *_formula_steps(graph.outputs)]
+    for name, customers in graph.classes.items():
+        steps += _formula_steps(customers, f"class {name}.")
     if graph.stations:
+        check_visits(graph)
         steps += _traffic_steps(graph)
         for name in graph.stations:
             steps += _station_steps(graph, name)
@@ -133,6 +166,30 @@ def _all_steps(graph: ModelGraph) -> list[Step]:
             parts = [f"{name}.residence_time" for name in graph.stations]
             steps.append(_step("response_time", parts, lambda v: sum(v[part] for part in parts)))
     return steps
+
+
+def check_visits(graph: ModelGraph) -> None:
+    """Refuse visits beside routes, visits of some stations only, and classes without visits.
+
+    Raises
+    ------
+    GraphError
+        Naming the station and the remedy.
+    """
+    some = [name for name, station in graph.stations.items() if station.visits]
+    for name, station in graph.stations.items():
+        unknown = {*station.visits, *station.service_times} - {"", *graph.classes}
+        if unknown:
+            msg = (
+                f"{name}: there is no class {min(unknown)!r}{nearest(min(unknown), graph.classes)}"
+            )
+            raise GraphError(msg)
+        if some and not station.visits:
+            msg = f"{name} has no visits, but {some[0]} has; give visits of all stations or of none"
+            raise GraphError(msg)
+    if some and graph.routes:
+        msg = f"{some[0]} has visits and there are routes; give one or the other"
+        raise GraphError(msg)
 
 
 class Plan:

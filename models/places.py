@@ -1,0 +1,50 @@
+"""Where in a model file a fault is, so that messages can point at its line."""
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from headway.errors import HeadwayError, ModelFileError
+
+
+@dataclass(frozen=True)
+class Place:
+    """Finds the line of a key, so that messages can point at it."""
+
+    text: str
+    source: str
+
+    def of(self, path: list[str]) -> str:
+        """File, line and key of a path of keys."""
+        line = self.line(path)
+        where = f" [{'.'.join(path)}]" if path else ""
+        return f"{self.source}{f':{line}' if line else ''}{where}"
+
+    def error(self, what: str, *path: str) -> ModelFileError:
+        """Make an error that begins with the place."""
+        return ModelFileError(f"{self.of(list(path))}: {what}")
+
+    def line(self, path: list[str]) -> int | None:
+        """Line of the longest part of the path that stands in the text."""
+        best, table, deepest = None, [], 0
+        for number, content in enumerate(self.text.splitlines(), 1):
+            head = re.match(r"\s*\[+\s*([^\]]+?)\s*\]+", content)
+            key = re.match(r"\s*([\w.\"'-]+)\s*=", content)
+            if head:
+                table = [part.strip(" \"'") for part in head[1].split(".")]
+            names = table if head else [*table, *key[1].replace('"', "").split(".")] if key else []
+            common = len(names) if names == path[: len(names)] else 0
+            if common > deepest:
+                best, deepest = number, common
+        return best
+
+    @contextmanager
+    def __call__(self, *path: str) -> Iterator[None]:
+        """Put file and line before whatever is refused inside."""
+        try:
+            yield
+        except ModelFileError:
+            raise
+        except HeadwayError as error:
+            raise self.error(str(error), *path) from None
