@@ -44,7 +44,7 @@ def first_crossing(share: Callable[[FloatArray], FloatArray], shape: tuple[int, 
 
 
 def _bracket(
-    share: Callable[[Any], FloatArray], shape: tuple[int, ...]
+    share: Callable[[FloatArray], FloatArray], shape: tuple[int, ...]
 ) -> tuple[FloatArray, FloatArray]:
     """Find rates a factor of two apart with the share below and above 1, where there are such."""
     rate = np.ones(shape)

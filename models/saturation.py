@@ -1,6 +1,7 @@
 """The largest throughput a network sustains, also where its demands depend on the load."""
 
 from collections.abc import Callable, Mapping
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -56,17 +57,16 @@ def depends_on_load(graph: ModelGraph) -> bool:
 
 
 def _busiest_at(graph: ModelGraph, inputs: Mapping[str, Any]) -> Callable[[Any], FloatArray]:
-    """Give the largest utilisation of the network as a function of its throughput."""
-    targets = [f"{name}.utilisation" for name in graph.stations]
+    """Give the largest share of any station's capacity in use, by the network's throughput."""
+    names = list(graph.stations)
+    targets = [t for name in names for t in (f"station {name}", f"{name}.throughput")]
 
     def busiest(throughput: Any) -> FloatArray:
         given = {**inputs, "throughput": throughput}
         if not graph.arrivals:
             given["arrival_rate"] = throughput
         values = graph.plan.run(given, targets)
-        largest = np.asarray(values[targets[0]], float)
-        for target in targets[1:]:
-            largest = np.maximum(largest, values[target])
-        return largest
+        shares = (values[f"{n}.throughput"] / values[f"station {n}"].capacity for n in names)
+        return reduce(np.maximum, (np.asarray(share, float) for share in shares))
 
     return busiest
