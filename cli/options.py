@@ -114,7 +114,25 @@ def load_limits(low: str | None, high: str | None) -> tuple[float, float]:
     )
 
 
-def chosen_model(name: str, preset: str | None, settings: tuple[str, ...]) -> "Model":
+def closed_settings(
+    closed: str | None, population: str | None, think: str | None
+) -> tuple[str, ...]:
+    """Read ``--closed``, ``--population`` and ``--think`` as settings of a closed network."""
+    from headway.errors import InvalidParameter
+
+    if closed is not None and population is not None:
+        raise InvalidParameter("give --closed or --population, not both")
+    jobs = closed if population is None else population
+    if jobs is None and think is not None:
+        raise InvalidParameter("--think goes with --closed or --population")
+    if jobs is None:
+        return ()
+    return (f"population={jobs}", f"think_time={think or 0}")
+
+
+def chosen_model(
+    name: str, preset: str | None, settings: tuple[str, ...], closing: tuple[str, ...] = ()
+) -> "Model":
     """Find a model and give it its preset and settings."""
     from headway.cli.sweeps import apply_settings
     from headway.models.shipped import find_model
@@ -122,7 +140,9 @@ def chosen_model(name: str, preset: str | None, settings: tuple[str, ...]) -> "M
     model = find_model(name)
     if preset is not None:
         model = model.with_preset(preset)
-    return apply_settings(model, settings)
+    if closing:
+        model = model.closed(1)
+    return apply_settings(model, (*settings, *closing))
 
 
 def check_picture(path: Path | None) -> None:

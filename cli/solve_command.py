@@ -9,6 +9,7 @@ from headway.cli.options import (
     Format,
     check_picture,
     chosen_model,
+    closed_settings,
     format_options,
     model_argument,
     plot_option,
@@ -17,6 +18,7 @@ from headway.cli.options import (
 )
 from headway.cli.output import present
 
+METHODS = ("auto", "exact", "convolution", "schweitzer", "linearizer")
 EXAMPLE = "Example: headway solve nfs-server --preset raid --set arrival_rate=200:1600:200"
 
 
@@ -24,16 +26,29 @@ EXAMPLE = "Example: headway solve nfs-server --preset raid --set arrival_rate=20
 @model_argument
 @preset_option
 @set_option
+@click.option("--closed", metavar="N", help="Close the network: N jobs circulate.")
+@click.option("--population", metavar="RANGE", help="Close it for several: 1:200 or 10,20,50.")
+@click.option("--think", metavar="TIME", help="Think time of a closed network.")
+@click.option("--method", type=click.Choice(METHODS), default="auto", help="For closed networks.")
+@click.option("--percentile", type=float, metavar="P", help="Add the P-th percentile, e.g. 95.")
 @format_options
 @plot_option
 def command(
     model: str,
     preset: str | None,
     settings: tuple[str, ...],
+    closed: str | None,
+    population: str | None,
+    think: str | None,
+    method: str,
+    percentile: float | None,
     output_format: Format | None,
     plot: Path | None,
 ) -> None:
     """Solve a model."""
     check_picture(plot)
-    solution = chosen_model(model, preset, settings).solve()
+    chosen = chosen_model(model, preset, settings, closed_settings(closed, population, think))
+    solution = chosen.solve(method=method)
+    if percentile is not None:
+        solution = solution.with_percentile(percentile)
     present(solution, output_format, plot)

@@ -10,6 +10,7 @@ from headway.models.solution import COMPONENT_PARTS, Solution
 from headway.models.tables import Column, Table
 from headway.models.units import ONE, unit
 
+CLASS_PARTS = ("throughput", "response_time")
 _SECOND = unit("s")
 _PART_UNITS = {
     "throughput": unit("1/s"),
@@ -30,7 +31,17 @@ def solution_tables(solution: Solution) -> list[Table]:
     if np.prod(solution.shape) > 1:
         return [_sweep_table(solution)]
     tables = [_outputs_table(solution)]
+    if solution.classes:
+        tables.append(_class_table(solution))
     return [*tables, _stations_table(solution)] if solution.stations else tables
+
+
+def _class_table(solution: Solution) -> Table:
+    columns = [Column("class", solution.classes)]
+    for part in CLASS_PARTS:
+        values = [float(np.ravel(solution[f"class {name}.{part}"])[0]) for name in solution.classes]
+        columns.append(Column.of(part.replace("_", " "), values, _PART_UNITS[part]))
+    return Table("classes", tuple(columns))
 
 
 def _title(solution: Solution) -> str:
@@ -45,10 +56,15 @@ def _sweep_table(solution: Solution) -> Table:
         Column.of(name, np.broadcast_to(inputs[name], solution.shape), model.parameters[name].unit)
         for name in swept(solution)
     ]
-    names = [n for n in solution.outputs if n != "saturation_throughput"]
+    names = [n for n in solution.outputs if n not in ("saturation_throughput", "knee_population")]
     if swept(solution) == ["arrival_rate"] and not solution.saturated.any():
         names.remove("throughput")
     columns += [Column.of(name, solution[name], model.meaning(name).unit) for name in names]
+    columns += [
+        Column.of(f"{part.replace('_', ' ')} {name}", solution[f"class {name}.{part}"], kind)
+        for name in solution.classes
+        for part, kind in ((part, _PART_UNITS[part]) for part in CLASS_PARTS)
+    ]
     if solution.stations:
         busy = [
             n for n in solution.stations if np.any(np.asarray(solution[f"{n}.utilisation"]) > 0)
@@ -65,17 +81,40 @@ def _cells(values: Any) -> tuple[float, ...]:
 
 
 def _notes(solution: Solution) -> list[str]:
-    """Say which points are saturated and where saturation lies."""
+    """Say how it was solved, which points are saturated and where saturation lies."""
     if not solution.stations:
         return []
-    notes = []
+    exact = "" if solution.approximation or solution.method == "exact" else " (exact)"
+    notes = [] if solution.is_open else [f"method: {solution.method}{exact}"]
+    if solution.approximation:
+        notes.append(f"approximate: {solution.approximation}")
+    if solution.classes:
+        return notes
     limits = np.ravel(solution.saturation_throughput)
     rate = solution.model.meaning("throughput").unit
-    if np.ptp(limits) == 0 and math.isfinite(limits[0]):
+    if np.ptp(limits) == 0 and math.isfinite(limits[0]) and limits.size > 1:
         notes.append(f"saturation throughput: {limits[0] / rate.scale:.6g} {rate}")
     first = next((point for point in solution.points() if point.saturated), None)
     if first is not None:
         notes.append(f"saturated: {first.saturation_message}")
+    return notes
+
+
+def _binding_notes(solution: Solution) -> list[str]:
+    """Say which station binds, which would bind next, and between which bounds X must lie."""
+    if solution.classes:
+        return [f"bottleneck: {solution.bottleneck}"]
+    rate = solution.model.meaning("throughput").unit
+    order = sorted(((d, name) for name, d in solution.demands().items() if d > 0), reverse=True)
+    notes = [f"bottleneck: {solution.bottleneck}"]
+    if len(order) > 1:
+        demand, name = order[1]
+        limit = f"{1 / float(demand) / rate.scale:.6g} {rate}"
+        notes[0] += f"; relieve it, and {name} is next, at {limit}"
+    for name, bounds in solution.bounds().items():
+        low = float(bounds.throughput_lower) / rate.scale
+        high = float(bounds.throughput_upper) / rate.scale
+        notes.append(f"{name} bounds: throughput {low:.6g} to {high:.6g} {rate}")
     return notes
 
 
@@ -85,9 +124,7 @@ def _outputs_table(solution: Solution) -> Table:
         column = Column.of(name, solution[name], solution.model.meaning(name).unit)
         texts.append(f"{column.texts[0]} {column.unit}".strip())
     names = Column("output", solution.outputs)
-    notes = [n for n in _notes(solution) if n.startswith("saturated")]
-    if solution.stations:
-        notes.append(f"bottleneck: {solution.bottleneck}")
+    notes = _notes(solution) + (_binding_notes(solution) if solution.stations else [])
     return Table(_title(solution), (names, Column("value", tuple(texts))), tuple(notes))
 
 
@@ -107,7 +144,12 @@ def solution_rows(solution: Solution) -> list[dict[str, Any]]:
         name: {part: _spread(solution[f"{name}.{part}"], solution) for part in COMPONENT_PARTS}
         for name in solution.stations
     }
-    return [_row(solution, inputs, outputs, components, k) for k in range(_count(solution))]
+    classes = {
+        name: {part: _spread(solution[f"class {name}.{part}"], solution) for part in CLASS_PARTS}
+        for name in solution.classes
+    }
+    count = _count(solution)
+    return [_row(solution, inputs, outputs, components, classes, k) for k in range(count)]
 
 
 def _count(solution: Solution) -> int:
@@ -124,6 +166,7 @@ def _row(
     inputs: dict[str, list[float]],
     outputs: dict[str, list[float]],
     components: dict[str, dict[str, list[float]]],
+    classes: dict[str, dict[str, list[float]]],
     k: int,
 ) -> dict[str, Any]:
     row: dict[str, Any] = {
@@ -135,6 +178,8 @@ def _row(
             name: {part: column[k] for part, column in parts.items()}
             for name, parts in components.items()
         }
+        for name in classes:
+            row.setdefault("classes", {})[name] = {p: c[k] for p, c in classes[name].items()}
         row["bottleneck"] = str(np.ravel(solution.bottleneck)[k])
         row["saturated"] = bool(np.ravel(solution.saturated)[k])
     return row
@@ -143,7 +188,10 @@ def _row(
 def solution_document(solution: Solution) -> dict[str, Any]:
     """The JSON contract's document for `solve`."""
     model = solution.model
-    return {"model": model.name, "preset": model.preset, "points": solution_rows(solution)}
+    document: dict[str, Any] = {"model": model.name, "preset": model.preset}
+    if solution.stations:
+        document |= {"method": solution.method, "approximation": solution.approximation or None}
+    return document | {"points": solution_rows(solution)}
 
 
 def solution_csv(solution: Solution) -> str:
@@ -154,6 +202,10 @@ def solution_csv(solution: Solution) -> str:
         for name, value in model.inputs.items()
     ]
     columns += [Column(n, _cells(solution[n]), model.meaning(n).unit) for n in solution.outputs]
+    for name in solution.classes:
+        for part in CLASS_PARTS:
+            cells = _cells(_spread(solution[f"class {name}.{part}"], solution))
+            columns.append(Column(f"{name}_{part}", cells, _PART_UNITS[part]))
     for name in solution.stations:
         for part in COMPONENT_PARTS:
             cells = _cells(solution[f"{name}.{part}"])

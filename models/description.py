@@ -11,8 +11,8 @@ from headway.models.tables import Column, Table
 
 def description_tables(model: Model) -> list[Table]:
     """What a model is made of; empty parts are left out."""
-    tables = [_parameter_table(model)]
     graph = model.graph
+    tables = [_parameter_table(model)] if model.parameters else []
     derived = {**graph.bindings, **graph.outputs}
     if derived:
         tables.append(_formula_table(model))
@@ -66,6 +66,7 @@ def _component_table(title: str, components: dict[str, Component]) -> Table:
         ", ".join(
             f"{key.replace('[]', '')} = {', '.join(read.text for read in formulas)}"
             for key, formulas in component.formulas().items()
+            if key != "service_time" or not component.service_times
         )
         for component in components.values()
     ]

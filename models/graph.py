@@ -246,6 +246,14 @@ class ModelGraph:
         return Plan(self)
 
     @property
+    def needs_arrival_rate(self) -> bool:
+        """Whether jobs arrive with the parameter ``arrival_rate``."""
+        if not self.stations or self.classes:
+            return False
+        rates = self.arrivals.values()
+        return not self.arrivals or any("arrival_rate" in rate.names for rate in rates)
+
+    @property
     def names(self) -> frozenset[str]:
         """Every name that a formula in this graph may use."""
         own = {*self.parameters, *self.bindings, *self.outputs, *RESERVED}

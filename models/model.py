@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from headway.errors import InvalidParameter, UnknownModel, UnknownParameter
+from headway.errors import GraphError, InvalidParameter, UnknownModel, UnknownParameter
 from headway.kinds import Number
 from headway.models.graph import ModelGraph
 from headway.models.names import nearest
@@ -28,6 +28,10 @@ class Meaning:
     unit: Unit = ONE
     doc: str = ""
     source: str = ""
+
+
+POPULATION = Parameter("population", None, minimum=0, doc="jobs that circulate")
+THINK_TIME = Parameter("think_time", None, unit("s"), 0.0, doc="between answer and next request")
 
 
 @dataclass(frozen=True)
@@ -70,12 +74,13 @@ class Model(Shown):
     def of(cls, graph: ModelGraph) -> "Model":
         """Make a model of a graph, its parameters still without values."""
         names = list(graph.parameters)
-        if graph.stations and (
-            not graph.arrivals or any("arrival_rate" in f.names for f in graph.arrivals.values())
-        ):
+        if "population" in names:
+            names += ["think_time"] * ("think_time" not in names)
+        elif graph.needs_arrival_rate:
             names.append("arrival_rate")
         rate = Parameter("arrival_rate", None, unit("1/s"), 0.0, doc="arrivals from outside")
-        parameters = {name: rate if name == "arrival_rate" else Parameter(name) for name in names}
+        ready = {"arrival_rate": rate, "population": POPULATION, "think_time": THINK_TIME.at(0.0)}
+        parameters = {name: ready.get(name, Parameter(name)) for name in names}
         graph.plan  # noqa: B018 - refuses circles now rather than when it is solved
         return cls(graph, parameters)
 
@@ -161,24 +166,78 @@ class Model(Shown):
             raise InvalidParameter(msg)
         return values
 
-    def solve(self, arrival_rate: Number | None = None) -> "Solution":
-        """Solve the open network (or the program) at every operating point at once.
+    @property
+    def is_closed(self) -> bool:
+        """Whether a population circulates, rather than jobs arriving from outside."""
+        return "population" in self.parameters
+
+    def closed(self, population: Number, think_time: Number | str = 0.0) -> "Model":
+        """Close the network: the same graph, with a population instead of arrivals.
+
+        Parameters
+        ----------
+        population
+            Jobs N that circulate, whole numbers of 0 or more, scalar or array.
+        think_time
+            Mean time Z between an answer and the next request [s], or text with a unit.
+
+        Raises
+        ------
+        GraphError
+            For a program, or a graph whose classes say who circulates.
+
+        Examples
+        --------
+        >>> from headway.queueing import MM1
+        >>> one = ModelGraph("one").declare("s").station("cpu", MM1("s")).at(s=0.5)
+        >>> one.closed(population=10).solve().throughput
+        2.0
+        """
+        if not self.graph.stations or self.graph.classes:
+            why = "its classes say who circulates" if self.graph.classes else "it has no stations"
+            msg = f"{self.name} cannot be closed: {why}"
+            raise GraphError(msg)
+        kept = {n: p for n, p in self.parameters.items() if n != "arrival_rate"}
+        jobs = kept.get("population", POPULATION).at(population)
+        think = kept.get("think_time", THINK_TIME).at(think_time)
+        parameters = {**kept, "population": jobs, "think_time": think}
+        rate = {n: self.meaning(n) for n in ("throughput", "saturation_throughput")}
+        return replace(self, parameters=parameters, meanings={**rate, **self.meanings})
+
+    def solve(
+        self,
+        arrival_rate: Number | None = None,
+        population: Number | None = None,
+        think_time: Number | str = 0.0,
+        method: str = "auto",
+    ) -> "Solution":
+        """Solve the network (or the program) at every operating point at once.
 
         Parameters
         ----------
         arrival_rate
-            Jobs from outside [1/s], 0 or more, scalar or array; the parameter's own value
-            if left out.
+            Jobs from outside [1/s], 0 or more, scalar or array: solves it open. The
+            parameter's own value if left out.
+        population, think_time
+            Jobs that circulate, and their think time [s]: solves the same graph closed.
+        method
+            Of a closed network: auto, exact, convolution, schweitzer, linearizer.
 
         Raises
         ------
         InvalidParameter
             For a parameter without value, or shapes that do not fit each other.
+        GraphError
+            For stations that a closed network cannot hold.
+        Saturated
+            For open classes that a station cannot serve.
         """
-        from headway.models.solution import solve_open
+        from headway.models.solution import solve_model
 
         model = self if arrival_rate is None else self.at(arrival_rate=arrival_rate)
-        return solve_open(model)
+        if population is not None:
+            model = model.closed(population, think_time)
+        return solve_model(model, method)
 
     def meaning(self, name: str) -> Meaning:
         """Unit and explanation of an output or binding."""
@@ -187,7 +246,8 @@ class Model(Shown):
         if name in ("throughput", "saturation_throughput"):
             rate = self.parameters.get("arrival_rate")
             return Meaning(rate.unit if rate else unit("1/s"))
-        return Meaning(unit("s")) if name.endswith("_time") else Meaning()
+        is_time = name.endswith("_time") or name.startswith("response_time")
+        return Meaning(unit("s")) if is_time else Meaning()
 
 
 def points_shape(inputs: Mapping[str, Number]) -> tuple[int, ...]:

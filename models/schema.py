@@ -71,7 +71,7 @@ def _converter() -> cattrs.Converter:
     configure_union_passthrough(Scalar | None, converter)
     configure_union_passthrough(Scalar, converter)
     converter.register_structure_hook(str, _text)
-    converter.register_structure_hook(Number, partial(_number, converter))
+    converter.register_structure_hook_func(lambda t: t == Number, partial(_number, converter))
     _short_form(converter, ParameterEntry, "value")
     _short_form(converter, OutputEntry, "formula")
     hook = cattrs.gen.make_dict_structure_fn(

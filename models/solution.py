@@ -9,11 +9,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headway.errors import Saturated
-from headway.kinds import FloatArray, Number, plain
+from headway.kinds import Number, plain
 from headway.models.model import Model, points_shape
 from headway.models.saturation import saturation_throughput
 from headway.models.steps import Values
 from headway.models.tables import Shown, Table
+from headway.queueing.bounds import (
+    Bounds,
+    asymptotic_bounds,
+    balanced_job_bounds,
+    geometric_bounds,
+)
+from headway.queueing.centres import Method
+from headway.queueing.laws import knee_population
 
 COMPONENT_PARTS = ("utilisation", "residence_time", "queue_length", "throughput")
 
@@ -46,6 +54,8 @@ class Solution(Shown):
             return self.throughput
         if name == "saturation_throughput":
             return self.saturation_throughput
+        if name == "knee_population":
+            return self.knee_population
         return self._over_points(self.values[name])
 
     def _over_points(self, value: Any) -> Number:
@@ -58,13 +68,23 @@ class Solution(Shown):
         return tuple(self.model.graph.stations)
 
     @property
+    def classes(self) -> tuple[str, ...]:
+        """Names of the classes of customers; empty where there is only one."""
+        return tuple(self.model.graph.classes)
+
+    @property
     def outputs(self) -> tuple[str, ...]:
         """Names of the results."""
         own = tuple(self.model.graph.outputs)
         if not self.stations:
             return own
-        standard = ("throughput", "response_time", "saturation_throughput")
-        return standard + tuple(name for name in own if name not in standard)
+        standard = ["throughput", "response_time"]
+        if not self.model.graph.classes:
+            standard.append("saturation_throughput")
+        if self.model.is_closed:
+            standard.append("knee_population")
+        standard += [name for name in self.values if name.startswith("response_time_p")]
+        return (*standard, *(name for name in own if name not in standard))
 
     @property
     def response_time(self) -> Number:
@@ -86,24 +106,107 @@ class Solution(Shown):
         found = saturation_throughput(self.model.graph, self.model.inputs)
         return self._over_points(found)
 
+    @property
+    def is_open(self) -> bool:
+        """Whether jobs arrive from outside whatever the network does."""
+        return not (self.model.is_closed or self.model.graph.classes)
+
+    @property
+    def method(self) -> str:
+        """How it was solved: open, or the method for closed networks."""
+        return str(self.values.get("method", "open"))
+
+    @property
+    def approximation(self) -> str:
+        """What is not exact about it; empty if nothing is."""
+        return str(self.values.get("approximation", ""))
+
+    def demands(self) -> dict[str, Number]:
+        """Service demand per server of each station that can be a bottleneck, D/m [s]."""
+        demands = {}
+        for name in self.stations:
+            limit = np.asarray(self.values[f"station {name}"].capacity, float)
+            if not np.isinf(limit).all():
+                visits = self.values["visits"][name]
+                demands[name] = self._over_points(np.asarray(visits) / limit)
+        return demands
+
     @cached_property
-    def _utilisations(self) -> FloatArray:
-        return np.stack([np.asarray(self[f"{name}.utilisation"]) for name in self.stations])
+    def knee_population(self) -> Number:
+        """Population from which the bottleneck limits: (Z + sum D) / max D/m."""
+        inputs = self.model.inputs
+        total: Any = 0.0
+        for name in self.stations:
+            time = self.values[f"station {name}"].service_time
+            total = total + self.values["visits"][name] * time
+        each = np.stack([np.zeros(self.shape), *map(np.asarray, self.demands().values())])
+        with np.errstate(divide="ignore"):
+            knee = knee_population(each.max(axis=0), total, inputs["think_time"])
+        return self._over_points(knee)
 
     @cached_property
     def saturated(self) -> NDArray[np.bool_]:
         """Whether some station cannot keep up, by operating point."""
-        if not self.stations:
+        if not self.is_open:
             return np.zeros(self.shape, bool)
         over = np.zeros(self.shape, bool)
         for name in self.stations:
             over |= np.asarray(self[f"{name}.utilisation"]) >= 1
         return over
 
+    def bounds(self) -> dict[str, Bounds]:
+        """Bounds on a closed network's throughput and response time, by method.
+
+        Balanced-job and geometric bounds are for single servers only; asymptotic ones for all.
+        Empty for an open network, and where nobody circulates.
+        """
+        jobs = self.model.inputs.get("population")
+        demands = {n: d for n, d in self.demands().items() if np.any(np.asarray(d) > 0)}
+        if jobs is None or not demands or np.any(np.asarray(jobs) < 1):
+            return {}
+        servers = [np.asarray(self.values[f"station {name}"].count, float) for name in demands]
+        each = [np.asarray(d) * m for d, m in zip(demands.values(), servers, strict=True)]
+        think: Any = self.model.inputs["think_time"]
+        for name in self.stations:
+            if name not in demands:
+                think = think + self[f"{name}.residence_time"]
+        found = {"asymptotic": asymptotic_bounds(each, jobs, think, servers)}
+        if all((m == 1).all() for m in servers):
+            found["balanced job"] = balanced_job_bounds(each, jobs, think)
+            found["geometric"] = geometric_bounds(each, jobs, think)
+        return found
+
+    def with_percentile(self, percent: float) -> "Solution":
+        """Add the time within which a share of the jobs is answered.
+
+        Phases of a job's way are taken as independent; the answer then says so.
+
+        Parameters
+        ----------
+        percent
+            Between 0 and 100, e.g. 95: adds the output ``response_time_p95`` [s].
+
+        Raises
+        ------
+        GraphError
+            For a closed network, or a station whose distribution is not known.
+        InvalidParameter
+            For a percentage out of range.
+        """
+        from headway.models.percentile import percentile
+
+        values = {**self.values, **percentile(self, percent)}
+        return Solution(self.model, values, self.shape)
+
     @cached_property
     def bottleneck(self) -> NDArray[np.str_]:
-        """The busiest station, by operating point."""
-        return np.asarray(np.take(np.array(self.stations), self._utilisations.argmax(axis=0)))
+        """The station with the largest demand per server, hence the busiest, by point."""
+        demands = {} if self.model.graph.classes else self.demands()
+        busy = {name: self[f"{name}.utilisation"] for name in self.stations}
+        ranked = demands if demands.keys() >= {n for n in busy if np.any(busy[n])} else busy
+        names = np.array(list(ranked or busy))
+        loads = np.stack([np.asarray(load) for load in (ranked or busy).values()])
+        return np.asarray(np.take(names, loads.argmax(axis=0)))
 
     def require_stable(self) -> "Solution":
         """Give back this solution, or refuse it.
@@ -178,13 +281,24 @@ def _pick(value: Any, shape: tuple[int, ...], index: tuple[int, ...]) -> Any:
     return plain(np.broadcast_to(value, shape)[index])
 
 
-def solve_open(model: Model) -> Solution:
-    """Solve an open network, or evaluate a model of a program."""
-    inputs = model.inputs
-    shape = points_shape(inputs)
+def solve_model(model: Model, method: str = "auto") -> Solution:
+    """Solve an open, closed or mixed network, or evaluate a model of a program."""
+    shape = points_shape(model.inputs)
+    if model.graph.classes:
+        from headway.models.classes import class_values
+
+        return Solution(model, class_values(model, Method(method)), shape)
+    if model.is_closed and model.graph.stations:
+        from headway.models.closed import closed_values
+
+        return Solution(model, closed_values(model, Method(method), shape), shape)
+    return Solution(model, _open_values(model), shape)
+
+
+def _open_values(model: Model) -> Values:
     graph = model.graph
     targets = list(graph.outputs)
     if graph.stations:
         targets.append("response_time")
         targets += [f"{name}.{part}" for name in graph.stations for part in COMPONENT_PARTS]
-    return Solution(model, graph.plan.run(inputs, targets), shape)
+    return graph.plan.run(model.inputs, targets)
