@@ -94,9 +94,8 @@ def _notes(solution: Solution) -> list[str]:
     rate = solution.model.meaning("throughput").unit
     if np.ptp(limits) == 0 and math.isfinite(limits[0]) and limits.size > 1:
         notes.append(f"saturation throughput: {limits[0] / rate.scale:.6g} {rate}")
-    first = next((point for point in solution.points() if point.saturated), None)
-    if first is not None:
-        notes.append(f"saturated: {first.saturation_message}")
+    if solution.saturation_message:
+        notes.append(f"saturated: {solution.saturation_message}")
     return notes
 
 

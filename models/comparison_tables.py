@@ -63,10 +63,8 @@ def _notes(comparison: Comparison) -> list[str]:
         notes.append(span(comparison.within, comparison.load.values))
     left_out = int(comparison.in_range.sum() - comparison.counted.sum())
     if left_out:
-        first = next(p for p in comparison.solution.points() if p.saturated)
-        notes.append(
-            f"{left_out} points not counted, beyond saturation: {first.saturation_message}"
-        )
+        why = comparison.solution.saturation_message
+        notes.append(f"{left_out} points not counted, beyond saturation: {why}")
     return notes
 
 

@@ -32,21 +32,18 @@ def percentile(solution: "Solution", percent: float) -> dict[str, Any]:
     if not solution.is_open or not solution.stations:
         msg = f"{solution.model.name}: percentiles are known for open networks of one class only"
         raise GraphError(msg)
-    times = [_at(point, percent / 100) for point in solution.points()]
+    count = int(np.prod(solution.shape))
+    times = [_at(solution.point(k), percent / 100) for k in range(count)]
     value = np.array(times).reshape(solution.shape)
     notes = [note for note in (solution.approximation, INDEPENDENCE) if note]
     return {f"response_time_p{percent:g}": value, "approximation": "; ".join(notes)}
 
 
 def _at(point: "Solution", share: float) -> Any:
-    values = point.model.graph.plan.run(point.model.inputs, ["throughput", *_needed(point)])
+    values = point.values
     phases = [
         Phase(values["visits"][name], values[f"station {name}"], values[f"{name}.throughput"])
         for name in point.stations
         if values["visits"][name] > 0
     ]
     return path_percentile(phases, share)
-
-
-def _needed(point: "Solution") -> list[str]:
-    return ["visits"] + [p for n in point.stations for p in (f"station {n}", f"{n}.throughput")]

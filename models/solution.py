@@ -1,6 +1,5 @@
 """Solutions: what a model says at its operating points."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -216,32 +215,29 @@ class Solution(Shown):
         Saturated
             Naming the first saturated point's station, its utilisation and its limit.
         """
-        for point in self.points():
-            if point.saturated:
-                raise Saturated(point.saturation_message)
+        message = self.saturation_message
+        if message:
+            raise Saturated(message)
         return self
 
-    def points(self) -> Iterator["Solution"]:
-        """Take the operating points apart, in order."""
-        names = [n for n, v in self.values.items() if isinstance(v, float | int | np.ndarray)]
-        for index in np.ndindex(self.shape):
-            picked = {n: _pick(self.values[n], self.shape, index) for n in names}
-            inputs = {n: _pick(v, self.shape, index) for n, v in self.model.inputs.items()}
-            point = Solution(self.model.at(inputs), picked, ())
-            if self.stations and "saturation_throughput" in self.__dict__:
-                limit = _pick(self.saturation_throughput, self.shape, index)
-                point.__dict__["saturation_throughput"] = limit
-            yield point
+    def point(self, position: int) -> "Solution":
+        """One of the operating points, in flat order."""
+        index = np.unravel_index(position, self.shape)
+        inputs = {n: _pick(v, self.shape, index) for n, v in self.model.inputs.items()}
+        return solve_model(self.model.at(inputs), self.values.get("method", "auto"))
 
     @property
     def saturation_message(self) -> str:
-        """What is wrong at a saturated point, in one line."""
-        name = str(self.bottleneck)
+        """What is wrong at the first saturated point, in one line; empty if none is."""
+        if not self.saturated.any():
+            return ""
+        point = self.point(int(np.flatnonzero(self.saturated)[0]))
+        name = str(point.bottleneck)
         rate = self.model.meaning("throughput").unit
         return (
-            f"{name}: utilisation {self[f'{name}.utilisation']:.2f} at "
-            f"{self.values['throughput'] / rate.scale:.6g} {rate}; "
-            f"it saturates at {self.saturation_throughput / rate.scale:.6g} {rate}"
+            f"{name}: utilisation {point[f'{name}.utilisation']:.2f} at "
+            f"{point.values['throughput'] / rate.scale:.6g} {rate}; "
+            f"it saturates at {point.saturation_throughput / rate.scale:.6g} {rate}"
         )
 
     def plot(self) -> Any:
@@ -275,7 +271,7 @@ class Solution(Shown):
         return solution_csv(self)
 
 
-def _pick(value: Any, shape: tuple[int, ...], index: tuple[int, ...]) -> Any:
+def _pick(value: Any, shape: tuple[int, ...], index: Any) -> Any:
     if np.ndim(value) == 0:
         return plain(value)
     return plain(np.broadcast_to(value, shape)[index])
