@@ -29,6 +29,14 @@ double mva(int stations, int population, const double *demand, double think, dou
     return rate;
 }
 
+/* The same for many rows of demands. */
+void mva_sweep(int points, int stations, int population, const double *demand, double think,
+               double *queue, double *rate)
+{
+    for (int i = 0; i < points; i++)
+        rate[i] = mva(stations, population, demand + i * stations, think, queue);
+}
+
 /* Three classes of n jobs each; queue has room for (n+1)^3 * stations numbers. */
 void mva3(int stations, int jobs, const double *demand, const double *think, double *queue,
           double *rate)

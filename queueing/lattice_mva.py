@@ -88,26 +88,27 @@ class _Planes:
         sizes = [int(n) + 1 for n in self.largest]
         self.steps = [*(prod(sizes[c + 1 : -1]) for c in range(len(sizes) - 1)), 0]
         self.cells, self.margin = prod(sizes[:-1]), max(self.steps)
+        self._last_class = float(self.largest[-1])
+        self._first, self._after_first = int(self.largest[0]), int(self.largest[1:].sum())
         self._totals = set(self.population.sum(axis=0).tolist())
         self.last = max(self._totals)
         needed = 16.0 * (self.cells + self.margin) * stations * population.shape[1]
         check_memory(sizes, needed)
         self._numbers = np.indices(sizes[:-1], float).reshape(len(sizes) - 1, self.cells)
-        self._others = np.asarray(self._numbers.sum(axis=0))
+        self._others = np.asarray(self._numbers.sum(axis=0), float)
 
     def window(self, total: int) -> tuple[int, int]:
         """Cells in which the plane's populations lie, by the number of the first class."""
-        if len(self.largest) == 1:
+        if len(self.steps) == 1:
             return 0, 1
-        fewest = max(0, total - int(self.largest[1:].sum()))
-        most = min(int(self.largest[0]), total)
+        fewest, most = max(0, total - self._after_first), min(self._first, total)
         return fewest * self.steps[0], (most + 1) * self.steps[0]
 
     def jobs(self, total: int, start: int, stop: int) -> list[FloatArray]:
         """Jobs of each class in the cells of a window; 0 where the cell is no population."""
         rest = total - self._others[start:stop]
-        inside = (rest >= 0) & (rest <= self.largest[-1])
-        return [numbers[start:stop] * inside for numbers in self._numbers] + [rest * inside]
+        inside = (rest >= 0) & (rest <= self._last_class)
+        return [*(self._numbers[:, start:stop] * inside), rest * inside]
 
     def ends(self, total: int) -> list[tuple[int, int, int]]:
         """Classes, points and cells whose own population is of this total."""
