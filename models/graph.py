@@ -28,6 +28,7 @@ CLASS_KEYS = ("arrival_rate", "population", "think_time")
 LINK_PARTS = ("latency", "send_overhead", "receive_overhead", "gap", "gap_per_byte", "processors")
 STATION_PARTS = (
     "visits",
+    "arrival_rate",
     "throughput",
     "utilisation",
     "waiting_time",

@@ -6,7 +6,7 @@ import numpy as np
 
 from headway.kinds import FloatArray
 
-_DOUBLINGS = 200
+_DOUBLINGS, _HALVINGS = 46, 200  # what 7e13 a second do not saturate never does
 _CELLS = 16
 _ROUNDS = 14  # 16**14 = 2**56: more than a double's digits
 
@@ -50,8 +50,8 @@ def _bracket(
     rate = np.ones(shape)
     grows = share(rate) < 1
     step = np.where(grows, 2.0, 0.5)
-    for _ in range(_DOUBLINGS):
-        moving = (share(rate) < 1) == grows
+    for step_count in range(_HALVINGS):
+        moving = ((share(rate) < 1) == grows) & ~(grows & (step_count >= _DOUBLINGS))
         if not moving.any():
             break
         rate = np.where(moving, rate * step, rate)
