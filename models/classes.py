@@ -67,7 +67,7 @@ def _targets(graph: ModelGraph) -> list[str]:
         targets.append("visits")
     rates = graph.plan.needed(targets) & {"throughput", "arrival_rate"}
     if rates:
-        msg = f"{graph.name}: with classes there is no single {min(rates)}; formulas cannot use it"
+        msg = f"{graph.name}: with classes there is no single {max(rates)}; formulas cannot use it"
         raise GraphError(msg)
     return targets
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 import numpy as np
+from numpy.typing import NDArray
 
 from headway.kinds import FloatArray
 
@@ -34,13 +35,19 @@ def first_crossing(share: Callable[[FloatArray], FloatArray], shape: tuple[int, 
     [3.0, 700.0]
     """
     low, high = _bracket(share, shape)
+    reached = share(high) >= 1
     parts = np.arange(1, _CELLS + 1).reshape(_CELLS, *(1 for _ in shape)) / _CELLS
     for _ in range(_ROUNDS):
         ends = low + (high - low) * parts
-        first = (share(ends) >= 1).argmax(axis=0)
-        width = (high - low) / _CELLS
-        low, high = low + first * width, np.take_along_axis(ends, first[None], 0)[0]
-    return np.where(share(high) >= 1, high, np.inf)
+        over = share(ends) >= 1
+        over[-1] = True  # the bracket's end, whatever rounding made of it
+        first = over.argmax(axis=0)
+        low, high = low + first * (high - low) / _CELLS, _pick(ends, first)
+    return np.where(reached, high, np.inf)
+
+
+def _pick(ends: FloatArray, first: NDArray[np.intp]) -> FloatArray:
+    return np.asarray(np.take_along_axis(ends, first[None], 0)[0])
 
 
 def _bracket(

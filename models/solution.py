@@ -13,7 +13,7 @@ from headway.models.model import Model, points_shape
 from headway.models.saturation import saturation_throughput
 from headway.models.steps import Values
 from headway.models.tables import Shown, Table
-from headway.queueing.kinds_of_station import PRODUCT_FORM
+from headway.queueing.kinds_of_station import PRODUCT_FORM, station_kind
 from headway.queueing.laws import knee_population
 
 if TYPE_CHECKING:
@@ -291,10 +291,10 @@ def _open_values(model: Model) -> Values:
 
 def _doubts(model: Model) -> str:
     """What is not exact about an open solution: two moments, and flows taken as Poisson."""
-    notes = []
-    for name, station in model.graph.stations.items():
-        if station.kind.approximation:  # type: ignore[attr-defined]
-            notes.append(f"{name}: {station.kind.approximation}")  # type: ignore[attr-defined]
-        if station.kind.__name__ not in PRODUCT_FORM and len(model.graph.stations) > 1:
-            notes.append(f"arrivals at and departures from {name} are taken as Poisson")
+    stations = model.graph.stations
+    kinds = {name: station_kind(station.kind.__name__) for name, station in stations.items()}
+    notes = [f"{name}: {kind.approximation}" for name, kind in kinds.items() if kind.approximation]
+    others = [name for name, kind in kinds.items() if kind.__name__ not in PRODUCT_FORM]
+    if others and len(stations) > 1:
+        notes.append(f"what arrives at and leaves {', '.join(others)} is taken as Poisson")
     return "; ".join(notes)
