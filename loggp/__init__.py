@@ -1,19 +1,93 @@
 """LogGP: what messages and programs that send them cost."""
 
+from headway.loggp.collectives import (
+    BroadcastTree,
+    all_to_all_steady_time,
+    all_to_all_time,
+    barrier_time,
+    broadcast_time,
+    broadcast_tree,
+    reduction_time,
+)
+from headway.loggp.conventions import convert
 from headway.loggp.messages import (
     bulk_bandwidth,
+    bulk_transfer_time,
+    capacity,
+    effective_gap,
+    long_message_time,
+    many_to_one_gap,
     message_rate,
     one_message_time,
+    overhead_from_round_trip,
     request_reply_time,
+    train_time,
+    windowed_gap,
 )
-from headway.loggp.parameters import LogGP
-from headway.loggp.platforms import PLATFORMS
+from headway.loggp.mpi import MessageLine, MpiMessages, full_fragments, small_messages
+from headway.loggp.parameters import Convention, LogGP
+from headway.loggp.phases import Event, Parallel, Phase, Series
+from headway.loggp.platforms import PLATFORM_SOURCES, PLATFORMS
+from headway.loggp.programs import (
+    bulk_gap_run_time,
+    burst_gap_run_time,
+    byte_imbalance,
+    communication_balance,
+    message_interval,
+    mixed_gap_run_time,
+    mpi_overhead_run_time,
+    overhead_run_time,
+    read_latency_run_time,
+    serialization_time,
+    slowdown,
+    small_message_traffic,
+    uniform_gap_run_time,
+)
 
 __all__ = [
     "PLATFORMS",
+    "PLATFORM_SOURCES",
+    "BroadcastTree",
+    "Convention",
+    "Event",
     "LogGP",
+    "MessageLine",
+    "MpiMessages",
+    "Parallel",
+    "Phase",
+    "Series",
+    "all_to_all_steady_time",
+    "all_to_all_time",
+    "barrier_time",
+    "broadcast_time",
+    "broadcast_tree",
     "bulk_bandwidth",
+    "bulk_gap_run_time",
+    "bulk_transfer_time",
+    "burst_gap_run_time",
+    "byte_imbalance",
+    "capacity",
+    "communication_balance",
+    "convert",
+    "effective_gap",
+    "full_fragments",
+    "long_message_time",
+    "many_to_one_gap",
+    "message_interval",
     "message_rate",
+    "mixed_gap_run_time",
+    "mpi_overhead_run_time",
     "one_message_time",
+    "overhead_from_round_trip",
+    "overhead_run_time",
+    "read_latency_run_time",
+    "reduction_time",
     "request_reply_time",
+    "serialization_time",
+    "slowdown",
+    "small_message_traffic",
+    "small_messages",
+    "train_time",
+    "uniform_gap_run_time",
+    "windowed_gap",
 ]
