@@ -1,5 +1,6 @@
 """LogGP: what messages and programs that send them cost."""
 
+from headway.loggp.burstiness import BurstinessFit, GapRuns, fit_burstiness
 from headway.loggp.collectives import (
     BroadcastTree,
     all_to_all_steady_time,
@@ -27,6 +28,7 @@ from headway.loggp.messages import (
 from headway.loggp.mpi import MessageLine, MpiMessages, full_fragments, small_messages
 from headway.loggp.parameters import Convention, LogGP
 from headway.loggp.phases import Event, Parallel, Phase, Series
+from headway.loggp.pipeline import EqualPackets, Pipeline, Stage, Timeline
 from headway.loggp.platforms import PLATFORM_SOURCES, PLATFORMS
 from headway.loggp.programs import (
     bulk_gap_run_time,
@@ -43,19 +45,26 @@ from headway.loggp.programs import (
     small_message_traffic,
     uniform_gap_run_time,
 )
+from headway.loggp.routers import forwarding_gap, interface_gap, processor_left
 
 __all__ = [
     "PLATFORMS",
     "PLATFORM_SOURCES",
     "BroadcastTree",
+    "BurstinessFit",
     "Convention",
+    "EqualPackets",
     "Event",
+    "GapRuns",
     "LogGP",
     "MessageLine",
     "MpiMessages",
     "Parallel",
     "Phase",
+    "Pipeline",
     "Series",
+    "Stage",
+    "Timeline",
     "all_to_all_steady_time",
     "all_to_all_time",
     "barrier_time",
@@ -70,7 +79,10 @@ __all__ = [
     "communication_balance",
     "convert",
     "effective_gap",
+    "fit_burstiness",
+    "forwarding_gap",
     "full_fragments",
+    "interface_gap",
     "long_message_time",
     "many_to_one_gap",
     "message_interval",
@@ -80,6 +92,7 @@ __all__ = [
     "one_message_time",
     "overhead_from_round_trip",
     "overhead_run_time",
+    "processor_left",
     "read_latency_run_time",
     "reduction_time",
     "request_reply_time",
