@@ -11,6 +11,8 @@ from headway.loggp.collectives import (
     reduction_time,
 )
 from headway.loggp.conventions import convert
+from headway.loggp.estimates import Estimate
+from headway.loggp.extraction import GapLimit, LogPEstimate, read_signature
 from headway.loggp.messages import (
     bulk_bandwidth,
     bulk_transfer_time,
@@ -46,6 +48,7 @@ from headway.loggp.programs import (
     uniform_gap_run_time,
 )
 from headway.loggp.routers import forwarding_gap, interface_gap, processor_left
+from headway.loggp.signature import Regime, issue_cost, issue_times, regime, steady_issue_cost
 
 __all__ = [
     "PLATFORMS",
@@ -54,14 +57,18 @@ __all__ = [
     "BurstinessFit",
     "Convention",
     "EqualPackets",
+    "Estimate",
     "Event",
+    "GapLimit",
     "GapRuns",
     "LogGP",
+    "LogPEstimate",
     "MessageLine",
     "MpiMessages",
     "Parallel",
     "Phase",
     "Pipeline",
+    "Regime",
     "Series",
     "Stage",
     "Timeline",
@@ -83,6 +90,8 @@ __all__ = [
     "forwarding_gap",
     "full_fragments",
     "interface_gap",
+    "issue_cost",
+    "issue_times",
     "long_message_time",
     "many_to_one_gap",
     "message_interval",
@@ -94,12 +103,15 @@ __all__ = [
     "overhead_run_time",
     "processor_left",
     "read_latency_run_time",
+    "read_signature",
     "reduction_time",
+    "regime",
     "request_reply_time",
     "serialization_time",
     "slowdown",
     "small_message_traffic",
     "small_messages",
+    "steady_issue_cost",
     "train_time",
     "uniform_gap_run_time",
     "windowed_gap",
