@@ -47,12 +47,16 @@ from headway.loggp.programs import (
     small_message_traffic,
     uniform_gap_run_time,
 )
+from headway.loggp.readers import read_netgauge, read_plain
 from headway.loggp.routers import forwarding_gap, interface_gap, processor_left
 from headway.loggp.signature import Regime, issue_cost, issue_times, regime, steady_issue_cost
+from headway.loggp.sizefit import Break, Line, LineParameter, SizeFit, fit_sizes, machine_from_sizes
+from headway.loggp.sizes import SizeSeries, find_breaks, size_series
 
 __all__ = [
     "PLATFORMS",
     "PLATFORM_SOURCES",
+    "Break",
     "BroadcastTree",
     "BurstinessFit",
     "Convention",
@@ -61,6 +65,8 @@ __all__ = [
     "Event",
     "GapLimit",
     "GapRuns",
+    "Line",
+    "LineParameter",
     "LogGP",
     "LogPEstimate",
     "MessageLine",
@@ -70,6 +76,8 @@ __all__ = [
     "Pipeline",
     "Regime",
     "Series",
+    "SizeFit",
+    "SizeSeries",
     "Stage",
     "Timeline",
     "all_to_all_steady_time",
@@ -86,13 +94,16 @@ __all__ = [
     "communication_balance",
     "convert",
     "effective_gap",
+    "find_breaks",
     "fit_burstiness",
+    "fit_sizes",
     "forwarding_gap",
     "full_fragments",
     "interface_gap",
     "issue_cost",
     "issue_times",
     "long_message_time",
+    "machine_from_sizes",
     "many_to_one_gap",
     "message_interval",
     "message_rate",
@@ -103,11 +114,14 @@ __all__ = [
     "overhead_run_time",
     "processor_left",
     "read_latency_run_time",
+    "read_netgauge",
+    "read_plain",
     "read_signature",
     "reduction_time",
     "regime",
     "request_reply_time",
     "serialization_time",
+    "size_series",
     "slowdown",
     "small_message_traffic",
     "small_messages",
