@@ -13,6 +13,7 @@ from headway.loggp.collectives import (
 from headway.loggp.conventions import convert
 from headway.loggp.estimates import Estimate
 from headway.loggp.extraction import GapLimit, LogPEstimate, read_signature
+from headway.loggp.limits import Limit, hidden_gap, hidden_latency, limits
 from headway.loggp.messages import (
     bulk_bandwidth,
     bulk_transfer_time,
@@ -48,6 +49,7 @@ from headway.loggp.programs import (
     uniform_gap_run_time,
 )
 from headway.loggp.readers import read_netgauge, read_plain
+from headway.loggp.related import bsp_superstep_time, lopc_cycle_time, lopc_run_time, qsm_phase_time
 from headway.loggp.routers import forwarding_gap, interface_gap, processor_left
 from headway.loggp.signature import Regime, issue_cost, issue_times, regime, steady_issue_cost
 from headway.loggp.sizefit import Break, Line, LineParameter, SizeFit, fit_sizes, machine_from_sizes
@@ -65,6 +67,7 @@ __all__ = [
     "Event",
     "GapLimit",
     "GapRuns",
+    "Limit",
     "Line",
     "LineParameter",
     "LogGP",
@@ -85,6 +88,7 @@ __all__ = [
     "barrier_time",
     "broadcast_time",
     "broadcast_tree",
+    "bsp_superstep_time",
     "bulk_bandwidth",
     "bulk_gap_run_time",
     "bulk_transfer_time",
@@ -99,10 +103,15 @@ __all__ = [
     "fit_sizes",
     "forwarding_gap",
     "full_fragments",
+    "hidden_gap",
+    "hidden_latency",
     "interface_gap",
     "issue_cost",
     "issue_times",
+    "limits",
     "long_message_time",
+    "lopc_cycle_time",
+    "lopc_run_time",
     "machine_from_sizes",
     "many_to_one_gap",
     "message_interval",
@@ -113,6 +122,7 @@ __all__ = [
     "overhead_from_round_trip",
     "overhead_run_time",
     "processor_left",
+    "qsm_phase_time",
     "read_latency_run_time",
     "read_netgauge",
     "read_plain",

@@ -15,6 +15,7 @@ from headway.kinds import (
     check_not_negative,
     check_positive,
     is_symbolic,
+    plain,
 )
 from headway.loggp.conventions import in_papers
 from headway.loggp.parameters import LogGP
@@ -64,13 +65,22 @@ def request_reply_time(machine: LogGP) -> Any:
 
 
 def message_rate(machine: LogGP) -> Any:
-    """Most messages a processor can send: 1/g [1/s]."""
-    return 1 / machine.gap
+    """Most messages a processor can send: 1/g [1/s]; infinite for a gap of zero."""
+    return _inverse(machine.gap)
 
 
 def bulk_bandwidth(machine: LogGP) -> Any:
-    """Bandwidth of a long message: 1/G [B/s]."""
-    return 1 / machine.gap_per_byte
+    """Bandwidth of a long message: 1/G [B/s]; infinite where bytes cost nothing."""
+    return _inverse(machine.gap_per_byte)
+
+
+def _inverse(time: Any) -> Any:
+    """Give the rate that goes with an interval: infinite for none."""
+    if is_symbolic(time):
+        return 1 / time
+    intervals = np.asarray(time, float)
+    rates = np.full(intervals.shape, np.inf)
+    return plain(np.divide(1.0, intervals, out=rates, where=intervals > 0))
 
 
 def long_message_time(machine: LogGP, size: Quantity) -> Any:
