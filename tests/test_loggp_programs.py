@@ -1,6 +1,5 @@
 """Program laws against the thesis's tables; errata are named, never fitted."""
 
-import math
 
 import numpy as np
 import pytest
@@ -9,13 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from loggp_tables import (
     BASES,
-    GAPS,
     PRINTED_BASES,
     PROGRAMS,
     busiest,
     gap_cells,
     half_unit,
-    interval,
     overhead_cells,
     rows,
     value,
@@ -24,16 +21,13 @@ from loggp_tables import (
 from headway.errors import HeadwayError
 from headway.loggp import (
     Event,
-    GapRuns,
     Parallel,
     Series,
     bulk_gap_run_time,
     burst_gap_run_time,
     byte_imbalance,
     communication_balance,
-    fit_burstiness,
     message_interval,
-    mixed_gap_run_time,
     mpi_overhead_run_time,
     overhead_run_time,
     read_latency_run_time,
@@ -174,88 +168,6 @@ def test_issue_figures():
     assert burst_gap_run_time(13.23, 1294967, 100e-6) == pytest.approx(142.7, abs=0.1)
     assert mpi_overhead_run_time(173.2, 660, 79360, 100e-6) == pytest.approx(189.3, abs=0.1)
     assert bulk_gap_run_time(17.8, 27570880, 1.19e6, 37.5e6) == pytest.approx(40.2, abs=0.1)
-
-
-# ---- gaps: two extremes and what lies between
-
-
-def gap_runs(program):
-    cells = [(level, float(measured)) for level, measured, _ in gap_cells(program)]
-    levels, measured = np.array(cells[1:]).T
-    added = (levels - GAPS[0]) * 1e-6
-    return GapRuns(cells[0][1], busiest(program), 5.8e-6, interval(program), added, measured)
-
-
-def summary(errors):
-    errors = np.abs(np.concatenate(list(errors)))
-    return np.median(errors), np.percentile(errors, 90)
-
-
-def test_mixture_beats_both_extremes_on_the_measured_columns():
-    runs = {program: gap_runs(program) for program in PROGRAMS}
-    fits = {program: fit_burstiness(run) for program, run in runs.items()}
-
-    median, ninetieth = summary(fit.relative_error for fit in fits.values())
-    burst_median, _ = summary(run.predicted(1.0) / run.run_time - 1 for run in runs.values())
-    even_median, _ = summary(run.predicted(0.0) / run.run_time - 1 for run in runs.values())
-
-    assert median < 0.02
-    assert ninetieth < 0.08
-    # the published extremes, as the issue states them to two digits
-    assert burst_median == pytest.approx(0.045, abs=0.0005)
-    assert even_median == pytest.approx(0.060, abs=0.0005)
-    # predicting each run from the others costs little: one number is not overfitted
-    left_out_median, _ = summary(fit.leave_one_out_error for fit in fits.values())
-    assert left_out_median < 0.02
-
-
-@given(st.floats(0, 1), st.floats(6e-6, 1e-4), st.floats(1e3, 1e7))
-def test_fit_gives_back_the_burstiness_of_its_own_law(burstiness, spacing, messages):
-    added = np.array([2.5e-6, 10e-6, 50e-6, 100e-6])
-    run_time = mixed_gap_run_time(50.0, messages, added, 5.8e-6, spacing, burstiness)
-
-    fit = fit_burstiness(GapRuns(50.0, messages, 5.8e-6, spacing, added, run_time))
-
-    # the span between the models may be a hundred-thousandth of the run time
-    assert fit.burstiness == pytest.approx(burstiness, abs=1e-8)
-    assert np.abs(fit.relative_error).max() < 1e-12
-
-
-@given(
-    st.floats(0, 1),
-    st.floats(0, 1e-4),
-    st.floats(0, 1e-5),
-    st.floats(1e-7, 1e-3),
-    st.floats(0, 1e7),
-)
-def test_mixture_lies_between_its_extremes(burstiness, added, gap, spacing, messages):
-    even = uniform_gap_run_time(9.0, messages, added, gap, spacing)
-    burst = burst_gap_run_time(9.0, messages, added)
-
-    mixed = mixed_gap_run_time(9.0, messages, added, gap, spacing, burstiness)
-
-    slack = 1e-12 * burst
-    assert even - slack <= mixed <= burst + slack
-    assert uniform_gap_run_time(9.0, messages, 0.0, gap, spacing) == 9.0
-
-
-def test_burstiness_is_not_determined_without_slack():
-    with pytest.raises(HeadwayError, match="not determined"):
-        fit_burstiness(GapRuns(1.0, 1e5, 5e-6, 5e-6, [1e-5, 2e-5], [2.0, 3.0]))
-    with pytest.raises(HeadwayError, match="at least 2"):
-        GapRuns(1.0, 1e5, 5e-6, 9e-6, [1e-5], [2.0])
-    with pytest.raises(HeadwayError, match="one each"):
-        GapRuns(1.0, 1e5, 5e-6, 9e-6, [1e-5, 2e-5], [2.0])
-
-
-def test_uniform_model_errors_are_those_of_source_models_n16():
-    # mean absolute error in percent over the seven gaps, recomputed independently there
-    recorded = {"Radix": 3.2, "EM3D(write)": 5.4, "EM3D(read)": 11.8, "Sample": 14.3}
-    for program, percent in recorded.items():
-        run = gap_runs(program)
-        mean = np.mean(np.abs(run.predicted(0.0) / run.run_time - 1)) * 100
-        # to the printed digit and the choice of base (Table 3.1 or 3.4)
-        assert mean == pytest.approx(percent, abs=0.3)
 
 
 # ---- other laws
@@ -399,9 +311,3 @@ def test_program_laws_are_one_in_symbols_and_arrays_and_refuse_negatives(law, co
         bad[position] = -1.0
         with pytest.raises(HeadwayError, match="is -1"):
             law(*bad)
-
-
-def test_burstiness_outside_its_range_is_refused():
-    for bad in (-0.1, 1.1, math.nan):
-        with pytest.raises(HeadwayError, match="between 0 and 1"):
-            mixed_gap_run_time(1.0, 1.0, 1.0, 1.0, 1.0, bad)
