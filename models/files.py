@@ -15,7 +15,8 @@ from headway.errors import (
     ModelFileError,
     UnitError,
 )
-from headway.loggp import PLATFORMS, LogGP
+from headway.loggp.parameters import LogGP
+from headway.loggp.platforms import PLATFORMS
 from headway.models import schema
 from headway.models.formula import formula
 from headway.models.graph import CLASS_KEYS, LINK_PARTS, ModelGraph

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from headway.errors import GraphError, UnknownParameter
 from headway.kinds import FUNCTIONS, Quantity, is_symbolic
-from headway.loggp import LogGP
+from headway.loggp.parameters import LogGP
 from headway.models.formula import Constant, Formula, formula
 from headway.models.names import nearest
 from headway.queueing.stations import Station
