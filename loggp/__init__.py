@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from headway.loggp.conventions import convert
     from headway.loggp.estimates import Estimate
     from headway.loggp.extraction import GapLimit, LogPEstimate, read_signature
-    from headway.loggp.limits import Limit, hidden_gap, hidden_latency, limits
     from headway.loggp.messages import (
         bulk_bandwidth,
         bulk_transfer_time,
@@ -54,6 +53,7 @@ if TYPE_CHECKING:
         uniform_gap_run_time,
     )
     from headway.loggp.readers import read_netgauge, read_plain
+    from headway.loggp.regimes import Limit, hidden_gap, hidden_latency, limits
     from headway.loggp.related import (
         bsp_superstep_time,
         lopc_cycle_time,
@@ -182,7 +182,7 @@ __getattr__ = lazy_names(
             "LogPEstimate",
             "read_signature",
         ),
-        "limits": (
+        "regimes": (
             "Limit",
             "hidden_gap",
             "hidden_latency",

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from loggp_tables import GAPS, PROGRAMS, busiest, gap_cells, interval
 
 from headway.errors import HeadwayError
 from headway.loggp import (
@@ -16,6 +15,7 @@ from headway.loggp import (
     mixed_gap_run_time,
     uniform_gap_run_time,
 )
+from tests.loggp_tables import GAPS, PROGRAMS, busiest, gap_cells, interval
 
 
 def gap_runs(program):
