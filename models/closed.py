@@ -117,9 +117,9 @@ def _consistent_throughput(
 
 def bounds(solution: "Solution") -> dict[str, Bounds]:
     """Bounds on a closed solution's throughput and response time, by method."""
-    jobs = solution.model.inputs.get("population")
+    jobs = solution.model.inputs["population"]
     demands = {n: d for n, d in solution.demands().items() if np.any(np.asarray(d) > 0)}
-    if jobs is None or not demands or np.any(np.asarray(jobs) < 1):
+    if not demands or np.any(np.asarray(jobs) < 1):
         return {}
     servers = [_servers(solution.values[f"station {name}"]) for name in demands]
     each = [np.asarray(d) * m for d, m in zip(demands.values(), servers, strict=True)]

@@ -160,6 +160,8 @@ class Solution(Shown):
         Balanced-job and geometric bounds are for single servers only; asymptotic ones for all.
         Empty for an open network, and where nobody circulates.
         """
+        if not self.model.is_closed:
+            return {}
         from headway.models.closed import bounds
 
         return bounds(self)
