@@ -237,6 +237,14 @@ def test_refused_classes(model, error, why):
         model.solve()
 
 
+def test_a_class_that_visits_no_station():
+    graph = ModelGraph("g").station("cpu", MM1(0.1), {"web": 1}).customers("web", population=2)
+    graph = graph.customers("idle", population=3)
+
+    with pytest.raises(GraphError, match="class idle visits no station"):
+        graph.at().solve()
+
+
 @pytest.mark.parametrize("number", [math.inf, math.nan])
 def test_demands_that_are_no_numbers(number):
     graph = ModelGraph("g").declare("v").station("cpu", MM1(0.1), "v")
