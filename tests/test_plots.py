@@ -44,6 +44,17 @@ def test_sweep():
     assert np.isnan(upper.lines[0].get_ydata()[-1])
 
 
+def test_closed_sweep_shows_throughput_too():
+    panels = raid().solve(population=np.arange(1, 60)).plot().axes
+
+    assert [axes.get_ylabel() for axes in panels] == [
+        "throughput [op/s]",
+        "response time [ms]",
+        "utilisation [%]",
+    ]
+    assert panels[-1].get_xlabel() == "population"
+
+
 def test_sweep_of_two():
     rates, counts = (grid.ravel() for grid in np.meshgrid([100.0, 600.0], [8.0, 28.0]))
 
