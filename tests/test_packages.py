@@ -2,9 +2,12 @@
 
 import importlib
 import pkgutil
+import re
+from pathlib import Path
 
 import pytest
 
+DOCS = Path(__file__).parent.parent / "docs"
 ROOMS = ("headway.loggp", "headway.queueing", "headway.models")
 
 
@@ -18,6 +21,15 @@ def test_every_public_name_is_there_and_none_hides_behind_a_module(room):
     for name in package.__all__:
         found = getattr(package, name)
         assert getattr(found, "__doc__", None), name
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_every_module_is_in_the_reference(room):
+    package = importlib.import_module(room)
+    page = DOCS / "reference" / f"{room.removeprefix('headway.')}.md"
+    listed = re.findall(r"automodule:: (\S+)", page.read_text())
+
+    assert listed == sorted(f"{room}.{m.name}" for m in pkgutil.iter_modules(package.__path__))
 
 
 def test_an_unknown_name_is_refused():
