@@ -1,6 +1,5 @@
 """Program laws against the thesis's tables; errata are named, never fitted."""
 
-
 import numpy as np
 import pytest
 import sympy
