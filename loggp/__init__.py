@@ -10,8 +10,16 @@ from headway.loggp.collectives import (
     broadcast_tree,
     reduction_time,
 )
+from headway.loggp.communication import (
+    byte_imbalance,
+    communication_balance,
+    message_interval,
+    sensitivity,
+    slowdown,
+    small_message_traffic,
+)
 from headway.loggp.conventions import convert
-from headway.loggp.estimates import Estimate
+from headway.loggp.estimates import Estimate, repeats_needed
 from headway.loggp.extraction import GapLimit, LogPEstimate, read_signature
 from headway.loggp.limits import Limit, hidden_gap, hidden_latency, limits
 from headway.loggp.messages import (
@@ -24,6 +32,7 @@ from headway.loggp.messages import (
     message_rate,
     one_message_time,
     overhead_from_round_trip,
+    overlap_share,
     request_reply_time,
     train_time,
     windowed_gap,
@@ -36,16 +45,11 @@ from headway.loggp.platforms import PLATFORM_SOURCES, PLATFORMS
 from headway.loggp.programs import (
     bulk_gap_run_time,
     burst_gap_run_time,
-    byte_imbalance,
-    communication_balance,
-    message_interval,
     mixed_gap_run_time,
     mpi_overhead_run_time,
     overhead_run_time,
     read_latency_run_time,
     serialization_time,
-    slowdown,
-    small_message_traffic,
     uniform_gap_run_time,
 )
 from headway.loggp.readers import read_netgauge, read_plain
@@ -121,6 +125,7 @@ __all__ = [
     "one_message_time",
     "overhead_from_round_trip",
     "overhead_run_time",
+    "overlap_share",
     "processor_left",
     "qsm_phase_time",
     "read_latency_run_time",
@@ -129,7 +134,9 @@ __all__ = [
     "read_signature",
     "reduction_time",
     "regime",
+    "repeats_needed",
     "request_reply_time",
+    "sensitivity",
     "serialization_time",
     "size_series",
     "slowdown",

@@ -21,6 +21,7 @@ from headway.loggp import (
     long_message_time,
     many_to_one_gap,
     one_message_time,
+    overlap_share,
     request_reply_time,
     small_messages,
     train_time,
@@ -178,6 +179,13 @@ def test_mpi_message_has_two_regimes():
     assert float(mpi.time(size).subs(size, 4096)) == pytest.approx(mpi.time(4096), rel=1e-15)
 
 
+def test_bandwidth_approaches_its_asymptote():
+    line = MessageLine(20e-6, 38e6)
+
+    assert line.delivered_bandwidth(760) == pytest.approx(19e6, rel=1e-12)  # n_1/2 = T_0 R
+    assert line.delivered_bandwidth(1e12) == pytest.approx(38e6, rel=1e-6)
+
+
 @pytest.mark.parametrize(
     "call",
     [
@@ -186,6 +194,8 @@ def test_mpi_message_has_two_regimes():
         lambda: train_time(PLATFORMS["now"], 0),
         lambda: many_to_one_gap(PLATFORMS["now"], 0),
         lambda: windowed_gap(PLATFORMS["now"], 0),
+        lambda: overlap_share(2.0, 1.0),
+        lambda: overlap_share(2.0, 0.0),
         lambda: MessageLine(-1, 1),
         lambda: MessageLine(1, 0),
         lambda: MessageLine(1, 1).time(0),

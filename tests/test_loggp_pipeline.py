@@ -1,13 +1,12 @@
 """Pipelines: the thesis's figures, a discrete simulation, and a search for the best cut."""
 
-import csv
 import heapq
-from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from loggp_tables import rows
 
 from headway.errors import HeadwayError
 from headway.loggp import (
@@ -19,22 +18,11 @@ from headway.loggp import (
     interface_gap,
     processor_left,
 )
-
-DATA = Path(__file__).parents[1] / "models/data/network_sensitivity"
+from headway.loggp.published import gam_pipeline
 
 
 def gam():
-    with (DATA / "table_6_1_gam_pipeline.csv").open(newline="") as file:
-        return Pipeline(
-            tuple(
-                Stage(
-                    row["stage"],
-                    float(row["occupancy_us"]) * 1e-6,
-                    float(row["gap_us_per_kb"]) * 1e-6 / 1024,
-                )
-                for row in csv.DictReader(file)
-            )
-        )
+    return gam_pipeline(rows("table_6_1_gam_pipeline"))
 
 
 stages = st.lists(
