@@ -164,9 +164,12 @@ def mixed_gap_run_time(
 
     Notes
     -----
-    The thesis has the two extremes only. I is the program's mean interval for whatever
-    share is even: with the intervals of the bursts taken out of the mean (which makes the
-    rest more widely spaced) the law fits Table 3.4 less well.
+    A message that could leave a time x later without harm (its slack) pays max(0, dg - x).
+    The mean over all messages is the law: a share b has no slack, the rest has I - g each.
+    The program's mean interval is still I: what a burst saves in time, b m (I - g) in all,
+    is computation in one piece between bursts, which hides one added gap and not one for
+    each message. The thesis has the two extremes only. If that time were spread over the
+    even share instead, its interval would be longer than I; that fits Table 3.4 less well.
     """
     check_domain("burstiness", burstiness, lambda b: (b >= 0) & (b <= 1), "between 0 and 1")
     _check(base_run_time=base_run_time, messages=messages, added_gap=added_gap, gap=gap)

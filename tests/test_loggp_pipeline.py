@@ -4,6 +4,7 @@ import heapq
 
 import numpy as np
 import pytest
+import sympy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from loggp_tables import rows
@@ -108,6 +109,17 @@ def test_best_cut_of_the_published_pipeline(transfer):
     assert limited.total_time >= best.total_time
 
 
+def test_transfer_time_is_one_in_symbols_and_arrays():
+    size, fixed = sympy.symbols("s O", positive=True)
+    symbolic = Pipeline((Stage("first", fixed, 0.5), Stage("second", 3.0, 0.25)))
+    numeric = Pipeline((Stage("first", 2.0, 0.5), Stage("second", 3.0, 0.25)))
+    sizes = np.array([1.0, 4.0, 50.0])
+
+    for law in (lambda p, s: p.transfer_time(s, 5), lambda p, s: p.bandwidth(s)):
+        expected = [float(law(symbolic, size).subs({size: s, fixed: 2.0})) for s in sizes]
+        np.testing.assert_allclose(law(numeric, sizes), expected, rtol=1e-15)
+
+
 def test_published_figures_of_2_kb_packets():
     pipeline = gam()
 
@@ -167,6 +179,7 @@ def test_router_figures():
         lambda: Pipeline((Stage("idle", 0, 0),)),
         lambda: Stage("bad", -1, 0),
         lambda: Stage("bad", 1, -1),
+        lambda: Pipeline((Stage("s", sympy.Symbol("O", positive=True), 0),)).timeline([1]),
         lambda: gam().timeline([]),
         lambda: gam().timeline([1, 0]),
         lambda: gam().timeline([[1, 2]]),

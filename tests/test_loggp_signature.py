@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import sympy
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
@@ -178,6 +179,14 @@ def test_no_window_means_no_stall():
 
     assert np.all(np.diff(issue_times(machine, 30, window=None)) == 2.0)
     assert issue_times(machine, 30).max() > 1000
+
+
+def test_symbols_and_arrays_have_no_signature():
+    for part in (sympy.Symbol("L", positive=True), np.array([1.0, 2.0])):
+        with pytest.raises(HeadwayError, match="plain numbers"):
+            issue_times(LogGP(part, 1.0, 1.0, 1.0, 0.0), 4)
+    with pytest.raises(HeadwayError, match="window is 0"):
+        issue_times(PLATFORMS["now"], 4, window=0)
 
 
 def only(bursts, delays):
