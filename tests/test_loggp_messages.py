@@ -57,6 +57,16 @@ def test_platforms_stand_as_printed_in_table_2_1():
         assert math.isclose(1e-6 / machine.gap_per_byte, float(row["bulk_bandwidth_mb_s"]))
 
 
+def test_spine_router_stands_as_printed_in_table_6_2():
+    row, spine = rows("network_sensitivity/table_6_2_spine_loggp.csv")[0], PLATFORMS["spine-router"]
+
+    printed = [float(row[f"{name}_us"]) for name in ("overhead", "gap", "latency")]
+    np.testing.assert_allclose(
+        [spine.overhead * 1e6, spine.gap * 1e6, spine.latency * 1e6], printed, rtol=1e-12
+    )
+    assert math.isclose(1e-6 / spine.gap_per_byte, float(row["bulk_bandwidth_mb_s"]))
+
+
 def test_mean_overheads_of_the_thesis_are_those_of_the_microbenchmark():
     for name in ("paragon", "meiko"):
         # Table 2.1 is printed to 0.1 us: half a unit

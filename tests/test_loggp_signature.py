@@ -89,6 +89,23 @@ def test_parameters_over_its_range_come_back(latency, send, receive, gap):
         assert found.gap.value == pytest.approx(gap, rel=1e-9)
 
 
+def test_observed_gaps_of_table_2_2_come_out_of_the_discrete_model():
+    misses = {}
+    for row in rows("network_sensitivity/table_2_2_calibration.csv"):
+        varied, level = row["varied_parameter"], float(row["desired_us"])
+        if varied == "overhead" or (varied == "latency" and level >= 55):
+            overhead, latency = (float(row[f"observed_{n}_us"]) for n in ("overhead", "latency"))
+            times = issue_times(LogGP(latency, overhead, overhead, 5.8, 0.0), 128)
+            gap = (times[127] - times[63]) / 64
+            misses[varied, level] = abs(gap - float(row["observed_gap_us"]))
+
+    # 2 o where o > g, and (L + 2 o) / 4 at high latency: printed to 0.1 us, so 2 o is known
+    # to 0.1; one published point is 2 us off (source-models N7 and N8)
+    assert misses.pop(("overhead", 77.9)) == pytest.approx(2.0, abs=0.1)
+    assert len(misses) == 10
+    assert max(misses.values()) <= 0.2 + 1e-9
+
+
 def test_what_limits_the_gap_is_named():
     limits = {
         GapLimit.NETWORK: LogGP(5.0, 2.0, 2.0, 8.0, 0.0),
