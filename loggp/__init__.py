@@ -21,7 +21,6 @@ from headway.loggp.communication import (
 from headway.loggp.conventions import convert
 from headway.loggp.estimates import Estimate, repeats_needed
 from headway.loggp.extraction import GapLimit, LogPEstimate, read_signature
-from headway.loggp.limits import Limit, hidden_gap, hidden_latency, limits
 from headway.loggp.messages import (
     bulk_bandwidth,
     bulk_transfer_time,
@@ -58,6 +57,7 @@ from headway.loggp.routers import forwarding_gap, interface_gap, processor_left
 from headway.loggp.signature import Regime, issue_cost, issue_times, regime, steady_issue_cost
 from headway.loggp.sizefit import Break, Line, LineParameter, SizeFit, fit_sizes, machine_from_sizes
 from headway.loggp.sizes import SizeSeries, find_breaks, size_series
+from headway.loggp.validity import Limit, hidden_gap, hidden_latency, limits
 
 __all__ = [
     "PLATFORMS",
