@@ -28,15 +28,15 @@ POINTS = 1_000_000
 REPEATS = 50
 
 
-def best_time(call: Callable[[], object]) -> float:
-    """Give the shortest of several runs, after one to warm up [s]."""
-    call()
-    times = []
-    for _ in range(REPEATS):
-        start = time.perf_counter()
-        call()
-        times.append(time.perf_counter() - start)
-    return min(times)
+def best_times(*calls: Callable[[], object]) -> list[float]:
+    """Give the shortest of several runs of each call, taken in turn after a warm-up [s]."""
+    times = np.empty((REPEATS, len(calls)))
+    for run in range(-1, REPEATS):  # -1 warms up; the last run overwrites its row
+        for place, call in enumerate(calls):
+            start = time.perf_counter()
+            call()
+            times[run, place] = time.perf_counter() - start
+    return [float(shortest) for shortest in times.min(axis=0)]
 
 
 Call = Callable[[], object]
@@ -72,7 +72,7 @@ def laws(varied: NDArray[np.float64]) -> dict[str, tuple[Call, Call]]:
 def show_laws() -> None:
     """Print how much longer each law takes than its bare expression."""
     for name, (law, bare) in laws(np.linspace(0, 1e-4, POINTS)).items():
-        took, least = best_time(law), best_time(bare)
+        took, least = best_times(law, bare)
         print(
             f"{name:14} {took * 1e3:7.2f} ms   {took / least:5.2f} x bare NumPy ({POINTS:,} points)"
         )
@@ -84,15 +84,16 @@ def show_breaks() -> None:
     size = 1024.0 * np.arange(1, 501)
     times = np.where(size > 65536, 60e-6 + size / 1.25e9, 12e-6 + size / 0.9e9)
     series = [SizeSeries("t", size, times[:, None] * (1 + 0.03 * random.standard_normal((500, 5))))]
-    print(f"break finding, 500 sizes: {best_time(lambda: find_breaks(series)) * 1e3:.1f} ms")
-    print(f"whole fit with intervals: {best_time(lambda: fit_sizes(series)) * 1e3:.1f} ms")
+    searching, fitting = best_times(lambda: find_breaks(series), lambda: fit_sizes(series))
+    print(f"break finding, 500 sizes: {searching * 1e3:.1f} ms")
+    print(f"whole fit with intervals: {fitting * 1e3:.1f} ms")
 
 
 def show_pipeline() -> None:
     """Print the time of a long transfer through five stages."""
     pipeline = Pipeline(tuple(Stage(str(k), 5e-6 + k * 1e-7, 1e-9 * k) for k in range(5)))
     sizes = np.full(POINTS, 4096.0)
-    took = best_time(lambda: pipeline.timeline(sizes))
+    (took,) = best_times(lambda: pipeline.timeline(sizes))
     print(f"pipeline, 5 stages, {POINTS:,} packets: {took * 1e3:.1f} ms")
 
 

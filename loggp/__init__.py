@@ -15,8 +15,16 @@ if TYPE_CHECKING:
         broadcast_tree,
         reduction_time,
     )
+    from headway.loggp.communication import (
+        byte_imbalance,
+        communication_balance,
+        message_interval,
+        sensitivity,
+        slowdown,
+        small_message_traffic,
+    )
     from headway.loggp.conventions import convert
-    from headway.loggp.estimates import Estimate
+    from headway.loggp.estimates import Estimate, repeats_needed
     from headway.loggp.extraction import GapLimit, LogPEstimate, read_signature
     from headway.loggp.messages import (
         bulk_bandwidth,
@@ -28,6 +36,7 @@ if TYPE_CHECKING:
         message_rate,
         one_message_time,
         overhead_from_round_trip,
+        overlap_share,
         request_reply_time,
         train_time,
         windowed_gap,
@@ -40,20 +49,14 @@ if TYPE_CHECKING:
     from headway.loggp.programs import (
         bulk_gap_run_time,
         burst_gap_run_time,
-        byte_imbalance,
-        communication_balance,
-        message_interval,
         mixed_gap_run_time,
         mpi_overhead_run_time,
         overhead_run_time,
         read_latency_run_time,
         serialization_time,
-        slowdown,
-        small_message_traffic,
         uniform_gap_run_time,
     )
     from headway.loggp.readers import read_netgauge, read_plain
-    from headway.loggp.regimes import Limit, hidden_gap, hidden_latency, limits
     from headway.loggp.related import (
         bsp_superstep_time,
         lopc_cycle_time,
@@ -71,6 +74,7 @@ if TYPE_CHECKING:
         machine_from_sizes,
     )
     from headway.loggp.sizes import SizeSeries, find_breaks, size_series
+    from headway.loggp.validity import Limit, hidden_gap, hidden_latency, limits
 
 __all__ = [
     "PLATFORMS",
@@ -138,6 +142,7 @@ __all__ = [
     "one_message_time",
     "overhead_from_round_trip",
     "overhead_run_time",
+    "overlap_share",
     "processor_left",
     "qsm_phase_time",
     "read_latency_run_time",
@@ -146,7 +151,9 @@ __all__ = [
     "read_signature",
     "reduction_time",
     "regime",
+    "repeats_needed",
     "request_reply_time",
+    "sensitivity",
     "serialization_time",
     "size_series",
     "slowdown",
@@ -175,18 +182,23 @@ __getattr__ = lazy_names(
             "broadcast_tree",
             "reduction_time",
         ),
+        "communication": (
+            "byte_imbalance",
+            "communication_balance",
+            "message_interval",
+            "sensitivity",
+            "slowdown",
+            "small_message_traffic",
+        ),
         "conventions": ("convert",),
-        "estimates": ("Estimate",),
+        "estimates": (
+            "Estimate",
+            "repeats_needed",
+        ),
         "extraction": (
             "GapLimit",
             "LogPEstimate",
             "read_signature",
-        ),
-        "regimes": (
-            "Limit",
-            "hidden_gap",
-            "hidden_latency",
-            "limits",
         ),
         "messages": (
             "bulk_bandwidth",
@@ -198,6 +210,7 @@ __getattr__ = lazy_names(
             "message_rate",
             "one_message_time",
             "overhead_from_round_trip",
+            "overlap_share",
             "request_reply_time",
             "train_time",
             "windowed_gap",
@@ -231,16 +244,11 @@ __getattr__ = lazy_names(
         "programs": (
             "bulk_gap_run_time",
             "burst_gap_run_time",
-            "byte_imbalance",
-            "communication_balance",
-            "message_interval",
             "mixed_gap_run_time",
             "mpi_overhead_run_time",
             "overhead_run_time",
             "read_latency_run_time",
             "serialization_time",
-            "slowdown",
-            "small_message_traffic",
             "uniform_gap_run_time",
         ),
         "readers": (
@@ -277,6 +285,12 @@ __getattr__ = lazy_names(
             "SizeSeries",
             "find_breaks",
             "size_series",
+        ),
+        "validity": (
+            "Limit",
+            "hidden_gap",
+            "hidden_latency",
+            "limits",
         ),
     },
 )

@@ -19,7 +19,7 @@ import numpy as np
 
 from headway.errors import InvalidParameter
 from headway.kinds import apply, check_not_negative, is_symbolic
-from headway.loggp.conventions import in_papers
+from headway.loggp.conventions import in_papers, plain_numbers
 from headway.loggp.messages import one_message_time
 from headway.loggp.parameters import LogGP
 
@@ -43,18 +43,6 @@ class BroadcastTree:
     def time(self) -> float:
         """Time until all processors have the message [s]."""
         return max(self.informed)
-
-
-def _plain_numbers(machine: LogGP, operation: str) -> tuple[float, float, float, float, int]:
-    """Give L, o_s, o_r, g and P as plain numbers, or say that only those will do."""
-    machine = in_papers(machine)
-    times = (machine.latency, machine.send_overhead, machine.receive_overhead, machine.gap)
-    values = (*times, machine.processors)
-    if is_symbolic(*values) or any(np.ndim(cast(Any, value)) for value in values):
-        msg = f"{operation} needs plain numbers: the order of its events depends on them"
-        raise InvalidParameter(msg)
-    latency, send, receive, gap = (float(np.asarray(time)) for time in times)
-    return latency, send, receive, gap, int(np.asarray(machine.processors))
 
 
 def broadcast_tree(machine: LogGP) -> BroadcastTree:
@@ -85,7 +73,7 @@ def broadcast_tree(machine: LogGP) -> BroadcastTree:
     ----------
     Karp et al. 1993; Culler et al. 1993 (figure of the tree for P = 8, L = 6, g = 4, o = 2).
     """
-    latency, send, receive, gap, processors = _plain_numbers(machine, "a broadcast tree")
+    latency, send, receive, gap, processors = plain_numbers(machine, "a broadcast tree")
     flight, interval = send + latency + receive, max(gap, send)
     sender, informed = [-1], [0.0]
     offers = [(flight, 0)]
@@ -195,7 +183,7 @@ def all_to_all_time(machine: LogGP) -> float:
     ----------
     Culler et al. 1993 (staggered schedule of the remap).
     """
-    *parts, processors = _plain_numbers(machine, "an all-to-all schedule")
+    *parts, processors = plain_numbers(machine, "an all-to-all schedule")
     messages = processors - 1
     if messages == 0:
         return 0.0

@@ -65,12 +65,26 @@ def request_reply_time(machine: LogGP) -> Any:
 
 
 def message_rate(machine: LogGP) -> Any:
-    """Most messages a processor can send: 1/g [1/s]; infinite for a gap of zero."""
+    """Most messages a processor can send: 1/g [1/s]; infinite for a gap of zero.
+
+    Examples
+    --------
+    >>> from headway.loggp import LogGP
+    >>> message_rate(LogGP(5.0, 2.0, 2.0, 4.0, 0.0))
+    0.25
+    """
     return _inverse(machine.gap)
 
 
 def bulk_bandwidth(machine: LogGP) -> Any:
-    """Bandwidth of a long message: 1/G [B/s]; infinite where bytes cost nothing."""
+    """Bandwidth of a long message: 1/G [B/s]; infinite where bytes cost nothing.
+
+    Examples
+    --------
+    >>> from headway.loggp import LogGP
+    >>> bulk_bandwidth(LogGP(5.0, 2.0, 2.0, 4.0, 0.0))
+    inf
+    """
     return _inverse(machine.gap_per_byte)
 
 
@@ -279,3 +293,29 @@ def overhead_from_round_trip(round_trip: Quantity, latency: Quantity) -> Any:
     overhead = (round_trip - 2 * latency) / 4
     check_not_negative("overhead, (round_trip - 2 * latency) / 4,", overhead)
     return overhead
+
+
+def overlap_share(overhead: Quantity, transfer_time: Quantity) -> Any:
+    """Share of a bulk transfer that computation can overlap: 1 - o(n) / T(n).
+
+    Parameters
+    ----------
+    overhead
+        Processor time o(n) of the transfer [s], 0 or more; at most its time.
+    transfer_time
+        Time T(n) of the transfer [s], positive.
+
+    Examples
+    --------
+    >>> round(overlap_share(143e-6, 298e-6), 2)
+    0.52
+
+    References
+    ----------
+    Culler et al. 1996, section "Bulk-transfer overhead" (4 KB on Myrinet).
+    """
+    check_not_negative("overhead", overhead)
+    check_positive("transfer_time", transfer_time)
+    share = 1 - overhead / transfer_time
+    check_not_negative("overlap, 1 - overhead / transfer_time,", share)
+    return share

@@ -49,14 +49,14 @@ def test_mixture_beats_both_extremes_on_the_measured_columns():
 
 
 def spread_out(runs, share):
-    """The mixture that keeps the mean interval: the even share is spaced more widely."""
+    """The mixture whose bursts leave their time to the even share, which is spaced wider."""
     rest = max(1 - share, 1e-9)
     wider = (runs.message_interval - share * runs.gap) / rest
     even = np.maximum(runs.added_gap + runs.gap - max(wider, runs.gap), 0)
     return runs.base_run_time + runs.messages * (share * runs.added_gap + (1 - share) * even)
 
 
-def test_keeping_the_mean_interval_fits_less_well():
+def test_leaving_the_time_to_the_even_share_fits_less_well():
     """What the notes of `mixed_gap_run_time` say about the other reading of the mixture."""
     shares = np.linspace(0, 1, 501)
     errors, law_errors = [], []

@@ -160,7 +160,7 @@ def test_symbols_without_closed_form_are_refused():
     symbol = sympy.Symbol("x", positive=True)
     with pytest.raises(HeadwayError, match="no closed form"):
         lopc_cycle_time(symbol, 0, 1)
-    with pytest.raises(HeadwayError, match="give numbers"):
+    with pytest.raises(HeadwayError, match="plain numbers"):
         limits(LogGP(symbol, 1, 1, 1, 1))
 
 

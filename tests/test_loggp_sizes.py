@@ -71,6 +71,32 @@ def test_breaks_are_found_in_number_and_place(kind):
     assert right >= 190
 
 
+def random_pieces(random, jumps):
+    """Lines in random places; at each break the time grows 1.4 to 3 times."""
+    places = np.sort(random.choice(np.arange(6, 39, 7), jumps, replace=False))
+    pieces = [(0, random.uniform(2e-6, 3e-5), 1e-9 * random.uniform(0.3, 3))]
+    for place in places:
+        _, intercept, slope = pieces[-1]
+        steeper = slope * random.uniform(1, 1.5)
+        before = intercept + slope * SIZES[place]
+        after = random.uniform(1.4, 3) * before
+        pieces.append((SIZES[place], max(after - steeper * SIZES[place], 0.0), steeper))
+    return pieces
+
+
+@pytest.mark.parametrize("jumps", [0, 1, 2])
+def test_breaks_of_random_curves_are_found(jumps):
+    random = np.random.default_rng([2024, jumps])
+    curves = [random_pieces(random, jumps) for _ in range(200)]
+
+    right = sum(
+        is_right(find_breaks([SizeSeries("t", SIZES, noisy(curve(pieces, SIZES), seed))]), pieces)
+        for seed, pieces in enumerate(curves, 900_000)
+    )
+
+    assert right >= 190
+
+
 def all_partitions(count, least=3):
     for number in range(count // least):
         for breaks in itertools.combinations(range(least, count - least + 1), number):

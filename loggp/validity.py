@@ -6,9 +6,8 @@ Source: Martin's thesis, sections 2.2, 2.3.1 and 2.4; Table 2.2.
 from enum import StrEnum
 from typing import Any
 
-from headway.errors import InvalidParameter
-from headway.kinds import Quantity, apply, is_symbolic
-from headway.loggp.conventions import in_papers
+from headway.kinds import Quantity, apply
+from headway.loggp.conventions import plain_numbers
 from headway.loggp.messages import effective_gap, one_message_time, windowed_gap
 from headway.loggp.parameters import LogGP
 from headway.loggp.signature import WINDOW
@@ -65,7 +64,7 @@ def limits(machine: LogGP, window: int = WINDOW) -> tuple[Limit, ...]:
     Raises
     ------
     InvalidParameter
-        For symbols, of which nothing can be said.
+        For symbols or arrays.
 
     Examples
     --------
@@ -75,12 +74,7 @@ def limits(machine: LogGP, window: int = WINDOW) -> tuple[Limit, ...]:
     o_s + o_r > g: the processor sets the interval; added gap is hidden at first
     G = 0: a long message costs no more than a short one
     """
-    machine = in_papers(machine)
-    times = (machine.latency, machine.send_overhead, machine.receive_overhead, machine.gap)
-    if is_symbolic(*times, machine.gap_per_byte):
-        msg = "limits depend on the values of the parameters; give numbers"
-        raise InvalidParameter(msg)
-    latency, send, receive, gap = (float(time) for time in times)  # type: ignore[arg-type]
+    latency, send, receive, gap, _ = plain_numbers(machine, "naming the limits")
     if not any((latency, send, receive, gap)):
         return (Limit.NOTHING_LIMITS,)
     holds = {
