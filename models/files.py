@@ -42,6 +42,9 @@ _FIELD_UNITS = {
     "gap": unit("s"),
     "gap_per_byte": unit("s/B"),
 }
+MOST_ENTRIES = 10_000
+"""Parameters, stations, routes and so on, counted together."""
+
 FILE_KEYS = {"places": "capacity"}
 """Numbers of stations that model files call otherwise than Python does."""
 
@@ -97,11 +100,19 @@ def _entry(text: str, place: "Place") -> schema.ModelEntry:
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         msg = f"not TOML: {str(error)[:200]}"
         raise place.error(msg) from None
+    _check_size(document, place)
     try:
         return schema.structure(document)
     except Exception as error:
         what, path = schema.faults(error)[0]
         raise place.error(what, *path) from None
+
+
+def _check_size(document: dict[str, Any], place: Place) -> None:
+    count = sum(len(table) for table in document.values() if isinstance(table, dict | list))
+    if count > MOST_ENTRIES:
+        msg = f"{count} entries are more than the {MOST_ENTRIES} a model may have"
+        raise place.error(msg)
 
 
 class _Builder:
