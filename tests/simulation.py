@@ -354,7 +354,8 @@ def _stay(log: Log, edges: FloatArray) -> FloatArray:
     """Mean length of the stays that end in each batch."""
     over = log.only(np.isfinite(log.exit))
     total = np.histogram(over.exit, edges, weights=over.exit - over.arrival)[0]
-    return total / np.histogram(over.exit, edges)[0]
+    mean: FloatArray = total / np.histogram(over.exit, edges)[0]
+    return mean
 
 
 def _present(log: Log, edges: FloatArray) -> FloatArray:
