@@ -188,7 +188,7 @@ class ModelGraph:
             if station not in self.stations:
                 msg = f"{place}: there is no station {station!r}{nearest(station, self.stations)}"
                 raise GraphError(msg)
-        if any((r.source, r.target) == (source, target) for r in self.routes):
+        if target in [route.target for route in self.routes if route.source == source]:
             msg = f"{place} is given twice; add up the probabilities"
             raise GraphError(msg)
         graph, read = self._read(probability, f"{place}: probability")

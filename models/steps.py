@@ -99,8 +99,12 @@ def _traffic_steps(graph: ModelGraph) -> list[Step]:
 
 def losing(graph: ModelGraph) -> list[str]:
     """Stations that turn away what finds no place."""
+    return [name for name, component in graph.stations.items() if _loses(component)]
+
+
+def _loses(component: Component) -> bool:
     unlike = Station.loss_probability
-    return [n for n, c in graph.stations.items() if c.kind.loss_probability is not unlike]  # type: ignore[attr-defined]
+    return component.kind.loss_probability is not unlike  # type: ignore[attr-defined]
 
 
 def _visits_with_loss(graph: ModelGraph, values: Mapping[str, Any]) -> Any:
@@ -165,7 +169,7 @@ def _station_steps(graph: ModelGraph, name: str) -> list[Step]:
 def _residence_steps(graph: ModelGraph, name: str) -> list[Step]:
     """Residence time: V R, of those visits that are let in."""
     factors = (f"{name}.visits", f"{name}.response_time")
-    if name not in losing(graph):
+    if not _loses(graph.stations[name]):
         return [_product_step(f"{name}.residence_time", *factors)]
     lost = f"{name}.loss_probability"
     needs = {f"station {name}", f"{name}.arrival_rate"}
