@@ -11,6 +11,7 @@ from headway.kinds import FloatArray
 from headway.queueing.approximate import Closed, linearizer, schweitzer
 from headway.queueing.centres import Centre, Kind, Method, spread
 from headway.queueing.convolution import convolution
+from headway.queueing.digits import Single, digit_convolution
 from headway.queueing.mva import mean_value_analysis
 
 _LONG = 200  # population from which a single point goes faster by convolution
@@ -29,8 +30,8 @@ def choose(method: Method, centres: Sequence[Centre], jobs: FloatArray) -> Metho
     """
     if method not in {Method.AUTO, Method.EXACT}:
         return method
-    long = jobs.size == 1 and jobs[0] >= _LONG
-    if any(c.kind is Kind.VARYING for c in centres) or (method is Method.AUTO and long):
+    long = method is Method.AUTO and jobs.size == 1 and jobs[0] >= _LONG
+    if long or any(c.kind is Kind.VARYING for c in centres):
         return Method.CONVOLUTION
     return Method.EXACT
 
@@ -62,6 +63,12 @@ def _exact(centres: Sequence[Centre], think: FloatArray, jobs: FloatArray) -> _R
 def _convolution(centres: Sequence[Centre], think: FloatArray, jobs: FloatArray) -> _Result:
     still = think + _delays(centres, jobs)
     queues, varying = _of(Kind.QUEUE, centres), _of(Kind.VARYING, centres)
+    if queues and not varying and jobs.size == 1:
+        demand, split = _rows(queues, jobs)
+        network = Single(demand[:, 0], split[:, 0].astype(int), float(still[0]), int(jobs[0]))
+        if network.has_few_digits:
+            rate, single = digit_convolution(network)
+            return _place(centres, rate, single, [])
     rate, single, several = convolution(queues, varying, still, jobs)
     return _place(centres, rate, single, several)
 
