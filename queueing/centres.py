@@ -51,7 +51,8 @@ class Centre:
     demand
         Service a job needs of it, D = V S [s], shape (points,).
     queues
-        Separate queues among which jobs choose at random, shape (points,).
+        Separate queues among which jobs choose at random, infinitely many of a delay, shape
+        (points,).
     speeds
         Of a varying centre: its speed with 1, 2... jobs over that with one, shape
         (numbers, points); the last holds on.
@@ -64,10 +65,8 @@ class Centre:
 
     @property
     def servers(self) -> FloatArray:
-        """Servers in use at saturation: infinitely many of a delay."""
-        if self.kind is Kind.DELAY:
-            return _ENDLESS
-        return self.queues if self.kind is Kind.QUEUE else np.asarray(self.speeds[-1])
+        """Servers in use at saturation, shape (points,)."""
+        return np.asarray(self.speeds[-1]) if self.kind is Kind.VARYING else self.queues
 
 
 def spread(values: Any, points: int) -> FloatArray:
@@ -175,13 +174,13 @@ def _centre(
     if type(station) is MMm and (count > 1).any():
         present = np.arange(1, int(count.max()) + 1)[:, None]
         return Centre(Kind.VARYING, demand, np.ones(1), np.minimum(present, count))
-    kind = Kind.DELAY if type(station) is Delay else Kind.QUEUE
-    return Centre(kind, demand, count, _STEADY)
+    if type(station) is Delay:
+        return Centre(Kind.DELAY, demand, np.full(demand.shape, np.inf), _STEADY)
+    return Centre(Kind.QUEUE, demand, count, _STEADY)
 
 
 _PRODUCT_FORM = (Delay, MM1, MMm, Parallel, LoadDependent)
 _STEADY = np.ones((1, 1))
-_ENDLESS = np.full(1, np.inf)
 
 
 def check_population(population: object) -> None:

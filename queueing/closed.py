@@ -16,7 +16,6 @@ from headway.queueing.centres import (
     common_shape,
     read_centres,
     rows,
-    spread,
 )
 from headway.queueing.closed_methods import SOLVERS, choose, note
 from headway.queueing.stations import Station
@@ -103,8 +102,9 @@ def solve_closed(
     check_not_negative("visits", visited)
     times = rows([station.service_time for station in stations], shape)
     (jobs,), (think,) = rows([population], shape), rows([think_time], shape)
-    centres = read_centres(stations, visited * times, shape)
-    _check_demand(centres, think)
+    demand = visited * times
+    _check_demand(demand, think)
+    centres = read_centres(stations, demand, shape)
     used = choose(Method(method), centres, jobs)
     rate, queue = SOLVERS[used](centres, think, jobs)
     answers = _solution(centres, visited, times, jobs, rate, queue)
@@ -112,8 +112,8 @@ def solve_closed(
     return ClosedSolution(method=used, approximation=note(used, centres), **shaped)
 
 
-def _check_demand(centres: Sequence[Centre], think: FloatArray) -> None:
-    if not (think + sum(c.demand for c in centres) > 0).all():
+def _check_demand(demand: FloatArray, think: FloatArray) -> None:
+    if not (think + demand.sum(axis=0)).all():
         raise GraphError("no station has a demand and nobody thinks: jobs would circulate for ever")
 
 
@@ -130,7 +130,7 @@ def _solution(
     some = through > 0
     per_visit = np.where(some, queue / np.where(some, through, 1.0), times)
     residence = np.where(jobs > 0, visits * per_visit, 0.0)
-    servers = np.array([spread(c.servers, jobs.size) for c in centres])
+    servers = np.array([c.servers for c in centres])
     return {
         "throughput": rate,
         "response_time": residence.sum(axis=0),

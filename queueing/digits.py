@@ -10,53 +10,34 @@ Source: Bostan and Mori, "A simple and fast algorithm for computing the N-th ter
 linearly recurrent sequence", SOSA 2021, for the halving of the index.
 """
 
-from dataclasses import dataclass
+from math import exp
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
 from headway.kinds import FloatArray
+from headway.queueing.saturated import SinglePoint
 
 _THINKING = 64.0  # think time over largest demand up to which carries are short
 _DOUBLINGS = 800  # powers of 2 that sums may grow by: with exp(64) below 2**1023
-_ENOUGH = 1e-18
+_NEGLIGIBLE = 1e-17  # share of a sum
 
 
-@dataclass(frozen=True)
-class Single:
-    """A closed network of single servers at one operating point.
+def has_few_digits(network: SinglePoint) -> bool:
+    """Whether `digit_convolution` can hold a network: no overflow, and few jobs that think.
 
-    Parameters
-    ----------
-    demand
-        Service demands D, shape (stations,) [s].
-    queues
-        Separate queues each is split into, shape (stations,).
-    think_time
-        Time Z without queueing, delays included [s].
-    population
-        Jobs N.
+    Examples
+    --------
+    >>> has_few_digits(SinglePoint(np.ones(1), np.ones(1, int), think_time=1.0, population=2))
+    True
     """
-
-    demand: FloatArray
-    queues: NDArray[np.intp]
-    think_time: float
-    population: int
-
-    @property
-    def slowest(self) -> float:
-        """Demand of the slowest queue [s]."""
-        return float((self.demand / self.queues).max())
-
-    @property
-    def has_few_digits(self) -> bool:
-        """Whether `digit_convolution` can hold it: no overflow, and few jobs that think."""
-        doublings = (self.queues.sum() + 1) * self.population.bit_length()
-        return bool(self.think_time < _THINKING * self.slowest and doublings < _DOUBLINGS)
+    doublings = (network.queues.sum() + 1) * network.population.bit_length()
+    few = network.think_time < _THINKING * network.share.max()
+    return bool(few and doublings < _DOUBLINGS)
 
 
-def digit_convolution(network: Single) -> tuple[FloatArray, FloatArray]:
+def digit_convolution(network: SinglePoint) -> tuple[FloatArray, FloatArray]:
     """Throughput, shape (1,), and queue lengths, shape (stations, 1).
 
     R_k = D_k G_k(N - 1) / G(N - 1), X = N / (Z + sum R_k), where G_k is G of the network
@@ -64,16 +45,17 @@ def digit_convolution(network: Single) -> tuple[FloatArray, FloatArray]:
 
     Examples
     --------
-    >>> network = Single(np.ones(1), np.ones(1, int), think_time=1.0, population=2)
+    >>> network = SinglePoint(np.ones(1), np.ones(1, int), think_time=1.0, population=2)
     >>> [values.round(12).tolist() for values in digit_convolution(network)]
     [[0.8], [[1.2]]]
     """
-    ratios = network.demand / network.queues / network.slowest
+    slowest = network.share.max()
+    ratios = network.share / slowest
     places = np.arange(max(network.population - 1, 1).bit_length())
     powers = ratios[:, None] ** (1 << places)
     digits = (max(network.population - 1, 0) >> places) & 1
     sums = _sums(np.repeat(powers, network.queues, axis=0), digits)
-    held = _thinking(network.think_time / network.slowest)
+    held = _thinking(network.think_time / slowest)
     constants = _added(held, _tables(sums, powers, max(held.size, len(sums))), len(sums))
     residence = network.demand * constants[1:] / constants[0]
     rate = np.array([network.population / (network.think_time + residence.sum())])
@@ -83,12 +65,12 @@ def digit_convolution(network: Single) -> tuple[FloatArray, FloatArray]:
 def _thinking(mean: float) -> FloatArray:
     """Weights a**n / n! of n jobs thinking.
 
-    As no queue serves faster than at 1 / slowest, the weight of n + 1 thinking jobs among N
-    over that of n is at most a / (n + 1) with a = think time / slowest: what is cut off
-    is a smaller part of G(N) than of the sum of these weights, exp(a).
+    They are cut off where the rest is a negligible share of their sum, exp(a). Of G(N) it is
+    a smaller share still: there each weight is multiplied by G of the queues alone with N - n
+    jobs, which falls with n as the slowest queue's ratio is 1.
     """
-    weights = [1.0]
-    while len(weights) < 2 * mean or weights[-1] > _ENOUGH:
+    weights, enough = [1.0], _NEGLIGIBLE * exp(mean)
+    while len(weights) < 2 * mean or weights[-1] > enough:
         weights.append(weights[-1] * mean / len(weights))
     return np.array(weights)
 
@@ -112,11 +94,11 @@ def _tables(sums: FloatArray, powers: FloatArray, width: int) -> FloatArray:
     One row is for the network itself, one for each station with a queue of it twice. From
     carry s to carry t the digits add 2 t + 1 - s.
     """
-    values = sums.T[:, None]
-    padded = np.zeros((sums.shape[1], len(powers) + 1, 3 * width))
-    padded[..., width - 2 : width - 2 + len(sums)] = values
-    padded[:, 1:, width - 1 : width - 2 + len(sums)] += powers.T[..., None] * values[..., :-1]
-    windows = sliding_window_view(padded, 2 * width, axis=-1)
+    values, first = sums.T[:, None], width - 2
+    padded = np.zeros((len(values), len(powers) + 1, 2 * width + len(sums)))
+    padded[..., first : first + len(sums)] = values
+    padded[:, 1:, first + 1 : first + len(sums)] += powers.T[..., None] * values[..., :-1]
+    windows = sliding_window_view(padded, width + len(sums), axis=-1)
     return windows[:, :, width - 1 :: -1, ::2]
 
 
