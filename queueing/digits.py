@@ -27,6 +27,11 @@ _NEGLIGIBLE = 1e-17  # share of a sum
 def has_few_digits(network: SinglePoint) -> bool:
     """Whether `digit_convolution` can hold a network: no overflow, and few jobs that think.
 
+    Parameters
+    ----------
+    network
+        Single servers at one operating point.
+
     Examples
     --------
     >>> has_few_digits(SinglePoint(np.ones(1), np.ones(1, int), think_time=1.0, population=2))
@@ -42,6 +47,11 @@ def digit_convolution(network: SinglePoint) -> tuple[FloatArray, FloatArray]:
 
     R_k = D_k G_k(N - 1) / G(N - 1), X = N / (Z + sum R_k), where G_k is G of the network
     with a queue of k twice: its mean number, and one more, is G_k / G.
+
+    Parameters
+    ----------
+    network
+        Single servers at one operating point.
 
     Examples
     --------

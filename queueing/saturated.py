@@ -53,6 +53,11 @@ def is_saturated(network: SinglePoint) -> bool:
     with utilisation r. With s = 1 + (1 / r - 1) / 2, r being the largest, that is 2 at most. One
     factor more stands for the queue whose length is asked for.
 
+    Parameters
+    ----------
+    network
+        Single servers at one operating point.
+
     Examples
     --------
     >>> demand, queues = np.array([1.0, 0.5]), np.ones(2, int)
@@ -71,6 +76,11 @@ def saturated(network: SinglePoint) -> tuple[FloatArray, FloatArray]:
     """Throughput, shape (1,), and queue lengths, shape (stations, 1), of a saturated network.
 
     X = 1 / max D; Q_k = X D_k / (1 - X D_k) elsewhere, and the rest at the slowest queue.
+
+    Parameters
+    ----------
+    network
+        Single servers at one operating point.
 
     Examples
     --------
