@@ -121,8 +121,9 @@ def _delays(centres: Sequence[Centre], jobs: FloatArray) -> FloatArray:
 def _rows(queues: Sequence[Centre], jobs: FloatArray) -> _Result:
     """Demands and numbers of separate queues as arrays (stations, points)."""
     shape = len(queues), jobs.size
-    demand, split = [c.demand for c in queues], [c.queues for c in queues]
-    return np.array(demand).reshape(shape), np.array(split).reshape(shape)
+    demand = np.array([c.demand for c in queues]).reshape(shape)
+    split = [np.broadcast_to(c.queues, jobs.shape) for c in queues]
+    return demand, np.array(split).reshape(shape)
 
 
 def _place(

@@ -326,3 +326,16 @@ def test_sweep_of_populations_by_both_exact_methods(points):
     convolved = solve_closed(stations, [1, 1, 1, 1], population, 0.7, Method.CONVOLUTION)
 
     assert_same(exact, convolved)
+
+
+@pytest.mark.parametrize("method", [Method.SCHWEITZER, Method.LINEARIZER])
+def test_approximations_of_pools_beside_queues_over_many_points(method):
+    times = np.array([0.1, 0.2, 0.4])
+    stations = [MM1(0.2), MMm(times, 4), Delay(1.0)]
+
+    together = solve_closed(stations, [1, 1, 1], 12, 0.0, method)
+
+    for k, time in enumerate(times):
+        alone = solve_closed([MM1(0.2), MMm(time, 4), Delay(1.0)], [1, 1, 1], 12, 0.0, method)
+        # Fixed points are iterated until the slowest point has settled.
+        assert together.throughput[k] == pytest.approx(alone.throughput, rel=1e-9)
