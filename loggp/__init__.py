@@ -1,19 +1,132 @@
 """LogGP: what messages and programs that send them cost."""
 
+from headway.loggp.burstiness import BurstinessFit, GapRuns, fit_burstiness
+from headway.loggp.collectives import (
+    BroadcastTree,
+    all_to_all_steady_time,
+    all_to_all_time,
+    barrier_time,
+    broadcast_time,
+    broadcast_tree,
+    reduction_time,
+)
+from headway.loggp.conventions import convert
+from headway.loggp.estimates import Estimate
+from headway.loggp.extraction import GapLimit, LogPEstimate, read_signature
 from headway.loggp.messages import (
     bulk_bandwidth,
+    bulk_transfer_time,
+    capacity,
+    effective_gap,
+    long_message_time,
+    many_to_one_gap,
     message_rate,
     one_message_time,
+    overhead_from_round_trip,
     request_reply_time,
+    train_time,
+    windowed_gap,
 )
-from headway.loggp.parameters import LogGP
-from headway.loggp.platforms import PLATFORMS
+from headway.loggp.mpi import MessageLine, MpiMessages, full_fragments, small_messages
+from headway.loggp.parameters import Convention, LogGP
+from headway.loggp.phases import Event, Parallel, Phase, Series
+from headway.loggp.pipeline import EqualPackets, Pipeline, Stage, Timeline
+from headway.loggp.platforms import PLATFORM_SOURCES, PLATFORMS
+from headway.loggp.programs import (
+    bulk_gap_run_time,
+    burst_gap_run_time,
+    byte_imbalance,
+    communication_balance,
+    message_interval,
+    mixed_gap_run_time,
+    mpi_overhead_run_time,
+    overhead_run_time,
+    read_latency_run_time,
+    serialization_time,
+    slowdown,
+    small_message_traffic,
+    uniform_gap_run_time,
+)
+from headway.loggp.readers import read_netgauge, read_plain
+from headway.loggp.routers import forwarding_gap, interface_gap, processor_left
+from headway.loggp.signature import Regime, issue_cost, issue_times, regime, steady_issue_cost
+from headway.loggp.sizefit import Break, Line, LineParameter, SizeFit, fit_sizes, machine_from_sizes
+from headway.loggp.sizes import SizeSeries, find_breaks, size_series
 
 __all__ = [
     "PLATFORMS",
+    "PLATFORM_SOURCES",
+    "Break",
+    "BroadcastTree",
+    "BurstinessFit",
+    "Convention",
+    "EqualPackets",
+    "Estimate",
+    "Event",
+    "GapLimit",
+    "GapRuns",
+    "Line",
+    "LineParameter",
     "LogGP",
+    "LogPEstimate",
+    "MessageLine",
+    "MpiMessages",
+    "Parallel",
+    "Phase",
+    "Pipeline",
+    "Regime",
+    "Series",
+    "SizeFit",
+    "SizeSeries",
+    "Stage",
+    "Timeline",
+    "all_to_all_steady_time",
+    "all_to_all_time",
+    "barrier_time",
+    "broadcast_time",
+    "broadcast_tree",
     "bulk_bandwidth",
+    "bulk_gap_run_time",
+    "bulk_transfer_time",
+    "burst_gap_run_time",
+    "byte_imbalance",
+    "capacity",
+    "communication_balance",
+    "convert",
+    "effective_gap",
+    "find_breaks",
+    "fit_burstiness",
+    "fit_sizes",
+    "forwarding_gap",
+    "full_fragments",
+    "interface_gap",
+    "issue_cost",
+    "issue_times",
+    "long_message_time",
+    "machine_from_sizes",
+    "many_to_one_gap",
+    "message_interval",
     "message_rate",
+    "mixed_gap_run_time",
+    "mpi_overhead_run_time",
     "one_message_time",
+    "overhead_from_round_trip",
+    "overhead_run_time",
+    "processor_left",
+    "read_latency_run_time",
+    "read_netgauge",
+    "read_plain",
+    "read_signature",
+    "reduction_time",
+    "regime",
     "request_reply_time",
+    "serialization_time",
+    "size_series",
+    "slowdown",
+    "small_message_traffic",
+    "small_messages",
+    "steady_issue_cost",
+    "train_time",
+    "uniform_gap_run_time",
+    "windowed_gap",
 ]

@@ -1,11 +1,41 @@
-"""What messages cost under LogGP.
+"""What messages cost under LogGP, one processor or one pair at a time.
 
-Source: Martin's thesis, sections 2.2 and 3.2.4.
+Source: Martin's thesis, sections 2.2, 2.3 and 3.2.4; Culler, Liu, Martin and Yoshikawa,
+*Assessing Network Interfaces*, 1996; Alexandrov et al., "LogGP", SPAA 1995.
 """
 
 from typing import Any
 
+import numpy as np
+
+from headway.kinds import (
+    Quantity,
+    apply,
+    check_count,
+    check_not_negative,
+    check_positive,
+    is_symbolic,
+)
+from headway.loggp.conventions import in_papers
 from headway.loggp.parameters import LogGP
+
+FRAGMENT = 4096
+"""Bytes in a full fragment of a bulk transfer (thesis, section 2.3.2)."""
+
+_ROUNDING = 1e-12  # a ratio this little above a whole number is that whole number
+
+
+def whole_ceiling(ratio: Any) -> Any:
+    """Round up to a whole number, a quotient's rounding error apart.
+
+    Examples
+    --------
+    >>> whole_ceiling(0.3e-6 / 0.1e-6), whole_ceiling(2.001)
+    (3.0, 3.0)
+    """
+    if is_symbolic(ratio):
+        return apply("ceil", ratio)
+    return apply("ceil", ratio * (1 - _ROUNDING))
 
 
 def one_message_time(machine: LogGP) -> Any:
@@ -17,6 +47,7 @@ def one_message_time(machine: LogGP) -> Any:
     >>> round(one_message_time(PLATFORMS["now"]) * 1e6, 9)
     10.8
     """
+    machine = in_papers(machine)
     return machine.send_overhead + machine.latency + machine.receive_overhead
 
 
@@ -40,3 +71,201 @@ def message_rate(machine: LogGP) -> Any:
 def bulk_bandwidth(machine: LogGP) -> Any:
     """Bandwidth of a long message: 1/G [B/s]."""
     return 1 / machine.gap_per_byte
+
+
+def long_message_time(machine: LogGP, size: Quantity) -> Any:
+    """Time of one message of s bytes from end to end: o_s + (s - 1) G + L + o_r [s].
+
+    Parameters
+    ----------
+    size
+        Bytes s in the message, 1 or more.
+
+    Raises
+    ------
+    InvalidParameter
+        For a size below one byte.
+
+    Examples
+    --------
+    >>> from headway.loggp import PLATFORMS
+    >>> round(long_message_time(PLATFORMS["now"], 3801) * 1e6, 9)
+    110.8
+
+    References
+    ----------
+    Alexandrov et al., SPAA 1995.
+    """
+    check_count("size", size)
+    return one_message_time(machine) + (size - 1) * machine.gap_per_byte
+
+
+def train_time(machine: LogGP, messages: Quantity) -> Any:
+    """Time until the last of n small messages to one receiver has been received [s].
+
+    o_s + L + o_r + (n - 1) max(g, o_s, o_r): the slowest of network, sender and receiver
+    sets the pace.
+
+    Parameters
+    ----------
+    messages
+        Number n of messages, 1 or more.
+
+    Examples
+    --------
+    >>> from headway.loggp import PLATFORMS
+    >>> round(train_time(PLATFORMS["now"], 11) * 1e6, 9)
+    68.8
+
+    References
+    ----------
+    Culler et al. 1996, section "LogP model", which has o <= g.
+    """
+    check_count("messages", messages)
+    pace = apply("max", machine.gap, machine.send_overhead, machine.receive_overhead)
+    return one_message_time(machine) + (messages - 1) * pace
+
+
+def bulk_transfer_time(machine: LogGP, size: Quantity, fragment: Quantity = FRAGMENT) -> Any:
+    """Time a bulk transfer costs its sender: o_s for each fragment and G for each byte [s].
+
+    ceil(s / F) o_s + s G.
+
+    Parameters
+    ----------
+    size
+        Bytes s to transfer, 1 or more.
+    fragment
+        Bytes F in a full fragment, 1 or more.
+
+    Examples
+    --------
+    >>> from headway.loggp import PLATFORMS
+    >>> round(bulk_transfer_time(PLATFORMS["now"], 38000) * 1e6, 9)
+    1029.0
+
+    References
+    ----------
+    Martin 1999, section 3.2.4.
+    """
+    check_count("size", size)
+    check_count("fragment", fragment)
+    fragments = whole_ceiling(size / fragment)
+    return fragments * machine.send_overhead + size * machine.gap_per_byte
+
+
+def capacity(machine: LogGP) -> Any:
+    """Most messages in transit from or to one processor: ceil(L/g), at least 1.
+
+    Infinite where the gap is zero and the latency is not.
+
+    Examples
+    --------
+    >>> from headway.loggp import LogGP
+    >>> capacity(LogGP(105.5e-6, 2.9e-6, 2.9e-6, 5.8e-6, 0))
+    19.0
+
+    References
+    ----------
+    Martin 1999, section 2.2; at least 1, or no message could ever leave.
+    """
+    machine = in_papers(machine)
+    if is_symbolic(machine.latency, machine.gap):
+        return apply("max", 1, apply("ceil", machine.latency / machine.gap))
+    latency, gap = np.asarray(machine.latency, float), np.asarray(machine.gap, float)
+    ratio = latency / np.where(gap > 0, gap, 1.0)
+    ratio = np.where((gap == 0) & (latency > 0), np.inf, ratio)
+    return apply("max", 1.0, whole_ceiling(ratio))
+
+
+def effective_gap(machine: LogGP) -> Any:
+    """Interval between requests when each is answered: max(g, o_s + o_r) [s].
+
+    With o > g/2 the processor, not the network, sets the interval.
+
+    Examples
+    --------
+    >>> from headway.loggp import LogGP
+    >>> round(effective_gap(LogGP(5e-6, 103e-6, 103e-6, 5.8e-6, 0)) * 1e6, 9)
+    206.0
+
+    References
+    ----------
+    Martin 1999, Table 2.2 and section 2.3.1.
+    """
+    return apply("max", machine.gap, machine.send_overhead + machine.receive_overhead)
+
+
+def windowed_gap(machine: LogGP, window: Quantity = 4) -> Any:
+    """Interval between requests when a fixed window limits them as well [s].
+
+    max(g, o_s + o_r, (o_s + L + o_r) / W)
+
+    Parameters
+    ----------
+    window
+        Messages W that may be outstanding in each direction, 1 or more.
+
+    Examples
+    --------
+    >>> from headway.loggp import LogGP
+    >>> round(windowed_gap(LogGP(105.5e-6, 3e-6, 3e-6, 5.8e-6, 0)) * 1e6, 3)
+    27.875
+
+    References
+    ----------
+    Martin 1999, Table 2.2, gives W = 4 and no formula; with W for each direction this one
+    is within 0.2 us of the table from L = 55 us on, and up to 1.2 us low at the knee.
+    """
+    check_count("window", window)
+    return apply("max", effective_gap(machine), one_message_time(machine) / window)
+
+
+def many_to_one_gap(machine: LogGP, senders: Quantity) -> Any:
+    """Interval between messages of each of k senders to one receiver: k g [s].
+
+    Examples
+    --------
+    >>> from headway.loggp import PLATFORMS
+    >>> round(many_to_one_gap(PLATFORMS["paragon"], 7) * 1e6, 9)
+    53.2
+
+    References
+    ----------
+    Culler et al. 1996, section "LogP model" and Table 5 (measured: within 14 %).
+    """
+    check_count("senders", senders)
+    return senders * machine.gap
+
+
+def overhead_from_round_trip(round_trip: Quantity, latency: Quantity) -> Any:
+    """Overhead of a message from the round trip of a request and its reply [s].
+
+    o = (RTT - 2 L) / 4
+
+    Parameters
+    ----------
+    round_trip
+        Measured time RTT of request and reply [s], positive.
+    latency
+        Latency L of the network [s], at most half of the round trip.
+
+    Raises
+    ------
+    InvalidParameter
+        For times outside their domain.
+
+    Examples
+    --------
+    >>> round(overhead_from_round_trip(340e-6, 5e-6) * 1e6, 9)
+    82.5
+
+    References
+    ----------
+    Martin 1999, section 2.3.3.
+    """
+    check_positive("round_trip", round_trip)
+    check_not_negative("latency", latency)
+    overhead = (round_trip - 2 * latency) / 4
+    check_not_negative("overhead, (round_trip - 2 * latency) / 4,", overhead)
+    return overhead

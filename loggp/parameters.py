@@ -1,12 +1,23 @@
-"""The LogGP machine: five numbers that say what a message costs.
+"""The LogGP machine: five numbers that say what a message costs, and whose five numbers.
 
 Source: Alexandrov et al., "LogGP", SPAA 1995; Martin's thesis, section 2.2.
 """
 
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Any
 
+from headway.errors import InvalidParameter
 from headway.kinds import Quantity, check_count, check_not_negative
+
+
+class Convention(StrEnum):
+    """Whose meaning of latency a set of LogGP parameters has (see `convert`)."""
+
+    PAPERS = "papers"
+    NETGAUGE = "netgauge"
+    PLOGP = "plogp"
+    SMPI = "smpi"
 
 
 @dataclass(frozen=True)
@@ -16,7 +27,8 @@ class LogGP:
     Parameters
     ----------
     latency
-        L, time of a small message in the network, overheads excluded [s].
+        L, time of a small message in the network, overheads excluded [s]; other
+        conventions mean other things by it.
     send_overhead, receive_overhead
         o_s and o_r, processor time to send and to receive one message [s].
     gap
@@ -25,11 +37,14 @@ class LogGP:
         G, time per byte of a long message [s/B].
     processors
         P, how many processors, a whole number.
+    convention
+        Which meaning of latency this set has; laws convert it to that of the papers.
 
     Raises
     ------
     InvalidParameter
-        For a negative parameter, or a number of processors that is not 1, 2, 3...
+        For a negative parameter, a number of processors that is not 1, 2, 3..., or an
+        unknown convention.
 
     Examples
     --------
@@ -48,11 +63,17 @@ class LogGP:
     gap: Quantity
     gap_per_byte: Quantity
     processors: Quantity = 2
+    convention: Convention = Convention.PAPERS
 
     def __post_init__(self) -> None:
         for name in ("latency", "send_overhead", "receive_overhead", "gap", "gap_per_byte"):
             check_not_negative(name, getattr(self, name))
         check_count("processors", self.processors)
+        if self.convention not in set(Convention):
+            known = ", ".join(Convention)
+            msg = f"convention is {self.convention!r}; it must be one of {known}"
+            raise InvalidParameter(msg)
+        object.__setattr__(self, "convention", Convention(self.convention))
 
     @property
     def overhead(self) -> Any:

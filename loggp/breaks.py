@@ -1,0 +1,144 @@
+"""Where straight lines through times by message size break: exact, by dynamic programming.
+
+Lines are fitted to relative residuals (a + b s) / t - 1, so that a small message counts as
+much as a large one, and need not meet where they break.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from headway.kinds import FloatArray
+
+LEAST_POINTS = 3
+"""Fewest sizes on one line: two would fit any line exactly."""
+
+
+def _residual_sum(slanted: FloatArray, level: FloatArray, axis: int = -1) -> FloatArray:
+    """Sum of squared relative residuals of the best line, over ever more points.
+
+    ``slanted`` is (s - s_0) / t and ``level`` is 1 / t, zero for points not taken in; sums
+    run along the axis.
+    """
+    level_level = np.cumsum(level**2, axis)
+    level_slanted = np.cumsum(level * slanted, axis)
+    ones_level = np.cumsum(level, axis)
+    safe = np.where(level_level > 0, level_level, 1.0)
+    # what is left of the slanted column and of the ones, the level column taken out
+    slanted_left = np.cumsum(slanted**2, axis) - level_slanted**2 / safe
+    ones_left = np.cumsum(slanted, axis) - level_slanted * ones_level / safe
+    count = np.cumsum(level > 0, axis)
+    flat = count - ones_level**2 / safe
+    usable = (count > 2) & (slanted_left > 0)
+    gain = np.where(usable, ones_left**2 / np.where(usable, slanted_left, 1.0), 0.0)
+    return np.where(count > 2, np.maximum(flat - gain, 0.0), 0.0)
+
+
+def line_costs(size: FloatArray, time: FloatArray) -> FloatArray:
+    """Sum of squared relative residuals of a line through points i to j, for all i and j.
+
+    Parameters
+    ----------
+    size, time
+        Sizes [B], rising, and their times [s], positive, shape (n,).
+
+    Returns
+    -------
+    Shape (n, n), dimensionless; infinite where j - i + 1 is less than `LEAST_POINTS`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> costs = line_costs(np.arange(1.0, 5.0), np.array([1.0, 2.0, 3.0, 5.0]))
+    >>> bool(costs[0, 2] < 1e-15), bool(costs[0, 3] > 0.001), float(costs[0, 1])
+    (True, True, inf)
+    """
+    level = np.triu(np.broadcast_to(1 / time, (size.size, size.size)))
+    slanted = (size - size[:, None]) * level
+    costs = _residual_sum(slanted, level)
+    return np.where(np.triu(np.ones_like(costs), LEAST_POINTS - 1) > 0, costs, np.inf)
+
+
+def best_breaks(costs: FloatArray, penalty: float) -> tuple[int, ...]:
+    """Choose the breaks that make the sum of costs and a penalty for each break least.
+
+    best[j] = min over i of best[i - 1] + penalty + cost[i, j]
+
+    Parameters
+    ----------
+    costs
+        Cost of a line through points i to j, shape (n, n).
+    penalty
+        Cost of one break, in the units of the costs.
+
+    Returns
+    -------
+    First point of each line but the first, rising.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> size = np.arange(1.0, 9.0)
+    >>> best_breaks(line_costs(size, np.where(size < 5, size, 10 * size)), 0.01)
+    (4,)
+    """
+    count = len(costs)
+    best, origin = np.empty(count + 1), np.zeros(count, int)
+    best[0] = -penalty
+    for end in range(count):
+        totals = best[: end + 1] + penalty + costs[: end + 1, end]
+        origin[end] = int(totals.argmin())
+        best[end + 1] = totals[origin[end]]
+    breaks: list[int] = []
+    start = int(origin[-1])
+    while start > 0:
+        breaks.append(start)
+        start = int(origin[start - 1])
+    return tuple(reversed(breaks))
+
+
+def breaks_between(costs: FloatArray, penalty: float, pinned: tuple[int, ...]) -> tuple[int, ...]:
+    """Choose the best breaks, given that some are pinned.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> size = np.arange(1.0, 9.0)
+    >>> breaks_between(line_costs(size, size), 0.01, (3,))
+    (3,)
+    """
+    found = set(pinned)
+    for start, stop in zip((0, *pinned), (*pinned, len(costs)), strict=True):
+        inner = best_breaks(costs[start:stop, start:stop], penalty)
+        found.update(start + place for place in inner)
+    return tuple(sorted(found))
+
+
+def best_single_break(size: FloatArray, times: Any) -> Any:
+    """Place one break best between the ends of a series, for many series at once.
+
+    Parameters
+    ----------
+    size
+        Sizes [B], rising, shape (n,), n at least twice `LEAST_POINTS`.
+    times
+        Times [s], shape (series, samples, n): the costs of the series are added up.
+
+    Returns
+    -------
+    First point after the break, shape (samples,).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> size = np.arange(1.0, 9.0)
+    >>> best_single_break(size, np.where(size < 5, size, 10 * size)[None, None]).tolist()
+    [4]
+    """
+    level = 1 / times
+    before = _residual_sum((size - size[0]) * level, level)
+    backwards = level[..., ::-1]
+    after = _residual_sum((size[::-1] - size[-1]) * backwards, backwards)[..., ::-1]
+    total = (before[..., :-1] + after[..., 1:]).sum(axis=0)
+    inside = slice(LEAST_POINTS - 1, size.size - LEAST_POINTS)
+    return total[:, inside].argmin(axis=1) + LEAST_POINTS

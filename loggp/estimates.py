@@ -1,0 +1,95 @@
+"""A number read off measurements, with what is known of its error."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from headway.errors import MeasurementError
+from headway.kinds import FloatArray
+
+CONFIDENCE = 0.95
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A value and, where measurements were repeated, its error.
+
+    Parameters
+    ----------
+    value
+        Best estimate.
+    standard_error
+        Standard error; ``None`` where nothing was repeated.
+    interval
+        95 % confidence interval, cut off at zero; ``None`` where nothing was repeated.
+
+    Examples
+    --------
+    >>> Estimate(2.2, 0.1, (2.0, 2.4))
+    2.2 (2 to 2.4)
+    """
+
+    value: float
+    standard_error: float | None = None
+    interval: tuple[float, float] | None = None
+
+    def __repr__(self) -> str:
+        """Show the value, and the interval if there is one."""
+        if self.interval is None:
+            return f"{self.value:g}"
+        return f"{self.value:g} ({self.interval[0]:g} to {self.interval[1]:g})"
+
+
+def estimate(value: float, variance: float, freedom: float) -> Estimate:
+    """Give a value its interval by Student's t; none without degrees of freedom.
+
+    Examples
+    --------
+    >>> estimate(1.0, 0.0, 0)
+    1
+    >>> estimate(10.0, 1.0, 10)
+    10 (7.77186 to 12.2281)
+    """
+    if freedom < 1:
+        return Estimate(value)
+    from scipy.special import stdtrit
+
+    error = math.sqrt(variance)
+    half = float(stdtrit(freedom, (1 + CONFIDENCE) / 2)) * error
+    return Estimate(value, error, (max(value - half, 0.0), value + half))
+
+
+def weighted_line(x: FloatArray, y: FloatArray, weight: FloatArray) -> tuple[float, float, float]:
+    """Fit y = a + b x by weighted least squares; also the variance of b per unit weight.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> weighted_line(np.array([0.0, 2.0]), np.array([1.0, 5.0]), np.array([1.0, 1.0]))
+    (1.0, 2.0, 0.5)
+    """
+    total = weight.sum()
+    mean_x, mean_y = (weight * x).sum() / total, (weight * y).sum() / total
+    spread = (weight * (x - mean_x) ** 2).sum()
+    if spread <= 0:
+        msg = "all measurements stand at one place; a line needs two"
+        raise MeasurementError(msg)
+    slope = (weight * (x - mean_x) * (y - mean_y)).sum() / spread
+    return float(mean_y - slope * mean_x), float(slope), float(1 / spread)
+
+
+def pooled_deviation(groups: list[FloatArray]) -> tuple[float, int]:
+    """Relative standard deviation of repeats about their means, and its degrees of freedom.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> pooled_deviation([np.array([1.0, 1.0]), np.array([2.0])])
+    (0.0, 1)
+    """
+    freedom = sum(group.size - 1 for group in groups)
+    if freedom == 0:
+        return 0.0, 0
+    squares = sum(float((((g / g.mean()) - 1.0) ** 2).sum()) for g in groups)
+    return float(np.sqrt(squares / freedom)), freedom

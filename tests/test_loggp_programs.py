@@ -1,0 +1,407 @@
+"""Program laws against the thesis's tables; errata are named, never fitted."""
+
+import math
+
+import numpy as np
+import pytest
+import sympy
+from hypothesis import given
+from hypothesis import strategies as st
+from loggp_tables import (
+    BASES,
+    GAPS,
+    PRINTED_BASES,
+    PROGRAMS,
+    busiest,
+    gap_cells,
+    half_unit,
+    interval,
+    overhead_cells,
+    rows,
+    value,
+)
+
+from headway.errors import HeadwayError
+from headway.loggp import (
+    Event,
+    GapRuns,
+    Parallel,
+    Series,
+    bulk_gap_run_time,
+    burst_gap_run_time,
+    byte_imbalance,
+    communication_balance,
+    fit_burstiness,
+    message_interval,
+    mixed_gap_run_time,
+    mpi_overhead_run_time,
+    overhead_run_time,
+    read_latency_run_time,
+    serialization_time,
+    slowdown,
+    small_message_traffic,
+    uniform_gap_run_time,
+)
+
+# printed at 4.9 and 6.9 us, these are the predictions for 7.9 and 12.9 us
+BARNES_LEVELS = {4.9: 7.9, 6.9: 12.9}
+
+
+def added_overhead_times(program):
+    """(what the overhead law adds, printed prediction) for every cell of Table 3.3."""
+    for level, _, printed in overhead_cells(program):
+        if printed:
+            level = BARNES_LEVELS.get(level, level) if program == "Barnes" else level
+            yield overhead_run_time(0.0, busiest(program), (level - 2.9) * 1e-6), printed
+
+
+def added_gap_times(program):
+    for level, _, printed in gap_cells(program):
+        yield burst_gap_run_time(0.0, busiest(program), (level - 5.8) * 1e-6), printed
+
+
+def possible_bases(program):
+    """Interval of base run times with which every printed prediction is met to the digit."""
+    cells = [*added_overhead_times(program), *added_gap_times(program)]
+    lowest = max(float(printed) - half_unit(printed) - added for added, printed in cells)
+    highest = min(float(printed) + half_unit(printed) - added for added, printed in cells)
+    return lowest, highest
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_tables_3_3_and_3_4_reproduce_within_their_printed_bases(program):
+    for added, printed in [*added_overhead_times(program), *added_gap_times(program)]:
+        # source-models N14 and N17: bases are printed to 0.01 s and predictions to 0.1 s
+        assert abs(BASES[program] + added - float(printed)) <= 0.07 + 1e-9
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_tables_3_3_and_3_4_reproduce_to_the_digit_with_one_unrounded_base(program):
+    lowest, highest = possible_bases(program)
+
+    assert lowest <= highest + 1e-9
+    # and that base is the one of Table 3.1, within the rounding of its print
+    slack = half_unit(PRINTED_BASES[program]) + 1e-9
+    assert lowest - slack <= BASES[program] <= highest + slack
+
+
+def test_connect_columns_are_exchanged_in_both_tables():
+    """Read as printed, the law misses; put right, it reproduces (above)."""
+    messages = busiest("Connect")
+    misread = [
+        abs(BASES["Connect"] + 2 * messages * (level - 2.9) * 1e-6 - float(measured))
+        for level, measured, _ in overhead_cells("Connect")
+    ]
+    assert max(misread) > 0.4
+
+
+def test_barnes_predictions_are_printed_at_the_wrong_levels():
+    printed = {level: value(text) for level, _, text in overhead_cells("Barnes")}
+    for level in BARNES_LEVELS:
+        at_printed_level = overhead_run_time(
+            BASES["Barnes"], busiest("Barnes"), (level - 2.9) * 1e-6
+        )
+        assert abs(at_printed_level - printed[level]) > 5
+
+
+NPB = {row["program"]: row for row in rows("table_4_1_npb_communication")}
+NPB_BANDWIDTH = {37.0: 37.5, 1.2: 1.19}  # Table B.9; Table 4.3 rounds them
+
+
+def npb_overhead_times(program, per_fragment=2):
+    row = NPB[program]
+    messages, fragments = (
+        float(row[key]) for key in ("mpi_device_messages", "active_message_4k_fragments")
+    )
+    for cell in rows("table_4_2_npb_overhead_predictions"):
+        if cell["program"] == program and cell["published_prediction_s"]:
+            added = (float(cell["overhead_us"]) - 10) * 1e-6
+            time = mpi_overhead_run_time(0.0, messages, fragments * per_fragment / 2, added)
+            yield time, cell["published_prediction_s"]
+
+
+def npb_bandwidth_times(program):
+    sent = float(NPB[program]["mpi_device_bytes"])
+    for cell in rows("table_4_3_npb_bulk_gap_predictions"):
+        level = float(cell["bandwidth_mb_s"])
+        is_erratum = program == "IS" and level == 15  # both numbers of that cell are MG's
+        if cell["program"] == program and cell["published_prediction_s"] and not is_erratum:
+            bandwidth = NPB_BANDWIDTH.get(level, level) * 1e6
+            time = bulk_gap_run_time(0.0, sent, bandwidth, 37.5e6)
+            yield time, cell["published_prediction_s"]
+
+
+@pytest.mark.parametrize("program", NPB)
+def test_tables_4_2_and_4_3_reproduce_to_the_digit_with_one_unrounded_base(program):
+    overhead, bandwidth = list(npb_overhead_times(program)), list(npb_bandwidth_times(program))
+    # FT's base cells print 173.3 where Table 4.1 has 173.2; all its other cells need 173.16
+    cells = [
+        c for c in overhead + bandwidth if not (program == "FT" and c[1] == "173.3" and c[0] == 0)
+    ]
+
+    lowest = max(float(p) - half_unit(p) - added for added, p in cells)
+    highest = min(float(p) + half_unit(p) - added for added, p in cells)
+
+    assert lowest <= highest + 1e-9
+    assert lowest - 0.051 <= float(NPB[program]["run_time_s"]) <= highest + 0.051
+
+
+def test_one_overhead_a_fragment_does_not_reproduce_table_4_2():
+    misses = [173.16 + added - float(p) for added, p in npb_overhead_times("FT", per_fragment=1)]
+
+    assert min(misses) == pytest.approx(-7.9, abs=0.05)
+
+
+def test_is_at_15_mb_per_s_prints_mg():
+    cell = {
+        (row["program"], row["bandwidth_mb_s"]): row
+        for row in rows("table_4_3_npb_bulk_gap_predictions")
+    }
+    predicted = {
+        program: bulk_gap_run_time(
+            float(NPB[program]["run_time_s"]), float(NPB[program]["mpi_device_bytes"]), 15e6, 37.5e6
+        )
+        for program in ("IS", "MG")
+    }
+    printed = float(cell["IS", "15"]["published_prediction_s"])
+    assert abs(printed - predicted["IS"]) > 1.4
+    # truncated rather than rounded: 18.86 prints as 18.8
+    assert abs(printed - predicted["MG"]) < 0.11
+
+
+def test_issue_figures():
+    assert overhead_run_time(7.76, 1279018, 100e-6) == pytest.approx(263.6, abs=0.1)
+    assert burst_gap_run_time(13.23, 1294967, 100e-6) == pytest.approx(142.7, abs=0.1)
+    assert mpi_overhead_run_time(173.2, 660, 79360, 100e-6) == pytest.approx(189.3, abs=0.1)
+    assert bulk_gap_run_time(17.8, 27570880, 1.19e6, 37.5e6) == pytest.approx(40.2, abs=0.1)
+
+
+# ---- gaps: two extremes and what lies between
+
+
+def gap_runs(program):
+    cells = [(level, float(measured)) for level, measured, _ in gap_cells(program)]
+    levels, measured = np.array(cells[1:]).T
+    added = (levels - GAPS[0]) * 1e-6
+    return GapRuns(cells[0][1], busiest(program), 5.8e-6, interval(program), added, measured)
+
+
+def summary(errors):
+    errors = np.abs(np.concatenate(list(errors)))
+    return np.median(errors), np.percentile(errors, 90)
+
+
+def test_mixture_beats_both_extremes_on_the_measured_columns():
+    runs = {program: gap_runs(program) for program in PROGRAMS}
+    fits = {program: fit_burstiness(run) for program, run in runs.items()}
+
+    median, ninetieth = summary(fit.relative_error for fit in fits.values())
+    burst_median, _ = summary(run.predicted(1.0) / run.run_time - 1 for run in runs.values())
+    even_median, _ = summary(run.predicted(0.0) / run.run_time - 1 for run in runs.values())
+
+    assert median < 0.02
+    assert ninetieth < 0.08
+    # the published extremes, as the issue states them to two digits
+    assert burst_median == pytest.approx(0.045, abs=0.0005)
+    assert even_median == pytest.approx(0.060, abs=0.0005)
+    # predicting each run from the others costs little: one number is not overfitted
+    left_out_median, _ = summary(fit.leave_one_out_error for fit in fits.values())
+    assert left_out_median < 0.02
+
+
+@given(st.floats(0, 1), st.floats(6e-6, 1e-4), st.floats(1e3, 1e7))
+def test_fit_gives_back_the_burstiness_of_its_own_law(burstiness, spacing, messages):
+    added = np.array([2.5e-6, 10e-6, 50e-6, 100e-6])
+    run_time = mixed_gap_run_time(50.0, messages, added, 5.8e-6, spacing, burstiness)
+
+    fit = fit_burstiness(GapRuns(50.0, messages, 5.8e-6, spacing, added, run_time))
+
+    # the span between the models may be a hundred-thousandth of the run time
+    assert fit.burstiness == pytest.approx(burstiness, abs=1e-8)
+    assert np.abs(fit.relative_error).max() < 1e-12
+
+
+@given(
+    st.floats(0, 1),
+    st.floats(0, 1e-4),
+    st.floats(0, 1e-5),
+    st.floats(1e-7, 1e-3),
+    st.floats(0, 1e7),
+)
+def test_mixture_lies_between_its_extremes(burstiness, added, gap, spacing, messages):
+    even = uniform_gap_run_time(9.0, messages, added, gap, spacing)
+    burst = burst_gap_run_time(9.0, messages, added)
+
+    mixed = mixed_gap_run_time(9.0, messages, added, gap, spacing, burstiness)
+
+    slack = 1e-12 * burst
+    assert even - slack <= mixed <= burst + slack
+    assert uniform_gap_run_time(9.0, messages, 0.0, gap, spacing) == 9.0
+
+
+def test_burstiness_is_not_determined_without_slack():
+    with pytest.raises(HeadwayError, match="not determined"):
+        fit_burstiness(GapRuns(1.0, 1e5, 5e-6, 5e-6, [1e-5, 2e-5], [2.0, 3.0]))
+    with pytest.raises(HeadwayError, match="at least 2"):
+        GapRuns(1.0, 1e5, 5e-6, 9e-6, [1e-5], [2.0])
+    with pytest.raises(HeadwayError, match="one each"):
+        GapRuns(1.0, 1e5, 5e-6, 9e-6, [1e-5, 2e-5], [2.0])
+
+
+def test_uniform_model_errors_are_those_of_source_models_n16():
+    # mean absolute error in percent over the seven gaps, recomputed independently there
+    recorded = {"Radix": 3.2, "EM3D(write)": 5.4, "EM3D(read)": 11.8, "Sample": 14.3}
+    for program, percent in recorded.items():
+        run = gap_runs(program)
+        mean = np.mean(np.abs(run.predicted(0.0) / run.run_time - 1)) * 100
+        # to the printed digit and the choice of base (Table 3.1 or 3.4)
+        assert mean == pytest.approx(percent, abs=0.3)
+
+
+# ---- other laws
+
+
+def test_reads_of_em3d_cost_a_round_trip_each():
+    row = PROGRAMS["EM3D(read)"]
+    share = float(row["reads_percent"]) / 100
+    reads = float(row["average_messages_per_processor"]) * share / 2
+    measured = {
+        float(r["latency_us"]): float(r["run_time_s"])
+        for r in rows("table_b_04_latency")
+        if r["program"] == "EM3D(read)"
+    }
+
+    errors = [
+        read_latency_run_time(BASES["EM3D(read)"], reads, (level - 5.0) * 1e-6) / time - 1
+        for level, time in measured.items()
+        if level > 5.5
+    ]
+    # source-models N18: 1.6 to 6.9 % low
+    assert -0.075 < min(errors) < max(errors) < -0.01
+
+
+def test_serial_phases_add_their_overheads():
+    assert serialization_time(32, 1e-6) == pytest.approx(32e-6, rel=1e-15)
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_identities_of_the_communication_summary(program):
+    row = PROGRAMS[program]
+    rate = float(row["message_rate_per_processor_per_ms"]) * 1e3
+    mean = float(row["average_messages_per_processor"])
+    traffic = small_message_traffic(rate, float(row["bulk_percent"]) / 100)
+
+    # rates are printed to 0.005 per ms (1.17: 0.5 %), percentages to 0.005
+    assert traffic / 1e3 == pytest.approx(float(row["small_traffic_kb_s"]), rel=0.005)
+    assert message_interval(mean, mean / rate) * 1e6 == pytest.approx(
+        float(row["message_interval_us"]), rel=0.009
+    )
+    # run time from rate and mean against Table 3.1: the rate's resolution again
+    assert mean / rate == pytest.approx(BASES[program], rel=0.006)
+
+
+def test_balance_of_messages_and_bytes():
+    even = np.ones((4, 4)) - np.eye(4)
+    skewed = even.copy()
+    skewed[0] *= 5
+
+    assert communication_balance(even) == 1
+    assert communication_balance(skewed) == 15 / 6
+    assert byte_imbalance([4, 3, 4]) == 0.25
+    for bad in (np.ones((2, 3)), -even, np.zeros((2, 2)), [1.0, 2.0]):
+        with pytest.raises(HeadwayError):
+            communication_balance(bad)
+    with pytest.raises(HeadwayError):
+        byte_imbalance([])
+
+
+def test_published_balance_of_p_ray():
+    row = PROGRAMS["P-Ray"]
+    ratio = float(row["max_messages_per_processor"]) / float(row["average_messages_per_processor"])
+    matrix = np.zeros((32, 32))
+    matrix[:, 0] = 1.0
+    matrix[0, 0] = ratio * 31 / (32 - ratio)  # one busy processor makes just that balance
+
+    assert communication_balance(matrix) == pytest.approx(2.43, abs=0.005)
+
+
+def test_slowdown_of_radix():
+    assert slowdown(443.2, 7.8) == pytest.approx(56.8, abs=0.05)
+    with pytest.raises(HeadwayError):
+        slowdown(1.0, 0.0)
+
+
+# ---- composition
+
+phase_times = st.lists(st.floats(0, 1e6), min_size=1, max_size=6)
+
+
+@given(phase_times, phase_times)
+def test_series_add_and_parallels_take_the_longest(first, second):
+    inner = Parallel(tuple(Event(1, time) for time in second))
+    outer = Series((*(Event(1, time) for time in first), inner))
+
+    assert inner.time == max(second)
+    assert outer.time == pytest.approx(sum(first) + max(second), rel=1e-12)
+
+
+def test_phases_take_symbols_and_arrays_alike():
+    count = sympy.Symbol("n", positive=True)
+
+    def phases(n):
+        return Series((Event(n, 2.0), Parallel((Event(1, 7.0), Event(n, 3.0)))))
+
+    numbers = np.array([1.0, 2.0, 3.0])
+    symbolic = [float(phases(count).time.subs(count, n)) for n in numbers]
+    np.testing.assert_allclose(phases(numbers).time, symbolic, rtol=1e-15)
+
+
+def test_an_overhead_run_is_a_series_of_events():
+    run = Series((Event(1, 7.76, "base"), Event(2 * 1279018, 100e-6, "added overhead")))
+
+    assert run.time == pytest.approx(overhead_run_time(7.76, 1279018, 100e-6), rel=1e-15)
+
+
+def test_phases_refuse_nothing_and_negative_events():
+    for make in (
+        lambda: Series(()),
+        lambda: Parallel(()),
+        lambda: Event(-1, 1.0),
+        lambda: Event(1, -1.0),
+    ):
+        with pytest.raises(HeadwayError):
+            make()
+
+
+LAWS = [
+    (overhead_run_time, 3),
+    (serialization_time, 2),
+    (burst_gap_run_time, 3),
+    (uniform_gap_run_time, 5),
+    (read_latency_run_time, 3),
+    (bulk_gap_run_time, 4),
+    (mpi_overhead_run_time, 4),
+]
+
+
+@pytest.mark.parametrize(("law", "count"), LAWS, ids=[law.__name__ for law, _ in LAWS])
+def test_program_laws_are_one_in_symbols_and_arrays_and_refuse_negatives(law, count):
+    points = np.array([[3.0, 5.0, 2.0, 0.5, 0.75][:count], [1.0, 7.0, 0.0, 0.25, 9.0][:count]])
+    if law is bulk_gap_run_time:
+        points += 1
+    symbols = sympy.symbols(f"x:{count}", positive=True)
+
+    symbolic = [float(law(*symbols).subs(dict(zip(symbols, p, strict=True)))) for p in points]
+    np.testing.assert_allclose(law(*points.T), symbolic, rtol=1e-14)
+
+    for position in range(count):
+        bad = points[0].tolist()
+        bad[position] = -1.0
+        with pytest.raises(HeadwayError, match="is -1"):
+            law(*bad)
+
+
+def test_burstiness_outside_its_range_is_refused():
+    for bad in (-0.1, 1.1, math.nan):
+        with pytest.raises(HeadwayError, match="between 0 and 1"):
+            mixed_gap_run_time(1.0, 1.0, 1.0, 1.0, 1.0, bad)
