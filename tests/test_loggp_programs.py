@@ -7,19 +7,6 @@ import pytest
 import sympy
 from hypothesis import given
 from hypothesis import strategies as st
-from loggp_tables import (
-    BASES,
-    GAPS,
-    PRINTED_BASES,
-    PROGRAMS,
-    busiest,
-    gap_cells,
-    half_unit,
-    interval,
-    overhead_cells,
-    rows,
-    value,
-)
 
 from headway.errors import HeadwayError
 from headway.loggp import (
@@ -41,6 +28,19 @@ from headway.loggp import (
     slowdown,
     small_message_traffic,
     uniform_gap_run_time,
+)
+from tests.loggp_tables import (
+    BASES,
+    GAPS,
+    PRINTED_BASES,
+    PROGRAMS,
+    busiest,
+    gap_cells,
+    half_unit,
+    interval,
+    overhead_cells,
+    rows,
+    value,
 )
 
 # printed at 4.9 and 6.9 us, these are the predictions for 7.9 and 12.9 us
