@@ -23,6 +23,7 @@ def balance_figure(found: Balance) -> Figure:
         for index, bars in enumerate(found.machines):
             _draw_group(axes, index, bars, phase, resources)
         _plain_log_axis(axes)
+        axes.set_ylim(*_ends(found))
         axes.set_ylabel(f"{phase} saturation [{found.machines[0].unit}]".strip())
         axes.grid(visible=True, axis="y", color="0.9")
         axes.set_axisbelow(True)
@@ -47,6 +48,13 @@ def _draw_group(axes: Any, place: int, bars: Bars, phase: str, resources: list[s
             edgecolor="black" if first else "none",
             linewidth=1.5 if first else 0,
         )
+
+
+def _ends(found: Balance) -> tuple[float, float]:
+    """Ends of the axis: above the greatest load, and low enough that the least is still a bar."""
+    loads = [x.load / b.unit.scale for b in found.machines for x in b.limits]
+    used = [load for load in loads if 0 < load < math.inf]
+    return float(10.0 ** math.floor(math.log10(min(used) / 2))), 1.3 * max(used)
 
 
 def _plain_log_axis(axes: Any) -> None:

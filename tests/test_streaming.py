@@ -167,6 +167,16 @@ def test_balance_as_json_and_plot(tmp_path):
     assert picture.stat().st_size > 1000
 
 
+def test_every_bar_is_seen_whole():
+    found = balance(MODEL, sorted(MODEL.presets))
+
+    for axes in found.plot().axes:
+        low, high = axes.get_ylim()
+        heights = [bar.get_height() for bar in axes.patches]
+        assert low < min(heights) / 1.9
+        assert max(heights) < high
+
+
 def test_example_machine_says_that_it_is_one():
     model = catalogue_model("modern-machine")
 
