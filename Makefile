@@ -1,11 +1,11 @@
-# make demo: the main job on shipped data.  make test: all tests.  make check: lint, types, layers.
+# make demo: the main job on shipped data.  make test: all tests.  make check: lint, types, layers, docs.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 DATA := models/data/network_sensitivity
 
-.PHONY: demo test check lint types layers benchmark clean
+.PHONY: demo test check lint types layers docs benchmark clean help
 .DEFAULT_GOAL := help
 
 help:
@@ -26,7 +26,7 @@ demo: $(READY)
 test: $(READY)
 	$(BIN)/python -m pytest -n auto
 
-check: lint types layers
+check: lint types layers docs
 
 lint: $(READY)
 	$(BIN)/ruff check .
@@ -44,6 +44,9 @@ build/typing:
 	mkdir -p $@/headway
 	for f in src/headway/*.py src/headway/py.typed; do ln -sf ../../../$$f $@/headway/; done
 	for p in loggp queueing models cli; do ln -sfn ../../../$$p $@/headway/$$p; done
+
+docs: $(READY)
+	$(BIN)/python -m sphinx -q -W --keep-going -b html docs build/docs
 
 benchmark: $(READY)
 	$(BIN)/python -m pytest benchmarks -q --benchmark-disable-gc

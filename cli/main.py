@@ -57,17 +57,18 @@ class LazyGroup(click.Group):
             formatter.write_dl(list(COMMANDS.items()))
 
 
-@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+EXAMPLE = "Example: headway solve nfs-server --preset raid --set arrival_rate=200:1400:200"
+
+
+@click.group(
+    cls=LazyGroup, epilog=EXAMPLE, context_settings={"help_option_names": ["-h", "--help"]}
+)
 @click.version_option(__version__, prog_name="headway")
 def cli() -> None:
-    r"""Predict, explain and fit the performance of computer systems with analytic models.
+    """Predict, explain and fit the performance of computer systems with analytic models.
 
     MODEL is a name of the catalogue (headway models) or the path of a model file. Units are
     written as in 650us, 3.4ms, 512MB, 800op/s; a bare number is SI.
-
-    \b
-    Example:
-      headway solve nfs-server --preset raid --set arrival_rate=200:1400:200
     """
 
 

@@ -65,7 +65,14 @@ def _umask() -> int:
     return mask
 
 
-class Answer(Protocol):
+class Drawn(Protocol):
+    """What can draw itself."""
+
+    def plot(self) -> Any:
+        """The answer as a matplotlib Figure."""
+
+
+class Answer(Drawn, Protocol):
     """What commands present: solutions, comparisons, signatures."""
 
     def tables(self) -> "list[Table]":
@@ -76,9 +83,6 @@ class Answer(Protocol):
 
     def to_csv(self) -> str:
         """The answer as CSV."""
-
-    def plot(self) -> Any:
-        """The answer as a matplotlib Figure."""
 
 
 def present(answer: Answer, output_format: Format | None, plot: Path | None = None) -> None:
@@ -93,7 +97,7 @@ def present(answer: Answer, output_format: Format | None, plot: Path | None = No
         print_tables(answer.tables())
 
 
-def write_plot(answer: Answer, path: Path) -> None:
+def write_plot(answer: Drawn, path: Path) -> None:
     """Draw an answer's plot into a file and say so on stderr."""
     from headway.models.plots import picture, picture_format
 

@@ -1,10 +1,19 @@
 """``headway show``: what a model is made of."""
 
+from pathlib import Path
+
 import click
 
 from headway.cli.main import COMMANDS
-from headway.cli.options import chosen_model, model_argument, preset_option, set_option
-from headway.cli.output import print_tables
+from headway.cli.options import (
+    check_picture,
+    chosen_model,
+    model_argument,
+    plot_option,
+    preset_option,
+    set_option,
+)
+from headway.cli.output import print_tables, write_plot
 
 
 @click.command("show", help=COMMANDS["show"], epilog="Example: headway show nfs-server --formula")
@@ -14,13 +23,23 @@ from headway.cli.output import print_tables
 @click.option("--formula", "what", flag_value="formula", help="Closed forms of the outputs.")
 @click.option("--toml", "what", flag_value="toml", help="The model as a model file, to copy.")
 @click.option("--json", "what", flag_value="json", help="The model file's tables as JSON.")
-def command(model: str, preset: str | None, settings: tuple[str, ...], what: str | None) -> None:
+@plot_option
+def command(
+    model: str,
+    preset: str | None,
+    settings: tuple[str, ...],
+    what: str | None,
+    plot: Path | None,
+) -> None:
     """Show parameters, stations, routes, presets and assumptions."""
     from headway.models.answers import strict_json
     from headway.models.description import closed_forms
     from headway.models.file_writing import document, to_toml
 
+    check_picture(plot)
     chosen = chosen_model(model, preset, settings)
+    if plot is not None:
+        write_plot(chosen, plot)
     if what == "toml":
         click.echo(to_toml(chosen), nl=False)
     elif what == "json":

@@ -1,57 +1,80 @@
 """LogGP: what messages and programs that send them cost."""
 
-from headway.loggp.burstiness import BurstinessFit, GapRuns, fit_burstiness
-from headway.loggp.collectives import (
-    BroadcastTree,
-    all_to_all_steady_time,
-    all_to_all_time,
-    barrier_time,
-    broadcast_time,
-    broadcast_tree,
-    reduction_time,
-)
-from headway.loggp.conventions import convert
-from headway.loggp.estimates import Estimate
-from headway.loggp.extraction import GapLimit, LogPEstimate, read_signature
-from headway.loggp.messages import (
-    bulk_bandwidth,
-    bulk_transfer_time,
-    capacity,
-    effective_gap,
-    long_message_time,
-    many_to_one_gap,
-    message_rate,
-    one_message_time,
-    overhead_from_round_trip,
-    request_reply_time,
-    train_time,
-    windowed_gap,
-)
-from headway.loggp.mpi import MessageLine, MpiMessages, full_fragments, small_messages
-from headway.loggp.parameters import Convention, LogGP
-from headway.loggp.phases import Event, Parallel, Phase, Series
-from headway.loggp.pipeline import EqualPackets, Pipeline, Stage, Timeline
-from headway.loggp.platforms import PLATFORM_SOURCES, PLATFORMS
-from headway.loggp.programs import (
-    bulk_gap_run_time,
-    burst_gap_run_time,
-    byte_imbalance,
-    communication_balance,
-    message_interval,
-    mixed_gap_run_time,
-    mpi_overhead_run_time,
-    overhead_run_time,
-    read_latency_run_time,
-    serialization_time,
-    slowdown,
-    small_message_traffic,
-    uniform_gap_run_time,
-)
-from headway.loggp.readers import read_netgauge, read_plain
-from headway.loggp.routers import forwarding_gap, interface_gap, processor_left
-from headway.loggp.signature import Regime, issue_cost, issue_times, regime, steady_issue_cost
-from headway.loggp.sizefit import Break, Line, LineParameter, SizeFit, fit_sizes, machine_from_sizes
-from headway.loggp.sizes import SizeSeries, find_breaks, size_series
+from typing import TYPE_CHECKING
+
+from headway.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from headway.loggp.burstiness import BurstinessFit, GapRuns, fit_burstiness
+    from headway.loggp.collectives import (
+        BroadcastTree,
+        all_to_all_steady_time,
+        all_to_all_time,
+        barrier_time,
+        broadcast_time,
+        broadcast_tree,
+        reduction_time,
+    )
+    from headway.loggp.communication import (
+        byte_imbalance,
+        communication_balance,
+        message_interval,
+        sensitivity,
+        slowdown,
+        small_message_traffic,
+    )
+    from headway.loggp.conventions import convert
+    from headway.loggp.estimates import Estimate, repeats_needed
+    from headway.loggp.extraction import GapLimit, LogPEstimate, read_signature
+    from headway.loggp.messages import (
+        bulk_bandwidth,
+        bulk_transfer_time,
+        capacity,
+        effective_gap,
+        long_message_time,
+        many_to_one_gap,
+        message_rate,
+        one_message_time,
+        overhead_from_round_trip,
+        overlap_share,
+        request_reply_time,
+        train_time,
+        windowed_gap,
+    )
+    from headway.loggp.mpi import MessageLine, MpiMessages, full_fragments, small_messages
+    from headway.loggp.parameters import Convention, LogGP
+    from headway.loggp.phases import Event, Parallel, Phase, Series
+    from headway.loggp.pipeline import EqualPackets, Pipeline, Stage, Timeline
+    from headway.loggp.platforms import PLATFORM_SOURCES, PLATFORMS
+    from headway.loggp.programs import (
+        bulk_gap_run_time,
+        burst_gap_run_time,
+        mixed_gap_run_time,
+        mpi_overhead_run_time,
+        overhead_run_time,
+        read_latency_run_time,
+        serialization_time,
+        uniform_gap_run_time,
+    )
+    from headway.loggp.readers import read_netgauge, read_plain
+    from headway.loggp.related import (
+        bsp_superstep_time,
+        lopc_cycle_time,
+        lopc_run_time,
+        qsm_phase_time,
+    )
+    from headway.loggp.routers import forwarding_gap, interface_gap, processor_left
+    from headway.loggp.signature import Regime, issue_cost, issue_times, regime, steady_issue_cost
+    from headway.loggp.sizefit import (
+        Break,
+        Line,
+        LineParameter,
+        SizeFit,
+        fit_sizes,
+        machine_from_sizes,
+    )
+    from headway.loggp.sizes import SizeSeries, find_breaks, size_series
+    from headway.loggp.validity import Limit, hidden_gap, hidden_latency, limits
 
 __all__ = [
     "PLATFORMS",
@@ -65,6 +88,7 @@ __all__ = [
     "Event",
     "GapLimit",
     "GapRuns",
+    "Limit",
     "Line",
     "LineParameter",
     "LogGP",
@@ -85,6 +109,7 @@ __all__ = [
     "barrier_time",
     "broadcast_time",
     "broadcast_tree",
+    "bsp_superstep_time",
     "bulk_bandwidth",
     "bulk_gap_run_time",
     "bulk_transfer_time",
@@ -99,10 +124,15 @@ __all__ = [
     "fit_sizes",
     "forwarding_gap",
     "full_fragments",
+    "hidden_gap",
+    "hidden_latency",
     "interface_gap",
     "issue_cost",
     "issue_times",
+    "limits",
     "long_message_time",
+    "lopc_cycle_time",
+    "lopc_run_time",
     "machine_from_sizes",
     "many_to_one_gap",
     "message_interval",
@@ -112,14 +142,18 @@ __all__ = [
     "one_message_time",
     "overhead_from_round_trip",
     "overhead_run_time",
+    "overlap_share",
     "processor_left",
+    "qsm_phase_time",
     "read_latency_run_time",
     "read_netgauge",
     "read_plain",
     "read_signature",
     "reduction_time",
     "regime",
+    "repeats_needed",
     "request_reply_time",
+    "sensitivity",
     "serialization_time",
     "size_series",
     "slowdown",
@@ -130,3 +164,133 @@ __all__ = [
     "uniform_gap_run_time",
     "windowed_gap",
 ]
+
+__getattr__ = lazy_names(
+    __name__,
+    {
+        "burstiness": (
+            "BurstinessFit",
+            "GapRuns",
+            "fit_burstiness",
+        ),
+        "collectives": (
+            "BroadcastTree",
+            "all_to_all_steady_time",
+            "all_to_all_time",
+            "barrier_time",
+            "broadcast_time",
+            "broadcast_tree",
+            "reduction_time",
+        ),
+        "communication": (
+            "byte_imbalance",
+            "communication_balance",
+            "message_interval",
+            "sensitivity",
+            "slowdown",
+            "small_message_traffic",
+        ),
+        "conventions": ("convert",),
+        "estimates": (
+            "Estimate",
+            "repeats_needed",
+        ),
+        "extraction": (
+            "GapLimit",
+            "LogPEstimate",
+            "read_signature",
+        ),
+        "messages": (
+            "bulk_bandwidth",
+            "bulk_transfer_time",
+            "capacity",
+            "effective_gap",
+            "long_message_time",
+            "many_to_one_gap",
+            "message_rate",
+            "one_message_time",
+            "overhead_from_round_trip",
+            "overlap_share",
+            "request_reply_time",
+            "train_time",
+            "windowed_gap",
+        ),
+        "mpi": (
+            "MessageLine",
+            "MpiMessages",
+            "full_fragments",
+            "small_messages",
+        ),
+        "parameters": (
+            "Convention",
+            "LogGP",
+        ),
+        "phases": (
+            "Event",
+            "Parallel",
+            "Phase",
+            "Series",
+        ),
+        "pipeline": (
+            "EqualPackets",
+            "Pipeline",
+            "Stage",
+            "Timeline",
+        ),
+        "platforms": (
+            "PLATFORM_SOURCES",
+            "PLATFORMS",
+        ),
+        "programs": (
+            "bulk_gap_run_time",
+            "burst_gap_run_time",
+            "mixed_gap_run_time",
+            "mpi_overhead_run_time",
+            "overhead_run_time",
+            "read_latency_run_time",
+            "serialization_time",
+            "uniform_gap_run_time",
+        ),
+        "readers": (
+            "read_netgauge",
+            "read_plain",
+        ),
+        "related": (
+            "bsp_superstep_time",
+            "lopc_cycle_time",
+            "lopc_run_time",
+            "qsm_phase_time",
+        ),
+        "routers": (
+            "forwarding_gap",
+            "interface_gap",
+            "processor_left",
+        ),
+        "signature": (
+            "Regime",
+            "issue_cost",
+            "issue_times",
+            "regime",
+            "steady_issue_cost",
+        ),
+        "sizefit": (
+            "Break",
+            "Line",
+            "LineParameter",
+            "SizeFit",
+            "fit_sizes",
+            "machine_from_sizes",
+        ),
+        "sizes": (
+            "SizeSeries",
+            "find_breaks",
+            "size_series",
+        ),
+        "validity": (
+            "Limit",
+            "hidden_gap",
+            "hidden_latency",
+            "limits",
+        ),
+    },
+)

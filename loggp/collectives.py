@@ -10,6 +10,7 @@ computation", PPoPP 1993.
 
 import heapq
 import math
+import sys
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any, cast
@@ -18,7 +19,7 @@ import numpy as np
 
 from headway.errors import InvalidParameter
 from headway.kinds import apply, check_not_negative, is_symbolic
-from headway.loggp.conventions import in_papers
+from headway.loggp.conventions import in_papers, plain_numbers
 from headway.loggp.messages import one_message_time
 from headway.loggp.parameters import LogGP
 
@@ -42,18 +43,6 @@ class BroadcastTree:
     def time(self) -> float:
         """Time until all processors have the message [s]."""
         return max(self.informed)
-
-
-def _plain_numbers(machine: LogGP, operation: str) -> tuple[float, float, float, float, int]:
-    """Give L, o_s, o_r, g and P as plain numbers, or say that only those will do."""
-    machine = in_papers(machine)
-    times = (machine.latency, machine.send_overhead, machine.receive_overhead, machine.gap)
-    values = (*times, machine.processors)
-    if is_symbolic(*values) or any(np.ndim(cast(Any, value)) for value in values):
-        msg = f"{operation} needs plain numbers: the order of its events depends on them"
-        raise InvalidParameter(msg)
-    latency, send, receive, gap = (float(np.asarray(time)) for time in times)
-    return latency, send, receive, gap, int(np.asarray(machine.processors))
 
 
 def broadcast_tree(machine: LogGP) -> BroadcastTree:
@@ -84,7 +73,7 @@ def broadcast_tree(machine: LogGP) -> BroadcastTree:
     ----------
     Karp et al. 1993; Culler et al. 1993 (figure of the tree for P = 8, L = 6, g = 4, o = 2).
     """
-    latency, send, receive, gap, processors = _plain_numbers(machine, "a broadcast tree")
+    latency, send, receive, gap, processors = plain_numbers(machine, "a broadcast tree")
     flight, interval = send + latency + receive, max(gap, send)
     sender, informed = [-1], [0.0]
     offers = [(flight, 0)]
@@ -151,9 +140,10 @@ def _exchange_order(messages: int, ahead: int) -> Iterable[bool]:
     yield from (False for _ in range(ahead))
 
 
-def _exchange_time(parts: tuple[float, float, float, float], order: Iterable[bool]) -> float:
+def _exchange_time(
+    order: Iterable[bool], latency: float, send: float, receive: float, gap: float
+) -> float:
     """Time of an exchange in which all processors work through the same order of tasks."""
-    latency, send, receive, gap = parts
     now, next_send, next_receive = 0.0, 0.0, 0.0
     arrivals: list[float] = []
     received = 0
@@ -174,8 +164,9 @@ def all_to_all_time(machine: LogGP) -> float:
 
     Processor i sends to i + 1, i + 2, ... (modulo P), so that no two send to the same one at
     once. Each sends some messages ahead, then receives and sends in turn, then receives the
-    rest; the best number ahead is found by trying all, which takes time in proportion to P
-    squared. (No other order was better for any P up to 7 in the tests' search.)
+    rest; the best number ahead, no more than fill a flight, is found by trying. The tests
+    search all orders that are the same in every processor, for P up to 8, and find none
+    better; that it is optimal for every P is not proven.
 
     Parameters
     ----------
@@ -192,15 +183,24 @@ def all_to_all_time(machine: LogGP) -> float:
     ----------
     Culler et al. 1993 (staggered schedule of the remap).
     """
-    *parts, processors = _plain_numbers(machine, "an all-to-all schedule")
-    latency, send, receive, gap = parts
+    *parts, processors = plain_numbers(machine, "an all-to-all schedule")
     messages = processors - 1
     if messages == 0:
         return 0.0
     return min(
-        _exchange_time((latency, send, receive, gap), _exchange_order(messages, ahead))
-        for ahead in range(1, messages + 1)
+        _exchange_time(_exchange_order(messages, ahead), *parts)
+        for ahead in range(1, min(messages, _most_ahead(*parts)) + 1)
     )
+
+
+def _most_ahead(latency: float, send: float, receive: float, gap: float) -> int:
+    """Messages worth sending ahead: what fills a flight, at the first send or the last.
+
+    The first message is away while the next are sent; the last is away while those that came
+    before it are received. One more allows for rounding.
+    """
+    pace = min(max(gap, send), max(gap, receive))
+    return int((send + latency + receive) / pace) + 2 if pace > 0 else sys.maxsize
 
 
 def all_to_all_steady_time(machine: LogGP) -> Any:

@@ -17,7 +17,7 @@ code of Netgauge and the calibration procedure of SMPI.
 """
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -110,3 +110,27 @@ def in_papers(machine: LogGP) -> LogGP:
     True
     """
     return convert(machine, Convention.PAPERS)
+
+
+def plain_numbers(machine: LogGP, what: str) -> tuple[float, float, float, float, int]:
+    """Give L (of the papers), o_s, o_r, g and P as plain numbers.
+
+    Raises
+    ------
+    InvalidParameter
+        For symbols or arrays, of which the order of events is not known; names ``what``
+        was asked for.
+
+    Examples
+    --------
+    >>> plain_numbers(LogGP(6, 2, 2, 4, 0, processors=8), "a broadcast tree")
+    (6.0, 2.0, 2.0, 4.0, 8)
+    """
+    machine = in_papers(machine)
+    times = (machine.latency, machine.send_overhead, machine.receive_overhead, machine.gap)
+    values = (*times, machine.processors)
+    if is_symbolic(*values) or any(np.ndim(cast(Any, value)) for value in values):
+        msg = f"{what} needs plain numbers: the order of its events depends on them"
+        raise InvalidParameter(msg)
+    latency, send, receive, gap = (float(np.asarray(time)) for time in times)
+    return latency, send, receive, gap, int(np.asarray(machine.processors))

@@ -15,6 +15,7 @@ from headway.kinds import (
     check_not_negative,
     check_positive,
     is_symbolic,
+    plain,
 )
 from headway.loggp.conventions import in_papers
 from headway.loggp.parameters import LogGP
@@ -64,13 +65,36 @@ def request_reply_time(machine: LogGP) -> Any:
 
 
 def message_rate(machine: LogGP) -> Any:
-    """Most messages a processor can send: 1/g [1/s]."""
-    return 1 / machine.gap
+    """Most messages a processor can send: 1/g [1/s]; infinite for a gap of zero.
+
+    Examples
+    --------
+    >>> from headway.loggp import LogGP
+    >>> message_rate(LogGP(5.0, 2.0, 2.0, 4.0, 0.0))
+    0.25
+    """
+    return _inverse(machine.gap)
 
 
 def bulk_bandwidth(machine: LogGP) -> Any:
-    """Bandwidth of a long message: 1/G [B/s]."""
-    return 1 / machine.gap_per_byte
+    """Bandwidth of a long message: 1/G [B/s]; infinite where bytes cost nothing.
+
+    Examples
+    --------
+    >>> from headway.loggp import LogGP
+    >>> bulk_bandwidth(LogGP(5.0, 2.0, 2.0, 4.0, 0.0))
+    inf
+    """
+    return _inverse(machine.gap_per_byte)
+
+
+def _inverse(time: Any) -> Any:
+    """Give the rate that goes with an interval: infinite for none."""
+    if is_symbolic(time):
+        return 1 / time
+    intervals = np.asarray(time, float)
+    rates = np.full(intervals.shape, np.inf)
+    return plain(np.divide(1.0, intervals, out=rates, where=intervals > 0))
 
 
 def long_message_time(machine: LogGP, size: Quantity) -> Any:
@@ -269,3 +293,29 @@ def overhead_from_round_trip(round_trip: Quantity, latency: Quantity) -> Any:
     overhead = (round_trip - 2 * latency) / 4
     check_not_negative("overhead, (round_trip - 2 * latency) / 4,", overhead)
     return overhead
+
+
+def overlap_share(overhead: Quantity, transfer_time: Quantity) -> Any:
+    """Share of a bulk transfer that computation can overlap: 1 - o(n) / T(n).
+
+    Parameters
+    ----------
+    overhead
+        Processor time o(n) of the transfer [s], 0 or more; at most its time.
+    transfer_time
+        Time T(n) of the transfer [s], positive.
+
+    Examples
+    --------
+    >>> round(overlap_share(143e-6, 298e-6), 2)
+    0.52
+
+    References
+    ----------
+    Culler et al. 1996, section "Bulk-transfer overhead" (4 KB on Myrinet).
+    """
+    check_not_negative("overhead", overhead)
+    check_positive("transfer_time", transfer_time)
+    share = 1 - overhead / transfer_time
+    check_not_negative("overlap, 1 - overhead / transfer_time,", share)
+    return share

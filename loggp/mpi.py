@@ -42,6 +42,10 @@ class MessageLine:
         check_count("size", size)
         return self.startup + size / self.bandwidth
 
+    def delivered_bandwidth(self, size: Quantity) -> Any:
+        """Bytes of a message over its time: n / T(n) [B/s]."""
+        return size / self.time(size)
+
 
 @dataclass(frozen=True)
 class MpiMessages:

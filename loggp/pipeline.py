@@ -4,12 +4,21 @@ Source: Martin's thesis, section 6.1.
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from headway.errors import InvalidParameter
-from headway.kinds import FloatArray, check_count, check_not_negative, check_positive
+from headway.kinds import (
+    FloatArray,
+    Quantity,
+    apply,
+    check_count,
+    check_not_negative,
+    check_positive,
+    is_symbolic,
+)
 
 
 @dataclass(frozen=True)
@@ -32,14 +41,14 @@ class Stage:
     """
 
     name: str
-    occupancy: float
-    gap_per_byte: float
+    occupancy: Quantity
+    gap_per_byte: Quantity
 
     def __post_init__(self) -> None:
         check_not_negative(f"occupancy of {self.name}", self.occupancy)
         check_not_negative(f"gap_per_byte of {self.name}", self.gap_per_byte)
 
-    def time(self, size: float | FloatArray) -> float | FloatArray:
+    def time(self, size: Quantity) -> Any:
         """Time a packet of ``size`` bytes holds the stage [s]."""
         return self.occupancy + self.gap_per_byte * size
 
@@ -127,9 +136,7 @@ class Pipeline:
         if not self.stages:
             msg = "a pipeline has no stages; give it at least one"
             raise InvalidParameter(msg)
-        check_positive(
-            "largest time of a stage", max(s.occupancy + s.gap_per_byte for s in self.stages)
-        )
+        check_positive("time of the slowest stage for one byte", self.slowest_time(1))
 
     def timeline(self, sizes: ArrayLike) -> Timeline:
         """Times at which packets of the given sizes pass the stages.
@@ -146,6 +153,9 @@ class Pipeline:
         InvalidParameter
             For no packets, or a size that is not positive.
         """
+        if is_symbolic(self.slowest_time(1)):
+            msg = "a timeline needs numbers for occupancy and gap_per_byte of every stage"
+            raise InvalidParameter(msg)
         sizes = np.atleast_1d(np.asarray(sizes, dtype=float))
         if sizes.ndim != 1 or sizes.size == 0:
             msg = f"sizes has shape {sizes.shape}; give one size for each packet, at least one"
@@ -160,22 +170,40 @@ class Pipeline:
         names = tuple(stage.name for stage in self.stages)
         return Timeline(names, np.array(starts), np.array(ends))
 
-    def packet_time(self, size: float) -> float:
+    def packet_time(self, size: Quantity) -> Any:
         """Time of one packet through all stages: sum of O_i + G_i s [s]."""
         check_positive("size", size)
-        return float(sum(stage.time(size) for stage in self.stages))
+        return sum((stage.time(size) for stage in self.stages[1:]), self.stages[0].time(size))
+
+    def slowest_time(self, size: Quantity) -> Any:
+        """Time that the slowest stage takes for a packet: max of O_i + G_i s [s]."""
+        check_positive("size", size)
+        return apply("max", *(stage.time(size) for stage in self.stages))
+
+    def transfer_time(self, size: Quantity, packets: Quantity) -> Any:
+        """Time of n packets of s bytes: sum t_i + (n - 1) max t_i [s].
+
+        Parameters
+        ----------
+        size
+            Bytes s in each packet, positive; also a symbol or an array.
+        packets
+            Number n of packets, 1 or more.
+        """
+        check_count("packets", packets)
+        return self.packet_time(size) + (packets - 1) * self.slowest_time(size)
+
+    def bandwidth(self, size: Quantity) -> Any:
+        """Bandwidth of an endless row of packets of this size: s / max(O_i + G_i s) [B/s]."""
+        return size / self.slowest_time(size)
 
     def bottleneck(self, size: float) -> Stage:
-        """Give the stage that packets of this size hold longest."""
+        """Give the stage that packets of this size hold longest; plain numbers only."""
         check_positive("size", size)
-        return max(self.stages, key=lambda stage: stage.time(size))
-
-    def bandwidth(self, size: float) -> float:
-        """Bandwidth of an endless row of packets of this size: s / max(O_i + G_i s) [B/s]."""
-        return float(size / self.bottleneck(size).time(size))
+        return max(self.stages, key=lambda stage: float(stage.time(size)))
 
     def equal_packets(self, transfer: float, packets: int) -> EqualPackets:
-        """Time of a transfer in n equal packets: sum t_i + (n - 1) max t_i.
+        """Cut a transfer into n equal packets.
 
         Parameters
         ----------
@@ -193,8 +221,7 @@ class Pipeline:
         check_positive("transfer", transfer)
         check_count("packets", packets)
         size = transfer / packets
-        slowest = float(self.bottleneck(size).time(size))
-        total = self.packet_time(size) + (packets - 1) * slowest
+        total = float(self.transfer_time(size, packets))
         return EqualPackets(packets, size, total, transfer / total)
 
     def best_packets(self, transfer: float, largest_packet: float | None = None) -> EqualPackets:

@@ -5,8 +5,8 @@ clock; each request is answered. Source: Culler, Liu, Martin and Yoshikawa, *Ass
 Network Interfaces*, 1996, section "Microbenchmark"; Martin's thesis, section 2.3.1.
 """
 
+import math
 from collections import deque
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from headway.kinds import FloatArray, Quantity, apply, check_count, check_not_negative
-from headway.loggp.conventions import in_papers
+from headway.loggp.conventions import plain_numbers
 from headway.loggp.messages import request_reply_time, windowed_gap
 from headway.loggp.parameters import LogGP
 
@@ -58,20 +58,6 @@ def steady_issue_cost(machine: LogGP, delay: Quantity = 0.0, window: Quantity = 
     return apply("max", windowed_gap(machine, window), busy)
 
 
-@dataclass
-class _Clock:
-    """The requester's clock and what is on its way: the state of the discrete model."""
-
-    now: float = 0.0
-    departure: float = -np.inf
-    served: float = -np.inf
-
-    def issue(self, send_overhead: float, gap: float) -> None:
-        """Spend the send overhead; the network takes the request when its gap is over."""
-        self.now += send_overhead
-        self.departure = max(self.now, self.departure + gap)
-
-
 def issue_times(
     machine: LogGP, burst: int, delay: float = 0.0, window: int | None = WINDOW
 ) -> FloatArray:
@@ -104,30 +90,33 @@ def issue_times(
     >>> issue_times(LogGP(100.0, 2.0, 3.0, 6.0, 0.0), 3).tolist()
     [2.0, 4.0, 6.0]
     """
-    machine = in_papers(machine)
+    latency, send, receive, gap, _ = plain_numbers(machine, "a signature")
     check_count("burst", burst)
     check_not_negative("delay", delay)
-    if window is not None:
-        check_count("window", window)
-    send, receive, gap = (
-        float(np.asarray(part))
-        for part in (machine.send_overhead, machine.receive_overhead, machine.gap)
-    )
-    latency = float(np.asarray(machine.latency))
-    outstanding = np.inf if window is None else 2 * window
-    serve = max(gap, send + receive)
-    clock, replies = _Clock(), deque[float]()
+    outstanding = _outstanding(window)
+    service = max(gap, send + receive)
+    now, departure, served = 0.0, -math.inf, -math.inf
+    replies: deque[float] = deque()
     times = np.empty(burst)
     for request in range(burst):
-        if replies and (_is_there(replies[0], clock.now) or len(replies) >= outstanding):
-            clock.now = max(clock.now, replies.popleft()) + receive
-        clock.issue(send, gap)
-        # service is spaced at its start: arrivals wait until the one before has had its turn
-        clock.served = max(clock.departure + latency, clock.served + serve)
-        replies.append(clock.served + send + receive + latency)
-        clock.now += delay
-        times[request] = clock.now
+        if replies and (_is_there(replies[0], now) or len(replies) >= outstanding):
+            now = max(now, replies.popleft()) + receive
+        now += send
+        departure = max(now, departure + gap)
+        # service is spaced at its start: who arrives early waits for his turn
+        served = max(departure + latency, served + service)
+        replies.append(served + receive + send + latency)
+        now += delay
+        times[request] = now
     return times
+
+
+def _outstanding(window: int | None) -> float:
+    """Requests that may be unanswered: the windows of both directions together."""
+    if window is None:
+        return math.inf
+    check_count("window", window)
+    return 2 * window
 
 
 def _is_there(arrival: float, now: float) -> bool:

@@ -243,8 +243,8 @@ def fit_sizes(
 
     Breaks as `find_breaks` has them; on each line least squares of relative residuals with
     intercept and slope of 0 or more. Intervals hold the number of breaks, and come from
-    drawing the repeats anew (medians of few repeats make them somewhat too narrow; a misfit
-    of the lines themselves is not in them).
+    drawing the repeats anew (with few repeats that makes them somewhat too wide; a misfit of
+    the lines themselves is not in them).
 
     Parameters
     ----------

@@ -92,7 +92,7 @@ def _notes(solution: Solution) -> list[str]:
         return notes
     limits = np.ravel(solution.saturation_throughput)
     rate = solution.model.meaning("throughput").unit
-    if np.ptp(limits) == 0 and math.isfinite(limits[0]) and limits.size > 1:
+    if limits.size > 1 and limits.min() == limits.max() < math.inf:
         notes.append(f"saturation throughput: {limits[0] / rate.scale:.6g} {rate}")
     if solution.saturation_message:
         notes.append(f"saturated: {solution.saturation_message}")
@@ -106,7 +106,7 @@ def _binding_notes(solution: Solution) -> list[str]:
     rate = solution.model.meaning("throughput").unit
     order = sorted(((d, name) for name, d in solution.demands().items() if d > 0), reverse=True)
     notes = [f"bottleneck: {solution.bottleneck}"]
-    if len(order) > 1:
+    if len(order) > 1 and order[0][1] == str(solution.bottleneck):
         demand, name = order[1]
         limit = f"{1 / float(demand) / rate.scale:.6g} {rate}"
         notes[0] += f"; relieve it, and {name} is next, at {limit}"

@@ -21,7 +21,7 @@ _KINDS = {
 }
 
 
-def class_values(model: "Model", method: Method) -> dict[str, Any]:
+def class_values(model: "Model", method: str) -> dict[str, Any]:
     """Solve a network of several classes at every operating point.
 
     Parameters
@@ -47,7 +47,7 @@ def class_values(model: "Model", method: Method) -> dict[str, Any]:
     values = graph.plan.run(model.inputs, _targets(graph))
     classes = [_customers(graph, name, values) for name in graph.classes]
     centres = [_centre(graph, name, values) for name in graph.stations]
-    solution = solve_multiclass(centres, classes, method)
+    solution = solve_multiclass(centres, classes, Method(method))
     values |= _system(graph, solution) | _stations(graph, solution)
     values = graph.plan.run(values, list(graph.outputs))
     return values | {"method": solution.method.value, "approximation": solution.approximation}
@@ -67,7 +67,7 @@ def _targets(graph: ModelGraph) -> list[str]:
         targets.append("visits")
     rates = graph.plan.needed(targets) & {"throughput", "arrival_rate"}
     if rates:
-        msg = f"{graph.name}: with classes there is no single {min(rates)}; formulas cannot use it"
+        msg = f"{graph.name}: with classes there is no single {max(rates)}; formulas cannot use it"
         raise GraphError(msg)
     return targets
 

@@ -9,17 +9,24 @@ from headway.errors import InvalidParameter
 from headway.kinds import FloatArray
 from headway.models.roots import first_crossing
 from headway.models.saturation import depends_on_load
+from headway.queueing.bounds import (
+    Bounds,
+    asymptotic_bounds,
+    balanced_job_bounds,
+    geometric_bounds,
+)
 from headway.queueing.centres import Method
 from headway.queueing.closed import ClosedSolution, solve_closed
 
 if TYPE_CHECKING:
     from headway.models.model import Model
+    from headway.models.solution import Solution
 
 AGREEMENT = 1e-9
 """How well assumed and resulting throughput have to agree, relative."""
 
 
-def closed_values(model: "Model", method: Method, shape: tuple[int, ...]) -> dict[str, Any]:
+def closed_values(model: "Model", method: str, shape: tuple[int, ...]) -> dict[str, Any]:
     """Solve a closed network at every operating point.
 
     Where visits or service times depend on the throughput, that throughput is looked for
@@ -44,7 +51,7 @@ def closed_values(model: "Model", method: Method, shape: tuple[int, ...]) -> dic
     InvalidParameter
         Where no throughput gives itself back, because the model jumps.
     """
-    circulate = _circulation(model, method)
+    circulate = _circulation(model, Method(method))
     rate: Any = 1.0
     if depends_on_load(model.graph):
         rate = _consistent_throughput(circulate, shape, model.inputs["population"])
@@ -53,6 +60,7 @@ def closed_values(model: "Model", method: Method, shape: tuple[int, ...]) -> dic
     values["arrival_rate"] = solution.throughput
     values["response_time"] = solution.response_time
     for position, name in enumerate(model.graph.stations):
+        values[f"{name}.arrival_rate"] = solution.station_throughput[position]
         values[f"{name}.throughput"] = solution.station_throughput[position]
         values[f"{name}.utilisation"] = solution.utilisation[position]
         values[f"{name}.response_time"] = solution.station_response_time[position]
@@ -105,3 +113,26 @@ def _consistent_throughput(
         )
         raise InvalidParameter(msg)
     return np.where(nobody, 0.0, rate)
+
+
+def bounds(solution: "Solution") -> dict[str, Bounds]:
+    """Bounds on a closed solution's throughput and response time, by method."""
+    jobs = solution.model.inputs["population"]
+    demands = {n: d for n, d in solution.demands().items() if np.any(np.asarray(d) > 0)}
+    if not demands or np.any(np.asarray(jobs) < 1):
+        return {}
+    servers = [_servers(solution.values[f"station {name}"]) for name in demands]
+    each = [np.asarray(d) * m for d, m in zip(demands.values(), servers, strict=True)]
+    others = [name for name in solution.stations if name not in demands]
+    delays = [solution[f"{name}.residence_time"] for name in others]
+    think: Any = solution.model.inputs["think_time"] + sum(delays)
+    found = {"asymptotic": asymptotic_bounds(each, jobs, think, servers)}
+    if all((m == 1).all() for m in servers):
+        found["balanced job"] = balanced_job_bounds(each, jobs, think)
+        found["geometric"] = geometric_bounds(each, jobs, think)
+    return found
+
+
+def _servers(station: Any) -> FloatArray:
+    """Servers of a station; of a load-dependent one, how much faster it gets than alone."""
+    return np.asarray(station.capacity * station.service_time, float)

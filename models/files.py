@@ -15,7 +15,8 @@ from headway.errors import (
     ModelFileError,
     UnitError,
 )
-from headway.loggp import PLATFORMS, LogGP
+from headway.loggp.parameters import LogGP
+from headway.loggp.platforms import PLATFORMS
 from headway.models import schema
 from headway.models.formula import formula
 from headway.models.graph import CLASS_KEYS, LINK_PARTS, ModelGraph
@@ -41,6 +42,9 @@ _FIELD_UNITS = {
     "gap": unit("s"),
     "gap_per_byte": unit("s/B"),
 }
+MOST_ENTRIES = 10_000
+"""Parameters, stations, routes and so on, counted together."""
+
 FILE_KEYS = {"places": "capacity"}
 """Numbers of stations that model files call otherwise than Python does."""
 
@@ -96,11 +100,19 @@ def _entry(text: str, place: "Place") -> schema.ModelEntry:
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         msg = f"not TOML: {str(error)[:200]}"
         raise place.error(msg) from None
+    _check_size(document, place)
     try:
         return schema.structure(document)
     except Exception as error:
         what, path = schema.faults(error)[0]
         raise place.error(what, *path) from None
+
+
+def _check_size(document: dict[str, Any], place: Place) -> None:
+    count = sum(len(table) for table in document.values() if isinstance(table, dict | list))
+    if count > MOST_ENTRIES:
+        msg = f"{count} entries are more than the {MOST_ENTRIES} a model may have"
+        raise place.error(msg)
 
 
 class _Builder:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from headway.errors import GraphError, UnknownParameter
 from headway.kinds import FUNCTIONS, Quantity, is_symbolic
-from headway.loggp import LogGP
+from headway.loggp.parameters import LogGP
 from headway.models.formula import Constant, Formula, formula
 from headway.models.names import nearest
 from headway.queueing.stations import Station
@@ -28,6 +28,7 @@ CLASS_KEYS = ("arrival_rate", "population", "think_time")
 LINK_PARTS = ("latency", "send_overhead", "receive_overhead", "gap", "gap_per_byte", "processors")
 STATION_PARTS = (
     "visits",
+    "arrival_rate",
     "throughput",
     "utilisation",
     "waiting_time",
@@ -187,7 +188,7 @@ class ModelGraph:
             if station not in self.stations:
                 msg = f"{place}: there is no station {station!r}{nearest(station, self.stations)}"
                 raise GraphError(msg)
-        if any((r.source, r.target) == (source, target) for r in self.routes):
+        if target in [route.target for route in self.routes if route.source == source]:
             msg = f"{place} is given twice; add up the probabilities"
             raise GraphError(msg)
         graph, read = self._read(probability, f"{place}: probability")

@@ -134,6 +134,18 @@ class Model(Shown):
 
         return compare(self, measurements, x, y, Range(low, high))
 
+    def plot(self) -> Any:
+        """Draw the graph, with utilisations where the model can be solved, as a Figure.
+
+        Raises
+        ------
+        GraphError
+            For a program, which has no stations to draw.
+        """
+        from headway.models.graph_plots import model_figure
+
+        return model_figure(self)
+
     def to_toml(self) -> str:
         """The model as the text of a model file; reading it gives the same numbers."""
         from headway.models.file_writing import to_toml

@@ -1,6 +1,7 @@
 """Plots, as matplotlib Figures without global state; measured is dots, modelled is lines."""
 
 import io
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,9 @@ from headway.models.units import Unit, readable, unit
 
 MEASURED, MODELLED, SECOND = "#000000", "#0072b2", "#d55e00"
 """Black, blue and vermilion of Okabe and Ito: distinct for the colour-blind, and in grey."""
+
+PALETTE = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
+"""Okabe and Ito's colours in the order of use."""
 
 _CURVE_POINTS = 400
 
@@ -39,6 +43,7 @@ def _scale(values: FloatArray, meant: Unit) -> Unit:
 
 
 def _grid(axes: Any) -> None:
+    axes.set_axisbelow(True)
     axes.grid(visible=True, color="0.9")
     axes.spines[["top", "right"]].set_visible(False)
 
@@ -113,44 +118,58 @@ def _draw_lines(axes: Any, comparison: Comparison, shown: Unit) -> None:
 
 
 def solution_figure(solution: Solution) -> Figure:
-    """Draw the main output, and utilisations below, over the first swept input."""
+    """Draw outputs, and utilisations below, over the first swept input.
+
+    An open network shows its response time, a closed one throughput and response time, a
+    program its first output.
+    """
     names = swept(solution)
     if not names or len(solution.shape) != 1:
         msg = "a plot needs a swept input, such as arrival_rate=100:1000:100"
         raise InvalidParameter(msg)
-    figure = Figure(figsize=(7, 6 if solution.stations else 4), layout="constrained")
-    panels = figure.subplots(2 if solution.stations else 1, 1, sharex=True, squeeze=False)[:, 0]
     model, name = solution.model, names[0]
+    outputs = _drawn_outputs(solution)
+    count = len(outputs) + bool(solution.stations)
+    figure = Figure(figsize=(7, 2 + 2 * count), layout="constrained")
+    panels = figure.subplots(count, 1, sharex=True, squeeze=False)[:, 0]
     across = np.asarray(model.inputs[name], float)
     x_unit = _scale(across, model.parameters[name].unit)
-    output = "response_time" if solution.stations else solution.outputs[0]
-    values = np.asarray(solution[output], float)
-    shown = _scale(values, model.meaning(output).unit)
-    visible = np.where(np.isfinite(values), values, np.nan) / shown.scale
-    _draw_groups(panels[0], across / x_unit.scale, visible, solution)
-    panels[0].set_ylabel(_label(output, shown))
-    panels[0].set_ylim(bottom=0)
-    panels[0].set_title(model.name + (f" ({model.preset})" if model.preset else ""))
+    for axes, output in zip(panels, outputs, strict=False):
+        _draw_output(axes, across / x_unit.scale, solution, output)
     if solution.stations:
-        _draw_utilisations(panels[1], across / x_unit.scale, solution)
+        _draw_utilisations(panels[-1], across / x_unit.scale, solution)
+    panels[0].set_title(model.name + (f" ({model.preset})" if model.preset else ""))
     panels[-1].set_xlabel(_label(name, x_unit))
     for axes in panels:
         _grid(axes)
     return figure
 
 
+def _drawn_outputs(solution: Solution) -> list[str]:
+    if not solution.stations:
+        return [solution.outputs[0]]
+    return ["response_time"] if solution.is_open else ["throughput", "response_time"]
+
+
+def _draw_output(axes: Any, x: FloatArray, solution: Solution, output: str) -> None:
+    values = np.asarray(solution[output], float)
+    shown = _scale(values, solution.model.meaning(output).unit)
+    _draw_groups(axes, x, np.where(np.isfinite(values), values, np.nan) / shown.scale, solution)
+    axes.set_ylabel(_label(output, shown))
+    axes.set_ylim(bottom=0)
+
+
 def _draw_groups(axes: Any, x: FloatArray, y: FloatArray, solution: Solution) -> None:
     """One line for each combination of the other swept inputs."""
     others = swept(solution)[1:]
     inputs = solution.model.inputs
-    keys = list(zip(*(np.asarray(inputs[n]).tolist() for n in others), strict=True)) or [()] * len(
-        x
-    )
-    for key in dict.fromkeys(keys):
+    columns = [np.asarray(inputs[n]).tolist() for n in others]
+    keys = list(zip(*columns, strict=True)) or [()] * len(x)
+    for colour, key in zip(cycle(PALETTE), dict.fromkeys(keys), strict=False):
         mine = np.array([k == key for k in keys])
         pairs = zip(others, key, strict=True)
         label = ", ".join(f"{n} = {solution.model.parameters[n].shown(v)}" for n, v in pairs)
-        axes.plot(x[mine], y[mine], marker=".", label=label or "model")
+        axes.plot(x[mine], y[mine], marker=".", color=colour, label=label or "model")
     if others:
         axes.legend(frameon=False)
 
@@ -162,7 +181,7 @@ def _draw_utilisations(axes: Any, x: FloatArray, solution: Solution) -> None:
         busy = np.asarray(solution[f"{name}.utilisation"], float)
         if (busy > 0).any():
             style = styles[index % 4] if single else "."
-            axes.plot(x, 100 * busy, style, label=name)
+            axes.plot(x, 100 * busy, style, color=PALETTE[index % len(PALETTE)], label=name)
     axes.axhline(100, color="0.5", linestyle=":")
     axes.set_ylabel("utilisation [%]")
     axes.set_ylim(bottom=0)

@@ -3,10 +3,11 @@
 from collections.abc import Callable
 
 import numpy as np
+from numpy.typing import NDArray
 
 from headway.kinds import FloatArray
 
-_DOUBLINGS = 200
+_DOUBLINGS, _HALVINGS = 46, 200  # what 7e13 a second do not saturate never does
 _CELLS = 16
 _ROUNDS = 14  # 16**14 = 2**56: more than a double's digits
 
@@ -34,13 +35,19 @@ def first_crossing(share: Callable[[FloatArray], FloatArray], shape: tuple[int, 
     [3.0, 700.0]
     """
     low, high = _bracket(share, shape)
+    reached = share(high) >= 1
     parts = np.arange(1, _CELLS + 1).reshape(_CELLS, *(1 for _ in shape)) / _CELLS
     for _ in range(_ROUNDS):
         ends = low + (high - low) * parts
-        first = (share(ends) >= 1).argmax(axis=0)
-        width = (high - low) / _CELLS
-        low, high = low + first * width, np.take_along_axis(ends, first[None], 0)[0]
-    return np.where(share(high) >= 1, high, np.inf)
+        over = share(ends) >= 1
+        over[-1] = True  # the bracket's end, whatever rounding made of it
+        first = over.argmax(axis=0)
+        low, high = low + first * (high - low) / _CELLS, _pick(ends, first)
+    return np.where(reached, high, np.inf)
+
+
+def _pick(ends: FloatArray, first: NDArray[np.intp]) -> FloatArray:
+    return np.asarray(np.take_along_axis(ends, first[None], 0)[0])
 
 
 def _bracket(
@@ -50,8 +57,8 @@ def _bracket(
     rate = np.ones(shape)
     grows = share(rate) < 1
     step = np.where(grows, 2.0, 0.5)
-    for _ in range(_DOUBLINGS):
-        moving = (share(rate) < 1) == grows
+    for step_count in range(_HALVINGS):
+        moving = ((share(rate) < 1) == grows) & ~(grows & (step_count >= _DOUBLINGS))
         if not moving.any():
             break
         rate = np.where(moving, rate * step, rate)

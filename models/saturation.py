@@ -59,14 +59,14 @@ def depends_on_load(graph: ModelGraph) -> bool:
 def _busiest_at(graph: ModelGraph, inputs: Mapping[str, Any]) -> Callable[[Any], FloatArray]:
     """Give the largest share of any station's capacity in use, by the network's throughput."""
     names = list(graph.stations)
-    targets = [t for name in names for t in (f"station {name}", f"{name}.throughput")]
+    targets = [t for name in names for t in (f"station {name}", f"{name}.arrival_rate")]
 
     def busiest(throughput: Any) -> FloatArray:
         given = {**inputs, "throughput": throughput}
         if not graph.arrivals:
             given["arrival_rate"] = throughput
         values = graph.plan.run(given, targets)
-        shares = (values[f"{n}.throughput"] / values[f"station {n}"].capacity for n in names)
+        shares = (values[f"{n}.arrival_rate"] / values[f"station {n}"].capacity for n in names)
         return reduce(np.maximum, (np.asarray(share, float) for share in shares))
 
     return busiest

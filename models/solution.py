@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,14 +13,11 @@ from headway.models.model import Model, points_shape
 from headway.models.saturation import saturation_throughput
 from headway.models.steps import Values
 from headway.models.tables import Shown, Table
-from headway.queueing.bounds import (
-    Bounds,
-    asymptotic_bounds,
-    balanced_job_bounds,
-    geometric_bounds,
-)
-from headway.queueing.centres import Method
+from headway.queueing.kinds_of_station import PRODUCT_FORM, station_kind
 from headway.queueing.laws import knee_population
+
+if TYPE_CHECKING:
+    from headway.queueing.bounds import Bounds
 
 COMPONENT_PARTS = ("utilisation", "residence_time", "queue_length", "throughput")
 
@@ -82,6 +79,8 @@ class Solution(Shown):
             standard.append("saturation_throughput")
         if self.model.is_closed:
             standard.append("knee_population")
+        if "loss_probability" in self.values:
+            standard.append("loss_probability")
         standard += [name for name in self.values if name.startswith("response_time_p")]
         return (*standard, *(name for name in own if name not in standard))
 
@@ -94,6 +93,8 @@ class Solution(Shown):
     def throughput(self) -> Number:
         """Jobs completed [1/s]: those that arrive, or as many as the bottleneck lets through."""
         rate = self._over_points(self.values["throughput"])
+        if "loss_probability" in self.values:
+            rate = rate * (1 - self["loss_probability"])
         if not self.saturated.any():
             return rate
         most = np.minimum(rate, self.saturation_throughput)
@@ -153,27 +154,17 @@ class Solution(Shown):
             over |= np.asarray(self[f"{name}.utilisation"]) >= 1
         return over
 
-    def bounds(self) -> dict[str, Bounds]:
+    def bounds(self) -> "dict[str, Bounds]":
         """Bounds on a closed network's throughput and response time, by method.
 
         Balanced-job and geometric bounds are for single servers only; asymptotic ones for all.
         Empty for an open network, and where nobody circulates.
         """
-        jobs = self.model.inputs.get("population")
-        demands = {n: d for n, d in self.demands().items() if np.any(np.asarray(d) > 0)}
-        if jobs is None or not demands or np.any(np.asarray(jobs) < 1):
+        if not self.model.is_closed:
             return {}
-        servers = [np.asarray(self.values[f"station {name}"].count, float) for name in demands]
-        each = [np.asarray(d) * m for d, m in zip(demands.values(), servers, strict=True)]
-        think: Any = self.model.inputs["think_time"]
-        for name in self.stations:
-            if name not in demands:
-                think = think + self[f"{name}.residence_time"]
-        found = {"asymptotic": asymptotic_bounds(each, jobs, think, servers)}
-        if all((m == 1).all() for m in servers):
-            found["balanced job"] = balanced_job_bounds(each, jobs, think)
-            found["geometric"] = geometric_bounds(each, jobs, think)
-        return found
+        from headway.models.closed import bounds
+
+        return bounds(self)
 
     def with_percentile(self, percent: float) -> "Solution":
         """Add the time within which a share of the jobs is answered.
@@ -283,11 +274,11 @@ def solve_model(model: Model, method: str = "auto") -> Solution:
     if model.graph.classes:
         from headway.models.classes import class_values
 
-        return Solution(model, class_values(model, Method(method)), shape)
+        return Solution(model, class_values(model, method), shape)
     if model.is_closed and model.graph.stations:
         from headway.models.closed import closed_values
 
-        return Solution(model, closed_values(model, Method(method), shape), shape)
+        return Solution(model, closed_values(model, method, shape), shape)
     return Solution(model, _open_values(model), shape)
 
 
@@ -297,4 +288,15 @@ def _open_values(model: Model) -> Values:
     if graph.stations:
         targets.append("response_time")
         targets += [f"{name}.{part}" for name in graph.stations for part in COMPONENT_PARTS]
-    return graph.plan.run(model.inputs, targets)
+    return graph.plan.run(model.inputs, targets) | {"approximation": _doubts(model)}
+
+
+def _doubts(model: Model) -> str:
+    """What is not exact about an open solution: two moments, and flows taken as Poisson."""
+    stations = model.graph.stations
+    kinds = {name: station_kind(station.kind.__name__) for name, station in stations.items()}
+    notes = [f"{name}: {kind.approximation}" for name, kind in kinds.items() if kind.approximation]
+    others = [name for name, kind in kinds.items() if kind.__name__ not in PRODUCT_FORM]
+    if others and len(stations) > 1:
+        notes.append(f"what arrives at and leaves {', '.join(others)} is taken as Poisson")
+    return "; ".join(notes)

@@ -4,16 +4,17 @@ The steps do not care what kind of numbers they carry; fed with symbols they giv
 forms, fed with arrays they give every operating point at once.
 """
 
+import operator
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from functools import partial
+from functools import partial, reduce
 from graphlib import CycleError, TopologicalSorter
 from typing import Any
 
 import numpy as np
 
 from headway.errors import GraphError, InvalidParameter
-from headway.kinds import check_not_negative
+from headway.kinds import check_not_negative, is_symbolic
 from headway.models.formula import Formula
 from headway.models.graph import Component, ModelGraph
 from headway.models.names import nearest
@@ -21,6 +22,9 @@ from headway.queueing.stations import Station
 from headway.queueing.traffic import visit_ratios
 
 Values = dict[str, Any]
+
+_MOST_ROUNDS = 1000
+_SETTLED = 1e-14  # losses are probabilities: this is their last digit
 
 
 @dataclass(frozen=True)
@@ -87,8 +91,42 @@ def _traffic_steps(graph: ModelGraph) -> list[Step]:
     probabilities = {f"{r.source} -> {r.target}": r.probability for r in graph.routes}
     steps += _formula_steps(probabilities)
     needs = {*probabilities, *(f"arrivals at {name}" for name in graph.arrivals)}
-    steps.append(_step("visits", needs, partial(_visits, graph)))
-    return steps
+    if not losing(graph):
+        return [*steps, _step("visits", needs, partial(_visits, graph, {}))]
+    needs |= {"throughput", *(f"station {name}" for name in losing(graph))}
+    return [*steps, _step("visits", needs, partial(_visits_with_loss, graph))]
+
+
+def losing(graph: ModelGraph) -> list[str]:
+    """Stations that turn away what finds no place."""
+    return [name for name, component in graph.stations.items() if _loses(component)]
+
+
+def _loses(component: Component) -> bool:
+    unlike = Station.loss_probability
+    return component.kind.loss_probability is not unlike  # type: ignore[attr-defined]
+
+
+def _visits_with_loss(graph: ModelGraph, values: Mapping[str, Any]) -> Any:
+    """Visits where stations lose jobs: their losses and visits are made to agree."""
+    lost: dict[str, Any] = {}
+    for _ in range(_MOST_ROUNDS):
+        visits = _visits(graph, lost, values)
+        rates = {name: visits[name] * values["throughput"] for name in losing(graph)}
+        new = {n: values[f"station {n}"].loss_probability(rate) for n, rate in rates.items()}
+        if lost and all(_agree(new[name], lost[name]) for name in new):
+            return visits
+        lost = new
+    msg = (
+        f"{graph.name}: losses and visits do not settle; loosen the loop through {', '.join(lost)}"
+    )
+    raise GraphError(msg)
+
+
+def _agree(new: Any, old: Any) -> bool:
+    if is_symbolic(new, old):
+        return bool(new == old)
+    return bool(np.all(np.abs(np.asarray(new) - np.asarray(old)) <= _SETTLED))
 
 
 def _given_visits(names: Mapping[str, str], values: Mapping[str, Any]) -> dict[str, Any]:
@@ -97,31 +135,48 @@ def _given_visits(names: Mapping[str, str], values: Mapping[str, Any]) -> dict[s
     return {station: values[name] for station, name in names.items()}
 
 
-def _visits(graph: ModelGraph, values: Mapping[str, Any]) -> Any:
+def _visits(graph: ModelGraph, lost: Mapping[str, Any], values: Mapping[str, Any]) -> Any:
     entries: dict[str, Any] = {next(iter(graph.stations)): 1.0}
     if graph.arrivals:
         rates = {name: values[f"arrivals at {name}"] for name in graph.arrivals}
         total = sum(rates.values())
         entries = {name: rate / total for name, rate in rates.items()}
-    routes = {(r.source, r.target): values[f"{r.source} -> {r.target}"] for r in graph.routes}
+    routes = {}
+    for route in graph.routes:
+        probability = values[f"{route.source} -> {route.target}"]
+        kept = 1 - lost[route.source] if route.source in lost else 1
+        routes[route.source, route.target] = probability * kept
     return visit_ratios(list(graph.stations), entries, routes)
 
 
 def _station_steps(graph: ModelGraph, name: str) -> list[Step]:
     component = graph.stations[name]
     parts = [f"{name}.{part}" for part in component.fields]
-    rate, response = f"{name}.throughput", f"{name}.response_time"
+    rate, response = f"{name}.arrival_rate", f"{name}.response_time"
     asked = {f"station {name}", rate}
+    answers = ("throughput", "utilisation", "waiting_time", "response_time")
     return [
         *_component_steps(name, component),
         _step(f"station {name}", parts, partial(_build, graph, name)),
         _step(f"{name}.visits", {"visits"}, lambda v: v["visits"][name]),
         _product_step(rate, "throughput", f"{name}.visits"),
-        _step(f"{name}.utilisation", asked, partial(_ask, name, "utilisation")),
-        _step(f"{name}.waiting_time", asked, partial(_ask, name, "waiting_time")),
-        _step(response, asked, partial(_ask, name, "response_time")),
-        _product_step(f"{name}.residence_time", f"{name}.visits", response),
-        _product_step(f"{name}.queue_length", rate, response),
+        *(_step(f"{name}.{part}", asked, partial(_ask, name, part)) for part in answers),
+        *_residence_steps(graph, name),
+        _product_step(f"{name}.queue_length", f"{name}.throughput", response),
+    ]
+
+
+def _residence_steps(graph: ModelGraph, name: str) -> list[Step]:
+    """Residence time: V R, of those visits that are let in."""
+    factors = (f"{name}.visits", f"{name}.response_time")
+    if not _loses(graph.stations[name]):
+        return [_product_step(f"{name}.residence_time", *factors)]
+    lost = f"{name}.loss_probability"
+    needs = {f"station {name}", f"{name}.arrival_rate"}
+    return [
+        _step(lost, needs, partial(_ask, name, "loss_probability")),
+        _step(f"{name}.admitted", {lost}, lambda v: 1 - v[lost]),
+        _product_step(f"{name}.residence_time", f"{name}.admitted", *factors),
     ]
 
 
@@ -137,7 +192,7 @@ def _build(graph: ModelGraph, name: str, values: Mapping[str, Any]) -> Station:
 
 
 def _ask(name: str, part: str, values: Mapping[str, Any]) -> Any:
-    return getattr(values[f"station {name}"], part)(values[f"{name}.throughput"])
+    return getattr(values[f"station {name}"], part)(values[f"{name}.arrival_rate"])
 
 
 def _product_step(name: str, *factors: str) -> Step:
@@ -146,10 +201,10 @@ def _product_step(name: str, *factors: str) -> Step:
 
 def _product(names: tuple[str, ...], values: Mapping[str, Any]) -> Any:
     """Multiply, where no visits times endless waiting is none."""
-    left, right = (values[name] for name in names)
-    product = left * right
+    product = reduce(operator.mul, (values[name] for name in names))
     if isinstance(product, float | np.ndarray) and np.isnan(product).any():
-        return np.where(np.asarray(left) == 0, 0.0, product)
+        nothing = [np.asarray(values[name]) == 0 for name in names]
+        return np.where(np.any(np.broadcast_arrays(*nothing), axis=0), 0.0, product)
     return product
 
 
@@ -163,9 +218,25 @@ def _all_steps(graph: ModelGraph) -> list[Step]:
         for name in graph.stations:
             steps += _station_steps(graph, name)
         if "response_time" not in graph.outputs:
-            parts = [f"{name}.residence_time" for name in graph.stations]
-            steps.append(_step("response_time", parts, lambda v: sum(v[part] for part in parts)))
+            steps += _system_steps(graph)
     return steps
+
+
+def _system_steps(graph: ModelGraph) -> list[Step]:
+    """Response time of a job; where some are lost, of those that are answered."""
+    parts = [f"{name}.residence_time" for name in graph.stations]
+    if not losing(graph):
+        return [_step("response_time", parts, lambda v: sum(v[part] for part in parts))]
+    losses = [(f"{n}.visits", f"{n}.loss_probability") for n in losing(graph)]
+    needs = {name for pair in losses for name in pair}
+    return [
+        _step("loss_probability", needs, lambda v: sum(v[a] * v[b] for a, b in losses)),
+        _step(
+            "response_time",
+            {*parts, "loss_probability"},
+            lambda v: sum(v[part] for part in parts) / (1 - v["loss_probability"]),
+        ),
+    ]
 
 
 def check_visits(graph: ModelGraph) -> None:

@@ -2,6 +2,12 @@
 
 Everything is an array over (classes, stations, points), so one class is a special case.
 
+Measured errors of throughput (the tests recompute them), largest and median: over 3000
+networks of one class, 4 stations and up to 59 jobs, Schweitzer 6.7 % and 0.7 %, Linearizer
+0.9 % and 0.03 %; over 300 networks of two classes with up to 11 jobs each, Schweitzer 8.4 %
+and 2.6 %, Linearizer 0.7 % and 0.1 %. Seidmann's form of a pool adds some per cent about
+the knee.
+
 Source: Schweitzer, "Approximate analysis of multiclass closed networks of queues", 1979;
 Bard 1979; Chandy and Neuse, "Linearizer", CACM 25(2), 1982; Seidmann et al. 1987 for
 m servers as one that is m times as fast, after a delay of S (m - 1) / m.

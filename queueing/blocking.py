@@ -1,6 +1,6 @@
 """The number behind Erlang's formulas: 1/B(m, a), for any m and a, in NumPy alone.
 
-Up to `_FEW` servers 1/B is a polynomial in 1/a, evaluated by Horner's rule in blocks that
+Up to `FEW` servers 1/B is a polynomial in 1/a, evaluated by Horner's rule in blocks that
 stay in the cache. Beyond, it is Jagerman's integral
 
     1/B = a * integral over t = 0..inf of (1 + t)**m exp(-a t) dt,
@@ -21,7 +21,7 @@ import numpy as np
 from headway.kinds import FloatArray
 from headway.queueing.poisson import deviance
 
-_FEW = 128  # 1/128! is still a normal double
+FEW = 128  # 1/128! is still a normal double
 _BLOCK = 16384  # points; their arrays stay in the second-level cache
 _ROWS = 256  # points of a quadrature block
 _NODES = 56  # enough for a bell of +-9 standard deviations to 1e-15
@@ -32,6 +32,20 @@ _Then = Callable[[Any, Any, Any], Any]
 
 def _itself(servers: Any, load: Any, inverse: Any) -> Any:  # noqa: ARG001 - a `_Then`
     return inverse
+
+
+def one_inverse(servers: int, load: float) -> float:
+    """Evaluate 1/B at one point without arrays: y_k = 1 + (k/a) y_(k-1), all terms positive.
+
+    Examples
+    --------
+    >>> one_inverse(2, 1.0)
+    5.0
+    """
+    value = 1.0
+    for k in range(1, servers + 1):
+        value = 1 + value * k / load
+    return value
 
 
 def inverse_blocking(servers: Any, load: Any, then: _Then | None = None) -> FloatArray:
@@ -64,7 +78,7 @@ def inverse_blocking(servers: Any, load: Any, then: _Then | None = None) -> Floa
 
 
 def _any_servers(servers: Any, load: FloatArray, result: FloatArray, then: _Then | None) -> None:
-    many = servers > _FEW
+    many = servers > FEW
     if many.any():
         counts = servers[many].astype(float)
         inverse = _by_quadrature(counts, load[many])
@@ -77,19 +91,19 @@ def _any_servers(servers: Any, load: FloatArray, result: FloatArray, then: _Then
 
 
 def _same_servers(servers: float, load: FloatArray, result: FloatArray, then: _Then | None) -> None:
-    size = _BLOCK if servers <= _FEW else _ROWS
+    size = _BLOCK if servers <= FEW else _ROWS
     for start in range(0, load.size, size):
         block = load[start : start + size]
         if then is not None:
             block = np.minimum(block, servers)
-        if servers <= _FEW:
+        if servers <= FEW:
             inverse = _by_polynomial(int(servers), block)
         else:
             inverse = _by_quadrature(np.float64(servers), block)
         result[start : start + size] = (then or _itself)(servers, block, inverse)
 
 
-@lru_cache(maxsize=_FEW)
+@lru_cache(maxsize=FEW)
 def _inverse_factorials(servers: int) -> list[float]:
     return [1 / factorial(k) for k in range(1, servers + 1)]
 

@@ -63,6 +63,27 @@ class Centre:
     speeds: FloatArray
 
 
+def spread(values: Any, points: int) -> FloatArray:
+    """Lay a number, or a number for each operating point, out as a row of points.
+
+    Parameters
+    ----------
+    values
+        A number, or shape (points,) or (1,).
+    points
+        Number of operating points.
+
+    Examples
+    --------
+    >>> spread(2.0, 3).tolist()
+    [2.0, 2.0, 2.0]
+    """
+    row = np.asarray(values, float)
+    if row.size == points:
+        return row.reshape(points)
+    return np.broadcast_to(row, (points,))
+
+
 def centre(station: Station, visits: Any, points: int) -> Centre:
     """Read a station as a centre of a closed product-form network.
 
@@ -93,8 +114,7 @@ def centre(station: Station, visits: Any, points: int) -> Centre:
         )
         raise GraphError(msg)
     time: Any = station.service_time
-    demand = np.broadcast_to(np.asarray(visits * time, float), (points,))
-    return read(station, demand)
+    return read(station, spread(visits * time, points))
 
 
 def _delay(station: Any, demand: FloatArray) -> Centre:  # noqa: ARG001 - one of `_READERS`
@@ -102,12 +122,12 @@ def _delay(station: Any, demand: FloatArray) -> Centre:  # noqa: ARG001 - one of
 
 
 def _queue(station: Any, demand: FloatArray) -> Centre:
-    queues = np.broadcast_to(np.asarray(station.count, float), demand.shape)
+    queues = spread(station.count, demand.size)
     return Centre(Kind.QUEUE, demand, queues, np.ones((1, 1)))
 
 
 def _pool(station: Any, demand: FloatArray) -> Centre:
-    servers = np.broadcast_to(np.asarray(station.count, float), demand.shape)
+    servers = spread(station.count, demand.size)
     if (servers == 1).all():
         return _queue(station, demand)
     present = np.arange(1, int(servers.max()) + 1)[:, None]
@@ -115,7 +135,7 @@ def _pool(station: Any, demand: FloatArray) -> Centre:
 
 
 def _dependent(station: Any, demand: FloatArray) -> Centre:
-    rates = [np.broadcast_to(np.asarray(rate, float), demand.shape) for rate in station.rates]
+    rates = [spread(rate, demand.size) for rate in station.rates]
     return Centre(Kind.VARYING, demand, np.ones(1), np.stack(rates) / rates[0])
 
 

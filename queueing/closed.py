@@ -14,6 +14,7 @@ from headway.queueing.centres import (
     centre,
     check_network,
     check_population,
+    spread,
 )
 from headway.queueing.closed_methods import SOLVERS, choose, note
 from headway.queueing.stations import Station
@@ -119,6 +120,8 @@ def _entries(value: Any) -> Sequence[Any]:
 
 
 def _flat(value: Any, shape: tuple[int, ...]) -> FloatArray:
+    if shape == ():
+        return spread(value, 1)
     return np.broadcast_to(np.asarray(value, float), shape).reshape(-1)
 
 
@@ -149,7 +152,7 @@ def _solution(
     """Everything else from throughput and queue lengths, by the operational laws."""
     through = visits * rate
     some = through > 0
-    alone = np.array([np.broadcast_to(_number(s.service_time), jobs.shape) for s in stations])
+    alone = np.array([spread(s.service_time, jobs.size) for s in stations])
     per_visit = np.where(some, queue / np.where(some, through, 1.0), alone)
     busy = [s.utilisation(x) for s, x in zip(stations, through, strict=True)]
     residence = np.where(jobs > 0, visits * per_visit, 0.0)
@@ -162,7 +165,3 @@ def _solution(
         "queue_length": queue,
         "station_throughput": through,
     }
-
-
-def _number(value: Any) -> FloatArray:
-    return np.asarray(value, float)

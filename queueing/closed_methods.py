@@ -9,12 +9,11 @@ import numpy as np
 from headway.errors import GraphError
 from headway.kinds import FloatArray
 from headway.queueing.approximate import Closed, linearizer, schweitzer
-from headway.queueing.centres import Centre, Kind, Method
+from headway.queueing.centres import Centre, Kind, Method, spread
 from headway.queueing.convolution import convolution
 from headway.queueing.mva import mean_value_analysis
 
-_LONG = 2000  # population from which a few points go faster by convolution
-_FEW = 200  # stations times points that do not fill a vector yet
+_LONG = 200  # population from which a single point goes faster by convolution
 
 _Result = tuple[FloatArray, FloatArray]
 _Solver = Callable[[Sequence[Centre], FloatArray, FloatArray], _Result]
@@ -30,7 +29,7 @@ def choose(method: Method, centres: Sequence[Centre], jobs: FloatArray) -> Metho
     """
     if method not in {Method.AUTO, Method.EXACT}:
         return method
-    long = jobs.max(initial=0) >= _LONG and jobs.size * len(centres) <= _FEW
+    long = jobs.size == 1 and jobs[0] >= _LONG
     if any(c.kind is Kind.VARYING for c in centres) or (method is Method.AUTO and long):
         return Method.CONVOLUTION
     return Method.EXACT
@@ -106,7 +105,7 @@ def _delays(centres: Sequence[Centre], jobs: FloatArray) -> FloatArray:
 def _rows(queues: Sequence[Centre], jobs: FloatArray) -> _Result:
     """Demands and numbers of separate queues as arrays (stations, points)."""
     demand = [c.demand for c in queues]
-    split = [np.broadcast_to(c.queues, jobs.shape) for c in queues]
+    split = [spread(c.queues, jobs.size) for c in queues]
     return np.array(demand).reshape(-1, jobs.size), np.array(split).reshape(-1, jobs.size)
 
 

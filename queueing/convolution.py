@@ -19,10 +19,11 @@ import numpy as np
 from headway.errors import InvalidParameter
 from headway.kinds import FloatArray
 from headway.queueing.birth_death import weights
-from headway.queueing.centres import Centre
+from headway.queueing.centres import Centre, spread
 from headway.queueing.poisson import poisson
 
-_FILTER_WORTH = 20_000  # steps of a recurrence from which importing SciPy's filter pays
+_FILTER_WORTH = 50_000  # steps of recurrences from which SciPy's filter is worth its import
+_FEW = 16  # points that do not fill a vector
 _BLOCK = 1 << 16  # numbers of a series, over all points of a block
 _SERIES_END = 45.0  # exp(-45) is far below a rounding error
 
@@ -137,8 +138,8 @@ def _scale(
         np.maximum(c.demand - c.demand / speed, 0) for c, speed in zip(varying, fast, strict=True)
     )
     jobs = np.maximum(population, 0.5)
-    time = np.array([np.broadcast_to(t, jobs.shape) for t in times]).reshape(-1, jobs.size)
-    count = np.array([np.broadcast_to(n, jobs.shape) for n in counts]).reshape(-1, jobs.size)
+    time = np.array([spread(t, jobs.size) for t in times]).reshape(-1, jobs.size)
+    count = np.array([spread(n, jobs.size) for n in counts]).reshape(-1, jobs.size)
     slowest = time.max(axis=0, initial=np.finfo(float).tiny)
     scale = np.minimum(jobs / (still + (time * count).sum(0)), jobs / (jobs + 1) / slowest)
     for _ in range(4):
@@ -157,7 +158,7 @@ def _all_servers(
         for ratio, centre in zip(ratios, queues, strict=True)
         for number in range(int(centre.queues.max()))
     ]
-    if rounds and len(series) * len(rounds) >= _FILTER_WORTH > 100 * series.shape[1]:
+    if len(series) * len(rounds) >= _FILTER_WORTH and series.shape[1] <= _FEW:
         return _filtered(series, np.array(rounds))
     for ratio in rounds:
         series = _geometric((1 - ratio) * series, ratio)
@@ -178,18 +179,26 @@ def _filtered(series: FloatArray, ratios: FloatArray) -> FloatArray:
 
 
 def _geometric(series: FloatArray, ratio: FloatArray) -> FloatArray:
-    """Convolve with ratio**n: y(n) = x(n) + ratio y(n-1), in place."""
-    if len(series) >= _FILTER_WORTH > 100 * series.shape[1]:
-        return _filtered(series, ratio[None]) / (1 - ratio)
-    for n in range(1, len(series)):
-        series[n] += ratio * series[n - 1]
+    """Convolve with ratio**n: y(n) = x(n) + ratio y(n-1), in place.
+
+    For few points by 1 / (1 - r z) = (1 + r z) (1 + (r z)**2) (1 + (r z)**4) ...
+    """
+    if series.shape[1] > _FEW:
+        for n in range(1, len(series)):
+            series[n] += ratio * series[n - 1]
+        return series
+    step, power = 1, ratio
+    while step < len(series) and power.any():
+        series[step:] += power * series[:-step]
+        step, power = 2 * step, power * power
     return series
 
 
 def _queue_length(chances: FloatArray, ratio: FloatArray, population: FloatArray) -> FloatArray:
     """Sum of ratio**j G(N - j) over j = 1..N: the mean number at a single server, times G(N)."""
-    if chances.shape[1] == 1:
-        return np.array([_one_queue_length(chances[: int(population[0]) + 1, 0], float(ratio[0]))])
+    if chances.shape[1] <= _FEW:
+        each = zip(chances.T, ratio, population.astype(int).tolist(), strict=True)
+        return np.array([_one_queue_length(g[: n + 1], float(r)) for g, r, n in each])
     total, wanted = np.zeros(population.shape), np.zeros(population.shape)
     ends = set(population.astype(int).tolist())
     for n in range(1, len(chances)):

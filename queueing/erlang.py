@@ -3,12 +3,13 @@
 Source: Erlang 1917; Kleinrock, *Queueing Systems* I, 1975, eqs. 3.40 and 3.43.
 """
 
-from typing import Any
+import math
+from typing import Any, cast
 
 import numpy as np
 
 from headway.kinds import Quantity, check_count, is_symbolic, plain
-from headway.queueing.blocking import inverse_blocking
+from headway.queueing.blocking import FEW, inverse_blocking, one_inverse
 from headway.queueing.poisson import poisson
 
 
@@ -43,6 +44,8 @@ def erlang_b(servers: Quantity, offered_load: Quantity) -> Any:
         from headway.queueing import symbols
 
         return symbols.erlang_b(servers, offered_load)
+    if _is_one_point(servers, offered_load):
+        return 1 / one_inverse(cast(int, servers), cast(float, offered_load))
     check_count("servers", servers)
     return plain(1 / inverse_blocking(servers, offered_load))
 
@@ -77,8 +80,18 @@ def erlang_c(servers: Quantity, offered_load: Quantity) -> Any:
         from headway.queueing import symbols
 
         return symbols.erlang_c(servers, offered_load)
+    if _is_one_point(servers, offered_load):
+        count: Any = servers
+        load = min(cast(float, offered_load), count)
+        return _waiting(count, load, one_inverse(count, load))
     check_count("servers", servers)
     return plain(inverse_blocking(servers, offered_load, then=_waiting))
+
+
+def _is_one_point(servers: object, load: object) -> bool:
+    """Tell plain numbers, few servers and some load: what needs no array."""
+    plain_numbers = type(servers) is int and type(load) is float
+    return plain_numbers and 1 <= servers <= FEW and 0 < load < math.inf  # type: ignore[operator]
 
 
 def empty_probability(servers: Quantity, offered_load: Quantity) -> Any:

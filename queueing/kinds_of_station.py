@@ -19,6 +19,10 @@ STATIONS = {
 """Module that holds each kind."""
 
 
+PRODUCT_FORM = frozenset({"Delay", "MM1", "MMm", "Parallel", "LoadDependent"})
+"""Kinds that keep Poisson flows Poisson, and whose networks have a product form."""
+
+
 def station_kind(name: str) -> type[Station]:
     """Find a kind of station by its name.
 

@@ -84,81 +84,32 @@ def lattice_for(population: FloatArray, stations: int) -> Lattice:
     16
     """
     sizes = [int(n) + 1 for n in population.max(axis=1)]
-    needed = lattice_bytes(sizes, stations, population.shape[1])
+    check_memory(sizes, lattice_bytes(sizes, stations, population.shape[1]))
+    return Lattice(sizes)
+
+
+def check_memory(sizes: Sequence[int], needed: float) -> None:
+    """Refuse a lattice that needs more memory than `LARGEST`, with its size and the remedy.
+
+    Parameters
+    ----------
+    sizes
+        N_c + 1 for each class.
+    needed
+        Memory the method needs [B].
+
+    Raises
+    ------
+    InvalidParameter
+        If that is too much.
+
+    Examples
+    --------
+    >>> check_memory([41, 41, 41], 4.4e6)
+    """
     if needed > LARGEST:
         msg = (
             f"exact needs a lattice of {prod(sizes):.2g} populations ({needed / 1e9:.2g} GB); "
             "use method linearizer or schweitzer"
         )
         raise InvalidParameter(msg)
-    return Lattice(sizes)
-
-
-def lattice_mva(
-    demand: FloatArray, queues: FloatArray, think_time: FloatArray, population: FloatArray
-) -> tuple[FloatArray, FloatArray]:
-    """Exact mean value analysis of several classes; delays and single servers.
-
-    R_ck(n) = D_ck (1 + Q_k(n - e_c)), X_c(n) = n_c / (Z_c + sum over k of R_ck(n))
-
-    Parameters
-    ----------
-    demand
-        D, shape (classes, stations, points) [s].
-    queues
-        Separate queues each station is split into, shape (stations, points).
-    think_time, population
-        Z [s] and N, shape (classes, points).
-
-    Returns
-    -------
-    Throughputs, shape (classes, points), and queue lengths, shape (classes, stations, points).
-
-    Examples
-    --------
-    >>> one = np.ones((1, 1))
-    >>> rate, _ = lattice_mva(one[None], one, one, 2 * one)
-    >>> float(rate[0, 0])
-    0.8
-
-    References
-    ----------
-    Reiser and Lavenberg, JACM 27(2), 1980.
-    """
-    classes, stations, points = demand.shape
-    lattice = lattice_for(population, stations)
-    found = np.ones((lattice.states + 1, stations, points))  # 1 + Q / queues
-    for plane in lattice.planes():
-        arrived = np.ones((len(plane), stations, points))
-        for c in range(classes):
-            residence = found[lattice.fewer[c][plane]]
-            residence *= demand[c]
-            cycle = think_time[c] + _over_stations(residence)
-            jobs = lattice.number[c][plane][:, None]
-            residence *= (jobs / np.where(cycle > 0, cycle, 1.0))[:, None] / queues
-            arrived += residence
-        found[plane] = arrived
-    return _at_the_end(lattice, found, demand, think_time, population)
-
-
-def _over_stations(residence: FloatArray) -> FloatArray:
-    """Sum over the middle axis; for a single point a product with ones is faster."""
-    if residence.shape[2] > 1:
-        return np.asarray(residence.sum(axis=1))
-    return residence[:, :, 0] @ np.ones((residence.shape[1], 1))
-
-
-def _at_the_end(
-    lattice: Lattice,
-    found: FloatArray,
-    demand: FloatArray,
-    think_time: FloatArray,
-    population: FloatArray,
-) -> tuple[FloatArray, FloatArray]:
-    """Throughputs and queue lengths by class at each point's own population."""
-    rows, points = lattice.row(population), np.arange(population.shape[1])
-    before = np.stack([found[fewer[rows], :, points].T for fewer in lattice.fewer])
-    residence = demand * before
-    cycle = think_time + residence.sum(axis=1)
-    rate = population / np.where(cycle > 0, cycle, 1.0)
-    return rate, rate[:, None] * residence

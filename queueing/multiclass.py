@@ -137,10 +137,10 @@ def _alone(network: ClassNetwork, load: FloatArray) -> FloatArray:
     """Mean number of open jobs for each server they hold, without closed classes."""
     growth = np.ones(load.shape)
     for k, centre in enumerate(network.centres):
-        if centre.kind is ServiceKind.QUEUE:
+        if network.is_pool[k]:
             waits = erlang_c(centre.servers, load[k])
             growth[k] = 1 + waits / (centre.servers - load[k])
-        elif centre.kind is ServiceKind.PARALLEL:
+        elif centre.kind is not ServiceKind.DELAY:
             growth[k] = 1 / (1 - load[k] / centre.servers)
     return growth
 
@@ -150,9 +150,7 @@ def _beside(network: ClassNetwork, result: Lengths, alone: FloatArray) -> FloatA
     closed = result.queue_length.sum(axis=0)
     shared = alone.copy()
     for k, centre in enumerate(network.centres):
-        if centre.kind is ServiceKind.PARALLEL or (
-            centre.kind is ServiceKind.QUEUE and centre.servers == 1
-        ):
+        if centre.kind is not ServiceKind.DELAY and not network.is_pool[k]:
             shared[k] = alone[k] * (1 + closed[k] / centre.servers)
     if result.open_growth is not None:
         visited = network.is_pool[:, None] & (closed > 0)

@@ -8,8 +8,9 @@ from headway.kinds import FloatArray
 from headway.queueing.approximate import Closed, linearizer, schweitzer
 from headway.queueing.centres import Method
 from headway.queueing.classes import ClassNetwork, ServiceKind
-from headway.queueing.lattice import LARGEST, lattice_bytes, lattice_mva
+from headway.queueing.lattice import LARGEST, lattice_bytes
 from headway.queueing.lattice_convolution import Pools, lattice_convolution
+from headway.queueing.lattice_mva import lattice_mva
 
 _POOL_NOTE = "; m servers by Seidmann's fast server and delay"
 

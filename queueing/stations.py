@@ -4,6 +4,7 @@ A station knows its laws per visit; how often it is visited is the network's bus
 Every method takes floats, NumPy arrays or SymPy expressions.
 """
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -82,6 +83,8 @@ def while_stable(utilisation: Any, waiting_time: Callable[[Any], Any]) -> Any:
     """
     if is_symbolic(utilisation):
         return waiting_time(utilisation)
+    if isinstance(utilisation, float):
+        return plain(waiting_time(utilisation)) if utilisation < 1 else math.inf
     busy = np.asarray(utilisation, float)
     stable = busy < 1
     if stable.all():

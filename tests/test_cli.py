@@ -33,6 +33,19 @@ def test_each_command_has_help_and_fits_a_screen(name):
     assert len(lines) <= 40
 
 
+@pytest.mark.parametrize("name", COMMANDS)
+def test_each_example_runs_as_printed(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "curve.csv").write_text(RAID.read_text())
+    helps = [headway(name, "--help").out]
+    if name == "signature":
+        helps = [headway(name, "sfs", "--help").out]
+    for text in helps:
+        example = " ".join(text.partition("Example: ")[2].split())
+        assert example.startswith(f"headway {name} ")
+        assert headway(*example.split()[1:]).code == 0, example
+
+
 @pytest.mark.parametrize(
     ("value", "expected"),
     [

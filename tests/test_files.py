@@ -115,6 +115,10 @@ def replaced(old, new):
         ("a = [" * 5000, "not TOML"),
         (SERVER + "speed = 3\n", "unknown key speed"),
         (
+            "name = 'x'\n[parameters]\n" + "".join(f"p{k} = 1\n" for k in range(10_001)),
+            "10001 entries are more than the 10000",
+        ),
+        (
             replaced('kind = "MM1"', 'kind = "MM2"'),
             "m.toml:8 [stations.cpu.kind]: there is no kind",
         ),

@@ -21,6 +21,7 @@ from headway.loggp import (
     long_message_time,
     many_to_one_gap,
     one_message_time,
+    overlap_share,
     request_reply_time,
     small_messages,
     train_time,
@@ -54,6 +55,16 @@ def test_platforms_stand_as_printed_in_table_2_1():
         assert math.isclose(machine.gap * 1e6, float(row["gap_us"]))
         assert math.isclose(machine.latency * 1e6, float(row["latency_us"]))
         assert math.isclose(1e-6 / machine.gap_per_byte, float(row["bulk_bandwidth_mb_s"]))
+
+
+def test_spine_router_stands_as_printed_in_table_6_2():
+    row, spine = rows("network_sensitivity/table_6_2_spine_loggp.csv")[0], PLATFORMS["spine-router"]
+
+    printed = [float(row[f"{name}_us"]) for name in ("overhead", "gap", "latency")]
+    np.testing.assert_allclose(
+        [spine.overhead * 1e6, spine.gap * 1e6, spine.latency * 1e6], printed, rtol=1e-12
+    )
+    assert math.isclose(1e-6 / spine.gap_per_byte, float(row["bulk_bandwidth_mb_s"]))
 
 
 def test_mean_overheads_of_the_thesis_are_those_of_the_microbenchmark():
@@ -178,6 +189,13 @@ def test_mpi_message_has_two_regimes():
     assert float(mpi.time(size).subs(size, 4096)) == pytest.approx(mpi.time(4096), rel=1e-15)
 
 
+def test_bandwidth_approaches_its_asymptote():
+    line = MessageLine(20e-6, 38e6)
+
+    assert line.delivered_bandwidth(760) == pytest.approx(19e6, rel=1e-12)  # n_1/2 = T_0 R
+    assert line.delivered_bandwidth(1e12) == pytest.approx(38e6, rel=1e-6)
+
+
 @pytest.mark.parametrize(
     "call",
     [
@@ -186,6 +204,8 @@ def test_mpi_message_has_two_regimes():
         lambda: train_time(PLATFORMS["now"], 0),
         lambda: many_to_one_gap(PLATFORMS["now"], 0),
         lambda: windowed_gap(PLATFORMS["now"], 0),
+        lambda: overlap_share(2.0, 1.0),
+        lambda: overlap_share(2.0, 0.0),
         lambda: MessageLine(-1, 1),
         lambda: MessageLine(1, 0),
         lambda: MessageLine(1, 1).time(0),

@@ -1,11 +1,10 @@
 """Pipelines: the thesis's figures, a discrete simulation, and a search for the best cut."""
 
-import csv
 import heapq
-from pathlib import Path
 
 import numpy as np
 import pytest
+import sympy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -19,22 +18,12 @@ from headway.loggp import (
     interface_gap,
     processor_left,
 )
-
-DATA = Path(__file__).parents[1] / "models/data/network_sensitivity"
+from headway.loggp.published import gam_pipeline
+from tests.loggp_tables import rows
 
 
 def gam():
-    with (DATA / "table_6_1_gam_pipeline.csv").open(newline="") as file:
-        return Pipeline(
-            tuple(
-                Stage(
-                    row["stage"],
-                    float(row["occupancy_us"]) * 1e-6,
-                    float(row["gap_us_per_kb"]) * 1e-6 / 1024,
-                )
-                for row in csv.DictReader(file)
-            )
-        )
+    return gam_pipeline(rows("table_6_1_gam_pipeline"))
 
 
 stages = st.lists(
@@ -120,6 +109,17 @@ def test_best_cut_of_the_published_pipeline(transfer):
     assert limited.total_time >= best.total_time
 
 
+def test_transfer_time_is_one_in_symbols_and_arrays():
+    size, fixed = sympy.symbols("s O", positive=True)
+    symbolic = Pipeline((Stage("first", fixed, 0.5), Stage("second", 3.0, 0.25)))
+    numeric = Pipeline((Stage("first", 2.0, 0.5), Stage("second", 3.0, 0.25)))
+    sizes = np.array([1.0, 4.0, 50.0])
+
+    for law in (lambda p, s: p.transfer_time(s, 5), lambda p, s: p.bandwidth(s)):
+        expected = [float(law(symbolic, size).subs({size: s, fixed: 2.0})) for s in sizes]
+        np.testing.assert_allclose(law(numeric, sizes), expected, rtol=1e-15)
+
+
 def test_published_figures_of_2_kb_packets():
     pipeline = gam()
 
@@ -179,6 +179,7 @@ def test_router_figures():
         lambda: Pipeline((Stage("idle", 0, 0),)),
         lambda: Stage("bad", -1, 0),
         lambda: Stage("bad", 1, -1),
+        lambda: Pipeline((Stage("s", sympy.Symbol("O", positive=True), 0),)).timeline([1]),
         lambda: gam().timeline([]),
         lambda: gam().timeline([1, 0]),
         lambda: gam().timeline([[1, 2]]),

@@ -1,7 +1,5 @@
 """Program laws against the thesis's tables; errata are named, never fitted."""
 
-import math
-
 import numpy as np
 import pytest
 import sympy
@@ -11,33 +9,23 @@ from hypothesis import strategies as st
 from headway.errors import HeadwayError
 from headway.loggp import (
     Event,
-    GapRuns,
     Parallel,
     Series,
     bulk_gap_run_time,
     burst_gap_run_time,
-    byte_imbalance,
-    communication_balance,
-    fit_burstiness,
-    message_interval,
-    mixed_gap_run_time,
     mpi_overhead_run_time,
     overhead_run_time,
     read_latency_run_time,
     serialization_time,
-    slowdown,
-    small_message_traffic,
     uniform_gap_run_time,
 )
 from tests.loggp_tables import (
     BASES,
-    GAPS,
     PRINTED_BASES,
     PROGRAMS,
     busiest,
     gap_cells,
     half_unit,
-    interval,
     overhead_cells,
     rows,
     value,
@@ -176,88 +164,6 @@ def test_issue_figures():
     assert bulk_gap_run_time(17.8, 27570880, 1.19e6, 37.5e6) == pytest.approx(40.2, abs=0.1)
 
 
-# ---- gaps: two extremes and what lies between
-
-
-def gap_runs(program):
-    cells = [(level, float(measured)) for level, measured, _ in gap_cells(program)]
-    levels, measured = np.array(cells[1:]).T
-    added = (levels - GAPS[0]) * 1e-6
-    return GapRuns(cells[0][1], busiest(program), 5.8e-6, interval(program), added, measured)
-
-
-def summary(errors):
-    errors = np.abs(np.concatenate(list(errors)))
-    return np.median(errors), np.percentile(errors, 90)
-
-
-def test_mixture_beats_both_extremes_on_the_measured_columns():
-    runs = {program: gap_runs(program) for program in PROGRAMS}
-    fits = {program: fit_burstiness(run) for program, run in runs.items()}
-
-    median, ninetieth = summary(fit.relative_error for fit in fits.values())
-    burst_median, _ = summary(run.predicted(1.0) / run.run_time - 1 for run in runs.values())
-    even_median, _ = summary(run.predicted(0.0) / run.run_time - 1 for run in runs.values())
-
-    assert median < 0.02
-    assert ninetieth < 0.08
-    # the published extremes, as the issue states them to two digits
-    assert burst_median == pytest.approx(0.045, abs=0.0005)
-    assert even_median == pytest.approx(0.060, abs=0.0005)
-    # predicting each run from the others costs little: one number is not overfitted
-    left_out_median, _ = summary(fit.leave_one_out_error for fit in fits.values())
-    assert left_out_median < 0.02
-
-
-@given(st.floats(0, 1), st.floats(6e-6, 1e-4), st.floats(1e3, 1e7))
-def test_fit_gives_back_the_burstiness_of_its_own_law(burstiness, spacing, messages):
-    added = np.array([2.5e-6, 10e-6, 50e-6, 100e-6])
-    run_time = mixed_gap_run_time(50.0, messages, added, 5.8e-6, spacing, burstiness)
-
-    fit = fit_burstiness(GapRuns(50.0, messages, 5.8e-6, spacing, added, run_time))
-
-    # the span between the models may be a hundred-thousandth of the run time
-    assert fit.burstiness == pytest.approx(burstiness, abs=1e-8)
-    assert np.abs(fit.relative_error).max() < 1e-12
-
-
-@given(
-    st.floats(0, 1),
-    st.floats(0, 1e-4),
-    st.floats(0, 1e-5),
-    st.floats(1e-7, 1e-3),
-    st.floats(0, 1e7),
-)
-def test_mixture_lies_between_its_extremes(burstiness, added, gap, spacing, messages):
-    even = uniform_gap_run_time(9.0, messages, added, gap, spacing)
-    burst = burst_gap_run_time(9.0, messages, added)
-
-    mixed = mixed_gap_run_time(9.0, messages, added, gap, spacing, burstiness)
-
-    slack = 1e-12 * burst
-    assert even - slack <= mixed <= burst + slack
-    assert uniform_gap_run_time(9.0, messages, 0.0, gap, spacing) == 9.0
-
-
-def test_burstiness_is_not_determined_without_slack():
-    with pytest.raises(HeadwayError, match="not determined"):
-        fit_burstiness(GapRuns(1.0, 1e5, 5e-6, 5e-6, [1e-5, 2e-5], [2.0, 3.0]))
-    with pytest.raises(HeadwayError, match="at least 2"):
-        GapRuns(1.0, 1e5, 5e-6, 9e-6, [1e-5], [2.0])
-    with pytest.raises(HeadwayError, match="one each"):
-        GapRuns(1.0, 1e5, 5e-6, 9e-6, [1e-5, 2e-5], [2.0])
-
-
-def test_uniform_model_errors_are_those_of_source_models_n16():
-    # mean absolute error in percent over the seven gaps, recomputed independently there
-    recorded = {"Radix": 3.2, "EM3D(write)": 5.4, "EM3D(read)": 11.8, "Sample": 14.3}
-    for program, percent in recorded.items():
-        run = gap_runs(program)
-        mean = np.mean(np.abs(run.predicted(0.0) / run.run_time - 1)) * 100
-        # to the printed digit and the choice of base (Table 3.1 or 3.4)
-        assert mean == pytest.approx(percent, abs=0.3)
-
-
 # ---- other laws
 
 
@@ -282,53 +188,6 @@ def test_reads_of_em3d_cost_a_round_trip_each():
 
 def test_serial_phases_add_their_overheads():
     assert serialization_time(32, 1e-6) == pytest.approx(32e-6, rel=1e-15)
-
-
-@pytest.mark.parametrize("program", PROGRAMS)
-def test_identities_of_the_communication_summary(program):
-    row = PROGRAMS[program]
-    rate = float(row["message_rate_per_processor_per_ms"]) * 1e3
-    mean = float(row["average_messages_per_processor"])
-    traffic = small_message_traffic(rate, float(row["bulk_percent"]) / 100)
-
-    # rates are printed to 0.005 per ms (1.17: 0.5 %), percentages to 0.005
-    assert traffic / 1e3 == pytest.approx(float(row["small_traffic_kb_s"]), rel=0.005)
-    assert message_interval(mean, mean / rate) * 1e6 == pytest.approx(
-        float(row["message_interval_us"]), rel=0.009
-    )
-    # run time from rate and mean against Table 3.1: the rate's resolution again
-    assert mean / rate == pytest.approx(BASES[program], rel=0.006)
-
-
-def test_balance_of_messages_and_bytes():
-    even = np.ones((4, 4)) - np.eye(4)
-    skewed = even.copy()
-    skewed[0] *= 5
-
-    assert communication_balance(even) == 1
-    assert communication_balance(skewed) == 15 / 6
-    assert byte_imbalance([4, 3, 4]) == 0.25
-    for bad in (np.ones((2, 3)), -even, np.zeros((2, 2)), [1.0, 2.0]):
-        with pytest.raises(HeadwayError):
-            communication_balance(bad)
-    with pytest.raises(HeadwayError):
-        byte_imbalance([])
-
-
-def test_published_balance_of_p_ray():
-    row = PROGRAMS["P-Ray"]
-    ratio = float(row["max_messages_per_processor"]) / float(row["average_messages_per_processor"])
-    matrix = np.zeros((32, 32))
-    matrix[:, 0] = 1.0
-    matrix[0, 0] = ratio * 31 / (32 - ratio)  # one busy processor makes just that balance
-
-    assert communication_balance(matrix) == pytest.approx(2.43, abs=0.005)
-
-
-def test_slowdown_of_radix():
-    assert slowdown(443.2, 7.8) == pytest.approx(56.8, abs=0.05)
-    with pytest.raises(HeadwayError):
-        slowdown(1.0, 0.0)
 
 
 # ---- composition
@@ -399,9 +258,3 @@ def test_program_laws_are_one_in_symbols_and_arrays_and_refuse_negatives(law, co
         bad[position] = -1.0
         with pytest.raises(HeadwayError, match="is -1"):
             law(*bad)
-
-
-def test_burstiness_outside_its_range_is_refused():
-    for bad in (-0.1, 1.1, math.nan):
-        with pytest.raises(HeadwayError, match="between 0 and 1"):
-            mixed_gap_run_time(1.0, 1.0, 1.0, 1.0, 1.0, bad)

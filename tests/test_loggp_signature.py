@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import sympy
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
@@ -86,6 +87,23 @@ def test_parameters_over_its_range_come_back(latency, send, receive, gap):
 
     if found.limited_by is GapLimit.NETWORK:
         assert found.gap.value == pytest.approx(gap, rel=1e-9)
+
+
+def test_observed_gaps_of_table_2_2_come_out_of_the_discrete_model():
+    misses = {}
+    for row in rows("network_sensitivity/table_2_2_calibration.csv"):
+        varied, level = row["varied_parameter"], float(row["desired_us"])
+        if varied == "overhead" or (varied == "latency" and level >= 55):
+            overhead, latency = (float(row[f"observed_{n}_us"]) for n in ("overhead", "latency"))
+            times = issue_times(LogGP(latency, overhead, overhead, 5.8, 0.0), 128)
+            gap = (times[127] - times[63]) / 64
+            misses[varied, level] = abs(gap - float(row["observed_gap_us"]))
+
+    # 2 o where o > g, and (L + 2 o) / 4 at high latency: printed to 0.1 us, so 2 o is known
+    # to 0.1; one published point is 2 us off (source-models N7 and N8)
+    assert misses.pop(("overhead", 77.9)) == pytest.approx(2.0, abs=0.1)
+    assert len(misses) == 10
+    assert max(misses.values()) <= 0.2 + 1e-9
 
 
 def test_what_limits_the_gap_is_named():
@@ -178,6 +196,14 @@ def test_no_window_means_no_stall():
 
     assert np.all(np.diff(issue_times(machine, 30, window=None)) == 2.0)
     assert issue_times(machine, 30).max() > 1000
+
+
+def test_symbols_and_arrays_have_no_signature():
+    for part in (sympy.Symbol("L", positive=True), np.array([1.0, 2.0])):
+        with pytest.raises(HeadwayError, match="plain numbers"):
+            issue_times(LogGP(part, 1.0, 1.0, 1.0, 0.0), 4)
+    with pytest.raises(HeadwayError, match="window is 0"):
+        issue_times(PLATFORMS["now"], 4, window=0)
 
 
 def only(bursts, delays):

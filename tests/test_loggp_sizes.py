@@ -71,6 +71,32 @@ def test_breaks_are_found_in_number_and_place(kind):
     assert right >= 190
 
 
+def random_pieces(random, jumps):
+    """Lines in random places; at each break the time grows 1.4 to 3 times."""
+    places = np.sort(random.choice(np.arange(6, 39, 7), jumps, replace=False))
+    pieces = [(0, random.uniform(2e-6, 3e-5), 1e-9 * random.uniform(0.3, 3))]
+    for place in places:
+        _, intercept, slope = pieces[-1]
+        steeper = slope * random.uniform(1, 1.5)
+        before = intercept + slope * SIZES[place]
+        after = random.uniform(1.4, 3) * before
+        pieces.append((SIZES[place], max(after - steeper * SIZES[place], 0.0), steeper))
+    return pieces
+
+
+@pytest.mark.parametrize("jumps", [0, 1, 2])
+def test_breaks_of_random_curves_are_found(jumps):
+    random = np.random.default_rng([2024, jumps])
+    curves = [random_pieces(random, jumps) for _ in range(200)]
+
+    right = sum(
+        is_right(find_breaks([SizeSeries("t", SIZES, noisy(curve(pieces, SIZES), seed))]), pieces)
+        for seed, pieces in enumerate(curves, 900_000)
+    )
+
+    assert right >= 190
+
+
 def all_partitions(count, least=3):
     for number in range(count // least):
         for breaks in itertools.combinations(range(least, count - least + 1), number):
@@ -194,9 +220,20 @@ def test_intervals_hold_slope_and_break():
         found = fit.breaks[0]
         assert found.interval[0] <= 16384 <= found.interval[1]
         assert found.interval[0] <= found.below < found.above <= found.interval[1]
-    # medians of five repeats drawn anew give intervals somewhat too narrow, as documented:
-    # well above half, not quite the nominal 95 %
-    assert inside / trials > 0.8
+    # medians of five repeats drawn anew spread more than the medians do, so the intervals
+    # are too wide rather than too narrow; three misses of the nominal 95 % are expected
+    assert inside >= 54
+
+
+@pytest.mark.parametrize(("jump", "is_seen"), [(1.05, False), (1.5, True)])
+def test_tolerance_sets_what_counts_as_a_change(jump, is_seen):
+    pieces = [(0, 10e-6, 1e-9), (16384, 10e-6 * jump, 1e-9 * jump)]
+    times = curve(pieces, SIZES)
+
+    found = [find_breaks([SizeSeries("t", SIZES, noisy(times, seed))]) for seed in range(40)]
+
+    assert sum(is_right(starts, pieces) for starts in found) >= 38 * is_seen
+    assert is_seen or not any(found)
 
 
 def test_pinned_breaks_are_kept_and_marked():

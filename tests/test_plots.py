@@ -5,10 +5,11 @@ import re
 import numpy as np
 import pytest
 
-from headway.errors import InvalidParameter
-from headway.models import Measurements, catalogue_model, curve, data_path
+from headway.errors import GraphError, InvalidParameter
+from headway.models import Measurements, ModelGraph, catalogue_model, curve, data_path
 from headway.models.plots import picture
 from headway.models.signature import MeasuredSignature
+from headway.queueing import MM1
 
 RAID = Measurements.read(data_path("network_sensitivity/table_a_5_raid_performance.csv"))
 
@@ -44,6 +45,17 @@ def test_sweep():
     assert np.isnan(upper.lines[0].get_ydata()[-1])
 
 
+def test_closed_sweep_shows_throughput_too():
+    panels = raid().solve(population=np.arange(1, 60)).plot().axes
+
+    assert [axes.get_ylabel() for axes in panels] == [
+        "throughput [op/s]",
+        "response time [ms]",
+        "utilisation [%]",
+    ]
+    assert panels[-1].get_xlabel() == "population"
+
+
 def test_sweep_of_two():
     rates, counts = (grid.ravel() for grid in np.meshgrid([100.0, 600.0], [8.0, 28.0]))
 
@@ -51,6 +63,45 @@ def test_sweep_of_two():
 
     assert len(upper.lines) == 2
     assert legend(upper) == ["disks = 8", "disks = 28"]
+
+
+def words(axes):
+    return "\n".join(text.get_text() for text in axes.texts)
+
+
+def test_model_graph():
+    (axes,) = raid().at(arrival_rate=1530).plot().axes
+
+    drawn = words(axes)
+    assert "cpu\nMM1\nbusy 99%" in drawn
+    assert "miss =" in drawn
+    arrows = [patch for patch in axes.patches if patch.get_arrowstyle()]
+    solid = [arrow for arrow in arrows if arrow.get_linestyle() == "-"]
+    # Two routes, and a binding of the miss ratio to where it sends jobs.
+    assert (len(solid), len(arrows)) == (2, 3)
+
+
+def test_a_saturated_station_is_marked_and_loops_are_drawn():
+    graph = ModelGraph("g").station("cpu", MM1(0.1)).station("disk", MM1(0.01))
+    graph = graph.route("cpu", "disk", 0.5).route("disk", "cpu")
+
+    (axes,) = graph.at().closed(200).plot().axes
+
+    assert "cpu\nMM1\nbusy 100% saturated" in words(axes)
+    assert len(axes.patches) == 2
+
+
+def test_a_station_that_jobs_return_to():
+    graph = ModelGraph("g").station("cpu", MM1(0.1)).route("cpu", "cpu", 0.6)
+
+    (axes,) = graph.at().plot().axes
+
+    assert "returns: 0.6" in words(axes)
+
+
+def test_a_program_has_no_graph():
+    with pytest.raises(GraphError, match="no stations to draw"):
+        ModelGraph("p").declare("a").output("run_time", "2 * a").at(a=1.0).plot()
 
 
 def test_signature():

@@ -240,13 +240,15 @@ def test_measured_error_of_the_approximations():
     # Measured over these 300 networks: the figures the documentation gives.
     assert errors[Method.SCHWEITZER].max() < 0.09
     assert errors[Method.LINEARIZER].max() < 0.008
+    assert np.median(errors[Method.SCHWEITZER]) < 0.03
+    assert np.median(errors[Method.LINEARIZER]) < 0.0015
 
 
 def test_large_lattice_is_refused_with_its_size_and_auto_says_what_it_took():
-    centres = [centre(f"s{k}", [0.1 * (k + 1)] * 4) for k in range(3)]
-    classes = [closed(200, 1.0) for _ in range(4)]
+    centres = [centre(f"s{k}", [0.1 * (k + 1)] * 5) for k in range(3)]
+    classes = [closed(160, 1.0) for _ in range(5)]
 
-    with pytest.raises(InvalidParameter, match="1.6e.09 populations .39 GB.; use method linear"):
+    with pytest.raises(InvalidParameter, match="1.1e.11 populations .32 GB.; use method linear"):
         solve_multiclass(centres, classes, Method.EXACT)
     solution = solve_multiclass(centres, classes)
 

@@ -1,0 +1,166 @@
+"""The queueing room against plain loops in C and against Python peers, in one run.
+
+Run with ``make benchmark``. Each line prints a ratio of times and the one the project aims
+at. Peers are measured where they are installed: ``pip install line-solver``.
+"""
+
+import ctypes
+import subprocess
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from headway.queueing import (
+    MM1,
+    CustomerClass,
+    Method,
+    MMm,
+    ServiceCentre,
+    erlang_c,
+    solve_closed,
+    solve_multiclass,
+)
+
+ROUNDS = 15
+SOURCE = Path(__file__).with_name("kernels.c")
+
+
+@pytest.fixture(scope="module")
+def kernels(tmp_path_factory):
+    library = tmp_path_factory.mktemp("kernels") / "kernels.so"
+    subprocess.run(["cc", "-O2", "-shared", "-fPIC", "-o", library, SOURCE], check=True)
+    loaded = ctypes.CDLL(str(library))
+    loaded.mva.restype = ctypes.c_double
+    return loaded
+
+
+def pointer(array):
+    return ctypes.c_void_p(array.ctypes.data)
+
+
+def median(function, rounds=ROUNDS):
+    """Median time of a call [s], after one that warms up."""
+    function()
+    times = []
+    for _ in range(rounds):
+        start = time.perf_counter()
+        function()
+        times.append(time.perf_counter() - start)
+    return float(np.median(times))
+
+
+def report(capsys, what, ours, theirs, against, aim):
+    with capsys.disabled():
+        print(
+            f"\n{what}: {ours * 1e3:.3f} ms, {against}: {theirs * 1e3:.3f} ms, "
+            f"ratio {ours / theirs:.2f} (aim {aim})"
+        )
+
+
+def test_erlang_c_over_a_million_points(kernels, capsys):
+    points, servers = 10**6, 24
+    rng = np.random.default_rng(1)
+    rate, service = rng.uniform(1, 23, points), rng.uniform(0.5, 1, points)
+    result = np.empty(points)
+
+    theirs = median(
+        lambda: kernels.erlang_c(points, servers, pointer(rate), pointer(service), pointer(result))
+    )
+    ours = median(lambda: erlang_c(servers, rate * service))
+
+    assert np.allclose(erlang_c(servers, rate * service), result, rtol=1e-12)
+    report(capsys, "Erlang C, m = 24, 10^6 points", ours, theirs, "loop in C", "1.5")
+
+
+def test_erlang_c_of_a_million_servers(capsys):
+    ours = median(lambda: erlang_c(10**6, 999_000.0))
+
+    report(capsys, "Erlang C, scalar, m = 10^6", ours, 1e-3, "one millisecond", "1")
+
+
+@pytest.mark.parametrize("population", [10_000, 100_000])
+@pytest.mark.parametrize("spread", ["random demands", "demands within 1 %"])
+def test_one_class_ten_stations(kernels, capsys, population, spread):
+    rng = np.random.default_rng(2)
+    demand = rng.random(10) if spread == "random demands" else rng.uniform(0.99, 1, 10)
+    queue = np.empty(10)
+    stations, visits = [MM1(d) for d in demand], [1.0] * 10
+
+    def loop():
+        return kernels.mva(10, population, pointer(demand), ctypes.c_double(5.0), pointer(queue))
+
+    theirs, ours = median(loop), median(lambda: solve_closed(stations, visits, population, 5.0))
+
+    solution = solve_closed(stations, visits, population, 5.0)
+    assert np.isclose(solution.throughput, loop(), rtol=1e-10)
+    assert np.allclose(solution.queue_length, queue, rtol=1e-9)
+    what = f"one class, 10 stations, {population} jobs, {spread} ({solution.method})"
+    report(capsys, what, ours, theirs, "MVA in C", "1")
+
+
+@pytest.mark.parametrize("pool", [False, True])
+def test_sweep_of_a_closed_network(kernels, capsys, pool):
+    points = 10**5
+    rng = np.random.default_rng(3)
+    demand = rng.random((points, 5))
+    stations, queue, rate = [MM1(d) for d in demand.T], np.empty(5), np.empty(points)
+    if pool:
+        stations[0] = MMm(8 * demand[:, 0], 8)
+
+    def loop():
+        arrays = pointer(demand), ctypes.c_double(1.0), pointer(queue), pointer(rate)
+        kernels.mva_sweep(points, 5, 100, *arrays)
+
+    theirs = median(loop, 3)
+    ours = median(lambda: solve_closed(stations, [1.0] * 5, 100, 1.0), 3)
+
+    what = "10^5 points, 5 stations, 100 jobs" + ", one of them 8 servers" * pool
+    if not pool:
+        found = solve_closed(stations, [1.0] * 5, 100, 1.0).throughput
+        assert np.allclose(found, rate, rtol=1e-12)
+    report(capsys, what, ours, theirs, "MVA in C, all single servers", "one call")
+
+
+def three_classes():
+    demand = np.random.default_rng(4).uniform(0.1, 1, (3, 8))
+    centres = [ServiceCentre(f"s{k}", tuple(demand[:, k]), (1, 1, 1)) for k in range(8)]
+    classes = [CustomerClass(str(c), population=40, think_time=2.0) for c in range(3)]
+    return demand, centres, classes
+
+
+def test_three_classes(kernels, capsys):
+    demand, centres, classes = three_classes()
+    think, rate, queue = np.full(3, 2.0), np.empty(3), np.empty(41**3 * 8)
+
+    theirs = median(
+        lambda: kernels.mva3(8, 40, pointer(demand), pointer(think), pointer(queue), pointer(rate))
+    )
+    ours = median(lambda: solve_multiclass(centres, classes, Method.EXACT))
+
+    assert np.allclose(solve_multiclass(centres, classes).throughput, rate, rtol=1e-12)
+    report(capsys, "three classes of 40 jobs, 8 stations", ours, theirs, "MVA in C", "3")
+
+
+def test_against_line_solver(capsys):
+    pfqn = pytest.importorskip("line_solver.api.pfqn")
+    demand, centres, classes = three_classes()
+    population, think = np.full(3, 40), np.full(3, 2.0)
+
+    theirs = median(lambda: pfqn.pfqn_mva(demand.T.copy(), population, think), 1)
+    ours = median(lambda: solve_multiclass(centres, classes, Method.EXACT))
+
+    report(capsys, "three classes of 40 jobs, 8 stations", ours, theirs, "line-solver", "< 1")
+
+
+def test_one_class_against_line_solver(capsys):
+    pfqn = pytest.importorskip("line_solver.api.pfqn")
+    demand = np.random.default_rng(2).random(10)
+    stations = [MM1(d) for d in demand]
+    population, think = np.array([1000]), np.array([5.0])
+
+    theirs = median(lambda: pfqn.pfqn_mva(demand[:, None].copy(), population, think), 3)
+    ours = median(lambda: solve_closed(stations, [1.0] * 10, 1000, 5.0), 5)
+
+    report(capsys, "one class, 10 stations, 1000 jobs", ours, theirs, "line-solver", "< 1")

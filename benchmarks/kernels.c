@@ -1,0 +1,67 @@
+/* The plain loops that benchmarks/bench_queueing.py measures headway against. */
+
+void erlang_c(int points, int servers, const double *rate, const double *time, double *result)
+{
+    for (int i = 0; i < points; i++) {
+        double load = rate[i] * time[i], inverse = 1 / load, value = 1;
+        for (int k = 1; k <= servers; k++)
+            value = 1 + k * inverse * value;
+        result[i] = servers / (load + value * (servers - load));
+    }
+}
+
+/* Exact mean value analysis of one class; queue has room for one number for each station. */
+double mva(int stations, int population, const double *demand, double think, double *queue)
+{
+    double residence[64], rate = 0;
+    for (int k = 0; k < stations; k++)
+        queue[k] = 0;
+    for (int n = 1; n <= population; n++) {
+        double cycle = think;
+        for (int k = 0; k < stations; k++) {
+            residence[k] = demand[k] * (1 + queue[k]);
+            cycle += residence[k];
+        }
+        rate = n / cycle;
+        for (int k = 0; k < stations; k++)
+            queue[k] = rate * residence[k];
+    }
+    return rate;
+}
+
+/* The same for many rows of demands. */
+void mva_sweep(int points, int stations, int population, const double *demand, double think,
+               double *queue, double *rate)
+{
+    for (int i = 0; i < points; i++)
+        rate[i] = mva(stations, population, demand + i * stations, think, queue);
+}
+
+/* Three classes of n jobs each; queue has room for (n+1)^3 * stations numbers. */
+void mva3(int stations, int jobs, const double *demand, const double *think, double *queue,
+          double *rate)
+{
+    int size = jobs + 1, stride[3] = {size * size, size, 1}, n[3];
+    double residence[3][64];
+    for (n[0] = 0; n[0] < size; n[0]++)
+        for (n[1] = 0; n[1] < size; n[1]++)
+            for (n[2] = 0; n[2] < size; n[2]++) {
+                int state = n[0] * stride[0] + n[1] * stride[1] + n[2];
+                double *here = queue + state * stations;
+                for (int k = 0; k < stations; k++)
+                    here[k] = 0;
+                for (int c = 0; c < 3; c++) {
+                    if (n[c] == 0)
+                        continue;
+                    const double *before = queue + (state - stride[c]) * stations;
+                    double cycle = think[c];
+                    for (int k = 0; k < stations; k++) {
+                        residence[c][k] = demand[c * stations + k] * (1 + before[k]);
+                        cycle += residence[c][k];
+                    }
+                    rate[c] = n[c] / cycle;
+                    for (int k = 0; k < stations; k++)
+                        here[k] += rate[c] * residence[c][k];
+                }
+            }
+}

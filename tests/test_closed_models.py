@@ -1,0 +1,387 @@
+"""The graph closed, in classes, with losses, and to percentiles."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from headway.errors import GraphError, InvalidParameter, ModelFileError, Saturated
+from headway.models import ModelGraph, catalogue_model, parse_model
+from headway.queueing import MM1, MM1K, Delay, GGm, MMm, erlang_b
+from headway.queueing.centres import _READERS
+from headway.queueing.kinds_of_station import PRODUCT_FORM, STATIONS, station_kind
+from tests.command import headway, refusal
+
+INTERACTIVE = """
+name = "interactive system"
+[classes.terminals]
+population = 40
+think_time = "15 s"
+[stations.cpu]
+kind = "MM1"
+service_time = { terminals = "10 ms" }
+visits = { terminals = 20 }
+[stations.disk]
+kind = "MM1"
+service_time = "30 ms"
+visits = { terminals = 10 }
+"""
+
+
+def raid():
+    return catalogue_model("nfs-server").with_preset("raid")
+
+
+def mean_value_analysis(demands, population, think_time):
+    """The textbook recursion, as plain as it gets, to hold ours against."""
+    queues = [0.0] * len(demands)
+    for jobs in range(1, population + 1):
+        times = [d * (1 + q) for d, q in zip(demands, queues, strict=True)]
+        throughput = jobs / (think_time + sum(times))
+        queues = [throughput * time for time in times]
+    return throughput
+
+
+def test_closed_server_never_exceeds_saturation():
+    jobs = np.arange(1, 201)
+
+    solved = raid().solve(population=jobs)
+
+    assert (np.diff(solved.throughput) > -1e-9 * solved.throughput[1:]).all()
+    assert (solved.throughput <= solved.saturation_throughput * (1 + 1e-12)).all()
+    np.testing.assert_allclose(solved.response_time, jobs / solved.throughput, rtol=1e-9)
+    # Far beyond the knee the response time is the population over the saturation throughput.
+    assert solved.response_time[-1] == pytest.approx(200 * 650e-6, rel=1e-9)
+    assert not solved.saturated.any()
+
+
+def test_the_throughput_found_gives_itself_back():
+    """With the miss ratio frozen at what the solution says, the same throughput comes out."""
+    solved = raid().solve(population=15)
+    frozen = 1 - 512e6 / (solved.throughput * 1e6)
+    graph = (
+        ModelGraph("frozen")
+        .station("network", Delay(3.4e-3))
+        .station("cpu", MM1(650e-6))
+        .station("disks", MMm(12e-3, 28))
+        .route("network", "cpu")
+        .route("cpu", "disks", frozen)
+    )
+
+    again = graph.at().solve(population=15)
+
+    assert solved.throughput > 512
+    assert again.throughput == pytest.approx(solved.throughput, rel=1e-9)
+
+
+def test_one_job_never_waits():
+    solved = raid().solve(population=1)
+
+    # One job is below 512 op/s: everything is in the cache.
+    assert solved.response_time == pytest.approx(3.4e-3 + 650e-6, rel=1e-9)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.lists(st.floats(1e-3, 1.0), min_size=1, max_size=4), st.integers(1, 30), st.floats(0, 5))
+def test_closed_graphs_follow_the_recursion_and_their_bounds(demands, jobs, think):
+    graph = ModelGraph("g")
+    for k, demand in enumerate(demands):
+        graph = graph.station(f"s{k}", MM1(demand), visits=1.0)
+
+    solved = graph.at().solve(population=jobs, think_time=think)
+
+    expected = mean_value_analysis(demands, jobs, think)
+    assert solved.throughput == pytest.approx(expected, rel=1e-10)
+    held = sum(solved[f"{name}.queue_length"] for name in solved.stations)
+    assert held + solved.throughput * think == pytest.approx(jobs, rel=1e-10)
+    for bounds in solved.bounds().values():
+        assert bounds.throughput_lower <= solved.throughput * (1 + 1e-9)
+        assert solved.throughput <= bounds.throughput_upper * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("method", ["exact", "convolution", "schweitzer", "linearizer"])
+def test_the_answer_says_which_method_was_used(method):
+    solved = raid().solve(population=45, method=method)
+
+    approximate = method in ("schweitzer", "linearizer")
+    assert solved.method == ("convolution" if method == "exact" else method)
+    assert bool(solved.approximation) == approximate
+    exact = raid().solve(population=45).throughput
+    # What the approximations miss here; exact methods agree to rounding.
+    assert solved.throughput == pytest.approx(exact, rel=0.1 if approximate else 1e-10)
+
+
+def test_nobody_and_arrays_of_parameters():
+    solved = raid().at(cpu_time=np.array([650e-6, 1300e-6])).solve(population=np.array([0, 45]))
+
+    assert solved.throughput[0] == 0
+    assert solved.throughput[1] == pytest.approx(1 / 1300e-6, rel=1e-6)
+
+
+def test_a_jump_in_the_model_is_refused():
+    graph = ModelGraph("g").declare("s").station("cpu", MM1("s * where(throughput < 50, 1, 3)"))
+
+    with pytest.raises(InvalidParameter, match="jumps with the load"):
+        graph.at(s=0.01).solve(population=10)
+
+
+def test_outputs_see_the_closed_solution():
+    graph = ModelGraph("g").station("cpu", MM1(0.1)).output("busy", "cpu.utilisation * 100")
+
+    assert graph.at().solve(population=50)["busy"] == pytest.approx(100, rel=1e-12)
+
+
+def test_interactive_system():
+    expected = mean_value_analysis([0.2, 0.3], 40, 15.0)
+
+    solved = parse_model(INTERACTIVE).solve()
+
+    point = json.loads(solved.to_json())["points"][0]
+    found = point["classes"]["terminals"]
+    assert found["throughput"] == pytest.approx(expected, rel=1e-12)
+    assert found["response_time"] == pytest.approx(40 / expected - 15, rel=1e-10)
+    assert point["components"]["cpu"]["utilisation"] == pytest.approx(0.2 * expected, rel=1e-12)
+    assert point["bottleneck"] == "disk"
+
+
+def test_a_class_is_the_same_as_closing_by_hand():
+    graph = ModelGraph("g").station("cpu", MM1(0.2), 1.0).station("disk", MM1(0.3), 1.0)
+
+    by_hand = graph.at().solve(population=40, think_time=15.0)
+
+    by_class = graph.customers("all", population=40, think_time=15.0).at().solve()
+    assert by_class.throughput == pytest.approx(by_hand.throughput, rel=1e-12)
+    assert by_class["disk.queue_length"] == pytest.approx(by_hand["disk.queue_length"], rel=1e-10)
+
+
+def test_mixed_classes_share_the_station():
+    graph = (
+        ModelGraph("mixed")
+        .declare("rate")
+        .station("cpu", MM1(0.1), {"terminals": 2, "web": 1}, {"terminals": 0.1, "web": 0.05})
+        .customers("terminals", population=4, think_time=1.0)
+        .customers("web", arrival_rate="rate")
+    )
+
+    solved = graph.at(rate=np.array([0.0, 2.0, 10.0])).solve()
+
+    busy = 0.2 * solved["class terminals.throughput"] + 0.05 * np.array([0.0, 2.0, 10.0])
+    # Every visit counts once.
+    np.testing.assert_allclose(solved["cpu.utilisation"], busy, rtol=1e-12)
+    assert (np.diff(solved["class terminals.throughput"]) < 0).all()
+
+
+def test_an_unstable_open_class_names_station_and_limit():
+    graph = (
+        ModelGraph("g")
+        .station("cpu", MM1(0.1), 1.0)
+        .customers("web", arrival_rate=12.0)
+        .customers("batch", population=3)
+    )
+
+    with pytest.raises(Saturated, match=r"cpu: utilisation 1\.2 .*saturates at 10 /s"):
+        graph.at().solve()
+
+
+CPU = '[stations.cpu]\nkind = "MM1"\nservice_time = 0.1\n'
+
+
+def file_with(extra, stations=CPU):
+    return 'name = "g"\n' + extra + stations
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        (
+            file_with('[[routes]]\nfrom = "cpu"\nto = "cpu"\nprobability = 0.5\n') + "visits = 2\n",
+            "visits and there are routes",
+        ),
+        (
+            file_with("", '[stations.a]\nkind = "MM1"\nservice_time = 1\nvisits = 1\n')
+            + '[stations.b]\nkind = "MM1"\nservice_time = 1\n',
+            "b has no visits",
+        ),
+        (file_with("") + "visits = { web = 1 }\n", "there is no class 'web'"),
+        (file_with("[classes.web]\nrate = 1\n"), "web has no 'rate'"),
+        (file_with("[classes.web]\nthink_time = 1\n"), "either an arrival_rate or a population"),
+        (
+            file_with("[classes.web]\npopulation = 1\narrival_rate = 1\n"),
+            "either an arrival_rate or a population",
+        ),
+    ],
+)
+def test_refused_files(text, why):
+    with pytest.raises(ModelFileError, match=why):
+        parse_model(text, "g.toml")
+
+
+def classes(station, **customers):
+    return ModelGraph("g").station("cpu", station, 1.0).customers("c", **customers).at()
+
+
+@pytest.mark.parametrize(
+    ("model", "error", "why"),
+    [
+        (classes(MM1(0.1), population=2.5), InvalidParameter, "2.5.*whole number"),
+        (classes(MM1(0.1), population=-1), InvalidParameter, "-1"),
+        (classes(GGm(0.1, 2, 1, 1), population=1), GraphError, "cannot share a GGm"),
+        (classes(MM1("0.1 + throughput"), population=1), GraphError, "no single throughput"),
+    ],
+)
+def test_refused_classes(model, error, why):
+    with pytest.raises(error, match=why):
+        model.solve()
+
+
+def test_a_class_that_visits_no_station():
+    graph = ModelGraph("g").station("cpu", MM1(0.1), {"web": 1}).customers("web", population=2)
+    graph = graph.customers("idle", population=3)
+
+    with pytest.raises(GraphError, match="class idle visits no station"):
+        graph.at().solve()
+
+
+@pytest.mark.parametrize("number", [math.inf, math.nan])
+def test_demands_that_are_no_numbers(number):
+    graph = ModelGraph("g").declare("v").station("cpu", MM1(0.1), "v")
+
+    with pytest.raises(InvalidParameter, match="finite"):
+        graph.at(v=1.0).graph.at({"v": number}).solve(population=3)
+
+
+def test_a_lattice_too_large_tells_its_size_and_the_way_out():
+    graph = ModelGraph("g").station("cpu", MM1(0.1), 1.0)
+    for k in range(6):
+        graph = graph.customers(f"c{k}", population=200)
+
+    with pytest.raises(InvalidParameter, match=r"GB.*(linearizer|schweitzer)"):
+        graph.at().solve(method="exact")
+    assert "inearizer" in graph.at().solve().approximation
+
+
+def test_stations_that_lose():
+    graph = ModelGraph("g").station("door", MM1K(0.1, 3)).station("desk", MM1(0.05))
+    solved = graph.route("door", "desk").at().solve(arrival_rate=15.0)
+
+    lost = MM1K(0.1, 3).loss_probability(15.0)
+    assert solved["loss_probability"] == pytest.approx(lost, rel=1e-12)
+    assert solved.throughput == pytest.approx(15 * (1 - lost), rel=1e-12)
+    assert solved["desk.throughput"] == pytest.approx(solved.throughput, rel=1e-12)
+    held = solved["door.queue_length"] + solved["desk.queue_length"]
+    assert held == pytest.approx(solved.throughput * solved.response_time, rel=1e-12)
+    assert solved.saturation_throughput == np.inf
+    assert "taken as Poisson" in solved.approximation
+
+
+def test_losses_in_a_loop_agree_with_visits():
+    graph = ModelGraph("g").station("cpu", MM1K(0.1, 4)).route("cpu", "cpu", 0.5)
+
+    solved = graph.at().solve(arrival_rate=6.0)
+
+    offered = solved["cpu.arrival_rate"]
+    lost = MM1K(0.1, 4).loss_probability(offered)
+    assert offered == pytest.approx(6 + 0.5 * offered * (1 - lost), rel=1e-12)
+    assert solved.throughput == pytest.approx(6 - offered * lost, rel=1e-12)
+
+
+KINDS = {
+    "Delay": {"service_time": "50 ms"},
+    "MM1": {"service_time": "50 ms"},
+    "MMm": {"service_time": "50 ms", "servers": 3},
+    "MM1K": {"service_time": "50 ms", "capacity": 4},
+    "MMmK": {"service_time": "50 ms", "servers": 3, "capacity": 3},
+    "MD1": {"service_time": "50 ms"},
+    "MG1": {"service_time": "50 ms", "scv": 2},
+    "GGm": {"service_time": "50 ms", "servers": 2, "arrival_scv": 0.5, "scv": 2},
+    "LoadDependent": {"rates": ["20 /s", "30 /s", "40 /s"]},
+    "Parallel": {"service_time": "50 ms", "servers": 3},
+}
+
+
+def model_of(kind):
+    table = "".join(f"{key} = {json.dumps(value)}\n" for key, value in KINDS[kind].items())
+    head = 'name = "g"\n[parameters]\narrival_rate = "10 /s"\n'
+    return parse_model(f'{head}[stations.x]\nkind = "{kind}"\n{table}')
+
+
+@pytest.mark.parametrize("kind", STATIONS)
+def test_every_kind_from_a_file_and_back(kind):
+    model = model_of(kind)
+
+    solved = model.solve()
+
+    assert 0 < solved.response_time < 1
+    inside = solved.throughput * solved.response_time
+    assert solved["x.queue_length"] == pytest.approx(inside, rel=1e-12)
+    again = parse_model(model.to_toml())
+    assert again.to_toml() == model.to_toml()
+    assert again.solve().response_time == solved.response_time
+
+
+def test_full_house_is_erlang_b():
+    assert model_of("MMmK").solve()["loss_probability"] == pytest.approx(
+        erlang_b(3, 0.5), rel=1e-12
+    )
+
+
+@pytest.mark.parametrize("kind", STATIONS)
+def test_closed_networks_hold_the_product_form_kinds(kind):
+    assert (kind in PRODUCT_FORM) == (station_kind(kind) in _READERS)
+    if kind in PRODUCT_FORM:
+        assert model_of(kind).solve(population=5).throughput > 0
+    else:
+        with pytest.raises(GraphError, match="no closed product form"):
+            model_of(kind).solve(population=5)
+
+
+def test_percentiles():
+    one = ModelGraph("one").station("cpu", MM1(0.01)).at()
+
+    solved = one.solve(arrival_rate=np.array([0.0, 50.0])).with_percentile(95)
+
+    # An M/M/1's response time is exponential. Tolerance: the transform's inversion.
+    expected = -np.log(0.05) * 0.01 / (1 - np.array([0.0, 0.5]))
+    np.testing.assert_allclose(solved["response_time_p95"], expected, rtol=1e-7)
+    assert "independent" in solved.approximation
+    with pytest.raises(GraphError, match="open networks"):
+        one.solve(population=3).with_percentile(95)
+    with pytest.raises(InvalidParameter, match="between 0 and 100"):
+        one.solve(arrival_rate=1.0).with_percentile(100)
+
+
+def test_command_line():
+    result = headway("solve", "nfs-server", "--preset", "raid", "--closed", "45", "--json")
+
+    document = json.loads(result.out)
+    point = document["points"][0]
+    assert document["method"] == "convolution"
+    assert point["inputs"]["population"] == 45
+    assert point["outputs"]["throughput"] == pytest.approx(1538.5, abs=0.05)
+    assert point["outputs"]["response_time"] == pytest.approx(0.02925, abs=1e-5)
+    sweep = headway("solve", "nfs-server", "--population", "1:5", "--think", "15ms", "--csv")
+    assert len(sweep.out.splitlines()) == 6
+    shown = headway("solve", "nfs-server", "--set", "arrival_rate=1000", "--percentile", "95")
+    assert "response_time_p95" in shown.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--closed", "-1"], "population is -1; it must be 0 or more"),
+        (["--closed", "2.5"], "whole number"),
+        (["--closed", "4", "--population", "1:3"], "not both"),
+        (["--think", "3 s"], "--think goes with"),
+        (["--closed", "4", "--think", "-3 s"], "think_time is -3 s"),
+        (["--closed", "4", "--think", "3 MB"], "needs time"),
+        (["--closed", "4", "--method", "magic"], "magic"),
+        (["--closed", "4", "--percentile", "95"], "open networks"),
+        (["--closed", "4", "--set", "arrival_rate=3"], "no parameter 'arrival_rate'"),
+        (["--percentile", "101"], "between 0 and 100"),
+    ],
+)
+def test_refused_on_the_command_line(arguments, message):
+    assert message in refusal("solve", "nfs-server", *arguments)
