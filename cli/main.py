@@ -17,8 +17,10 @@ COMMANDS = {
     "models": "List the catalogue of ready models.",
     "show": "Show a model: parameters, graph, assumptions, closed forms.",
     "solve": "Solve a model at one or many operating points.",
+    "balance": "Say at which load each resource of a machine is full.",
     "compare": "Hold a model against measured data.",
     "signature": "Read the signature off a measured curve.",
+    "reproduce": "Recompute the published tables; cells that agree, and the errata.",
 }
 """Each command and its first line of help; the module of the same name holds it."""
 

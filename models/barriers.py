@@ -1,0 +1,149 @@
+"""Processors that compute while they are interrupted, and meet at barriers.
+
+All laws take the mean number of interruptions of a processor while it collects one interval
+of work, and give the expected number that the slowest of several processors suffers.
+"""
+
+import math
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from headway.errors import InvalidParameter
+from headway.kinds import FloatArray, check_not_negative
+
+
+def mean_interruptions(available: float, interval: float, length: float) -> float:
+    """Interruptions of a processor while it collects an interval of work: w (1 - a) / (a s).
+
+    Parameters
+    ----------
+    available
+        Share a of the processor that interruptions leave, above 0 and at most 1.
+    interval
+        Work w between two barriers [s], above 0.
+    length
+        Time s that an interruption takes [s], above 0.
+
+    Raises
+    ------
+    InvalidParameter
+        For a value outside its domain.
+
+    Examples
+    --------
+    >>> round(mean_interruptions(0.95, 1e-3, 84e-6), 3)
+    0.627
+    """
+    if not 0 < available <= 1 or interval <= 0 or length <= 0:
+        msg = (
+            f"available is {available:g}, interval {interval:g} s, length {length:g} s; the share "
+            "must be above 0 and at most 1, the times above 0"
+        )
+        raise InvalidParameter(msg)
+    return interval * (1 - available) / (available * length)
+
+
+def _check(mean: float, processors: int) -> None:
+    check_not_negative("mean", mean)
+    if processors < 1:
+        msg = f"processors is {processors}; it must be 1 or more"
+        raise InvalidParameter(msg)
+
+
+def slowest_regular(mean: float, processors: int) -> float:
+    """Expected most interruptions, if each processor's come regularly with a random phase.
+
+    A processor has floor(m) or one more, so the most is floor(m) + 1 - (1 - (m - floor(m)))**P.
+
+    Parameters
+    ----------
+    mean
+        Mean number m of interruptions in an interval, 0 or more.
+    processors
+        Processors P that meet at the barrier, 1 or more.
+
+    Examples
+    --------
+    >>> slowest_regular(0.5, 1), slowest_regular(0.5, 2), slowest_regular(2.0, 16)
+    (0.5, 0.75, 2.0)
+    """
+    _check(mean, processors)
+    whole = math.floor(mean)
+    return whole + 1 - (1 - (mean - whole)) ** processors
+
+
+def slowest_random(mean: float, processors: int) -> float:
+    """Expected most interruptions, if they come at random (Poisson): sum of 1 - F(k)**P.
+
+    Parameters
+    ----------
+    mean
+        Mean number m of interruptions in an interval, 0 or more; F is Poisson's distribution.
+    processors
+        Processors P that meet at the barrier, 1 or more.
+
+    Examples
+    --------
+    >>> round(slowest_random(0.5, 1), 12), round(slowest_random(0.5, 2), 3)
+    (0.5, 0.845)
+    """
+    from scipy.stats import poisson
+
+    _check(mean, processors)
+    most = int(mean + 40 * math.sqrt(mean) + 100)
+    below = poisson.cdf(np.arange(most), mean)
+    return float(np.sum(-np.expm1(processors * np.log(np.maximum(below, 1e-300)))))
+
+
+def usable_share(interval: float, length: float, most: float) -> float:
+    """Share of the time that is work, with barriers: w / (w + s E[most]).
+
+    Parameters
+    ----------
+    interval, length
+        Work w between barriers and time s of an interruption [s].
+    most
+        Expected interruptions of the slowest processor.
+
+    Examples
+    --------
+    >>> round(usable_share(1e-3, 84e-6, 1.0), 4)
+    0.9225
+    """
+    return interval / (interval + length * most)
+
+
+def available_share(idle: ArrayLike, total: float, switch_time: float = 50e-6) -> float:
+    """Share of a processor that its idle intervals leave to a computation.
+
+    sum of max(0, idle - switch) / total
+
+    Parameters
+    ----------
+    idle
+        Lengths of the idle intervals [s].
+    total
+        Time over which they were seen [s], above 0.
+    switch_time
+        Context switch charged to each interruption [s]; shorter intervals are of no use.
+
+    Raises
+    ------
+    InvalidParameter
+        For idle intervals that are longer than the whole.
+
+    Examples
+    --------
+    >>> round(available_share([1e-3, 30e-6, 450e-6], 2e-3), 3)
+    0.675
+
+    References
+    ----------
+    Kotz, Exploring the use of I/O nodes for computation, section 3.4.
+    """
+    lengths: FloatArray = np.asarray(idle, float)
+    if (lengths < 0).any() or total <= 0 or lengths.sum() > total * (1 + 1e-12):
+        msg = f"idle intervals of {lengths.sum():g} s do not fit into {total:g} s"
+        raise InvalidParameter(msg)
+    return float(np.maximum(0.0, lengths - switch_time).sum() / total)

@@ -1,0 +1,388 @@
+"""Published tables recomputed cell by cell: what agrees, what cannot, and what print got wrong.
+
+Each document has a module of its own, named in `DOCUMENTS`, with a tuple ``TABLES``; a table
+is data in, `Cell`s out.
+"""
+
+import importlib
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, TypeAlias
+
+from headway.errors import UnknownModel
+from headway.models.names import nearest
+from headway.models.tables import Shown, Table
+
+Value: TypeAlias = float | str
+
+ROUNDING = 1e-9
+"""Slack for numbers that lie on the edge of their tolerance."""
+
+
+class Expectation(StrEnum):
+    """What is known about a cell beforehand."""
+
+    AGREE = "agree"
+    ERRATUM = "erratum"
+    BEYOND = "beyond the model"
+    INPUT = "sets the model"
+
+
+class Outcome(StrEnum):
+    """What came of it."""
+
+    AGREES = "agrees"
+    DIFFERS = "DIFFERS"
+    ERRATUM = "erratum"
+    BEYOND = "beyond the model"
+    INPUT = "sets the model"
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A printed value and its recomputation.
+
+    Parameters
+    ----------
+    name
+        Which cell.
+    printed, recomputed
+        Numbers in the table's unit, or words.
+    tolerance
+        Largest difference that counts as agreement.
+    expectation
+        Whether it should agree; an erratum and what is beyond the model need not.
+    explanation
+        Why not.
+
+    Examples
+    --------
+    >>> Cell("Radix at 103 us", 263.6, 263.58, 0.05).outcome.value
+    'agrees'
+    """
+
+    name: str
+    printed: Value
+    recomputed: Value
+    tolerance: float = 0.0
+    expectation: Expectation = Expectation.AGREE
+    explanation: str = ""
+
+    @property
+    def difference(self) -> float | None:
+        """Recomputed less printed; none for words."""
+        if isinstance(self.printed, str) or isinstance(self.recomputed, str):
+            return None
+        return self.recomputed - self.printed
+
+    @property
+    def is_near(self) -> bool:
+        """Whether both are the same within the tolerance."""
+        gap = self.difference
+        if gap is None:
+            return self.printed == self.recomputed
+        return abs(gap) <= self.tolerance + ROUNDING * (1 + abs(self.tolerance))
+
+    @property
+    def outcome(self) -> Outcome:
+        """Whether it agrees, or why it is not asked to."""
+        if self.expectation is Expectation.AGREE:
+            return Outcome.AGREES if self.is_near else Outcome.DIFFERS
+        return Outcome(self.expectation.value)
+
+
+@dataclass(frozen=True)
+class PublishedTable:
+    """A table of a document, and how its cells are recomputed.
+
+    Parameters
+    ----------
+    name
+        Such as ``table-3.3``; ``document/name`` names it among all.
+    title
+        What stands in it and which model recomputes it.
+    unit
+        Of its cells, for people; empty where they differ.
+    recompute
+        Gives the cells.
+    tolerance
+        The tolerance in words, with its reason.
+    """
+
+    name: str
+    title: str
+    unit: str
+    recompute: Callable[[], Iterable[Cell]]
+    tolerance: str
+
+
+@dataclass(frozen=True)
+class Document:
+    """A document whose tables are recomputed.
+
+    Parameters
+    ----------
+    name, title
+        What it is called on the command line, and its authors and title.
+    module
+        Module with its ``TABLES``.
+    aliases
+        Other names it is known by.
+    """
+
+    name: str
+    title: str
+    module: str
+    aliases: tuple[str, ...] = ()
+
+    @property
+    def tables(self) -> tuple[PublishedTable, ...]:
+        """Its tables, the module imported only now."""
+        module = importlib.import_module(f"headway.models.{self.module}")
+        tables: tuple[PublishedTable, ...] = module.TABLES
+        return tables
+
+
+DOCUMENTS = (
+    Document(
+        "streaming-io",
+        "Arpaci-Dusseau et al., The Architectural Costs of Streaming I/O",
+        "reproduction_streaming",
+        ("000", "streaming_io"),
+    ),
+    Document(
+        "logp",
+        "Culler et al., Assessing Network Interfaces",
+        "reproduction_logp",
+        ("001", "logp_microbenchmark"),
+    ),
+    Document(
+        "scsi-disk",
+        "Russell, End-User SCSI Disk Performance",
+        "reproduction_disks",
+        ("002", "scsi_disk"),
+    ),
+    Document(
+        "io-node",
+        "Kotz, Exploring the use of I/O nodes for computation",
+        "reproduction_io_node",
+        ("003", "io_node_compute"),
+    ),
+    Document(
+        "thesis",
+        "Martin, Application Sensitivity to Network Performance",
+        "reproduction_thesis",
+        ("004", "network_sensitivity"),
+    ),
+)
+
+
+@dataclass(frozen=True)
+class Recomputed:
+    """A table with its cells.
+
+    Parameters
+    ----------
+    document, table
+        Where it stands.
+    cells
+        Its cells, recomputed.
+    """
+
+    document: Document
+    table: PublishedTable
+    cells: tuple[Cell, ...]
+
+    @property
+    def name(self) -> str:
+        """Document and table."""
+        return f"{self.document.name}/{self.table.name}"
+
+    def count(self, outcome: Outcome) -> int:
+        """Cells with one outcome."""
+        return sum(cell.outcome is outcome for cell in self.cells)
+
+    @property
+    def asked(self) -> list[Cell]:
+        """Cells that should agree."""
+        return [cell for cell in self.cells if cell.expectation is Expectation.AGREE]
+
+    @property
+    def errata(self) -> list[Cell]:
+        """Cells that print got wrong."""
+        return [cell for cell in self.cells if cell.expectation is Expectation.ERRATUM]
+
+    @property
+    def largest_difference(self) -> float | None:
+        """Largest difference among the cells that should agree; none for words."""
+        gaps = [abs(cell.difference) for cell in self.asked if cell.difference is not None]
+        return max(gaps, default=None)
+
+    @property
+    def largest_tolerance(self) -> float | None:
+        """Largest tolerance among those cells; none for words."""
+        given = [cell.tolerance for cell in self.asked if cell.difference is not None]
+        return max(given, default=None)
+
+
+@dataclass(frozen=True)
+class Reproduction(Shown):
+    """Every table that was asked for, recomputed.
+
+    Parameters
+    ----------
+    parts
+        The tables.
+    detailed
+        Whether people are shown every cell rather than a summary.
+    """
+
+    parts: tuple[Recomputed, ...]
+    detailed: bool = False
+
+    def __repr__(self) -> str:
+        return f"Reproduction({len(self.parts)} tables, {self.count(Outcome.AGREES)} cells agree)"
+
+    def count(self, outcome: Outcome) -> int:
+        """Cells with one outcome in all tables."""
+        return sum(part.count(outcome) for part in self.parts)
+
+    @property
+    def holds(self) -> bool:
+        """Whether every cell agrees that should."""
+        return self.count(Outcome.DIFFERS) == 0
+
+    def tables(self) -> list[Table]:
+        """A summary, or every cell."""
+        from headway.models.reproduction_tables import cell_tables, summary_tables
+
+        return cell_tables(self) if self.detailed else summary_tables(self)
+
+    def to_json(self) -> str:
+        """Strict JSON by the contract in docs/design.md."""
+        from headway.models.reproduction_tables import document_of
+
+        return document_of(self)
+
+    def to_csv(self) -> str:
+        """A CSV row a cell."""
+        from headway.models.reproduction_tables import cells_csv
+
+        return cells_csv(self)
+
+    def plot(self) -> Any:
+        """Draw each cell's difference against its tolerance, as a matplotlib Figure."""
+        from headway.models.reproduction_plot import reproduction_figure
+
+        return reproduction_figure(self)
+
+
+Choice: TypeAlias = tuple[Document, PublishedTable]
+
+
+def published(name: str | None = None) -> list[Choice]:
+    """The tables that a name asks for: all, a document's, or one.
+
+    Parameters
+    ----------
+    name
+        A document (``thesis`` or ``004``), a table of it (``thesis/table-3.3``), or a table
+        alone where only one document has it (``table-3.3`` or ``3.3``).
+
+    Raises
+    ------
+    UnknownModel
+        With the nearest names.
+
+    Examples
+    --------
+    >>> [table.name for _, table in published("io-node")]
+    ['table-2', 'table-3', 'table-4']
+    """
+    if name is None:
+        return [(document, table) for document in DOCUMENTS for table in document.tables]
+    head, _, rest = name.partition("/")
+    for document in DOCUMENTS:
+        if head in (document.name, *document.aliases):
+            return _of_document(document, rest)
+    found = [pair for pair in published() if name in (pair[1].name, f"{_number(pair[1])}")]
+    if len(found) == 1:
+        return found
+    known = [f"{document.name}/{table.name}" for document, table in published()]
+    if found:
+        several = ", ".join(f"{document.name}/{table.name}" for document, table in found)
+        msg = f"{name!r} is a table of several documents: {several}"
+        raise UnknownModel(msg)
+    msg = f"there is no table {name!r}{nearest(name, [*known, *(d.name for d in DOCUMENTS)])}"
+    raise UnknownModel(msg)
+
+
+def _number(table: PublishedTable) -> str:
+    return table.name.partition("-")[2]
+
+
+def _of_document(document: Document, name: str) -> list[Choice]:
+    tables = document.tables
+    found = [table for table in tables if name in ("", table.name, _number(table))]
+    if not found:
+        msg = f"{document.name} has no table {name!r}{nearest(name, [t.name for t in tables])}"
+        raise UnknownModel(msg)
+    return [(document, table) for table in found]
+
+
+def recompute(
+    chosen: Sequence[Choice], report: Callable[[str], None] | None = None
+) -> tuple[Recomputed, ...]:
+    """Recompute tables, one after the other.
+
+    Parameters
+    ----------
+    chosen
+        As `published` gives them.
+    report
+        Called with each table's name before it is recomputed.
+    """
+    parts = []
+    for document, table in chosen:
+        if report is not None:
+            report(f"{document.name}/{table.name}")
+        parts.append(Recomputed(document, table, tuple(table.recompute())))
+    return tuple(parts)
+
+
+def reproduce(name: str | None = None) -> Reproduction:
+    """Recompute published tables and hold them against print.
+
+    Parameters
+    ----------
+    name
+        As for `published`.
+
+    Examples
+    --------
+    >>> found = reproduce("io-node/table-4")
+    >>> found.holds, found.count(Outcome.AGREES)
+    (True, 4)
+    """
+    return Reproduction(recompute(published(name)), detailed=name is not None)
+
+
+def half_unit(printed: str) -> float:
+    """Half a unit of a printed number's last digit: how well it is known.
+
+    Examples
+    --------
+    >>> half_unit("3.40"), half_unit("198")
+    (0.005, 0.5)
+    """
+    return 0.5 * 10.0 ** -len(printed.partition(".")[2])
+
+
+def cell_of_print(name: str, printed: str, recomputed: float, slack: float = 0.0) -> Cell:
+    """A cell that should agree to its printed digit, and a slack for rounded inputs."""
+    tolerance = half_unit(printed) + slack
+    if not math.isfinite(recomputed):
+        return Cell(name, float(printed), "infinite", tolerance)
+    return Cell(name, float(printed), float(recomputed), tolerance)
