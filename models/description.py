@@ -6,6 +6,7 @@ import numpy as np
 
 from headway.models.graph import CLASS_KEYS, Component
 from headway.models.model import Model
+from headway.models.parameters import digits
 from headway.models.tables import Column, Table
 
 
@@ -47,7 +48,7 @@ def _value(value: Any, scale: float) -> str:
     if value is None:
         return "-"
     numbers = np.ravel(value) / scale
-    return ", ".join(f"{x:.6g}" for x in numbers[:3]) + (", ..." if numbers.size > 3 else "")
+    return ", ".join(digits(x) for x in numbers[:3]) + (", ..." if numbers.size > 3 else "")
 
 
 def _formula_table(model: Model) -> Table:

@@ -116,7 +116,7 @@ def solution_figure(solution: Solution) -> Figure:
     """Draw the main output, and utilisations below, over the first swept input."""
     names = swept(solution)
     if not names or len(solution.shape) != 1:
-        msg = "a plot needs a swept input, such as arrival_rate=100:1000:100"
+        msg = f"a plot needs a swept input, such as {_sweep_example(solution.model)}"
         raise InvalidParameter(msg)
     figure = Figure(figsize=(7, 6 if solution.stations else 4), layout="constrained")
     panels = figure.subplots(2 if solution.stations else 1, 1, sharex=True, squeeze=False)[:, 0]
@@ -137,6 +137,18 @@ def solution_figure(solution: Solution) -> Figure:
     for axes in panels:
         _grid(axes)
     return figure
+
+
+def _sweep_example(model: Model) -> str:
+    """A sweep that this model could be given: over its load, or of what slows it down."""
+    if "arrival_rate" in model.parameters:
+        return "arrival_rate=100:1000:100"
+    if "population" in model.parameters:
+        return "population=1:100"
+    names = list(model.parameters)
+    name = next((n for n in names if n.startswith("added_")), names[0] if names else "NAME")
+    shown = model.parameters[name].unit if names else ""
+    return f"{name}=0:100:10{shown}"
 
 
 def _draw_groups(axes: Any, x: FloatArray, y: FloatArray, solution: Solution) -> None:
