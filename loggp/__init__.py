@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from headway.loggp.readers import read_netgauge, read_plain
     from headway.loggp.regimes import Limit, hidden_gap, hidden_latency, limits
     from headway.loggp.related import (
+        BlockingRequests,
         bsp_superstep_time,
         lopc_cycle_time,
         lopc_run_time,
@@ -71,10 +72,12 @@ if TYPE_CHECKING:
         machine_from_sizes,
     )
     from headway.loggp.sizes import SizeSeries, find_breaks, size_series
+    from headway.loggp.transfers import PacketTransfer
 
 __all__ = [
     "PLATFORMS",
     "PLATFORM_SOURCES",
+    "BlockingRequests",
     "Break",
     "BroadcastTree",
     "BurstinessFit",
@@ -91,6 +94,7 @@ __all__ = [
     "LogPEstimate",
     "MessageLine",
     "MpiMessages",
+    "PacketTransfer",
     "Parallel",
     "Phase",
     "Pipeline",
@@ -248,6 +252,7 @@ __getattr__ = lazy_names(
             "read_plain",
         ),
         "related": (
+            "BlockingRequests",
             "bsp_superstep_time",
             "lopc_cycle_time",
             "lopc_run_time",
@@ -278,5 +283,6 @@ __getattr__ = lazy_names(
             "find_breaks",
             "size_series",
         ),
+        "transfers": ("PacketTransfer",),
     },
 )

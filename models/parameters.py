@@ -10,7 +10,6 @@ from headway.errors import InvalidParameter
 from headway.kinds import Number
 from headway.models.units import ONE, Unit, quantity
 
-
 LARGEST_WHOLE = 1e12
 """Whole numbers below this are written out."""
 

@@ -113,8 +113,16 @@ def _draw_lines(axes: Any, comparison: Comparison, shown: Unit) -> None:
 
 
 def solution_figure(solution: Solution) -> Figure:
-    """Draw the main output, and utilisations below, over the first swept input."""
+    """Draw the main output, and utilisations below, over the first swept input.
+
+    A pipeline at one operating point is drawn as a timeline of its packets.
+    """
     names = swept(solution)
+    pipelines = solution.model.graph.algorithms.get("pipelines", {})
+    if pipelines and int(np.prod(solution.shape)) == 1:
+        from headway.models.timelines import timeline_figure
+
+        return timeline_figure(solution, next(iter(pipelines)))
     if not names or len(solution.shape) != 1:
         msg = f"a plot needs a swept input, such as {_sweep_example(solution.model)}"
         raise InvalidParameter(msg)
