@@ -6,6 +6,9 @@ from headway.cli.main import COMMANDS
 from headway.cli.options import Format, format_options
 from headway.cli.output import print_tables
 
+MOST_NAMES = 4
+"""Presets that are named in the table; JSON has them all."""
+
 
 @click.command("models", help=COMMANDS["models"], epilog="Example: headway models --json")
 @format_options
@@ -20,7 +23,7 @@ def command(output_format: Format | None) -> None:
         "catalogue",
         (
             Column("model", tuple(model.name for model in models)),
-            Column("presets", tuple(", ".join(model.presets) for model in models)),
+            Column("presets", tuple(_shortened(list(model.presets)) for model in models)),
             Column("what it models", tuple(model.doc for model in models)),
         ),
     )
@@ -31,3 +34,10 @@ def command(output_format: Format | None) -> None:
         click.echo(table.to_csv(), nl=False)
     else:
         print_tables([table])
+
+
+def _shortened(names: list[str]) -> str:
+    """A few names, and how many there are."""
+    if len(names) <= MOST_NAMES:
+        return ", ".join(names)
+    return f"{', '.join(names[: MOST_NAMES - 1])}, ... ({len(names)})"
