@@ -15,7 +15,7 @@ from headway.loggp import (
     mpi_overhead_run_time,
     overhead_run_time,
 )
-from headway.models.reproduction import (
+from headway.models.reproduction_cells import (
     Cell,
     Expectation,
     PublishedTable,

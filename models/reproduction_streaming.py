@@ -3,10 +3,10 @@
 import re
 from collections.abc import Iterator
 
-from headway.models.balance import balance
 from headway.models.formula import formula
+from headway.models.machine_balance import balance
 from headway.models.model import Model
-from headway.models.reproduction import Cell, Expectation, PublishedTable, cell_of_print
+from headway.models.reproduction_cells import Cell, Expectation, PublishedTable, cell_of_print
 from headway.models.reproduction_data import Row, rows
 from headway.models.shipped import catalogue_model
 
@@ -191,7 +191,7 @@ TABLES = (
     PublishedTable(
         "figure-8",
         "instructions per byte, and what the text says of them",
-        "MIPS per MB/s",
+        "",
         _figure_8,
         "half of the last digit; a quarter for 'slightly less than 1'",
     ),

@@ -8,8 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from headway.errors import InvalidParameter
-from headway.models import catalogue_model, data_path
-from headway.models.balance import balance
+from headway.models import balance, catalogue_model, data_path
 from headway.models.barriers import (
     available_share,
     mean_interruptions,

@@ -11,15 +11,18 @@ from headway.cli import reproduce_command
 from headway.models import reproduction, reproduction_programs
 from headway.models.reproduction import (
     DOCUMENTS,
-    Cell,
     Document,
-    Expectation,
-    Outcome,
-    PublishedTable,
     Recomputed,
     Reproduction,
     published,
     reproduce,
+)
+from headway.models.reproduction_cells import (
+    Cell,
+    Expectation,
+    Outcome,
+    PublishedTable,
+    cell_of_print,
 )
 from tests.command import headway, refusal
 
@@ -161,6 +164,21 @@ def test_summary_fits_a_screen():
     assert "428 of 428 agree that should" in result.out
 
 
+def test_errata_alone():
+    result = headway("reproduce", "--errata")
+
+    assert result.code == 0
+    rows = [
+        line
+        for line in result.out.splitlines()
+        if line.startswith((" thesis/", " logp/", " streaming"))
+    ]
+    assert len(rows) == sum(KNOWN.values())
+    assert "errata of print" in result.out
+    assert "there are none" in headway("reproduce", "io-node", "--errata").out
+    assert "table-4: LINPACK" in headway("reproduce", "--cells").out
+
+
 def test_json_contract():
     result = headway("reproduce", "--json")
 
@@ -236,7 +254,7 @@ def test_words_and_numbers_as_cells():
     assert Cell("first", "cpu", "io bus").outcome is Outcome.DIFFERS
     assert Cell("edge", 1.0, 1.05, 0.05).outcome is Outcome.AGREES
     assert Cell("off", 1.0, 1.0501, 0.05).outcome is Outcome.DIFFERS
-    assert reproduction.cell_of_print("endless", "1.0", float("inf")).outcome is Outcome.DIFFERS
+    assert cell_of_print("endless", "1.0", float("inf")).outcome is Outcome.DIFFERS
 
 
 def test_a_cell_that_differs_is_named():
