@@ -1,6 +1,6 @@
 """What a closed network needs to know of its stations, as arrays over operating points."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -51,7 +51,8 @@ class Centre:
     demand
         Service a job needs of it, D = V S [s], shape (points,).
     queues
-        Separate queues among which jobs choose at random, shape (points,).
+        Separate queues among which jobs choose at random, infinitely many of a delay, shape
+        (points,).
     speeds
         Of a varying centre: its speed with 1, 2... jobs over that with one, shape
         (numbers, points); the last holds on.
@@ -61,6 +62,11 @@ class Centre:
     demand: FloatArray
     queues: FloatArray
     speeds: FloatArray
+
+    @property
+    def servers(self) -> FloatArray:
+        """Servers in use at saturation, shape (points,)."""
+        return np.asarray(self.speeds[-1]) if self.kind is Kind.VARYING else self.queues
 
 
 def spread(values: Any, points: int) -> FloatArray:
@@ -84,17 +90,59 @@ def spread(values: Any, points: int) -> FloatArray:
     return np.broadcast_to(row, (points,))
 
 
-def centre(station: Station, visits: Any, points: int) -> Centre:
-    """Read a station as a centre of a closed product-form network.
+def rows(values: Sequence[Any], shape: tuple[int, ...]) -> FloatArray:
+    """Lay values out as rows of operating points.
 
     Parameters
     ----------
-    station
-        A station with numbers for fields, flat over the operating points.
-    visits
-        Visits V of a job, a number or shape (points,).
-    points
-        Number of operating points.
+    values
+        Numbers, or arrays that broadcast to the shape.
+    shape
+        Shape of the operating points; () for a single one.
+
+    Returns
+    -------
+    Array of shape (values, points).
+
+    Examples
+    --------
+    >>> rows([2.0, np.array([3.0, 4.0])], (2,)).tolist()
+    [[2.0, 2.0], [3.0, 4.0]]
+    """
+    if shape != ():
+        values = [np.broadcast_to(np.asarray(value, float), shape) for value in values]
+    return np.array(values, float).reshape(len(values), -1)
+
+
+def common_shape(stations: Sequence[Station], others: Sequence[Any]) -> tuple[int, ...]:
+    """Shape of the operating points over which stations and other values are given.
+
+    Examples
+    --------
+    >>> common_shape([MM1(np.ones(3))], [np.ones((2, 1)), 0.5])
+    (2, 3)
+    """
+    values = [*others]
+    for station in stations:
+        values += (station.service_time, station.count)
+        if type(station) is LoadDependent:
+            values += station.rates
+    return np.broadcast_shapes(*{np.shape(v) for v in values if not isinstance(v, float | int)})
+
+
+def read_centres(
+    stations: Sequence[Station], demand: FloatArray, shape: tuple[int, ...]
+) -> list[Centre]:
+    """Read stations as centres of a closed product-form network.
+
+    Parameters
+    ----------
+    stations
+        Stations with numbers for fields.
+    demand
+        Service demands D, shape (stations, points) [s].
+    shape
+        Shape of the operating points.
 
     Raises
     ------
@@ -103,49 +151,36 @@ def centre(station: Station, visits: Any, points: int) -> Centre:
 
     Examples
     --------
-    >>> centre(MM1(0.5), 4.0, 1).demand.tolist()
-    [2.0]
+    >>> read_centres([MM1(0.5)], np.array([[2.0]]), ())[0].kind.value
+    'queue'
     """
-    read = _READERS.get(type(station))
-    if read is None:
-        msg = (
-            f"{type(station).__name__} has no closed product form; "
-            f"use {', '.join(kind.__name__ for kind in _READERS)}"
-        )
-        raise GraphError(msg)
-    time: Any = station.service_time
-    return read(station, spread(visits * time, points))
+    for station in stations:
+        if type(station) not in _PRODUCT_FORM:
+            msg = (
+                f"{type(station).__name__} has no closed product form; "
+                f"use {', '.join(kind.__name__ for kind in _PRODUCT_FORM)}"
+            )
+            raise GraphError(msg)
+    counts = rows([station.count for station in stations], shape)
+    return [_centre(*parts, shape) for parts in zip(stations, demand, counts, strict=True)]
 
 
-def _delay(station: Any, demand: FloatArray) -> Centre:  # noqa: ARG001 - one of `_READERS`
-    return Centre(Kind.DELAY, demand, np.ones(1), np.ones((1, 1)))
+def _centre(
+    station: Station, demand: FloatArray, count: FloatArray, shape: tuple[int, ...]
+) -> Centre:
+    if type(station) is LoadDependent:
+        rates = rows(station.rates, shape)
+        return Centre(Kind.VARYING, demand, count, rates / rates[0])
+    if type(station) is MMm and (count > 1).any():
+        present = np.arange(1, int(count.max()) + 1)[:, None]
+        return Centre(Kind.VARYING, demand, np.ones(1), np.minimum(present, count))
+    if type(station) is Delay:
+        return Centre(Kind.DELAY, demand, np.full(demand.shape, np.inf), _STEADY)
+    return Centre(Kind.QUEUE, demand, count, _STEADY)
 
 
-def _queue(station: Any, demand: FloatArray) -> Centre:
-    queues = spread(station.count, demand.size)
-    return Centre(Kind.QUEUE, demand, queues, np.ones((1, 1)))
-
-
-def _pool(station: Any, demand: FloatArray) -> Centre:
-    servers = spread(station.count, demand.size)
-    if (servers == 1).all():
-        return _queue(station, demand)
-    present = np.arange(1, int(servers.max()) + 1)[:, None]
-    return Centre(Kind.VARYING, demand, np.ones(1), np.minimum(present, servers))
-
-
-def _dependent(station: Any, demand: FloatArray) -> Centre:
-    rates = [spread(rate, demand.size) for rate in station.rates]
-    return Centre(Kind.VARYING, demand, np.ones(1), np.stack(rates) / rates[0])
-
-
-_READERS: dict[type, Callable[[Any, FloatArray], Centre]] = {
-    Delay: _delay,
-    MM1: _queue,
-    MMm: _pool,
-    Parallel: _queue,
-    LoadDependent: _dependent,
-}
+_PRODUCT_FORM = (Delay, MM1, MMm, Parallel, LoadDependent)
+_STEADY = np.ones((1, 1))
 
 
 def check_population(population: object) -> None:
@@ -181,7 +216,7 @@ def check_network(stations: Sequence[Station], visits: Sequence[Any], think_time
     GraphError
         For no station at all, or visits that do not match them.
     InvalidParameter
-        For symbols, formulas, negative or infinite numbers.
+        For symbols, formulas, or a think time that is negative or infinite.
     """
     if not stations:
         raise GraphError("a closed network needs a station; there is none")
@@ -192,6 +227,4 @@ def check_network(stations: Sequence[Station], visits: Sequence[Any], think_time
         if isinstance(value, str) or is_symbolic(value):
             msg = f"{value} is no number: a closed network is solved in numbers only"
             raise InvalidParameter(msg)
-    for value in visits:
-        check_not_negative("visits", value)
     check_not_negative("think_time", think_time)

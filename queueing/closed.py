@@ -1,20 +1,21 @@
 """Closed networks of one class: N jobs that circulate and, between requests, think."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from headway.errors import GraphError
-from headway.kinds import FloatArray, plain
+from headway.kinds import FloatArray, check_not_negative, plain
 from headway.queueing.centres import (
     Centre,
     Method,
-    centre,
     check_network,
     check_population,
-    spread,
+    common_shape,
+    read_centres,
+    rows,
 )
 from headway.queueing.closed_methods import SOLVERS, choose, note
 from headway.queueing.stations import Station
@@ -96,70 +97,44 @@ def solve_closed(
     """
     check_network(stations, visits, think_time)
     check_population(population)
-    shape = _shape(stations, list(visits), population, think_time)
-    flat = [_flat_station(station, shape) for station in stations]
-    visited = np.array([_flat(v, shape) for v in visits])
-    jobs, think = _flat(population, shape), _flat(think_time, shape)
-    centres = [centre(s, v, jobs.size) for s, v in zip(flat, visited, strict=True)]
-    _check_demand(centres, think)
+    shape = common_shape(stations, [*visits, population, think_time])
+    visited = rows(visits, shape)
+    check_not_negative("visits", visited)
+    times = rows([station.service_time for station in stations], shape)
+    (jobs,), (think,) = rows([population], shape), rows([think_time], shape)
+    demand = visited * times
+    _check_demand(demand, think)
+    centres = read_centres(stations, demand, shape)
     used = choose(Method(method), centres, jobs)
     rate, queue = SOLVERS[used](centres, think, jobs)
-    answers = _solution(flat, visited, jobs, rate, queue)
+    answers = _solution(centres, visited, times, jobs, rate, queue)
     shaped = {k: plain(v.reshape((*v.shape[:-1], *shape))) for k, v in answers.items()}
     return ClosedSolution(method=used, approximation=note(used, centres), **shaped)
 
 
-def _shape(stations: Sequence[Station], *values: Any) -> tuple[int, ...]:
-    own = [getattr(s, field.name) for s in stations for field in fields(s)]  # type: ignore[arg-type]
-    parts = [part for value in (*values, *own) for part in _entries(value)]
-    return np.broadcast_shapes(*(np.shape(part) for part in parts))
-
-
-def _entries(value: Any) -> Sequence[Any]:
-    return value if isinstance(value, list | tuple) else [value]
-
-
-def _flat(value: Any, shape: tuple[int, ...]) -> FloatArray:
-    if shape == ():
-        return spread(value, 1)
-    return np.broadcast_to(np.asarray(value, float), shape).reshape(-1)
-
-
-def _flat_station(station: Station, shape: tuple[int, ...]) -> Station:
-    """Lay a station's arrays out as one row of operating points."""
-    changed: dict[str, Any] = {}
-    for field in fields(station):  # type: ignore[arg-type]
-        value = getattr(station, field.name)
-        if isinstance(value, list | tuple):
-            changed[field.name] = [_flat(v, shape) if np.ndim(v) else v for v in value]
-        elif np.ndim(value):
-            changed[field.name] = _flat(value, shape)
-    return replace(station, **changed) if changed else station  # type: ignore[type-var]
-
-
-def _check_demand(centres: Sequence[Centre], think: FloatArray) -> None:
-    if not (think + sum(c.demand for c in centres) > 0).all():
+def _check_demand(demand: FloatArray, think: FloatArray) -> None:
+    if not (think + demand.sum(axis=0)).all():
         raise GraphError("no station has a demand and nobody thinks: jobs would circulate for ever")
 
 
 def _solution(
-    stations: Sequence[Station],
+    centres: Sequence[Centre],
     visits: FloatArray,
+    times: FloatArray,
     jobs: FloatArray,
     rate: FloatArray,
     queue: FloatArray,
-) -> dict[str, Any]:
+) -> dict[str, FloatArray]:
     """Everything else from throughput and queue lengths, by the operational laws."""
     through = visits * rate
     some = through > 0
-    alone = np.array([spread(s.service_time, jobs.size) for s in stations])
-    per_visit = np.where(some, queue / np.where(some, through, 1.0), alone)
-    busy = [s.utilisation(x) for s, x in zip(stations, through, strict=True)]
+    per_visit = np.where(some, queue / np.where(some, through, 1.0), times)
     residence = np.where(jobs > 0, visits * per_visit, 0.0)
+    servers = np.array([c.servers for c in centres])
     return {
         "throughput": rate,
         "response_time": residence.sum(axis=0),
-        "utilisation": np.array(busy),
+        "utilisation": through * times / servers,
         "station_response_time": per_visit,
         "residence_time": residence,
         "queue_length": queue,

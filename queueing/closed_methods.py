@@ -9,9 +9,11 @@ import numpy as np
 from headway.errors import GraphError
 from headway.kinds import FloatArray
 from headway.queueing.approximate import Closed, linearizer, schweitzer
-from headway.queueing.centres import Centre, Kind, Method, spread
+from headway.queueing.centres import Centre, Kind, Method
 from headway.queueing.convolution import convolution
+from headway.queueing.digits import digit_convolution, has_few_digits
 from headway.queueing.mva import mean_value_analysis
+from headway.queueing.saturated import SinglePoint, is_saturated, saturated
 
 _LONG = 200  # population from which a single point goes faster by convolution
 
@@ -29,8 +31,8 @@ def choose(method: Method, centres: Sequence[Centre], jobs: FloatArray) -> Metho
     """
     if method not in {Method.AUTO, Method.EXACT}:
         return method
-    long = jobs.size == 1 and jobs[0] >= _LONG
-    if any(c.kind is Kind.VARYING for c in centres) or (method is Method.AUTO and long):
+    long = method is Method.AUTO and jobs.size == 1 and jobs[0] >= _LONG
+    if long or any(c.kind is Kind.VARYING for c in centres):
         return Method.CONVOLUTION
     return Method.EXACT
 
@@ -62,8 +64,22 @@ def _exact(centres: Sequence[Centre], think: FloatArray, jobs: FloatArray) -> _R
 def _convolution(centres: Sequence[Centre], think: FloatArray, jobs: FloatArray) -> _Result:
     still = think + _delays(centres, jobs)
     queues, varying = _of(Kind.QUEUE, centres), _of(Kind.VARYING, centres)
-    rate, single, several = convolution(queues, varying, still, jobs)
+    short = None if varying else _short_cut(queues, still, jobs)
+    rate, single, several = short or convolution(queues, varying, still, jobs)
     return _place(centres, rate, single, several)
+
+
+def _short_cut(
+    queues: Sequence[Centre], still: FloatArray, jobs: FloatArray
+) -> tuple[FloatArray, FloatArray, list[FloatArray]] | None:
+    """Solve a single point of single servers without its whole series, where that can be done."""
+    demand, split = _rows(queues, jobs)
+    if jobs.size > 1 or not demand.any():
+        return None
+    network = SinglePoint(demand[:, 0], split[:, 0].astype(int), float(still[0]), int(jobs[0]))
+    if is_saturated(network):
+        return (*saturated(network), [])
+    return (*digit_convolution(network), []) if has_few_digits(network) else None
 
 
 def _approximate(solver: Callable[[Closed], _Result]) -> _Solver:
@@ -104,9 +120,10 @@ def _delays(centres: Sequence[Centre], jobs: FloatArray) -> FloatArray:
 
 def _rows(queues: Sequence[Centre], jobs: FloatArray) -> _Result:
     """Demands and numbers of separate queues as arrays (stations, points)."""
-    demand = [c.demand for c in queues]
-    split = [spread(c.queues, jobs.size) for c in queues]
-    return np.array(demand).reshape(-1, jobs.size), np.array(split).reshape(-1, jobs.size)
+    shape = len(queues), jobs.size
+    demand = np.array([c.demand for c in queues]).reshape(shape)
+    split = [np.broadcast_to(c.queues, jobs.shape) for c in queues]
+    return demand, np.array(split).reshape(shape)
 
 
 def _place(

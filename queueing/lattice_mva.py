@@ -2,9 +2,10 @@
 
 A plane is laid out by the numbers of all classes but the last, whose number is the rest of
 the total. The neighbour with one job of class c fewer then lies in the plane before, a
-fixed step to the left (none for the last class): whole planes are solved by slices. Cells
-that are no population, or whose neighbour is none, hold 0 jobs of the class in question,
-so that what is read there is multiplied by 0.
+fixed step to the left (none for the last class): whole planes are solved by slices. A
+population without a job of a class multiplies by 0 what it reads for it. So cells that are
+no population need only stay finite, which they do: no class leaves more jobs in a cell
+than it brings.
 
 Source: Reiser and Lavenberg, JACM 27(2), 1980.
 """
@@ -88,7 +89,6 @@ class _Planes:
         sizes = [int(n) + 1 for n in self.largest]
         self.steps = [*(prod(sizes[c + 1 : -1]) for c in range(len(sizes) - 1)), 0]
         self.cells, self.margin = prod(sizes[:-1]), max(self.steps)
-        self._last_class = float(self.largest[-1])
         self._first, self._after_first = int(self.largest[0]), int(self.largest[1:].sum())
         self._totals = set(self.population.sum(axis=0).tolist())
         self.last = max(self._totals)
@@ -105,10 +105,9 @@ class _Planes:
         return fewest * self.steps[0], (most + 1) * self.steps[0]
 
     def jobs(self, total: int, start: int, stop: int) -> list[FloatArray]:
-        """Jobs of each class in the cells of a window; 0 where the cell is no population."""
-        rest = total - self._others[start:stop]
-        inside = (rest >= 0) & (rest <= self._last_class)
-        return [*(self._numbers[:, start:stop] * inside), rest * inside]
+        """Jobs of each class in the cells of a window."""
+        rest = np.maximum(total - self._others[start:stop], 0)
+        return [*self._numbers[:, start:stop], rest]
 
     def ends(self, total: int) -> list[tuple[int, int, int]]:
         """Classes, points and cells whose own population is of this total."""

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from headway.errors import GraphError, InvalidParameter, ModelFileError, Saturated
 from headway.models import ModelGraph, catalogue_model, parse_model
 from headway.queueing import MM1, MM1K, Delay, GGm, MMm, erlang_b
-from headway.queueing.centres import _READERS
-from headway.queueing.kinds_of_station import PRODUCT_FORM, STATIONS, station_kind
+from headway.queueing.kinds_of_station import PRODUCT_FORM, STATIONS
 from tests.command import headway, refusal
 
 INTERACTIVE = """
@@ -330,7 +329,6 @@ def test_full_house_is_erlang_b():
 
 @pytest.mark.parametrize("kind", STATIONS)
 def test_closed_networks_hold_the_product_form_kinds(kind):
-    assert (kind in PRODUCT_FORM) == (station_kind(kind) in _READERS)
     if kind in PRODUCT_FORM:
         assert model_of(kind).solve(population=5).throughput > 0
     else:

@@ -1,9 +1,12 @@
 """Closed networks of one class: methods agree, laws hold, extremes stay finite."""
 
+from bisect import bisect_left
+from dataclasses import replace
+
 import mpmath
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from headway.errors import GraphError, InvalidParameter
@@ -17,6 +20,8 @@ from headway.queueing import (
     Parallel,
     solve_closed,
 )
+from headway.queueing.digits import digit_convolution, has_few_digits
+from headway.queueing.saturated import SinglePoint, is_saturated, saturated
 
 # The issue's acceptance; two recursions of a few hundred positive steps differ by less.
 AGREE = 1e-10
@@ -99,8 +104,8 @@ def test_pool_is_its_load_dependent_self(network, population):
     )
 
 
-def exact_single(demands, speeds, think, population):
-    """Throughput by convolution in 50 digits; speeds by number present."""
+def exact_series(demands, speeds, think, population):
+    """Series G(0), G(1)... in 50 digits; speeds by number present."""
     series = [mpmath.mpf(think) ** n / mpmath.factorial(n) for n in range(population + 1)]
     for demand, speed in zip(demands, speeds, strict=True):
         factor = [mpmath.mpf(1)]
@@ -110,6 +115,12 @@ def exact_single(demands, speeds, think, population):
             mpmath.fsum(factor[j] * series[n - j] for j in range(n + 1))
             for n in range(population + 1)
         ]
+    return series
+
+
+def exact_single(demands, speeds, think, population):
+    """Throughput by convolution in 50 digits."""
+    series = exact_series(demands, speeds, think, population)
     return series[population - 1] / series[population]
 
 
@@ -121,6 +132,47 @@ def test_eight_servers_and_a_hundred_customers_against_fifty_digits():
             # Some hundred sums of positive terms.
             assert abs(solution.throughput / exact - 1) < 1e-12
             assert solution.method is Method.CONVOLUTION
+
+
+@pytest.mark.parametrize("demands", [[1.0, 0.999, 0.5, 1e-6], [0.3, 0.3, 0.3], [2.0, 0.0]])
+@pytest.mark.parametrize("think_time", [0.0, 7.0])
+@pytest.mark.parametrize("population", [1, 2, 127, 128, 200])
+def test_digits_against_fifty_digits(demands, think_time, population):
+    network = SinglePoint(np.array(demands), np.ones(len(demands), int), think_time, population)
+    rate, queue = digit_convolution(network)
+
+    with mpmath.workdps(50):
+        alone = [lambda _: 1] * len(demands)
+        series = exact_series(demands, alone, think_time, population)
+        # Eight digits of five sums of positive terms each.
+        assert abs(rate[0] * series[-1] / series[-2] - 1) < 1e-14
+        for demand, found in zip(demands, queue[:, 0], strict=True):
+            exact = (
+                sum(mpmath.mpf(demand) ** j * series[-1 - j] for j in range(1, population + 1))
+                / series[-1]
+            )
+            assert abs(found - exact) <= 1e-13 * exact
+
+
+@given(
+    st.lists(times, min_size=1, max_size=6),
+    st.one_of(st.just(0.0), times),
+    st.integers(1, 3),
+)
+@settings(deadline=None)
+def test_saturated_is_within_rounding_where_it_begins(demands, think_time, queues):
+    split = np.array([1] * (len(demands) - 1) + [queues])
+    anywhere = SinglePoint(np.array(demands), split, think_time, 1)
+    populations = range(1, 10**6)
+    first = bisect_left(
+        populations, True, key=lambda n: is_saturated(replace(anywhere, population=n))
+    )
+    network = replace(anywhere, population=first + 1)
+    assume(first < len(populations) and has_few_digits(network))
+
+    for found, exact in zip(saturated(network), digit_convolution(network), strict=True):
+        # Twenty digits of up to nine factors each; the rest at the slowest queue is a difference.
+        np.testing.assert_allclose(found, exact, rtol=1e-12)
 
 
 def test_speeds_that_fall_with_load():
@@ -274,3 +326,16 @@ def test_sweep_of_populations_by_both_exact_methods(points):
     convolved = solve_closed(stations, [1, 1, 1, 1], population, 0.7, Method.CONVOLUTION)
 
     assert_same(exact, convolved)
+
+
+@pytest.mark.parametrize("method", [Method.SCHWEITZER, Method.LINEARIZER])
+def test_approximations_of_pools_beside_queues_over_many_points(method):
+    times = np.array([0.1, 0.2, 0.4])
+    stations = [MM1(0.2), MMm(times, 4), Delay(1.0)]
+
+    together = solve_closed(stations, [1, 1, 1], 12, 0.0, method)
+
+    for k, time in enumerate(times):
+        alone = solve_closed([MM1(0.2), MMm(time, 4), Delay(1.0)], [1, 1, 1], 12, 0.0, method)
+        # Fixed points are iterated until the slowest point has settled.
+        assert together.throughput[k] == pytest.approx(alone.throughput, rel=1e-9)
