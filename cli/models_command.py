@@ -6,6 +6,15 @@ from headway.cli.main import COMMANDS
 from headway.cli.options import Format, format_options
 from headway.cli.output import print_tables
 
+MOST_PRESETS = 2
+"""Presets named in the table; `headway show` and ``--json`` name all."""
+
+
+def _some(presets: list[str]) -> str:
+    rest = len(presets) - MOST_PRESETS
+    named = ", ".join(presets[:MOST_PRESETS])
+    return f"{named} and {rest} more" if rest > 0 else named
+
 
 @click.command("models", help=COMMANDS["models"], epilog="Example: headway models --json")
 @format_options
@@ -20,7 +29,7 @@ def command(output_format: Format | None) -> None:
         "catalogue",
         (
             Column("model", tuple(model.name for model in models)),
-            Column("presets", tuple(", ".join(model.presets) for model in models)),
+            Column("presets", tuple(_some(list(model.presets)) for model in models)),
             Column("what it models", tuple(model.doc for model in models)),
         ),
     )
