@@ -116,7 +116,7 @@ def test_counts_of_the_thesis():
         ("thesis/table-5.1", "SCSI predicted slope", 19.8),
         ("thesis/section-5.5", "SCSI r squared, service time free", 0.912),
         ("logp/table-4", "Intel Paragon, latency", 6.45),
-        ("streaming-io/section-5", "I/O bus, 65 % of its peak (55 to 60)", 52),
+        ("streaming-io/section-5", "I/O bus at its peak utilisation", 52),
     ],
 )
 def test_errata_come_to_what_was_found_by_hand(table, cell, recomputed):
@@ -161,7 +161,9 @@ def test_summary_fits_a_screen():
     assert result.code == 0
     assert result.err == ""
     assert len(result.out.splitlines()) <= 50
-    assert "428 of 428 agree that should" in result.out
+    asked = sum(len(part.asked) for part in FOUND.parts)
+    assert f"{asked} of {asked} agree that should" in result.out
+    assert asked > 400
 
 
 def test_errata_alone():
