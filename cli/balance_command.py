@@ -33,7 +33,7 @@ def command(
     plot: Path | None,
 ) -> None:
     """Say what saturates first, and set machines side by side."""
-    from headway.models.balance import Balance, balance
+    from headway.models.machine_balance import Balance, balance
 
     check_picture(plot)
     chosen = [chosen_model(model, name, settings) for name in presets or (None,)]

@@ -6,8 +6,14 @@ from headway.cli.main import COMMANDS
 from headway.cli.options import Format, format_options
 from headway.cli.output import print_tables
 
-MOST_NAMES = 4
-"""Presets that are named in the table; JSON has them all."""
+MOST_PRESETS = 2
+"""Presets named in the table; `headway show` and ``--json`` name all."""
+
+
+def _some(presets: list[str]) -> str:
+    rest = len(presets) - MOST_PRESETS
+    named = ", ".join(presets[:MOST_PRESETS])
+    return f"{named} and {rest} more" if rest > 0 else named
 
 
 @click.command("models", help=COMMANDS["models"], epilog="Example: headway models --json")
@@ -23,7 +29,7 @@ def command(output_format: Format | None) -> None:
         "catalogue",
         (
             Column("model", tuple(model.name for model in models)),
-            Column("presets", tuple(_shortened(list(model.presets)) for model in models)),
+            Column("presets", tuple(_some(list(model.presets)) for model in models)),
             Column("what it models", tuple(model.doc for model in models)),
         ),
     )
@@ -34,10 +40,3 @@ def command(output_format: Format | None) -> None:
         click.echo(table.to_csv(), nl=False)
     else:
         print_tables([table])
-
-
-def _shortened(names: list[str]) -> str:
-    """A few names, and how many there are."""
-    if len(names) <= MOST_NAMES:
-        return ", ".join(names)
-    return f"{', '.join(names[: MOST_NAMES - 1])}, ... ({len(names)})"

@@ -30,17 +30,22 @@ def _complete(_c: click.Context, _p: click.Parameter, text: str) -> list[Complet
 
 @click.command("reproduce", help=COMMANDS["reproduce"], epilog=EXAMPLE)
 @click.argument("table", required=False, shell_complete=_complete)
+@click.option("--errata", "view", flag_value="errata", help="Only what print got wrong, and why.")
+@click.option("--cells", "view", flag_value="cells", help="Every cell (so if a TABLE is named).")
 @format_options
 @plot_option
-def command(table: str | None, output_format: Format | None, plot: Path | None) -> int:
+def command(
+    table: str | None, view: str | None, output_format: Format | None, plot: Path | None
+) -> int:
     """Recompute all tables, those of one document, or one table cell by cell."""
-    from headway.models.reproduction import Reproduction, published, recompute
+    from headway.models.reproduction import Reproduction, View, published, recompute
 
     check_picture(plot)
     chosen = published(table)
     with _progress(len(chosen)) as report:
         parts = recompute(chosen, report)
-    found = Reproduction(parts, detailed=table is not None)
+    usual = View.SUMMARY if table is None else View.CELLS
+    found = Reproduction(parts, View(view) if view else usual)
     present(found, output_format, plot)
     return 0 if found.holds else DIFFERENT
 

@@ -11,14 +11,17 @@ if TYPE_CHECKING:
     from headway.models.comparison import Comparison, compare
     from headway.models.files import parse_model, read_model
     from headway.models.graph import ModelGraph
+    from headway.models.machine_balance import Balance, balance
     from headway.models.measurements import Measurements
     from headway.models.model import Model
     from headway.models.parameters import Parameter, Preset
+    from headway.models.reproduction import Reproduction, reproduce
     from headway.models.shipped import catalogue_model, data_path, find_model, model_names
     from headway.models.signature import Range, SfsSignature, curve, sfs_signature
     from headway.models.solution import Solution
 
 __all__ = [
+    "Balance",
     "Comparison",
     "Measurements",
     "Model",
@@ -26,8 +29,10 @@ __all__ = [
     "Parameter",
     "Preset",
     "Range",
+    "Reproduction",
     "SfsSignature",
     "Solution",
+    "balance",
     "catalogue_model",
     "compare",
     "curve",
@@ -36,18 +41,21 @@ __all__ = [
     "model_names",
     "parse_model",
     "read_model",
+    "reproduce",
     "sfs_signature",
 ]
 
 __getattr__ = lazy_names(
     __name__,
     {
+        "machine_balance": ("Balance", "balance"),
         "comparison": ("Comparison", "compare"),
         "files": ("parse_model", "read_model"),
         "graph": ("ModelGraph",),
         "measurements": ("Measurements",),
         "model": ("Model",),
         "parameters": ("Parameter", "Preset"),
+        "reproduction": ("Reproduction", "reproduce"),
         "shipped": ("catalogue_model", "data_path", "find_model", "model_names"),
         "signature": ("Range", "SfsSignature", "curve", "sfs_signature"),
         "solution": ("Solution",),

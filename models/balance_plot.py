@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from headway.models.balance import Balance, Bars
+from headway.models.machine_balance import Balance, Bars
 
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#f0e442", "#000000")
 """Okabe and Ito: distinct for the colour-blind."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from headway.models.disk_rates import MB, RatePoint, RateTable, disk_streams, parallel_file
-from headway.models.reproduction import Cell, Expectation, PublishedTable, cell_of_print
+from headway.models.reproduction_cells import Cell, Expectation, PublishedTable, cell_of_print
 from headway.models.reproduction_data import rows
 from headway.models.shipped import catalogue_model
 

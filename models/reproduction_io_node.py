@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from headway.models.reproduction import Cell, Expectation, PublishedTable, cell_of_print
+from headway.models.reproduction_cells import Cell, Expectation, PublishedTable, cell_of_print
 from headway.models.reproduction_data import Row, rows
 from headway.models.shipped import catalogue_model
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from headway.loggp import LogGP, many_to_one_gap, request_reply_time
-from headway.models.reproduction import Cell, Expectation, PublishedTable, cell_of_print
+from headway.models.reproduction_cells import Cell, Expectation, PublishedTable, cell_of_print
 from headway.models.reproduction_data import Row, rows
 
 _CLOSE = 0.15

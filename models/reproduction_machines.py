@@ -12,7 +12,7 @@ from headway.loggp import (
     overhead_from_round_trip,
     windowed_gap,
 )
-from headway.models.reproduction import Cell, Expectation, PublishedTable, cell_of_print
+from headway.models.reproduction_cells import Cell, Expectation, PublishedTable, cell_of_print
 from headway.models.reproduction_data import Row, rows
 
 _US = 1e-6

@@ -8,7 +8,7 @@ import numpy as np
 from headway.kinds import FloatArray
 from headway.models.model import Model
 from headway.models.regression import Line, r_squared, regression_line
-from headway.models.reproduction import Cell, Expectation, PublishedTable, cell_of_print
+from headway.models.reproduction_cells import Cell, Expectation, PublishedTable, cell_of_print
 from headway.models.reproduction_data import Row, rows
 from headway.models.shipped import catalogue_model
 

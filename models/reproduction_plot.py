@@ -4,7 +4,8 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
-from headway.models.reproduction import Cell, Outcome, Reproduction
+from headway.models.reproduction import Reproduction
+from headway.models.reproduction_cells import Cell, Outcome
 
 _AGREES, _DIFFERS = "#0072b2", "#d55e00"
 _WIDEST = 2.0

@@ -3,8 +3,15 @@
 from typing import Any
 
 from headway.models.answers import strict_json
-from headway.models.reproduction import Cell, Expectation, Outcome, Recomputed, Reproduction
+from headway.models.reproduction import Recomputed, Reproduction, View
+from headway.models.reproduction_cells import Cell, Expectation, Outcome
 from headway.models.tables import Column, Table
+
+
+def shown_tables(found: Reproduction) -> list[Table]:
+    """What the view asks for."""
+    views = {View.SUMMARY: summary_tables, View.CELLS: cell_tables, View.ERRATA: errata_tables}
+    return views[found.view](found)
 
 
 def summary_tables(found: Reproduction) -> list[Table]:
@@ -82,6 +89,24 @@ def _cells(part: Recomputed) -> Table:
         names = ", ".join(who) if len(who) <= 4 else f"{who[0]} ... {who[-1]} ({len(who)} cells)"
         notes.append(f"{outcome}: {names}: {reason}")
     return Table(f"{part.name}: {part.table.title}", columns, tuple(notes))
+
+
+def errata_tables(found: Reproduction) -> list[Table]:
+    """Every erratum of print, with the explanation of each below."""
+    rows = [(part, cell) for part in found.parts for cell in part.errata]
+    columns = (
+        Column("table", tuple(part.name for part, _ in rows)),
+        Column("cell", tuple(cell.name for _, cell in rows)),
+        Column("printed", tuple(_shown(cell.printed) for _, cell in rows)),
+        Column("recomputed", tuple(_shown(cell.recomputed) for _, cell in rows)),
+        Column("unit", tuple(part.table.unit or "-" for part, _ in rows)),
+    )
+    reasons: dict[str, list[str]] = {}
+    for part, cell in rows:
+        places = reasons.setdefault(cell.explanation, [])
+        places += [part.name] * (part.name not in places)
+    notes = [f"{', '.join(places)}: {reason}" for reason, places in reasons.items()]
+    return [Table("errata of print", columns, tuple(notes) or ("there are none",))]
 
 
 def _shown(value: float | str) -> str:

@@ -8,8 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from headway.errors import InvalidParameter
-from headway.models import catalogue_model, data_path
-from headway.models.balance import balance
+from headway.models import balance, catalogue_model, data_path
 from headway.models.barriers import (
     available_share,
     mean_interruptions,
@@ -70,6 +69,18 @@ def test_length_of_an_interruption_is_the_fit():
     lengths = np.arange(50, 200) * 1e-6
     best = lengths[np.argmin([worst(s) for s in lengths])]
     assert best == pytest.approx(MODEL.inputs["interruption_time"], abs=2.5e-6)
+
+
+def test_random_interruptions_fit_only_if_impossibly_short():
+    """Table 3's easy rows: 84 us at random miss by more than 3 points, 7 us would do."""
+    easy = [r for r in rows("table_3_barriers") if r["pattern"] == "easy"]
+    for length, agrees in ((84e-6, False), (7e-6, True)):
+        missed = []
+        for alone, together in zip(easy[::2], easy[1::2], strict=True):
+            mean = mean_interruptions(float(alone["cpu_available_percent"]) / 100, 1e-3, length)
+            found = 100 * usable_share(1e-3, length, slowest_random(mean, 16))
+            missed.append(abs(found - float(together["cpu_available_percent"])))
+        assert (max(missed) <= 3) == agrees
 
 
 @pytest.mark.parametrize("row", rows("table_4_measured_execution")[1:], ids=lambda r: r["io_load"])

@@ -9,8 +9,7 @@ import sympy
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headway.models import catalogue_model, data_path
-from headway.models.balance import balance
+from headway.models import balance, catalogue_model, data_path
 from tests.command import headway, refusal
 
 FOLDER = "streaming_io"
