@@ -18,7 +18,7 @@ COMMANDS = {
     "show": "Show a model: parameters, graph, assumptions, closed forms.",
     "solve": "Solve a model at one or many operating points.",
     "compare": "Hold a model against measured data.",
-    "signature": "Read the signature off a measured curve.",
+    "signature": "Read a signature off measurements: SFS, LogP, LogGP.",
 }
 """Each command and its first line of help; the module of the same name holds it."""
 

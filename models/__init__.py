@@ -16,10 +16,14 @@ if TYPE_CHECKING:
     from headway.models.parameters import Parameter, Preset
     from headway.models.shipped import catalogue_model, data_path, find_model, model_names
     from headway.models.signature import Range, SfsSignature, curve, sfs_signature
+    from headway.models.signature_loggp import MeasuredSizes, read_sizes
+    from headway.models.signature_logp import MeasuredLogp
     from headway.models.solution import Solution
 
 __all__ = [
     "Comparison",
+    "MeasuredLogp",
+    "MeasuredSizes",
     "Measurements",
     "Model",
     "ModelGraph",
@@ -36,6 +40,7 @@ __all__ = [
     "model_names",
     "parse_model",
     "read_model",
+    "read_sizes",
     "sfs_signature",
 ]
 
@@ -50,6 +55,8 @@ __getattr__ = lazy_names(
         "parameters": ("Parameter", "Preset"),
         "shipped": ("catalogue_model", "data_path", "find_model", "model_names"),
         "signature": ("Range", "SfsSignature", "curve", "sfs_signature"),
+        "signature_loggp": ("MeasuredSizes", "read_sizes"),
+        "signature_logp": ("MeasuredLogp",),
         "solution": ("Solution",),
     },
 )
