@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from headway.models.signature import Range, SfsSignature, curve, sfs_signature
     from headway.models.signature_loggp import MeasuredSizes, read_sizes
     from headway.models.signature_logp import MeasuredLogp
+    from headway.models.slowdown_plots import SlowdownPanel, slowdown_figure
     from headway.models.solution import Solution
 
 __all__ = [
@@ -31,6 +32,7 @@ __all__ = [
     "Preset",
     "Range",
     "SfsSignature",
+    "SlowdownPanel",
     "Solution",
     "catalogue_model",
     "compare",
@@ -42,6 +44,7 @@ __all__ = [
     "read_model",
     "read_sizes",
     "sfs_signature",
+    "slowdown_figure",
 ]
 
 __getattr__ = lazy_names(
@@ -57,6 +60,7 @@ __getattr__ = lazy_names(
         "signature": ("Range", "SfsSignature", "curve", "sfs_signature"),
         "signature_loggp": ("MeasuredSizes", "read_sizes"),
         "signature_logp": ("MeasuredLogp",),
+        "slowdown_plots": ("SlowdownPanel", "slowdown_figure"),
         "solution": ("Solution",),
     },
 )
