@@ -19,7 +19,7 @@ COMMANDS = {
     "solve": "Solve a model at one or many operating points.",
     "balance": "Say at which load each resource of a machine is full.",
     "compare": "Hold a model against measured data.",
-    "signature": "Read the signature off a measured curve.",
+    "signature": "Read a signature off measurements: SFS, LogP, LogGP.",
     "reproduce": "Recompute the published tables; cells that agree, and the errata.",
 }
 """Each command and its first line of help; the module of the same name holds it."""

@@ -159,7 +159,13 @@ def check_picture(path: Path | None) -> None:
 def measured(path: Path) -> "Measurements":
     """Read a file of the user's, or a published table that ships with headway."""
     from headway.models.measurements import Measurements
+
+    return Measurements.read(shipped_or_own(path))
+
+
+def shipped_or_own(path: Path) -> Path:
+    """The path of a user's file or, where there is none, of a published table."""
     from headway.models.shipped import data_path
 
     shipped = data_path(str(path))
-    return Measurements.read(shipped if not path.exists() and shipped.is_file() else path)
+    return shipped if not path.exists() and shipped.is_file() else path

@@ -3,7 +3,8 @@
 import os
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -63,6 +64,28 @@ def _umask() -> int:
     mask = os.umask(0)
     os.umask(mask)
     return mask
+
+
+@contextmanager
+def progress(what: str, steps: int) -> Iterator[Callable[[], None]]:
+    """Show a bar on a terminal's stderr while something long goes on; none in a pipe.
+
+    Parameters
+    ----------
+    what
+        What goes on.
+    steps
+        How often the function given will be called.
+    """
+    if steps == 0 or not sys.stderr.isatty():
+        yield lambda: None
+        return
+    from rich.console import Console
+    from rich.progress import Progress
+
+    with Progress(console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(what, total=steps)
+        yield lambda: bar.advance(task)
 
 
 class Drawn(Protocol):

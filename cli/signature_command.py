@@ -1,4 +1,4 @@
-"""``headway signature``: what a measured curve says by itself."""
+"""``headway signature``: what measurements say by themselves."""
 
 from pathlib import Path
 
@@ -13,10 +13,13 @@ from headway.cli.options import (
     measured,
     plot_option,
     range_options,
+    shipped_or_own,
 )
-from headway.cli.output import present
+from headway.cli.output import present, progress
 
 EXAMPLE = "Example: headway signature sfs curve.csv --from 190 --to 1060"
+LOGP_EXAMPLE = "Example: headway signature logp signature.csv --rtt 12.8us --plot signature.svg"
+LOGGP_EXAMPLE = "Example: headway signature loggp netgauge.out --pin 64KiB"
 
 
 @click.group("signature", help=COMMANDS["signature"])
@@ -43,4 +46,53 @@ def sfs(
 
     check_picture(plot)
     found = MeasuredSignature.of(curve(measured(file), x, y), Range(*load_limits(low, high)))
+    present(found, output_format, plot)
+
+
+@command.command("logp", epilog=LOGP_EXAMPLE)
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option("--rtt", metavar="TIME", help="Round-trip time, where no column rtt_us has it.")
+@click.option("--window", type=int, metavar="N", help="Messages outstanding each way (4).")
+@format_options
+@plot_option
+def logp(
+    file: Path,
+    rtt: str | None,
+    window: int | None,
+    output_format: Format | None,
+    plot: Path | None,
+) -> None:
+    """Overheads, gap and latency off a CSV of burst_size, delay_us and cost_us in FILE.
+
+    The cost is the mean time of issuing one of a burst of requests, its delay (computation)
+    included. Repeats are further rows, and give intervals.
+    """
+    from headway.loggp.signature import WINDOW
+    from headway.models.signature_logp import MeasuredLogp
+    from headway.models.units import quantity, unit
+
+    check_picture(plot)
+    trip = None if rtt is None else quantity(rtt, unit("us"), "--rtt")
+    found = MeasuredLogp.of(measured(file), trip, WINDOW if window is None else window)
+    present(found, output_format, plot)
+
+
+@command.command("loggp", epilog=LOGGP_EXAMPLE)
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option("--pin", "pins", multiple=True, metavar="SIZE", help="A size known to be a limit.")
+@format_options
+@plot_option
+def loggp(
+    file: Path, pins: tuple[str, ...], output_format: Format | None, plot: Path | None
+) -> None:
+    """Lines and breaks by message size off Netgauge's output or size_bytes,time_us in FILE."""
+    from headway.models.measurements import LARGEST_FILE, read_text
+    from headway.models.signature_loggp import MeasuredSizes, read_sizes, samples
+    from headway.models.units import quantity, unit
+
+    check_picture(plot)
+    pinned = [quantity(pin, unit("B"), "--pin") for pin in pins]
+    series = read_sizes(read_text(shipped_or_own(file), LARGEST_FILE), str(file))
+    with progress("resampling", samples(series)) as advance:
+        found = MeasuredSizes.of(series, str(file), pinned, advance)
     present(found, output_format, plot)

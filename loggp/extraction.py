@@ -237,6 +237,7 @@ def read_signature(
     """
     trips = np.atleast_1d(np.asarray(round_trip, float))
     check_positive("round_trip", trips)
+    check_count("window", window)
     trip = float(trips.mean())
     curves, deviation, freedom = _curves(_check_rows(burst_size, delay, cost))
     send, send_variance = _send_overhead(curves[0], trip)

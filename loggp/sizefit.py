@@ -3,7 +3,7 @@
 A parameter that the data do not determine says so, and is never printed as negative.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -19,6 +19,7 @@ SAMPLES = 200
 """How often the repeats are drawn anew."""
 
 _INTERVAL = (2.5, 97.5)  # percentiles of the 95 % interval
+_ROUNDING = 1e-12
 _FALLING = 4.0  # deviations by which times must fall along a line to be refused
 
 
@@ -149,6 +150,8 @@ def _lines(size: FloatArray, times: Any) -> tuple[Any, Any]:
     flat, through_zero = ones_level / level_level, ones_slanted / slanted_slanted
     # on a bound the residual sum is n less these gains
     prefers_flat = ones_level * flat >= ones_slanted * through_zero
+    # what a slope adds over the sizes must be more than rounding
+    slope = np.where(np.abs(slope) * size[-1] <= _ROUNDING * np.abs(intercept), 0.0, slope)
     free = (intercept >= 0) & (slope >= 0)
     return (
         np.where(free, intercept, np.where(prefers_flat, flat, 0.0)),
@@ -179,7 +182,12 @@ def _refuse_falling(one: SizeSeries, low: int, high: int, tolerance: float) -> N
         raise MeasurementError(msg)
 
 
-def _resampled_medians(one: SizeSeries, samples: int, random: np.random.Generator) -> FloatArray:
+def _resampled_medians(
+    one: SizeSeries,
+    samples: int,
+    random: np.random.Generator,
+    on_sample: Callable[[], None] | None,
+) -> FloatArray:
     """Medians of the repeats (first) and of repeats drawn anew, shape (1 + samples, n)."""
     rows = np.arange(one.size.size)[:, None]
     drawn = [one.centre]
@@ -187,6 +195,8 @@ def _resampled_medians(one: SizeSeries, samples: int, random: np.random.Generato
         chosen = (random.random(one.time.shape) * one.repeats[:, None]).astype(int)
         mask = np.isnan(one.time)
         drawn.append(np.nanmedian(np.where(mask, np.nan, one.time[rows, chosen]), axis=1))
+        if on_sample is not None:
+            on_sample()
     return np.array(drawn)
 
 
@@ -238,6 +248,7 @@ def fit_sizes(
     tolerance: float = TOLERANCE,
     penalty: float = PENALTY,
     seed: int = 0,
+    on_sample: Callable[[], None] | None = None,
 ) -> SizeFit:
     """Fit piecewise lines with common breaks to times by message size.
 
@@ -252,6 +263,8 @@ def fit_sizes(
         As for `find_breaks`.
     seed
         Of the random draws, so that an answer can be had again.
+    on_sample
+        Called after each of `SAMPLES` draws a series, to show progress.
 
     Raises
     ------
@@ -273,7 +286,7 @@ def fit_sizes(
     has_repeats = min(int(one.repeats.min()) for one in series) > 1
     random = np.random.default_rng(seed)
     samples = SAMPLES if has_repeats else 0
-    medians = [_resampled_medians(one, samples, random) for one in series]
+    medians = [_resampled_medians(one, samples, random, on_sample) for one in series]
     edges = (0, *starts, series[0].size.size)
     return SizeFit(
         _breaks(series, starts, medians, pinned),

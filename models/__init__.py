@@ -18,11 +18,16 @@ if TYPE_CHECKING:
     from headway.models.reproduction import Reproduction, reproduce
     from headway.models.shipped import catalogue_model, data_path, find_model, model_names
     from headway.models.signature import Range, SfsSignature, curve, sfs_signature
+    from headway.models.signature_loggp import MeasuredSizes, read_sizes
+    from headway.models.signature_logp import MeasuredLogp
+    from headway.models.slowdown_plots import SlowdownPanel, slowdown_figure
     from headway.models.solution import Solution
 
 __all__ = [
     "Balance",
     "Comparison",
+    "MeasuredLogp",
+    "MeasuredSizes",
     "Measurements",
     "Model",
     "ModelGraph",
@@ -31,6 +36,7 @@ __all__ = [
     "Range",
     "Reproduction",
     "SfsSignature",
+    "SlowdownPanel",
     "Solution",
     "balance",
     "catalogue_model",
@@ -41,8 +47,10 @@ __all__ = [
     "model_names",
     "parse_model",
     "read_model",
+    "read_sizes",
     "reproduce",
     "sfs_signature",
+    "slowdown_figure",
 ]
 
 __getattr__ = lazy_names(
@@ -58,6 +66,9 @@ __getattr__ = lazy_names(
         "reproduction": ("Reproduction", "reproduce"),
         "shipped": ("catalogue_model", "data_path", "find_model", "model_names"),
         "signature": ("Range", "SfsSignature", "curve", "sfs_signature"),
+        "signature_loggp": ("MeasuredSizes", "read_sizes"),
+        "signature_logp": ("MeasuredLogp",),
+        "slowdown_plots": ("SlowdownPanel", "slowdown_figure"),
         "solution": ("Solution",),
     },
 )

@@ -6,7 +6,15 @@ import numpy as np
 import pytest
 
 from headway.errors import GraphError, InvalidParameter
-from headway.models import Measurements, ModelGraph, catalogue_model, curve, data_path
+from headway.models import (
+    Measurements,
+    ModelGraph,
+    SlowdownPanel,
+    catalogue_model,
+    curve,
+    data_path,
+    slowdown_figure,
+)
 from headway.models.plots import picture
 from headway.models.signature import MeasuredSignature
 from headway.queueing import MM1
@@ -132,3 +140,23 @@ def test_the_readme_shows_the_picture_the_command_makes(tmp_path, request):
     words = re.findall(r"<!-- (.+) -->", fresh)
     assert "response time [ms]" in words
     assert words == re.findall(r"<!-- (.+) -->", shown.read_text())
+
+
+def test_slowdowns_of_several_programs():
+    levels = np.array([100.0, 0.0, 50.0])
+    panels = [
+        SlowdownPanel(name, levels, np.array([3.0, 1.0, np.nan]), {"law": 1 + levels / 40})
+        for name in ("radix", "sample", "barnes")
+    ]
+
+    figure = slowdown_figure(panels, "added overhead [us]", columns=2)
+
+    assert [axes.get_title() for axes in figure.axes] == ["radix", "sample", "barnes"]
+    dots, line = figure.axes[0].lines
+    assert dots.get_xdata().tolist() == [0.0, 50.0, 100.0]
+    assert line.get_ydata().tolist() == [1.0, 2.25, 3.5]
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["measured", "law"]
+    with pytest.raises(InvalidParameter, match="differ"):
+        SlowdownPanel("one", levels, levels[:2], {})
+    with pytest.raises(InvalidParameter, match="at least one"):
+        slowdown_figure([], "x")

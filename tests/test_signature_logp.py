@@ -1,0 +1,261 @@
+"""`headway signature logp` and `loggp`: files in, parameters, intervals and refusals out."""
+
+import json
+
+import numpy as np
+import pytest
+
+from headway.loggp import PLATFORMS, issue_cost
+from headway.models import MeasuredLogp, Measurements
+from tests.command import headway, refusal
+
+PARAGON = PLATFORMS["paragon-1996"]
+BURSTS = 2 ** np.arange(9)
+DELAYS = (0.0, 8e-6, 16e-6)
+
+
+def signature_text(noise=0.0, repeats=1, seed=0, extra=""):
+    random = np.random.default_rng(seed)
+    bursts = np.tile(BURSTS, len(DELAYS) * repeats)
+    delays = np.tile(np.repeat(DELAYS, BURSTS.size), repeats)
+    cost = issue_cost(PARAGON, bursts, delays) * (1 + noise * random.standard_normal(bursts.size))
+    lines = [
+        f"{burst},{delay * 1e6:.6g},{value * 1e6:.15g}{',20.1' if extra else ''}"
+        for burst, delay, value in zip(bursts, delays, cost, strict=True)
+    ]
+    return "\n".join([f"burst_size,delay_us,cost_us{extra}", *lines]) + "\n"
+
+
+@pytest.fixture
+def write(tmp_path):
+    def written(text, name="data.csv"):
+        path = tmp_path / name
+        path.write_text(text)
+        return path
+
+    return written
+
+
+def test_paragon_comes_back(write):
+    path = write(signature_text())
+
+    found = json.loads(headway("signature", "logp", path, "--rtt", "20.1us", "--json").out)
+
+    # noise-free; 15 digits in the file, and bursts of 256 steps
+    for name in ("send_overhead", "receive_overhead", "overhead", "latency"):
+        assert found[name] == pytest.approx(getattr(PARAGON, name), rel=1e-9)
+    assert set(found["ci95"].values()) == {None}
+    assert found["gap_limited_by"] == "network"
+    # the text's receive overhead and its latency of 6.3 to 6.45; the table's 7.5 is a slip
+    assert found["receive_overhead"] * 1e6 == pytest.approx(2.2, abs=1e-9)
+    assert 6.3 <= found["latency"] * 1e6 <= 6.4501
+
+
+def test_the_round_trip_may_be_a_column(write):
+    path = write(signature_text(extra=",rtt_us"))
+
+    found = json.loads(headway("signature", "logp", path, "--json").out)
+
+    assert found["latency"] == pytest.approx(PARAGON.latency, rel=1e-9)
+    assert "leave --rtt out" in refusal("signature", "logp", path, "--rtt", "20us")
+
+
+def test_repeats_give_intervals_in_table_json_and_csv(write):
+    path = write(signature_text(0.02, 5))
+
+    document = json.loads(headway("signature", "logp", path, "--rtt", "20.1us", "--json").out)
+    table = headway("signature", "logp", path, "--rtt", "20.1us").out
+    csv = headway("signature", "logp", path, "--rtt", "20.1us", "--csv").out
+
+    for name, interval in document["ci95"].items():
+        assert interval[0] < document[name] < interval[1], name
+    assert "95 % from [us]" in table
+    assert "the network sets the gap" in table
+    assert csv.splitlines()[0] == "send_overhead_s,receive_overhead_s,gap_s,latency_s,overhead_s"
+
+
+def test_intervals_hold_the_truth_at_their_rate():
+    inside = []
+    for seed in range(200):
+        data = Measurements.parse(signature_text(0.02, 5, seed), "noisy.csv")
+        found = MeasuredLogp.of(data, 20.1e-6).found
+        for name in ("send_overhead", "receive_overhead", "latency"):
+            low, high = getattr(found, name).interval
+            inside.append(low <= getattr(PARAGON, name) <= high)
+    # 95 % of 600, of which three by three go together: four standard errors of 200 trials
+    assert 0.95 - 4 * np.sqrt(0.05 * 0.95 / 200) <= np.mean(inside)
+    assert np.mean(inside) <= 0.95 + 4 * np.sqrt(0.05 * 0.95 / 200)
+
+
+def test_rows_with_an_empty_cell_are_said(write):
+    path = write(signature_text() + "512,0,\n")
+
+    assert "1 rows left out" in headway("signature", "logp", path, "--rtt", "20.1us").out
+
+
+HEAD = "burst_size,delay_us,cost_us\n"
+NO_DELAY = HEAD + "".join(f"{b},0,{c}\n" for b, c in ((1, 1.4), (2, 1.4), (64, 7.2), (128, 7.4)))
+BAD_LOGP = [
+    (NO_DELAY, "receive_overhead is not determined: add bursts with a delay of at least"),
+    (HEAD + "1,0,1.4\n1,16,17.4\n", "add two long ones"),
+    (HEAD + "64,0,7.2\n128,0,7.4\n", "add delay 0 with burst_size 1"),
+    ("burst_size,delay,cost_us\n1,0,1.4\n", "delay has no unit in its name"),
+    ("burst_size,delay_us,cost\n1,0,1.4\n", "cost has no unit in its name"),
+    ("burst_size,delay_us,cost_mb\n1,0,1.4\n", "cost_mb is in MB"),
+    ("burst_size,cost_us\n1,1.4\n", "no column 'delay'"),
+    (HEAD + "1.5,0,1.4\n", "burst_size is 1.5"),
+    (HEAD + "1,-3,1.4\n", "cannot be negative"),
+    (HEAD + "1,0,0\n", "cost is 0; it must be positive"),
+    (HEAD + "1,0,abc\n", "data.csv:2: cost_us is 'abc', not a number"),
+    (HEAD, "no observations"),
+]
+
+
+@pytest.mark.parametrize(("text", "words"), BAD_LOGP)
+def test_bad_signatures(text, words, write):
+    message = refusal("signature", "logp", write(text), "--rtt", "20us")
+
+    assert words in message
+    assert "data.csv" in message
+
+
+def test_bad_round_trips(write):
+    path = write(signature_text())
+
+    assert "no round-trip time: give --rtt" in refusal("signature", "logp", path)
+    assert "needs time" in refusal("signature", "logp", path, "--rtt", "20MB")
+    assert "round_trip is 0" in refusal("signature", "logp", path, "--rtt", "0us")
+    assert "latency is not determined" in refusal("signature", "logp", path, "--rtt", "5us")
+    assert "window is 0" in refusal("signature", "logp", path, "--rtt", "20us", "--window", "0")
+
+
+def test_signature_picture(tmp_path):
+    found = MeasuredLogp.of(Measurements.parse(signature_text(0.02, 3), "p.csv"), 20.1e-6)
+
+    (axes,) = found.plot().axes
+
+    assert axes.get_xlabel() == "burst size [requests]"
+    assert axes.get_ylabel() == "cost of a request [us]"
+    labels = [text.get_text() for text in axes.get_legend().get_texts()]
+    assert labels == ["delay 0 us", "delay 8 us", "delay 16 us"]
+    dots, model = axes.lines[0], axes.lines[1]
+    assert dots.get_xdata().size == 3 * BURSTS.size
+    # the model goes on from the send overhead to the gap
+    assert model.get_ydata()[0] == pytest.approx(found.found.send_overhead.value * 1e6)
+    assert model.get_ydata().max() <= found.found.gap.value * 1e6
+
+
+def series_text(noise=0.0, repeats=1, seed=0, unit="us"):
+    random = np.random.default_rng(seed)
+    sizes = np.unique((2 ** np.arange(0, 22, 0.5)).round())
+    truth = np.where(sizes <= 16384, 10 + sizes / 1000, 60 + sizes / 1500)
+    lines = [
+        f"{int(size)},{time * (1 + noise * random.standard_normal()):.9g}"
+        for _ in range(repeats)
+        for size, time in zip(sizes, truth, strict=True)
+    ]
+    return "\n".join([f"size_bytes,time_{unit}", *lines]) + "\n"
+
+
+def netgauge_text(send=3.0, receive=2.0, latency=10.0):
+    head = "# size n PRTT(1,0,s) PRTT(n,0,s) PRTT(n,PRTT(1,0,s),s) L o_s o_r g G lsqu(g,G)"
+    rows = []
+    for size in (1 + 1024 * np.arange(32)).tolist():
+        one = 2 * (send + latency + receive + 0.001 * (size - 1))
+        gap = 5 + 0.001 * (size - 1)
+        spaced = one + 9 * (one + send)
+        numbers = (size, 10, one, one + 9 * gap, spaced, one / 2, send, receive, 5, 0.001, 0.1)
+        rows.append(" ".join(f"{number:.12g}" for number in numbers))
+    return "\n".join([head, *rows]) + "\n"
+
+
+def test_breaks_and_lines_of_a_series(write):
+    path = write(series_text(0.03, 5))
+
+    found = json.loads(headway("signature", "loggp", path, "--json").out)
+
+    (brink,) = found["breaks"]
+    assert brink["below"] == 16384
+    assert brink["interval"][0] <= 16384 <= brink["interval"][1]
+    first, second = found["series"]["time"]["lines"]
+    # truths: 10 us and 1 ns/B, then 60 us and 2/3 ns/B; 3 % noise over twenty sizes
+    assert first["intercept"]["value"] == pytest.approx(10e-6, rel=0.03)
+    assert second["slope"]["value"] == pytest.approx(1e-9 / 1.5, rel=0.05)
+    assert second["intercept"]["ci95"][0] < 60e-6 < second["intercept"]["ci95"][1]
+
+
+def test_pinned_break_and_csv(write):
+    path = write(series_text(0.01, 3))
+
+    result = headway("signature", "loggp", path, "--pin", "64KiB")
+    rows = headway("signature", "loggp", path, "--pin", "64KiB", "--csv").out.splitlines()
+
+    assert "pinned" in result.out
+    assert len(rows) == 1 + 3
+    assert rows[0].startswith("series,first_size_bytes,last_size_bytes,intercept_s")
+    assert "leave 1 sizes on one line" in refusal("signature", "loggp", path, "--pin", "1B")
+    assert "needs data" in refusal("signature", "loggp", path, "--pin", "3us")
+
+
+def test_netgauge_gives_a_machine_in_the_papers_convention(write):
+    path = write(netgauge_text(), "netgauge.out")
+
+    found = json.loads(headway("signature", "loggp", path, "--json").out)
+    table = headway("signature", "loggp", path).out
+
+    (regime,) = found["regimes"]
+    # twelve digits in the file, and differences of numbers ten times as large
+    assert regime["latency"] == pytest.approx(10e-6, rel=1e-8)
+    assert regime["send_overhead"] == pytest.approx(3e-6, rel=1e-8)
+    assert regime["receive_overhead"] == pytest.approx(2e-6, rel=1e-8)
+    assert regime["gap"] == pytest.approx(5e-6, rel=1e-8)
+    assert regime["gap_per_byte"] == pytest.approx(1e-9, rel=1e-8)
+    assert "papers' convention" in table
+
+
+def test_what_is_not_determined_is_said_and_never_negative(write):
+    flat = netgauge_text(latency=-4.0)  # half the round trip is less than the overheads
+    path = write(flat, "netgauge.out")
+
+    found = json.loads(headway("signature", "loggp", path, "--json").out)
+    table = headway("signature", "loggp", path).out
+
+    assert found["regimes"][0]["latency"] is None
+    assert "latency at 1 bytes is not determined by this data" in table
+    lines = found["series"]["send_overhead"]["lines"]
+    assert lines[0]["slope"]["value"] is None
+    assert "not determined by this data" in table
+    assert "-" not in json.dumps(found["series"]).replace("e-", "e")
+
+
+BAD_SERIES = [
+    ("size_bytes,time\n1,5\n2,6\n4,7\n", "it must be size_bytes and one of time_s"),
+    ("size_bytes,time_us\n0,5\n1,6\n2,7\n", "data.csv:2: size is 0"),
+    ("size_bytes,time_us\n1,-5\n1,6\n2,7\n", "data.csv:2: time is -5"),
+    ("size_bytes,time_us\n1,5\n2,6\n", "needs at least 3"),
+    ("size_bytes,time_us\n1,x\n", "data.csv:2: 'x' is not a number"),
+    ("", "data.csv: is empty"),
+    (
+        "size_bytes,time_us\n" + "".join(f"{2**k},{100 - 6 * k}\n" for k in range(12)),
+        "a longer message cannot take less time",
+    ),
+]
+
+
+@pytest.mark.parametrize(("text", "words"), BAD_SERIES)
+def test_bad_series(text, words, write):
+    message = refusal("signature", "loggp", write(text))
+
+    assert words in message
+    assert "data.csv" in message
+
+
+def test_pictures_are_written(write, tmp_path):
+    series = write(series_text(0.02, 3))
+
+    result = headway("signature", "loggp", series, "--plot", tmp_path / "sizes.svg")
+
+    text = (tmp_path / "sizes.svg").read_text()
+    assert result.code == 0
+    assert "message size [B]" in text
+    assert "pictures end in" in refusal("signature", "loggp", series, "--plot", "sizes.bmp")
