@@ -46,6 +46,7 @@ def command(
 ) -> None:
     """Compare a model's predictions with measurements."""
     check_picture(plot)
-    limits = load_limits(low, high)
-    comparison = chosen_model(model, preset, settings).compare(measured(data), x, y, *limits)
+    chosen = chosen_model(model, preset, settings)
+    limits = load_limits(low, high, chosen)
+    comparison = chosen.compare(measured(data), x, y, *limits)
     present(comparison, output_format, plot)

@@ -101,16 +101,19 @@ def range_options(function: Function) -> Function:
     return function
 
 
-def load_limits(low: str | None, high: str | None) -> tuple[float, float]:
-    """Read ``--from`` and ``--to`` as rates."""
+def load_limits(
+    low: str | None, high: str | None, model: "Model | None" = None
+) -> tuple[float, float]:
+    """Read ``--from`` and ``--to``: rates, unless the model has no arrivals to go by."""
     import math
 
     from headway.models.units import quantity, unit
 
-    rate = unit("op/s")
+    is_rate = model is None or "arrival_rate" in model.parameters
+    wanted = unit("op/s") if is_rate else None
     return (
-        -math.inf if low is None else quantity(low, rate, "--from"),
-        math.inf if high is None else quantity(high, rate, "--to"),
+        -math.inf if low is None else quantity(low, wanted, "--from"),
+        math.inf if high is None else quantity(high, wanted, "--to"),
     )
 
 

@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     )
     from headway.loggp.readers import read_netgauge, read_plain
     from headway.loggp.related import (
+        BlockingRequests,
         bsp_superstep_time,
         lopc_cycle_time,
         lopc_run_time,
@@ -74,11 +75,13 @@ if TYPE_CHECKING:
         machine_from_sizes,
     )
     from headway.loggp.sizes import SizeSeries, find_breaks, size_series
+    from headway.loggp.transfers import PacketTransfer
     from headway.loggp.validity import Limit, hidden_gap, hidden_latency, limits
 
 __all__ = [
     "PLATFORMS",
     "PLATFORM_SOURCES",
+    "BlockingRequests",
     "Break",
     "BroadcastTree",
     "BurstinessFit",
@@ -95,6 +98,7 @@ __all__ = [
     "LogPEstimate",
     "MessageLine",
     "MpiMessages",
+    "PacketTransfer",
     "Parallel",
     "Phase",
     "Pipeline",
@@ -256,6 +260,7 @@ __getattr__ = lazy_names(
             "read_plain",
         ),
         "related": (
+            "BlockingRequests",
             "bsp_superstep_time",
             "lopc_cycle_time",
             "lopc_run_time",
@@ -292,5 +297,6 @@ __getattr__ = lazy_names(
             "hidden_latency",
             "limits",
         ),
+        "transfers": ("PacketTransfer",),
     },
 )

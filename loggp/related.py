@@ -4,6 +4,7 @@ Source: Martin's thesis, section 2.5, for what each model charges; the original 
 named with each law.
 """
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -180,3 +181,40 @@ def lopc_run_time(
     """
     check_not_negative("requests", requests)
     return requests * lopc_cycle_time(work, latency, handler_time)
+
+
+@dataclass(frozen=True)
+class BlockingRequests:
+    """A processor's cycle of computing, requesting and waiting under LoPC.
+
+    Parameters
+    ----------
+    work, latency, handler_time, handler_scv
+        As for `lopc_cycle_time`.
+
+    Examples
+    --------
+    >>> requests = BlockingRequests(1000.0, 10.0, 1.0)
+    >>> requests.uncontended_time, round(requests.contention_time, 2)
+    (1022.0, 0.98)
+    """
+
+    work: Quantity
+    latency: Quantity
+    handler_time: Quantity
+    handler_scv: Quantity = 1.0
+
+    @property
+    def cycle_time(self) -> Any:
+        """Time from one request to the next, contention included [s]."""
+        return lopc_cycle_time(self.work, self.latency, self.handler_time, self.handler_scv)
+
+    @property
+    def uncontended_time(self) -> Any:
+        """The same if nobody ever waited for a handler: W + 2 L + 2 S [s]."""
+        return self.work + 2 * self.latency + 2 * self.handler_time
+
+    @property
+    def contention_time(self) -> Any:
+        """What contention adds to a cycle [s]."""
+        return self.cycle_time - self.uncontended_time

@@ -4,8 +4,11 @@ from typing import Any
 
 import numpy as np
 
-from headway.models.graph import CLASS_KEYS, Component
+from headway.errors import InvalidParameter
+from headway.models.components import Component
+from headway.models.graph import CLASS_KEYS, ModelGraph
 from headway.models.model import Model
+from headway.models.parameters import digits
 from headway.models.tables import Column, Table
 
 
@@ -18,6 +21,8 @@ def description_tables(model: Model) -> list[Table]:
         tables.append(_formula_table(model))
     if graph.links:
         tables.append(_component_table("links", dict(graph.links)))
+    for kind, components in graph.algorithms.items():
+        tables.append(_component_table(kind, dict(components)))
     if graph.stations:
         tables.append(_component_table("stations", dict(graph.stations)))
         if graph.routes or graph.arrivals or not graph.classes:
@@ -47,7 +52,7 @@ def _value(value: Any, scale: float) -> str:
     if value is None:
         return "-"
     numbers = np.ravel(value) / scale
-    return ", ".join(f"{x:.6g}" for x in numbers[:3]) + (", ..." if numbers.size > 3 else "")
+    return ", ".join(digits(x) for x in numbers[:3]) + (", ..." if numbers.size > 3 else "")
 
 
 def _formula_table(model: Model) -> Table:
@@ -71,11 +76,16 @@ def _component_table(title: str, components: dict[str, Component]) -> Table:
         for component in components.values()
     ]
     columns = (
-        Column(title[:-1], tuple(components)),
-        Column("kind", tuple(component.kind.__name__ for component in components.values())),
+        Column(title.removesuffix("s"), tuple(components)),
+        Column("kind", tuple(_kind(component) for component in components.values())),
         Column("numbers", tuple(numbers)),
     )
     return Table("", columns)
+
+
+def _kind(component: Component) -> str:
+    stages = f" through {', '.join(component.labels)}" if component.labels else ""
+    return component.kind.__name__ + stages
 
 
 def _route_table(model: Model) -> Table:
@@ -133,4 +143,12 @@ def closed_forms(model: Model) -> dict[str, str]:
     outputs += [
         f"{name}.{part}" for name in graph.stations for part in ("utilisation", "residence_time")
     ]
-    return {output: str(graph.closed_form(output)) for output in outputs}
+    return {output: _closed_form(graph, output) for output in outputs}
+
+
+def _closed_form(graph: ModelGraph, output: str) -> str:
+    """The closed form, or why there is none."""
+    try:
+        return str(graph.closed_form(output))
+    except InvalidParameter as error:
+        return f"({error})"

@@ -3,9 +3,9 @@
 from typing import Any
 
 from headway.errors import ModelFileError
+from headway.models.components import Component
 from headway.models.files import FILE_KEYS
 from headway.models.formula import Formula
-from headway.models.graph import Component
 from headway.models.model import Model
 from headway.models.parameters import Parameter
 from headway.models.units import quantity
@@ -42,6 +42,10 @@ def document(model: Model) -> dict[str, Any]:
         "assumptions": model.assumptions,
         "parameters": parameters,
         "links": {name: _fields(link) for name, link in graph.links.items()},
+        **{
+            table: {name: _algorithm(part) for name, part in parts.items()}
+            for table, parts in graph.algorithms.items()
+        },
         "stations": {
             name: {"kind": station.kind.__name__, **_fields(station)}
             for name, station in graph.stations.items()
@@ -114,6 +118,11 @@ def _fields(component: Component) -> dict[str, Any]:
             values = {name: _expression(read) for name, read in by_class.items()}
             table[key] = values.get("", values)
     return table
+
+
+def _algorithm(component: Component) -> dict[str, Any]:
+    labels = {"stages": list(component.labels)} if component.labels else {}
+    return labels | _fields(component)
 
 
 def _route(source: str, target: str, probability: Formula) -> dict[str, Any]:

@@ -10,15 +10,14 @@ from pathlib import Path
 from typing import Any
 
 from headway.errors import (
-    FormulaError,
     MeasurementError,
     ModelFileError,
-    UnitError,
 )
-from headway.loggp.parameters import LogGP
+from headway.loggp.parameters import Convention, LogGP
 from headway.loggp.platforms import PLATFORMS
 from headway.models import schema
-from headway.models.formula import formula
+from headway.models.algorithms import ALGORITHMS
+from headway.models.expressions import MEANT_NUMBER, expression, flat, names_in
 from headway.models.graph import CLASS_KEYS, LINK_PARTS, ModelGraph
 from headway.models.measurements import read_text
 from headway.models.model import Meaning, Model
@@ -41,6 +40,11 @@ _FIELD_UNITS = {
     "receive_overhead": unit("s"),
     "gap": unit("s"),
     "gap_per_byte": unit("s/B"),
+    "occupancy": unit("s"),
+    "transfer": unit("B"),
+    "packet": unit("B"),
+    "work": unit("s"),
+    "handler_time": unit("s"),
 }
 MOST_ENTRIES = 10_000
 """Parameters, stations, routes and so on, counted together."""
@@ -49,7 +53,6 @@ FILE_KEYS = {"places": "capacity"}
 """Numbers of stations that model files call otherwise than Python does."""
 
 _PYTHON_KEYS = {file: python for python, file in FILE_KEYS.items()}
-_MEANT_NUMBER = re.compile(r"\s*[+-]?\.?\d")
 
 
 def read_model(path: str | Path) -> Model:
@@ -167,19 +170,28 @@ class _Builder:
                 graph = graph.declare(name)
         for kind, name in self._order():
             with self.place(kind, name):
-                graph = _ADDERS[kind](self, graph, name)
-        graph = replace(
-            graph, stations={name: graph.stations[name] for name in self.entry.stations}
-        )
+                adder = _ADDERS.get(kind)
+                graph = adder(self, graph, name) if adder else self.algorithm(graph, kind, name)
+        graph = self._in_file_order(graph)
         return self._outputs(self._customers(self._routes(graph)))
+
+    def _in_file_order(self, graph: ModelGraph) -> ModelGraph:
+        entry = self.entry
+        return replace(
+            graph,
+            bindings={name: graph.bindings[name] for name in self.bound},
+            links={name: graph.links[name] for name in entry.links},
+            stations={name: graph.stations[name] for name in entry.stations},
+        )
 
     def _order(self) -> list[tuple[str, str]]:
         """Sort bindings, links and stations so that each comes after what it uses."""
         texts: dict[tuple[str, str], list[Any]] = {
             ("parameters", name): [entry.formula] for name, entry in self.bound.items()
         }
-        for kind, tables in (("links", self.entry.links), ("stations", self.entry.stations)):
-            texts |= {(kind, name): list(table.values()) for name, table in tables.items()}
+        for kind in ("links", *ALGORITHMS, "stations"):
+            for name, table in getattr(self.entry, kind).items():
+                texts[kind, name] = [entry for key, entry in table.items() if key != "stages"]
         needs = {key: self._needs(values) & set(texts) for key, values in texts.items()}
         try:
             return list(TopologicalSorter(needs).static_order())
@@ -190,9 +202,9 @@ class _Builder:
 
     def _needs(self, texts: list[Any]) -> set[tuple[str, str]]:
         found: set[tuple[str, str]] = set()
-        for name in set().union(*(_names_in(text) for entry in texts for text in _flat(entry))):
+        for name in set().union(*(names_in(text) for entry in texts for text in flat(entry))):
             head, dot, _ = name.partition(".")
-            kinds = ("links", "stations") if dot else ("parameters",)
+            kinds = ("links", *ALGORITHMS, "stations") if dot else ("parameters",)
             found |= {(kind, head) for kind in kinds}
         return found
 
@@ -209,6 +221,7 @@ class _Builder:
         if platform is not None and platform not in PLATFORMS:
             msg = f"there is no platform {platform!r}{nearest(str(platform), PLATFORMS)}"
             raise self.place.error(msg, "links", name, "platform")
+        convention = self._convention(name, table.pop("convention", None), platform)
         self._check_keys("links", name, table, LINK_PARTS)
         values = self._fields(graph, "links", name, table)
         if platform is not None:
@@ -217,7 +230,40 @@ class _Builder:
         if missing:
             msg = f"{missing[0]} is missing; give all five numbers or a platform"
             raise self.place.error(msg, "links", name)
-        return graph.link(name, LogGP(**values))
+        return graph.link(name, LogGP(**values, convention=convention))
+
+    def _convention(self, name: str, text: Any, platform: Any) -> Convention:
+        """Whose meaning of latency a link's numbers have."""
+        place = ("links", name, "convention")
+        if text is None:
+            return Convention.PAPERS
+        if text not in set(Convention):
+            msg = f"there is no convention {text!r}; it must be one of {', '.join(Convention)}"
+            raise self.place.error(msg, *place)
+        if platform is not None:
+            msg = f"{platform} is known in convention papers; leave convention out"
+            raise self.place.error(msg, *place)
+        return Convention(text)
+
+    def algorithm(self, graph: ModelGraph, table: str, name: str) -> ModelGraph:
+        kind, numbers = ALGORITHMS[table], dict(getattr(self.entry, table)[name])
+        labels = numbers.pop("stages", None) if kind.lists else None
+        self._check_keys(table, name, numbers, (*kind.lists, *kind.fields))
+        optional = dict(kind.defaults)
+        for key in (*kind.lists, *kind.fields):
+            is_list = isinstance(numbers.get(key), list)
+            if (key not in numbers and key not in optional) or is_list != (key in kind.lists):
+                what = "a list, one entry a stage" if key in kind.lists else "a number"
+                msg = f"{name} needs {key}, {what}"
+                raise self.place.error(msg, table, name)
+        values = self._fields(graph, table, name, numbers)
+        count = max((len(values[key]) for key in kind.lists), default=0)
+        stages = tuple(map(str, labels or range(1, count + 1))) if kind.lists else ()
+        if any(len(values[key]) != len(stages) for key in kind.lists):
+            counts = ", ".join(f"{len(values[key])} {key}" for key in kind.lists)
+            msg = f"{name} has {len(stages)} stages, {counts}; give one of each a stage"
+            raise self.place.error(msg, table, name)
+        return graph.algorithm(table, name, values, stages)
 
     def station(self, graph: ModelGraph, name: str) -> ModelGraph:
         table = {_PYTHON_KEYS.get(k, k): v for k, v in self.entry.stations[name].items()}
@@ -318,55 +364,8 @@ def _shown_unit(entry: schema.ParameterEntry) -> Unit:
     if entry.unit is not None:
         return unit(entry.unit)
     for text in (entry.value, entry.min, entry.max):
-        if isinstance(text, str) and _MEANT_NUMBER.match(text):
+        if isinstance(text, str) and MEANT_NUMBER.match(text):
             found = re.sub(r"^\s*[+-]?[\d.]+([eE][+-]?\d+)?\s*", "", text)
             if found:
                 return unit(found)
     return ONE
-
-
-def _flat(entry: Any) -> list[Any]:
-    """The texts of a number, a list or a table by class."""
-    if isinstance(entry, dict):
-        return list(entry.values())
-    return entry if isinstance(entry, list) else [entry]
-
-
-def _names_in(text: Any) -> frozenset[str]:
-    if not isinstance(text, str):
-        return frozenset()
-    try:
-        return formula(text).names
-    except FormulaError:
-        return frozenset()
-
-
-def expression(text: schema.Scalar, graph: ModelGraph, wanted: Unit, name: str) -> float | str:
-    """Tell a quantity ("650 us") from a formula ("2 * cpu_time"): the model's names win.
-
-    Parameters
-    ----------
-    text
-        A number, a quantity with unit, or a formula.
-    graph
-        Whose names count.
-    wanted
-        The unit a quantity must be convertible to.
-    name
-        What it is, for messages.
-    """
-    if not isinstance(text, str):
-        return float(text)
-    names = _names_in(text)
-    if _MEANT_NUMBER.match(text) and not (names and names <= graph.names):
-        try:
-            return quantity(text, wanted, name)
-        except UnitError:
-            if re.search(r"[+(]|[*/-]\s*[\d.]", text):
-                why = "mixes units and arithmetic; name the quantity in [parameters]"
-                msg = f"{name}: {text!r} {why}"
-                raise FormulaError(msg) from None
-            if not names:
-                raise
-    graph.check_known(formula(text), name)
-    return text

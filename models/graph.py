@@ -11,7 +11,10 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from headway.errors import GraphError, UnknownParameter
 from headway.kinds import FUNCTIONS, Quantity, is_symbolic
-from headway.loggp.parameters import LogGP
+from headway.loggp.conventions import in_papers
+from headway.loggp.parameters import Convention, LogGP
+from headway.models.algorithms import ALGORITHMS
+from headway.models.components import Component, Route
 from headway.models.formula import Constant, Formula, formula
 from headway.models.names import nearest
 from headway.queueing.stations import Station
@@ -36,43 +39,6 @@ STATION_PARTS = (
     "residence_time",
     "queue_length",
 )
-
-
-@dataclass(frozen=True)
-class Component:
-    """A station or link of the graph: its kind and a formula for each of its numbers.
-
-    Parameters
-    ----------
-    kind
-        Class of station, or LogGP.
-    fields
-        Formula of each number; several for a list, such as load-dependent rates.
-    visits
-        Visits of a job, by class ("" for every class); empty where routes say it.
-    service_times
-        Service time by class, where classes differ.
-    """
-
-    kind: type
-    fields: Mapping[str, Formula | tuple[Formula, ...]]
-    visits: Mapping[str, Formula] = field(default_factory=dict)
-    service_times: Mapping[str, Formula] = field(default_factory=dict)
-
-    def formulas(self) -> dict[str, tuple[Formula, ...]]:
-        """Every formula it is made of, by name."""
-        own = {n: f if isinstance(f, tuple) else (f,) for n, f in self.fields.items()}
-        own |= {f"visits[{c}]": (f,) for c, f in self.visits.items()}
-        return own | {f"service_time[{c}]": (f,) for c, f in self.service_times.items()}
-
-
-@dataclass(frozen=True)
-class Route:
-    """A way from one station to another, taken with a probability."""
-
-    source: str
-    target: str
-    probability: Formula
 
 
 @dataclass(frozen=True)
@@ -106,6 +72,7 @@ class ModelGraph:
     parameters: tuple[str, ...] = ()
     bindings: Mapping[str, Formula] = field(default_factory=dict)
     links: Mapping[str, Component] = field(default_factory=dict)
+    algorithms: Mapping[str, Mapping[str, Component]] = field(default_factory=dict)
     stations: Mapping[str, Component] = field(default_factory=dict)
     routes: tuple[Route, ...] = ()
     arrivals: Mapping[str, Formula] = field(default_factory=dict)
@@ -126,9 +93,75 @@ class ModelGraph:
         return replace(graph, bindings={**graph.bindings, name: read})
 
     def link(self, name: str, machine: LogGP) -> "ModelGraph":
-        """Bring in a LogGP link, whose parts formulas can use: ``lan.overhead``."""
+        """Bring in a LogGP link, whose parts formulas can use: ``lan.overhead``.
+
+        Its latency is turned into that of the papers.
+
+        Raises
+        ------
+        GraphError
+            For another convention with a formula in it, whose numbers are not yet known.
+        """
+        parts = {part: getattr(machine, part) for part in LINK_PARTS}
+        texts = [part for part, value in parts.items() if isinstance(value, str)]
+        if texts and machine.convention is not Convention.PAPERS:
+            msg = (
+                f"{name}: a latency in convention {machine.convention} is converted when the "
+                f"graph is made, so all of its numbers must be given; {texts[0]} is the formula "
+                f"{parts[texts[0]]!r}: write latency in convention papers"
+            )
+            raise GraphError(msg)
+        machine = in_papers(machine)
         graph, component = self._component(name, machine, LINK_PARTS)
         return replace(graph, links={**graph.links, name: component})
+
+    def pipeline(
+        self,
+        name: str,
+        stages: Mapping[str, tuple[Expression, Expression]],
+        transfer: Expression,
+        packet: Expression,
+    ) -> "ModelGraph":
+        """Bring in a pipeline, whose answers formulas can use: ``net.total_time``.
+
+        Parameters
+        ----------
+        name
+            What formulas call it.
+        stages
+            Occupancy [s] and gap per byte [s/B] of each stage in order, by name.
+        transfer, packet
+            Bytes to transfer, and in a packet.
+
+        Examples
+        --------
+        >>> two = {"first": (1.0, 0.0), "second": (3.0, 0.0)}
+        >>> graph = ModelGraph("two").pipeline("net", two, transfer=200.0, packet=100.0)
+        >>> graph.output("run_time", "net.total_time").at().solve()["run_time"]
+        7.0
+        """
+        occupancy, gaps = zip(*stages.values(), strict=True) if stages else ((), ())
+        values: dict[str, Expression | Sequence[Expression]] = {
+            "occupancy": occupancy,
+            "gap_per_byte": gaps,
+            "transfer": transfer,
+            "packet": packet,
+        }
+        return self.algorithm("pipelines", name, values, tuple(stages))
+
+    def algorithm(
+        self,
+        table: str,
+        name: str,
+        values: Mapping[str, Expression | Sequence[Expression]],
+        labels: tuple[str, ...] = (),
+    ) -> "ModelGraph":
+        """Bring in a component of `headway.models.algorithms` by the table it stands in."""
+        kind = ALGORITHMS[table]
+        given = {**dict(kind.defaults), **values}
+        graph, read = self._fields(name, {k: given[k] for k in (*kind.lists, *kind.fields)})
+        mine = {**self.algorithms.get(table, {}), name: Component(kind.kind, read, labels=labels)}
+        return replace(graph, algorithms={**graph.algorithms, table: mine})
 
     def station(
         self,
@@ -259,6 +292,9 @@ class ModelGraph:
         """Every name that a formula in this graph may use."""
         own = {*self.parameters, *self.bindings, *self.outputs, *RESERVED}
         own |= {f"{link}.{part}" for link in self.links for part in (*LINK_PARTS, "overhead")}
+        for table, components in self.algorithms.items():
+            kind = ALGORITHMS[table]
+            own |= {f"{name}.{part}" for name in components for part in (*kind.fields, *kind.parts)}
         for name, station in self.stations.items():
             parts = [n for n, f in station.fields.items() if not isinstance(f, tuple)]
             own |= {f"{name}.{part}" for part in (*parts, *STATION_PARTS)}
@@ -278,20 +314,33 @@ class ModelGraph:
     def _component(
         self, name: str, component: object, parts: Sequence[str]
     ) -> "tuple[ModelGraph, Component]":
-        if not name.isidentifier() or name in {*self.stations, *self.links}:
+        graph, read = self._fields(name, {part: getattr(component, part) for part in parts})
+        return graph, Component(type(component), read)
+
+    @property
+    def components(self) -> frozenset[str]:
+        """Names of stations, links and components with an algorithm."""
+        algorithms = (name for table in self.algorithms.values() for name in table)
+        return frozenset({*self.stations, *self.links, *algorithms})
+
+    def _fields(
+        self, name: str, values: Mapping[str, Any]
+    ) -> "tuple[ModelGraph, dict[str, Formula | tuple[Formula, ...]]]":
+        """Read the numbers of a component, lists as several formulas."""
+        if not name.isidentifier() or name in self.components:
             why = "is there already" if name.isidentifier() else "is not a name"
             msg = f"component {name!r} {why}; use another name of letters, digits and _"
             raise GraphError(msg)
         graph = self
         read: dict[str, Formula | tuple[Formula, ...]] = {}
-        for part in parts:
-            value, place = getattr(component, part), f"{name}.{part}"
+        for part, value in values.items():
+            place = f"{name}.{part}"
             if isinstance(value, list | tuple):
                 graph, several = graph._read_all(dict(enumerate(value)), place)
                 read[part] = tuple(several.values())
             else:
                 graph, read[part] = graph._read(value, place)
-        return graph, Component(type(component), read)
+        return graph, read
 
     def _read_all(
         self, expressions: Mapping[Any, Expression | None], place: str
@@ -321,7 +370,7 @@ class ModelGraph:
     def check_known(self, read: Formula, place: str) -> None:
         """Refuse a formula with a name that nothing in this graph bears."""
         for name in sorted(read.names - self.names):
-            if "." in name and name.split(".")[0] not in {*self.links, *self.stations}:
+            if "." in name and name.split(".")[0] not in self.components:
                 msg = (
                     f"{place}: attribute access {name!r} is not allowed; no component is so called"
                 )

@@ -10,7 +10,8 @@ from matplotlib.patches import FancyArrowPatch
 from matplotlib.text import Text
 
 from headway.errors import GraphError
-from headway.models.graph import Component, ModelGraph
+from headway.models.components import Component
+from headway.models.graph import ModelGraph
 from headway.models.model import Model
 from headway.models.networks import to_networkx
 from headway.models.plots import MEASURED, MODELLED, SECOND

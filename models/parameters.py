@@ -10,6 +10,21 @@ from headway.errors import InvalidParameter
 from headway.kinds import Number
 from headway.models.units import ONE, Unit, quantity
 
+LARGEST_WHOLE = 1e12
+"""Whole numbers below this are written out."""
+
+
+def digits(number: float) -> str:
+    """Write a number with six digits, but counts in full.
+
+    Examples
+    --------
+    >>> digits(1279018.0), digits(0.1234567)
+    ('1279018', '0.123457')
+    """
+    is_count = abs(number) < LARGEST_WHOLE and number == int(number)
+    return f"{number:.0f}" if is_count else f"{number:.6g}"
+
 
 @dataclass(frozen=True)
 class Parameter:
@@ -65,7 +80,7 @@ class Parameter:
         >>> Parameter("delay", unit=unit("ms")).shown(0.0034)
         '3.4 ms'
         """
-        return f"{value / self.unit.scale:.6g} {self.unit}".strip()
+        return f"{digits(value / self.unit.scale)} {self.unit}".strip()
 
     def at(self, value: Number | str) -> "Parameter":
         """Give the same parameter another value: SI number, array, or text with a unit.

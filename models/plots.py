@@ -122,10 +122,16 @@ def solution_figure(solution: Solution) -> Figure:
 
     An open network shows its response time, a closed one throughput and response time, a
     program its first output.
+    A pipeline at one operating point is drawn as a timeline of its packets.
     """
     names = swept(solution)
+    pipelines = solution.model.graph.algorithms.get("pipelines", {})
+    if pipelines and int(np.prod(solution.shape)) == 1:
+        from headway.models.timelines import timeline_figure
+
+        return timeline_figure(solution, next(iter(pipelines)))
     if not names or len(solution.shape) != 1:
-        msg = "a plot needs a swept input, such as arrival_rate=100:1000:100"
+        msg = f"a plot needs a swept input, such as {_sweep_example(solution.model)}"
         raise InvalidParameter(msg)
     model, name = solution.model, names[0]
     outputs = _drawn_outputs(solution)
@@ -157,6 +163,18 @@ def _draw_output(axes: Any, x: FloatArray, solution: Solution, output: str) -> N
     _draw_groups(axes, x, np.where(np.isfinite(values), values, np.nan) / shown.scale, solution)
     axes.set_ylabel(_label(output, shown))
     axes.set_ylim(bottom=0)
+
+
+def _sweep_example(model: Model) -> str:
+    """A sweep that this model could be given: over its load, or of what slows it down."""
+    if "arrival_rate" in model.parameters:
+        return "arrival_rate=100:1000:100"
+    if "population" in model.parameters:
+        return "population=1:100"
+    names = list(model.parameters)
+    name = next((n for n in names if n.startswith("added_")), names[0] if names else "NAME")
+    shown = model.parameters[name].unit if names else ""
+    return f"{name}=0:100:10{shown}"
 
 
 def _draw_groups(axes: Any, x: FloatArray, y: FloatArray, solution: Solution) -> None:

@@ -57,6 +57,8 @@ class ModelEntry:
     assumptions: str = ""
     parameters: dict[str, ParameterEntry] = attrs.field(factory=dict)
     links: dict[str, dict[str, Scalar]] = attrs.field(factory=dict)
+    pipelines: dict[str, dict[str, Number]] = attrs.field(factory=dict)
+    contention: dict[str, dict[str, Number]] = attrs.field(factory=dict)
     stations: dict[str, dict[str, Number]] = attrs.field(factory=dict)
     classes: dict[str, dict[str, Scalar]] = attrs.field(factory=dict)
     routes: list[RouteEntry] = attrs.field(factory=list)

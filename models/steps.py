@@ -5,7 +5,8 @@ forms, fed with arrays they give every operating point at once.
 """
 
 import operator
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial, reduce
 from graphlib import CycleError, TopologicalSorter
@@ -15,8 +16,10 @@ import numpy as np
 
 from headway.errors import GraphError, InvalidParameter
 from headway.kinds import check_not_negative, is_symbolic
+from headway.models.algorithms import ALGORITHMS
+from headway.models.components import Component
 from headway.models.formula import Formula
-from headway.models.graph import Component, ModelGraph
+from headway.models.graph import ModelGraph
 from headway.models.names import nearest
 from headway.queueing.stations import Station
 from headway.queueing.traffic import visit_ratios
@@ -69,6 +72,22 @@ def _link_steps(graph: ModelGraph) -> list[Step]:
         sides = (f"{name}.send_overhead", f"{name}.receive_overhead")
         steps.append(_step(f"{name}.overhead", sides, partial(_mean, sides)))
     return steps
+
+
+def _algorithm_steps(table: str, name: str, component: Component) -> list[Step]:
+    """Steps for a component's numbers, for the component made of them, and for its answers."""
+    made, numbers = f"{table} {name}", [f"{name}.{field}" for field in component.fields]
+    answers = [
+        _step(f"{name}.{part}", {made}, partial(_answer, name, made, part))
+        for part in ALGORITHMS[table].parts
+    ]
+    build = _step(made, numbers, partial(_build, component, name))
+    return [*_component_steps(name, component), build, *answers]
+
+
+def _answer(name: str, made: str, part: str, values: Mapping[str, Any]) -> Any:
+    with _named(name):
+        return getattr(values[made], part)
 
 
 def _mean(names: tuple[str, str], values: Mapping[str, Any]) -> Any:
@@ -157,7 +176,7 @@ def _station_steps(graph: ModelGraph, name: str) -> list[Step]:
     answers = ("throughput", "utilisation", "waiting_time", "response_time")
     return [
         *_component_steps(name, component),
-        _step(f"station {name}", parts, partial(_build, graph, name)),
+        _step(f"station {name}", parts, partial(_build, component, name)),
         _step(f"{name}.visits", {"visits"}, lambda v: v["visits"][name]),
         _product_step(rate, "throughput", f"{name}.visits"),
         *(_step(f"{name}.{part}", asked, partial(_ask, name, part)) for part in answers),
@@ -180,15 +199,20 @@ def _residence_steps(graph: ModelGraph, name: str) -> list[Step]:
     ]
 
 
-def _build(graph: ModelGraph, name: str, values: Mapping[str, Any]) -> Station:
-    """Make the station of its numbers; its own checks refuse those out of domain."""
-    component = graph.stations[name]
+def _build(component: Component, name: str, values: Mapping[str, Any]) -> Any:
+    """Make a component of its numbers; its own checks refuse those out of domain."""
+    with _named(name):
+        return component.kind(**{p: values[f"{name}.{p}"] for p in component.fields})
+
+
+@contextmanager
+def _named(name: str) -> Iterator[None]:
+    """Put a component's name before what it refuses."""
     try:
-        station: Station = component.kind(**{p: values[f"{name}.{p}"] for p in component.fields})
+        yield
     except InvalidParameter as error:
         msg = f"{name}: {error}"
         raise InvalidParameter(msg) from None
-    return station
 
 
 def _ask(name: str, part: str, values: Mapping[str, Any]) -> Any:
@@ -210,6 +234,9 @@ def _product(names: tuple[str, ...], values: Mapping[str, Any]) -> Any:
 
 def _all_steps(graph: ModelGraph) -> list[Step]:
     steps = [*_formula_steps(graph.bindings), *_link_steps(graph), *_formula_steps(graph.outputs)]
+    for table, components in graph.algorithms.items():
+        for name, component in components.items():
+            steps += _algorithm_steps(table, name, component)
     for name, customers in graph.classes.items():
         steps += _formula_steps(customers, f"class {name}.")
     if graph.stations:
