@@ -16,7 +16,7 @@ from headway.cli.options import (
 )
 from headway.cli.output import present
 
-EXAMPLE = "Example: headway balance streaming-io --preset sort-smp"
+EXAMPLE = "Example: headway balance streaming-io --preset sort-cluster"
 
 
 @click.command("balance", help=COMMANDS["balance"], epilog=EXAMPLE)

@@ -127,10 +127,10 @@ class Recomputed:
         return max(gaps, default=None)
 
     @property
-    def largest_tolerance(self) -> float | None:
-        """Largest tolerance among those cells; none for words."""
-        given = [cell.tolerance for cell in self.asked if cell.difference is not None]
-        return max(given, default=None)
+    def worst(self) -> float | None:
+        """Largest difference over its tolerance among those cells; none for words."""
+        pairs = [(c.difference, c.tolerance) for c in self.asked if c.tolerance > 0]
+        return max((abs(gap) / most for gap, most in pairs if gap is not None), default=None)
 
 
 @dataclass(frozen=True)

@@ -24,25 +24,22 @@ def summary_tables(found: Reproduction) -> list[Table]:
         Column("errata", tuple(_count(part, Outcome.ERRATUM) for part in parts)),
         Column("beyond", tuple(_count(part, Outcome.BEYOND) for part in parts)),
         Column("input", tuple(_count(part, Outcome.INPUT) for part in parts)),
-        Column("largest difference", tuple(_largest(part) for part in parts)),
-        Column("what", tuple(part.table.title for part in parts)),
+        Column("worst", tuple(_worst(part) for part in parts)),
     )
     return [Table("published tables, recomputed", columns, tuple(_notes(found)))]
 
 
 def _of(some: int, all_cells: int) -> str:
-    return f"{some} of {all_cells}"
+    return f"{some}/{all_cells}"
 
 
 def _count(part: Recomputed, outcome: Outcome) -> str:
     return str(part.count(outcome) or "-")
 
 
-def _largest(part: Recomputed) -> str:
-    gap, tolerance = part.largest_difference, part.largest_tolerance
-    if gap is None or tolerance is None:
-        return "-"
-    return f"{gap:.2g} ({tolerance:.2g}) {part.table.unit}".strip()
+def _worst(part: Recomputed) -> str:
+    ratio = part.worst
+    return "-" if ratio is None else f"{ratio:.2f}"
 
 
 def _notes(found: Reproduction) -> list[str]:
@@ -51,10 +48,10 @@ def _notes(found: Reproduction) -> list[str]:
     asked = sum(len(part.asked) for part in found.parts)
     notes = [
         f"{total} cells: {found.count(Outcome.AGREES)} of {asked} agree that should; "
-        f"{found.count(Outcome.ERRATUM)} errata of print, "
+        f"{found.count(Outcome.ERRATUM)} errata of print,",
         f"{found.count(Outcome.BEYOND)} beyond the model, "
-        f"{found.count(Outcome.INPUT)} that set the model and prove nothing",
-        "largest difference: of the cells that should agree, with the largest tolerance",
+        f"{found.count(Outcome.INPUT)} that set the model (input) and prove nothing",
+        "worst: largest difference over its tolerance; TABLE or --cells shows cells, --errata why",
     ]
     for part in found.parts:
         notes += [
