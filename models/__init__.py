@@ -10,6 +10,7 @@ from headway.lazy import lazy_names
 if TYPE_CHECKING:
     from headway.models.comparison import Comparison, compare
     from headway.models.files import parse_model, read_model
+    from headway.models.fit import Fit, fit_model
     from headway.models.graph import ModelGraph
     from headway.models.measurements import Measurements
     from headway.models.model import Model
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Comparison",
+    "Fit",
     "Measurements",
     "Model",
     "ModelGraph",
@@ -33,6 +35,7 @@ __all__ = [
     "curve",
     "data_path",
     "find_model",
+    "fit_model",
     "model_names",
     "parse_model",
     "read_model",
@@ -44,6 +47,7 @@ __getattr__ = lazy_names(
     {
         "comparison": ("Comparison", "compare"),
         "files": ("parse_model", "read_model"),
+        "fit": ("Fit", "fit_model"),
         "graph": ("ModelGraph",),
         "measurements": ("Measurements",),
         "model": ("Model",),
