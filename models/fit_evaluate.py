@@ -35,16 +35,16 @@ class Evaluator:
         is saturated.
     slopes
         Derivatives of the output for some parameters, shape (points, parameters).
-    exact
-        Whether the derivatives come from the closed form.
+    smooth
+        Parameters whose derivatives come from the closed form; empty where all are differenced.
     """
 
     predict: Predict
     slopes: Slopes
-    exact: bool
+    smooth: frozenset[str] = frozenset()
 
 
-def evaluator(model: Model, output: str, names: Sequence[str]) -> Evaluator:
+def evaluator(model: Model, output: str, names: Sequence[str], whole: Sequence[str]) -> Evaluator:
     """Compile a model for fitting, or fall back on solving it.
 
     Parameters
@@ -53,19 +53,32 @@ def evaluator(model: Model, output: str, names: Sequence[str]) -> Evaluator:
         With its arrays of measured points.
     output
         What was measured.
-    names
-        Free parameters.
+    names, whole
+        Free parameters; those that have to be whole numbers, which not every closed form can
+        be differentiated for.
     """
     solved = solver_of(model, output)
+    for wanted in (tuple(names), tuple(name for name in names if name not in whole)):
+        compiled = _agreeing(model, output, wanted, solved)
+        if compiled is not None:
+            return compiled
+    return Evaluator(solved, differences(solved))
+
+
+def _agreeing(
+    model: Model, output: str, names: tuple[str, ...], solved: Predict
+) -> Evaluator | None:
+    """Compile the closed form; None where there is none, or it says otherwise than the solver."""
     if model.is_closed or model.graph.classes:
-        return Evaluator(solved, differences(solved), exact=False)
+        return None
     try:
-        compiled = _compiled(_Key(repr(model.graph), model.graph), output, tuple(names))
-        values = model.inputs
-        same = np.allclose(compiled.predict(values), solved(values), rtol=_AGREEMENT, atol=0)
+        compiled = _compiled(_Key(repr(model.graph), model.graph), output, names)
+        same = np.allclose(
+            compiled.predict(model.inputs), solved(model.inputs), rtol=_AGREEMENT, atol=0
+        )
     except (HeadwayError, TypeError, ValueError, AttributeError, NotImplementedError):
-        same = False
-    return compiled if same else Evaluator(solved, differences(solved), exact=False)
+        return None
+    return compiled if same else None
 
 
 def solver_of(model: Model, output: str) -> Predict:
@@ -89,7 +102,7 @@ def differences(predict: Predict) -> Slopes:
 
     def slopes(values: Values, names: Sequence[str]) -> FloatArray:
         columns = [_difference(predict, values, name) for name in names]
-        return np.stack(columns, axis=-1)
+        return np.stack(columns, axis=-1) if columns else np.zeros((*predict(values).shape, 0))
 
     return slopes
 
@@ -116,33 +129,45 @@ class _Key:
 
 @lru_cache(maxsize=256)
 def _compiled(key: _Key, output: str, names: tuple[str, ...]) -> Evaluator:
-    """Compile output, utilisations and derivatives into one function each."""
-    from headway.models.symbolic import closed_form, numeric, symbol
+    from headway.models.symbolic import closed_form
 
     graph = key.graph
-    form = closed_form(graph, output)
     busy = [closed_form(graph, f"{name}.utilisation") for name in graph.stations]
+    return compiled_forms(closed_form(graph, output), busy, names)
+
+
+def compiled_forms(form: Any, busy: Sequence[Any], names: Sequence[str]) -> Evaluator:
+    """Compile an output, its utilisations and its derivatives into functions of arrays.
+
+    Parameters
+    ----------
+    form, busy
+        SymPy expressions of parameters: the output, and the share of each station in use.
+    names
+        Parameters to differentiate for.
+    """
+    from headway.models.symbolic import numeric, symbol
+
     symbols = sorted({s for part in (form, *busy) for s in part.free_symbols}, key=str)
     arguments = [str(s) for s in symbols]
     value = numeric([form, *busy], symbols)
     slope = numeric([form.diff(symbol(name)) for name in names], symbols)
 
     def predict(values: Values) -> FloatArray:
-        given = [values[name] for name in arguments]
         with np.errstate(all="ignore"):
-            found, *shares = value(*given)
-            shape = np.broadcast_shapes(*map(np.shape, values.values()))
+            found, *shares = value(*(values[name] for name in arguments))
+            shape = np.broadcast_shapes((1,), *map(np.shape, values.values()))
             lost = np.any([np.broadcast_to(np.asarray(s) >= 1, shape) for s in shares], axis=0)
             known = np.where(lost | ~np.isfinite(found), np.inf, found)
-        return np.atleast_1d(np.broadcast_to(known, shape))
+        return np.asarray(np.broadcast_to(known, shape))
 
     def slopes(values: Values, wanted: Sequence[str]) -> FloatArray:
-        given = [values[name] for name in arguments]
         shape = np.broadcast_shapes((1,), *map(np.shape, values.values()))
         with np.errstate(all="ignore"):
-            found = dict(zip(names, slope(*given), strict=True))
+            each = slope(*(values[name] for name in arguments))
+        found = dict(zip(names, each, strict=True))
         columns = [np.broadcast_to(np.asarray(found[n], float), shape) for n in wanted]
-        stacked: FloatArray = np.stack(columns, axis=-1)
+        stacked: FloatArray = np.stack(columns, axis=-1) if columns else np.zeros((*shape, 0))
         return np.where(np.isfinite(stacked), stacked, 0.0)
 
-    return Evaluator(predict, slopes, exact=True)
+    return Evaluator(predict, slopes, frozenset(names))

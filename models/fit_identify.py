@@ -155,7 +155,7 @@ def at_loads(
         n: (float(np.ravel(v)[0]) if np.ndim(v) else v) for n, v in problem.values(free).items()
     }
     values["arrival_rate"] = loads
-    smooth = [name for name in problem.names if name not in problem.whole]
+    smooth = [n for n in problem.names if problem.relaxed or n not in problem.whole]
     columns = dict(zip(smooth, problem.evaluate.slopes(values, smooth).T, strict=True))
     zero = np.zeros(loads.shape)
     stacked = np.stack([columns.get(name, zero) for name in problem.names], axis=-1)

@@ -7,14 +7,14 @@ queues are seen by (N - 1)/N of the load; the think time is Z = N/X - R. Where n
 the point lies on the branch that bends back, and R = N/X.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from headway.errors import GraphError, HeadwayError
+from headway.errors import GraphError
 from headway.kinds import FloatArray
-from headway.models.fit_evaluate import Evaluator, differences
+from headway.models.fit_evaluate import Evaluator, compiled_forms
 from headway.models.model import Model
 from headway.queueing.dependent import Parallel
 from headway.queueing.stations import MM1, Delay, MMm, Station
@@ -54,66 +54,70 @@ def bent(throughput: FloatArray, response_time: FloatArray) -> Any:
     return full if back.any() and full.sum() > 1 else np.zeros(throughput.shape, bool)
 
 
-def paced_response(
-    values: Mapping[str, Any], model: Model, throughput: FloatArray, full: Any
-) -> FloatArray:
-    """Response time of a closed network at given throughputs [s].
-
-    Parameters
-    ----------
-    values
-        SI value of every parameter, `population` not necessarily whole.
-    model
-        Its graph holds stations of a closed product form.
-    throughput
-        Delivered at each point [1/s].
-    full
-        Points at which nobody thinks: R = N/X by Little's law.
-    """
-    jobs = float(np.mean(values["population"]))
-    given = {**values, "throughput": throughput, "arrival_rate": throughput}
-    names = list(model.graph.stations)
-    found = model.graph.plan.run(given, ["visits", *(f"station {name}" for name in names)])
-    seen = max(jobs - 1, 0.0) / jobs
-    parts = [
-        _residence(found[f"station {name}"], found["visits"][name], throughput, seen)
-        for name in names
-    ]
-    response = sum(parts, np.zeros(throughput.shape))
-    limit = jobs / throughput
-    return np.where(full, limit, np.where(response <= limit, response, np.inf))
-
-
-def _residence(station: Station, visits: Any, throughput: FloatArray, seen: float) -> FloatArray:
-    """V R of one station; m servers by Seidmann as a delay and one that is m times as fast."""
+def _residence(station: Station, visits: Any, throughput: Any, seen: Any) -> tuple[Any, Any]:
+    """V R and utilisation; m servers by Seidmann as a delay and one that is m times as fast."""
     if not isinstance(station, Delay | MM1 | Parallel | MMm):
         msg = f"{type(station).__name__} cannot be paced; use Delay, MM1, MMm or Parallel"
         raise GraphError(msg)
     time: Any = station.service_time
     if isinstance(station, Delay):
-        return np.asarray(visits * time + 0 * throughput)
+        return visits * time, throughput * 0
     servers: Any = station.count
     busy = visits * time * throughput / servers * seen
-    stretched = np.where(busy < 1, 1 / np.where(busy < 1, 1 - busy, 1.0), np.inf)
+    stretched = visits * time / (1 - busy)
     if isinstance(station, MMm):
-        return np.asarray(visits * (time * (servers - 1) / servers + time / servers * stretched))
-    return np.asarray(visits * time * stretched)
+        return visits * time * (servers - 1) / servers + stretched / servers, busy
+    return stretched, busy
 
 
-def paced_evaluator(model: Model, rate: FloatArray, full: Any) -> Evaluator:
-    """Make predictions of a closed model from the throughput that was delivered."""
+def paced_evaluator(model: Model, rate: FloatArray, full: Any, names: tuple[str, ...]) -> Evaluator:
+    """Make predictions of a closed model from the throughput that was delivered.
+
+    Parameters
+    ----------
+    model
+        With values for every parameter.
+    rate, full
+        Delivered throughput by point [1/s], and points at which nobody thinks.
+    names
+        Free parameters.
+    """
+    paced = compiled_forms(*_forms(model), names)
 
     def predict(values: Mapping[str, Any]) -> FloatArray:
-        try:
-            return paced_response(values, model, rate, full)
-        except HeadwayError:
-            return np.full(rate.shape, np.inf)
+        given = {**values, "throughput": rate}
+        limit = values["population"] / rate
+        response = paced.predict(given)
+        return np.where(full, limit, np.where(response <= limit, response, np.inf))
 
-    return Evaluator(predict, differences(predict), exact=False)
+    def slopes(values: Mapping[str, Any], wanted: Sequence[str]) -> FloatArray:
+        found = paced.slopes({**values, "throughput": rate}, wanted)
+        little = [1 / rate if name == "population" else 0 * rate for name in wanted]
+        return np.where(np.asarray(full)[:, None], np.stack([*little], axis=-1), found)
+
+    return Evaluator(predict, slopes, paced.smooth)
+
+
+def _forms(model: Model) -> tuple[Any, list[Any]]:
+    """Response time at a throughput, and the share of each station that is in use."""
+    from headway.models.symbolic import symbol
+
+    graph = model.graph
+    rate, jobs = symbol("throughput"), symbol("population")
+    given = {name: symbol(name) for name in model.parameters}
+    given |= {"throughput": rate, "arrival_rate": rate}
+    found = graph.plan.run(given, ["visits", *(f"station {name}" for name in graph.stations)])
+    parts = [
+        _residence(found[f"station {name}"], found["visits"][name], rate, (jobs - 1) / jobs)
+        for name in graph.stations
+    ]
+    return sum(time for time, _ in parts), [busy for _, busy in parts]
 
 
 def paced_model(model: Model, throughput: FloatArray, full: Any) -> Model:
     """The model at measured points: its think times those that give these throughputs."""
+    paced = paced_evaluator(model, throughput, full, ())
     jobs = float(model.inputs["population"])
-    response = paced_response(model.inputs, model, throughput, full)
-    return model.at(think_time=np.maximum(jobs / throughput - response, 0.0))
+    response = paced.predict(model.inputs)
+    spare = np.where(np.isfinite(response), jobs / throughput - response, 0.0)
+    return model.at(think_time=np.maximum(spare, 0.0))

@@ -45,3 +45,23 @@ def _draw_model(axes: Any, fit: Fit, scale: float) -> None:
         loads / unit, low / scale, high / scale, color=MODELLED, alpha=0.2, label="95 % band"
     )
     axes.plot(loads / unit, predicted / scale, color=MODELLED, label="fit")
+
+
+def servers_figure(fits: list[Fit]) -> Figure:
+    """Draw several servers' points and fitted curves, load as a share of each one's peak."""
+    figure = Figure(figsize=(7, 4.5), layout="constrained")
+    axes = figure.subplots()
+    for fit in fits:
+        loads, measured = fit.comparison.load.values, fit.comparison.measured.values
+        top = float(loads.max())
+        name = fit.measurements.source.rpartition("/")[2].removesuffix(".csv")
+        (points,) = axes.plot(loads / top, 1e3 * measured, "o", label=name)
+        order = np.argsort(loads)
+        predicted = fit.comparison.predicted[order]
+        axes.plot(loads[order] / top, 1e3 * predicted, color=points.get_color())
+    axes.set_xlabel("throughput over its peak")
+    axes.set_ylabel("response time [ms]")
+    axes.set_ylim(0)
+    axes.legend(frameon=False)
+    light_grid(axes)
+    return figure

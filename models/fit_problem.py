@@ -107,16 +107,27 @@ class Problem:
     def slopes(self, free: FloatArray) -> FloatArray:
         """Derivatives of the predictions at every point; of a count, its unit difference."""
         values = self.values(free)
-        smooth = [name for name in self.names if name not in self.whole]
+        smooth = [name for name in self.names if self.relaxed or name not in self.whole]
         found = dict(zip(smooth, self.evaluate.slopes(values, smooth).T, strict=True))
-        found |= {name: self._unit_difference(values, name) for name in self.whole}
+        rough = set(self.names) - set(smooth)
+        found |= {name: self._unit_difference(values, name) for name in rough}
         return np.stack([found[name] for name in self.names], axis=-1)
+
+    @property
+    def relaxed(self) -> bool:
+        """Whether predictions make sense for counts that are not whole."""
+        return self.evaluate.smooth >= set(self.whole)
 
     def _unit_difference(self, values: Mapping[str, Any], name: str) -> FloatArray:
         low, high = max(values[name] - 1, 1.0), values[name] + 1
         ends = [self.evaluate.predict({**values, name: value}) for value in (low, high)]
         ends = [np.where(np.isfinite(e), e, self.evaluate.predict(values)) for e in ends]
         return np.asarray((ends[1] - ends[0]) / (high - low))
+
+    def starting(self, free: FloatArray) -> "Problem":
+        """The same problem, started from other values."""
+        values = dict(zip(self.names, map(float, free), strict=True))
+        return replace(self, model=self.model.at(values))
 
     def without(self, left_out: Any) -> "Problem":
         """The same problem with some points not counted."""
@@ -165,10 +176,10 @@ def problem(model: Model, found: Match, free: Sequence[str], source: str) -> Pro
     whole = tuple(name for name in free if name in _counts(model))
     if "throughput" in found.inputs:
         at_points, rate = model, found.load.values
-        evaluate = paced_evaluator(model, rate, bent(rate, measured))
+        evaluate = paced_evaluator(model, rate, bent(rate, measured), tuple(free))
     else:
         at_points = model.at(found.inputs)
-        evaluate = evaluator(at_points, found.output, [n for n in free if n not in whole])
+        evaluate = evaluator(at_points, found.output, free, whole)
     scales = tuple(_scale(model, name) for name in free)
     used = np.ones(measured.shape, bool)
     return Problem(at_points, tuple(free), scales, measured, sigma, used, evaluate, whole)

@@ -1,7 +1,7 @@
 """Looking for the best values: from many starts, over decades, and over whole numbers."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import partial
 from typing import Any
@@ -82,7 +82,7 @@ def search(problem: Problem, starts: int = STARTS, loss: Loss = Loss.LINEAR) -> 
         If no values were found at which the model sustains every measured load.
     """
     if problem.whole:
-        return _over_whole(problem, problem.whole[0], starts, loss)
+        return _over_whole(problem, starts, loss)
     if not problem.names:
         return Found(np.array([]), _cost(problem, np.array([])), np.array([], bool))
     best: Found | None = None
@@ -237,23 +237,31 @@ def polish(problem: Problem, start: FloatArray, loss: Loss = Loss.LINEAR) -> Fou
     return Found(result.x, float(result.cost), near)
 
 
-def _over_whole(problem: Problem, name: str, starts: int, loss: Loss) -> Found:
-    """Look for the best whole number by doubling steps, then by ever smaller ones."""
+def _over_whole(problem: Problem, starts: int, loss: Loss) -> Found:
+    """Look for the best whole number: from the best fraction on, or by steps of doubling."""
+    name = problem.whole[0]
     index = problem.names.index(name)
     scale = problem.scales[index]
+    low, high = max(1, round(scale.low)), min(scale.high, _MOST)
     ends: dict[int, Found] = {}
+    first, factor = problem.initial[index], 2.0
+    if problem.relaxed:
+        relaxed = search(replace(problem, whole=()), starts, loss).free
+        first, factor, problem, starts = relaxed[index], 1.0, problem.starting(relaxed), 1
 
     def at(count: int) -> float:
         if count not in ends:
             ends[count] = _held(problem, name, count, starts if not ends else 2, loss)
         return ends[count].cost
 
-    best = round(min(max(problem.initial[index], max(scale.low, 1)), scale.high))
-    best = _climb(at, best, (max(1, round(max(scale.low, 1))), scale.high))
+    best = _climb(at, round(min(max(first, low), high)), (low, high), factor)
     found = ends[best]
-    free = np.insert(found.free, index, float(best))
-    edge = best in (max(1, round(scale.low)), scale.high)
-    return Found(free, found.cost, np.insert(found.at_bound, index, edge))
+    edge = best in (low, high) and problem.model.parameters[name].maximum < np.inf
+    return Found(
+        np.insert(found.free, index, float(best)),
+        found.cost,
+        np.insert(found.at_bound, index, edge),
+    )
 
 
 def _held(problem: Problem, name: str, count: int, starts: int, loss: Loss) -> Found:
@@ -267,9 +275,10 @@ def _held(problem: Problem, name: str, count: int, starts: int, loss: Loss) -> F
 _MOST = 1 << 20
 
 
-def _climb(at: Callable[[int], float], best: int, limits: tuple[float, float]) -> int:
+def _climb(
+    at: Callable[[int], float], best: int, limits: tuple[float, float], factor: float
+) -> int:
     """Minimise over whole numbers, from steps by a half or double down to steps of one."""
-    factor = 2.0
     while True:
         near = {max(round(best / factor), 1), round(best * factor), best - 1, best + 1}
         tried = [n for n in sorted(near) if limits[0] <= n <= min(limits[1], _MOST)]

@@ -98,6 +98,7 @@ def _inverse(jacobian: FloatArray, free: FloatArray) -> FloatArray:
 
 def intervals(problem: Problem, found: Found, known: Uncertainty) -> list[tuple[float, float]]:
     """95 % interval of each free parameter."""
+    problem = problem.starting(found.free)
     return [_interval(problem, found, known, k) for k in range(len(found.free))]
 
 
@@ -199,7 +200,7 @@ def left_out_errors(problem: Problem, found: Found, loss: Loss, groups: list[Any
     errors = []
     for group in groups:
         missing = np.asarray(group)
-        rest = _smooth(_at(problem, found).without(missing))
+        rest = _smooth(problem.starting(found.free).without(missing))
         free = np.array([dict(zip(problem.names, found.free, strict=True))[n] for n in rest.names])
         if int(rest.used.sum()) < len(rest.names):
             errors.append(np.full(int(missing.sum()), np.inf))
@@ -208,12 +209,6 @@ def left_out_errors(problem: Problem, found: Found, loss: Loss, groups: list[Any
         predicted = rest.predict(moved)
         errors.append((predicted / problem.measured - 1)[missing])
     return np.concatenate(errors)
-
-
-def _at(problem: Problem, found: Found) -> Problem:
-    """The problem with its parameters at the best values, so that held ones stay there."""
-    values = dict(zip(problem.names, map(float, found.free), strict=True))
-    return replace(problem, model=problem.model.at(values))
 
 
 def bootstrap(
@@ -235,7 +230,7 @@ def bootstrap(
     Free parameters by round, shape (rounds, parameters).
     """
     random = np.random.default_rng(20_000)
-    best = _smooth(_at(problem, found))
+    best = _smooth(problem.starting(found.free))
     free = np.array([dict(zip(problem.names, found.free, strict=True))[n] for n in best.names])
     predicted = problem.predict(found.free)
     errors = (problem.measured - predicted) / problem.sigma

@@ -29,6 +29,7 @@ from headway.models.readers_spec import SPEC_PAGE, read_page
 Reader = Callable[[str, str], Measurements]
 
 _HTML = re.compile(r"<!doctype html|<html\b|<body\b|<table\b", re.IGNORECASE)
+_CSV_HEADER = re.compile(r"\s*(?!business,requested)\w+(,\w+)+\s*$", re.MULTILINE)
 _XML = re.compile(r"\s*<(\?xml|!DOCTYPE|!ENTITY|summary\b)", re.IGNORECASE)
 
 
@@ -71,7 +72,7 @@ def read_any(text: str, source: str) -> Measurements:
     """
     if _HTML.search(text[:20_000]):
         return _marked(read_page, html_as_text(text, source), source, "SPEC result page")
-    for kind, belongs, reader in _KINDS:
+    for kind, belongs, reader in () if _CSV_HEADER.match(text) else _KINDS:
         if belongs(text):
             return _marked(reader, text, source, kind)
     return _marked(Measurements.parse, text, source, "CSV")
