@@ -19,6 +19,7 @@ COMMANDS = {
     "solve": "Solve a model at one or many operating points.",
     "balance": "Say at which load each resource of a machine is full.",
     "compare": "Hold a model against measured data.",
+    "fit": "Determine parameters from measured data, and how sure they are.",
     "signature": "Read a signature off measurements: SFS, LogP, LogGP.",
     "reproduce": "Recompute the published tables; cells that agree, and the errata.",
 }

@@ -9,6 +9,7 @@ from headway.errors import InvalidParameter, UnknownParameter
 from headway.kinds import FloatArray
 from headway.models.model import Model
 from headway.models.names import nearest
+from headway.models.parameters import Parameter
 from headway.models.units import Unit, quantity
 
 MOST_POINTS = 1_000_000
@@ -34,10 +35,21 @@ def _setting(model: Model, text: str) -> tuple[str, FloatArray]:
     if not equals or not value.strip():
         msg = f"--set {text}: write NAME=VALUE, such as arrival_rate=800 or cpu_time=650us"
         raise InvalidParameter(msg)
+    return name, sweep(value, named_parameter(model, name).unit, name)
+
+
+def named_parameter(model: Model, name: str) -> Parameter:
+    """Find a parameter of a model.
+
+    Raises
+    ------
+    UnknownParameter
+        With the nearest names.
+    """
     if name not in model.parameters:
         msg = f"{model.name} has no parameter {name!r}{nearest(name, model.parameters)}"
         raise UnknownParameter(msg)
-    return name, sweep(value, model.parameters[name].unit, name)
+    return model.parameters[name]
 
 
 def sweep(text: str, unit: Unit, name: str) -> FloatArray:

@@ -10,6 +10,7 @@ from headway.lazy import lazy_names
 if TYPE_CHECKING:
     from headway.models.comparison import Comparison, compare
     from headway.models.files import parse_model, read_model
+    from headway.models.fit import Fit, fit_model
     from headway.models.graph import ModelGraph
     from headway.models.machine_balance import Balance, balance
     from headway.models.measurements import Measurements
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Balance",
     "Comparison",
+    "Fit",
     "MeasuredLogp",
     "MeasuredSizes",
     "Measurements",
@@ -44,6 +46,7 @@ __all__ = [
     "curve",
     "data_path",
     "find_model",
+    "fit_model",
     "model_names",
     "parse_model",
     "read_model",
@@ -59,6 +62,7 @@ __getattr__ = lazy_names(
         "machine_balance": ("Balance", "balance"),
         "comparison": ("Comparison", "compare"),
         "files": ("parse_model", "read_model"),
+        "fit": ("Fit", "fit_model"),
         "graph": ("ModelGraph",),
         "measurements": ("Measurements",),
         "model": ("Model",),

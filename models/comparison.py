@@ -1,5 +1,6 @@
 """A model held against measurements: errors point by point, and what they sum up to."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -23,7 +24,7 @@ from headway.models.signature import (
 )
 from headway.models.solution import Solution
 from headway.models.tables import Shown, Table
-from headway.models.units import compatible
+from headway.models.units import compatible, unit
 
 
 @dataclass(frozen=True)
@@ -139,6 +140,45 @@ class Comparison(Shown):
 SUMMARY = ("rms_relative_error", "max_relative_error", "median_relative_error", "r_squared")
 
 
+@dataclass(frozen=True)
+class Match:
+    """Which columns of a table set which parameters, and which one measures an output.
+
+    Parameters
+    ----------
+    output
+        The output that was measured.
+    inputs
+        SI values by parameter, an entry a complete row.
+    load, measured
+        The columns of the load and of the output, complete rows only.
+    """
+
+    output: str
+    inputs: Mapping[str, FloatArray]
+    load: Observed
+    measured: Observed
+
+
+def match(
+    model: Model, measurements: Measurements, x: str | None = None, y: str | None = None
+) -> Match:
+    """Find what a table measures of a model; see `compare` for arguments and errors."""
+    output, measured = _measured_output(model, measurements, y)
+    settings = _settings(model, measurements, x, measured)
+    load_name = next(iter(settings))
+    complete = np.isfinite(np.stack([measured.values, *(c.values for c in settings.values())]))
+    keep = np.asarray(complete.all(axis=0))
+    if not keep.any():
+        msg = f"{measurements.source}: no row has {measured.header} and every other column needed"
+        raise MeasurementError(msg)
+    kept = measurements.only(keep)
+    inputs = {name: kept.column(column.header).values for name, column in settings.items()}
+    return Match(
+        output, inputs, kept.column(settings[load_name].header), kept.column(measured.header)
+    )
+
+
 def compare(
     model: Model,
     measurements: Measurements,
@@ -166,22 +206,23 @@ def compare(
         For missing columns or units of another dimension, and if no row is complete or none
         lies in the range.
     """
-    output, measured = _measured_output(model, measurements, y)
-    settings = _settings(model, measurements, x, measured)
-    load_name = next(iter(settings))
-    complete = np.isfinite(np.stack([measured.values, *(c.values for c in settings.values())]))
-    keep = np.asarray(complete.all(axis=0))
-    if not keep.any():
-        msg = f"{measurements.source}: no row has {measured.header} and every other column needed"
-        raise MeasurementError(msg)
-    kept = measurements.only(keep)
-    inputs = {name: kept.column(column.header).values for name, column in settings.items()}
-    load = kept.column(settings[load_name].header)
-    if not within.holds(load.values).any():
+    found = match(model, measurements, x, y)
+    if not within.holds(found.load.values).any():
         msg = f"{measurements.source}: no load lies between {within.low:g} and {within.high:g}"
         raise MeasurementError(msg)
-    solution = model.at(inputs).solve()
-    return Comparison(solution, output, load, kept.column(measured.header), within)
+    solution = _solved(model, found)
+    return Comparison(solution, found.output, found.load, found.measured, within)
+
+
+def _solved(model: Model, found: Match) -> Solution:
+    """Solve at the measured points; a closed model paces itself to the delivered throughput."""
+    if "throughput" not in found.inputs:
+        return model.at(found.inputs).solve()
+    from headway.models.fit_paced import bent, paced_model
+
+    rate = found.load.values
+    full = bent(rate, found.measured.values)
+    return paced_model(model, rate, full).solve(method="schweitzer")
 
 
 def _measured_output(
@@ -217,12 +258,15 @@ def _settings(
             msg = f"{measurements.source}: {model.name} has no parameter for column {x}"
             raise MeasurementError(msg + nearest(column.name, model.parameters))
         first = {column.name: column}
+    if model.is_closed and not x and not own.keys() & {"population", "think_time"}:
+        first = {"throughput": measurements.column(*THROUGHPUT_NAMES)}
     settings = first | {name: column for name, column in own.items() if name not in first}
     if not settings:
         msg = f"{measurements.source}: no column bears the name of a parameter of {model.name}"
         raise MeasurementError(msg + nearest("", model.parameters))
     for name, column in settings.items():
-        _check_unit(measurements.source, column, model.parameters[name].unit)
+        wanted = model.parameters[name].unit if name in model.parameters else unit("op/s")
+        _check_unit(measurements.source, column, wanted)
     return settings
 
 

@@ -1,11 +1,12 @@
-"""Measured data: a CSV with a header whose column names end in their units."""
+"""Measured data: a table with a header whose column names end in their units."""
 
 import csv
 import io
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +15,9 @@ from headway.errors import MeasurementError
 from headway.kinds import FloatArray
 from headway.models.names import nearest
 from headway.models.units import ONE, Unit, split_header
+
+if TYPE_CHECKING:
+    from headway.models.readers_facts import Fact
 
 LARGEST_FILE = 20_000_000
 """Bytes; a curve of response times is never larger."""
@@ -58,6 +62,10 @@ class Measurements:
         Columns of words, such as the system's name.
     lines
         Line of each observation in its file.
+    facts
+        What a result page discloses of the system that was measured.
+    kind
+        What kind of file it was read from.
 
     Examples
     --------
@@ -71,17 +79,21 @@ class Measurements:
     columns: Mapping[str, Observed]
     labels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     lines: tuple[int, ...] = ()
+    facts: Mapping[str, "Fact"] = field(default_factory=dict)
+    kind: str = "CSV"
 
     @classmethod
     def read(cls, path: str | Path) -> "Measurements":
-        """Read a CSV file.
+        """Read a file: CSV, a SPEC result page, or a benchmark's ``sfssum`` or ``sfsres``.
 
         Raises
         ------
         MeasurementError
             For a file that is missing, empty, too large or no text, and as `parse`.
         """
-        return cls.parse(read_text(Path(path), LARGEST_FILE), str(path))
+        from headway.models.readers import read_measurements
+
+        return read_measurements(Path(path))
 
     @classmethod
     def parse(cls, text: str, source: str) -> "Measurements":
@@ -142,9 +154,34 @@ class Measurements:
             for title, o in self.columns.items()
         }
         labels = {t: tuple(np.array(w)[keep].tolist()) for t, w in self.labels.items()}
-        return Measurements(
-            self.source, columns, labels, tuple(np.array(self.lines)[keep].tolist())
-        )
+        lines = tuple(np.array(self.lines)[keep].tolist())
+        return replace(self, columns=columns, labels=labels, lines=lines)
+
+    @property
+    def invalid(self) -> int:
+        """How many observations the benchmark itself marks as invalid."""
+        return self.labels.get("valid", ()).count("no")
+
+
+def read_bytes(path: Path, largest: int) -> bytes:
+    """Read a file whole.
+
+    Raises
+    ------
+    MeasurementError
+        If it is missing, unreadable, a folder, or larger than `largest` bytes.
+    """
+    try:
+        if path.stat().st_size > largest:
+            size, most = path.stat().st_size / 1e6, largest / 1e6
+            msg = f"{path}: {size:.0f} MB are more than the {most:.0f} MB a table may have"
+            raise MeasurementError(msg)
+        return path.read_bytes()
+    except FileNotFoundError:
+        msg = f"{path}: there is no such file"
+    except OSError as error:
+        msg = f"{path}: cannot be read ({error.strerror or error})"
+    raise MeasurementError(msg)
 
 
 def read_text(path: Path, largest: int) -> str:
@@ -156,18 +193,10 @@ def read_text(path: Path, largest: int) -> str:
         If it is missing, unreadable, a folder, larger than `largest` bytes, or no text.
     """
     try:
-        if path.stat().st_size > largest:
-            size, most = path.stat().st_size / 1e6, largest / 1e6
-            msg = f"{path}: {size:.0f} MB are more than the {most:.0f} MB a table may have"
-            raise MeasurementError(msg)
-        return path.read_text(encoding="utf-8-sig")
-    except FileNotFoundError:
-        msg = f"{path}: there is no such file"
+        return read_bytes(path, largest).decode("utf-8-sig")
     except UnicodeDecodeError:
         msg = f"{path}: not a text file in UTF-8"
-    except OSError as error:
-        msg = f"{path}: cannot be read ({error.strerror or error})"
-    raise MeasurementError(msg)
+        raise MeasurementError(msg) from None
 
 
 def _split(text: str, source: str) -> tuple[list[str], list[tuple[int, list[str]]]]:
@@ -181,6 +210,9 @@ def _split(text: str, source: str) -> tuple[list[str], list[tuple[int, list[str]
     except csv.Error as error:
         msg = f"{source}:{reader.line_num}: not a CSV file ({error})"
         raise MeasurementError(msg) from None
+    if not rows:
+        msg = f"{source}: holds no row; it needs a header such as throughput_ops_s,response_ms"
+        raise MeasurementError(msg)
     header = [title.strip() for title in rows[0][1]]
     _check_header(header, source)
     for line, row in rows[1:]:

@@ -1,7 +1,7 @@
 """A model: a graph whose parameters have values, ready to be solved."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +17,7 @@ from headway.models.units import ONE, Unit, unit
 
 if TYPE_CHECKING:
     from headway.models.comparison import Comparison
+    from headway.models.fit import Fit
     from headway.models.measurements import Measurements
     from headway.models.solution import Solution
 
@@ -145,6 +146,40 @@ class Model(Shown):
         from headway.models.graph_plots import model_figure
 
         return model_figure(self)
+
+    def fit(
+        self,
+        measurements: "Measurements",
+        free: Sequence[str],
+        x: str | None = None,
+        y: str | None = None,
+        low: float = -math.inf,
+        high: float = math.inf,
+        bounds: Mapping[str, tuple[float, float]] | None = None,
+        loss: str = "linear",
+        bootstrap: int = 0,
+    ) -> "Fit":
+        """Determine parameters from measurements; see `headway.models.fit.fit_model`.
+
+        Parameters
+        ----------
+        measurements, free
+            The data, and names of the parameters to determine.
+        x, y, low, high
+            Columns of load and output, and the range of load that counts.
+        bounds
+            Narrower bounds by parameter [SI].
+        loss
+            linear, soft_l1, huber or cauchy: how residuals count.
+        bootstrap
+            Rounds of bootstrap for the intervals; 0 for none.
+        """
+        from headway.models.fit import fit_model
+        from headway.models.fit_search import loss_of
+        from headway.models.signature import Range
+
+        within, kind = Range(low, high), loss_of(loss)
+        return fit_model(self, measurements, free, x, y, within, bounds, kind, rounds=bootstrap)
 
     def to_toml(self) -> str:
         """The model as the text of a model file; reading it gives the same numbers."""

@@ -27,12 +27,14 @@ PALETTE = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#0
 _CURVE_POINTS = 400
 
 
-def _label(name: str, shown: Unit) -> str:
+def axis_label(name: str, shown: Unit) -> str:
+    """Words and unit for an axis."""
     words = name.replace("_", " ")
     return f"{words} [{shown}]" if shown.text else words
 
 
-def _scale(values: FloatArray, meant: Unit) -> Unit:
+def scale_of(values: FloatArray, meant: Unit) -> Unit:
+    """The unit in which values take few digits."""
     finite = np.abs(values[np.isfinite(values)])
     best = (
         readable(meant.dimension, float(np.sort(finite)[finite.size // 2]))
@@ -42,7 +44,8 @@ def _scale(values: FloatArray, meant: Unit) -> Unit:
     return best if best.text and best.scale != 1 else meant
 
 
-def _grid(axes: Any) -> None:
+def light_grid(axes: Any) -> None:
+    """A light grid and an open frame."""
     axes.set_axisbelow(True)
     axes.grid(visible=True, color="0.9")
     axes.spines[["top", "right"]].set_visible(False)
@@ -53,14 +56,14 @@ def comparison_figure(comparison: Comparison) -> Figure:
     figure = Figure(figsize=(7, 6), layout="constrained")
     upper, lower = figure.subplots(2, 1, sharex=True, height_ratios=[3, 1])
     model, load = comparison.model, comparison.load
-    shown = _scale(comparison.measured.values, model.meaning(comparison.output).unit)
+    shown = scale_of(comparison.measured.values, model.meaning(comparison.output).unit)
     x = load.values / load.unit.scale
     _draw_curve(upper, comparison, shown)
     upper.plot(x, comparison.measured.values / shown.scale, "o", color=MEASURED, label="measured")
     top = 1.15 * float(max(comparison.measured.values.max(), _finite_top(comparison))) / shown.scale
     upper.set_ylim(0, top)
     _draw_lines(upper, comparison, shown)
-    upper.set_ylabel(_label(comparison.output, shown))
+    upper.set_ylabel(axis_label(comparison.output, shown))
     preset = f" ({model.preset})" if model.preset else ""
     upper.set_title(f"{model.name}{preset}: predicted against measured")
     upper.legend(frameon=False)
@@ -68,9 +71,9 @@ def comparison_figure(comparison: Comparison) -> Figure:
     lower.vlines(x, 0, 100 * comparison.relative_error, color=MODELLED)
     lower.plot(x, 100 * comparison.relative_error, "o", color=MODELLED)
     lower.set_ylabel("error [%]")
-    lower.set_xlabel(_label(load.name, load.unit))
+    lower.set_xlabel(axis_label(load.name, load.unit))
     for axes in (upper, lower):
-        _grid(axes)
+        light_grid(axes)
     return figure
 
 
@@ -139,15 +142,15 @@ def solution_figure(solution: Solution) -> Figure:
     figure = Figure(figsize=(7, 2 + 2 * count), layout="constrained")
     panels = figure.subplots(count, 1, sharex=True, squeeze=False)[:, 0]
     across = np.asarray(model.inputs[name], float)
-    x_unit = _scale(across, model.parameters[name].unit)
+    x_unit = scale_of(across, model.parameters[name].unit)
     for axes, output in zip(panels, outputs, strict=False):
         _draw_output(axes, across / x_unit.scale, solution, output)
     if solution.stations:
         _draw_utilisations(panels[-1], across / x_unit.scale, solution)
     panels[0].set_title(model.name + (f" ({model.preset})" if model.preset else ""))
-    panels[-1].set_xlabel(_label(name, x_unit))
+    panels[-1].set_xlabel(axis_label(name, x_unit))
     for axes in panels:
-        _grid(axes)
+        light_grid(axes)
     return figure
 
 
@@ -159,9 +162,9 @@ def _drawn_outputs(solution: Solution) -> list[str]:
 
 def _draw_output(axes: Any, x: FloatArray, solution: Solution, output: str) -> None:
     values = np.asarray(solution[output], float)
-    shown = _scale(values, solution.model.meaning(output).unit)
+    shown = scale_of(values, solution.model.meaning(output).unit)
     _draw_groups(axes, x, np.where(np.isfinite(values), values, np.nan) / shown.scale, solution)
-    axes.set_ylabel(_label(output, shown))
+    axes.set_ylabel(axis_label(output, shown))
     axes.set_ylim(bottom=0)
 
 
@@ -210,7 +213,7 @@ def signature_figure(found: MeasuredSignature) -> Figure:
     """Draw a measured curve with its regression line."""
     figure = Figure(figsize=(7, 4.5), layout="constrained")
     axes = figure.subplots()
-    shown = _scale(found.curve.response_time.values, unit("s"))
+    shown = scale_of(found.curve.response_time.values, unit("s"))
     load, signature = found.curve.load.values, found.signature
     response = found.curve.response_time.values / shown.scale
     axes.plot(load, response, "o", color=MEASURED, label="measured")
@@ -220,11 +223,11 @@ def signature_figure(found: MeasuredSignature) -> Figure:
     label = f"{signature.slope * 1e6:.2f} us per op/s, r² {signature.r_squared:.3f}"
     axes.plot(ends, height, "--", color=MODELLED, label=label)
     axes.set_ylim(0)
-    axes.set_xlabel(_label(found.curve.load.name, unit("op/s")))
-    axes.set_ylabel(_label("response_time", shown))
+    axes.set_xlabel(axis_label(found.curve.load.name, unit("op/s")))
+    axes.set_ylabel(axis_label("response_time", shown))
     axes.set_title(found.curve.source)
     axes.legend(frameon=False)
-    _grid(axes)
+    light_grid(axes)
     return figure
 
 

@@ -4,7 +4,8 @@ Source: Martin's thesis, section 5.2; SPEC SFS 97 run rules for the overall resp
 """
 
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
+from enum import StrEnum
 from typing import Any
 
 import numpy as np
@@ -72,26 +73,40 @@ class Range:
 ALL = Range()
 
 
-def overall_response_time(throughput: FloatArray, response_time: FloatArray) -> float:
-    """Area under the rising branch, from the origin to the peak, over the peak throughput [s].
+class Start(StrEnum):
+    """Where the area under a curve begins: SFS takes the origin, SPECstorage the first point."""
 
-    Trapezia from (0, 0) on; a branch that bends back after the peak does not count.
+    ORIGIN = "origin"
+    FIRST_POINT = "first point"
+
+
+def overall_response_time(
+    throughput: FloatArray, response_time: FloatArray, start: Start = Start.ORIGIN
+) -> float:
+    """Area under the rising branch, from its start to the peak, over its width [s].
+
+    Trapezia from (0, 0) on, or from the first point on; a branch that bends back after the
+    peak does not count.
 
     Parameters
     ----------
     throughput, response_time
         Points of the curve in the order of load [1/s] and [s].
+    start
+        The rule: of SFS 97, 97_R1 and 2008, or of SPECstorage 2020 (for two points at least).
 
     Examples
     --------
-    >>> overall_response_time(np.array([100.0, 200.0]), np.array([1.0, 2.0]))
-    1.0
+    >>> rate, time = np.array([100.0, 200.0]), np.array([1.0, 2.0])
+    >>> overall_response_time(rate, time), overall_response_time(rate, time, Start.FIRST_POINT)
+    (1.0, 1.5)
     """
     peak = int(np.argmax(throughput))
     order = np.argsort(throughput[: peak + 1], kind="stable")
-    x = np.concatenate([[0.0], throughput[: peak + 1][order]])
-    y = np.concatenate([[0.0], response_time[: peak + 1][order]])
-    return float(np.trapezoid(y, x) / x[-1])
+    x, y = throughput[: peak + 1][order], response_time[: peak + 1][order]
+    if start is Start.ORIGIN or x.size == 1:
+        x, y = np.concatenate([[0.0], x]), np.concatenate([[0.0], y])
+    return float(np.trapezoid(y, x) / (x[-1] - x[0]))
 
 
 def sfs_signature(
@@ -152,12 +167,14 @@ class Curve:
     throughput: Observed
     response_time: Observed
     load: Observed
+    start: Start = Start.ORIGIN
+    invalid: int = 0
 
     def signature(self, within: Range = ALL) -> SfsSignature:
         """The signature of the curve over a range of load."""
-        return sfs_signature(
-            self.throughput.values, self.response_time.values, within, self.load.values, self.source
-        )
+        rate, time = self.throughput.values, self.response_time.values
+        found = sfs_signature(rate, time, within, self.load.values, self.source)
+        return replace(found, overall_response_time=overall_response_time(rate, time, self.start))
 
 
 def curve(measurements: Measurements, x: str | None = None, y: str | None = None) -> Curve:
@@ -190,7 +207,8 @@ def curve(measurements: Measurements, x: str | None = None, y: str | None = None
         raise MeasurementError(msg)
     kept = measurements.only(complete)
     load, response, delivered = (kept.column(c.header) for c in (load, response, delivered))
-    return Curve(measurements.source, delivered, response, load)
+    start = Start.FIRST_POINT if measurements.find(["business_metric"]) else Start.ORIGIN
+    return Curve(measurements.source, delivered, response, load, start, kept.invalid)
 
 
 def _check_dimension(source: str, column: Observed, wanted: str) -> None:
@@ -249,9 +267,13 @@ class MeasuredSignature(Shown):
 
     def tables(self) -> list[Table]:
         """The signature in readable units."""
-        notes = (span(self.within, self.curve.load.values), f"load: {self.curve.load.header}")
+        notes = [span(self.within, self.curve.load.values), f"load: {self.curve.load.header}"]
+        if self.curve.start is Start.FIRST_POINT:
+            notes.append("overall response time from the first point on, as SPECstorage has it")
+        if self.curve.invalid:
+            notes.append(f"{self.curve.invalid} points are marked invalid by the benchmark")
         table = signature_table(f"{self.curve.source}: signature", {"value": self.signature})
-        return [Table(table.title, table.columns, notes)]
+        return [Table(table.title, table.columns, tuple(notes))]
 
     def rows(self) -> list[dict[str, float]]:
         """One dict: the signature in SI."""

@@ -1,0 +1,213 @@
+"""``headway fit``: parameters from measured curves."""
+
+import shlex
+import sys
+from collections.abc import Callable
+from contextlib import nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from headway.cli.main import COMMANDS
+from headway.cli.options import (
+    Format,
+    check_picture,
+    chosen_model,
+    format_options,
+    load_limits,
+    measured,
+    model_argument,
+    plot_option,
+    preset_option,
+    range_options,
+    set_option,
+)
+from headway.cli.output import Answer, present, write_whole
+from headway.errors import InvalidParameter
+
+if TYPE_CHECKING:
+    from headway.models.model import Model
+
+FAMILY = "server"
+LOSSES = ("linear", "soft_l1", "huber", "cauchy")
+MOST_ROUNDS = 100_000
+EXAMPLE = "Example: headway fit nfs-server --preset scsi --data curve.csv --free delay,cpu_time"
+
+
+@click.command("fit", help=COMMANDS["fit"], epilog=EXAMPLE)
+@model_argument
+@click.option(
+    "--data",
+    required=True,
+    multiple=True,
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="Measurements; of the model server, several stand side by side.",
+)
+@click.option("--free", metavar="A,B", help="Parameters to determine.")
+@click.option("--fix", multiple=True, metavar="NAME=VALUE", help="Hold a parameter; as --set.")
+@click.option("--bound", multiple=True, metavar="NAME=LOW:HIGH", help="Bounds of a free parameter.")
+@preset_option
+@set_option
+@range_options
+@click.option("--loss", type=click.Choice(LOSSES), default="linear", help="How residuals count.")
+@click.option("--bootstrap", type=int, default=0, metavar="N", help="Intervals from N refits.")
+@click.option(
+    "--out", metavar="FILE.toml", type=click.Path(path_type=Path), help="Write the fitted model."
+)
+@format_options
+@plot_option
+def command(
+    model: str,
+    data: tuple[Path, ...],
+    free: str | None,
+    fix: tuple[str, ...],
+    bound: tuple[str, ...],
+    preset: str | None,
+    settings: tuple[str, ...],
+    x: str | None,
+    y: str | None,
+    low: str | None,
+    high: str | None,
+    loss: str,
+    bootstrap: int,
+    out: Path | None,
+    output_format: Format | None,
+    plot: Path | None,
+) -> None:
+    """Fit a model to measurements."""
+    check_picture(plot)
+    _check(out, bootstrap)
+    limits = load_limits(low, high)
+    if model == FAMILY and free is None:
+        for option, given in (("--fix", fix), ("--set", settings), ("--bound", bound)):
+            if given:
+                msg = f"{option} goes with --free; without it the forms of {FAMILY} are tried"
+                raise InvalidParameter(msg)
+        answer = _family(data, x, y, limits, loss)
+    else:
+        chosen = chosen_model(model, preset, (*settings, *fix))
+        answer = _fitted(chosen, data, free, bound, x, y, limits, loss, bootstrap)
+    content = None if out is None else _toml(answer)
+    if out is not None and content is not None:
+        write_whole(out, content)
+    present(answer, output_format, plot)
+
+
+def _check(out: Path | None, bootstrap: int) -> None:
+    if out is not None and out.suffix != ".toml":
+        msg = f"--out {out}: a model file ends in .toml"
+        raise InvalidParameter(msg)
+    if not 0 <= bootstrap <= MOST_ROUNDS:
+        msg = f"--bootstrap is {bootstrap}; it must be between 0 and {MOST_ROUNDS}"
+        raise InvalidParameter(msg)
+
+
+def _toml(answer: Any) -> bytes:
+    if not hasattr(answer, "to_toml"):
+        raise InvalidParameter("--out writes one model; give one --data")
+    content: bytes = answer.to_toml(shlex.join(["headway", *sys.argv[1:]])).encode()
+    return content
+
+
+def _family(
+    data: tuple[Path, ...],
+    x: str | None,
+    y: str | None,
+    limits: tuple[float, float],
+    loss: str,
+) -> Answer:
+    """Fit every form of a server to every curve."""
+    from headway.models.fit_search import Loss
+    from headway.models.fit_server import fit_server
+    from headway.models.fit_server_tables import SideBySide
+    from headway.models.signature import Range
+
+    curves = [measured(path) for path in data]
+    found = [fit_server(curve, x, y, Range(*limits), Loss(loss)) for curve in curves]
+    return found[0] if len(found) == 1 else SideBySide(tuple(found))
+
+
+def _fitted(
+    model: "Model",
+    data: tuple[Path, ...],
+    free: str | None,
+    bound: tuple[str, ...],
+    x: str | None,
+    y: str | None,
+    limits: tuple[float, float],
+    loss: str,
+    bootstrap: int,
+) -> Answer:
+    """Fit one model to one file."""
+    from headway.models.fit import fit_model
+    from headway.models.fit_search import Loss
+    from headway.models.signature import Range
+
+    if len(data) > 1:
+        msg = f"{model.name} is fitted to one --data at a time; several go with {FAMILY}"
+        raise InvalidParameter(msg)
+    names = [name.strip() for name in (free or "").split(",") if name.strip()]
+    bounds = dict(_bound(model, text) for text in bound)
+    curve = measured(data[0])
+    with _progress(bootstrap) as seen:
+        return fit_model(
+            model,
+            curve,
+            names,
+            x,
+            y,
+            Range(*limits),
+            bounds,
+            Loss(loss),
+            rounds=bootstrap,
+            seen=seen,
+        )
+
+
+def _bound(model: "Model", text: str) -> tuple[str, tuple[float, float]]:
+    """Read NAME=LOW:HIGH."""
+    from headway.cli.sweeps import named_parameter
+    from headway.models.units import quantity
+
+    name, _, span = text.partition("=")
+    low, colon, high = span.partition(":")
+    if not colon:
+        msg = f"--bound {text}: write NAME=LOW:HIGH, such as cpu_time=10us:2ms"
+        raise InvalidParameter(msg)
+    unit = named_parameter(model, name.strip()).unit
+    ends = quantity(low, unit, name), quantity(high, unit, name)
+    if not ends[0] < ends[1]:
+        msg = f"--bound {text}: its lower end is not below its upper one"
+        raise InvalidParameter(msg)
+    return name.strip(), ends
+
+
+def _progress(rounds: int) -> Any:
+    """Show a bar on a terminal's stderr while rounds pass; nothing in a pipe."""
+    if not rounds or not sys.stderr.isatty():
+        return nullcontext(_nothing)
+    return _Bar(rounds)
+
+
+def _nothing() -> None:
+    """Show nothing."""
+
+
+class _Bar:
+    """A progress bar that lasts as long as its context."""
+
+    def __init__(self, rounds: int) -> None:
+        from rich.console import Console
+        from rich.progress import Progress
+
+        self._progress = Progress(console=Console(stderr=True), transient=True)
+        self._task = self._progress.add_task("bootstrap", total=rounds)
+
+    def __enter__(self) -> Callable[[], None]:
+        self._progress.start()
+        return lambda: self._progress.advance(self._task)
+
+    def __exit__(self, *error: object) -> None:
+        self._progress.stop()

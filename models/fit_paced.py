@@ -1,0 +1,123 @@
+"""Closed networks against a curve of throughput: each point's think time is not known.
+
+A load generator of N processes paces itself: it thinks until the load asked for is reached.
+So the throughput X of a point is measured and its think time follows. By Schweitzer's
+approximation the stations of a closed network at throughput X are those of an open one whose
+queues are seen by (N - 1)/N of the load; the think time is Z = N/X - R. Where none is left
+the point lies on the branch that bends back, and R = N/X.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from headway.errors import GraphError
+from headway.kinds import FloatArray
+from headway.models.fit_evaluate import Evaluator, compiled_forms
+from headway.models.model import Model
+from headway.queueing.dependent import Parallel
+from headway.queueing.stations import MM1, Delay, MMm, Station
+
+ALIKE = 0.1
+"""How well throughput times response time agrees along a branch that bends back."""
+
+
+def bent(throughput: FloatArray, response_time: FloatArray) -> Any:
+    """Which points lie on a branch that bends back: slower, yet less gets through.
+
+    There X R stays near its largest value, the number of requests that circulate.
+
+    Parameters
+    ----------
+    throughput, response_time
+        Points of a curve [1/s] and [s].
+
+    Returns
+    -------
+    A mark a point; none is set where the curve does not bend back.
+
+    Examples
+    --------
+    >>> rate = np.array([100.0, 200.0, 300.0, 310.0, 280.0])
+    >>> bent(rate, np.array([0.01, 0.012, 0.05, 0.1, 0.11])).tolist()
+    [False, False, False, True, True]
+    """
+    product = throughput * response_time
+    most = product.max()
+    full = product >= (1 - ALIKE) * most
+    beaten = [
+        bool(np.any((throughput > x) & (response_time < r)))
+        for x, r in zip(throughput, response_time, strict=True)
+    ]
+    back = np.array(beaten) & full
+    return full if back.any() and full.sum() > 1 else np.zeros(throughput.shape, bool)
+
+
+def _residence(station: Station, visits: Any, throughput: Any, seen: Any) -> tuple[Any, Any]:
+    """V R and utilisation; m servers by Seidmann as a delay and one that is m times as fast."""
+    if not isinstance(station, Delay | MM1 | Parallel | MMm):
+        msg = f"{type(station).__name__} cannot be paced; use Delay, MM1, MMm or Parallel"
+        raise GraphError(msg)
+    time: Any = station.service_time
+    if isinstance(station, Delay):
+        return visits * time, throughput * 0
+    servers: Any = station.count
+    busy = visits * time * throughput / servers * seen
+    stretched = visits * time / (1 - busy)
+    if isinstance(station, MMm):
+        return visits * time * (servers - 1) / servers + stretched / servers, busy
+    return stretched, busy
+
+
+def paced_evaluator(model: Model, rate: FloatArray, full: Any, names: tuple[str, ...]) -> Evaluator:
+    """Make predictions of a closed model from the throughput that was delivered.
+
+    Parameters
+    ----------
+    model
+        With values for every parameter.
+    rate, full
+        Delivered throughput by point [1/s], and points at which nobody thinks.
+    names
+        Free parameters.
+    """
+    paced = compiled_forms(*_forms(model), names)
+
+    def predict(values: Mapping[str, Any]) -> FloatArray:
+        given = {**values, "throughput": rate}
+        limit = values["population"] / rate
+        response = paced.predict(given)
+        return np.where(full, limit, np.where(response <= limit, response, np.inf))
+
+    def slopes(values: Mapping[str, Any], wanted: Sequence[str]) -> FloatArray:
+        found = paced.slopes({**values, "throughput": rate}, wanted)
+        little = [1 / rate if name == "population" else 0 * rate for name in wanted]
+        return np.where(np.asarray(full)[:, None], np.stack([*little], axis=-1), found)
+
+    return Evaluator(predict, slopes, paced.smooth)
+
+
+def _forms(model: Model) -> tuple[Any, list[Any]]:
+    """Response time at a throughput, and the share of each station that is in use."""
+    from headway.models.symbolic import symbol
+
+    graph = model.graph
+    rate, jobs = symbol("throughput"), symbol("population")
+    given = {name: symbol(name) for name in model.parameters}
+    given |= {"throughput": rate, "arrival_rate": rate}
+    found = graph.plan.run(given, ["visits", *(f"station {name}" for name in graph.stations)])
+    parts = [
+        _residence(found[f"station {name}"], found["visits"][name], rate, (jobs - 1) / jobs)
+        for name in graph.stations
+    ]
+    return sum(time for time, _ in parts), [busy for _, busy in parts]
+
+
+def paced_model(model: Model, throughput: FloatArray, full: Any) -> Model:
+    """The model at measured points: its think times those that give these throughputs."""
+    paced = paced_evaluator(model, throughput, full, ())
+    jobs = float(model.inputs["population"])
+    response = paced.predict(model.inputs)
+    spare = np.where(np.isfinite(response), jobs / throughput - response, 0.0)
+    return model.at(think_time=np.maximum(spare, 0.0))

@@ -1,0 +1,70 @@
+"""HTML pages as plain text: a line for each row or block, a bar between cells."""
+
+import re
+from html.parser import HTMLParser
+
+from headway.errors import MeasurementError
+
+_HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
+_BLOCKS = frozenset(
+    (*_HEADINGS, "br", "caption", "div", "dd", "dl", "dt", "hr", "li", "p", "pre", "table", "tr")
+)
+_CELLS = frozenset(("td", "th"))
+_HIDDEN = frozenset(("style", "title"))
+_DANGEROUS = re.compile(r"<!ENTITY|<script\b|javascript:", re.IGNORECASE)
+_HANDLER = re.compile(r"<\w[^>]*\son[a-z]+\s*=", re.IGNORECASE)
+
+
+class _Lines(HTMLParser):
+    """Collects the visible text of a page."""
+
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self.parts: list[str] = []
+        self._hidden = 0
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:  # noqa: ARG002
+        self._hidden += tag in _HIDDEN
+        if tag in _BLOCKS:
+            self.parts.append("\n")
+        elif tag in _CELLS:
+            self.parts.append(" | ")
+
+    def handle_endtag(self, tag: str) -> None:
+        self._hidden -= tag in _HIDDEN and self._hidden > 0
+        if tag in _BLOCKS:
+            self.parts.append("\n")
+
+    def handle_data(self, data: str) -> None:
+        if not self._hidden:
+            self.parts.append(data)
+
+
+def html_as_text(page: str, source: str) -> str:
+    """Take the text out of an HTML page; its rows become lines, its cells part at bars.
+
+    Parameters
+    ----------
+    page, source
+        The page, and its name for messages.
+
+    Raises
+    ------
+    MeasurementError
+        For a page that holds scripts or declares entities: a saved result needs neither.
+
+    Examples
+    --------
+    >>> html_as_text("<table><tr><td>100<td>0.9<tr><td>200<td>1.1</table>", "page.html").split()
+    ['|', '100', '|', '0.9', '|', '200', '|', '1.1']
+    """
+    danger = _DANGEROUS.search(page) or _HANDLER.search(page)
+    if danger:
+        line = page.count("\n", 0, danger.start()) + 1
+        what = "declares entities" if "ENTITY" in danger[0].upper() else "holds scripts"
+        msg = f"{source}:{line}: the page {what}; save it as plain text and read that"
+        raise MeasurementError(msg)
+    parser = _Lines()
+    parser.feed(page)
+    parser.close()
+    return "".join(parser.parts).replace("\xa0", " ")
