@@ -35,7 +35,8 @@ def _scale(values: FloatArray, meant: Unit) -> Unit:
         if finite.size
         else meant
     )
-    return best if best.text and best.scale != 1 else meant
+    is_binary = "iB" in meant.text  # KiB stay KiB
+    return best if best.text and best.scale != 1 and not is_binary else meant
 
 
 def _grid(axes: Any) -> None:
