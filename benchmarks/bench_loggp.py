@@ -23,6 +23,7 @@ from headway.loggp import (
     read_latency_run_time,
     uniform_gap_run_time,
 )
+from headway.models import catalogue_model
 
 POINTS = 1_000_000
 REPEATS = 50
@@ -42,6 +43,17 @@ def best_times(*calls: Callable[[], object]) -> list[float]:
 Call = Callable[[], object]
 
 
+def _model(name: str, preset: str, parameter: str, varied: NDArray[np.float64]) -> Call:
+    """Solve a catalogue model over a million points."""
+    model = catalogue_model(name).with_preset(preset)
+    return lambda: model.at({parameter: varied}).solve()
+
+
+def _with_slowdown(base: float, run_time: NDArray[np.float64]) -> object:
+    """Both outputs that the catalogue's models have."""
+    return run_time, run_time / base
+
+
 def laws(varied: NDArray[np.float64]) -> dict[str, tuple[Call, Call]]:
     """Each law and its bare expression over a million points of one parameter."""
     r, m, g, i, b = 13.23, 1294967, 5.8e-6, 13e-6, 0.7
@@ -56,6 +68,14 @@ def laws(varied: NDArray[np.float64]) -> dict[str, tuple[Call, Call]]:
         "mixed gap": (
             lambda: mixed_gap_run_time(r, m, varied, g, i, b),
             lambda: r + m * (b * varied + (1 - b) * np.maximum(varied + g - i, 0)),
+        ),
+        "catalogue, overhead": (
+            _model("program-overhead", "radix", "added_overhead", varied),
+            lambda: _with_slowdown(7.76, 7.76 + 2 * 1279018 * varied),
+        ),
+        "catalogue, mixed gap": (
+            _model("program-gap", "sample", "added_gap", varied),
+            lambda: _with_slowdown(r, r + m * (b * varied + (1 - b) * np.maximum(varied - i, 0))),
         ),
         "read latency": (lambda: read_latency_run_time(r, m, varied), lambda: r + 2 * m * varied),
         "bulk gap": (

@@ -247,23 +247,30 @@ class _Builder:
 
     def algorithm(self, graph: ModelGraph, table: str, name: str) -> ModelGraph:
         kind, numbers = ALGORITHMS[table], dict(getattr(self.entry, table)[name])
-        labels = numbers.pop("stages", None) if kind.lists else None
+        labels: Any = numbers.pop("stages", None) if kind.lists else None
         self._check_keys(table, name, numbers, (*kind.lists, *kind.fields))
-        optional = dict(kind.defaults)
+        numbers = {**dict(kind.defaults), **numbers}
         for key in (*kind.lists, *kind.fields):
-            is_list = isinstance(numbers.get(key), list)
-            if (key not in numbers and key not in optional) or is_list != (key in kind.lists):
+            wanted = list if key in kind.lists else (str, int, float)
+            if not isinstance(numbers.get(key), wanted):
                 what = "a list, one entry a stage" if key in kind.lists else "a number"
                 msg = f"{name} needs {key}, {what}"
                 raise self.place.error(msg, table, name)
         values = self._fields(graph, table, name, numbers)
-        count = max((len(values[key]) for key in kind.lists), default=0)
-        stages = tuple(map(str, labels or range(1, count + 1))) if kind.lists else ()
-        if any(len(values[key]) != len(stages) for key in kind.lists):
-            counts = ", ".join(f"{len(values[key])} {key}" for key in kind.lists)
+        return graph.algorithm(table, name, values, self._stages(table, name, values, labels))
+
+    def _stages(
+        self, table: str, name: str, values: Mapping[str, Any], labels: Any
+    ) -> tuple[str, ...]:
+        """Names of a pipeline's stages, or their numbers; refuses lists of different length."""
+        lengths = {key: len(values[key]) for key in ALGORITHMS[table].lists}
+        count = max(lengths.values(), default=0)
+        stages = labels if isinstance(labels, list) else list(range(1, count + 1))
+        if set(lengths.values()) - {len(stages)} or (lengths and not count):
+            counts = ", ".join(f"{length} {key}" for key, length in lengths.items())
             msg = f"{name} has {len(stages)} stages, {counts}; give one of each a stage"
             raise self.place.error(msg, table, name)
-        return graph.algorithm(table, name, values, stages)
+        return tuple(map(str, stages))
 
     def station(self, graph: ModelGraph, name: str) -> ModelGraph:
         table = {_PYTHON_KEYS.get(k, k): v for k, v in self.entry.stations[name].items()}

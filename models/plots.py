@@ -41,7 +41,8 @@ def scale_of(values: FloatArray, meant: Unit) -> Unit:
         if finite.size
         else meant
     )
-    return best if best.text and best.scale != 1 else meant
+    is_binary = "iB" in meant.text  # KiB stay KiB
+    return best if best.text and best.scale != 1 and not is_binary else meant
 
 
 def light_grid(axes: Any) -> None:

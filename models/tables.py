@@ -64,7 +64,8 @@ class Column:
             if finite.size
             else unit
         )
-        chosen = best if best.text and best.scale != 1 else unit
+        is_binary = "iB" in unit.text  # KiB stay KiB
+        chosen = best if best.text and best.scale != 1 and not is_binary else unit
         return cls(name, tuple(numbers.tolist()), chosen)
 
     @property

@@ -180,6 +180,8 @@ BAD_FILES = [
     ('occupancy = ["5 us", "1 us"]', 'occupancy = ["5 us"]', "2 stages, 1 occupancy"),
     ('occupancy = ["5 us", "1 us"]', 'occupancy = ["5 MB", "1 us"]', "it needs time"),
     ('occupancy = ["5 us", "1 us"]', 'occupancy = "5 us"', "a list, one entry a stage"),
+    ('packet = "piece"', 'packet = { a = "piece" }', "net needs packet, a number"),
+    ('stages = ["host", "wire"]', 'stages = ["host"]', "1 stages, 2 occupancy"),
     ('packet = "piece"', 'packet = "pieces"', "did you mean piece"),
     ("net.total_time", "net.totaltime", "did you mean net.total_time"),
     ('packet = "piece"', 'packt = "piece"', "net has no 'packt'"),
