@@ -10,6 +10,9 @@ from headway.models.solution import COMPONENT_PARTS, Solution
 from headway.models.tables import Column, Table
 from headway.models.units import ONE, unit
 
+MOST_COLUMNS = 6
+"""Outputs that the table of a sweep shows."""
+
 CLASS_PARTS = ("throughput", "response_time")
 _SECOND = unit("s")
 _PART_UNITS = {
@@ -59,6 +62,8 @@ def _sweep_table(solution: Solution) -> Table:
     names = [n for n in solution.outputs if n not in ("saturation_throughput", "knee_population")]
     if swept(solution) == ["arrival_rate"] and not solution.saturated.any():
         names.remove("throughput")
+    hidden = names[MOST_COLUMNS:]
+    names = names[:MOST_COLUMNS]
     columns += [Column.of(name, solution[name], model.meaning(name).unit) for name in names]
     columns += [
         Column.of(f"{part.replace('_', ' ')} {name}", solution[f"class {name}.{part}"], kind)
@@ -73,7 +78,8 @@ def _sweep_table(solution: Solution) -> Table:
             Column(f"U {name}", _cells(solution[f"{name}.utilisation"])) for name in busy[:4]
         ]
         columns.append(Column("bottleneck", tuple(solution.bottleneck.ravel().tolist())))
-    return Table(_title(solution), tuple(columns), tuple(_notes(solution)))
+    more = [f"and {len(hidden)} more outputs, in --csv and --json"] if hidden else []
+    return Table(_title(solution), tuple(columns), (*_notes(solution), *more))
 
 
 def _cells(values: Any) -> tuple[float, ...]:
