@@ -10,7 +10,7 @@ from headway.models.solution import COMPONENT_PARTS, Solution
 from headway.models.tables import Column, Table
 from headway.models.units import ONE, unit
 
-MOST_COLUMNS = 6
+MOST_COLUMNS = 9
 """Outputs that the table of a sweep shows."""
 
 CLASS_PARTS = ("throughput", "response_time")

@@ -244,11 +244,11 @@ def test_answers_show_themselves():
 
 def test_a_sweep_of_many_outputs_shows_some_and_says_so():
     graph = ModelGraph("many").declare("x")
-    for k in range(9):
+    for k in range(12):
         graph = graph.output(f"y{k}", f"x + {k}")
 
     shown = str(graph.at(x=np.array([1.0, 2.0])).solve())
 
-    assert "y5" in shown
-    assert "y6" not in shown
+    assert "y8" in shown
+    assert "y9" not in shown
     assert "and 3 more outputs" in shown
