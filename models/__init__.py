@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from headway.models.measurements import Measurements
     from headway.models.model import Model
     from headway.models.parameters import Parameter, Preset
+    from headway.models.sensitivity import Sensitivity
+    from headway.models.sensitivity_target import Target, what_it_takes
     from headway.models.shipped import catalogue_model, data_path, find_model, model_names
     from headway.models.signature import Range, SfsSignature, curve, sfs_signature
     from headway.models.solution import Solution
@@ -28,8 +30,10 @@ __all__ = [
     "Parameter",
     "Preset",
     "Range",
+    "Sensitivity",
     "SfsSignature",
     "Solution",
+    "Target",
     "catalogue_model",
     "compare",
     "curve",
@@ -40,6 +44,7 @@ __all__ = [
     "parse_model",
     "read_model",
     "sfs_signature",
+    "what_it_takes",
 ]
 
 __getattr__ = lazy_names(
@@ -52,6 +57,8 @@ __getattr__ = lazy_names(
         "measurements": ("Measurements",),
         "model": ("Model",),
         "parameters": ("Parameter", "Preset"),
+        "sensitivity": ("Sensitivity",),
+        "sensitivity_target": ("Target", "what_it_takes"),
         "shipped": ("catalogue_model", "data_path", "find_model", "model_names"),
         "signature": ("Range", "SfsSignature", "curve", "sfs_signature"),
         "solution": ("Solution",),
