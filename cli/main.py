@@ -19,9 +19,10 @@ COMMANDS = {
     "solve": "Solve a model at one or many operating points.",
     "balance": "Say at which load each resource of a machine is full.",
     "compare": "Hold a model against measured data.",
-    "fit": "Determine parameters from measured data, and how sure they are.",
+    "fit": "Determine parameters from data, and how sure they are.",
+    "sensitivity": "Say what each parameter does to each output, and what binds.",
     "signature": "Read a signature off measurements: SFS, LogP, LogGP.",
-    "reproduce": "Recompute the published tables; cells that agree, and the errata.",
+    "reproduce": "Recompute the published tables, errata named.",
 }
 """Each command and its first line of help; the module of the same name holds it."""
 

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from headway.models.model import Model
     from headway.models.parameters import Parameter, Preset
     from headway.models.reproduction import Reproduction, reproduce
+    from headway.models.sensitivity import Sensitivity
+    from headway.models.sensitivity_target import Target, what_it_takes
     from headway.models.shipped import catalogue_model, data_path, find_model, model_names
     from headway.models.signature import Range, SfsSignature, curve, sfs_signature
     from headway.models.signature_loggp import MeasuredSizes, read_sizes
@@ -37,9 +39,11 @@ __all__ = [
     "Preset",
     "Range",
     "Reproduction",
+    "Sensitivity",
     "SfsSignature",
     "SlowdownPanel",
     "Solution",
+    "Target",
     "balance",
     "catalogue_model",
     "compare",
@@ -54,6 +58,7 @@ __all__ = [
     "reproduce",
     "sfs_signature",
     "slowdown_figure",
+    "what_it_takes",
 ]
 
 __getattr__ = lazy_names(
@@ -68,6 +73,8 @@ __getattr__ = lazy_names(
         "model": ("Model",),
         "parameters": ("Parameter", "Preset"),
         "reproduction": ("Reproduction", "reproduce"),
+        "sensitivity": ("Sensitivity",),
+        "sensitivity_target": ("Target", "what_it_takes"),
         "shipped": ("catalogue_model", "data_path", "find_model", "model_names"),
         "signature": ("Range", "SfsSignature", "curve", "sfs_signature"),
         "signature_loggp": ("MeasuredSizes", "read_sizes"),

@@ -1,7 +1,7 @@
 """A model held against measurements: errors point by point, and what they sum up to."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -215,14 +215,23 @@ def compare(
 
 
 def _solved(model: Model, found: Match) -> Solution:
-    """Solve at the measured points; a closed model paces itself to the delivered throughput."""
+    """Solve at the measured points; a closed model paces itself to the delivered throughput.
+
+    Where the curve bends back nobody thinks, and response time is population by throughput.
+    """
     if "throughput" not in found.inputs:
         return model.at(found.inputs).solve()
     from headway.models.fit_paced import bent, paced_model
 
     rate = found.load.values
     full = bent(rate, found.measured.values)
-    return paced_model(model, rate, full).solve(method="schweitzer")
+    solution = paced_model(model, rate, full).solve(method="schweitzer")
+    little = np.asarray(model.inputs["population"]) / rate
+    bend = {
+        "throughput": np.where(full, rate, np.asarray(solution.throughput)),
+        "response_time": np.where(full, little, np.asarray(solution.response_time)),
+    }
+    return replace(solution, values={**solution.values, **bend})
 
 
 def _measured_output(

@@ -1,7 +1,7 @@
 """Servers whose inside is unknown: fit several forms, choose one, and say what it tells.
 
-The choice: of the forms whose AICc is within `PLAUSIBLE` of the least, the one that predicts
-left-out points best.
+The choice: the form of the least AICc, unless another, whose AICc is within `PLAUSIBLE` of it,
+predicts left-out points clearly better.
 """
 
 from collections.abc import Callable, Sequence
@@ -29,6 +29,9 @@ Quantified = Callable[[dict[str, float]], float]
 
 PLAUSIBLE = 4.0
 """Difference in AICc up to which a form is still well supported (Burnham and Anderson)."""
+
+CLEARLY = 0.8
+"""Share of the leave-one-out error that a form may have to be taken before one of less AICc."""
 
 _SPARE = 2  # points more than free parameters that a form needs
 
@@ -230,9 +233,11 @@ def started(form: Form, rate: FloatArray, time: FloatArray) -> Model:
 def ranked(fits: Sequence[tuple[Form, Fit]]) -> list[tuple[Form, Fit]]:
     """The chosen form first, the others by AICc."""
     by_aicc = sorted(fits, key=lambda pair: pair[1].aicc)
-    least = by_aicc[0][1].aicc
-    plausible = [pair for pair in by_aicc if pair[1].aicc <= least + PLAUSIBLE] or by_aicc
-    chosen = min(plausible, key=lambda pair: pair[1].leave_one_out_rms)
+    chosen = by_aicc[0]
+    for pair in by_aicc[1:]:
+        plausible = pair[1].aicc <= by_aicc[0][1].aicc + PLAUSIBLE
+        if plausible and pair[1].leave_one_out_rms < CLEARLY * chosen[1].leave_one_out_rms:
+            chosen = pair
     return [chosen, *(pair for pair in by_aicc if pair is not chosen)]
 
 

@@ -24,7 +24,7 @@ def _choice_table(found: ServerFit) -> Table:
     ]
     best, others = found.form.name, [form.name for form, _ in found.candidates[1:3]]
     runners = f"; runners-up: {', '.join(others)}" if others else ""
-    note = f"chosen: {best}, which predicts left-out points best among those AICc supports{runners}"
+    note = f"chosen: {best}, by AICc and by how it predicts left-out points{runners}"
     return Table(f"{found.best.measurements.source}: forms of a server", tuple(columns), (note,))
 
 

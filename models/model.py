@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from headway.models.comparison import Comparison
     from headway.models.fit import Fit
     from headway.models.measurements import Measurements
+    from headway.models.sensitivity import Sensitivity
     from headway.models.solution import Solution
 
 
@@ -180,6 +181,12 @@ class Model(Shown):
 
         within, kind = Range(low, high), loss_of(loss)
         return fit_model(self, measurements, free, x, y, within, bounds, kind, rounds=bootstrap)
+
+    def sensitivity(self) -> "Sensitivity":
+        """Differentiate every output for every parameter; see `headway.models.sensitivity`."""
+        from headway.models.sensitivity import sensitivity
+
+        return sensitivity(self)
 
     def to_toml(self) -> str:
         """The model as the text of a model file; reading it gives the same numbers."""

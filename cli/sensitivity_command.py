@@ -1,0 +1,69 @@
+"""``headway sensitivity``: what each parameter does, what binds, what a target would take."""
+
+from pathlib import Path
+
+import click
+
+from headway.cli.main import COMMANDS
+from headway.cli.options import (
+    Format,
+    chosen_model,
+    closed_settings,
+    format_options,
+    model_argument,
+    preset_option,
+    set_option,
+)
+from headway.cli.output import present
+from headway.errors import InvalidParameter
+
+EXAMPLE = "Example: headway sensitivity nfs-server --preset raid --set arrival_rate=1200"
+
+
+@click.command("sensitivity", help=COMMANDS["sensitivity"], epilog=EXAMPLE)
+@model_argument
+@preset_option
+@set_option
+@click.option("--closed", metavar="N", help="Close the network: N jobs circulate.")
+@click.option("--think", metavar="TIME", help="Think time of a closed network.")
+@click.option("--target", metavar="OUTPUT=VALUE", help="What an output should be.")
+@click.option("--solve-for", "parameter", metavar="NAME", help="The parameter that is to do it.")
+@format_options
+@click.option(
+    "--plot",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="Draw a tornado into an .svg, .png or .pdf; 'tornado' names tornado.svg.",
+)
+def command(
+    model: str,
+    preset: str | None,
+    settings: tuple[str, ...],
+    closed: str | None,
+    think: str | None,
+    target: str | None,
+    parameter: str | None,
+    output_format: Format | None,
+    plot: Path | None,
+) -> None:
+    """Differentiate a model."""
+    from headway.cli.options import check_picture
+    from headway.models.sensitivity import sensitivity
+    from headway.models.sensitivity_target import check_output, what_it_takes
+    from headway.models.units import quantity
+
+    plot = Path("tornado.svg") if plot == Path("tornado") else plot
+    check_picture(plot)
+    if (target is None) != (parameter is None):
+        raise InvalidParameter("--target and --solve-for go together")
+    chosen = chosen_model(model, preset, settings, closed_settings(closed, None, think))
+    if target is None or parameter is None:
+        present(sensitivity(chosen), output_format, plot)
+        return
+    output, equals, text = target.partition("=")
+    if not equals:
+        msg = f"--target {target}: write OUTPUT=VALUE, such as response_time=10ms"
+        raise InvalidParameter(msg)
+    check_output(chosen, output.strip())
+    wanted = quantity(text, chosen.meaning(output.strip()).unit, output.strip())
+    present(what_it_takes(chosen, output.strip(), wanted, parameter), output_format, plot)

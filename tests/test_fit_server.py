@@ -1,0 +1,136 @@
+"""Servers whose inside is unknown: forms, choice, and what they tell, on 24 published curves."""
+
+import json
+
+import numpy as np
+import pytest
+
+from headway.models import Measurements, catalogue_model, data_path, model_names
+from headway.models.fit_server import FORMS, fit_server, forms_for
+from headway.models.fit_server_tables import SideBySide, differences
+from tests.command import headway
+
+FOLDER = data_path("sfs_results/curves")
+
+
+def published(name):
+    return FOLDER / f"{name}.csv"
+
+
+def curve(values, form, loads, seed=0):
+    model = catalogue_model(form).at(values)
+    exact = np.asarray(model.solve(arrival_rate=loads).response_time)
+    times = exact * (1 + 0.01 * np.random.default_rng(seed).standard_normal(len(loads)))
+    rows = "\n".join(f"{x:g},{1e3 * y:.6g}" for x, y in zip(loads, times, strict=True))
+    return Measurements.parse("throughput_ops_s,response_ms\n" + rows, f"{form}.csv")
+
+
+@pytest.mark.slow
+def test_all_published_curves():
+    """The project's promise: median RMS error 4.5 % or less, 20 of 24 within 10 %."""
+    found = {p.stem: fit_server(Measurements.read(p)) for p in sorted(FOLDER.glob("*.csv"))}
+    errors = {k: f.best.comparison.summary["rms_relative_error"] for k, f in found.items()}
+
+    assert len(errors) == 24
+    assert np.median(list(errors.values())) <= 0.045
+    assert sum(error <= 0.1 for error in errors.values()) >= 20
+    for name, error in errors.items():
+        assert error <= 0.1 or any("lack of fit" in w for w in found[name].best.warnings), name
+    assert found["sfs2008-20110527-00186"].form.model == "server-batching"
+
+
+def test_forms_are_models_of_the_catalogue():
+    for form in FORMS:
+        assert form.model in model_names()
+        assert set(form.free) <= set(catalogue_model(form.model).parameters)
+    assert [f.name for f in forms_for(5)] == [
+        f.name for f in FORMS if len(f.free) <= 3 and not f.closed
+    ]
+
+
+CONTENTION = {"delay": 0.0, "contention": 6e-6, "service_time": 2e-3, "servers": 2.2}
+
+
+@pytest.mark.parametrize(
+    ("form", "values"),
+    [
+        ("server-single", {"delay": 3e-3, "service_time": 1e-3}),
+        ("server", {"delay": 0.0, "service_time": 8e-3, "servers": 8.0}),
+        (
+            "server-contention",
+            CONTENTION,
+        ),
+        (
+            "server-batching",
+            {
+                "delay": 0.0,
+                "wake_up": 9e-3,
+                "batching_load": 100,
+                "service_time": 2e-3,
+                "servers": 2.2,
+            },
+        ),
+    ],
+)
+def test_the_form_that_made_a_curve_is_found(form, values):
+    found = fit_server(curve(values, form, np.linspace(80, 950, 14), 1))
+
+    assert found.form.model == form
+    for name in found.form.free:
+        low, high = found.best.ci95[name]
+        assert low / 1.1 <= values[name] <= high * 1.1, name
+
+
+def test_saturation_and_time_per_operation_are_told():
+    found = fit_server(
+        curve({"delay": 3e-3, "service_time": 1e-3}, "server-single", np.linspace(80, 950, 14), 1)
+    )
+    told = {t.name: t for t in found.told}
+
+    assert told["saturation throughput"].value == pytest.approx(1000, rel=0.02)
+    assert told["saturation throughput"].low < told["saturation throughput"].value
+    assert told["time per operation"].value == pytest.approx(1e-3, rel=0.02)  # noise of 1 %
+    assert told["base response time"].value == pytest.approx(4.09e-3, rel=0.02)
+
+
+def test_two_servers_side_by_side():
+    loads = np.linspace(80, 850, 14)
+    slow = fit_server(curve({"delay": 3e-3, "service_time": 1.1e-3}, "server-single", loads))
+    fast = fit_server(curve({"delay": 3e-3, "service_time": 0.8e-3}, "server-single", loads, 1))
+    side = SideBySide((slow, fast))
+
+    assert side.common.model == "server-single"
+    told = differences(side.common_fits())[0]
+    assert "time per operation (x 0.7" in told
+    assert json.loads(side.to_json())["common_form"] == "server-single"
+    assert side.plot().axes
+    assert "saturation throughput" in side.to_csv()
+
+
+def test_command(tmp_path):
+    out = tmp_path / "server.toml"
+    name = "laddis-1994q1-ibm-7051-1fp"
+
+    result = headway("fit", "server", "--data", published(name), "--json", "--out", out)
+
+    document = json.loads(result.out)
+    assert document["summary"]["rms_relative_error"] < 0.045
+    assert document["candidates"][0]["form"] == document["form"]
+    assert document["server"]["saturation_throughput"]["value"] > 505
+    assert headway("solve", out).code == 0
+    shown = headway("fit", "server", "--data", published(name))
+    assert "chosen: server-cache" in shown.out
+    assert "runners-up" in shown.out
+    both = headway("fit", "server", "--data", published(name), "--data", published(name))
+    assert both.code == 0
+    assert "in nothing" in both.out
+
+
+def test_a_server_may_be_fitted_by_one_form():
+    result = headway(
+        *("fit", "server", "--data", published("laddis-1994q1-ibm-7051-1fp")),
+        *("--free", "delay,service_time,servers", "--csv"),
+    )
+
+    assert result.code == 0
+    assert len(result.out.splitlines()) == 4

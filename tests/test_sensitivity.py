@@ -1,0 +1,142 @@
+"""Derivatives and elasticities, what binds, and what a target would take."""
+
+import json
+
+import numpy as np
+import pytest
+
+from headway.models import ModelGraph, catalogue_model, what_it_takes
+from headway.models.sensitivity import sensitivity
+from headway.queueing import MM1, MMm
+from tests.command import headway, refusal
+
+RAID = catalogue_model("nfs-server").with_preset("raid").at(arrival_rate=1200.0)
+PROGRAM = (
+    ModelGraph("program")
+    .declare("base", "messages", "overhead")
+    .output("run_time", "base + 2 * messages * overhead")
+)
+
+
+def central(model, output, name, step=1e-5):
+    value = model.inputs[name]
+    up, down = (float(model.at({name: value * (1 + s)}).solve()[output]) for s in (step, -step))
+    return (up - down) / (2 * step * value)
+
+
+def test_elasticities_equal_central_differences():
+    """The promise: to 1e-6; a step of 1e-5 makes differences good to some 1e-9."""
+    found = sensitivity(RAID)
+
+    for output, effects in found.effects.items():
+        here = float(found.solution[output])
+        for name, effect in effects.items():
+            if name == "disks" or RAID.inputs[name] == 0:
+                continue
+            slope = central(RAID, output, name)
+            assert effect.elasticity == pytest.approx(
+                slope * RAID.inputs[name] / here, rel=1e-6, abs=1e-6
+            ), (output, name)
+            assert effect.derivative == pytest.approx(slope, rel=1e-6, abs=1e-9), (output, name)
+
+
+def test_command_gives_the_promised_numbers():
+    result = headway(
+        *("sensitivity", "nfs-server", "--preset", "raid", "--set", "arrival_rate=1200", "--json")
+    )
+
+    document = json.loads(result.out)
+    assert document["bottleneck"] == "cpu"
+    effects = document["outputs"]["saturation_throughput"]
+    assert effects["cpu_time"]["elasticity"] == pytest.approx(-1, abs=1e-6)
+    assert effects["added_overhead"]["elasticity"] == 0
+    assert effects["added_overhead"]["derivative"] == pytest.approx(-2.4 * 1538.4615**2, rel=1e-5)
+    assert document["binds"][0]["station"] == "cpu"
+    assert document["binds"][1]["station"] == "disks"
+    # disks: 28 servers of 12 ms for what misses the cache, rate - 512 op/s
+    assert document["binds"][1]["saturation_throughput"] == pytest.approx(28 / 0.012 + 512)
+
+
+def test_rates_scale_with_time():
+    """Halving every time doubles every rate: elasticities of all times and rates sum to one."""
+    found = sensitivity(RAID).effects["response_time"]
+    times = ("delay", "cpu_time", "disk_time", "added_latency", "added_overhead")
+
+    total = sum(found[name].elasticity for name in times) - found["arrival_rate"].elasticity
+
+    # touched data per rate counts as a time too
+    assert total - found["touched_per_load"].elasticity * -1 == pytest.approx(1, abs=1e-6)
+
+
+def test_programs_and_whole_numbers_and_closed_networks():
+    program = sensitivity(PROGRAM.at(base=1.0, messages=100.0, overhead=1e-3))
+    assert program.bottleneck is None
+    assert program.effects["run_time"]["messages"].elasticity == pytest.approx(0.2 / 1.2)
+
+    pool = ModelGraph("pool").declare("s", "m").station("cpu", MMm("s", "m")).at(s=1.0, m=4)
+    found = sensitivity(pool.at(arrival_rate=3.0))
+    more, less = (float(pool.at(m=m, arrival_rate=3.0).solve().response_time) for m in (5, 4))
+    assert found.effects["response_time"]["m"].derivative == pytest.approx(more - less)
+
+    one = ModelGraph("one").declare("s").station("cpu", MM1("s")).at(s=0.5)
+    closed = sensitivity(one.closed(10, 1.0))
+    assert closed.effects["throughput"]["s"].elasticity == pytest.approx(
+        -1, abs=1e-3
+    )  # almost saturated
+    assert closed.symbolic == frozenset()
+
+
+def test_answers_in_every_form(tmp_path):
+    found = RAID.sensitivity()
+
+    assert "cpu binds: it saturates at 1538.46 op/s; were that relieved, disks" in str(found)
+    assert found.to_csv().startswith("output,parameter,derivative,elasticity")
+    assert len(found.rows()) == sum(map(len, found.effects.values()))
+    assert found.plot().axes
+    picture = tmp_path / "tornado.svg"
+    assert headway("sensitivity", "nfs-server", "--plot", picture).code == 0
+    assert picture.exists()
+
+
+def test_what_a_target_takes():
+    model = catalogue_model("nfs-server").with_preset("raid")
+    found = what_it_takes(model, "response_time", 0.010, "cpu_time")
+
+    assert float(found.solution.response_time) == pytest.approx(0.010, rel=1e-9)
+    limit = what_it_takes(model, "saturation_throughput", 2000.0, "cpu_time")
+    assert limit.value == pytest.approx(1 / 2000)
+    result = headway(
+        *("sensitivity", "nfs-server", "--preset", "raid", "--json"),
+        *("--target", "response_time=10ms", "--solve-for", "cpu_time"),
+    )
+    document = json.loads(result.out)
+    assert document["value"] == pytest.approx(found.value)
+    assert document["parameter"] == "cpu_time"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["--set", "arrival_rate=1:3"], "taken at one point"),
+        (["--set", "arrival_rate=1600"], "it saturates at 1538"),
+        (["--target", "response_time=1ms"], "go together"),
+        (["--target", "response_time", "--solve-for", "delay"], "write OUTPUT=VALUE"),
+        (["--target", "response_tim=1ms", "--solve-for", "delay"], "did you mean response_time"),
+        (["--target", "response_time=1MB", "--solve-for", "delay"], "needs time"),
+        (["--target", "response_time=1ms", "--solve-for", "dealy"], "did you mean delay"),
+        (["--target", "response_time=1us", "--solve-for", "delay"], "choose another target"),
+    ],
+)
+def test_refused_in_one_line(arguments, told):
+    assert told in refusal("sensitivity", "nfs-server", "--preset", "raid", *arguments)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_random_points(seed):
+    random = np.random.default_rng(seed)
+    model = RAID.at(arrival_rate=random.uniform(600, 1400), delay=random.uniform(1e-4, 1e-2))
+    found = sensitivity(model).effects["response_time"]
+
+    for name in ("arrival_rate", "delay", "cpu_time", "memory"):
+        slope = central(model, "response_time", name)
+        assert found[name].derivative == pytest.approx(slope, rel=1e-6)
