@@ -86,6 +86,4 @@ def _legend(figure: Figure, resources: list[str]) -> None:
         for index, name in enumerate(resources)
     ]
     marks.append(Patch(facecolor="white", edgecolor="black", label="full first"))
-    figure.legend(
-        handles=marks, loc="outside upper center", ncols=min(len(marks), 6), frameon=False
-    )
+    figure.legend(handles=marks, loc="outside upper center", ncols=3, frameon=False)
