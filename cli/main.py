@@ -18,8 +18,8 @@ COMMANDS = {
     "show": "Show a model: parameters, graph, assumptions, closed forms.",
     "solve": "Solve a model at one or many operating points.",
     "compare": "Hold a model against measured data.",
-    "fit": "Determine a model's parameters from measured data, and how sure they are.",
-    "sensitivity": "Say what each parameter does to each output, and what binds.",
+    "fit": "Determine parameters from measured data.",
+    "sensitivity": "Say what each parameter does, and what binds.",
     "signature": "Read the signature off a measured curve.",
 }
 """Each command and its first line of help; the module of the same name holds it."""

@@ -98,7 +98,7 @@ def test_pictures_in_every_format(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["solve", "nfs-sever"], "did you mean nfs-server?"),
+        (["solve", "nfs-sever"], "did you mean nfs-server"),
         (["solv"], "there is no command 'solv'; did you mean solve"),
         (["solve", "nothing.toml"], "nothing.toml: there is no such file"),
         (["solve", "nfs-server", "--preset", "riad"], "did you mean raid?"),

@@ -80,7 +80,9 @@ def test_programs_and_whole_numbers_and_closed_networks():
 
     one = ModelGraph("one").declare("s").station("cpu", MM1("s")).at(s=0.5)
     closed = sensitivity(one.closed(10, 1.0))
-    assert closed.effects["throughput"]["s"].elasticity == pytest.approx(-1, abs=1e-4)
+    assert closed.effects["throughput"]["s"].elasticity == pytest.approx(
+        -1, abs=1e-3
+    )  # almost saturated
     assert closed.symbolic == frozenset()
 
 
