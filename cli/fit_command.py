@@ -43,7 +43,7 @@ EXAMPLE = "Example: headway fit nfs-server --preset scsi --data curve.csv --free
     multiple=True,
     metavar="FILE",
     type=click.Path(path_type=Path),
-    help="Measurements; of the model server, several stand side by side.",
+    help="Measurements; the model server takes several, or a folder.",
 )
 @click.option("--free", metavar="A,B", help="Parameters to determine.")
 @click.option("--fix", multiple=True, metavar="NAME=VALUE", help="Hold a parameter; as --set.")
@@ -124,9 +124,15 @@ def _family(
     from headway.models.fit_server_tables import SideBySide
     from headway.models.signature import Range
 
-    curves = [measured(path) for path in data]
+    paths = [path for name in data for path in _expanded(name)]
+    curves = [measured(path) for path in paths]
     found = [fit_server(curve, x, y, Range(*limits), Loss(loss)) for curve in curves]
     return found[0] if len(found) == 1 else SideBySide(tuple(found))
+
+
+def _expanded(path: Path) -> list[Path]:
+    """The CSV files of a folder, or the one file itself."""
+    return sorted(path.glob("*.csv")) or [path] if path.is_dir() else [path]
 
 
 def _fitted(

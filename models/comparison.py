@@ -1,7 +1,7 @@
 """A model held against measurements: errors point by point, and what they sum up to."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -221,17 +221,12 @@ def _solved(model: Model, found: Match) -> Solution:
     """
     if "throughput" not in found.inputs:
         return model.at(found.inputs).solve()
-    from headway.models.fit_paced import bent, paced_model
+    from headway.models.fit_paced import bent_by_level, paced_solution
 
     rate = found.load.values
-    full = bent(rate, found.measured.values)
-    solution = paced_model(model, rate, full).solve(method="schweitzer")
-    little = np.asarray(model.inputs["population"]) / rate
-    bend = {
-        "throughput": np.where(full, rate, np.asarray(solution.throughput)),
-        "response_time": np.where(full, little, np.asarray(solution.response_time)),
-    }
-    return replace(solution, values={**solution.values, **bend})
+    full = bent_by_level(found.inputs, rate, found.measured.values)
+    settings = {n: v for n, v in found.inputs.items() if n != "throughput"}
+    return paced_solution(model.at(settings), rate, full)
 
 
 def _measured_output(

@@ -3,8 +3,8 @@
 A load generator of N processes paces itself: it thinks until the load asked for is reached.
 So the throughput X of a point is measured and its think time follows. By Schweitzer's
 approximation the stations of a closed network at throughput X are those of an open one whose
-queues are seen by (N - 1)/N of the load; the think time is Z = N/X - R. Where none is left
-the point lies on the branch that bends back, and R = N/X.
+queues are seen by (N - 1)/N of the load; the think time is Z = N/X - R. Where none is left,
+on the branch that bends back, R = N/X by Little's law.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,6 +16,7 @@ from headway.errors import GraphError
 from headway.kinds import FloatArray
 from headway.models.fit_evaluate import Evaluator, compiled_forms
 from headway.models.model import Model
+from headway.models.solution import Solution
 from headway.queueing.dependent import Parallel
 from headway.queueing.stations import MM1, Delay, MMm, Station
 
@@ -85,15 +86,16 @@ def paced_evaluator(model: Model, rate: FloatArray, full: Any, names: tuple[str,
     paced = compiled_forms(*_forms(model), names)
 
     def predict(values: Mapping[str, Any]) -> FloatArray:
-        given = {**values, "throughput": rate}
         limit = values["population"] / rate
-        response = paced.predict(given)
-        return np.where(full, limit, np.where(response <= limit, response, np.inf))
+        response = paced.predict({**values, "throughput": rate})
+        paced_or_full: FloatArray = np.where(full, limit, np.minimum(response, limit))
+        return paced_or_full
 
     def slopes(values: Mapping[str, Any], wanted: Sequence[str]) -> FloatArray:
         found = paced.slopes({**values, "throughput": rate}, wanted)
+        limited = predict(values) >= values["population"] / rate
         little = [1 / rate if name == "population" else 0 * rate for name in wanted]
-        return np.where(np.asarray(full)[:, None], np.stack([*little], axis=-1), found)
+        return np.where(limited[:, None], np.stack(little, axis=-1), found)
 
     return Evaluator(predict, slopes, paced.smooth)
 
@@ -114,10 +116,58 @@ def _forms(model: Model) -> tuple[Any, list[Any]]:
     return sum(time for time, _ in parts), [busy for _, busy in parts]
 
 
-def paced_model(model: Model, throughput: FloatArray, full: Any) -> Model:
-    """The model at measured points: its think times those that give these throughputs."""
-    paced = paced_evaluator(model, throughput, full, ())
-    jobs = float(model.inputs["population"])
-    response = paced.predict(model.inputs)
-    spare = np.where(np.isfinite(response), jobs / throughput - response, 0.0)
-    return model.at(think_time=np.maximum(spare, 0.0))
+def paced_solution(model: Model, rate: FloatArray, full: Any) -> Solution:
+    """Solve a closed model at delivered throughputs; think times are those that give them.
+
+    Parameters
+    ----------
+    model
+        With values for every parameter but the think time.
+    rate, full
+        Delivered throughput by point [1/s], and points at which nobody thinks.
+    """
+    response = paced_evaluator(model, rate, full, ()).predict(model.inputs)
+    spare = np.maximum(np.asarray(model.inputs["population"]) / rate - response, 0.0)
+    model = model.at(think_time=spare)
+    graph, inputs = model.graph, {**model.inputs, "throughput": rate, "arrival_rate": rate}
+    names = list(graph.stations)
+    values = graph.plan.run(inputs, ["visits", *(f"station {name}" for name in names)])
+    jobs = np.asarray(model.inputs["population"])
+    for name in names:
+        station, visits = values[f"station {name}"], values["visits"][name]
+        time, _ = _residence(station, visits, rate, (jobs - 1) / jobs)
+        values[f"{name}.residence_time"] = np.where(time > 0, np.minimum(time, response), response)
+        values[f"{name}.throughput"] = visits * rate
+        values[f"{name}.utilisation"] = station.utilisation(visits * rate)
+        values[f"{name}.queue_length"] = rate * values[f"{name}.residence_time"]
+    values["response_time"] = response
+    values = graph.plan.run(values, [*graph.outputs, "visits"])
+    marks = {"method": "paced", "approximation": "paced: Schweitzer at the delivered throughput"}
+    return Solution(model, values | marks, rate.shape)
+
+
+def bent_by_level(
+    inputs: Mapping[str, FloatArray], throughput: FloatArray, response_time: FloatArray
+) -> Any:
+    """Which points lie on branches that bend back, where several curves stand in one table.
+
+    Parameters
+    ----------
+    inputs
+        What was set row by row, the throughput among it: each other combination is a curve,
+        and all have one population: a point with as many requests inside is at its limit too.
+    throughput, response_time
+        All points [1/s] and [s].
+    """
+    settings = [np.asarray(v) for n, v in inputs.items() if n != "throughput"]
+    if not settings:
+        return bent(throughput, response_time)
+    _, curve = np.unique(np.stack(settings), axis=1, return_inverse=True)
+    marks = np.zeros(throughput.shape, bool)
+    for number in np.unique(curve):
+        own = np.ravel(curve) == number
+        marks[own] = bent(throughput[own], response_time[own])
+    product = throughput * response_time
+    if marks.any():
+        marks |= product >= (1 - ALIKE) * product[marks].mean()
+    return marks

@@ -12,7 +12,7 @@ from headway.errors import InvalidParameter, MeasurementError, UnknownParameter
 from headway.kinds import FloatArray
 from headway.models.comparison import Match
 from headway.models.fit_evaluate import Evaluator, evaluator
-from headway.models.fit_paced import bent, paced_evaluator
+from headway.models.fit_paced import bent_by_level, paced_evaluator
 from headway.models.formula import Formula
 from headway.models.model import Model
 from headway.models.names import nearest
@@ -175,8 +175,10 @@ def problem(model: Model, found: Match, free: Sequence[str], source: str) -> Pro
     sigma = measured * np.sqrt(RELATIVE_NOISE**2 + rounding**2)
     whole = tuple(name for name in free if name in _counts(model))
     if "throughput" in found.inputs:
-        at_points, rate = model, found.load.values
-        evaluate = paced_evaluator(model, rate, bent(rate, measured), tuple(free))
+        at_points = model.at({n: v for n, v in found.inputs.items() if n != "throughput"})
+        rate = found.load.values
+        full = bent_by_level(found.inputs, rate, measured)
+        evaluate = paced_evaluator(at_points, rate, full, tuple(free))
     else:
         at_points = model.at(found.inputs)
         evaluate = evaluator(at_points, found.output, free, whole)

@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from headway.models.fit import Fit
 from headway.models.fit_server import Form, ServerFit, Told
 from headway.models.fit_tables import fit_document, shown_unit
@@ -29,11 +31,10 @@ def _choice_table(found: ServerFit) -> Table:
 
 
 def _candidate_cells(form: Form, fit: Fit) -> tuple[str, ...]:
-    left_out = fit.leave_one_out_rms
     return (
         form.name,
         f"{fit.comparison.summary['rms_relative_error']:.2%}",
-        f"{left_out:.2%}" if left_out < 10 else "-",
+        _left_out(fit),
         f"{fit.aicc:.1f}",
         str(len(fit.free)),
         fit.model.doc,
@@ -75,6 +76,10 @@ def server_document(found: ServerFit) -> dict[str, Any]:
     }
 
 
+MOST_COLUMNS = 4
+"""Servers that one table holds side by side; of more only the chosen forms are shown."""
+
+
 @dataclass(frozen=True)
 class SideBySide(Shown):
     """Several servers, each fitted by itself, and all by one form so that they compare."""
@@ -97,6 +102,8 @@ class SideBySide(Shown):
 
     def tables(self) -> list[Table]:
         """Each server's chosen form, all by one form, and in what they differ."""
+        if len(self.servers) > MOST_COLUMNS:
+            return [_winners_table(self.servers)]
         return [_winners_table(self.servers), _side_table(self)]
 
     def rows(self) -> list[dict[str, Any]]:
@@ -141,10 +148,28 @@ def _winners_table(servers: Sequence[ServerFit]) -> Table:
             "RMS error",
             tuple(f"{s.best.comparison.summary['rms_relative_error']:.2%}" for s in servers),
         ),
+        Column("left out", tuple(_left_out(s.best) for s in servers)),
+        Column("saturates at [op/s]", tuple(f"{_value_of(s, 'saturation'):.4g}" for s in servers)),
+        Column("base [ms]", tuple(f"{1e3 * _value_of(s, 'base'):.3g}" for s in servers)),
         Column("runner-up", tuple(s.candidates[1][0].name for s in servers)),
     )
-    notes = [f"{_name(s)}: {text}" for s in servers for text in s.best.warnings]
+    errors = [s.best.comparison.summary["rms_relative_error"] for s in servers]
+    notes = [
+        f"median RMS error {np.median(errors):.2%}, "
+        f"{sum(error <= 0.1 for error in errors)} of {len(errors)} within 10 %"
+    ]
+    if len(servers) <= MOST_COLUMNS:
+        notes += [f"{_name(s)}: {text}" for s in servers for text in s.best.warnings]
     return Table("servers, each by the form that suits it best", columns, tuple(notes))
+
+
+def _left_out(fit: Fit) -> str:
+    error = fit.leave_one_out_rms
+    return f"{error:.1%}" if error < 10 else "-"
+
+
+def _value_of(server: ServerFit, begins: str) -> float:
+    return next(t.value for t in server.told if t.name.startswith(begins))
 
 
 def _side_table(side: SideBySide) -> Table:

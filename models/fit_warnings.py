@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from headway.models.fit import Fit
 
 _LARGE = 0.1  # RMS relative error above which a fit is called bad
-_CHANCE = 0.05
+_JAGGED = 0.03  # RMS distance from the nearest rising curve
 _CORRELATED = 0.98
 _RUNS_NEED = 7  # points from which signs of residuals say anything
 
@@ -67,9 +67,24 @@ def _lack_of_fit(fit: "Fit") -> list[str]:
     rms = fit.comparison.summary["rms_relative_error"]
     sentences = []
     if rms > _LARGE:
-        sentences.append(f"lack of fit: RMS error {rms:.1%}; the model misses a trait of the curve")
+        sentences.append(f"lack of fit: RMS error {rms:.1%}; {_trait(fit)}")
     sentence = _runs(errors[np.argsort(fit.comparison.load.values, kind="stable")])
     return [*sentences, *sentence]
+
+
+def _trait(fit: "Fit") -> str:
+    """Say what in the curve no rising model can follow: it falls, or it is jagged."""
+    from scipy.optimize import isotonic_regression
+
+    order = np.argsort(fit.comparison.load.values, kind="stable")
+    measured = fit.comparison.measured.values[order]
+    rising = isotonic_regression(measured, weights=1 / measured**2).x
+    missed = float(np.sqrt(np.mean((rising / measured - 1) ** 2)))
+    if missed < _JAGGED:
+        return "the model misses a trait of the curve"
+    falls = measured[0] > 2 * measured.min() and int(measured.argmin()) > len(measured) // 2
+    shape = "falls with load" if falls else "is jagged"
+    return f"the curve {shape}: no rising curve comes nearer to it than {missed:.1%} RMS"
 
 
 def _runs(errors: FloatArray) -> list[str]:

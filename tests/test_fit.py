@@ -334,14 +334,20 @@ def test_rising_curves_do_not_bend():
     assert not bent(np.array([1.0, 2, 3]), np.array([1.0, 1, 9])).any()
 
 
-def test_closed_comparison_goes_through_the_solver():
-    """Pacing by Schweitzer's approximation gives back the measured throughput."""
+def test_pacing_agrees_with_the_solver():
+    """The think times that pacing finds give back the measured throughput."""
     model = catalogue_model("server-closed").at(population=40, delay=2e-3, service_time=1e-3)
     loads = np.linspace(100, 900, 5)
-    comparison = model.compare(table(loads, np.full(5, 5e-3)))
+    solution = model.compare(table(loads, np.full(5, 5e-3))).solution
+
+    again = solution.model.solve(method="schweitzer")
+    exact = solution.model.solve()
 
     # the fixed point is settled to 1e-12 of the population
-    np.testing.assert_allclose(comparison.solution.throughput, loads, rtol=1e-8)
+    np.testing.assert_allclose(again.throughput, loads, rtol=1e-8)
+    np.testing.assert_allclose(again.response_time, solution.response_time, rtol=1e-6)
+    # Schweitzer's approximation is good to some percent below 80 % utilisation
+    np.testing.assert_allclose(exact.response_time[:4], solution.response_time[:4], rtol=0.05)
 
 
 def test_answers_go_out_in_every_form(scsi, tmp_path):

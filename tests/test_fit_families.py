@@ -1,0 +1,102 @@
+"""The five families of curves of the thesis: one parameter set a system, and regressions."""
+
+import numpy as np
+import pytest
+
+from headway.models import Measurements, catalogue_model, fit_model
+from headway.models.fit_families import FAMILIES, family
+from headway.models.fit_paced import bent_by_level
+from headway.models.fit_search import Loss
+from headway.models.regression import regression_line
+
+FREE = ("trips", "trips_on_miss", "cpu_time", "messages", "disk_time", "touched_per_load")
+SHARED = (*FREE, "growth", "delay", "writes")
+START = {"touched_per_load": "0.2 MB*s", "delay": "2 ms", "disk_time": "9 ms"}
+
+
+def calibrated(system):
+    free = (*SHARED, "bytes") if system == "scsi" else SHARED
+    model = catalogue_model("server-nfs").with_preset(system).at(START)
+    return fit_model(model, family(system), free, loss=Loss.SOFT_L1, starts=24)
+
+
+def marks(fit):
+    settings = {n: v for n, v in fit.problem.fixed.items() if np.ndim(v)}
+    rate, time = fit.comparison.load.values, fit.comparison.measured.values
+    return bent_by_level(settings, rate, time)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("system", "median", "ninety"), [("scsi", 0.015, 0.05), ("raid", 0.04, 0.12)]
+)
+def test_one_parameter_set_for_all_families(system, median, ninety):
+    fit = calibrated(system)
+    errors, bend = np.abs(fit.comparison.relative_error), marks(fit)
+
+    assert np.median(errors[~bend]) <= median
+    assert np.percentile(errors[~bend], 90) <= ninety
+    # 49 to 60 requests circulate on the RAID's bends, so one number is 10.1 % off at worst
+    assert errors[bend].max() <= 0.101
+    assert fit.values["trips"] == pytest.approx(2, abs=0.5)  # request and reply
+    assert 0.5 * 2.42 < fit.values["messages"] < 2 * 2.42  # section 5.3.3; N31 finds 1.8 and 3.7
+
+
+@pytest.mark.parametrize(("system", "least", "most"), [("scsi", 24.5, 29.5), ("raid", 49, 60)])
+def test_outstanding_requests_where_curves_bend(system, least, most):
+    data = family(system)
+    rate, time = data.column("throughput").values, data.column("response").values
+    settings = {n: data.column(n).values for n in ("latency", "overhead", "bandwidth")}
+    inside = (rate * time)[bent_by_level(settings, rate, time)]
+
+    assert inside.size > 10
+    assert least <= inside.min()
+    assert inside.max() <= most
+
+
+def slopes(system, column, loads):
+    """Slope of response time over a varied parameter, near each load."""
+    data = family(system, column)
+    level = data.column(column).values
+    rate, time = data.column("throughput").values, data.column("response").values
+    first = 5e-4 if system == "scsi" else 1.5e-4
+    found = []
+    for load in loads:
+        near = (np.abs(rate - load) < 12) & (level >= first)
+        found.append(regression_line(level[near], time[near]).slope)
+    return found
+
+
+def test_latency_slope_grows_with_load():
+    """Section 5.5.1 says 3 us per us; by load it is 2.3 to 3.3 (SCSI) and 2.5 to 4 (RAID)."""
+    scsi = slopes("scsi", "latency", (198, 397, 602))
+    raid = slopes("raid", "latency", (300, 397))
+
+    assert scsi == pytest.approx([2.34, 2.72, 3.30], abs=0.06)
+    assert raid == pytest.approx([2.5, 3.2], abs=0.1)
+
+
+@pytest.mark.parametrize(
+    ("system", "service", "messages"), [("scsi", 899e-6, 1.88), ("raid", 659e-6, 3.74)]
+)
+def test_saturation_over_overhead(system, service, messages):
+    """1/saturation is a straight line of added overhead: service time and messages."""
+    data = family(system, "overhead")
+    level, rate = data.column("overhead").values, data.column("throughput").values
+    added = np.unique(level) - 80e-6
+    peaks = np.array([rate[level == one].max() for one in np.unique(level)])
+
+    line = regression_line(added, 1 / peaks)
+
+    assert line.intercept == pytest.approx(service, rel=0.002)
+    assert line.slope == pytest.approx(messages, rel=0.005)
+    assert line.r_squared > 0.99
+
+
+@pytest.mark.parametrize("system", FAMILIES)
+def test_families_in_one_table(system):
+    data = family(system)
+
+    assert isinstance(data, Measurements)
+    assert set(data.labels["family"]) == set(FAMILIES[system])
+    assert np.isfinite(data.column("latency").values).all()
