@@ -86,6 +86,9 @@ class SideBySide(Shown):
 
     servers: tuple[ServerFit, ...]
 
+    def __repr__(self) -> str:
+        return f"SideBySide({', '.join(_name(server) for server in self.servers)})"
+
     @property
     def common(self) -> Form:
         """The form that suits all of them best, by the sum of AICc."""

@@ -1,6 +1,7 @@
 """Servers whose inside is unknown: forms, choice, and what they tell, on 24 published curves."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -37,6 +38,11 @@ def test_all_published_curves():
     for name, error in errors.items():
         assert error <= 0.1 or any("lack of fit" in w for w in found[name].best.warnings), name
     assert found["sfs2008-20110527-00186"].form.model == "server-batching"
+    table = (Path(__file__).parent.parent / "docs/fitting.md").read_text()
+    for name, fit in found.items():
+        row = next(line for line in table.splitlines() if line.strip().startswith(name))
+        assert f" {fit.form.name} " in row, name
+        assert f" {errors[name]:.2%} " in row, name
 
 
 def test_forms_are_models_of_the_catalogue():
