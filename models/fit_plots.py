@@ -6,7 +6,8 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from headway.models.fit import Fit
-from headway.models.plots import MEASURED, MODELLED, axis_label, light_grid, scale_of
+from headway.models.plots import MEASURED, MODELLED, axis_label, light_grid
+from headway.models.tables import scale_of
 
 
 def fit_figure(fit: Fit) -> Figure:

@@ -16,7 +16,8 @@ from headway.models.comparison import Comparison
 from headway.models.model import Model
 from headway.models.signature import MeasuredSignature
 from headway.models.solution import Solution
-from headway.models.units import Unit, readable, unit
+from headway.models.tables import scale_of
+from headway.models.units import Unit, unit
 
 MEASURED, MODELLED, SECOND = "#000000", "#0072b2", "#d55e00"
 """Black, blue and vermilion of Okabe and Ito: distinct for the colour-blind, and in grey."""
@@ -31,18 +32,6 @@ def axis_label(name: str, shown: Unit) -> str:
     """Words and unit for an axis."""
     words = name.replace("_", " ")
     return f"{words} [{shown}]" if shown.text else words
-
-
-def scale_of(values: FloatArray, meant: Unit) -> Unit:
-    """The unit in which values take few digits."""
-    finite = np.abs(values[np.isfinite(values)])
-    best = (
-        readable(meant.dimension, float(np.sort(finite)[finite.size // 2]))
-        if finite.size
-        else meant
-    )
-    is_binary = "iB" in meant.text  # KiB stay KiB
-    return best if best.text and best.scale != 1 and not is_binary else meant
 
 
 def light_grid(axes: Any) -> None:

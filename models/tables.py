@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from headway.kinds import FloatArray
 from headway.models.units import ONE, Unit, header, readable
 
 Cell: TypeAlias = float | str | None
@@ -36,6 +37,15 @@ PIPE_WIDTH = 200
 """Width for text that does not go to a terminal: wide enough that nothing wraps."""
 
 
+def scale_of(values: FloatArray, meant: Unit) -> Unit:
+    """The unit in which values take few digits; what is meant in KiB stays so."""
+    finite = np.abs(values[np.isfinite(values)])
+    if not finite.size or "iB" in meant.text:
+        return meant
+    best = readable(meant.dimension, float(np.sort(finite, axis=None)[finite.size // 2]))
+    return best if best.text and best.scale != 1 else meant
+
+
 @dataclass(frozen=True)
 class Column:
     """A column: its name, the unit its numbers are in, and a cell a row (in SI).
@@ -58,15 +68,7 @@ class Column:
     def of(cls, name: str, values: Any, unit: Unit = ONE) -> "Column":
         """Make a column of an array, in a unit that shows its size with few digits."""
         numbers = np.atleast_1d(np.asarray(values, float)).ravel()
-        finite = np.abs(numbers[np.isfinite(numbers)])
-        best = (
-            readable(unit.dimension, float(np.sort(finite)[finite.size // 2]))
-            if finite.size
-            else unit
-        )
-        is_binary = "iB" in unit.text  # KiB stay KiB
-        chosen = best if best.text and best.scale != 1 and not is_binary else unit
-        return cls(name, tuple(numbers.tolist()), chosen)
+        return cls(name, tuple(numbers.tolist()), scale_of(numbers, unit))
 
     @property
     def heading(self) -> str:

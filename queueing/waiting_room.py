@@ -73,7 +73,7 @@ def solve(servers: Any, places: Any, load: Any) -> State:
     if is_symbolic(load, servers, places):
         return _symbolic(servers, places, load)
     m, room, a = np.broadcast_arrays(servers, places, np.asarray(load, float))
-    some = a > 0
+    some = a >= np.finfo(float).tiny  # of less, powers and shares of it vanish: nobody is there
     with np.errstate(over="ignore", under="ignore", divide="ignore", invalid="ignore"):
         state = _numeric(m, room - m, np.where(some, a, 1.0))
     idle = (0.0, 1.0, 0.0, 1.0)
