@@ -166,6 +166,16 @@ def check_domain(name: str, value: object, good: Callable[[Any], Any], must: str
         raise InvalidParameter(msg)
 
 
+def _ends(value: object) -> tuple[float, float] | None:
+    """Least and largest entry of an array of floats (NaN if one is); None of anything else.
+
+    Two passes; checking entry by entry makes four arrays, more than many a law costs.
+    """
+    if not isinstance(value, np.ndarray) or value.dtype != float or value.size == 0:
+        return None
+    return float(value.min()), float(value.max())
+
+
 def check_positive(name: str, value: object) -> None:
     """Refuse a number that is not positive and finite.
 
@@ -177,12 +187,16 @@ def check_positive(name: str, value: object) -> None:
         ...
     headway.errors.InvalidParameter: service_time is 0; it must be positive and finite
     """
-    check_domain(name, value, lambda x: (x > 0) & (x < math.inf), "positive and finite")
+    ends = _ends(value)
+    if ends is None or not (ends[0] > 0 and ends[1] < math.inf):
+        check_domain(name, value, lambda x: (x > 0) & (x < math.inf), "positive and finite")
 
 
 def check_not_negative(name: str, value: object) -> None:
     """Refuse a number that is negative or not finite."""
-    check_domain(name, value, lambda x: (x >= 0) & (x < math.inf), "zero or more and finite")
+    ends = _ends(value)
+    if ends is None or not (ends[0] >= 0 and ends[1] < math.inf):
+        check_domain(name, value, lambda x: (x >= 0) & (x < math.inf), "zero or more and finite")
 
 
 def check_count(name: str, value: object) -> None:
