@@ -1,13 +1,16 @@
 """Fits: the right values, honest uncertainty, and words where the data do not suffice."""
 
+import contextlib
 import json
 import math
+import sys
 
 import iminuit
 import lmfit
 import numpy as np
 import pytest
 
+from headway.cli import fit_command
 from headway.errors import MeasurementError
 from headway.models import (
     Measurements,
@@ -457,6 +460,32 @@ def test_too_few_points_for_any_server(tmp_path):
     path.write_text(CURVE + "100,3\n200,4\n300,6\n")
 
     assert "takes 4 different loads" in refusal("fit", "server", "--data", path)
+
+
+def test_progress_shows_on_a_terminal_only(monkeypatch):
+    seen = []
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: False, raising=False)
+    assert isinstance(fit_command._progress(10), contextlib.nullcontext)
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    with fit_command._progress(3) as step:
+        seen.extend(step() for _ in range(3))
+    assert len(seen) == 3
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (CURVE + "0,3\n100,4\n200,5\n300,6\n", "holds a load of 0"),
+        (CURVE + "100,4\n200,4\n300,4\n400,4\n", "the same at every load"),
+        (CURVE + "100,3\n100,4\n100,5\n100,6\n", "at one load"),
+        (CURVE + "100,0\n200,4\n300,5\n400,6\n", "must be above 0"),
+    ],
+)
+def test_bad_curves_for_the_family(tmp_path, text, told):
+    path = tmp_path / "curve.csv"
+    path.write_text(text)
+
+    assert told in refusal("fit", "server", "--data", path)
 
 
 def test_unknown_loss_is_refused():

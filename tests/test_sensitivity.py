@@ -5,7 +5,8 @@ import json
 import numpy as np
 import pytest
 
-from headway.models import ModelGraph, catalogue_model, what_it_takes
+from headway.models import Measurements, ModelGraph, catalogue_model, what_it_takes
+from headway.models.fit_elasticities import elasticities
 from headway.models.sensitivity import sensitivity
 from headway.queueing import MM1, MMm
 from tests.command import headway, refusal
@@ -140,3 +141,23 @@ def test_random_points(seed):
     for name in ("arrival_rate", "delay", "cpu_time", "memory"):
         slope = central(model, "response_time", name)
         assert found[name].derivative == pytest.approx(slope, rel=1e-6)
+
+
+def test_elasticities_of_a_fit_have_intervals():
+    """For M/M/1 the elasticity of R is 1 / (1 - U): its interval is that of s, propagated."""
+    loads = np.linspace(100, 900, 10)
+    exact = 1e-3 / (1 - loads * 1e-3)
+    times = exact * (1 + 0.03 * np.random.default_rng(6).standard_normal(10))
+    rows = "\n".join(f"{x!r},{y!r}" for x, y in zip(loads.tolist(), times.tolist(), strict=True))
+    data = Measurements.parse(f"throughput_ops_s,response_s\n{rows}\n", "curve")
+    one = ModelGraph("one").declare("s").station("cpu", MM1("s")).at(s=5e-4)
+    fit = one.fit(data, ["s"])
+
+    found = elasticities(fit, 800.0)
+
+    s = fit.values["s"]
+    row = next(r for r in found.rows() if r["output"] == "response_time" and r["parameter"] == "s")
+    assert row["elasticity"] == pytest.approx(1 / (1 - 800 * s))
+    half = (fit.ci95["s"][1] - s) * 800 / (1 - 800 * s) ** 2
+    assert row["ci95"][1] - row["elasticity"] == pytest.approx(half, rel=1e-5)
+    assert "95 % interval" in str(found)
