@@ -119,7 +119,7 @@ def _family(
     loss: str,
 ) -> Answer:
     """Fit every form of a server to every curve."""
-    from headway.models.fit_search import Loss
+    from headway.models.fit_loss import Loss
     from headway.models.fit_server import fit_server
     from headway.models.fit_server_tables import SideBySide
     from headway.models.signature import Range
@@ -148,7 +148,7 @@ def _fitted(
 ) -> Answer:
     """Fit one model to one file."""
     from headway.models.fit import fit_model
-    from headway.models.fit_search import Loss
+    from headway.models.fit_loss import Loss
     from headway.models.signature import Range
 
     if len(data) > 1:

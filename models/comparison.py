@@ -217,7 +217,7 @@ def compare(
 def _solved(model: Model, found: Match) -> Solution:
     """Solve at the measured points; a closed model paces itself to the delivered throughput.
 
-    Where the curve bends back nobody thinks, and response time is population by throughput.
+    Where the curve bends back nobody thinks longer than the model's think time.
     """
     if "throughput" not in found.inputs:
         return model.at(found.inputs).solve()

@@ -22,8 +22,9 @@ from headway.models.fit_identify import (
     precision,
     structure,
 )
+from headway.models.fit_loss import Loss
 from headway.models.fit_problem import Problem, problem
-from headway.models.fit_search import STARTS, Found, Loss, search
+from headway.models.fit_search import STARTS, Found, search
 from headway.models.fit_uncertainty import (
     Uncertainty,
     band,
@@ -59,8 +60,6 @@ class Fit(Shown):
         The fitted model held against the measurements.
     problem, found
         What was solved, and the end of the search.
-    loss
-        How residuals counted.
     samples
         Free parameters by bootstrap round; no rows where none was asked for.
     """
@@ -71,7 +70,6 @@ class Fit(Shown):
     comparison: Comparison
     problem: Problem
     found: Found
-    loss: Loss
     samples: FloatArray
 
     def __repr__(self) -> str:
@@ -124,14 +122,14 @@ class Fit(Shown):
     def leave_one_out(self) -> FloatArray:
         """Relative error at each point when the others alone determine the parameters."""
         groups = [np.arange(len(self.problem.used)) == k for k in np.flatnonzero(self.problem.used)]
-        return left_out_errors(self.problem, self.found, self.loss, groups)
+        return left_out_errors(self.problem, self.found, groups)
 
     @cached_property
     def leave_last_load_out(self) -> float:
         """Largest relative error at the highest load when it is left out."""
         loads = np.where(self.problem.used, self.comparison.load.values, -np.inf)
         group = loads >= loads.max()
-        errors = left_out_errors(self.problem, self.found, self.loss, [group])
+        errors = left_out_errors(self.problem, self.found, [group])
         return float(np.abs(errors).max())
 
     @property
@@ -289,13 +287,13 @@ def fit_model(
     """
     bounded = _bounded(model, bounds or {})
     kept = _within(measurements, bounded, x, y, within)
-    solved = problem(bounded, match(bounded, kept, x, y), free, measurements.source)
-    found = search(solved, starts, loss)
+    solved = problem(bounded, match(bounded, kept, x, y), free, measurements.source, loss)
+    found = search(solved, starts)
     values = dict(zip(free, map(float, found.free), strict=True))
     fitted = bounded.at(values)
-    samples = bootstrap(solved, found, loss, rounds, seen) if rounds else np.zeros((0, len(free)))
+    samples = bootstrap(solved, found, rounds, seen) if rounds else np.zeros((0, len(free)))
     comparison = compare(fitted, kept, x, y)
-    return Fit(bounded, fitted, kept, comparison, solved, found, loss, samples)
+    return Fit(bounded, fitted, kept, comparison, solved, found, samples)
 
 
 def _bounded(model: Model, bounds: Mapping[str, tuple[float, float]]) -> Model:

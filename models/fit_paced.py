@@ -3,8 +3,8 @@
 A load generator of N processes paces itself: it thinks until the load asked for is reached.
 So the throughput X of a point is measured and its think time follows. By Schweitzer's
 approximation the stations of a closed network at throughput X are those of an open one whose
-queues are seen by (N - 1)/N of the load; the think time is Z = N/X - R. Where none is left,
-on the branch that bends back, R = N/X by Little's law.
+queues are seen by (N - 1)/N of the load; the think time is N/X - R. The model's own think time
+Z is the least: at it, on the branch that bends back, R = N/X - Z by Little's law.
 """
 
 from collections.abc import Mapping, Sequence
@@ -79,25 +79,37 @@ def paced_evaluator(model: Model, rate: FloatArray, full: Any, names: tuple[str,
     model
         With values for every parameter.
     rate, full
-        Delivered throughput by point [1/s], and points at which nobody thinks.
+        Delivered throughput by point [1/s], and points at which nobody thinks longer than least.
     names
         Free parameters.
     """
     paced = compiled_forms(*_forms(model), names)
 
     def predict(values: Mapping[str, Any]) -> FloatArray:
-        limit = values["population"] / rate
+        limit = _limit(values, rate)
         response = paced.predict({**values, "throughput": rate})
         paced_or_full: FloatArray = np.where(full, limit, np.minimum(response, limit))
         return paced_or_full
 
     def slopes(values: Mapping[str, Any], wanted: Sequence[str]) -> FloatArray:
         found = paced.slopes({**values, "throughput": rate}, wanted)
-        limited = predict(values) >= values["population"] / rate
-        little = [1 / rate if name == "population" else 0 * rate for name in wanted]
+        limited = predict(values) >= _limit(values, rate)
+        little = [_limit_slope(name, rate) for name in wanted]
         return np.where(limited[:, None], np.stack(little, axis=-1), found)
 
     return Evaluator(predict, slopes, paced.smooth)
+
+
+def _limit(values: Mapping[str, Any], rate: FloatArray) -> FloatArray:
+    """Longest response time at a throughput, by Little's law; infinite where there is none."""
+    longest = np.asarray(values["population"] / rate - values["think_time"])
+    return np.where(longest > 0, longest, np.inf)
+
+
+def _limit_slope(name: str, rate: FloatArray) -> FloatArray:
+    if name == "population":
+        return 1 / rate
+    return np.full(rate.shape, -1.0 if name == "think_time" else 0.0)
 
 
 def _forms(model: Model) -> tuple[Any, list[Any]]:
@@ -119,12 +131,14 @@ def _forms(model: Model) -> tuple[Any, list[Any]]:
 def paced_solution(model: Model, rate: FloatArray, full: Any) -> Solution:
     """Solve a closed model at delivered throughputs; think times are those that give them.
 
+    The model's own think time is the least.
+
     Parameters
     ----------
     model
-        With values for every parameter but the think time.
+        With values for every parameter.
     rate, full
-        Delivered throughput by point [1/s], and points at which nobody thinks.
+        Delivered throughput by point [1/s], and points at which nobody thinks longer than least.
     """
     response = paced_evaluator(model, rate, full, ()).predict(model.inputs)
     spare = np.maximum(np.asarray(model.inputs["population"]) / rate - response, 0.0)

@@ -12,6 +12,7 @@ from headway.errors import InvalidParameter, MeasurementError, UnknownParameter
 from headway.kinds import FloatArray
 from headway.models.comparison import Match
 from headway.models.fit_evaluate import Evaluator, evaluator
+from headway.models.fit_loss import Loss
 from headway.models.fit_paced import bent_by_level, paced_evaluator
 from headway.models.formula import Formula
 from headway.models.model import Model
@@ -62,6 +63,8 @@ class Problem:
         Predictions and derivatives.
     whole
         Free parameters that count something: servers, jobs.
+    loss
+        How residuals count.
     """
 
     model: Model
@@ -72,6 +75,7 @@ class Problem:
     used: Any
     evaluate: Evaluator
     whole: tuple[str, ...] = ()
+    loss: Loss = Loss.LINEAR
 
     @cached_property
     def fixed(self) -> Mapping[str, Any]:
@@ -146,7 +150,9 @@ class Problem:
         )
 
 
-def problem(model: Model, found: Match, free: Sequence[str], source: str) -> Problem:
+def problem(
+    model: Model, found: Match, free: Sequence[str], source: str, loss: Loss = Loss.LINEAR
+) -> Problem:
     """Set a fit up.
 
     Parameters
@@ -159,6 +165,8 @@ def problem(model: Model, found: Match, free: Sequence[str], source: str) -> Pro
         Names of the parameters to determine.
     source
         What the points are, for messages.
+    loss
+        How residuals count.
 
     Raises
     ------
@@ -184,7 +192,7 @@ def problem(model: Model, found: Match, free: Sequence[str], source: str) -> Pro
         evaluate = evaluator(at_points, found.output, free, whole)
     scales = tuple(_scale(model, name) for name in free)
     used = np.ones(measured.shape, bool)
-    return Problem(at_points, tuple(free), scales, measured, sigma, used, evaluate, whole)
+    return Problem(at_points, tuple(free), scales, measured, sigma, used, evaluate, whole, loss)
 
 
 def _counts(model: Model) -> frozenset[str]:

@@ -2,16 +2,14 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from enum import StrEnum
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from headway.errors import InvalidParameter, Saturated
+from headway.errors import Saturated
 from headway.kinds import FloatArray
 from headway.models.fit_problem import Problem
-from headway.models.names import nearest
 
 STARTS = 12
 _DECADES = 2.0  # to each side of the initial value that random starts come from
@@ -19,30 +17,10 @@ _DRAWS = 48  # random starts looked at; the best of them are followed
 _AGREEING = 3  # runs that end alike before the rest is left out
 _ALIKE = 1e-6  # relative difference of two costs that count as one
 _HALVINGS = 60
+_FEW = 5  # free parameters up to which random starts find the best fit
+_KICKS = 6  # for each parameter beyond those
+_LOST = 4.0  # logarithms below its initial value from which a parameter fell to nothing
 _AT_BOUND = 1e-6  # relative distance to a bound within which a value lies at it
-
-
-class Loss(StrEnum):
-    """How large residuals count: squared, or less so that outliers pull less."""
-
-    LINEAR = "linear"
-    SOFT_L1 = "soft_l1"
-    HUBER = "huber"
-    CAUCHY = "cauchy"
-
-
-def loss_of(name: str) -> Loss:
-    """Find a loss by its name.
-
-    Raises
-    ------
-    InvalidParameter
-        For a name that is none.
-    """
-    if name not in set(Loss):
-        msg = f"loss is {name!r}{nearest(name, set(Loss))}"
-        raise InvalidParameter(msg)
-    return Loss(name)
 
 
 @dataclass(frozen=True)
@@ -64,7 +42,7 @@ class Found:
     at_bound: Any
 
 
-def search(problem: Problem, starts: int = STARTS, loss: Loss = Loss.LINEAR) -> Found:
+def search(problem: Problem, starts: int = STARTS) -> Found:
     """Find the values that fit best.
 
     Parameters
@@ -73,8 +51,6 @@ def search(problem: Problem, starts: int = STARTS, loss: Loss = Loss.LINEAR) -> 
         What to fit.
     starts
         How many starts are followed at most; 1 follows the initial values only.
-    loss
-        How residuals count.
 
     Raises
     ------
@@ -82,13 +58,13 @@ def search(problem: Problem, starts: int = STARTS, loss: Loss = Loss.LINEAR) -> 
         If no values were found at which the model sustains every measured load.
     """
     if problem.whole:
-        return _over_whole(problem, starts, loss)
+        return _over_whole(problem, starts)
     if not problem.names:
         return Found(np.array([]), _cost(problem, np.array([])), np.array([], bool))
     best: Found | None = None
     alike = 0
     for start in _starts(problem, starts):
-        found = _descend(problem, start, loss)
+        found = polish(problem, _by_ratios(problem, start))
         if best is None or found.cost < best.cost * (1 - _ALIKE):
             best, alike = found, 1
         elif found.cost <= best.cost * (1 + _ALIKE) + 1e-20:
@@ -96,6 +72,24 @@ def search(problem: Problem, starts: int = STARTS, loss: Loss = Loss.LINEAR) -> 
         if alike >= _AGREEING:
             break
     assert best is not None  # noqa: S101 - there is always one start
+    return _kicked(problem, best) if starts > 1 else best
+
+
+def _kicked(problem: Problem, best: Found) -> Found:
+    """Leave a valley by random kicks, and stay where it is deeper.
+
+    Few parameters have few valleys, which random starts find. With many, deeper ones lie near
+    good ones; what fell to nothing on the way starts again from its initial value.
+    """
+    many = len(problem.names) - _FEW
+    random = np.random.default_rng(20_001)
+    initial = _inner(problem, feasible(problem, problem.initial))
+    for _ in range(_KICKS * max(many, 0)):
+        inner = _inner(problem, best.free)
+        lost = np.array([s.logarithmic for s in problem.scales]) & (inner < initial - _LOST)
+        kicked = np.where(lost, initial, inner) + random.normal(size=len(inner))
+        start = _between(problem, best.free, _outer(problem, kicked))
+        best = min(best, polish(problem, start), key=lambda found: found.cost)
     return best
 
 
@@ -176,13 +170,8 @@ def _log_cost(problem: Problem, free: FloatArray) -> float:
     return float(np.sum(ratio**2)) if np.isfinite(ratio).all() else np.inf
 
 
-def _descend(problem: Problem, start: FloatArray, loss: Loss) -> Found:
-    """Search by logarithms of ratios first, which leads from far away, then for the best fit."""
-    start = _by_ratios(problem, start)
-    return polish(problem, start, loss)
-
-
 def _by_ratios(problem: Problem, start: FloatArray) -> FloatArray:
+    """Search by logarithms of ratios, which leads from far away."""
     from scipy.optimize import least_squares
 
     relative = (problem.measured / problem.sigma)[problem.used]
@@ -207,7 +196,7 @@ def _by_ratios(problem: Problem, start: FloatArray) -> FloatArray:
     return _outer(problem, result.x)
 
 
-def polish(problem: Problem, start: FloatArray, loss: Loss = Loss.LINEAR) -> Found:
+def polish(problem: Problem, start: FloatArray) -> Found:
     """Follow one start to its end in the parameters' own units, within their bounds.
 
     Steps to values at which a measured load is not sustained are never taken, so the
@@ -224,8 +213,8 @@ def polish(problem: Problem, start: FloatArray, loss: Loss = Loss.LINEAR) -> Fou
         inside,
         problem.jacobian,
         bounds=(low, high),
-        x_scale=np.maximum(np.abs(inside), 1e-12),
-        loss=loss.value,
+        x_scale=np.maximum(np.abs(inside), 0.01 * np.abs(problem.initial) + 1e-12),
+        loss=problem.loss.value,
         xtol=1e-12,
         ftol=1e-12,
         gtol=1e-12,
@@ -237,7 +226,7 @@ def polish(problem: Problem, start: FloatArray, loss: Loss = Loss.LINEAR) -> Fou
     return Found(result.x, float(result.cost), near)
 
 
-def _over_whole(problem: Problem, starts: int, loss: Loss) -> Found:
+def _over_whole(problem: Problem, starts: int) -> Found:
     """Look for the best whole number: from the best fraction on, or by steps of doubling."""
     name = problem.whole[0]
     index = problem.names.index(name)
@@ -246,12 +235,12 @@ def _over_whole(problem: Problem, starts: int, loss: Loss) -> Found:
     ends: dict[int, Found] = {}
     first, factor = problem.initial[index], 2.0
     if problem.relaxed:
-        relaxed = search(replace(problem, whole=()), starts, loss).free
+        relaxed = search(replace(problem, whole=()), starts).free
         first, factor, problem, starts = relaxed[index], 1.0, problem.starting(relaxed), 1
 
     def at(count: int) -> float:
         if count not in ends:
-            ends[count] = _held(problem, name, count, starts if not ends else 2, loss)
+            ends[count] = _held(problem, name, count, starts if not ends else 2)
         return ends[count].cost
 
     best = _climb(at, round(min(max(first, low), high)), (low, high), factor)
@@ -264,9 +253,9 @@ def _over_whole(problem: Problem, starts: int, loss: Loss) -> Found:
     )
 
 
-def _held(problem: Problem, name: str, count: int, starts: int, loss: Loss) -> Found:
+def _held(problem: Problem, name: str, count: int, starts: int) -> Found:
     try:
-        return search(problem.holding(name, float(count)), starts, loss)
+        return search(problem.holding(name, float(count)), starts)
     except Saturated:
         width = len(problem.names) - 1
         return Found(np.full(width, np.nan), np.inf, np.zeros(width, bool))

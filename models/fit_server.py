@@ -15,7 +15,7 @@ from headway.errors import HeadwayError, MeasurementError
 from headway.kinds import FloatArray
 from headway.models.fit import Fit, fit_model
 from headway.models.fit_closed import clients_of
-from headway.models.fit_search import Loss
+from headway.models.fit_loss import Loss
 from headway.models.fit_uncertainty import student
 from headway.models.measurements import Measurements
 from headway.models.model import Model

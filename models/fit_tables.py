@@ -39,8 +39,9 @@ def _parameter_table(fit: Fit) -> Table:
 def _parameter_cells(fit: Fit, name: str) -> tuple[str, ...]:
     parameter = fit.model.parameters[name]
     value, error = fit.values[name], fit.standard_errors[name]
-    unit = shown_unit(parameter.unit, value)
     low, high = fit.ci95[name]
+    at_bound = error == 0 and math.isfinite(high)  # then the interval says how large it may be
+    unit = shown_unit(parameter.unit, high if at_bound else value)
     interval = f"{_short(low, unit)} to {_short(high, unit)} {unit}".rstrip()
     initial = fit.initial.parameters[name]
     return rounded(value, error, unit), interval, initial.shown(_single(initial)), parameter.doc
@@ -110,7 +111,7 @@ def _bottleneck(fit: Fit, peak: int) -> str:
     solution = fit.comparison.solution
     name = str(np.ravel(solution.bottleneck)[peak])
     busy = _at(solution[f"{name}.utilisation"], solution, peak)
-    unit = fit.model.meaning("throughput").unit
+    unit = fit.comparison.load.unit
     limit = _at(solution.saturation_throughput, solution, peak) / unit.scale
     if not math.isfinite(limit):
         return "no station saturates in this model"

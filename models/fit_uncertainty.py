@@ -15,12 +15,14 @@ import numpy as np
 
 from headway.errors import Saturated
 from headway.kinds import FloatArray
+from headway.models.fit_loss import loss_derivatives
 from headway.models.fit_problem import Problem
-from headway.models.fit_search import Found, Loss, polish
+from headway.models.fit_search import Found, polish
 
 CONFIDENCE = 0.95
 _SYMMETRIC = 0.15  # relative standard error up to which an interval is taken as symmetric
 _WIDEST = 1e6  # factor from the best value at which a profile is given up
+_FLAT = 0.02  # least curvature: where most points are outliers, a robust cost bends the wrong way
 _BISECTIONS = 18
 _RANK = 1e-7  # relative singular value below which a combination has no effect
 
@@ -32,7 +34,7 @@ class Uncertainty:
     Parameters
     ----------
     variance
-        Of the residuals: 1 where the stated standard errors are right.
+        What the cost varies by: that of the residuals, 1 where the stated errors are right.
     covariance
         Of the free parameters; infinite where nothing is known.
     degrees
@@ -74,10 +76,22 @@ def uncertainty(problem: Problem, found: Found) -> Uncertainty:
     inside = ~found.at_bound
     jacobian = problem.jacobian(found.free)[:, inside]
     degrees = int(problem.used.sum()) - len(found.free)
-    variance = 2 * found.cost / degrees if degrees > 0 else np.nan
+    first, second = loss_derivatives(problem.residuals(found.free), problem.loss)
+    curvature = float(second.mean())
+    curvature /= (
+        1 + len(found.free) / len(second) * float(second.var()) / curvature**2
+    )  # few points
+    variance = float(np.sum(first**2)) / degrees / curvature if degrees > 0 else np.nan
     covariance = np.zeros((len(found.free), len(found.free)))
-    covariance[np.ix_(inside, inside)] = variance * _inverse(jacobian, found.free[inside])
+    inverse = _inverse(jacobian, found.free[inside])
+    covariance[np.ix_(inside, inside)] = variance / curvature * inverse
     return Uncertainty(variance, covariance, degrees)
+
+
+def _curvature(second: FloatArray, parameters: int) -> float:
+    """Mean curvature of the cost, smaller where few points show it (Huber)."""
+    mean = max(float(second.mean()), _FLAT)
+    return mean / (1 + parameters / len(second) * float(second.var()) / mean**2)
 
 
 def _inverse(jacobian: FloatArray, free: FloatArray) -> FloatArray:
@@ -171,7 +185,9 @@ def _held_cost(
 
 
 def _smooth(problem: Problem) -> Problem:
-    """Keep counts where they are: a profile of another parameter moves what is continuous."""
+    """Move what is continuous: counts too where fractions of them make sense, else they stay."""
+    if problem.relaxed:
+        return replace(problem, whole=())
     for name in problem.whole:
         value = float(problem.model.parameters[name].value)  # type: ignore[arg-type]
         problem = problem.holding(name, value)
@@ -183,12 +199,12 @@ def _named(problem: Problem, held: str, others: FloatArray) -> list[tuple[str, f
     return list(zip(names, others.tolist(), strict=True))
 
 
-def left_out_errors(problem: Problem, found: Found, loss: Loss, groups: list[Any]) -> FloatArray:
+def left_out_errors(problem: Problem, found: Found, groups: list[Any]) -> FloatArray:
     """Relative errors at points when they are left out, group by group.
 
     Parameters
     ----------
-    problem, found, loss
+    problem, found
         The fit.
     groups
         Marks of the points to leave out together.
@@ -205,20 +221,18 @@ def left_out_errors(problem: Problem, found: Found, loss: Loss, groups: list[Any
         if int(rest.used.sum()) < len(rest.names):
             errors.append(np.full(int(missing.sum()), np.inf))
             continue
-        moved = polish(rest, free, loss).free
+        moved = polish(rest, free).free
         predicted = rest.predict(moved)
         errors.append((predicted / problem.measured - 1)[missing])
     return np.concatenate(errors)
 
 
-def bootstrap(
-    problem: Problem, found: Found, loss: Loss, rounds: int, seen: Callable[[], None]
-) -> FloatArray:
+def bootstrap(problem: Problem, found: Found, rounds: int, seen: Callable[[], None]) -> FloatArray:
     """Refit to predictions plus errors drawn from those observed, again and again.
 
     Parameters
     ----------
-    problem, found, loss
+    problem, found
         The fit.
     rounds
         How often.
@@ -241,7 +255,7 @@ def bootstrap(
         drawn = predicted + problem.sigma * random.choice(errors, len(errors))
         again = replace(best, measured=np.maximum(drawn, 1e-3 * predicted))
         try:
-            ended = polish(again, free, loss).free
+            ended = polish(again, free).free
         except Saturated:
             ended = free
         values = dict(zip(problem.names, found.free, strict=True))

@@ -176,7 +176,7 @@ class Model(Shown):
             Rounds of bootstrap for the intervals; 0 for none.
         """
         from headway.models.fit import fit_model
-        from headway.models.fit_search import loss_of
+        from headway.models.fit_loss import loss_of
         from headway.models.signature import Range
 
         within, kind = Range(low, high), loss_of(loss)

@@ -5,13 +5,13 @@ import pytest
 
 from headway.models import Measurements, catalogue_model, fit_model
 from headway.models.fit_families import FAMILIES, family
+from headway.models.fit_loss import Loss
 from headway.models.fit_paced import bent_by_level
-from headway.models.fit_search import Loss
 from headway.models.regression import regression_line
 
 FREE = ("trips", "trips_on_miss", "cpu_time", "messages", "disk_time", "touched_per_load")
-SHARED = (*FREE, "growth", "delay", "writes")
-START = {"touched_per_load": "0.2 MB*s", "delay": "2 ms", "disk_time": "9 ms"}
+SHARED = (*FREE, "growth", "delay", "writes", "population", "think_time")
+START = {"touched_per_load": "0.2 MB*s", "delay": "2 ms", "disk_time": "9 ms", "think_time": "3 ms"}
 
 
 def calibrated(system):
@@ -36,9 +36,9 @@ def test_one_parameter_set_for_all_families(system, median, ninety):
 
     assert np.median(errors[~bend]) <= median
     assert np.percentile(errors[~bend], 90) <= ninety
-    # 49 to 60 requests circulate on the RAID's bends, so one number is 10.1 % off at worst
-    assert errors[bend].max() <= 0.101
+    assert errors[bend].max() <= 0.10
     assert fit.values["trips"] == pytest.approx(2, abs=0.5)  # request and reply
+    assert 4e-3 < fit.values["think_time"] < 8e-3  # the client's own time; one for both systems
     assert 0.5 * 2.42 < fit.values["messages"] < 2 * 2.42  # section 5.3.3; N31 finds 1.8 and 3.7
 
 
@@ -100,3 +100,16 @@ def test_families_in_one_table(system):
     assert isinstance(data, Measurements)
     assert set(data.labels["family"]) == set(FAMILIES[system])
     assert np.isfinite(data.column("latency").values).all()
+
+
+@pytest.mark.slow
+def test_deepest_valley_is_found_whatever_the_order_of_parameters():
+    """Twelve parameters have many valleys; 1e-4 as a whole number of jobs is climbed to."""
+    model = catalogue_model("server-nfs").with_preset("scsi").at(START)
+    free = (*SHARED, "bytes")
+    costs = [
+        fit_model(model, family("scsi"), names, loss=Loss.SOFT_L1, starts=24).found.cost
+        for names in (free, free[::-1], free[6:] + free[:6])
+    ]
+
+    assert costs == pytest.approx([min(costs)] * 3, rel=1e-4)

@@ -1,0 +1,80 @@
+"""Closed populations: seen in a curve, fitted, and paced."""
+
+import numpy as np
+import pytest
+
+from headway.models import (
+    Measurements,
+    catalogue_model,
+    fit_model,
+)
+from headway.models.fit_closed import clients_of
+from headway.models.fit_paced import bent
+from tests.fit_data import TWO, table
+
+
+@pytest.mark.slow
+def test_intervals_of_a_closed_model_cover_the_truth():
+    model = catalogue_model("server-closed").at(
+        population=40, delay=2e-3, service_time=1e-3, servers=1
+    )
+    loads = np.linspace(100, 950, 10)
+    free = ["delay", "service_time"]
+    exact = model.compare(table(loads, np.full(10, 5e-3))).predicted
+    hits = dict.fromkeys(free, 0)
+    for seed in range(400):
+        times = exact * (1 + 0.03 * np.random.default_rng(seed).standard_normal(10))
+        found = fit_model(model, table(loads, times), free, starts=1)
+        for parameter, (low, high) in found.ci95.items():
+            hits[parameter] += low <= model.parameters[parameter].value <= high
+
+    for parameter, count in hits.items():
+        assert 0.92 <= count / 400 <= 0.98, (parameter, count)
+
+
+def test_a_curve_that_bends_back_is_closed():
+    rate = np.array([100.0, 300, 500, 700, 800, 850, 820, 780])
+    time = np.array([2.1, 2.4, 3.0, 4.6, 8.0, 47.0, 48.8, 51.3]) * 1e-3
+    data = table(rate, time)
+
+    seen = clients_of(data)
+    assert seen.bent.tolist() == [False] * 5 + [True] * 3
+    assert seen.population == pytest.approx(40, rel=0.01)
+    found = (
+        catalogue_model("server-closed")
+        .at(population=20)
+        .fit(data, ["delay", "service_time", "population"])
+    )
+    assert found.values["population"] == 40
+    bend = found.comparison.relative_error[5:]
+    assert np.abs(bend).max() < 0.01  # Little's law; throughput is printed to three digits
+    open_model = TWO.at(delay=1e-3, s=1e-3).fit(data, ["delay", "s"])
+    assert any("the curve bends back" in text for text in open_model.warnings)
+
+
+def test_throughput_behind_its_request_is_closed():
+    text = "requested_ops_s,throughput_ops_s,response_ms\n100,100,2\n200,200,3\n400,300,100\n"
+    seen = clients_of(Measurements.parse(text, "curve"))
+
+    assert seen.behind.tolist() == [False, False, True]
+    assert seen.population == pytest.approx(30)
+
+
+def test_rising_curves_do_not_bend():
+    assert not bent(np.array([1.0, 2, 3]), np.array([1.0, 1, 9])).any()
+
+
+def test_pacing_agrees_with_the_solver():
+    """The think times that pacing finds give back the measured throughput."""
+    model = catalogue_model("server-closed").at(population=40, delay=2e-3, service_time=1e-3)
+    loads = np.linspace(100, 900, 5)
+    solution = model.compare(table(loads, np.full(5, 5e-3))).solution
+
+    again = solution.model.solve(method="schweitzer")
+    exact = solution.model.solve()
+
+    # the fixed point is settled to 1e-12 of the population
+    np.testing.assert_allclose(again.throughput, loads, rtol=1e-8)
+    np.testing.assert_allclose(again.response_time, solution.response_time, rtol=1e-6)
+    # Schweitzer's approximation is good to some percent below 80 % utilisation
+    np.testing.assert_allclose(exact.response_time[:4], solution.response_time[:4], rtol=0.05)
