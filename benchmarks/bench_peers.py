@@ -17,23 +17,13 @@ import time
 
 import numpy as np
 import pytest
+from timing import median
 
 from headway.models import ModelGraph
 from headway.queueing import MM1, MMm
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # peers warn of affairs of their own
 SERVERS, SERVICE_TIME = 28, 0.012
-
-
-def median(function, rounds=9):
-    """Median time of a call [s], after one that warms up."""
-    function()
-    times = []
-    for _ in range(rounds):
-        start = time.perf_counter()
-        function()
-        times.append(time.perf_counter() - start)
-    return float(np.median(times))
 
 
 def report(capsys, what, ours, theirs, peer, difference):

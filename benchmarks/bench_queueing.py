@@ -6,11 +6,11 @@ at. Peers are measured where they are installed: ``pip install line-solver``.
 
 import ctypes
 import subprocess
-import time
 from pathlib import Path
 
 import numpy as np
 import pytest
+from timing import median
 
 from headway.queueing import (
     MM1,
@@ -23,7 +23,6 @@ from headway.queueing import (
     solve_multiclass,
 )
 
-ROUNDS = 15
 SOURCE = Path(__file__).with_name("kernels.c")
 
 
@@ -38,17 +37,6 @@ def kernels(tmp_path_factory):
 
 def pointer(array):
     return ctypes.c_void_p(array.ctypes.data)
-
-
-def median(function, rounds=ROUNDS):
-    """Median time of a call [s], after one that warms up."""
-    function()
-    times = []
-    for _ in range(rounds):
-        start = time.perf_counter()
-        function()
-        times.append(time.perf_counter() - start)
-    return float(np.median(times))
 
 
 def report(capsys, what, ours, theirs, against, aim):

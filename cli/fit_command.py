@@ -15,9 +15,11 @@ from headway.cli.options import (
     check_picture,
     chosen_model,
     format_options,
+    free_option,
     load_limits,
     measured,
     model_argument,
+    names_of,
     plot_option,
     preset_option,
     range_options,
@@ -45,7 +47,7 @@ EXAMPLE = "Example: headway fit nfs-server --preset scsi --data curve.csv --free
     type=click.Path(path_type=Path),
     help="Measurements; the model server takes several, or a folder.",
 )
-@click.option("--free", metavar="A,B", help="Parameters to determine.")
+@free_option
 @click.option("--fix", multiple=True, metavar="NAME=VALUE", help="Hold a parameter; as --set.")
 @click.option("--bound", multiple=True, metavar="NAME=LOW:HIGH", help="Bounds of a free parameter.")
 @preset_option
@@ -154,14 +156,13 @@ def _fitted(
     if len(data) > 1:
         msg = f"{model.name} is fitted to one --data at a time; several go with {FAMILY}"
         raise InvalidParameter(msg)
-    names = [name.strip() for name in (free or "").split(",") if name.strip()]
     bounds = dict(_bound(model, text) for text in bound)
     curve = measured(data[0])
     with _progress(bootstrap) as seen:
         return fit_model(
             model,
             curve,
-            names,
+            names_of(free),
             x,
             y,
             Range(*limits),

@@ -72,6 +72,7 @@ plot_option = click.option(
     type=click.Path(path_type=Path),
     help="Draw into an .svg, .png or .pdf.",
 )
+free_option = click.option("--free", metavar="A,B", help="Parameters to determine from data.")
 data_option = click.option(
     "--data", required=True, metavar="FILE", type=click.Path(path_type=Path), help="Measured CSV."
 )
@@ -146,6 +147,11 @@ def chosen_model(
     if closing:
         model = model.closed(1)
     return apply_settings(model, (*settings, *closing))
+
+
+def names_of(text: str | None) -> list[str]:
+    """Read A,B as names."""
+    return [name.strip() for name in (text or "").split(",") if name.strip()]
 
 
 def check_picture(path: Path | None) -> None:

@@ -1,6 +1,7 @@
 """``headway sensitivity``: what each parameter does, what binds, what a target would take."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -10,12 +11,19 @@ from headway.cli.options import (
     chosen_model,
     closed_settings,
     format_options,
+    free_option,
+    measured,
     model_argument,
+    names_of,
     preset_option,
     set_option,
 )
 from headway.cli.output import present
 from headway.errors import InvalidParameter
+
+if TYPE_CHECKING:
+    from headway.models.fit import Fit
+    from headway.models.model import Model
 
 EXAMPLE = "Example: headway sensitivity nfs-server --preset raid --set arrival_rate=1200"
 
@@ -26,6 +34,13 @@ EXAMPLE = "Example: headway sensitivity nfs-server --preset raid --set arrival_r
 @set_option
 @click.option("--closed", metavar="N", help="Close the network: N jobs circulate.")
 @click.option("--think", metavar="TIME", help="Think time of a closed network.")
+@click.option(
+    "--data",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="Fit to this first; elasticities get intervals.",
+)
+@free_option
 @click.option("--target", metavar="OUTPUT=VALUE", help="What an output should be.")
 @click.option("--solve-for", "parameter", metavar="NAME", help="The parameter that is to do it.")
 @format_options
@@ -41,6 +56,8 @@ def command(
     settings: tuple[str, ...],
     closed: str | None,
     think: str | None,
+    data: Path | None,
+    free: str | None,
     target: str | None,
     parameter: str | None,
     output_format: Format | None,
@@ -56,7 +73,15 @@ def command(
     check_picture(plot)
     if (target is None) != (parameter is None):
         raise InvalidParameter("--target and --solve-for go together")
+    if (data is None) != (free is None):
+        raise InvalidParameter("--data and --free go together")
     chosen = chosen_model(model, preset, settings, closed_settings(closed, None, think))
+    if data is not None:
+        found = _fitted(chosen, data, names_of(free))
+        if target is None:
+            present(found.sensitivity(), output_format, plot)
+            return
+        chosen = found.model
     if target is None or parameter is None:
         present(sensitivity(chosen), output_format, plot)
         return
@@ -67,3 +92,10 @@ def command(
     check_output(chosen, output.strip())
     wanted = quantity(text, chosen.meaning(output.strip()).unit, output.strip())
     present(what_it_takes(chosen, output.strip(), wanted, parameter), output_format, plot)
+
+
+def _fitted(model: "Model", data: Path, free: list[str]) -> "Fit":
+    """Fit a model; the load that it was set to is where one looks, the data bring their own."""
+    from headway.models.fit import fit_model
+
+    return fit_model(model, measured(data), free)

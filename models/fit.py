@@ -8,7 +8,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -38,6 +38,9 @@ from headway.models.measurements import Measurements
 from headway.models.model import Model
 from headway.models.signature import ALL, Range
 from headway.models.tables import Shown, Table
+
+if TYPE_CHECKING:
+    from headway.models.sensitivity import Sensitivity
 
 
 def _ignore() -> None:
@@ -179,6 +182,12 @@ class Fit(Shown):
         predicted, slopes = at_loads(self.problem, self.found.free, np.asarray(loads, float))
         low, high = band(self.problem, self.known, slopes, predicted)
         return predicted, low, high
+
+    def sensitivity(self, arrival_rate: float | None = None) -> "Sensitivity":
+        """Elasticities at a load, with intervals; see `headway.models.fit_elasticities`."""
+        from headway.models.fit_elasticities import elasticities
+
+        return elasticities(self, arrival_rate)
 
     def loads(self) -> FloatArray:
         """Loads to draw over; none where the load is no arrival rate."""

@@ -18,7 +18,6 @@ from headway.models.solution import Solution
 from headway.models.tables import Column, Shown, Table
 
 _STEP = 1e-6  # relative; a central difference is then good to some 1e-9
-_SERIES = ("derivative", "elasticity")
 
 
 @dataclass(frozen=True)
@@ -31,10 +30,20 @@ class Effect:
         In SI units of the output per SI unit of the parameter.
     elasticity
         Relative change per relative change; NaN where either is zero.
+    half_width
+        Half of the elasticity's 95 % interval; None where the parameters are taken as given.
     """
 
     derivative: float
     elasticity: float
+    half_width: float | None = None
+
+    @property
+    def ci95(self) -> tuple[float, float] | None:
+        """95 % interval of the elasticity, where a fit gave the parameters."""
+        if self.half_width is None:
+            return None
+        return self.elasticity - self.half_width, self.elasticity + self.half_width
 
 
 @dataclass(frozen=True)
@@ -118,7 +127,10 @@ class Sensitivity(Shown):
     def to_csv(self) -> str:
         """A CSV row an output and parameter."""
         rows = self.rows()
-        titles = ("output", "parameter", *_SERIES)
+        if any("ci95" in row for row in rows):
+            ends = [dict(zip(("low", "high"), row.pop("ci95"), strict=True)) for row in rows]
+            rows = [row | end for row, end in zip(rows, ends, strict=True)]
+        titles = tuple(rows[0]) if rows else ("output", "parameter")
         return Table("", tuple(Column(t, tuple(r[t] for r in rows)) for t in titles)).to_csv()
 
     def plot(self) -> Any:
@@ -128,8 +140,9 @@ class Sensitivity(Shown):
         return tornado(self)
 
 
-def _entry(effect: Effect) -> dict[str, float]:
-    return {"derivative": effect.derivative, "elasticity": effect.elasticity}
+def _entry(effect: Effect) -> dict[str, Any]:
+    entry = {"derivative": effect.derivative, "elasticity": effect.elasticity}
+    return entry if effect.ci95 is None else {**entry, "ci95": list(effect.ci95)}
 
 
 def sensitivity(model: Model) -> Sensitivity:

@@ -28,7 +28,9 @@ def tornado(found: Sensitivity) -> Figure:
     for axes, (output, bars) in zip(all_axes, panels.items(), strict=True):
         names = [name for _, _, name in bars][::-1]
         sizes = [size for _, size, _ in bars][::-1]
-        axes.barh(names, sizes, color=[MODELLED if size > 0 else SECOND for size in sizes])
+        half = [found.effects[output][name].half_width or 0.0 for name in names]
+        colours = [MODELLED if size > 0 else SECOND for size in sizes]
+        axes.barh(names, sizes, color=colours, xerr=half if any(half) else None, capsize=3)
         axes.axvline(0, color="0.5", linewidth=0.8)
         axes.set_title(f"{output.replace('_', ' ')}: % per 1 % of", fontsize="medium")
         axes.spines[["top", "right"]].set_visible(False)

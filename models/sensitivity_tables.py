@@ -5,7 +5,6 @@ import math
 from headway.models.model import Model
 from headway.models.sensitivity import Effect, Sensitivity
 from headway.models.tables import Column, Table
-from headway.models.units import unit
 
 _FLAT = 1e-12  # elasticity below which a parameter has no effect
 _VISIBLE = 5e-4  # elasticity below which tables show none
@@ -24,7 +23,7 @@ def _elasticity_table(found: Sensitivity) -> Table:
         Column("value", tuple(_value(found.model, name) for name in names)),
     ]
     for output, effects in found.effects.items():
-        cells = [_percent(effects[name].elasticity) for name in names]
+        cells = [_percent(effects[name]) for name in names]
         columns.append(Column(output.replace("_", " "), tuple(cells)))
     preset = f" ({found.model.preset})" if found.model.preset else ""
     title = f"{found.model.name}{preset}: change of each output [%] per 1 % of each parameter"
@@ -35,8 +34,12 @@ def _matters(effect: Effect | None) -> bool:
     return effect is not None and abs(effect.elasticity) > _FLAT
 
 
-def _percent(elasticity: float) -> str:
-    return f"{elasticity:+.3f}" if abs(elasticity) >= _VISIBLE else "-"
+def _percent(effect: Effect) -> str:
+    """Write an elasticity, with half of its interval where there is one."""
+    if abs(effect.elasticity) < _VISIBLE:
+        return "-"
+    sure = "" if effect.half_width is None else f" ± {effect.half_width:.3f}"
+    return f"{effect.elasticity:+.3f}{sure}"
 
 
 def _value(model: Model, name: str) -> str:
@@ -50,6 +53,9 @@ def _sentences(found: Sensitivity) -> list[str]:
         f"{b.station} at {b.saturation_throughput / rate.scale:.6g} {rate}" for b in found.binds
     ]
     sentences = []
+    effects = [effect for each in found.effects.values() for effect in each.values()]
+    if any(effect.half_width is not None for effect in effects):
+        sentences.append("± is half of a 95 % interval, from the fit")
     if shown:
         following = f"; were that relieved, {shown[1]} is next" if len(shown) > 1 else ""
         sentences.append(f"{shown[0].replace(' at ', ' binds: it saturates at ', 1)}{following}")
@@ -67,7 +73,7 @@ def _derivative_table(found: Sensitivity) -> Table:
             if abs(effect.derivative) > 0 and math.isfinite(effect.derivative):
                 by = found.model.parameters[name].unit
                 size = effect.derivative * by.scale / shown.scale
-                units = f"{shown or unit('1')} per {by or unit('1')}"
+                units = f"{str(shown) or 1} per {str(by) or 1}"
                 rows.append((output, name, f"{size:.4g}", units))
     titles = ("output", "parameter", "derivative", "unit")
     cells = zip(*rows, strict=True) if rows else [()] * 4

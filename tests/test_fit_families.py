@@ -4,26 +4,17 @@ import numpy as np
 import pytest
 
 from headway.models import Measurements, catalogue_model, fit_model
-from headway.models.fit_families import FAMILIES, family
+from headway.models.fit_families import (
+    FAMILIES,
+    FREE,
+    START,
+    calibrated,
+    family,
+    on_bend,
+    predicted_from_baseline,
+)
 from headway.models.fit_loss import Loss
-from headway.models.fit_paced import bent_by_level
 from headway.models.regression import regression_line
-
-FREE = ("trips", "trips_on_miss", "cpu_time", "messages", "disk_time", "touched_per_load")
-SHARED = (*FREE, "growth", "delay", "writes", "population", "think_time")
-START = {"touched_per_load": "0.2 MB*s", "delay": "2 ms", "disk_time": "9 ms", "think_time": "3 ms"}
-
-
-def calibrated(system):
-    free = (*SHARED, "bytes") if system == "scsi" else SHARED
-    model = catalogue_model("server-nfs").with_preset(system).at(START)
-    return fit_model(model, family(system), free, loss=Loss.SOFT_L1, starts=24)
-
-
-def marks(fit):
-    settings = {n: v for n, v in fit.problem.fixed.items() if np.ndim(v)}
-    rate, time = fit.comparison.load.values, fit.comparison.measured.values
-    return bent_by_level(settings, rate, time)
 
 
 @pytest.mark.slow
@@ -32,7 +23,7 @@ def marks(fit):
 )
 def test_one_parameter_set_for_all_families(system, median, ninety):
     fit = calibrated(system)
-    errors, bend = np.abs(fit.comparison.relative_error), marks(fit)
+    errors, bend = np.abs(fit.comparison.relative_error), on_bend(fit.measurements)
 
     assert np.median(errors[~bend]) <= median
     assert np.percentile(errors[~bend], 90) <= ninety
@@ -46,8 +37,7 @@ def test_one_parameter_set_for_all_families(system, median, ninety):
 def test_outstanding_requests_where_curves_bend(system, least, most):
     data = family(system)
     rate, time = data.column("throughput").values, data.column("response").values
-    settings = {n: data.column(n).values for n in ("latency", "overhead", "bandwidth")}
-    inside = (rate * time)[bent_by_level(settings, rate, time)]
+    inside = (rate * time)[on_bend(data)]
 
     assert inside.size > 10
     assert least <= inside.min()
@@ -106,10 +96,21 @@ def test_families_in_one_table(system):
 def test_deepest_valley_is_found_whatever_the_order_of_parameters():
     """Twelve parameters have many valleys; 1e-4 as a whole number of jobs is climbed to."""
     model = catalogue_model("server-nfs").with_preset("scsi").at(START)
-    free = (*SHARED, "bytes")
+    free = (*FREE, "bytes")
     costs = [
         fit_model(model, family("scsi"), names, loss=Loss.SOFT_L1, starts=24).found.cost
         for names in (free, free[::-1], free[6:] + free[:6])
     ]
 
     assert costs == pytest.approx([min(costs)] * 3, rel=1e-4)
+
+
+@pytest.mark.parametrize(("system", "median"), [("scsi", 0.03), ("raid", 0.10)])
+def test_families_are_predicted_from_the_baseline_alone(system, median):
+    found = predicted_from_baseline(system)
+    errors = {entry.family: float(np.median(np.abs(entry.errors))) for entry in found}
+    theirs = {entry.family: float(np.median(np.abs(entry.thesis_errors))) for entry in found}
+
+    assert set(errors) == set(FAMILIES[system])
+    assert max(errors.values()) <= median
+    assert all(errors[name] < theirs[name] for name in errors)

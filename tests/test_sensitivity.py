@@ -4,13 +4,14 @@ import json
 
 import numpy as np
 import pytest
+from matplotlib.container import ErrorbarContainer
 
-from headway.models import Measurements, ModelGraph, catalogue_model, what_it_takes
-from headway.models.fit_elasticities import elasticities
+from headway.models import Measurements, ModelGraph, catalogue_model, data_path, what_it_takes
 from headway.models.sensitivity import sensitivity
 from headway.queueing import MM1, MMm
 from tests.command import headway, refusal
 
+CURVE = data_path("network_sensitivity/table_a_5_raid_performance.csv")
 RAID = catalogue_model("nfs-server").with_preset("raid").at(arrival_rate=1200.0)
 PROGRAM = (
     ModelGraph("program")
@@ -153,11 +154,28 @@ def test_elasticities_of_a_fit_have_intervals():
     one = ModelGraph("one").declare("s").station("cpu", MM1("s")).at(s=5e-4)
     fit = one.fit(data, ["s"])
 
-    found = elasticities(fit, 800.0)
+    found = fit.sensitivity(800.0)
 
     s = fit.values["s"]
     row = next(r for r in found.rows() if r["output"] == "response_time" and r["parameter"] == "s")
     assert row["elasticity"] == pytest.approx(1 / (1 - 800 * s))
     half = (fit.ci95["s"][1] - s) * 800 / (1 - 800 * s) ** 2
     assert row["ci95"][1] - row["elasticity"] == pytest.approx(half, rel=1e-5)
-    assert "95 % interval" in str(found)
+    assert f"{row['elasticity']:+.3f} ± {half:.3f}" in str(found)
+    assert found.to_csv().startswith("output,parameter,derivative,elasticity,low,high\n")
+    effect = json.loads(found.to_json())["outputs"]["response_time"]["s"]
+    assert effect["ci95"] == pytest.approx(row["ci95"])
+    whiskers = [c for c in found.plot().axes[0].containers if isinstance(c, ErrorbarContainer)]
+    assert len(whiskers) == 1
+
+
+def test_command_fits_first_where_data_are_given():
+    start = ("sensitivity", "nfs-server", "--preset", "raid", "--set", "arrival_rate=1200")
+    fitted = (*start, "--data", CURVE, "--free", "delay,cpu_time")
+    document = json.loads(headway(*fitted, "--json").out)["outputs"]["response_time"]
+    wanted = headway(*fitted, "--target", "response_time=10ms", "--solve-for", "cpu_time")
+
+    low, high = document["cpu_time"]["ci95"]
+    assert low < document["cpu_time"]["elasticity"] < high
+    assert "cpu_time" in wanted.out
+    assert "--data and --free go together" in refusal(*start, "--free", "delay")

@@ -1,0 +1,18 @@
+"""How long a call takes, for benchmarks that compare within one run."""
+
+import time
+
+import numpy as np
+
+ROUNDS = 15
+
+
+def median(function, rounds=ROUNDS):
+    """Median time of a call [s], after one that warms up."""
+    function()
+    times = []
+    for _ in range(rounds):
+        start = time.perf_counter()
+        function()
+        times.append(time.perf_counter() - start)
+    return float(np.median(times))
