@@ -25,7 +25,7 @@ from headway.cli.options import (
     range_options,
     set_option,
 )
-from headway.cli.output import Answer, present, write_whole
+from headway.cli.output import Answer, present, write_and_say
 from headway.errors import InvalidParameter
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ def command(
         answer = _fitted(chosen, data, free, bound, x, y, limits, loss, bootstrap)
     content = None if out is None else _toml(answer)
     if out is not None and content is not None:
-        write_whole(out, content)
+        write_and_say(out, content)
     present(answer, output_format, plot)
 
 

@@ -124,5 +124,10 @@ def write_plot(answer: Drawn, path: Path) -> None:
     """Draw an answer's plot into a file and say so on stderr."""
     from headway.models.plots import picture, picture_format
 
-    write_whole(path, picture(answer.plot(), picture_format(path)))
+    write_and_say(path, picture(answer.plot(), picture_format(path)))
+
+
+def write_and_say(path: Path, content: bytes) -> None:
+    """Write a file whole, and say so on stderr."""
+    write_whole(path, content)
     click.echo(f"wrote {path}", err=True)

@@ -5,11 +5,12 @@ from dataclasses import replace
 
 import numpy as np
 
+from headway.errors import Saturated
 from headway.kinds import FloatArray
 from headway.models.fit import Fit
 from headway.models.fit_uncertainty import student
 from headway.models.model import Model
-from headway.models.sensitivity import Sensitivity, sensitivity
+from headway.models.sensitivity import Effect, Sensitivity, sensitivity
 
 _STEP = 1e-4  # relative step of a fitted parameter; elasticities are themselves good to 1e-9
 
@@ -41,7 +42,7 @@ def elasticities(fit: Fit, arrival_rate: float | None = None) -> Sensitivity:
     """
     model = fit.model if arrival_rate is None else fit.model.at(arrival_rate=arrival_rate)
     here = sensitivity(model)
-    slopes = [_slopes(model, name, value, here) for name, value in fit.values.items()]
+    slopes = [_slopes(fit, model, name, here) for name in fit.free]
     spread = np.nan_to_num(fit.known.covariance, posinf=0.0)
     factor = student(fit.known.degrees)
     effects = {
@@ -57,21 +58,31 @@ def elasticities(fit: Fit, arrival_rate: float | None = None) -> Sensitivity:
 
 
 def _slopes(
-    model: Model, name: str, value: float, here: Sensitivity
+    fit: Fit, model: Model, name: str, here: Sensitivity
 ) -> Mapping[str, Mapping[str, float]]:
     """How fast each elasticity changes with one fitted parameter."""
-    step = _STEP * value
-    up, down = (sensitivity(model.at({name: value + side * step})).effects for side in (1, -1))
+    ends = fit.problem.around(name, fit.values[name], _STEP)
+    (low, below), (high, above) = ((end, _effects(model, name, end, here)) for end in ends)
     return {
         output: {
             other: float(
-                np.nan_to_num(up[output][other].elasticity - down[output][other].elasticity)
-                / (2 * step)
+                np.nan_to_num(above[output][other].elasticity - below[output][other].elasticity)
+                / (high - low)
             )
             for other in effects
         }
         for output, effects in here.effects.items()
     }
+
+
+def _effects(
+    model: Model, name: str, value: float, here: Sensitivity
+) -> Mapping[str, Mapping[str, Effect]]:
+    """The effects at another value of a parameter; those here where it saturates there."""
+    try:
+        return sensitivity(model.at({name: value})).effects
+    except Saturated:
+        return here.effects
 
 
 def _error(slopes: Sequence[float], spread: FloatArray) -> float:

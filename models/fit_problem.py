@@ -11,10 +11,10 @@ import numpy as np
 from headway.errors import InvalidParameter, MeasurementError, UnknownParameter
 from headway.kinds import FloatArray
 from headway.models.comparison import Match
+from headway.models.counts import counts
 from headway.models.fit_evaluate import Evaluator, evaluator
 from headway.models.fit_loss import Loss
 from headway.models.fit_paced import bent_by_level, paced_evaluator
-from headway.models.formula import Formula
 from headway.models.model import Model
 from headway.models.names import nearest
 
@@ -123,10 +123,16 @@ class Problem:
         return self.evaluate.smooth >= set(self.whole)
 
     def _unit_difference(self, values: Mapping[str, Any], name: str) -> FloatArray:
-        low, high = max(values[name] - 1, 1.0), values[name] + 1
+        low, high = self.around(name, values[name], 0.0)
         ends = [self.evaluate.predict({**values, name: value}) for value in (low, high)]
         ends = [np.where(np.isfinite(e), e, self.evaluate.predict(values)) for e in ends]
         return np.asarray((ends[1] - ends[0]) / (high - low))
+
+    def around(self, name: str, value: float, step: float) -> tuple[float, float]:
+        """Values to take a difference between: a relative step, or the next whole numbers."""
+        if name in self.whole and not self.relaxed:
+            return max(value - 1, 1.0), value + 1
+        return value * (1 - step), value * (1 + step)
 
     def starting(self, free: FloatArray) -> "Problem":
         """The same problem, started from other values."""
@@ -181,7 +187,7 @@ def problem(
     measured = found.measured.values
     rounding = np.nan_to_num(found.measured.resolution) / (math.sqrt(3) * measured)
     sigma = measured * np.sqrt(RELATIVE_NOISE**2 + rounding**2)
-    whole = tuple(name for name in free if name in _counts(model))
+    whole = tuple(name for name in free if name in counts(model.graph))
     if "throughput" in found.inputs:
         at_points = model.at({n: v for n, v in found.inputs.items() if n != "throughput"})
         rate = found.load.values
@@ -193,16 +199,6 @@ def problem(
     scales = tuple(_scale(model, name) for name in free)
     used = np.ones(measured.shape, bool)
     return Problem(at_points, tuple(free), scales, measured, sigma, used, evaluate, whole, loss)
-
-
-def _counts(model: Model) -> frozenset[str]:
-    """Parameters that have to be whole: jobs, and what numbers of servers are made of."""
-    names = {"population"}
-    for station in model.graph.stations.values():
-        servers = station.fields.get("servers")
-        if isinstance(servers, Formula):
-            names |= servers.names
-    return frozenset(names)
 
 
 def _check_free(model: Model, found: Match, free: Sequence[str]) -> None:

@@ -33,6 +33,7 @@ PLAUSIBLE = 4.0
 CLEARLY = 0.8
 """Share of the leave-one-out error that a form may have to be taken before one of less AICc."""
 
+_STEP = 1e-5  # relative step of a difference
 _SPARE = 2  # points more than free parameters that a form needs
 
 
@@ -272,7 +273,7 @@ def _predicted(fit: Fit, values: dict[str, float]) -> FloatArray:
 
 def _slope(fit: Fit, values: dict[str, float]) -> float:
     predicted = _predicted(fit, values)
-    if predicted.size < FEWEST_POINTS:
+    if predicted.size < FEWEST_POINTS or not np.isfinite(predicted).all():
         return float("nan")
     return regression_line(np.sort(fit.comparison.load.values), predicted).slope
 
@@ -284,16 +285,22 @@ def _saturation(fit: Fit, values: dict[str, float]) -> float:
     return servers / values["service_time"]
 
 
+def _difference(fit: Fit, parameter: str, of: Quantified) -> float:
+    """Derivative of a quantity for a parameter, one-sided where a side saturates."""
+    best = fit.values
+    points = (best[parameter], *fit.problem.around(parameter, best[parameter], _STEP))
+    found = {point: float(of({**best, parameter: point})) for point in points}
+    ends = sorted(point for point in found if np.isfinite(found[point]))
+    if len(ends) < 2:
+        return 0.0
+    return (found[ends[-1]] - found[ends[0]]) / (ends[-1] - ends[0])
+
+
 def _quantity(fit: Fit, name: str, unit: str, of: Quantified) -> Told:
-    """A quantity and its interval, by central differences for the logarithms of parameters."""
+    """A quantity and its interval, linearly from that of the parameters."""
     best = fit.values
     value = float(of(best))
-    slopes = []
-    for parameter in fit.free:
-        step = 1e-5 * best[parameter]
-        up, down = {**best, parameter: best[parameter] + step}, {**best}
-        down[parameter] -= step
-        slopes.append((float(of(up)) - float(of(down))) / (2 * step) if step else 0.0)
+    slopes = [_difference(fit, parameter, of) for parameter in fit.free]
     spread = np.nan_to_num(fit.known.covariance, posinf=0.0)
     slope = np.nan_to_num(np.array(slopes), posinf=0.0, neginf=0.0)
     half = student(fit.known.degrees) * float(np.sqrt(max(slope @ spread @ slope, 0.0)))

@@ -8,14 +8,17 @@ from typing import Any
 import numpy as np
 
 from headway.errors import InvalidParameter
+from headway.models.counts import counts
 from headway.models.model import Model
 from headway.models.names import nearest
 from headway.models.sensitivity import solved
 from headway.models.solution import Solution
 from headway.models.tables import Column, Shown, Table
+from headway.models.units import unit
 
 _DECADES = 6.0  # to each side of where a parameter is
 _GRID = 241
+_LARGEST_COUNT = 1e4
 
 
 @dataclass(frozen=True)
@@ -129,6 +132,14 @@ def what_it_takes(model: Model, output: str, wanted: float, parameter: str) -> T
     >>> one = ModelGraph("one").declare("s").station("cpu", MM1("s")).at(s=0.002, arrival_rate=400)
     >>> round(what_it_takes(one, "response_time", 0.005, "s").value, 9)
     0.001666667
+
+    Of servers and jobs, the number that just meets the target:
+
+    >>> from headway.queueing import MMm
+    >>> pool = ModelGraph("pool").declare("s", "m").station("cpu", MMm("s", "m"))
+    >>> busy = pool.at(s=0.002, m=2, arrival_rate=1400)
+    >>> what_it_takes(busy, "response_time", 0.0025, "m").value
+    5.0
     """
     model.at({parameter: model.inputs.get(parameter, 1.0)})
     check_output(model, output)
@@ -143,14 +154,55 @@ def what_it_takes(model: Model, output: str, wanted: float, parameter: str) -> T
             return math.nan
         return float(found[output]) - wanted
 
+    whole = parameter in counts(model.graph)
+    value = _whole(miss, model, output, parameter) if whole else _crossing(miss, start)
+    if value is None:
+        missed = [miss(x) for x in (_counted(model, parameter) if whole else _values(start))]
+        raise InvalidParameter(_out_of_reach(model, output, wanted, parameter, missed))
+    return Target(model, output, wanted, parameter, value)
+
+
+def _crossing(miss: Callable[[float], float], start: float) -> float | None:
     bracket = _nearest_change(miss, start)
-    if bracket is None:
-        msg = _out_of_reach(model, output, wanted, parameter, [miss(x) for x in _values(start)])
-        raise InvalidParameter(msg)
+    if bracket is None or bracket[0] == bracket[1]:
+        return bracket[0] if bracket else None
     from scipy.optimize import brentq
 
-    value = bracket[0] if bracket[0] == bracket[1] else float(brentq(miss, *bracket, xtol=1e-300))
-    return Target(model, output, wanted, parameter, value)
+    return float(brentq(miss, *bracket, xtol=1e-300))
+
+
+def _whole(
+    miss: Callable[[float], float], model: Model, output: str, parameter: str
+) -> float | None:
+    """Find the count nearest to what it is that just meets a target: its neighbour does not.
+
+    A time meets its target from below, anything else from above.
+    """
+    sign = 1 if model.meaning(output).unit.dimension == unit("s").dimension else -1
+
+    def meets(count: float) -> bool:
+        return sign * miss(count) <= 0
+
+    grid = _counted(model, parameter)
+    good = np.array([meets(count) for count in grid])
+    now = float(np.ravel(np.asarray(model.inputs[parameter], float))[0])
+    changes = np.flatnonzero(good[:-1] != good[1:])
+    if not changes.size:
+        return None
+    nearest = int(changes[np.abs(np.log(np.array(grid)[changes] / now)).argmin()])
+    low, high = int(grid[nearest]), int(grid[nearest + 1])
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if meets(middle) == good[nearest] else (low, middle)
+    return float(low if good[nearest] else high)
+
+
+def _counted(model: Model, parameter: str) -> list[float]:
+    """Whole numbers, ever further apart, within the bounds of a parameter."""
+    meant = model.parameters[parameter]
+    most = min(meant.maximum, _LARGEST_COUNT)
+    grid = np.unique(np.geomspace(max(meant.minimum, 1.0), most, _GRID).round())
+    return [float(count) for count in grid]
 
 
 def _out_of_reach(
@@ -159,10 +211,12 @@ def _out_of_reach(
     shown = model.meaning(output).unit
     reached = [m + wanted for m in missed if math.isfinite(m)]
     span = [f"{end / shown.scale:.6g}" for end in (min(reached), max(reached))] if reached else []
-    at_best = f"it goes from {span[0]} to {span[1]} {shown} at most; " if span else ""
+    at_best = (
+        f"it goes from {span[0]} to {span[1]} {shown} at most" if span else "it saturates at all"
+    )
     return (
         f"no value of {parameter} brings {output} to {wanted / shown.scale:.6g} {shown}; "
-        f"{at_best}choose another target or parameter"
+        f"{at_best}; choose another target or parameter"
     )
 
 

@@ -10,12 +10,33 @@ import pytest
 from tests.command import headway
 
 ROOT = Path(__file__).parent.parent
-DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+DOCUMENTS = [
+    ROOT / "README.md",
+    *sorted((ROOT / "docs").rglob("*.md")),
+    *sorted((ROOT / "notebooks").glob("*.md")),
+]
+FILE = re.compile(r"# (\S+\.\w+)\n")
+LINK = re.compile(r"\]\((?!https?:)([^)#\s]*)(?:#([^)\s]+))?\)")
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.DOTALL | re.MULTILINE)
 
 
 def blocks(path, language):
     return [text for kind, text in BLOCK.findall(path.read_text()) if kind == language]
+
+
+def write_files(path, place):
+    """Write the files that a document tells its reader to write.
+
+    A block's first line names the file, as a comment; in a ``text`` block it is not part of it.
+    A ``csv`` block without a name is ``curve.csv``.
+    """
+    for language in ("toml", "csv", "text"):
+        for block in blocks(path, language):
+            named = FILE.match(block)
+            if named:
+                (place / named[1]).write_text(block[named.end() :] if language == "text" else block)
+            elif language == "csv":
+                (place / "curve.csv").write_text(block)
 
 
 def commands(path):
@@ -41,12 +62,7 @@ def place(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=names)
 def test_commands(path, place):
-    for text in blocks(path, "toml"):
-        named = re.match(r"# (\S+\.toml)\n", text)
-        if named:
-            (place / named[1]).write_text(text)
-    for text in blocks(path, "csv"):
-        (place / "curve.csv").write_text(text)
+    write_files(path, place)
     for line, shown in commands(path):
         program, *arguments = shlex.split(line)
         if program != "headway":
@@ -63,10 +79,36 @@ def tidy(text):
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=names)
 def test_python(path, place):
+    """The Python of a document is one session, from top to bottom."""
+    write_files(path, place)
+    session = {}
+    runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE)
     for text in blocks(path, "pycon"):
-        test = doctest.DocTestParser().get_doctest(text, {}, path.name, str(path), 0)
-        report = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE).run(test)
+        test = doctest.DocTestParser().get_doctest(text, session, path.name, str(path), 0)
+        report = runner.run(test, clear_globs=False)
         assert report.failed == 0, text
+        session = test.globs
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=names)
+def test_no_code_is_left_unrun(path):
+    kinds = {kind for kind, _ in BLOCK.findall(path.read_text())}
+
+    assert kinds <= {"console", "pycon", "toml", "csv", "text"}
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=names)
+def test_relative_links(path):
+    """Each link leads to a file that is there, and to a heading that is in it."""
+    for target, heading in LINK.findall(BLOCK.sub("", path.read_text())):
+        file = (path.parent / target).resolve() if target else path
+        assert file.exists(), target
+        assert not heading or heading in anchors(file), f"{target}#{heading}"
+
+
+def anchors(path):
+    headings = re.findall(r"^#+ (.+)$", BLOCK.sub("", path.read_text()), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", text.lower()).replace(" ", "-") for text in headings}
 
 
 def test_readme_names_both_set_up_commands():

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from headway.models import Measurements, catalogue_model, data_path, model_names
+from headway.models.fit_elasticities import elasticities
 from headway.models.fit_server import FORMS, fit_server, forms_for
 from headway.models.fit_server_tables import SideBySide, differences
 from tests.command import headway
@@ -140,3 +141,21 @@ def test_a_server_may_be_fitted_by_one_form():
 
     assert result.code == 0
     assert len(result.out.splitlines()) == 4
+
+
+def test_a_pool_of_whole_servers_is_told():
+    """Counts are differenced by whole numbers, also where one fewer would be saturated.
+
+    The times are of 4 servers of 2.2 ms behind a delay of 2 ms, with 2 % noise.
+    """
+    loads = [200, 400, 600, 800, 1000, 1200, 1400, 1500, 1600, 1700]
+    times = [4.2, 4.2, 4.3, 4.3, 4.4, 4.8, 5.6, 6.3, 7.5, 11.2]
+    rows = "\n".join(f"{x},{y}" for x, y in zip(loads, times, strict=True))
+    found = fit_server(Measurements.parse("throughput_ops_s,response_ms\n" + rows, "pool.csv"))
+    told = {quantity.name: quantity for quantity in found.told}
+    around = elasticities(found.best, 1000.0).rows()
+
+    assert found.form.model == "server-pool"
+    assert found.best.values["servers"] == 4
+    assert told["saturation throughput"].low < 4 / 2.2e-3 < told["saturation throughput"].high
+    assert all(np.isfinite(row["ci95"]).all() for row in around)

@@ -116,6 +116,23 @@ def test_what_a_target_takes():
     assert document["parameter"] == "cpu_time"
 
 
+@pytest.mark.parametrize("rate", [300.0, 1500.0, 2500.0])
+def test_a_count_just_meets_its_target(rate):
+    """Servers and jobs are whole: the needed number meets the target, its neighbour does not."""
+    pool = catalogue_model("server-pool").at(delay=0.002, service_time=0.0022, servers=4)
+    found = what_it_takes(pool.at(arrival_rate=rate), "response_time", 0.0045, "servers")
+    times = [
+        np.asarray(pool.at(arrival_rate=rate, servers=m).solve().response_time)
+        for m in (found.value, found.value - 1)
+    ]
+
+    assert times[0] <= 0.0045 < times[1]
+    closed = catalogue_model("nfs-server").with_preset("raid").closed(45)
+    jobs = what_it_takes(closed, "response_time", 0.020, "population").value
+    assert closed.closed(jobs).solve().response_time <= 0.020
+    assert closed.closed(jobs + 1).solve().response_time > 0.020
+
+
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
