@@ -1,6 +1,7 @@
 """Writing answers: tables to a terminal or pipe, files whole or not at all."""
 
 import os
+import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
@@ -17,21 +18,54 @@ if TYPE_CHECKING:
     from headway.models.tables import Table
 
 
+NARROWEST = 20
+"""Columns that text is laid out for at least."""
+
+
+def width() -> int:
+    """Columns to write for: the terminal's, or 80 in a pipe; ``COLUMNS`` overrides both."""
+    from headway.models.tables import WIDTH
+
+    size = shutil.get_terminal_size() if sys.stdout.isatty() or os.environ.get("COLUMNS") else None
+    return max(NARROWEST, size.columns if size else WIDTH)
+
+
+def is_coloured() -> bool:
+    """Whether to use bold and colour: on a terminal that has them, unless ``NO_COLOR`` is set."""
+    wanted = not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    return wanted and sys.stdout.isatty()
+
+
 def print_tables(tables: "Sequence[Table]") -> None:
-    """Print tables in colour on a terminal, as plain text elsewhere."""
-    if not sys.stdout.isatty():
-        click.echo("\n\n".join(str(table) for table in tables))
-        return
+    """Print tables as wide as there is room for, in colour on a terminal."""
+    if is_coloured():
+        _print_coloured(tables)
+    else:
+        click.echo("\n\n".join(table.text(width()) for table in tables))
+
+
+def _print_coloured(tables: "Sequence[Table]") -> None:
     from rich.console import Console
 
-    console = Console(highlight=False)
+    from headway.models.table_layout import paragraph
+
+    room = width()
+    console = Console(highlight=False, width=room, markup=False)
     for table in tables:
         if table.title:
-            console.print(table.title, style="bold", markup=False)
-        console.print(table.rich())
-        for note in table.notes:
-            console.print(note, style="dim", markup=False)
+            console.print(paragraph(table.title, room), style="bold cyan")
+        for grid in table.grids(room):
+            console.print(grid)
+        if table.notes:
+            console.print(table.noted(room), style="dim")
         console.print()
+
+
+def print_prose(text: str) -> None:
+    """Print a paragraph as wide as there is room for."""
+    from headway.models.table_layout import paragraph
+
+    click.echo(paragraph(text, width()))
 
 
 def write_whole(path: Path, content: bytes) -> None:

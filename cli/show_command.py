@@ -13,7 +13,7 @@ from headway.cli.options import (
     preset_option,
     set_option,
 )
-from headway.cli.output import print_tables, write_plot
+from headway.cli.output import print_prose, print_tables, write_plot
 
 
 @click.command("show", help=COMMANDS["show"], epilog="Example: headway show nfs-server --formula")
@@ -51,4 +51,5 @@ def command(
         print_tables(chosen.tables())
         for title, text in (("assumptions", chosen.assumptions), ("source", chosen.source)):
             if text:
-                click.echo(f"\n{title}: {' '.join(text.split())}")
+                click.echo()
+                print_prose(f"{title}: {' '.join(text.split())}")

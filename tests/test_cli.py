@@ -173,7 +173,8 @@ def test_unwritable_picture(tmp_path):
     assert "cannot be written" in line
 
 
-def test_show_in_every_form():
+def test_show_in_every_form(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "250")
     assert "of the touched data" in headway("show", "nfs-server").out
     assert "assumptions: Requests arrive" in headway("show", "nfs-server").out
     assert json.loads(headway("show", "nfs-server", "--json").out)["name"] == "nfs-server"
