@@ -4,7 +4,7 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -100,8 +100,15 @@ def _umask() -> int:
     return mask
 
 
+class Advance(Protocol):
+    """Told after each step, or before it with what is going on."""
+
+    def __call__(self, doing: str = "", /) -> None:
+        """Move the bar on by a step."""
+
+
 @contextmanager
-def progress(what: str, steps: int) -> Iterator[Callable[[], None]]:
+def progress(what: str, steps: int) -> Iterator[Advance]:
     """Show a bar on a terminal's stderr while something long goes on; none in a pipe.
 
     Parameters
@@ -112,14 +119,14 @@ def progress(what: str, steps: int) -> Iterator[Callable[[], None]]:
         How often the function given will be called.
     """
     if steps == 0 or not sys.stderr.isatty():
-        yield lambda: None
+        yield lambda _doing="": None
         return
     from rich.console import Console
     from rich.progress import Progress
 
     with Progress(console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(what, total=steps)
-        yield lambda: bar.advance(task)
+        yield lambda doing="": bar.update(task, advance=1, description=doing or what)
 
 
 class Drawn(Protocol):
@@ -142,10 +149,18 @@ class Answer(Drawn, Protocol):
         """The answer as CSV."""
 
 
-def present(answer: Answer, output_format: Format | None, plot: Path | None = None) -> None:
-    """Draw an answer if asked to, and print it as table, JSON or CSV."""
-    if plot is not None:
-        write_plot(answer, plot)
+def present(
+    answer: Answer,
+    output_format: Format | None,
+    plot: Path | None = None,
+    files: Sequence[tuple[Path, bytes]] = (),
+) -> None:
+    """Draw an answer if asked to, write further files, and print it as table, JSON or CSV."""
+    drawn = [] if plot is None else [(plot, drawing(answer, plot))]
+    for path, content in (*files, *drawn):
+        write_whole(path, content)
+    for path, _ in drawn:
+        click.echo(f"wrote {path}", err=True)
     if output_format is Format.JSON:
         click.echo(answer.to_json())
     elif output_format is Format.CSV:
@@ -154,9 +169,14 @@ def present(answer: Answer, output_format: Format | None, plot: Path | None = No
         print_tables(answer.tables())
 
 
-def write_plot(answer: Drawn, path: Path) -> None:
-    """Draw an answer's plot into a file and say so on stderr."""
+def drawing(answer: Drawn, path: Path) -> bytes:
+    """An answer's plot as a picture in the format that a path asks for."""
     from headway.models.plots import picture, picture_format
 
-    write_whole(path, picture(answer.plot(), picture_format(path)))
+    return picture(answer.plot(), picture_format(path))
+
+
+def write_plot(answer: Drawn, path: Path) -> None:
+    """Draw an answer's plot into a file and say so on stderr."""
+    write_whole(path, drawing(answer, path))
     click.echo(f"wrote {path}", err=True)

@@ -6,7 +6,6 @@ import click
 
 from headway.cli.main import COMMANDS
 from headway.cli.options import (
-    check_picture,
     chosen_model,
     model_argument,
     plot_option,
@@ -36,7 +35,6 @@ def command(
     from headway.models.description import closed_forms
     from headway.models.file_writing import document, to_toml
 
-    check_picture(plot)
     chosen = chosen_model(model, preset, settings)
     if plot is not None:
         write_plot(chosen, plot)

@@ -30,7 +30,7 @@ def test_each_command_has_help_and_fits_a_screen(name):
     assert COMMANDS[name] in result.out
     lines = result.out.splitlines()
     assert max(map(len, lines)) <= 80
-    assert len(lines) <= 40
+    assert len(lines) <= 24
 
 
 @pytest.mark.parametrize("name", COMMANDS)
