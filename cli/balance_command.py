@@ -7,8 +7,8 @@ import click
 from headway.cli.main import COMMANDS
 from headway.cli.options import (
     Format,
-    check_picture,
     chosen_model,
+    complete_preset,
     format_options,
     model_argument,
     plot_option,
@@ -21,7 +21,14 @@ EXAMPLE = "Example: headway balance streaming-io --preset sort-cluster"
 
 @click.command("balance", help=COMMANDS["balance"], epilog=EXAMPLE)
 @model_argument
-@click.option("--preset", "presets", metavar="NAME", multiple=True, help="May be repeated.")
+@click.option(
+    "--preset",
+    "presets",
+    metavar="NAME",
+    multiple=True,
+    help="May be repeated.",
+    shell_complete=complete_preset,
+)
 @set_option
 @format_options
 @plot_option
@@ -35,7 +42,6 @@ def command(
     """Say what saturates first, and set machines side by side."""
     from headway.models.machine_balance import Balance, balance
 
-    check_picture(plot)
     chosen = [chosen_model(model, name, settings) for name in presets or (None,)]
     machines = tuple(balance(one).machines[0] for one in chosen)
     present(Balance(machines), output_format, plot)

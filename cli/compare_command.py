@@ -7,7 +7,6 @@ import click
 from headway.cli.main import COMMANDS
 from headway.cli.options import (
     Format,
-    check_picture,
     chosen_model,
     data_option,
     format_options,
@@ -45,7 +44,6 @@ def command(
     plot: Path | None,
 ) -> None:
     """Compare a model's predictions with measurements."""
-    check_picture(plot)
     chosen = chosen_model(model, preset, settings)
     limits = load_limits(low, high, chosen)
     comparison = chosen.compare(measured(data), x, y, *limits)

@@ -2,8 +2,6 @@
 
 import shlex
 import sys
-from collections.abc import Callable
-from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,8 +10,9 @@ import click
 from headway.cli.main import COMMANDS
 from headway.cli.options import (
     Format,
-    check_picture,
+    check_place,
     chosen_model,
+    complete_setting,
     format_options,
     free_option,
     load_limits,
@@ -25,7 +24,7 @@ from headway.cli.options import (
     range_options,
     set_option,
 )
-from headway.cli.output import Answer, present, write_and_say
+from headway.cli.output import Answer, present, progress
 from headway.errors import InvalidParameter
 
 if TYPE_CHECKING:
@@ -34,7 +33,24 @@ if TYPE_CHECKING:
 FAMILY = "server"
 LOSSES = ("linear", "soft_l1", "huber", "cauchy")
 MOST_ROUNDS = 100_000
-EXAMPLE = "Example: headway fit nfs-server --preset scsi --data curve.csv --free delay,cpu_time"
+EXAMPLE = "Example: headway fit nfs-server --data curve.csv --free delay,cpu_time"
+
+
+def _model_file(_c: click.Context, _p: click.Parameter, out: Path | None) -> Path | None:
+    """Refuse a model file that cannot be written before any work is done for it."""
+    if out is not None and out.suffix != ".toml":
+        msg = f"--out {out}: a model file ends in .toml"
+        raise InvalidParameter(msg)
+    if out is not None:
+        check_place(out)
+    return out
+
+
+def _rounds(_c: click.Context, _p: click.Parameter, rounds: int) -> int:
+    if not 0 <= rounds <= MOST_ROUNDS:
+        msg = f"--bootstrap is {rounds}; it must be between 0 and {MOST_ROUNDS}"
+        raise InvalidParameter(msg)
+    return rounds
 
 
 @click.command("fit", help=COMMANDS["fit"], epilog=EXAMPLE)
@@ -45,18 +61,47 @@ EXAMPLE = "Example: headway fit nfs-server --preset scsi --data curve.csv --free
     multiple=True,
     metavar="FILE",
     type=click.Path(path_type=Path),
-    help="Measurements; the model server takes several, or a folder.",
+    help="Measurements; for server also several.",
 )
 @free_option
-@click.option("--fix", multiple=True, metavar="NAME=VALUE", help="Hold a parameter; as --set.")
-@click.option("--bound", multiple=True, metavar="NAME=LOW:HIGH", help="Bounds of a free parameter.")
+@click.option(
+    "--fix",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="Hold a parameter; as --set.",
+    shell_complete=complete_setting,
+)
+@click.option(
+    "--bound",
+    multiple=True,
+    metavar="NAME=LOW:HIGH",
+    help="Bounds of a free parameter.",
+    shell_complete=complete_setting,
+)
 @preset_option
 @set_option
 @range_options
-@click.option("--loss", type=click.Choice(LOSSES), default="linear", help="How residuals count.")
-@click.option("--bootstrap", type=int, default=0, metavar="N", help="Intervals from N refits.")
 @click.option(
-    "--out", metavar="FILE.toml", type=click.Path(path_type=Path), help="Write the fitted model."
+    "--loss",
+    metavar="NAME",
+    type=click.Choice(LOSSES),
+    default="linear",
+    help="linear, soft_l1, huber or cauchy.",
+)
+@click.option(
+    "--bootstrap",
+    type=int,
+    default=0,
+    metavar="N",
+    help="Intervals from N refits.",
+    callback=_rounds,
+)
+@click.option(
+    "--out",
+    metavar="FILE.toml",
+    type=click.Path(path_type=Path),
+    help="Write the fitted model.",
+    callback=_model_file,
 )
 @format_options
 @plot_option
@@ -79,8 +124,6 @@ def command(
     plot: Path | None,
 ) -> None:
     """Fit a model to measurements."""
-    check_picture(plot)
-    _check(out, bootstrap)
     limits = load_limits(low, high)
     if model == FAMILY and free is None:
         for option, given in (("--fix", fix), ("--set", settings), ("--bound", bound)):
@@ -91,19 +134,7 @@ def command(
     else:
         chosen = chosen_model(model, preset, (*settings, *fix))
         answer = _fitted(chosen, data, free, bound, x, y, limits, loss, bootstrap)
-    content = None if out is None else _toml(answer)
-    if out is not None and content is not None:
-        write_and_say(out, content)
-    present(answer, output_format, plot)
-
-
-def _check(out: Path | None, bootstrap: int) -> None:
-    if out is not None and out.suffix != ".toml":
-        msg = f"--out {out}: a model file ends in .toml"
-        raise InvalidParameter(msg)
-    if not 0 <= bootstrap <= MOST_ROUNDS:
-        msg = f"--bootstrap is {bootstrap}; it must be between 0 and {MOST_ROUNDS}"
-        raise InvalidParameter(msg)
+    present(answer, output_format, plot, [] if out is None else [(out, _toml(answer))])
 
 
 def _toml(answer: Any) -> bytes:
@@ -128,7 +159,11 @@ def _family(
 
     paths = [path for name in data for path in _expanded(name)]
     curves = [measured(path) for path in paths]
-    found = [fit_server(curve, x, y, Range(*limits), Loss(loss)) for curve in curves]
+    found = []
+    with progress("fitting", len(curves)) as advance:
+        for curve in curves:
+            found.append(fit_server(curve, x, y, Range(*limits), Loss(loss)))
+            advance()
     return found[0] if len(found) == 1 else SideBySide(tuple(found))
 
 
@@ -158,7 +193,7 @@ def _fitted(
         raise InvalidParameter(msg)
     bounds = dict(_bound(model, text) for text in bound)
     curve = measured(data[0])
-    with _progress(bootstrap) as seen:
+    with progress("bootstrap", bootstrap) as advance:
         return fit_model(
             model,
             curve,
@@ -169,7 +204,7 @@ def _fitted(
             bounds,
             Loss(loss),
             rounds=bootstrap,
-            seen=seen,
+            seen=advance,
         )
 
 
@@ -189,32 +224,3 @@ def _bound(model: "Model", text: str) -> tuple[str, tuple[float, float]]:
         msg = f"--bound {text}: its lower end is not below its upper one"
         raise InvalidParameter(msg)
     return name.strip(), ends
-
-
-def _progress(rounds: int) -> Any:
-    """Show a bar on a terminal's stderr while rounds pass; nothing in a pipe."""
-    if not rounds or not sys.stderr.isatty():
-        return nullcontext(_nothing)
-    return _Bar(rounds)
-
-
-def _nothing() -> None:
-    """Show nothing."""
-
-
-class _Bar:
-    """A progress bar that lasts as long as its context."""
-
-    def __init__(self, rounds: int) -> None:
-        from rich.console import Console
-        from rich.progress import Progress
-
-        self._progress = Progress(console=Console(stderr=True), transient=True)
-        self._task = self._progress.add_task("bootstrap", total=rounds)
-
-    def __enter__(self) -> Callable[[], None]:
-        self._progress.start()
-        return lambda: self._progress.advance(self._task)
-
-    def __exit__(self, *error: object) -> None:
-        self._progress.stop()

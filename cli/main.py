@@ -3,6 +3,8 @@
 import importlib
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, NoReturn
 
 import click
@@ -27,8 +29,37 @@ COMMANDS = {
 """Each command and its first line of help; the module of the same name holds it."""
 
 
+class Interrupted(Exception):
+    """The user pressed Ctrl-C."""
+
+
+class ReaderGone(Exception):
+    """Whoever read the output has closed it."""
+
+
+@contextmanager
+def own_endings() -> Iterator[None]:
+    """Keep click from ending the program in its own words and codes."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise Interrupted from None
+    except BrokenPipeError:
+        raise ReaderGone from None
+
+
 class LazyGroup(click.Group):
     """A group that knows its commands' names without importing them."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read the options, of which ``--help`` already writes."""
+        with own_endings():
+            return super().parse_args(ctx, args)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run a command."""
+        with own_endings():
+            return super().invoke(ctx)
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
         """Names in the order of use."""
@@ -59,7 +90,7 @@ class LazyGroup(click.Group):
             formatter.write_dl(list(COMMANDS.items()))
 
 
-EXAMPLE = "Example: headway solve nfs-server --preset raid --set arrival_rate=200:1400:200"
+EXAMPLE = "Example: headway solve nfs-server --preset raid --set arrival_rate=200"
 
 
 @click.group(
@@ -78,12 +109,13 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     """Run the command line; bad input ends with one line on stderr and exit code 2."""
     try:
         code = cli.main(arguments, prog_name="headway", standalone_mode=False)
-        sys.stdout.flush()
+        with own_endings():
+            sys.stdout.flush()
     except (HeadwayError, click.ClickException) as error:
         _leave(_message(error), BAD_INPUT)
-    except (click.Abort, KeyboardInterrupt):
+    except (click.Abort, KeyboardInterrupt, Interrupted):
         _leave("interrupted", INTERRUPTED)
-    except BrokenPipeError:
+    except ReaderGone:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
     sys.exit(code if isinstance(code, int) else 0)

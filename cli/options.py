@@ -42,42 +42,118 @@ def _model_so_far(ctx: click.Context) -> "Model | None":
         return None
 
 
-def _complete_preset(ctx: click.Context, _p: click.Parameter, text: str) -> list[CompletionItem]:
+def complete_preset(ctx: click.Context, _p: click.Parameter, text: str) -> list[CompletionItem]:
+    """Offer the presets of the model already named."""
     model = _model_so_far(ctx)
     presets = model.presets if model else {}
     return [CompletionItem(name) for name in presets if name.startswith(text)]
 
 
-def _complete_setting(ctx: click.Context, _p: click.Parameter, text: str) -> list[CompletionItem]:
+def complete_setting(ctx: click.Context, _p: click.Parameter, text: str) -> list[CompletionItem]:
+    """Offer ``NAME=`` of each parameter."""
     model = _model_so_far(ctx)
     names = model.parameters if model else {}
     return [CompletionItem(f"{name}=") for name in names if name.startswith(text)]
 
 
+def complete_parameters(ctx: click.Context, _p: click.Parameter, text: str) -> list[CompletionItem]:
+    """Offer the next parameter of a list with commas."""
+    model = _model_so_far(ctx)
+    before, comma, begun = text.rpartition(",")
+    taken = before.split(",")
+    names = [name for name in (model.parameters if model else {}) if name not in taken]
+    return [CompletionItem(before + comma + name) for name in names if name.startswith(begun)]
+
+
+def complete_output(ctx: click.Context, _p: click.Parameter, text: str) -> list[CompletionItem]:
+    """Offer ``NAME=`` of each output."""
+    from headway.errors import HeadwayError
+
+    model = _model_so_far(ctx)
+    try:
+        names = model.solve().outputs if model else ()
+    except HeadwayError:  # a model that is not solved without settings
+        names = tuple(model.graph.outputs) if model else ()
+    return [CompletionItem(f"{name}=") for name in names if name.startswith(text)]
+
+
+def _complete_column(ctx: click.Context, _p: click.Parameter, text: str) -> list[CompletionItem]:
+    """Offer the columns of the file already named."""
+    from headway.errors import HeadwayError
+
+    given = ctx.params.get("data") or ctx.params.get("file") or next(iter(ctx.args), None)
+    path = given[0] if isinstance(given, tuple) else given
+    try:
+        columns = measured(Path(path)).columns if path else {}
+    except (HeadwayError, OSError):
+        return []
+    return [CompletionItem(name) for name in columns if name.startswith(text)]
+
+
 model_argument = click.argument("model", shell_complete=_complete_model)
 preset_option = click.option(
-    "--preset", metavar="NAME", help="A published set of values.", shell_complete=_complete_preset
+    "--preset", metavar="NAME", help="A published set of values.", shell_complete=complete_preset
 )
 set_option = click.option(
     "--set",
     "settings",
     metavar="NAME=VALUE",
     multiple=True,
-    help="A parameter's value: 650us, 1,2,5 or 200:1400:100 (stop included). May be repeated.",
-    shell_complete=_complete_setting,
+    help="650us, 1,2,5 or 200:1400:100; may be repeated.",
+    shell_complete=complete_setting,
 )
+
+
+def _picture(_c: click.Context, _p: click.Parameter, path: Path | None) -> Path | None:
+    """Refuse a picture that cannot be written before any work is done for it."""
+    if path is not None:
+        from headway.models.plots import picture_format
+
+        picture_format(path)
+        check_place(path)
+    return path
+
+
+def check_place(path: Path) -> None:
+    """Refuse to write a file where none can be.
+
+    Raises
+    ------
+    OutputError
+        If its folder is missing or no folder, or it is a folder itself.
+    """
+    from headway.errors import OutputError
+
+    if path.is_dir():
+        msg = f"{path}: cannot be written (it is a folder)"
+        raise OutputError(msg)
+    if not path.parent.is_dir():
+        msg = f"{path}: cannot be written (there is no folder {path.parent})"
+        raise OutputError(msg)
+
+
 plot_option = click.option(
     "--plot",
     metavar="FILE",
     type=click.Path(path_type=Path),
     help="Draw into an .svg, .png or .pdf.",
+    callback=_picture,
 )
-free_option = click.option("--free", metavar="A,B", help="Parameters to determine from data.")
+free_option = click.option(
+    "--free",
+    metavar="A,B",
+    help="Parameters to determine.",
+    shell_complete=complete_parameters,
+)
 data_option = click.option(
-    "--data", required=True, metavar="FILE", type=click.Path(path_type=Path), help="Measured CSV."
+    "--data", required=True, metavar="FILE", type=click.Path(path_type=Path), help="Measurements."
 )
-_x_option = click.option("--x", metavar="COLUMN", help="Column of the load.")
-_y_option = click.option("--y", metavar="COLUMN", help="Column of the measured output.")
+_x_option = click.option(
+    "--x", metavar="COLUMN", help="Column of the load.", shell_complete=_complete_column
+)
+_y_option = click.option(
+    "--y", metavar="COLUMN", help="Column of the measured output.", shell_complete=_complete_column
+)
 _from_option = click.option("--from", "low", metavar="LOAD", help="Lowest load to sum up over.")
 _to_option = click.option("--to", "high", metavar="LOAD", help="Highest load to sum up over.")
 
@@ -86,7 +162,7 @@ def format_options(function: Function) -> Function:
     """Add ``--json`` and ``--csv``; a table is the default."""
     for kind, words in (
         (Format.CSV, "CSV in SI units."),
-        (Format.JSON, "Strict JSON in SI units."),
+        (Format.JSON, "strict JSON in SI units."),
     ):
         option = click.option(
             f"--{kind}", "output_format", flag_value=kind.value, type=Format, help=f"Write {words}"
@@ -152,14 +228,6 @@ def chosen_model(
 def names_of(text: str | None) -> list[str]:
     """Read A,B as names."""
     return [name.strip() for name in (text or "").split(",") if name.strip()]
-
-
-def check_picture(path: Path | None) -> None:
-    """Refuse a picture's name before any work is done for it."""
-    if path is not None:
-        from headway.models.plots import picture_format
-
-        picture_format(path)
 
 
 def measured(path: Path) -> "Measurements":

@@ -1,9 +1,10 @@
 """Writing answers: tables to a terminal or pipe, files whole or not at all."""
 
 import os
+import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -17,21 +18,54 @@ if TYPE_CHECKING:
     from headway.models.tables import Table
 
 
+NARROWEST = 20
+"""Columns that text is laid out for at least."""
+
+
+def width() -> int:
+    """Columns to write for: the terminal's, or 80 in a pipe; ``COLUMNS`` overrides both."""
+    from headway.models.tables import WIDTH
+
+    size = shutil.get_terminal_size() if sys.stdout.isatty() or os.environ.get("COLUMNS") else None
+    return max(NARROWEST, size.columns if size else WIDTH)
+
+
+def is_coloured() -> bool:
+    """Whether to use bold and colour: on a terminal that has them, unless ``NO_COLOR`` is set."""
+    wanted = not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    return wanted and sys.stdout.isatty()
+
+
 def print_tables(tables: "Sequence[Table]") -> None:
-    """Print tables in colour on a terminal, as plain text elsewhere."""
-    if not sys.stdout.isatty():
-        click.echo("\n\n".join(str(table) for table in tables))
-        return
+    """Print tables as wide as there is room for, in colour on a terminal."""
+    if is_coloured():
+        _print_coloured(tables)
+    else:
+        click.echo("\n\n".join(table.text(width()) for table in tables))
+
+
+def _print_coloured(tables: "Sequence[Table]") -> None:
     from rich.console import Console
 
-    console = Console(highlight=False)
+    from headway.models.table_layout import paragraph
+
+    room = width()
+    console = Console(highlight=False, width=room, markup=False)
     for table in tables:
         if table.title:
-            console.print(table.title, style="bold", markup=False)
-        console.print(table.rich())
-        for note in table.notes:
-            console.print(note, style="dim", markup=False)
+            console.print(paragraph(table.title, room), style="bold cyan")
+        for grid in table.grids(room):
+            console.print(grid)
+        if table.notes:
+            console.print(table.noted(room), style="dim")
         console.print()
+
+
+def print_prose(text: str) -> None:
+    """Print a paragraph as wide as there is room for."""
+    from headway.models.table_layout import paragraph
+
+    click.echo(paragraph(text, width()))
 
 
 def write_whole(path: Path, content: bytes) -> None:
@@ -66,8 +100,15 @@ def _umask() -> int:
     return mask
 
 
+class Advance(Protocol):
+    """Told after each step, or before it with what is going on."""
+
+    def __call__(self, doing: str = "", /) -> None:
+        """Move the bar on by a step."""
+
+
 @contextmanager
-def progress(what: str, steps: int) -> Iterator[Callable[[], None]]:
+def progress(what: str, steps: int) -> Iterator[Advance]:
     """Show a bar on a terminal's stderr while something long goes on; none in a pipe.
 
     Parameters
@@ -78,14 +119,14 @@ def progress(what: str, steps: int) -> Iterator[Callable[[], None]]:
         How often the function given will be called.
     """
     if steps == 0 or not sys.stderr.isatty():
-        yield lambda: None
+        yield lambda _doing="": None
         return
     from rich.console import Console
     from rich.progress import Progress
 
     with Progress(console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(what, total=steps)
-        yield lambda: bar.advance(task)
+        yield lambda doing="": bar.update(task, advance=1, description=doing or what)
 
 
 class Drawn(Protocol):
@@ -108,10 +149,18 @@ class Answer(Drawn, Protocol):
         """The answer as CSV."""
 
 
-def present(answer: Answer, output_format: Format | None, plot: Path | None = None) -> None:
-    """Draw an answer if asked to, and print it as table, JSON or CSV."""
-    if plot is not None:
-        write_plot(answer, plot)
+def present(
+    answer: Answer,
+    output_format: Format | None,
+    plot: Path | None = None,
+    files: Sequence[tuple[Path, bytes]] = (),
+) -> None:
+    """Draw an answer if asked to, write further files, and print it as table, JSON or CSV."""
+    drawn = [] if plot is None else [(plot, drawing(answer, plot))]
+    for path, content in (*files, *drawn):
+        write_whole(path, content)
+    for path, _ in (*files, *drawn):
+        click.echo(f"wrote {path}", err=True)
     if output_format is Format.JSON:
         click.echo(answer.to_json())
     elif output_format is Format.CSV:
@@ -120,14 +169,14 @@ def present(answer: Answer, output_format: Format | None, plot: Path | None = No
         print_tables(answer.tables())
 
 
-def write_plot(answer: Drawn, path: Path) -> None:
-    """Draw an answer's plot into a file and say so on stderr."""
+def drawing(answer: Drawn, path: Path) -> bytes:
+    """An answer's plot as a picture in the format that a path asks for."""
     from headway.models.plots import picture, picture_format
 
-    write_and_say(path, picture(answer.plot(), picture_format(path)))
+    return picture(answer.plot(), picture_format(path))
 
 
-def write_and_say(path: Path, content: bytes) -> None:
-    """Write a file whole, and say so on stderr."""
-    write_whole(path, content)
+def write_plot(answer: Drawn, path: Path) -> None:
+    """Draw an answer's plot into a file and say so on stderr."""
+    write_whole(path, drawing(answer, path))
     click.echo(f"wrote {path}", err=True)

@@ -1,20 +1,13 @@
 """``headway reproduce``: published tables, recomputed."""
 
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 from click.shell_completion import CompletionItem
 
 from headway.cli.main import COMMANDS
-from headway.cli.options import Format, check_picture, format_options, plot_option
-from headway.cli.output import present
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from headway.cli.options import Format, format_options, plot_option
+from headway.cli.output import present, progress
 
 EXAMPLE = "Example: headway reproduce thesis/table-3.3"
 DIFFERENT = 1
@@ -40,29 +33,10 @@ def command(
     """Recompute all tables, those of one document, or one table cell by cell."""
     from headway.models.reproduction import Reproduction, View, published, recompute
 
-    check_picture(plot)
     chosen = published(table)
-    with _progress(len(chosen)) as report:
-        parts = recompute(chosen, report)
+    with progress("recomputing", len(chosen)) as advance:
+        parts = recompute(chosen, advance)
     usual = View.SUMMARY if table is None else View.CELLS
     found = Reproduction(parts, View(view) if view else usual)
     present(found, output_format, plot)
     return 0 if found.holds else DIFFERENT
-
-
-@contextmanager
-def _progress(steps: int) -> "Iterator[Callable[[str], None] | None]":
-    """Show which table is recomputed, on stderr and only on a terminal."""
-    if not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import Progress
-
-    with Progress(console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("", total=steps)
-
-        def report(name: str) -> None:
-            bar.update(task, advance=1, description=name)
-
-        yield report

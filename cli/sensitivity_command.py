@@ -10,11 +10,14 @@ from headway.cli.options import (
     Format,
     chosen_model,
     closed_settings,
+    complete_output,
+    complete_parameters,
     format_options,
     free_option,
     measured,
     model_argument,
     names_of,
+    plot_option,
     preset_option,
     set_option,
 )
@@ -38,18 +41,24 @@ EXAMPLE = "Example: headway sensitivity nfs-server --preset raid --set arrival_r
     "--data",
     metavar="FILE",
     type=click.Path(path_type=Path),
-    help="Fit to this first; elasticities get intervals.",
+    help="Fit to this first: intervals.",
 )
 @free_option
-@click.option("--target", metavar="OUTPUT=VALUE", help="What an output should be.")
-@click.option("--solve-for", "parameter", metavar="NAME", help="The parameter that is to do it.")
-@format_options
 @click.option(
-    "--plot",
-    metavar="FILE",
-    type=click.Path(path_type=Path),
-    help="Draw a tornado into an .svg, .png or .pdf; 'tornado' names tornado.svg.",
+    "--target",
+    metavar="OUTPUT=VALUE",
+    help="What an output should be.",
+    shell_complete=complete_output,
 )
+@click.option(
+    "--solve-for",
+    "parameter",
+    metavar="NAME",
+    help="The parameter that is to do it.",
+    shell_complete=complete_parameters,
+)
+@format_options
+@plot_option
 def command(
     model: str,
     preset: str | None,
@@ -64,13 +73,10 @@ def command(
     plot: Path | None,
 ) -> None:
     """Differentiate a model."""
-    from headway.cli.options import check_picture
     from headway.models.sensitivity import sensitivity
     from headway.models.sensitivity_target import check_output, what_it_takes
     from headway.models.units import quantity
 
-    plot = Path("tornado.svg") if plot == Path("tornado") else plot
-    check_picture(plot)
     if (target is None) != (parameter is None):
         raise InvalidParameter("--target and --solve-for go together")
     if (data is None) != (free is None):

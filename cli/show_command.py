@@ -6,14 +6,13 @@ import click
 
 from headway.cli.main import COMMANDS
 from headway.cli.options import (
-    check_picture,
     chosen_model,
     model_argument,
     plot_option,
     preset_option,
     set_option,
 )
-from headway.cli.output import print_tables, write_plot
+from headway.cli.output import print_prose, print_tables, write_plot
 
 
 @click.command("show", help=COMMANDS["show"], epilog="Example: headway show nfs-server --formula")
@@ -36,7 +35,6 @@ def command(
     from headway.models.description import closed_forms
     from headway.models.file_writing import document, to_toml
 
-    check_picture(plot)
     chosen = chosen_model(model, preset, settings)
     if plot is not None:
         write_plot(chosen, plot)
@@ -51,4 +49,5 @@ def command(
         print_tables(chosen.tables())
         for title, text in (("assumptions", chosen.assumptions), ("source", chosen.source)):
             if text:
-                click.echo(f"\n{title}: {' '.join(text.split())}")
+                click.echo()
+                print_prose(f"{title}: {' '.join(text.split())}")

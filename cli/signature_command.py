@@ -7,7 +7,6 @@ import click
 from headway.cli.main import COMMANDS
 from headway.cli.options import (
     Format,
-    check_picture,
     format_options,
     load_limits,
     measured,
@@ -44,7 +43,6 @@ def sfs(
     """Base, slope, saturation and overall response time of an SFS curve in FILE."""
     from headway.models.signature import MeasuredSignature, Range, curve
 
-    check_picture(plot)
     found = MeasuredSignature.of(curve(measured(file), x, y), Range(*load_limits(low, high)))
     present(found, output_format, plot)
 
@@ -71,7 +69,6 @@ def logp(
     from headway.models.signature_logp import MeasuredLogp
     from headway.models.units import quantity, unit
 
-    check_picture(plot)
     trip = None if rtt is None else quantity(rtt, unit("us"), "--rtt")
     found = MeasuredLogp.of(measured(file), trip, WINDOW if window is None else window)
     present(found, output_format, plot)
@@ -90,7 +87,6 @@ def loggp(
     from headway.models.signature_loggp import MeasuredSizes, read_sizes, samples
     from headway.models.units import quantity, unit
 
-    check_picture(plot)
     pinned = [quantity(pin, unit("B"), "--pin") for pin in pins]
     series = read_sizes(read_text(shipped_or_own(file), LARGEST_FILE), str(file))
     with progress("resampling", samples(series)) as advance:

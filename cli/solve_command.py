@@ -7,7 +7,6 @@ import click
 from headway.cli.main import COMMANDS
 from headway.cli.options import (
     Format,
-    check_picture,
     chosen_model,
     closed_settings,
     format_options,
@@ -29,7 +28,13 @@ EXAMPLE = "Example: headway solve nfs-server --preset raid --set arrival_rate=20
 @click.option("--closed", metavar="N", help="Close the network: N jobs circulate.")
 @click.option("--population", metavar="RANGE", help="Close it for several: 1:200 or 10,20,50.")
 @click.option("--think", metavar="TIME", help="Think time of a closed network.")
-@click.option("--method", type=click.Choice(METHODS), default="auto", help="For closed networks.")
+@click.option(
+    "--method",
+    metavar="NAME",
+    type=click.Choice(METHODS),
+    default="auto",
+    help="auto, exact, convolution, schweitzer or linearizer.",
+)
 @click.option("--percentile", type=float, metavar="P", help="Add the P-th percentile, e.g. 95.")
 @format_options
 @plot_option
@@ -46,7 +51,6 @@ def command(
     plot: Path | None,
 ) -> None:
     """Solve a model."""
-    check_picture(plot)
     chosen = chosen_model(model, preset, settings, closed_settings(closed, population, think))
     solution = chosen.solve(method=method)
     if percentile is not None:

@@ -79,7 +79,8 @@ def _sweep_table(solution: Solution) -> Table:
         ]
         columns.append(Column("bottleneck", tuple(solution.bottleneck.ravel().tolist())))
     more = [f"and {len(hidden)} more outputs, in --csv and --json"] if hidden else []
-    return Table(_title(solution), tuple(columns), (*_notes(solution), *more))
+    keys = max(1, len(swept(solution)))
+    return Table(_title(solution), tuple(columns), (*_notes(solution), *more), keys)
 
 
 def _cells(values: Any) -> tuple[float, ...]:

@@ -11,6 +11,16 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from headway.kinds import FloatArray
+from headway.models.table_layout import (
+    Shape,
+    aligned,
+    blocks,
+    folded,
+    is_value,
+    paragraph,
+    records,
+    widths,
+)
 from headway.models.units import ONE, Unit, header, readable
 
 Cell: TypeAlias = float | str | None
@@ -33,8 +43,8 @@ class Shown:
 LITTLE = 0.1
 """Below this a fourth decimal is shown."""
 
-PIPE_WIDTH = 200
-"""Width for text that does not go to a terminal: wide enough that nothing wraps."""
+WIDTH = 80
+"""Columns of text that does not go to a terminal."""
 
 
 def scale_of(values: FloatArray, meant: Unit) -> Unit:
@@ -119,34 +129,49 @@ def _text(cell: Cell, places: int | None) -> str:
 
 @dataclass(frozen=True)
 class Table:
-    """A titled table with notes under it."""
+    """A titled table with notes under it.
+
+    Parameters
+    ----------
+    title
+        May be empty.
+    columns
+        All of one length.
+    notes
+        Lines under it.
+    keys
+        Columns that say what a row is; they stand again where others must move below.
+    """
 
     title: str
     columns: tuple[Column, ...]
     notes: tuple[str, ...] = ()
-
-    def rich(self) -> Any:
-        """The table for a rich console, without title; numbers to the right, words to the left."""
-        from rich import box
-        from rich.table import Table as RichTable
-        from rich.text import Text
-
-        shown = RichTable(box=box.SIMPLE_HEAD, pad_edge=False)
-        for column in self.columns:
-            side = "left" if column.is_text else "right"
-            shown.add_column(Text(column.heading), justify=side, overflow="fold")  # type: ignore[arg-type]
-        for row in zip(*(column.texts for column in self.columns), strict=True):
-            shown.add_row(*map(Text, row))
-        return shown
+    keys: int = 1
 
     def __str__(self) -> str:
-        from rich.console import Console
+        return self.text()
 
-        stream = io.StringIO()
-        console = Console(file=stream, width=PIPE_WIDTH, color_system=None)
-        console.print(self.rich())
-        body = "\n".join(line.rstrip() for line in stream.getvalue().splitlines()).strip("\n")
-        return "\n\n".join(part for part in (self.title, body, "\n".join(self.notes)) if part)
+    def text(self, width: int = WIDTH) -> str:
+        """The table as plain text.
+
+        Words wrap, and columns move below the others, until the width holds them; a number is
+        never cut. Where not even two columns fit, each row is a list.
+        """
+        bodies = (_plain(grid, width) for grid in self.grids(width))
+        parts = (paragraph(self.title, width), *bodies, self.noted(width))
+        return "\n\n".join(part for part in parts if part)
+
+    def noted(self, width: int) -> str:
+        """The notes, wrapped."""
+        return "\n".join(paragraph(note, width) for note in self.notes)
+
+    def grids(self, width: int) -> list[Any]:
+        """What a rich console prints below the title: blocks of columns, or lists of rows."""
+        shapes = [_shape(column) for column in self.columns]
+        found = blocks(shapes, min(self.keys, len(shapes)), width)
+        if found is None:
+            return ["\n\n".join(records(shapes, width))]
+        return [_grid([shapes[place] for place in block], width) for block in found]
 
     def to_html(self) -> str:
         """The table as HTML, for notebooks and reports."""
@@ -168,6 +193,40 @@ class Table:
         writer.writerow([header(c.name.replace(" ", "_"), c.unit.dimension) for c in self.columns])
         writer.writerows(zip(*(map(_csv, c.cells) for c in self.columns), strict=True))
         return stream.getvalue()
+
+
+def _shape(column: Column) -> Shape:
+    """What a column needs; written values are set with their decimal points in line."""
+    written = column.is_text and all(map(is_value, column.texts))
+    texts = aligned(column.texts) if written else column.texts
+    return Shape(column.heading, texts, column.is_text)
+
+
+def _grid(shapes: Sequence[Shape], width: int) -> Any:
+    """Columns side by side for a rich console; numbers to the right, words to the left."""
+    from rich import box
+    from rich.table import Table as RichTable
+    from rich.text import Text
+
+    shown = RichTable(box=box.SIMPLE_HEAD, pad_edge=False)
+    shares = widths(shapes, width)
+    for shape, share in zip(shapes, shares, strict=True):
+        heading = Text(folded(shape.heading, share))
+        shown.add_column(heading, justify="left" if shape.is_text else "right", width=share)
+    for row in zip(*(shape.texts for shape in shapes), strict=True):
+        shown.add_row(*(Text(folded(t, share)) for t, share in zip(row, shares, strict=True)))
+    return shown
+
+
+def _plain(grid: Any, width: int) -> str:
+    """What a rich console would print, without colour and trailing space."""
+    from rich.console import Console
+
+    if isinstance(grid, str):
+        return grid
+    stream = io.StringIO()
+    Console(file=stream, width=width, color_system=None).print(grid)
+    return "\n".join(line.rstrip() for line in stream.getvalue().splitlines()).strip("\n")
 
 
 def _csv(cell: Cell) -> str:

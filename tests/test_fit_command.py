@@ -1,12 +1,9 @@
 """The command ``headway fit``: answers, files, refusals."""
 
-import contextlib
 import json
-import sys
 
 import pytest
 
-from headway.cli import fit_command
 from headway.models import (
     read_model,
 )
@@ -120,16 +117,6 @@ def test_too_few_points_for_any_server(tmp_path):
     path.write_text(CURVE + "100,3\n200,4\n300,6\n")
 
     assert "takes 4 different loads" in refusal("fit", "server", "--data", path)
-
-
-def test_progress_shows_on_a_terminal_only(monkeypatch):
-    seen = []
-    monkeypatch.setattr(sys.stderr, "isatty", lambda: False, raising=False)
-    assert isinstance(fit_command._progress(10), contextlib.nullcontext)
-    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
-    with fit_command._progress(3) as step:
-        seen.extend(step() for _ in range(3))
-    assert len(seen) == 3
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,177 @@
+"""How a table is laid out in a given width: words wrap, columns move below, numbers stay whole."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+GAP = 3
+"""Spaces between two columns."""
+
+EDGE = 2
+"""Spaces before the first column and behind the last."""
+
+_SHORT = 14  # characters that a column of words keeps together
+_LONG = 30  # characters of a word that may stand unbroken in a cramped table
+_VALUE = re.compile(r"([-+]?\d*)((?:\.\d+)?(?:e[-+]?\d+)?)(.*)")
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What a column needs.
+
+    Parameters
+    ----------
+    heading
+        Its heading.
+    texts
+        Its cells.
+    is_text
+        Words or written values rather than numbers. Words may wrap; what begins with a number in
+        every row may not.
+    """
+
+    heading: str
+    texts: Sequence[str]
+    is_text: bool
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether each cell is a number, with or without a unit, and must not be cut."""
+        return not self.is_text or all(map(is_value, self.texts))
+
+    @property
+    def most(self) -> int:
+        """Width at which nothing wraps."""
+        return max(map(len, (self.heading, *self.texts)))
+
+    @property
+    def least(self) -> int:
+        """Width below which a number or a word would be cut."""
+        heading = max(map(len, _pieces(self.heading)), default=0)
+        if self.is_whole:
+            return max(heading, *map(len, self.texts), 0)
+        words = (len(word) for text in self.texts for word in text.split())
+        return max(heading, min(self.most, _SHORT), min(max(words, default=0), _LONG))
+
+
+def is_value(text: str) -> bool:
+    """Whether text is a number, with or without a unit, or a mark that there is none.
+
+    Examples
+    --------
+    >>> is_value("3.4 ms"), is_value("-"), is_value("8 KB or more, by request, as they come")
+    (True, True, False)
+    """
+    bare = text.strip()
+    return bare == "-" or (len(bare) < _LONG and re.match(r"[-+]?[\d∞]", bare) is not None)
+
+
+def aligned(texts: Sequence[str]) -> list[str]:
+    """Values with decimal points under each other, and units likewise.
+
+    Examples
+    --------
+    >>> aligned(["3.4 ms", "650 us", "-"])
+    ['  3.4 ms', '650   us', '  -']
+    """
+    parts = [_split(text) for text in texts]
+    whole, fraction = (max((len(part[k]) for part in parts), default=0) for k in (0, 1))
+    return [
+        f"{a:>{whole}}" + (f"{b:<{fraction}}{rest}" if rest.startswith(" ") else b + rest)
+        for a, b, rest in parts
+    ]
+
+
+def _split(text: str) -> tuple[str, str, str]:
+    """Digits before the point, those behind it, and what follows."""
+    found = _VALUE.fullmatch(text)
+    return (text, "", "") if found is None or text == "-" else found.group(1, 2, 3)  # type: ignore[return-value]
+
+
+def blocks(shapes: Sequence[Shape], keys: int, width: int) -> list[list[int]] | None:
+    """Places of the columns to be set side by side, block by block; each begins with the keys.
+
+    None if the keys with one more column are too wide.
+
+    Examples
+    --------
+    >>> number = Shape("time [ms]", ["12345.6"], is_text=False)
+    >>> blocks([number] * 4, 1, 34), blocks([number] * 4, 1, 12)
+    ([[0, 1, 2], [0, 3]], None)
+    """
+    needs = [shape.least for shape in shapes]
+    found = [list(range(keys))]
+    for place in range(keys, len(shapes)):
+        if len(found[-1]) > keys and _span([needs[k] for k in (*found[-1], place)]) > width:
+            found.append(list(range(keys)))
+        found[-1].append(place)
+    fits = all(_span([needs[k] for k in block]) <= width for block in found)
+    return found if fits else None
+
+
+def _span(widths: Sequence[int]) -> int:
+    return EDGE + sum(widths) + GAP * (len(widths) - 1)
+
+
+def widths(shapes: Sequence[Shape], width: int) -> list[int]:
+    """Share a width among columns that fit into it: the widest give way first.
+
+    Examples
+    --------
+    >>> name = Shape("name", ["delay"], is_text=True)
+    >>> words = Shape("meaning", ["time on the wire and in the client"], is_text=True)
+    >>> widths([name, words], 80), widths([name, words], 30)
+    ([5, 34], [5, 20])
+    """
+    caps = range(max(shape.most for shape in shapes), 0, -1)
+    shares = ([min(x.most, max(x.least, cap)) for x in shapes] for cap in caps)
+    return next((share for share in shares if _span(share) <= width), [x.least for x in shapes])
+
+
+def folded(text: str, width: int) -> str:
+    """Break text into lines: at spaces, else after an underscore; numbers and units stay whole.
+
+    Examples
+    --------
+    >>> print(folded("saturation_throughput [op/s]", 12))
+    saturation_
+    throughput
+    [op/s]
+    """
+    lines = [""]
+    for piece in _pieces(text) if _has_long(text, width) else _words(text):
+        if lines[-1] and len((lines[-1] + piece).rstrip()) > width:
+            lines.append("")
+        lines[-1] += piece
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def _has_long(text: str, width: int) -> bool:
+    return any(len(word) > width for word in text.split())
+
+
+def _words(text: str) -> list[str]:
+    """Words with the space behind them."""
+    return re.findall(r"\S+\s*|^\s+", text)
+
+
+def _pieces(text: str) -> list[str]:
+    """Parts after which a line may end in need."""
+    return [part for word in _words(text) for part in re.findall(r"[^_]*_+\s*|[^_]+$", word)]
+
+
+def records(shapes: Sequence[Shape], width: int) -> Iterator[str]:
+    """Each row as lines of heading and cell, for widths that no table fits into."""
+    for row in zip(*(shape.texts for shape in shapes), strict=True):
+        entries = (f"{shape.heading}: {text}" for shape, text in zip(shapes, row, strict=True))
+        yield "\n".join(_indented(entry, width) for entry in entries if not entry.endswith(": -"))
+
+
+def _indented(text: str, width: int) -> str:
+    """Text broken into lines, those after the first set in by two spaces."""
+    return folded(text, max(1, width - 2)).replace("\n", "\n  ")
+
+
+def paragraph(text: str, width: int) -> str:
+    """Prose broken into lines at spaces; its own line breaks stay."""
+    return "\n".join(folded(line, width) for line in text.split("\n"))
