@@ -52,6 +52,8 @@ class Observed:
 class Measurements:
     r"""Observations, one a row.
 
+    Cells are parted by commas, or by semicolons or tabs where the header is.
+
     Parameters
     ----------
     source
@@ -143,7 +145,8 @@ class Measurements:
         found = self.find(names)
         if found is None:
             known = [*self.columns, *self.labels]
-            msg = f"{self.source}: there is no column {names[0]!r}{nearest(names[0], known)}"
+            other = "; --x and --y name others" if len(names) > 1 else ""
+            msg = f"{self.source}: there is no column {names[0]!r}{nearest(names[0], known)}{other}"
             raise MeasurementError(msg)
         return found
 
@@ -204,7 +207,7 @@ def _split(text: str, source: str) -> tuple[list[str], list[tuple[int, list[str]
     if not text.strip():
         msg = f"{source}: is empty; it needs a header such as throughput_ops_s,response_ms"
         raise MeasurementError(msg)
-    reader = csv.reader(io.StringIO(text, newline=""))
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=_separator(text))
     try:
         rows = [(reader.line_num, row) for row in reader if any(cell.strip() for cell in row)]
     except csv.Error as error:
@@ -223,6 +226,12 @@ def _split(text: str, source: str) -> tuple[list[str], list[tuple[int, list[str]
         msg = f"{source}: has a header but no observations"
         raise MeasurementError(msg)
     return header, rows[1:]
+
+
+def _separator(text: str) -> str:
+    """Tell what parts the cells: commas, or what the header has in their place."""
+    first = next(line for line in text.splitlines() if line.strip())
+    return next((mark for mark in (",", ";", "\t") if mark in first), ",")
 
 
 def _check_header(header: list[str], source: str) -> None:
@@ -263,7 +272,10 @@ def _cell(cell: str, title: str, place: str) -> float:
         return math.nan
     value = _number(cell)
     if value is None or not math.isfinite(value):
-        msg = f"{place}: {title} is {cell!r}, not a {'finite ' if value is not None else ''}number"
+        finite = "finite " if value is not None else ""
+        comma = value is None and _number(cell.replace(",", ".")) is not None
+        point = "; write a decimal point" if comma else ""
+        msg = f"{place}: {title} is {cell!r}, not a {finite}number{point}"
         raise MeasurementError(msg)
     if value < 0 and split_header(title)[1] is not None:
         msg = f"{place}: {title} is {cell}; it cannot be negative"

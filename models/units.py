@@ -250,7 +250,8 @@ def split_header(column: str) -> tuple[str, Unit | None]:
     Parameters
     ----------
     column
-        For example ``response_ms``, ``throughput_ops_s``, ``gap_us_per_kb``, ``system``.
+        For example ``response_ms``, ``throughput_ops_s``, ``gap_us_per_kb``, ``system``; or with
+        the unit in brackets, ``Response time [ms]``, ``Throughput (op/s)``.
 
     Returns
     -------
@@ -264,7 +265,13 @@ def split_header(column: str) -> tuple[str, Unit | None]:
     >>> name, found = split_header("gap_us_per_kb")
     >>> name, str(found)
     ('gap', 'us/kB')
+    >>> name, found = split_header("Response time [ms]")
+    >>> name, str(found)
+    ('response_time', 'ms')
     """
+    bracketed = _BRACKETED.fullmatch(column.strip())
+    if bracketed is not None:
+        return _from_brackets(column, bracketed["name"], bracketed["unit"])
     words = column.strip().split("_")
     first = len(words)
     while first > 1 and (words[first - 1] in _HEADER_WORDS or words[first - 1] == "per"):
@@ -276,6 +283,17 @@ def split_header(column: str) -> tuple[str, Unit | None]:
     divides = "per" in suffix or any(part in ("s", "min") for part in parts[1:])
     lead = "1/" if suffix[0] == "per" else ""
     return "_".join(words[:first]), unit(lead + ("/" if divides else "*").join(parts))
+
+
+_BRACKETED = re.compile(r"(?P<name>[^][()]+?)\s*[\[(](?P<unit>[^][()]+)[\])]")
+
+
+def _from_brackets(column: str, name: str, text: str) -> tuple[str, Unit | None]:
+    """Name and unit of a title such as ``Response time [ms]``; no unit if it is none."""
+    try:
+        return "_".join(name.lower().split()), unit(text)
+    except UnitError:
+        return column.strip(), None
 
 
 _HEADER_BASES = ("s", "bytes", "ops", "messages", "jobs")

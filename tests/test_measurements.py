@@ -5,6 +5,7 @@ from headway.errors import MeasurementError
 from headway.models import Measurements, curve, data_path
 from headway.models.measurements import LARGEST_FILE
 from headway.models.regression import r_squared, regression_line
+from headway.models.units import split_header
 
 GOOD = "system,throughput_ops_s,response_ms\nX,100,3.40\nX,200,4.0\nX,300,5\n"
 
@@ -125,3 +126,21 @@ def test_a_line_needs_three_points_and_two_loads():
 def test_r_squared_of_a_flat_measurement():
     assert r_squared(np.ones(3), np.ones(3)) == 1.0
     assert r_squared(np.ones(3), np.zeros(3)) == -np.inf
+
+
+@pytest.mark.parametrize("mark", [",", ";", "\t"])
+def test_spreadsheets_titles_and_separators(mark):
+    text = f"Throughput [op/s]{mark}Response time (ms)\n100{mark}3.4\n200{mark}4.0\n"
+    data = Measurements.parse(text, "sheet")
+
+    assert data.column("throughput").values.tolist() == [100, 200]
+    assert data.column("response_time").values.tolist() == pytest.approx([3.4e-3, 4e-3], rel=1e-15)
+
+
+def test_a_title_with_another_word_in_brackets_has_no_unit():
+    assert split_header("Response time (measured)") == ("Response time (measured)", None)
+
+
+def test_a_decimal_comma_is_told():
+    with pytest.raises(MeasurementError, match="'3,4', not a number; write a decimal point"):
+        Measurements.parse("throughput_ops_s;response_ms\n100;3,4\n", "sheet")
