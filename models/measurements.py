@@ -97,7 +97,7 @@ class Measurements:
 
     @classmethod
     def parse(cls, text: str, source: str) -> "Measurements":
-        """Read CSV text.
+        """Read CSV text; lines that begin with ``#`` are comments.
 
         Raises
         ------
@@ -206,7 +206,7 @@ def _split(text: str, source: str) -> tuple[list[str], list[tuple[int, list[str]
         raise MeasurementError(msg)
     reader = csv.reader(io.StringIO(text, newline=""))
     try:
-        rows = [(reader.line_num, row) for row in reader if any(cell.strip() for cell in row)]
+        rows = [(reader.line_num, row) for row in reader if _tells(row)]
     except csv.Error as error:
         msg = f"{source}:{reader.line_num}: not a CSV file ({error})"
         raise MeasurementError(msg) from None
@@ -223,6 +223,11 @@ def _split(text: str, source: str) -> tuple[list[str], list[tuple[int, list[str]
         msg = f"{source}: has a header but no observations"
         raise MeasurementError(msg)
     return header, rows[1:]
+
+
+def _tells(row: list[str]) -> bool:
+    """Whether a line holds anything but blanks or a comment."""
+    return any(cell.strip() for cell in row) and not row[0].lstrip().startswith("#")
 
 
 def _check_header(header: list[str], source: str) -> None:

@@ -125,3 +125,12 @@ def test_a_line_needs_three_points_and_two_loads():
 def test_r_squared_of_a_flat_measurement():
     assert r_squared(np.ones(3), np.ones(3)) == 1.0
     assert r_squared(np.ones(3), np.zeros(3)) == -np.inf
+
+
+def test_lines_that_begin_with_a_sign_are_comments():
+    text = "# SPECsfs97, run 3\nthroughput_ops_s,response_ms\n100,3.4\n  # warm from here\n200,4.0\n"
+    found = read_any(text, "curve.csv")
+
+    assert found.kind == "CSV"
+    assert found.lines == (3, 5)
+    assert found.column("response").values.tolist() == [0.0034, 0.004]
