@@ -4,6 +4,7 @@ import pytest
 from headway.errors import MeasurementError
 from headway.models import Measurements, curve, data_path
 from headway.models.measurements import LARGEST_FILE
+from headway.models.readers import read_any
 from headway.models.regression import r_squared, regression_line
 
 GOOD = "system,throughput_ops_s,response_ms\nX,100,3.40\nX,200,4.0\nX,300,5\n"
@@ -128,7 +129,7 @@ def test_r_squared_of_a_flat_measurement():
 
 
 def test_lines_that_begin_with_a_sign_are_comments():
-    text = "# SPECsfs97, run 3\nthroughput_ops_s,response_ms\n100,3.4\n  # warm from here\n200,4.0\n"
+    text = "# SPECsfs97, run 3\nthroughput_ops_s,response_ms\n100,3.4\n  # warm\n200,4.0\n"
     found = read_any(text, "curve.csv")
 
     assert found.kind == "CSV"
