@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 _LARGE = 0.1  # RMS relative error above which a fit is called bad
 _JAGGED = 0.03  # RMS distance from the nearest rising curve
 _CORRELATED = 0.98
+_SATURATED = 10.0  # times: a fit so far off has that load at its very saturation point
 _RUNS_NEED = 7  # points from which signs of residuals say anything
 
 
@@ -114,8 +115,8 @@ def _extrapolates_badly(fit: "Fit") -> list[str]:
     missed = fit.leave_last_load_out
     if missed <= max(3 * fit.comparison.summary["rms_relative_error"], 0.25):
         return []
-    size = f"{missed:.0%}" if np.isfinite(missed) else "any size"
-    return [f"do not extrapolate: without the highest load it is predicted {size} off"]
+    outcome = f"is predicted {missed:.0%} off" if missed < _SATURATED else "is too much for the fit"
+    return [f"do not extrapolate: without the highest load in the fit, that load {outcome}"]
 
 
 def _bends(fit: "Fit") -> list[str]:

@@ -99,7 +99,7 @@ class Measurements:
 
     @classmethod
     def parse(cls, text: str, source: str) -> "Measurements":
-        """Read CSV text.
+        """Read CSV text; lines that begin with ``#`` are comments.
 
         Raises
         ------
@@ -209,7 +209,7 @@ def _split(text: str, source: str) -> tuple[list[str], list[tuple[int, list[str]
         raise MeasurementError(msg)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=_separator(text))
     try:
-        rows = [(reader.line_num, row) for row in reader if any(cell.strip() for cell in row)]
+        rows = [(reader.line_num, row) for row in reader if _tells(row)]
     except csv.Error as error:
         msg = f"{source}:{reader.line_num}: not a CSV file ({error})"
         raise MeasurementError(msg) from None
@@ -230,8 +230,13 @@ def _split(text: str, source: str) -> tuple[list[str], list[tuple[int, list[str]
 
 def _separator(text: str) -> str:
     """Tell what parts the cells: commas, or what the header has in their place."""
-    first = next(line for line in text.splitlines() if line.strip())
+    first = next((s for s in text.splitlines() if s.strip() and not s.startswith("#")), "")
     return next((mark for mark in (",", ";", "\t") if mark in first), ",")
+
+
+def _tells(row: list[str]) -> bool:
+    """Whether a line holds anything but blanks or a comment."""
+    return any(cell.strip() for cell in row) and not row[0].lstrip().startswith("#")
 
 
 def _check_header(header: list[str], source: str) -> None:

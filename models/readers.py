@@ -29,7 +29,7 @@ from headway.models.readers_spec import SPEC_PAGE, read_page
 Reader = Callable[[str, str], Measurements]
 
 _HTML = re.compile(r"<!doctype html|<html\b|<body\b|<table\b", re.IGNORECASE)
-_CSV_HEADER = re.compile(r"\s*(?!business,requested)\w+(,\w+)+\s*$", re.MULTILINE)
+_CSV_HEADER = re.compile(r"(?:\s*#.*\n)*\s*(?!business,requested)\w+(,\w+)+\s*$", re.MULTILINE)
 _XML = re.compile(r"\s*<(\?xml|!DOCTYPE|!ENTITY|summary\b)", re.IGNORECASE)
 
 

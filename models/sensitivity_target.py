@@ -13,8 +13,8 @@ from headway.models.model import Model
 from headway.models.names import nearest
 from headway.models.sensitivity import solved
 from headway.models.solution import Solution
-from headway.models.tables import Column, Shown, Table
-from headway.models.units import unit
+from headway.models.tables import Column, Shown, Table, scale_of
+from headway.models.units import Unit, unit
 
 _DECADES = 6.0  # to each side of where a parameter is
 _GRID = 241
@@ -53,7 +53,7 @@ class Target(Shown):
         """One row: from, to, and by which factor."""
         parameter = self.model.parameters[self.parameter]
         now = float(np.ravel(np.asarray(self.model.inputs[self.parameter], float))[0])
-        meant = self.model.meaning(self.output).unit
+        meant = _shown_in(self.model, self.output, self.wanted)
         factor = f"x {self.value / now:.4g}" if now else "-"
         cells = {
             "parameter": self.parameter,
@@ -208,7 +208,7 @@ def _counted(model: Model, parameter: str) -> list[float]:
 def _out_of_reach(
     model: Model, output: str, wanted: float, parameter: str, missed: Sequence[float]
 ) -> str:
-    shown = model.meaning(output).unit
+    shown = _shown_in(model, output, wanted)
     reached = [m + wanted for m in missed if math.isfinite(m)]
     span = [f"{end / shown.scale:.6g}" for end in (min(reached), max(reached))] if reached else []
     at_best = (
@@ -218,6 +218,11 @@ def _out_of_reach(
         f"no value of {parameter} brings {output} to {wanted / shown.scale:.6g} {shown}; "
         f"{at_best}; choose another target or parameter"
     )
+
+
+def _shown_in(model: Model, output: str, wanted: float) -> Unit:
+    """The unit in which a target takes few digits."""
+    return scale_of(np.array([wanted]), model.meaning(output).unit)
 
 
 def _values(start: float) -> list[float]:

@@ -10,7 +10,7 @@ from headway.models import (
 )
 from headway.models.fit_closed import clients_of
 from headway.models.fit_paced import bent
-from tests.fit_data import TWO, table
+from tests.fit_data import TWO, check_coverage, table
 
 
 @pytest.mark.slow
@@ -28,8 +28,7 @@ def test_intervals_of_a_closed_model_cover_the_truth():
         for parameter, (low, high) in found.ci95.items():
             hits[parameter] += low <= model.parameters[parameter].value <= high
 
-    for parameter, count in hits.items():
-        assert 0.92 <= count / 400 <= 0.98, (parameter, count)
+    check_coverage("closed", hits)
 
 
 def test_a_curve_that_bends_back_is_closed():

@@ -4,6 +4,7 @@ import pytest
 from headway.errors import MeasurementError
 from headway.models import Measurements, curve, data_path
 from headway.models.measurements import LARGEST_FILE
+from headway.models.readers import read_any
 from headway.models.regression import r_squared, regression_line
 from headway.models.units import split_header
 
@@ -144,3 +145,12 @@ def test_a_title_with_another_word_in_brackets_has_no_unit():
 def test_a_decimal_comma_is_told():
     with pytest.raises(MeasurementError, match="'3,4', not a number; write a decimal point"):
         Measurements.parse("throughput_ops_s;response_ms\n100;3,4\n", "sheet")
+
+
+def test_lines_that_begin_with_a_sign_are_comments():
+    text = "# SPECsfs97, run 3\nthroughput_ops_s,response_ms\n100,3.4\n  # warm\n200,4.0\n"
+    found = read_any(text, "curve.csv")
+
+    assert found.kind == "CSV"
+    assert found.lines == (3, 5)
+    assert found.column("response").values.tolist() == [0.0034, 0.004]
