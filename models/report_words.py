@@ -1,0 +1,216 @@
+"""What a report says in sentences and tables."""
+
+import math
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from headway import __version__
+from headway.models.comparison_tables import comparison_tables
+from headway.models.fit import Fit
+from headway.models.fit_tables import fit_tables, rounded, shown_unit
+from headway.models.measurements import Measurements
+from headway.models.parameters import Parameter
+from headway.models.report import Report
+from headway.models.sensitivity import Sensitivity
+from headway.models.sensitivity_tables import sensitivity_tables
+from headway.models.shipped import data_path
+from headway.models.tables import Column, Table
+
+_NEARLY_FULL = 0.9
+_LARGE = 0.1  # RMS relative error above which a page says so
+
+
+def data_table(report: Report) -> Table:
+    """Where the measurements come from: file, kind, rows, hash, source, what they disclose."""
+    data = report.measurements
+    rows = {
+        "file": Path(data.source).name,
+        "kind": data.kind,
+        "rows": f"{len(data)}, of which {len(report.comparison.measured.values)} held against",
+        "columns": ", ".join([*data.columns, *data.labels]),
+        "sha256": data.sha256,
+        "source": source_note(data),
+    }
+    rows |= {fact.name.replace("_", " "): fact.printed for fact in data.facts.values()}
+    rows = {name: text for name, text in rows.items() if text}
+    return Table("Data", (Column("what", tuple(rows)), Column("said", tuple(rows.values()))))
+
+
+def source_note(data: Measurements) -> str:
+    """Where a published table that ships with headway comes from; nothing for other files."""
+    path, shipped = Path(data.source).resolve(), data_path("").resolve()
+    if shipped not in path.parents:
+        return ""
+    readme = shipped / path.relative_to(shipped).parts[0] / "README.md"
+    found = re.search(r"^Source: (.*?)(?:\n\n|\Z)", readme.read_text("utf-8"), re.M | re.DOTALL)
+    return " ".join(found[1].replace("*", "").split()) if found else ""
+
+
+def parameter_table(report: Report) -> Table:
+    """Every parameter: value with its uncertainty, interval, where it comes from, meaning."""
+    rows = [_parameter_row(report, p) for p in report.model.parameters.values()]
+    titles = ("parameter", "value", "95 % interval", "from", "meaning")
+    if report.fit is None:
+        titles, rows = (*titles[:2], *titles[3:]), [(*row[:2], *row[3:]) for row in rows]
+    cells = zip(*rows, strict=True) if rows else [()] * len(titles)
+    columns = tuple(Column(t, tuple(c)) for t, c in zip(titles, cells, strict=True))
+    return Table(f"Parameters of {report.title}", columns)
+
+
+def _parameter_row(report: Report, parameter: Parameter) -> tuple[str, ...]:
+    name, fit = parameter.name, report.fit
+    if fit is not None and name in fit.free:
+        unit = shown_unit(parameter.unit, fit.values[name])
+        value = rounded(fit.values[name], fit.standard_errors[name], unit)
+        return name, value, _interval(fit, name, unit), "fitted to the data", parameter.doc
+    if np.ndim(parameter.value):
+        numbers = np.asarray(parameter.value, float)
+        ends = f"{parameter.shown(float(numbers.min()))} to {parameter.shown(float(numbers.max()))}"
+        return name, ends, "", "the data, row by row", parameter.doc
+    value = "" if parameter.value is None else parameter.shown(float(parameter.value))
+    return name, value, "", _origin(report, parameter), parameter.doc
+
+
+def _interval(fit: Fit, name: str, unit: Any) -> str:
+    low, high = (end / unit.scale for end in fit.ci95[name])
+    ends = ["∞" if math.isinf(end) else f"{end:.4g}" for end in (low, high)]
+    return f"{ends[0]} to {ends[1]} {unit}".rstrip()
+
+
+def _origin(report: Report, parameter: Parameter) -> str:
+    """Where a value that is not fitted comes from: its preset, its own source, or the user."""
+    preset = report.model.presets.get(report.model.preset or "")
+    if preset is not None and preset.values.get(parameter.name) == parameter.value:
+        return f"preset {preset.name}" + (f": {preset.source}" if preset.source else "")
+    return parameter.source or "held"
+
+
+def summary_tables(report: Report) -> list[Table]:
+    """Errors in sum, and what speaks for the fit."""
+    summary = comparison_tables(report.comparison)[1]
+    quality = fit_tables(report.fit)[1:] if report.fit else []
+    titles = ("Errors in sum", "Quality of the fit", "Correlations of the estimates")
+    tables = quality or [summary]
+    names = titles[1:] if quality else titles[:1]
+    return [Table(n, t.columns, t.notes) for n, t in zip(names, tables, strict=False)]
+
+
+def point_table(report: Report) -> Table:
+    """Measured, predicted and error by point."""
+    table = comparison_tables(report.comparison)[0]
+    return Table("Measured and predicted, point by point", table.columns, table.notes)
+
+
+def sensitivity_table(found: Sensitivity) -> Table:
+    """Elasticities by output."""
+    table = sensitivity_tables(found)[0]
+    title = "Change of each output [%] per 1 % of each parameter"
+    return Table(title, table.columns, table.notes[len(found.binds[:1]) :])
+
+
+def derivative_table(found: Sensitivity) -> Table:
+    """Derivatives in readable units."""
+    table = sensitivity_tables(found)[1]
+    return Table("Derivatives", table.columns, table.notes)
+
+
+def operating_point_words(report: Report) -> str:
+    """Say where the sensitivities were taken."""
+    if report.sensitivity is None:
+        return "The model sustains none of the measured loads, so there is no point to take them at."
+    model, comparison = report.sensitivity.model, report.comparison
+    swept = [name for name, value in report.model.inputs.items() if np.ndim(value)]
+    shown = [f"{n} = {model.parameters[n].shown(float(model.inputs[n]))}" for n in swept]
+    name = comparison.load_parameter
+    is_measured = name is None or model.inputs[name] in comparison.load.values
+    what = "the median of the measured loads that the model sustains" if is_measured else "as set"
+    return f"Taken at {', '.join(shown)} ({what})."
+
+
+def bottleneck_words(report: Report) -> list[str]:
+    """What binds, in one sentence, and what binds next, in another."""
+    found = report.sensitivity
+    if found is None:
+        return [f"Every measured load saturates the model: {report.comparison.solution.saturation_message}."]
+    if found.bottleneck is None:
+        return [_strongest(found)]
+    rate = found.model.meaning("throughput").unit
+    busy = float(np.ravel(found.solution[f"{found.bottleneck}.utilisation"])[0])
+    load = float(np.ravel(found.solution.throughput)[0]) / rate.scale
+    limits = {b.station: f"{b.saturation_throughput / rate.scale:.5g} {rate}" for b in found.binds}
+    own = limits.pop(found.bottleneck, None)
+    ends = f" and saturates at {own}" if own else ", and nothing saturates"
+    sentences = [f"{found.bottleneck} is the bottleneck: it is {busy:.0%} busy at {load:.5g} {rate}{ends}."]
+    for name, limit in list(limits.items())[:1]:
+        sentences.append(f"Were it relieved, {name} would bind next, at {limit}.")
+    return sentences
+
+
+def _strongest(found: Sensitivity) -> str:
+    """A program has no stations: the parameter that matters most to its first output."""
+    output, effects = next(iter(found.effects.items()))
+    sizes = {n: e.elasticity for n, e in effects.items() if math.isfinite(e.elasticity)}
+    if not sizes:
+        return "The model has no stations, so nothing saturates."
+    name = max(sizes, key=lambda n: abs(sizes[n]))
+    words = output.replace("_", " ")
+    return (
+        f"The model has no stations, so nothing saturates; {name} matters most: "
+        f"1 % more of it changes {words} by {sizes[name]:+.2g} %."
+    )
+
+
+def warnings(report: Report) -> list[str]:
+    """What the reader has to know before believing the page."""
+    comparison, solution = report.comparison, report.comparison.solution
+    said = list(report.fit.warnings) if report.fit else []
+    if solution.approximation:
+        said.append(f"approximate: {solution.approximation}")
+    lost = int(comparison.in_range.sum() - comparison.counted.sum())
+    if lost:
+        said.append(f"{lost} points are beyond saturation and not counted: {solution.saturation_message}")
+    error = comparison.summary["rms_relative_error"]
+    if report.fit is None and error > _LARGE:
+        said.append(f"the model misses the measured curve by {error:.1%} (RMS); it was not fitted")
+    if report.fit is None and report.measurements.invalid:
+        said.append(f"{report.measurements.invalid} points are marked invalid by the benchmark")
+    return [text[0].upper() + text[1:] for text in said]
+
+
+def key_figures(report: Report) -> list[tuple[str, str]]:
+    """The few numbers that stand at the top."""
+    summary = report.comparison.summary
+    figures = [("RMS relative error", _percent(summary["rms_relative_error"]))]
+    if report.fit:
+        figures.append(("leave-one-out error", _percent(report.fit.leave_one_out_rms)))
+    figures.append(("largest error", _percent(summary["max_relative_error"])))
+    found = report.sensitivity
+    if found is not None and found.binds:
+        rate = found.model.meaning("throughput").unit
+        first = found.binds[0]
+        figures.append(("bottleneck", first.station))
+        figures.append(("saturates at", f"{first.saturation_throughput / rate.scale:.4g} {rate}"))
+    return figures
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f} %" if math.isfinite(share) else "–"
+
+
+def question(report: Report) -> str:
+    """What the page asks, in one sentence."""
+    comparison = report.comparison
+    output = comparison.output.replace("_", " ")
+    how = f"once {', '.join(report.fit.free)} are fitted" if report.fit else "with its values as given"
+    return (
+        f"Does the model {report.title} explain the measured {output} over "
+        f"{comparison.load.name.replace('_', ' ')}, {how}? What binds, and what would a change do?"
+    )
+
+
+def maker() -> str:
+    """What made the page."""
+    return f"headway {__version__}"
