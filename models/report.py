@@ -135,4 +135,12 @@ def operating_point(comparison: Comparison, own: dict[str, Number]) -> Model | N
         return None
     rows = sustained if sustained.size else np.arange(comparison.load.values.size)
     order = rows[np.argsort(comparison.load.values[rows], kind="stable")]
-    return comparison.solution.point(int(order[len(order) // 2])).model.at(own)
+    row = int(order[len(order) // 2])
+    shape = comparison.solution.shape
+    inputs = {
+        name: float(np.ravel(np.broadcast_to(value, shape))[row])
+        for name, value in comparison.model.inputs.items()
+    }
+    if comparison.model.is_closed:  # nobody but whole jobs can circulate
+        inputs["population"] = float(max(1, round(inputs["population"])))
+    return comparison.model.at(inputs).at(own)

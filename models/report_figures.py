@@ -16,6 +16,7 @@ _SVG = "{http://www.w3.org/2000/svg}"
 _LINK = "{http://www.w3.org/1999/xlink}href"
 _REFERENCE = re.compile(r"url\(#([^)]+)\)")
 _COMMENT = re.compile(rb"<!--.*?-->", re.DOTALL)
+_PIXELS = 4 / 3  # of a style sheet, to a point
 _DRAWN_BY_PEN = "stroke-linejoin: round; stroke-linecap: butt"
 
 
@@ -68,8 +69,8 @@ def inline_svg(figure: Any, name: str, words: str) -> str:
     width, height = (float(size) for size in root.attrib["viewBox"].split()[2:])
     root.attrib = {
         "viewBox": root.attrib["viewBox"],
-        "width": f"{width:g}",
-        "height": f"{height:g}",
+        "width": f"{width * _PIXELS:.0f}",
+        "height": f"{height * _PIXELS:.0f}",
         "role": "img",
         "aria-labelledby": f"{name}-title",
         "style": _DRAWN_BY_PEN,

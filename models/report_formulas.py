@@ -52,6 +52,10 @@ class _Printer(MathMLPresentationPrinter):  # type: ignore[misc]
         row.appendChild(self._word(whole))
         return row
 
+    def _as_ordered_terms(self, expr: Any, order: Any = None) -> Any:
+        terms = super()._as_ordered_terms(expr, order)
+        return sorted(terms, key=lambda term: bool(term.could_extract_minus_sign()))
+
     def _word(self, name: str) -> Any:
         element = self.dom.createElement("mi")
         element.appendChild(self.dom.createTextNode(name.replace("_", " ")))
@@ -115,7 +119,7 @@ def mathml(expression: Any) -> str:
     """
     printer = _Printer({"mul_symbol": "dot"})
     element = printer._print(sympy.sympify(expression))  # noqa: SLF001 - SymPy's way in
-    return str(element.toxml())
+    return str(element.toxml()).replace("<mo>-</mo>", "<mo>−</mo>")
 
 
 def equations(model: Model) -> list[Equation]:

@@ -2,6 +2,7 @@
 
 import base64
 import hashlib
+import re
 from importlib.resources import files
 from typing import Any
 
@@ -25,7 +26,7 @@ from headway.models.report_words import (
     summary_tables,
     warnings,
 )
-from headway.models.tables import Table
+from headway.models.tables import Column, Table
 
 SECTIONS = (
     ("data", "Question and data"),
@@ -36,6 +37,8 @@ SECTIONS = (
     ("what-if", "What if"),
     ("command", "How this page was made"),
 )
+
+_NUMBER = re.compile(r"[-+]?[\d.]+%?|-|∞")
 
 
 def page(report: Report) -> str:
@@ -52,7 +55,7 @@ def page(report: Report) -> str:
     environment = jinja2.Environment(
         autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined
     )
-    environment.globals |= {"zip": zip, "rows": _rows, "note_of": _note_of}
+    environment.globals |= {"zip": zip, "rows": _rows, "note_of": _note_of, "kind_of": _kind_of}
     template = environment.from_string(_shipped("report.html"))
     return template.render(report=report, **_texts(report), **_tables(report), **_panel(report))
 
@@ -121,6 +124,12 @@ def _policy(scripts: str) -> str:
 
 def _rows(table: Table) -> list[tuple[str, ...]]:
     return list(zip(*(column.texts for column in table.columns), strict=True))
+
+
+def _kind_of(column: Column) -> str:
+    """Numbers stand to the right, also those that are written as text."""
+    is_number = all(_NUMBER.fullmatch(text) for text in column.texts)
+    return "number" if is_number else "text"
 
 
 def _note_of(control: Control) -> str:

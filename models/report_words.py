@@ -3,7 +3,6 @@
 import math
 import re
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -12,12 +11,13 @@ from headway.models.comparison_tables import comparison_tables
 from headway.models.fit import Fit
 from headway.models.fit_tables import fit_tables, rounded, shown_unit
 from headway.models.measurements import Measurements
-from headway.models.parameters import Parameter
+from headway.models.parameters import Parameter, digits
 from headway.models.report import Report
 from headway.models.sensitivity import Sensitivity
 from headway.models.sensitivity_tables import sensitivity_tables
 from headway.models.shipped import data_path
 from headway.models.tables import Column, Table
+from headway.models.units import Unit
 
 _NEARLY_FULL = 0.9
 _LARGE = 0.1  # RMS relative error above which a page says so
@@ -29,14 +29,19 @@ def data_table(report: Report) -> Table:
     rows = {
         "file": Path(data.source).name,
         "kind": data.kind,
-        "rows": f"{len(data)}, of which {len(report.comparison.measured.values)} held against",
+        "rows": _rows_used(report),
         "columns": ", ".join([*data.columns, *data.labels]),
         "sha256": data.sha256,
         "source": source_note(data),
     }
     rows |= {fact.name.replace("_", " "): fact.printed for fact in data.facts.values()}
     rows = {name: text for name, text in rows.items() if text}
-    return Table("Data", (Column("what", tuple(rows)), Column("said", tuple(rows.values()))))
+    return Table("Data", (Column("what", tuple(rows)), Column("value", tuple(rows.values()))))
+
+
+def _rows_used(report: Report) -> str:
+    rows, used = len(report.measurements), int(report.comparison.in_range.sum())
+    return f"{rows}, all used" if used == rows else f"{rows}, of which {used} used"
 
 
 def source_note(data: Measurements) -> str:
@@ -68,13 +73,15 @@ def _parameter_row(report: Report, parameter: Parameter) -> tuple[str, ...]:
         return name, value, _interval(fit, name, unit), "fitted to the data", parameter.doc
     if np.ndim(parameter.value):
         numbers = np.asarray(parameter.value, float)
-        ends = f"{parameter.shown(float(numbers.min()))} to {parameter.shown(float(numbers.max()))}"
-        return name, ends, "", "the data, row by row", parameter.doc
+        low, high = float(numbers.min()), float(numbers.max())
+        ends = f"{digits(low / parameter.unit.scale)} to {parameter.shown(high)}"
+        shown = ends if low < high else parameter.shown(high)
+        return name, shown, "", "the data, row by row", parameter.doc
     value = "" if parameter.value is None else parameter.shown(float(parameter.value))
     return name, value, "", _origin(report, parameter), parameter.doc
 
 
-def _interval(fit: Fit, name: str, unit: Any) -> str:
+def _interval(fit: Fit, name: str, unit: Unit) -> str:
     low, high = (end / unit.scale for end in fit.ci95[name])
     ends = ["∞" if math.isinf(end) else f"{end:.4g}" for end in (low, high)]
     return f"{ends[0]} to {ends[1]} {unit}".rstrip()
@@ -139,14 +146,20 @@ def bottleneck_words(report: Report) -> list[str]:
         return [_strongest(found)]
     rate = found.model.meaning("throughput").unit
     busy = float(np.ravel(found.solution[f"{found.bottleneck}.utilisation"])[0])
-    load = float(np.ravel(found.solution.throughput)[0]) / rate.scale
-    limits = {b.station: f"{b.saturation_throughput / rate.scale:.5g} {rate}" for b in found.binds}
+    load = _rate(float(np.ravel(found.solution.throughput)[0]), rate)
+    limits = {b.station: _rate(b.saturation_throughput, rate) for b in found.binds}
     own = limits.pop(found.bottleneck, None)
     ends = f" and saturates at {own}" if own else ", and nothing saturates"
-    sentences = [f"{found.bottleneck} is the bottleneck: it is {busy:.0%} busy at {load:.5g} {rate}{ends}."]
+    sentences = [f"{found.bottleneck} is the bottleneck: it is {busy:.0%} busy at {load}{ends}."]
     for name, limit in list(limits.items())[:1]:
         sentences.append(f"Were it relieved, {name} would bind next, at {limit}.")
     return sentences
+
+
+def _rate(value: float, unit: Unit) -> str:
+    """Four digits, or whole numbers above a thousand."""
+    number = value / unit.scale
+    return f"{number:.0f} {unit}" if abs(number) >= 1000 else f"{number:.4g} {unit}"
 
 
 def _strongest(found: Sensitivity) -> str:
@@ -192,12 +205,12 @@ def key_figures(report: Report) -> list[tuple[str, str]]:
         rate = found.model.meaning("throughput").unit
         first = found.binds[0]
         figures.append(("bottleneck", first.station))
-        figures.append(("saturates at", f"{first.saturation_throughput / rate.scale:.4g} {rate}"))
+        figures.append(("saturates at", _rate(first.saturation_throughput, rate)))
     return figures
 
 
 def _percent(share: float) -> str:
-    return f"{100 * share:.1f} %" if math.isfinite(share) else "–"
+    return f"{share:.1%}" if math.isfinite(share) else "–"
 
 
 def question(report: Report) -> str:

@@ -103,7 +103,7 @@ function erlangC(servers, load) {
   function say(found) {
     const share = found.bottleneck === null ? NaN : found.utilisation[found.bottleneck];
     const load = quantity(state[0], controls[0]);
-    const busy = share >= 1 ? "saturated" : `${digits(100 * share, 3)} % busy`;
+    const busy = share >= 1 ? "saturated" : `${digits(100 * share, 3)}% busy`;
     const limit = found.saturation_throughput;
     const ends = limit === Infinity ? "does not saturate" : "not known";
     const sustained = Number.isFinite(found.output);
@@ -112,7 +112,7 @@ function erlangC(servers, load) {
       output: sustained ? quantity(found.output, data.output) : "beyond saturation",
       bottleneck: found.bottleneck === null ? "none" : `${found.bottleneck}, ${busy}`,
       saturation: Number.isFinite(limit) ? `saturates at ${quantity(limit, data.rate)}` : ends,
-      error: `${digits(100 * found.rms_relative_error, 3)} % over ${found.points} of ${data.measured.length} points`,
+      error: `${digits(100 * found.rms_relative_error, 3)}% over ${found.points} of ${data.measured.length} points`,
     };
     for (const [name, text] of Object.entries(words)) {
       const place = element(`out-${name}`);
