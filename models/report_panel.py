@@ -13,6 +13,7 @@ from headway.models.formula import Name
 from headway.models.model import Model
 from headway.models.parameters import Parameter
 from headway.models.report import Report
+from headway.models.report_words import rate_unit
 from headway.models.steps import losing
 from headway.models.tables import scale_of
 from headway.models.units import Unit
@@ -262,7 +263,7 @@ def _document(
     """Everything the page's script needs but the formula; SI numbers."""
     comparison, model = report.comparison, report.model
     shown = scale_of(comparison.measured.values, model.meaning(comparison.output).unit)
-    rate = model.meaning("throughput").unit
+    rate = rate_unit(report)
     inputs = {c.parameter.name: c for c in controls if c.role is not Role.PARAMETER}
     columns = {
         name: np.broadcast_to(model.inputs[name], comparison.load.values.shape).tolist()

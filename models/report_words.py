@@ -10,16 +10,15 @@ from headway import __version__
 from headway.models.comparison_tables import comparison_tables
 from headway.models.fit import Fit
 from headway.models.fit_tables import fit_tables, rounded, shown_unit
-from headway.models.measurements import Measurements
+from headway.models.measurements import Measurements, Observed
 from headway.models.parameters import Parameter, digits
 from headway.models.report import Report
 from headway.models.sensitivity import Sensitivity
 from headway.models.sensitivity_tables import sensitivity_tables
 from headway.models.shipped import data_path
 from headway.models.tables import Column, Table
-from headway.models.units import Unit
+from headway.models.units import Unit, compatible
 
-_NEARLY_FULL = 0.9
 _LARGE = 0.1  # RMS relative error above which a page says so
 
 
@@ -76,7 +75,7 @@ def _parameter_row(report: Report, parameter: Parameter) -> tuple[str, ...]:
         low, high = float(numbers.min()), float(numbers.max())
         ends = f"{digits(low / parameter.unit.scale)} to {parameter.shown(high)}"
         shown = ends if low < high else parameter.shown(high)
-        return name, shown, "", "the data, row by row", parameter.doc
+        return name, shown, "", "the data", parameter.doc
     value = "" if parameter.value is None else parameter.shown(float(parameter.value))
     return name, value, "", _origin(report, parameter), parameter.doc
 
@@ -84,7 +83,7 @@ def _parameter_row(report: Report, parameter: Parameter) -> tuple[str, ...]:
 def _interval(fit: Fit, name: str, unit: Unit) -> str:
     low, high = (end / unit.scale for end in fit.ci95[name])
     ends = ["∞" if math.isinf(end) else f"{end:.4g}" for end in (low, high)]
-    return f"{ends[0]} to {ends[1]} {unit}".rstrip()
+    return f"{ends[0]} to {ends[1]}"
 
 
 def _origin(report: Report, parameter: Parameter) -> str:
@@ -107,8 +106,40 @@ def summary_tables(report: Report) -> list[Table]:
 
 def point_table(report: Report) -> Table:
     """Measured, predicted and error by point."""
-    table = comparison_tables(report.comparison)[0]
-    return Table("Measured and predicted, point by point", table.columns, table.notes)
+    comparison = report.comparison
+    load, measured = comparison.load, comparison.measured
+    places = _decimals(measured)
+    predicted = [_fixed(v, measured.unit, places + 1) for v in comparison.predicted]
+    errors = [f"{e:+.1%}" if math.isfinite(e) else "-" for e in comparison.relative_error]
+    columns = [
+        Column(_heading(load.name, load.unit), _as_printed(load)),
+        Column(_heading("measured", measured.unit), _as_printed(measured)),
+        Column(_heading("predicted", measured.unit), tuple(predicted)),
+        Column("error", tuple(errors)),
+    ]
+    if not comparison.in_range.all():
+        columns.append(Column("used", tuple("yes" if k else "no" for k in comparison.in_range)))
+    return Table("Measured and predicted, point by point", tuple(columns))
+
+
+def _heading(name: str, unit: Unit) -> str:
+    words = name.replace("_", " ")
+    return f"{words} [{unit}]" if unit.text else words
+
+
+def _decimals(column: Observed) -> int:
+    """Decimals that were printed, in the column's unit."""
+    step = 2 * float(np.nanmin(column.resolution)) / column.unit.scale
+    return max(0, round(-math.log10(step)))
+
+
+def _as_printed(column: Observed) -> tuple[str, ...]:
+    places = _decimals(column)
+    return tuple(_fixed(value, column.unit, places) for value in column.values)
+
+
+def _fixed(value: float, unit: Unit, places: int) -> str:
+    return f"{value / unit.scale:.{places}f}" if math.isfinite(value) else "∞"
 
 
 def sensitivity_table(found: Sensitivity) -> Table:
@@ -144,7 +175,7 @@ def bottleneck_words(report: Report) -> list[str]:
         return [f"Every measured load saturates the model: {report.comparison.solution.saturation_message}."]
     if found.bottleneck is None:
         return [_strongest(found)]
-    rate = found.model.meaning("throughput").unit
+    rate = rate_unit(report)
     busy = float(np.ravel(found.solution[f"{found.bottleneck}.utilisation"])[0])
     load = _rate(float(np.ravel(found.solution.throughput)[0]), rate)
     limits = {b.station: _rate(b.saturation_throughput, rate) for b in found.binds}
@@ -154,6 +185,12 @@ def bottleneck_words(report: Report) -> list[str]:
     for name, limit in list(limits.items())[:1]:
         sentences.append(f"Were it relieved, {name} would bind next, at {limit}.")
     return sentences
+
+
+def rate_unit(report: Report) -> Unit:
+    """The unit that throughput was measured in, where it was, else the model's."""
+    measured, own = report.comparison.load.unit, report.model.meaning("throughput").unit
+    return measured if compatible(measured.dimension, own.dimension) else own
 
 
 def _rate(value: float, unit: Unit) -> str:
@@ -186,11 +223,14 @@ def warnings(report: Report) -> list[str]:
     if lost:
         said.append(f"{lost} points are beyond saturation and not counted: {solution.saturation_message}")
     error = comparison.summary["rms_relative_error"]
+    if report.fit and report.fit.leave_one_out_rms > max(3 * error, _LARGE):
+        missed = f"{report.fit.leave_one_out_rms:.0%}"
+        said.append(f"a point that is left out is predicted {missed} off (RMS): none is to spare")
     if report.fit is None and error > _LARGE:
         said.append(f"the model misses the measured curve by {error:.1%} (RMS); it was not fitted")
     if report.fit is None and report.measurements.invalid:
         said.append(f"{report.measurements.invalid} points are marked invalid by the benchmark")
-    return [text[0].upper() + text[1:] for text in said]
+    return said
 
 
 def key_figures(report: Report) -> list[tuple[str, str]]:
@@ -202,10 +242,10 @@ def key_figures(report: Report) -> list[tuple[str, str]]:
     figures.append(("largest error", _percent(summary["max_relative_error"])))
     found = report.sensitivity
     if found is not None and found.binds:
-        rate = found.model.meaning("throughput").unit
         first = found.binds[0]
         figures.append(("bottleneck", first.station))
-        figures.append(("saturates at", _rate(first.saturation_throughput, rate)))
+        limit = _rate(first.saturation_throughput, rate_unit(report))
+        figures.append(("saturates at", limit))
     return figures
 
 

@@ -139,7 +139,7 @@ function erlangC(servers, load) {
   }
 
   function ticks(end) {
-    const rough = end / 5;
+    const rough = end / 8;
     const power = 10 ** Math.floor(Math.log10(rough));
     const step = [1, 2, 5, 10].map((factor) => factor * power).find((size) => size >= rough);
     return Array.from({ length: Math.floor(end / step + 1e-9) + 1 }, (_, k) => k * step);
