@@ -107,7 +107,9 @@ def graph_drawing(report: Report) -> PageFigure | None:
     if not graph.stations:
         return None
     model = report.sensitivity.model if report.sensitivity else report.model
-    routes = [f"{r.source} to {r.target} with probability {r.probability.text}" for r in graph.routes]
+    routes = [
+        f"{r.source} to {r.target} with probability {r.probability.text}" for r in graph.routes
+    ]
     parts = [
         f"Stations: {', '.join(_station_words(report, name) for name in graph.stations)}.",
         f"Routes: {'; '.join(routes)}." if routes else "",
@@ -131,10 +133,11 @@ def curve_drawing(report: Report) -> PageFigure:
     loads, measured = comparison.load, comparison.measured
     ends = np.array([loads.values.min(), loads.values.max()]) / loads.unit.scale
     height = np.array([measured.values.min(), measured.values.max()]) / measured.unit.scale
+    output, load = (name.replace("_", " ") for name in (comparison.output, loads.name))
     words = (
-        f"{comparison.output.replace('_', ' ').capitalize()} over {loads.name.replace('_', ' ')}: "
-        f"{len(loads.values)} measured points between {ends[0]:g} and {ends[1]:g} {loads.unit}, from "
-        f"{height[0]:g} to {height[1]:g} {measured.unit}, with the model"
+        f"{output.capitalize()} over {load}: {len(loads.values)} measured points between "
+        f"{ends[0]:g} and {ends[1]:g} {loads.unit}, from {height[0]:g} to {height[1]:g} "
+        f"{measured.unit}, with the model"
         f"{', its 95 % band' if report.fit else ''} and, below, its relative errors; "
         f"their root mean square is {comparison.summary['rms_relative_error']:.1%}."
     )

@@ -118,7 +118,7 @@ def mathml(expression: Any) -> str:
     '<mrow><mi>cpu time</mi><mo>+</mo><mn>1</mn></mrow>'
     """
     printer = _Printer({"mul_symbol": "dot"})
-    element = printer._print(sympy.sympify(expression))  # noqa: SLF001 - SymPy's way in
+    element = printer._print(sympy.sympify(expression))
     return str(element.toxml()).replace("<mo>-</mo>", "<mo>−</mo>")
 
 

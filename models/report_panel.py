@@ -164,9 +164,7 @@ def _agrees(forms: Sequence[Any], comparison: Comparison) -> bool:
         found = numeric(list(forms), symbols)(*(inputs[str(s)] for s in symbols))
     sustained = np.isfinite(comparison.predicted)
     output = np.broadcast_to(np.asarray(found[0], float), sustained.shape)
-    return np.allclose(
-        output[sustained], comparison.predicted[sustained], rtol=_AGREEMENT, atol=0
-    )
+    return np.allclose(output[sustained], comparison.predicted[sustained], rtol=_AGREEMENT, atol=0)
 
 
 def javascript(forms: Sequence[Any], names: Sequence[str]) -> str:
@@ -228,7 +226,10 @@ def _controls(report: Report, point: Model) -> tuple[Control, ...]:
         role = Role.LOAD if name == load else Role.DATA if is_set else Role.PARAMETER
         low, high = _ends(parameter, whole)
         if role is Role.LOAD:
-            low, high = max(0.0, parameter.minimum), 1.1 * float(report.comparison.load.values.max())
+            low, high = (
+                max(0.0, parameter.minimum),
+                1.1 * float(report.comparison.load.values.max()),
+            )
         unit = scale_of(np.array([float(parameter.value or 0.0)]), parameter.unit)
         shown = report.comparison.load.unit if role is Role.LOAD else unit
         controls.append(Control(parameter, shown, low, high, name in whole, role))
@@ -243,7 +244,11 @@ def _whole_numbers(model: Model) -> set[str]:
         for part in ("servers", "capacity")
         if part in component.fields
     ]
-    return {part.tree.name for part in parts if not isinstance(part, tuple) and isinstance(part.tree, Name)}
+    return {
+        part.tree.name
+        for part in parts
+        if not isinstance(part, tuple) and isinstance(part.tree, Name)
+    }
 
 
 def _ends(parameter: Parameter, whole: set[str]) -> tuple[float, float]:

@@ -49,7 +49,7 @@ def source_note(data: Measurements) -> str:
     if shipped not in path.parents:
         return ""
     readme = shipped / path.relative_to(shipped).parts[0] / "README.md"
-    found = re.search(r"^Source: (.*?)(?:\n\n|\Z)", readme.read_text("utf-8"), re.M | re.DOTALL)
+    found = re.search(r"(?ms)^Source: (.*?)(?:\n\n|\Z)", readme.read_text("utf-8"))
     return " ".join(found[1].replace("*", "").split()) if found else ""
 
 
@@ -57,11 +57,10 @@ def parameter_table(report: Report) -> Table:
     """Every parameter: value with its uncertainty, interval, where it comes from, meaning."""
     rows = [_parameter_row(report, p) for p in report.model.parameters.values()]
     titles = ("parameter", "value", "95 % interval", "from", "meaning")
-    if report.fit is None:
-        titles, rows = (*titles[:2], *titles[3:]), [(*row[:2], *row[3:]) for row in rows]
     cells = zip(*rows, strict=True) if rows else [()] * len(titles)
-    columns = tuple(Column(t, tuple(c)) for t, c in zip(titles, cells, strict=True))
-    return Table(f"Parameters of {report.title}", columns)
+    columns = [Column(t, tuple(c)) for t, c in zip(titles, cells, strict=True)]
+    shown = columns if report.fit else [c for c in columns if c.name != titles[2]]
+    return Table(f"Parameters of {report.title}", tuple(shown))
 
 
 def _parameter_row(report: Report, parameter: Parameter) -> tuple[str, ...]:
@@ -70,13 +69,13 @@ def _parameter_row(report: Report, parameter: Parameter) -> tuple[str, ...]:
         unit = shown_unit(parameter.unit, fit.values[name])
         value = rounded(fit.values[name], fit.standard_errors[name], unit)
         return name, value, _interval(fit, name, unit), "fitted to the data", parameter.doc
-    if np.ndim(parameter.value):
-        numbers = np.asarray(parameter.value, float)
+    numbers = np.asarray(math.nan if parameter.value is None else parameter.value, float)
+    if numbers.ndim:
         low, high = float(numbers.min()), float(numbers.max())
         ends = f"{digits(low / parameter.unit.scale)} to {parameter.shown(high)}"
         shown = ends if low < high else parameter.shown(high)
         return name, shown, "", "the data", parameter.doc
-    value = "" if parameter.value is None else parameter.shown(float(parameter.value))
+    value = "" if parameter.value is None else parameter.shown(float(numbers))
     return name, value, "", _origin(report, parameter), parameter.doc
 
 
@@ -158,7 +157,9 @@ def derivative_table(found: Sensitivity) -> Table:
 def operating_point_words(report: Report) -> str:
     """Say where the sensitivities were taken."""
     if report.sensitivity is None:
-        return "The model sustains none of the measured loads, so there is no point to take them at."
+        return (
+            "The model sustains none of the measured loads, so there is no point to take them at."
+        )
     model, comparison = report.sensitivity.model, report.comparison
     swept = [name for name, value in report.model.inputs.items() if np.ndim(value)]
     shown = [f"{n} = {model.parameters[n].shown(float(model.inputs[n]))}" for n in swept]
@@ -172,7 +173,8 @@ def bottleneck_words(report: Report) -> list[str]:
     """What binds, in one sentence, and what binds next, in another."""
     found = report.sensitivity
     if found is None:
-        return [f"Every measured load saturates the model: {report.comparison.solution.saturation_message}."]
+        why = report.comparison.solution.saturation_message
+        return [f"Every measured load saturates the model: {why}."]
     if found.bottleneck is None:
         return [_strongest(found)]
     rate = rate_unit(report)
@@ -221,7 +223,9 @@ def warnings(report: Report) -> list[str]:
         said.append(f"approximate: {solution.approximation}")
     lost = int(comparison.in_range.sum() - comparison.counted.sum())
     if lost:
-        said.append(f"{lost} points are beyond saturation and not counted: {solution.saturation_message}")
+        said.append(
+            f"{lost} points are beyond saturation and not counted: {solution.saturation_message}"
+        )
     error = comparison.summary["rms_relative_error"]
     if report.fit and report.fit.leave_one_out_rms > max(3 * error, _LARGE):
         missed = f"{report.fit.leave_one_out_rms:.0%}"
@@ -257,7 +261,11 @@ def question(report: Report) -> str:
     """What the page asks, in one sentence."""
     comparison = report.comparison
     output = comparison.output.replace("_", " ")
-    how = f"once {', '.join(report.fit.free)} are fitted" if report.fit else "with its values as given"
+    how = (
+        f"once {', '.join(report.fit.free)} are fitted"
+        if report.fit
+        else "with its values as given"
+    )
     return (
         f"Does the model {report.title} explain the measured {output} over "
         f"{comparison.load.name.replace('_', ' ')}, {how}? What binds, and what would a change do?"
