@@ -13,7 +13,10 @@ SCSI = data_path("network_sensitivity/table_a_1_scsi_performance.csv")
 VENDOR = data_path("sfs_results/curves/laddis-1994q3-auspex-ns7000-510-20eth.csv")
 PROGRAM = "added_overhead_us,run_time_s\n0,7.8\n1,10.5\n10,32.9\n50,138\n100,270\n"
 GAP = "added_gap_us,run_time_s\n0,7.8\n5,11.5\n25,40\n100,135\n"
-MESSAGE = "message_bytes,message_time_us\n100,60\n10000,160\n1000000,9000\n"
+FAMILIES = (
+    "throughput_ops_s,added_overhead_us,response_ms\n"
+    "300,0,3.4\n600,0,4.9\n900,0,8.8\n300,100,4.1\n600,100,7.5\n900,100,15.2\n"
+)
 MIXED = """
 name = "mixed"
 doc = "stations of other kinds, and a pool of 24 servers that no slider moves"
@@ -61,6 +64,7 @@ CASES = {
     "mixed": lambda: report(parse_model(MIXED, "mixed.toml"), CURVE),
     "program": lambda: report("program-overhead", PROGRAM, preset="radix"),
     "gap": lambda: report("program-gap", GAP, preset="em3d-write"),
+    "families": lambda: report("nfs-server", FAMILIES, preset="raid"),
     "closed": lambda: report("server-nfs", RAID, preset="raid"),
 }
 """Reports by name; all but the closed one have a panel."""

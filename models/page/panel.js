@@ -239,6 +239,7 @@ function erlangC(servers, load) {
     show();
   });
   document.getElementById("panel").hidden = false;
+  element("needs").hidden = true;
   show();
 
   /* For tests and the console: SI values by name; those left out are as at the start. */
