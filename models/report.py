@@ -29,6 +29,8 @@ class Report:
         Where its free parameters come from; None if none were free.
     sensitivity
         At the operating point; None where the model sustains no measured load.
+    held
+        Names of parameters whose values were set by hand.
     command
         What was typed to get the report.
     """
@@ -37,6 +39,7 @@ class Report:
     comparison: Comparison
     fit: Fit | None
     sensitivity: Sensitivity | None
+    held: frozenset[str] = frozenset()
     command: str = ""
 
     def __repr__(self) -> str:
@@ -82,8 +85,8 @@ def make_report(
     free
         Names of parameters to fit; none to take the model as it is.
     held
-        Names of parameters: where the data set one, the model's own value makes the operating
-        point instead.
+        Names of parameters whose values were set by hand: where the data set one too, the value
+        set by hand makes the operating point.
     command
         What was typed to get the report, for the record.
 
@@ -108,7 +111,7 @@ def make_report(
     values = {name: model.parameters[name].value for name in swept if name in held}
     point = operating_point(comparison, {n: v for n, v in values.items() if v is not None})
     known = None if point is None else sensitivity(point)
-    return Report(measurements, comparison, fit, known, command)
+    return Report(measurements, comparison, fit, known, frozenset(held), command)
 
 
 def operating_point(comparison: Comparison, own: dict[str, Number]) -> Model | None:

@@ -1,6 +1,7 @@
 """A model's formulas as mathematics that browsers typeset without a script (MathML)."""
 
 from dataclasses import dataclass
+from html import escape
 from typing import Any
 
 import sympy
@@ -41,7 +42,10 @@ class Equation:
 
 
 class _Printer(MathMLPresentationPrinter):  # type: ignore[misc]
-    """SymPy's printer, with names as words and a station's part as subscript."""
+    """SymPy's printer, with names as words and a station's part as subscript.
+
+    SymPy writes text as it is: what could be a sign of HTML is escaped here.
+    """
 
     def _print_Symbol(self, sym: Any, style: str = "plain") -> Any:  # noqa: ARG002, N802
         whole, _, part = str(sym.name).partition(".")
@@ -58,7 +62,7 @@ class _Printer(MathMLPresentationPrinter):  # type: ignore[misc]
 
     def _word(self, name: str) -> Any:
         element = self.dom.createElement("mi")
-        element.appendChild(self.dom.createTextNode(name.replace("_", " ")))
+        element.appendChild(self.dom.createTextNode(escape(name.replace("_", " "))))
         return element
 
     def _print_ErlangC(self, call: Any) -> Any:  # noqa: N802
@@ -123,7 +127,7 @@ def mathml(expression: Any) -> str:
 
 
 def equations(model: Model) -> list[Equation]:
-    """What is calculated, and how: outputs, bindings, and each station's residence time.
+    """What is calculated, and how: outputs, the stations' parts that they are made of, bindings.
 
     The stations' are the laws of an open network; a closed one is solved by a method, and has
     only outputs and bindings. What has no closed form is left out.
@@ -132,14 +136,14 @@ def equations(model: Model) -> list[Equation]:
     --------
     >>> from headway.models import catalogue_model
     >>> [e.name for e in equations(catalogue_model("server-single"))]
-    ['response_time', 'node.residence_time']
+    ['response_time', 'node.response_time']
     >>> equations(catalogue_model("server-single"))[0].text
     'delay + node.response_time'
     """
     graph = model.graph
     found = [_equation(model, name, _as_written(read)) for name, read in graph.outputs.items()]
-    if graph.stations and not (graph.classes or model.is_closed):
-        found += _station_equations(model)
+    if not (graph.classes or model.is_closed):
+        found += _part_equations(model)
     found += [_equation(model, name, _as_written(read)) for name, read in graph.bindings.items()]
     return [equation for equation in found if equation is not None]
 
@@ -151,18 +155,25 @@ def _as_written(read: Formula) -> Any:
         return None
 
 
-def _station_equations(model: Model) -> list[Equation | None]:
-    """Response time by residence times, and these by parameters and bindings."""
+def _part_equations(model: Model) -> list[Equation | None]:
+    """Response time by residence times, and every part of a component that is used."""
     graph = model.graph
     known = {name: symbol(name) for name in (*graph.parameters, *graph.bindings)}
     if not graph.arrivals:
         known["arrival_rate"] = symbol("arrival_rate")
-    residences = [f"{name}.residence_time" for name in graph.stations]
-    found = []
-    if "response_time" not in graph.outputs:
+    found, parts = [], _parts_used(model)
+    if graph.stations and "response_time" not in graph.outputs:
+        residences = [f"{name}.residence_time" for name in graph.stations]
         given = known | {name: symbol(name) for name in residences}
         found.append(_equation(model, "response_time", _run(model, given, "response_time")))
-    return found + [_equation(model, name, _run(model, known, name)) for name in residences]
+        parts = list(dict.fromkeys([*residences, *parts]))
+    return found + [_equation(model, name, _run(model, known, name)) for name in parts]
+
+
+def _parts_used(model: Model) -> list[str]:
+    """Parts such as ``cpu.utilisation`` that outputs and bindings use, in alphabetical order."""
+    formulas = (*model.graph.outputs.values(), *model.graph.bindings.values())
+    return sorted({name for read in formulas for name in read.names if "." in name})
 
 
 def _run(model: Model, given: dict[str, Any], target: str) -> Any:

@@ -1,5 +1,6 @@
 """What a report says in sentences and tables."""
 
+import csv
 import math
 import re
 from pathlib import Path
@@ -7,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from headway import __version__
+from headway.errors import HeadwayError
 from headway.models.comparison_tables import comparison_tables
 from headway.models.fit import Fit
 from headway.models.fit_tables import fit_tables, rounded, shown_unit
@@ -17,8 +19,9 @@ from headway.models.sensitivity import Sensitivity
 from headway.models.sensitivity_tables import sensitivity_tables
 from headway.models.shipped import data_path
 from headway.models.tables import Column, Table
-from headway.models.units import Unit, compatible
+from headway.models.units import ONE, Unit, compatible, split_header
 
+_NOTHING = 1e-6  # of a parameter's unit
 _LARGE = 0.1  # RMS relative error above which a page says so
 
 
@@ -33,6 +36,7 @@ def data_table(report: Report) -> Table:
         "sha256": data.sha256,
         "source": source_note(data),
     }
+    rows |= listed(data)
     rows |= {fact.name.replace("_", " "): fact.printed for fact in data.facts.values()}
     rows = {name: text for name, text in rows.items() if text}
     return Table("Data", (Column("what", tuple(rows)), Column("value", tuple(rows.values()))))
@@ -50,7 +54,20 @@ def source_note(data: Measurements) -> str:
         return ""
     readme = shipped / path.relative_to(shipped).parts[0] / "README.md"
     found = re.search(r"(?ms)^Source: (.*?)(?:\n\n|\Z)", readme.read_text("utf-8"))
-    return " ".join(found[1].replace("*", "").split()) if found else ""
+    return " ".join(re.sub("[*`]", "", found[1]).split()) if found else ""
+
+
+def listed(data: Measurements) -> dict[str, str]:
+    """What the index of a published collection says of a curve that ships with headway."""
+    path = Path(data.source).resolve()
+    index = path.parent.parent / "index.csv"
+    if data_path("").resolve() not in path.parents or not index.is_file():
+        return {}
+    with index.open(encoding="utf-8", newline="") as stream:
+        rows = {row.pop("id"): row for row in csv.DictReader(stream)}
+    said = rows.get(path.stem, {})
+    named = {split_header(title): text for title, text in said.items()}
+    return {_heading(name, unit or ONE): text for (name, unit), text in named.items()}
 
 
 def parameter_table(report: Report) -> Table:
@@ -68,7 +85,14 @@ def _parameter_row(report: Report, parameter: Parameter) -> tuple[str, ...]:
     if fit is not None and name in fit.free:
         unit = shown_unit(parameter.unit, fit.values[name])
         value = rounded(fit.values[name], fit.standard_errors[name], unit)
-        return name, value, _interval(fit, name, unit), "fitted to the data", parameter.doc
+        interval, origin = _interval(fit, name, unit), "fitted to the data"
+        if fit.found.at_bound[fit.free.index(name)]:
+            value, interval, origin = (
+                _bound(parameter, fit.values[name]),
+                "",
+                "fitted, at its bound",
+            )
+        return name, value, interval, origin, parameter.doc
     numbers = np.asarray(math.nan if parameter.value is None else parameter.value, float)
     if numbers.ndim:
         low, high = float(numbers.min()), float(numbers.max())
@@ -79,6 +103,11 @@ def _parameter_row(report: Report, parameter: Parameter) -> tuple[str, ...]:
     return name, value, "", _origin(report, parameter), parameter.doc
 
 
+def _bound(parameter: Parameter, value: float) -> str:
+    """A bound that a fit ran into; one that stands for zero is written as zero."""
+    return parameter.shown(value if abs(value) > _NOTHING * parameter.unit.scale else 0.0)
+
+
 def _interval(fit: Fit, name: str, unit: Unit) -> str:
     low, high = (end / unit.scale for end in fit.ci95[name])
     ends = ["∞" if math.isinf(end) else f"{end:.4g}" for end in (low, high)]
@@ -86,11 +115,13 @@ def _interval(fit: Fit, name: str, unit: Unit) -> str:
 
 
 def _origin(report: Report, parameter: Parameter) -> str:
-    """Where a value that is not fitted comes from: its preset, its own source, or the user."""
+    """Where a value that is not fitted comes from: the user, its preset, or its own source."""
+    if parameter.name in report.held:
+        return "set by hand"
     preset = report.model.presets.get(report.model.preset or "")
     if preset is not None and preset.values.get(parameter.name) == parameter.value:
         return f"preset {preset.name}" + (f": {preset.source}" if preset.source else "")
-    return parameter.source or "held"
+    return parameter.source or "the model"
 
 
 def summary_tables(report: Report) -> list[Table]:
@@ -148,6 +179,25 @@ def sensitivity_table(found: Sensitivity) -> Table:
     return Table(title, table.columns, table.notes[len(found.binds[:1]) :])
 
 
+def interval_table(report: Report) -> Table | None:
+    """Elasticities with the intervals that a fit leaves them; None where that cannot be told."""
+    found, swept = report.sensitivity, swept_by_data(report)
+    if report.fit is None or found is None or swept != ["arrival_rate"]:
+        return None
+    from headway.models.fit_elasticities import elasticities
+
+    try:
+        known = elasticities(report.fit, float(found.model.inputs["arrival_rate"]))
+    except HeadwayError:  # a step of the differences leads beyond saturation
+        return None
+    return Table("The same, with 95 % intervals from the fit", known.tables()[0].columns)
+
+
+def swept_by_data(report: Report) -> list[str]:
+    """Parameters that the data set row by row."""
+    return [name for name, value in report.model.inputs.items() if np.ndim(value)]
+
+
 def derivative_table(found: Sensitivity) -> Table:
     """Derivatives in readable units."""
     table = sensitivity_tables(found)[1]
@@ -161,7 +211,7 @@ def operating_point_words(report: Report) -> str:
             "The model sustains none of the measured loads, so there is no point to take them at."
         )
     model, comparison = report.sensitivity.model, report.comparison
-    swept = [name for name, value in report.model.inputs.items() if np.ndim(value)]
+    swept = swept_by_data(report)
     shown = [f"{n} = {model.parameters[n].shown(float(model.inputs[n]))}" for n in swept]
     name = comparison.load_parameter
     is_measured = name is None or model.inputs[name] in comparison.load.values

@@ -3,6 +3,7 @@
 import base64
 import hashlib
 import itertools
+import os
 import re
 import subprocess
 import sys
@@ -12,6 +13,7 @@ import pytest
 
 from headway.errors import InvalidParameter, Saturated
 from headway.models import Measurements, catalogue_model
+from headway.models.readers import read_any
 from headway.models.report import make_report
 from headway.models.report_formulas import equations
 from headway.models.report_panel import NoPanel, Panel, Role, panel
@@ -235,6 +237,88 @@ def test_formulas_are_those_of_the_model():
     cases = {e.name: e.mathml for e in equations(made("mixed").model)}
     assert "<mtext>otherwise</mtext>" in cases["pool.residence_time"]
     assert "&gt;" in cases["pool.residence_time"]
+
+
+def test_an_output_is_followed_by_the_parts_it_is_made_of():
+    names = [e.name for e in equations(catalogue_model("server-cache"))]
+
+    assert names == ["response_time", "node.response_time", "miss"]
+
+
+def test_what_was_set_by_hand_says_so(tmp_path):
+    out = tmp_path / "x.html"
+    headway(
+        "report",
+        "nfs-server",
+        "--preset",
+        "raid",
+        "--set",
+        "delay=3ms",
+        "--data",
+        RAID,
+        "--out",
+        out,
+    )
+
+    (table,) = (t for t in parsed(out.read_text()).every("table") if "Parameters of" in t.text)
+    rows = {row.children[0].text: [c.text for c in row.children] for row in table.every("tr")}
+    assert rows["delay"][1:3] == ["3 ms", "set by hand"]
+    assert rows["cpu_time"][1:3] == ["650 us", "preset raid: section 5.3.1 and Table A.6"]
+    assert rows["arrival_rate"][1:3] == ["298 to 1503 op/s", "the data"]
+
+
+def test_a_published_curve_shows_what_its_collection_and_its_page_say():
+    page = parsed(html("server-fitted")).text
+
+    assert "Auspex Systems, Inc." in page
+    assert "spec.sfsaus.sfs1.9_94.notes.html" in page
+    disclosed = "SPECsfs97.v2 = 300 Ops/Sec (Overall Response Time = 1.0 msec)\n"
+    disclosed += "Memory Size | 3 GB\n100 0.9\n200 1.1\n300 1.5\n"
+    data = read_any(disclosed, "page.txt")
+    (table,) = (
+        t
+        for t in parsed(
+            make_report(catalogue_model("server").at(service_time=1e-4), data).to_html()
+        ).every("table")
+        if t.text.strip().startswith("Data")
+    )
+    rows = {row.children[0].text: row.children[1].text for row in table.every("tr")}
+    assert rows["kind"] == "SPEC result page"
+    assert rows["memory"] == "3 GB"
+    assert "sha256" not in rows  # it came from no file
+
+
+def test_a_fitted_value_at_its_bound_is_called_that():
+    page = parsed(html("server-fitted"))
+
+    (table,) = (t for t in page.every("table") if "Parameters of" in t.text)
+    rows = {row.children[0].text: [c.text for c in row.children] for row in table.every("tr")}
+    assert rows["delay"][1:4] == ["0 ms", "-", "fitted, at its bound"]
+
+
+def test_a_fit_gives_elasticities_their_intervals():
+    page = parsed(html("nfs-scsi-fitted"))
+
+    (table,) = (t for t in page.every("table") if "intervals from the fit" in t.text)
+    rows = [[cell.text for cell in row.children] for row in table.every("tr")]
+    assert rows[0] == ["output", "parameter", "% per 1 %", "95 % interval"]
+    exact = next(r for r in rows if r[:2] == ["saturation_throughput", "cpu_time"])
+    assert exact[2:] == ["-1.000", "-1.000 to -1.000"]
+
+
+def test_other_seeds_of_chance_give_the_same_page(tmp_path):
+    pages = []
+    for seed in ("1", "2"):
+        out = tmp_path / "raid.html"
+        code = (
+            "import conftest; from headway.cli.main import main; "
+            f"main(['report', 'nfs-server', '--data', {str(RAID)!r}, '--out', {str(out)!r}])"
+        )
+        environment = {**os.environ, "PYTHONHASHSEED": seed}
+        subprocess.run([sys.executable, "-c", code], env=environment, check=True)
+        pages.append(out.read_bytes())
+
+    assert pages[0] == pages[1]
 
 
 def test_the_operating_point_is_the_median_that_is_sustained_or_as_set():

@@ -124,9 +124,8 @@ function erlangC(servers, load) {
 
   const frame = { left: 64, right: 624, top: 16, bottom: 312 };
   const picture = element("picture");
-  const xEnd = controls[0].high;
-  const measuredTop = Math.max(...data.measured);
-  const yEnd = 1.6 * measuredTop;
+  const xEnd = controls[0].high || 1;
+  const yEnd = 1.6 * Math.max(...data.measured) || 1;
   const xPlace = (load) => frame.left + ((frame.right - frame.left) * load) / xEnd;
   const yPlace = (value) => frame.bottom - ((frame.bottom - frame.top) * value) / yEnd;
 
