@@ -11,7 +11,7 @@ import jinja2
 from headway.models.report import Report
 from headway.models.report_figures import drawings
 from headway.models.report_formulas import equations, uses_erlang
-from headway.models.report_panel import Control, Panel, Role, panel
+from headway.models.report_panel import Control, Panel, Role, panel, solved_by
 from headway.models.report_words import (
     bottleneck_words,
     data_table,
@@ -89,8 +89,7 @@ def _method(report: Report) -> str:
     """How a network without closed form is solved."""
     if not (report.model.is_closed or report.model.graph.classes):
         return ""
-    how = report.comparison.solution.method
-    return f"A closed network has no closed form; it is solved by {how}, with these numbers in it."
+    return f"A closed network has no single formula; it is solved by {solved_by(report)}."
 
 
 def _tables(report: Report) -> dict[str, Any]:

@@ -145,13 +145,18 @@ def panel(report: Report) -> Panel | NoPanel:
 def _obstacle(report: Report) -> str:
     """What stands against a panel before any formula is looked at."""
     if report.model.is_closed or report.model.graph.classes:
-        method = report.comparison.solution.method
-        return f"the network is closed: it is solved by a method ({method}), not by one formula"
+        return f"the network is closed: it is solved by {solved_by(report)}, not by one formula"
     if report.comparison.load_parameter is None:
         return "no parameter of the model is the measured load"
     if report.sensitivity is None:
         return "the model sustains none of the measured loads"
     return ""
+
+
+def solved_by(report: Report) -> str:
+    """The method by which a closed network was solved."""
+    solution = report.comparison.solution
+    return f"a method ({solution.approximation or solution.method})"
 
 
 def _agrees(forms: Sequence[Any], comparison: Comparison) -> bool:

@@ -209,9 +209,15 @@ function erlangC(servers, load) {
     return control.whole ? Math.max(1, Math.round(inBounds)) : inBounds;
   }
 
+  /* Six digits, but counts in full. */
+  function written(value) {
+    const exact = Number(value.toPrecision(12));
+    return Number.isInteger(exact) ? exact : Number(value.toPrecision(6));
+  }
+
   function put(index) {
     const control = controls[index];
-    const shown = Number((state[index] / control.scale).toPrecision(6));
+    const shown = written(state[index] / control.scale);
     element(`slider-${index}`).value = shown;
     element(`slider-${index}`).setAttribute("aria-valuetext", `${shown} ${control.unit}`.trim());
     element(`number-${index}`).value = shown;
