@@ -24,6 +24,7 @@ COMMANDS = {
     "fit": "Determine parameters from data, and how sure they are.",
     "sensitivity": "Say what each parameter does to each output, and what binds.",
     "signature": "Read a signature off measurements: SFS, LogP, LogGP.",
+    "report": "Write one page: curve, fit, residuals, sensitivities.",
     "reproduce": "Recompute the published tables, errata named.",
 }
 """Each command and its first line of help; the module of the same name holds it."""
@@ -108,7 +109,8 @@ def cli() -> None:
 def main(arguments: list[str] | None = None) -> NoReturn:
     """Run the command line; bad input ends with one line on stderr and exit code 2."""
     try:
-        code = cli.main(arguments, prog_name="headway", standalone_mode=False)
+        typed = sys.argv[1:] if arguments is None else arguments
+        code = cli.main(typed, prog_name="headway", standalone_mode=False, obj=list(typed))
         with own_endings():
             sys.stdout.flush()
     except (HeadwayError, click.ClickException) as error:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from headway.models.measurements import Measurements
     from headway.models.model import Model
     from headway.models.parameters import Parameter, Preset
+    from headway.models.report import Report, make_report
     from headway.models.reproduction import Reproduction, reproduce
     from headway.models.sensitivity import Sensitivity
     from headway.models.sensitivity_target import Target, what_it_takes
@@ -38,6 +39,7 @@ __all__ = [
     "Parameter",
     "Preset",
     "Range",
+    "Report",
     "Reproduction",
     "Sensitivity",
     "SfsSignature",
@@ -51,6 +53,7 @@ __all__ = [
     "data_path",
     "find_model",
     "fit_model",
+    "make_report",
     "model_names",
     "parse_model",
     "read_model",
@@ -72,6 +75,7 @@ __getattr__ = lazy_names(
         "measurements": ("Measurements",),
         "model": ("Model",),
         "parameters": ("Parameter", "Preset"),
+        "report": ("Report", "make_report"),
         "reproduction": ("Reproduction", "reproduce"),
         "sensitivity": ("Sensitivity",),
         "sensitivity_target": ("Target", "what_it_takes"),

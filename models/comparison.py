@@ -61,6 +61,13 @@ class Comparison(Shown):
         return self.solution.model
 
     @cached_property
+    def load_parameter(self) -> str | None:
+        """The parameter that the load sets; None where a closed network paces itself to it."""
+        loads, inputs = self.load.values, self.model.inputs
+        swept = (name for name, value in inputs.items() if np.ndim(value))
+        return next((name for name in swept if np.array_equal(inputs[name], loads)), None)
+
+    @cached_property
     def predicted(self) -> FloatArray:
         """What the model says [SI]; infinite at points it cannot sustain."""
         return np.atleast_1d(np.asarray(self.solution[self.output], float))

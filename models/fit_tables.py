@@ -1,9 +1,7 @@
 """Fits as tables, rows, CSV, JSON, and as model files that say where they come from."""
 
-import hashlib
 import math
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -230,9 +228,8 @@ def fit_csv(fit: Fit) -> str:
 
 def with_provenance(fit: Fit, command: str) -> Model:
     """The fitted model, each fitted value with its source: data, hash, version, command."""
-    path = Path(fit.measurements.source)
-    content = path.read_bytes() if path.is_file() else b""
-    digest = f", sha256 {hashlib.sha256(content).hexdigest()}" if content else ""
+    found = fit.measurements.sha256
+    digest = f", sha256 {found}" if found else ""
     source = f"fitted to {fit.measurements.source}{digest}; headway {__version__}"
     parameters = dict(fit.model.parameters)
     for name in fit.free:

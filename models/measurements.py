@@ -1,6 +1,7 @@
 """Measured data: a table with a header whose column names end in their units."""
 
 import csv
+import hashlib
 import io
 import math
 from collections.abc import Iterable, Mapping
@@ -164,6 +165,12 @@ class Measurements:
     def invalid(self) -> int:
         """How many observations the benchmark itself marks as invalid."""
         return self.labels.get("valid", ()).count("no")
+
+    @property
+    def sha256(self) -> str:
+        """Hash of the file they come from, as hexadecimal digits; empty if there is no file."""
+        path = Path(self.source)
+        return hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else ""
 
 
 def read_bytes(path: Path, largest: int) -> bytes:

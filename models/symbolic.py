@@ -37,7 +37,18 @@ def closed_form(graph: ModelGraph, output: str) -> Any:
         raise UnknownParameter(msg)
     rate = {} if graph.arrivals else {"arrival_rate": symbol("arrival_rate")}
     symbols = {name: symbol(name) for name in graph.parameters} | rate
-    form = sympy.sympify(graph.plan.run(symbols, [output])[output])
+    return whole_numbers(graph.plan.run(symbols, [output])[output])
+
+
+def whole_numbers(expression: Any) -> Any:
+    """Write whole numbers without decimal point: 2*x for 2.0*x.
+
+    Examples
+    --------
+    >>> whole_numbers(2.0 * sympy.Symbol("x"))
+    2*x
+    """
+    form = sympy.sympify(expression)
     whole = {number for number in form.atoms(sympy.Float) if float(number).is_integer()}
     return form.xreplace({number: sympy.Integer(int(number)) for number in whole})
 

@@ -1,0 +1,78 @@
+"""``headway report``: one page that holds a model against measurements."""
+
+import shlex
+from pathlib import Path
+
+import click
+
+from headway.cli.main import COMMANDS
+from headway.cli.options import (
+    chosen_model,
+    data_option,
+    load_limits,
+    measured,
+    model_argument,
+    preset_option,
+    range_options,
+    set_option,
+)
+from headway.cli.output import write_whole
+from headway.errors import OutputError
+
+EXAMPLE = "Example: headway report nfs-server --preset raid --data curve.csv --out raid.html"
+
+
+@click.command("report", help=COMMANDS["report"], epilog=EXAMPLE)
+@model_argument
+@data_option
+@click.option(
+    "--out",
+    required=True,
+    metavar="FILE.html",
+    type=click.Path(path_type=Path),
+    help="The page to write.",
+)
+@click.option("--free", metavar="A,B", help="Parameters to fit to the data first.")
+@preset_option
+@set_option
+@range_options
+@click.pass_context
+def command(
+    context: click.Context,
+    model: str,
+    data: Path,
+    out: Path,
+    free: str | None,
+    preset: str | None,
+    settings: tuple[str, ...],
+    x: str | None,
+    y: str | None,
+    low: str | None,
+    high: str | None,
+) -> None:
+    """Write a report."""
+    from headway.models.report import make_report
+    from headway.models.signature import Range
+
+    _check(out)
+    chosen = chosen_model(model, preset, settings)
+    names = [name.strip() for name in (free or "").split(",") if name.strip()]
+    set_names = {text.partition("=")[0].strip() for text in settings}
+    limits = Range(*load_limits(low, high, chosen))
+    typed = shlex.join(["headway", *(context.obj or [])])
+    curve = measured(data)
+    report = make_report(chosen, curve, names, x, y, limits, set_names, typed)
+    content = report.to_html().encode()
+    write_whole(out, content)
+    click.echo(f"wrote {out} ({len(content) / 1000:.0f} kB)", err=True)
+
+
+def _check(out: Path) -> None:
+    """Refuse a page's name before any work is done for it."""
+    if out.suffix.lower() not in (".html", ".htm"):
+        msg = f"--out {out}: a page ends in .html"
+        raise OutputError(msg)
+    why = "it is a folder" if out.is_dir() else "" if out.parent.is_dir() else "no such folder"
+    if why:
+        msg = f"{out}: cannot be written ({why})"
+        raise OutputError(msg)

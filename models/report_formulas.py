@@ -1,0 +1,199 @@
+"""A model's formulas as mathematics that browsers typeset without a script (MathML)."""
+
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+import sympy
+from sympy.printing.mathml import MathMLPresentationPrinter
+
+from headway.errors import HeadwayError
+from headway.models.formula import Formula
+from headway.models.model import Model
+from headway.models.symbolic import symbol, whole_numbers
+
+MOST_OPERATIONS = 150
+"""What is longer than this is no longer read; it is said instead."""
+
+_NO_FORM = (HeadwayError, TypeError, ValueError, AttributeError, NotImplementedError)
+_SIGNS = {">": "&gt;", "<": "&lt;", ">=": "≥", "<=": "≤", "==": "=", "!=": "≠"}
+
+
+@dataclass(frozen=True)
+class Equation:
+    """A name and what it is.
+
+    Parameters
+    ----------
+    name
+        What is on the left.
+    mathml
+        The whole equation as a MathML element.
+    text
+        The right side as text, for those who cannot see the mathematics.
+    doc
+        What it means.
+    """
+
+    name: str
+    mathml: str
+    text: str
+    doc: str = ""
+
+
+class _Printer(MathMLPresentationPrinter):  # type: ignore[misc]
+    """SymPy's printer, with names as words and a station's part as subscript.
+
+    SymPy writes text as it is: what could be a sign of HTML is escaped here.
+    """
+
+    def _print_Symbol(self, sym: Any, style: str = "plain") -> Any:  # noqa: ARG002, N802
+        whole, _, part = str(sym.name).partition(".")
+        if not part:
+            return self._word(whole)
+        row = self.dom.createElement("msub")
+        row.appendChild(self._word(part))
+        row.appendChild(self._word(whole))
+        return row
+
+    def _as_ordered_terms(self, expr: Any, order: Any = None) -> Any:
+        terms = super()._as_ordered_terms(expr, order)
+        return sorted(terms, key=lambda term: bool(term.could_extract_minus_sign()))
+
+    def _word(self, name: str) -> Any:
+        element = self.dom.createElement("mi")
+        element.appendChild(self.dom.createTextNode(escape(name.replace("_", " "))))
+        return element
+
+    def _print_ErlangC(self, call: Any) -> Any:  # noqa: N802
+        return self._called("C", call)
+
+    def _print_ErlangB(self, call: Any) -> Any:  # noqa: N802
+        return self._called("B", call)
+
+    def _called(self, letter: str, call: Any) -> Any:
+        row = self.dom.createElement("mrow")
+        row.appendChild(self._word(letter))
+        row.appendChild(self._paren_comma_separated(*call.args))
+        return row
+
+    def _print_Relational(self, relation: Any) -> Any:  # noqa: N802
+        row = self.dom.createElement("mrow")
+        sign = self.dom.createElement("mo")
+        sign.appendChild(self.dom.createTextNode(_SIGNS[relation.rel_op]))
+        for part in (self._print(relation.lhs), sign, self._print(relation.rhs)):
+            row.appendChild(part)
+        return row
+
+    def _print_Piecewise(self, cases: Any) -> Any:  # noqa: N802
+        table = self.dom.createElement("mtable")
+        for value, condition in cases.args:
+            row = self.dom.createElement("mtr")
+            words = "if " if condition != True else "otherwise"  # noqa: E712 - SymPy's own true
+            row.appendChild(self._cell(self._print(value)))
+            shown = [] if condition == True else [self._print(condition)]  # noqa: E712
+            row.appendChild(self._cell(self._text(words), *shown))
+            table.appendChild(row)
+        whole = self.dom.createElement("mrow")
+        brace = self.dom.createElement("mo")
+        brace.appendChild(self.dom.createTextNode("{"))
+        whole.appendChild(brace)
+        whole.appendChild(table)
+        return whole
+
+    def _text(self, words: str) -> Any:
+        element = self.dom.createElement("mtext")
+        element.appendChild(self.dom.createTextNode(words))
+        return element
+
+    def _cell(self, *parts: Any) -> Any:
+        cell = self.dom.createElement("mtd")
+        for part in parts:
+            cell.appendChild(part)
+        return cell
+
+
+def mathml(expression: Any) -> str:
+    """Write an expression as presentation MathML, without the enclosing ``math`` element.
+
+    Examples
+    --------
+    >>> mathml(sympy.Symbol("cpu_time") + 1)
+    '<mrow><mi>cpu time</mi><mo>+</mo><mn>1</mn></mrow>'
+    """
+    printer = _Printer({"mul_symbol": "dot"})
+    element = printer._print(sympy.sympify(expression))
+    return str(element.toxml()).replace("<mo>-</mo>", "<mo>−</mo>")
+
+
+def equations(model: Model) -> list[Equation]:
+    """What is calculated, and how: outputs, the stations' parts that they are made of, bindings.
+
+    The stations' are the laws of an open network; a closed one is solved by a method, and has
+    only outputs and bindings. What has no closed form is left out.
+
+    Examples
+    --------
+    >>> from headway.models import catalogue_model
+    >>> [e.name for e in equations(catalogue_model("server-single"))]
+    ['response_time', 'node.response_time']
+    >>> equations(catalogue_model("server-single"))[0].text
+    'delay + node.response_time'
+    """
+    graph = model.graph
+    found = [_equation(model, name, _as_written(read)) for name, read in graph.outputs.items()]
+    if not (graph.classes or model.is_closed):
+        found += _part_equations(model)
+    found += [_equation(model, name, _as_written(read)) for name, read in graph.bindings.items()]
+    return [equation for equation in found if equation is not None]
+
+
+def _as_written(read: Formula) -> Any:
+    try:
+        return read.evaluate({name: symbol(name) for name in read.names})
+    except _NO_FORM:
+        return None
+
+
+def _part_equations(model: Model) -> list[Equation | None]:
+    """Response time by residence times, and every part of a component that is used."""
+    graph = model.graph
+    known = {name: symbol(name) for name in (*graph.parameters, *graph.bindings)}
+    if not graph.arrivals:
+        known["arrival_rate"] = symbol("arrival_rate")
+    found, parts = [], _parts_used(model)
+    if graph.stations and "response_time" not in graph.outputs:
+        residences = [f"{name}.residence_time" for name in graph.stations]
+        given = known | {name: symbol(name) for name in residences}
+        found.append(_equation(model, "response_time", _run(model, given, "response_time")))
+        parts = list(dict.fromkeys([*residences, *parts]))
+    return found + [_equation(model, name, _run(model, known, name)) for name in parts]
+
+
+def _parts_used(model: Model) -> list[str]:
+    """Parts such as ``cpu.utilisation`` that outputs and bindings use, in alphabetical order."""
+    formulas = (*model.graph.outputs.values(), *model.graph.bindings.values())
+    return sorted({name for read in formulas for name in read.names if "." in name})
+
+
+def _run(model: Model, given: dict[str, Any], target: str) -> Any:
+    try:
+        return model.graph.plan.run(given, [target])[target]
+    except _NO_FORM:
+        return None
+
+
+def _equation(model: Model, name: str, right: Any) -> Equation | None:
+    if right is None:
+        return None
+    form = whole_numbers(right)
+    if form.count_ops() > MOST_OPERATIONS:
+        return None
+    equals = f"<mrow>{mathml(symbol(name))}<mo>=</mo>{mathml(form)}</mrow>"
+    doc = model.meaning(name).doc
+    return Equation(name, equals, str(form), doc)
+
+
+def uses_erlang(found: list[Equation]) -> bool:
+    """Tell whether Erlang's C stands in some equation."""
+    return any("erlang_c(" in equation.text for equation in found)

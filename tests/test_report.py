@@ -1,0 +1,443 @@
+"""Reports by their structure: what stands in the page, that nothing else gets in or out."""
+
+import base64
+import hashlib
+import itertools
+import os
+import re
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from headway.errors import InvalidParameter, Saturated
+from headway.models import Measurements, catalogue_model
+from headway.models.readers import read_any
+from headway.models.report import make_report
+from headway.models.report_formulas import equations
+from headway.models.report_panel import NoPanel, Panel, Role, panel
+from tests.command import headway, refusal
+from tests.report_pages import CASES, PROGRAM, RAID, html, made, parsed
+
+HOSTILE = "<script>alert(1)</script>\"'><img src=x onerror=alert(2)>-->$x^$"
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_structure(name):
+    page = parsed(html(name))
+
+    assert html(name).startswith("<!DOCTYPE html>")
+    (document,) = page.every("html")
+    assert document.attributes["lang"] == "en"
+    levels = [int(node.tag[1]) for node in page.every("h1", "h2", "h3", "h4", "h5", "h6")]
+    assert levels[0] == 1
+    assert levels.count(1) == 1
+    assert all(after - before <= 1 for before, after in itertools.pairwise(levels))
+    assert [node.tag for node in document.children] == ["head", "body"]
+    assert {"header", "nav", "main"} <= {node.tag for node in page.every()}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_everything_has_words_for_those_who_cannot_see_it(name):
+    page = parsed(html(name))
+
+    figures = list(page.every("svg"))
+    assert len(figures) >= 2
+    for svg in figures:
+        assert svg.attributes["role"] == "img"
+        titles = [node.text for node in svg.children if node.tag == "title"]
+        assert len((titles or [svg.attributes["aria-label"]])[0]) > 40
+    for mathematics in page.every("math"):
+        assert mathematics.attributes["alttext"]
+    for table in page.every("table"):
+        (caption,) = table.every("caption")
+        assert caption.text
+        assert all(head.attributes["scope"] in ("row", "col") for head in table.every("th"))
+        rows = [
+            [c.tag for c in row.children] for body in table.every("tbody") for row in body.children
+        ]
+        assert all(cells[0] == "th" and set(cells[1:]) <= {"td"} for cells in rows)
+    names = {node.attributes["for"] for node in page.every("label")}
+    for control in page.every("input"):
+        assert control.attributes.get("aria-label") or control.attributes["id"] in names
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_names_inside_do_not_collide_and_references_lead_somewhere(name):
+    page = parsed(html(name))
+
+    found = [node.attributes["id"] for node in page.every() if "id" in node.attributes]
+    assert len(found) == len(set(found))
+    text = html(name)
+    wanted = set(re.findall(r"url\(#([^)]+)\)", text)) | set(re.findall(r'href="#([^"]+)"', text))
+    wanted |= set(re.findall(r'aria-(?:labelledby|describedby)="([^"]+)"', text))
+    assert wanted <= set(found)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_it_is_small_loads_nothing_and_is_the_same_each_time(name):
+    page, text = parsed(html(name)), html(name)
+
+    assert len(text.encode()) < 1_000_000
+    for node in page.every():
+        for key in ("src", "href", "xlink:href", "data", "action", "poster", "srcset"):
+            assert node.attributes.get(key, "#").startswith(("#", "data:,")), node
+        assert not [key for key in node.attributes if key.startswith("on")]
+    assert "@import" not in text
+    assert not re.search(r"url\((?!#)", text)
+    assert CASES[name]().to_html() == text
+
+
+def test_only_its_own_script_may_run():
+    page = parsed(html("nfs-raid"))
+
+    (policy,) = (
+        node.attributes["content"]
+        for node in page.every("meta")
+        if node.attributes.get("http-equiv") == "Content-Security-Policy"
+    )
+    data, script = page.every("script")
+    assert data.attributes["type"] == "application/json"
+    digest = hashlib.sha256(script.text.encode()).digest()
+    allowed = re.search(r"script-src 'sha256-([^']+)'", policy)[1]
+    assert base64.b64decode(allowed) == digest
+    assert policy.startswith("default-src 'none';")
+
+
+def contrast(first, second):
+    """Ratio of luminances as WCAG 2.1 defines it."""
+
+    def luminance(colour):
+        parts = [int(colour[k : k + 2], 16) / 255 for k in (1, 3, 5)]
+        linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
+        return np.dot(linear, [0.2126, 0.7152, 0.0722])
+
+    low, high = sorted((luminance(first), luminance(second)))
+    return (high + 0.05) / (low + 0.05)
+
+
+@pytest.mark.parametrize(
+    ("ink", "paper"),
+    [
+        ("ink", "paper"),
+        ("muted", "paper"),
+        ("accent", "paper"),
+        ("ink", "wash"),
+        ("muted", "wash"),
+        ("accent", "wash"),
+        ("ink", "alarm-wash"),
+        ("alarm", "alarm-wash"),
+    ],
+)
+def test_text_can_be_read(ink, paper):
+    colours = dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6});", html("nfs-raid")))
+
+    assert contrast("#000000", "#ffffff") == pytest.approx(21)
+    assert contrast(colours[ink], colours[paper]) >= 4.5
+
+
+def test_colours_of_text_come_from_that_list():
+    style = re.search(r"<style>(.*?)</style>", html("nfs-raid"), re.DOTALL)[1]
+    body = style.partition("}")[2]
+
+    assert set(re.findall(r"(?<![-\w])color: ([^;]+);", body)) <= {
+        f"var(--{name})" for name in ("ink", "muted", "accent", "alarm")
+    }
+
+
+def test_it_says_what_it_was_made_of():
+    page = parsed(html("nfs-raid")).text
+
+    assert hashlib.sha256(RAID.read_bytes()).hexdigest() in page
+    assert "table_a_5_raid_performance.csv" in page
+    assert "12, all used" in page
+    assert "A Systematic Characterization of Application Sensitivity" in page
+    assert str(RAID.parent) not in page
+    assert "cpu is the bottleneck: it is 59% busy at 901 op/s and saturates at 1538 op/s." in page
+    assert "Were it relieved, disks would bind next, at 2845 op/s." in page
+    assert "the model misses the measured curve by 19.1% (RMS); it was not fitted" in page
+
+
+def test_a_fit_shows_values_with_uncertainty_and_admits_what_is_wrong():
+    report = made("nfs-scsi-fitted")
+    page = parsed(report.to_html())
+
+    (table,) = (t for t in page.every("table") if "Parameters of" in t.text)
+    rows = {row.children[0].text: [c.text for c in row.children] for row in table.every("tr")}
+    low, high = (1e3 * end for end in report.fit.ci95["delay"])
+    assert rows["delay"][1].startswith(f"{1e3 * report.fit.values['delay']:.2f}")
+    assert rows["delay"][2] == f"{low:.4g} to {high:.4g}"
+    assert rows["delay"][3] == "fitted to the data"
+    assert rows["disks"][1:4] == ["24", "-", "preset scsi: section 5.3.1 and Table A.2"]
+    for warning in report.fit.warnings:
+        assert warning in page.text
+    assert "95 % band" in page.text
+
+
+def test_measured_values_stand_as_printed():
+    page = parsed(html("nfs-raid"))
+
+    (table,) = (t for t in page.every("table") if "point by point" in t.text)
+    rows = [[cell.text for cell in row.children] for row in table.every("tr")]
+    assert rows[0] == ["throughput [op/s]", "measured [ms]", "predicted [ms]", "error"]
+    assert rows[1] == ["298", "3.4", "4.21", "+23.7%"]
+
+
+def test_a_program_has_no_graph_but_everything_else():
+    page = parsed(html("program"))
+
+    assert "nothing saturates; messages matters most" in page.text
+    assert [svg.attributes.get("aria-labelledby") for svg in page.every("svg")] == [
+        "curve-title",
+        "tornado-title",
+        None,
+    ]
+
+
+def test_a_closed_network_says_why_it_has_no_panel():
+    page = parsed(html("closed")).text
+
+    assert isinstance(panel(made("closed")), NoPanel)
+    assert "There is no panel to try other values on: the network is closed" in page
+    assert (
+        "A closed network has no single formula; it is solved by a method (paced: Schweitzer"
+        in page
+    )
+    assert "<script" not in html("closed")
+    assert "script-src 'none'" in html("closed").replace("&#39;", "'")
+
+
+def test_every_model_with_a_panel_has_its_load_first_and_values_within_bounds():
+    for name in CASES.keys() - {"closed"}:
+        found = panel(made(name))
+        assert isinstance(found, Panel), (name, found)
+        assert [c.role for c in found.controls].count(Role.LOAD) == 1
+        assert found.controls[0].role is Role.LOAD
+        for control in found.controls:
+            assert control.parameter.minimum <= control.low <= control.value <= control.high
+            assert control.high <= control.parameter.maximum
+    whole = {c.parameter.name for c in panel(made("nfs-raid")).controls if c.is_whole}
+    assert whole == {"disks"}
+
+
+def test_what_only_a_search_can_solve_has_no_panel():
+    reads = catalogue_model("lopc").with_preset("em3d-read")
+    data = Measurements.parse("added_latency_us,run_time_s\n0,114\n50,360\n100,600\n", "own")
+
+    found = panel(make_report(reads, data))
+
+    assert isinstance(found, NoPanel)
+    assert "lopc_cycle_time has no closed form" in found.reason
+
+
+def test_formulas_are_those_of_the_model():
+    forms = {e.name: e for e in equations(catalogue_model("nfs-server"))}
+
+    assert forms["network.residence_time"].text == "2*added_latency + delay"
+    assert forms["miss"].text == "1 - Min(1, (memory + nvram)/(throughput*touched_per_load))"
+    assert "<mi>C</mi>" in forms["disks.residence_time"].mathml
+    cases = {e.name: e.mathml for e in equations(made("mixed").model)}
+    assert "<mtext>otherwise</mtext>" in cases["pool.residence_time"]
+    assert "&gt;" in cases["pool.residence_time"]
+
+
+def test_an_output_is_followed_by_the_parts_it_is_made_of():
+    names = [e.name for e in equations(catalogue_model("server-cache"))]
+
+    assert names == ["response_time", "node.response_time", "miss"]
+
+
+def test_what_was_set_by_hand_says_so(tmp_path):
+    out = tmp_path / "x.html"
+    headway(
+        "report",
+        "nfs-server",
+        "--preset",
+        "raid",
+        "--set",
+        "delay=3ms",
+        "--data",
+        RAID,
+        "--out",
+        out,
+    )
+
+    (table,) = (t for t in parsed(out.read_text()).every("table") if "Parameters of" in t.text)
+    rows = {row.children[0].text: [c.text for c in row.children] for row in table.every("tr")}
+    assert rows["delay"][1:3] == ["3 ms", "set by hand"]
+    assert rows["cpu_time"][1:3] == ["650 us", "preset raid: section 5.3.1 and Table A.6"]
+    assert rows["arrival_rate"][1:3] == ["298 to 1503 op/s", "the data"]
+
+
+def test_a_published_curve_shows_what_its_collection_and_its_page_say():
+    page = parsed(html("server-fitted")).text
+
+    assert "Auspex Systems, Inc." in page
+    assert "spec.sfsaus.sfs1.9_94.notes.html" in page
+    disclosed = "SPECsfs97.v2 = 300 Ops/Sec (Overall Response Time = 1.0 msec)\n"
+    disclosed += "Memory Size | 3 GB\n100 0.9\n200 1.1\n300 1.5\n"
+    data = read_any(disclosed, "page.txt")
+    (table,) = (
+        t
+        for t in parsed(
+            make_report(catalogue_model("server").at(service_time=1e-4), data).to_html()
+        ).every("table")
+        if t.text.strip().startswith("Data")
+    )
+    rows = {row.children[0].text: row.children[1].text for row in table.every("tr")}
+    assert rows["kind"] == "SPEC result page"
+    assert rows["memory"] == "3 GB"
+    assert "sha256" not in rows  # it came from no file
+
+
+def test_a_fitted_value_at_its_bound_is_called_that():
+    page = parsed(html("server-fitted"))
+
+    (table,) = (t for t in page.every("table") if "Parameters of" in t.text)
+    rows = {row.children[0].text: [c.text for c in row.children] for row in table.every("tr")}
+    assert rows["delay"][1:4] == ["0 ms", "-", "fitted, at its bound"]
+
+
+def test_a_fit_gives_elasticities_their_intervals():
+    page = parsed(html("nfs-scsi-fitted"))
+
+    (table,) = (t for t in page.every("table") if "intervals from the fit" in t.text)
+    rows = [[cell.text for cell in row.children] for row in table.every("tr")]
+    assert rows[0] == ["output", "parameter", "% per 1 %", "95 % interval"]
+    exact = next(r for r in rows if r[:2] == ["saturation_throughput", "cpu_time"])
+    assert exact[2:] == ["-1.000", "-1.000 to -1.000"]
+
+
+def test_other_seeds_of_chance_give_the_same_page(tmp_path):
+    pages = []
+    for seed in ("1", "2"):
+        out = tmp_path / "raid.html"
+        code = (
+            "import conftest; from headway.cli.main import main; "
+            f"main(['report', 'nfs-server', '--data', {str(RAID)!r}, '--out', {str(out)!r}])"
+        )
+        environment = {**os.environ, "PYTHONHASHSEED": seed}
+        subprocess.run([sys.executable, "-c", code], env=environment, check=True)
+        pages.append(out.read_bytes())
+
+    assert pages[0] == pages[1]
+
+
+def test_the_operating_point_is_the_median_that_is_sustained_or_as_set():
+    raid = catalogue_model("nfs-server").with_preset("raid")
+    data = Measurements.read(RAID)
+    slow = raid.at(cpu_time=1e-3, arrival_rate=1234.0)
+
+    assert make_report(slow, data).sensitivity.model.inputs["arrival_rate"] == 595.0
+    named = raid.at(arrival_rate=1234.0)
+    found = make_report(named, data, held=("arrival_rate",))
+    assert found.sensitivity.model.inputs["arrival_rate"] == 1234.0
+    with pytest.raises(Saturated, match="saturates at 1000"):
+        make_report(slow, data, held=("arrival_rate",))
+    several = raid.at(arrival_rate=np.linspace(100, 200, 12))
+    with pytest.raises(InvalidParameter, match="one operating point; arrival_rate"):
+        make_report(several, data, held=("arrival_rate",))
+
+
+def test_a_model_that_sustains_nothing_is_reported_as_that():
+    text = make_report(
+        catalogue_model("nfs-server").at(cpu_time=0.1), Measurements.read(RAID)
+    ).to_html()
+
+    page = parsed(text).text
+    assert "Every measured load saturates the model: cpu: utilisation" in page
+    assert "12 points are beyond saturation and not counted" in page
+    assert "The model sustains none of the measured loads" in page
+
+
+def test_what_comes_from_files_is_text_and_nothing_else(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    quoted = HOSTILE.replace('"', '\\"')
+    words = "\n".join(f'{key} = "{quoted}"' for key in ("name", "doc", "source", "assumptions"))
+    model = (
+        f'{words}\n[parameters]\ns = {{ value = "1 ms", doc = "{quoted}", source = "{quoted}" }}\n'
+        '[stations.cpu]\nkind = "MM1"\nservice_time = "s"\n'
+        f'[presets."{quoted}"]\ndoc = "{quoted}"\nsource = "{quoted}"\ns = "2 ms"\n'
+    )
+    (tmp_path / "hostile.toml").write_text(model)
+    header = '"' + HOSTILE.replace('"', '""') + '"'
+    data = tmp_path / "<b onclick=alert(3)>.csv"
+    data.write_text(f"throughput_ops_s,response_ms,{header}\n100,3,{header}\n300,5,{header}\n")
+
+    result = headway(
+        "report", "hostile.toml", "--preset", HOSTILE, "--data", data.name, "--out", "page.html"
+    )
+
+    assert result.code == 0, result
+    text = (tmp_path / "page.html").read_text()
+    page = parsed(text)
+    assert HOSTILE in page.text
+    assert "<b onclick=alert(3)>.csv" in page.text
+    assert not list(page.every("img", "b"))
+    assert len(list(page.every("script"))) == 2
+    assert not [n for n in page.every() if any(k.startswith("on") for k in n.attributes)]
+
+
+def test_the_command_writes_a_page_and_says_so(tmp_path):
+    out = tmp_path / "raid.html"
+    arguments = ["report", "nfs-server", "--preset", "raid", "--data", str(RAID), "--out", str(out)]
+
+    result = headway(*arguments)
+
+    assert (result.code, result.out) == (0, "")
+    assert result.err == f"wrote {out} ({out.stat().st_size / 1000:.0f} kB)\n"
+    assert " ".join(["headway", *arguments]) in parsed(out.read_text()).text
+    assert list(tmp_path.iterdir()) == [out]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--out", "x.html"], "Missing option '--data'"),
+        (["--data", "nothing.csv", "--out", "x.html"], "nothing.csv: there is no such file"),
+        (["--data", RAID], "Missing option '--out'"),
+        (["--data", RAID, "--out", "x.pdf"], "a page ends in .html"),
+        (["--data", RAID, "--out", "no/x.html"], "cannot be written (no such folder)"),
+        (["--data", RAID, "--out", "folder.html"], "cannot be written (it is a folder)"),
+        (["--data", RAID, "--out", "/proc/x.html"], "cannot be written"),
+        (["--data", RAID, "--out", "x.html", "--free", "speed"], "speed"),
+        (["--data", RAID, "--out", "x.html", "--set", "arrival_rate=5000"], "saturates at"),
+        (["--data", RAID, "--out", "x.html", "--set", "arrival_rate=1,2"], "several values"),
+        (["--data", RAID, "--out", "x.html", "--from", "9000"], "no load lies between"),
+        (["--data", RAID, "--out", "x.html", "--y", "jitter"], "there is no column 'jitter'"),
+        (["--data", "program.csv", "--out", "x.html"], "there is no column"),
+    ],
+)
+def test_refused_in_one_line_and_nothing_written(arguments, message, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "folder.html").mkdir()
+    (tmp_path / "program.csv").write_text(PROGRAM)
+    before = sorted(tmp_path.rglob("*"))
+
+    line = refusal("report", "nfs-server", *arguments)
+
+    assert message in line
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_a_model_file_without_anything_in_it_is_refused(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "empty.toml").write_text('name = "empty"\n')
+
+    line = refusal("report", "empty.toml", "--data", RAID, "--out", "x.html")
+
+    assert "empty" in line
+    assert not (tmp_path / "x.html").exists()
+
+
+def test_the_template_library_is_imported_for_reports_only():
+    code = (
+        "import sys, conftest; from headway.models import catalogue_model; "
+        "catalogue_model('server').solve(); print('jinja2' in sys.modules)"
+    )
+    command = [sys.executable, "-c", code]
+
+    out = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+    assert out.strip() == "False"
