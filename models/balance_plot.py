@@ -7,9 +7,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from headway.models.machine_balance import Balance, Bars
-
-COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#f0e442", "#000000")
-"""Okabe and Ito: distinct for the colour-blind."""
+from headway.models.plot_pieces import HATCHES, light_grid, style
 
 
 def balance_figure(found: Balance) -> Figure:
@@ -25,9 +23,8 @@ def balance_figure(found: Balance) -> Figure:
         _plain_log_axis(axes)
         axes.set_ylim(*_ends(found))
         axes.set_ylabel(f"{phase} saturation [{found.machines[0].unit}]".strip())
-        axes.grid(visible=True, axis="y", color="0.9")
-        axes.set_axisbelow(True)
-        axes.spines[["top", "right"]].set_visible(False)
+        light_grid(axes)
+        axes.grid(visible=False, axis="x")
     _name_machines(panels[-1], found)
     _legend(figure, resources)
     return figure
@@ -44,10 +41,15 @@ def _draw_group(axes: Any, place: int, bars: Bars, phase: str, resources: list[s
             place + (index - (len(used) - 1) / 2) * step,
             limit.load / bars.unit.scale,
             0.9 * step,
-            color=COLOURS[resources.index(limit.resource) % len(COLOURS)],
-            edgecolor="black" if first else "none",
-            linewidth=1.5 if first else 0,
+            **_filling(resources.index(limit.resource)),
+            edgecolor="black" if first else "white",
+            linewidth=2 if first else 0,
         )
+
+
+def _filling(place: int) -> dict[str, str]:
+    """Colour and hatch of a resource; hatches tell resources apart in grey."""
+    return {"facecolor": style(place).colour, "hatch": HATCHES[place % len(HATCHES)]}
 
 
 def _ends(found: Balance) -> tuple[float, float]:
@@ -82,7 +84,7 @@ def _legend(figure: Figure, resources: list[str]) -> None:
     from matplotlib.patches import Patch
 
     marks = [
-        Patch(facecolor=COLOURS[index % len(COLOURS)], label=name)
+        Patch(**_filling(index), edgecolor="white", linewidth=0, label=name)
         for index, name in enumerate(resources)
     ]
     marks.append(Patch(facecolor="white", edgecolor="black", label="full first"))

@@ -14,7 +14,7 @@ from headway.models.components import Component
 from headway.models.graph import ModelGraph
 from headway.models.model import Model
 from headway.models.networks import to_networkx
-from headway.models.plots import MEASURED, MODELLED, SECOND
+from headway.models.plot_pieces import MEASURED, MODELLED, SECOND
 
 Places = dict[str, tuple[float, float]]
 
