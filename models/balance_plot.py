@@ -7,7 +7,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from headway.models.machine_balance import Balance, Bars
-from headway.models.plot_pieces import HATCHES, light_grid, style
+from headway.models.plot_pieces import HATCHES, light_grid, plain_log_axis, style
 
 
 def balance_figure(found: Balance) -> Figure:
@@ -20,12 +20,12 @@ def balance_figure(found: Balance) -> Figure:
     for axes, phase in zip(panels, phases, strict=True):
         for index, bars in enumerate(found.machines):
             _draw_group(axes, index, bars, phase, resources)
-        _plain_log_axis(axes)
+        plain_log_axis(axes)
         axes.set_ylim(*_ends(found))
         axes.set_ylabel(f"{phase} saturation [{found.machines[0].unit}]".strip())
         light_grid(axes)
         axes.grid(visible=False, axis="x")
-    _name_machines(panels[-1], found)
+    panels[0].set_title(_name_machines(panels[-1], found))
     _legend(figure, resources)
     return figure
 
@@ -59,17 +59,8 @@ def _ends(found: Balance) -> tuple[float, float]:
     return float(10.0 ** math.floor(math.log10(min(used) / 2))), 1.3 * max(used)
 
 
-def _plain_log_axis(axes: Any) -> None:
-    """Write 10, 20, 50, 100 rather than powers of ten."""
-    from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
-
-    axes.set_yscale("log")
-    axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-    axes.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
-    axes.yaxis.set_minor_formatter(NullFormatter())
-
-
-def _name_machines(axes: Any, found: Balance) -> None:
+def _name_machines(axes: Any, found: Balance) -> str:
+    """Write the machines below the axis; give back the model that they have in common."""
     titles = [bars.title for bars in found.machines]
     common = titles[0].partition(" (")[0]
     if len(titles) > 1 and all(title.startswith(f"{common} (") for title in titles):
@@ -78,6 +69,7 @@ def _name_machines(axes: Any, found: Balance) -> None:
     axes.set_xticks(
         np.arange(len(titles)), titles, rotation=slant, ha="right" if slant else "center"
     )
+    return common
 
 
 def _legend(figure: Figure, resources: list[str]) -> None:

@@ -17,6 +17,7 @@ from headway.models.plot_pieces import (
     legend,
     light_grid,
     outside_legend,
+    plain_log_axis,
     style,
 )
 from headway.models.plots import (
@@ -99,8 +100,7 @@ def servers_figure(fits: Sequence[Fit]) -> Figure:
     axes.set_title("marks measured, lines fitted")
     axes.set_xlabel("share of the highest measured load [%]")
     axes.set_ylabel("response time [ms]")
-    axes.set_yscale("log")
-    axes.yaxis.set_major_formatter("{x:g}")
+    plain_log_axis(axes)
     outside_legend(axes)
     light_grid(axes)
     return figure

@@ -51,9 +51,8 @@ def style(place: int) -> Style:
 
 
 def axis_label(name: str, shown: Unit) -> str:
-    """Words and unit for an axis."""
-    words = name.replace("_", " ")
-    return f"{words} [{shown}]" if shown.text else words
+    """Words and unit for an axis; [1] for a count or a ratio."""
+    return f"{name.replace('_', ' ')} [{shown.text or 1}]"
 
 
 def light_grid(axes: Any) -> None:
@@ -61,6 +60,16 @@ def light_grid(axes: Any) -> None:
     axes.set_axisbelow(True)
     axes.grid(visible=True, color="0.9")
     axes.spines[["top", "right"]].set_visible(False)
+
+
+def plain_log_axis(axes: Any) -> None:
+    """A logarithmic y axis that says 10, 20, 50, 100 rather than powers of ten."""
+    from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
+
+    axes.set_yscale("log")
+    axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    axes.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
+    axes.yaxis.set_minor_formatter(NullFormatter())
 
 
 def visible(values: Any) -> FloatArray:

@@ -34,6 +34,7 @@ from headway.models.tables import scale_of
 from headway.models.units import Unit, unit
 
 _CURVE_POINTS = 400
+_NEAR = 1.15  # a saturation point that much beyond the data is drawn
 _MOST_INSIDE = 6  # series that a legend inside the axes holds
 
 
@@ -104,7 +105,7 @@ def mark_saturation(axes: Any, model: Model, shown: Unit, most: float) -> None:
     if "arrival_rate" not in model.parameters:
         return
     limit = float(np.min(np.asarray(model.at(arrival_rate=most).solve().saturation_throughput)))
-    if limit < 1.3 * most:
+    if limit < _NEAR * most:
         draw_saturation(axes, limit / shown.scale)
 
 
@@ -189,12 +190,13 @@ def _draw_limits(panels: Any, outputs: list[str], solution: Solution, x_unit: Un
 
 
 def _draw_legends(panels: Any, solution: Solution) -> None:
-    """Legends where there is more than one series to tell apart."""
-    for axes in panels:
+    """Legends where there is more than one series; one for all panels where they share it."""
+    shared = len(swept(solution)) > 1
+    for axes in panels[:1] if shared else panels:
         labels = axes.get_legend_handles_labels()[1]
         if len(labels) > _MOST_INSIDE:
             outside_legend(axes)
-        elif len(labels) > 1 or len(swept(solution)) > 1:
+        elif len(labels) > 1 or shared:
             legend(axes)
 
 
@@ -222,22 +224,23 @@ def _draw_groups(axes: Any, x: FloatArray, y: FloatArray, solution: Solution) ->
         label = ", ".join(f"{n} = {solution.model.parameters[n].shown(v)}" for n, v in pairs)
         axes.plot(
             x[mine], y[mine], linestyle=look.line, color=look.colour, label=label or "model",
-            marker=look.marker if others else "." , markersize=4,
+            marker=look.marker if others else ".", markersize=4,
         )  # fmt: skip
 
 
 def _draw_utilisations(axes: Any, x: FloatArray, solution: Solution) -> None:
-    single = len(swept(solution)) == 1
-    for index, name in enumerate(solution.stations):
-        busy, look = np.asarray(solution[f"{name}.utilisation"], float), style(index)
-        if (busy > 0).any():
-            line, marker = (look.line, "") if single else ("", look.marker)
-            axes.plot(
-                x, 100 * busy, linestyle=line, marker=marker, markersize=4, color=look.colour,
-                label=name,
-            )  # fmt: skip
+    """One line a station, or of several sweeps the busiest station of each."""
+    busy = {n: np.asarray(solution[f"{n}.utilisation"], float) for n in solution.stations}
     axes.axhline(100, color=QUIET, linestyle=":")
-    axes.set_ylabel("utilisation [%]")
+    if len(swept(solution)) > 1:
+        _draw_groups(axes, x, 100 * np.max(list(busy.values()), axis=0), solution)
+        axes.set_ylabel("utilisation, busiest [%]")
+    else:
+        used = {name: share for name, share in busy.items() if (share > 0).any()}
+        for place, (name, share) in enumerate(used.items()):
+            look = style(place)
+            axes.plot(x, 100 * share, linestyle=look.line, color=look.colour, label=name)
+        axes.set_ylabel("utilisation [%]")
     axes.set_ylim(bottom=0)
 
 

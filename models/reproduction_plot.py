@@ -18,9 +18,10 @@ def reproduction_figure(found: Reproduction) -> Figure:
     axes = figure.subplots()
     for place, part in enumerate(parts):
         _draw(axes, place, [cell for cell in part.asked if _is_drawn(cell)])
-    axes.axvspan(-1, 1, color="0.93", zorder=0, label="within tolerance")
+    axes.axvspan(-1, 1, color="0.93", zorder=0)
     axes.set_yticks(range(len(parts)), [part.name for part in parts])
     axes.invert_yaxis()
+    axes.set_title("recomputed cells against print; shaded: within tolerance", fontsize="medium")
     axes.set_xlim(-_WIDEST, _WIDEST)
     axes.set_xlabel("(recomputed - printed) / tolerance [1]")
     axes.spines[["top", "right"]].set_visible(False)

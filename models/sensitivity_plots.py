@@ -34,7 +34,9 @@ def tornado(found: Sensitivity) -> Figure:
         raise InvalidParameter("no parameter has an effect; there is nothing to plot")
     ratios = [1.5 + len(bars) for bars in panels.values()]
     figure = Figure(figsize=(7, 1.2 + 0.35 * sum(ratios)), layout="constrained")
-    all_axes = figure.subplots(len(panels), 1, squeeze=False, height_ratios=ratios)[:, 0]
+    all_axes = figure.subplots(len(panels), 1, sharex=True, squeeze=False, height_ratios=ratios)[
+        :, 0
+    ]
     for axes, (output, bars) in zip(all_axes, panels.items(), strict=True):
         _draw_bars(axes, bars)
         axes.set_title(output.replace("_", " "), fontsize="medium")

@@ -16,6 +16,7 @@ from headway.models.plot_pieces import (
     legend,
     light_grid,
     outside_legend,
+    plain_log_axis,
     style,
 )
 from headway.models.plots import short_source
@@ -84,7 +85,6 @@ def _draw_series(axes: Any, one: SizeSeries, lines: tuple[Line, ...]) -> None:
         label = "fitted line" if place == 0 else None
         axes.plot(across, line.time(across) / shown.scale, color=MODELLED, label=label)  # type: ignore[arg-type]
     axes.set_xscale("log", base=2)
-    axes.set_yscale("log")
-    axes.yaxis.set_major_formatter("{x:g}")
+    plain_log_axis(axes)
     axes.set_ylabel(axis_label(one.name, shown))
     light_grid(axes)

@@ -42,7 +42,7 @@ def timeline_figure(solution: Solution, name: str) -> Figure:
     axes.set_title(_title(solution, name, packets))
     axes.spines[["top", "right"]].set_visible(False)
     axes.set_xlim(left=0)
-    axes.legend(frameon=False, loc="upper left", bbox_to_anchor=(1, 1))
+    axes.legend(frameon=False, loc="upper right")
     return figure
 
 
