@@ -15,6 +15,8 @@ from headway.cli.options import Format
 from headway.errors import OutputError
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
     from headway.models.tables import Table
 
 
@@ -129,15 +131,11 @@ def progress(what: str, steps: int) -> Iterator[Advance]:
         yield lambda doing="": bar.update(task, advance=1, description=doing or what)
 
 
-class Drawn(Protocol):
-    """What can draw itself."""
+class Answer(Protocol):
+    """What commands present: solutions, comparisons, signatures."""
 
     def plot(self) -> Any:
         """The answer as a matplotlib Figure."""
-
-
-class Answer(Drawn, Protocol):
-    """What commands present: solutions, comparisons, signatures."""
 
     def tables(self) -> "list[Table]":
         """What to show."""
@@ -156,7 +154,7 @@ def present(
     files: Sequence[tuple[Path, bytes]] = (),
 ) -> None:
     """Draw an answer if asked to, write further files, and print it as table, JSON or CSV."""
-    drawn = [] if plot is None else [(plot, drawing(answer, plot))]
+    drawn = [] if plot is None else [(plot, drawing(answer.plot(), plot))]
     for path, content in (*files, *drawn):
         write_whole(path, content)
     for path, _ in (*files, *drawn):
@@ -169,14 +167,14 @@ def present(
         print_tables(answer.tables())
 
 
-def drawing(answer: Drawn, path: Path) -> bytes:
-    """An answer's plot as a picture in the format that a path asks for."""
+def drawing(figure: "Figure", path: Path) -> bytes:
+    """A figure as a picture in the format that a path asks for."""
     from headway.models.plots import picture, picture_format
 
-    return picture(answer.plot(), picture_format(path))
+    return picture(figure, picture_format(path))
 
 
-def write_plot(answer: Drawn, path: Path) -> None:
-    """Draw an answer's plot into a file and say so on stderr."""
-    write_whole(path, drawing(answer, path))
+def write_figure(figure: "Figure", path: Path) -> None:
+    """Write a figure into a file and say so on stderr."""
+    write_whole(path, drawing(figure, path))
     click.echo(f"wrote {path}", err=True)

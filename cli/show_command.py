@@ -12,7 +12,7 @@ from headway.cli.options import (
     preset_option,
     set_option,
 )
-from headway.cli.output import print_prose, print_tables, write_plot
+from headway.cli.output import print_prose, print_tables, write_figure
 
 
 @click.command("show", help=COMMANDS["show"], epilog="Example: headway show nfs-server --formula")
@@ -37,7 +37,7 @@ def command(
 
     chosen = chosen_model(model, preset, settings)
     if plot is not None:
-        write_plot(chosen, plot)
+        write_figure(chosen.plot_formulas() if what == "formula" else chosen.plot(), plot)
     if what == "toml":
         click.echo(to_toml(chosen), nl=False)
     elif what == "json":

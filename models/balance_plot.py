@@ -7,9 +7,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from headway.models.machine_balance import Balance, Bars
-
-COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#f0e442", "#000000")
-"""Okabe and Ito: distinct for the colour-blind."""
+from headway.models.plot_pieces import HATCHES, light_grid, plain_log_axis, style
 
 
 def balance_figure(found: Balance) -> Figure:
@@ -22,13 +20,12 @@ def balance_figure(found: Balance) -> Figure:
     for axes, phase in zip(panels, phases, strict=True):
         for index, bars in enumerate(found.machines):
             _draw_group(axes, index, bars, phase, resources)
-        _plain_log_axis(axes)
+        plain_log_axis(axes)
         axes.set_ylim(*_ends(found))
         axes.set_ylabel(f"{phase} saturation [{found.machines[0].unit}]".strip())
-        axes.grid(visible=True, axis="y", color="0.9")
-        axes.set_axisbelow(True)
-        axes.spines[["top", "right"]].set_visible(False)
-    _name_machines(panels[-1], found)
+        light_grid(axes)
+        axes.grid(visible=False, axis="x")
+    panels[0].set_title(_name_machines(panels[-1], found))
     _legend(figure, resources)
     return figure
 
@@ -44,10 +41,15 @@ def _draw_group(axes: Any, place: int, bars: Bars, phase: str, resources: list[s
             place + (index - (len(used) - 1) / 2) * step,
             limit.load / bars.unit.scale,
             0.9 * step,
-            color=COLOURS[resources.index(limit.resource) % len(COLOURS)],
-            edgecolor="black" if first else "none",
-            linewidth=1.5 if first else 0,
+            **_filling(resources.index(limit.resource)),
+            edgecolor="black" if first else "white",
+            linewidth=2 if first else 0,
         )
+
+
+def _filling(place: int) -> dict[str, str]:
+    """Colour and hatch of a resource; hatches tell resources apart in grey."""
+    return {"facecolor": style(place).colour, "hatch": HATCHES[place % len(HATCHES)]}
 
 
 def _ends(found: Balance) -> tuple[float, float]:
@@ -57,17 +59,8 @@ def _ends(found: Balance) -> tuple[float, float]:
     return float(10.0 ** math.floor(math.log10(min(used) / 2))), 1.3 * max(used)
 
 
-def _plain_log_axis(axes: Any) -> None:
-    """Write 10, 20, 50, 100 rather than powers of ten."""
-    from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
-
-    axes.set_yscale("log")
-    axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-    axes.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
-    axes.yaxis.set_minor_formatter(NullFormatter())
-
-
-def _name_machines(axes: Any, found: Balance) -> None:
+def _name_machines(axes: Any, found: Balance) -> str:
+    """Write the machines below the axis; give back the model that they have in common."""
     titles = [bars.title for bars in found.machines]
     common = titles[0].partition(" (")[0]
     if len(titles) > 1 and all(title.startswith(f"{common} (") for title in titles):
@@ -76,13 +69,14 @@ def _name_machines(axes: Any, found: Balance) -> None:
     axes.set_xticks(
         np.arange(len(titles)), titles, rotation=slant, ha="right" if slant else "center"
     )
+    return common
 
 
 def _legend(figure: Figure, resources: list[str]) -> None:
     from matplotlib.patches import Patch
 
     marks = [
-        Patch(facecolor=COLOURS[index % len(COLOURS)], label=name)
+        Patch(**_filling(index), edgecolor="white", linewidth=0, label=name)
         for index, name in enumerate(resources)
     ]
     marks.append(Patch(facecolor="white", edgecolor="black", label="full first"))

@@ -137,13 +137,16 @@ def closed_forms(model: Model) -> dict[str, str]:
     Text by output: the response time and, of each station, utilisation and residence time;
     of a program, each of its outputs.
     """
-    graph = model.graph
+    return {output: _closed_form(model.graph, output) for output in formula_names(model.graph)}
+
+
+def formula_names(graph: ModelGraph) -> list[str]:
+    """Outputs, and parts of stations, whose closed forms say what a model computes."""
     outputs = ["response_time"] if graph.stations else []
     outputs += [name for name in graph.outputs if name not in outputs]
-    outputs += [
+    return outputs + [
         f"{name}.{part}" for name in graph.stations for part in ("utilisation", "residence_time")
     ]
-    return {output: _closed_form(graph, output) for output in outputs}
 
 
 def _closed_form(graph: ModelGraph, output: str) -> str:

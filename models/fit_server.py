@@ -134,8 +134,10 @@ class ServerFit(Shown):
         return self.best.to_toml(command)
 
     def plot(self) -> Any:
-        """Draw the chosen fit."""
-        return self.best.plot()
+        """Draw the chosen fit, and the runners-up as thin lines."""
+        from headway.models.fit_plots import server_figure
+
+        return server_figure(self)
 
 
 def fit_server(

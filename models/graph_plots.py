@@ -1,12 +1,15 @@
 """A model graph drawn: stations with their routes, and the numbers bound to them."""
 
+import math
+import textwrap
 from collections.abc import Mapping
 from typing import Any
 
 import networkx as nx
 import numpy as np
 from matplotlib.figure import Figure
-from matplotlib.patches import FancyArrowPatch
+from matplotlib.lines import Line2D
+from matplotlib.patches import FancyArrowPatch, Patch
 from matplotlib.text import Text
 
 from headway.errors import GraphError
@@ -14,11 +17,15 @@ from headway.models.components import Component
 from headway.models.graph import ModelGraph
 from headway.models.model import Model
 from headway.models.networks import to_networkx
-from headway.models.plots import MEASURED, MODELLED, SECOND
+from headway.models.plot_pieces import MEASURED, MODELLED, QUIET, SECOND
 
 Places = dict[str, tuple[float, float]]
 
 _SATURATED = 0.995
+_SIZE = 7.5  # of letters, in points
+_WIDE, _LABEL = 30, 18  # letters in a line of a box, and beside an arrow
+_STEP, _ROW, _BINDING, _LINK, _LEFT = 3.0, 1.1, 1.6, 1.4, 1.7  # inches between and beside boxes
+_FULL = "0.88"  # a saturated station is filled
 
 
 def model_figure(model: Model) -> Figure:
@@ -51,8 +58,9 @@ def graph_figure(
     """
     drawn = to_networkx(graph)
     places = _places(graph, drawn)
-    wide = max(x for x, _ in places.values()) + 1
-    figure = Figure(figsize=(2.6 * wide, 4), layout="constrained")
+    low, high = _ends(graph, drawn, places)
+    right = max(x for x, _ in places.values()) + 1.3
+    figure = Figure(figsize=(right + _LEFT, high - low + 0.6), layout="constrained")
     axes = figure.subplots()
     words = {name: _words(graph, name, utilisations or {}) for name in places}
     boxes = {name: _node(axes, name, place, words[name]) for name, place in places.items()}
@@ -62,10 +70,39 @@ def graph_figure(
             _arrow(axes, boxes[source], boxes[target], sort, probability)
     _arrivals(axes, graph, boxes)
     axes.set_title(title or graph.name)
-    axes.set_xlim(-0.9, wide - 0.4)
-    axes.set_ylim(-1.2 if graph.links else -0.7, 1.5 if graph.bindings else 0.7)
+    axes.set_xlim(-_LEFT, right)
+    axes.set_ylim(low, high)
     axes.axis("off")
+    _legend(axes, graph, words)
     return figure
+
+
+def _ends(graph: ModelGraph, drawn: Any, places: Places) -> tuple[float, float]:
+    """Lowest and highest point of what is drawn, with room for arrows that pass by."""
+    arcs = [
+        _arc(places[u], places[v], sort)
+        for u, v, sort in drawn.edges(data="sort")
+        if u in places and v in places
+    ]
+    stations = [places[name][1] for name in graph.stations]
+    low = -_LINK - 0.4 if graph.links else min(stations) - max(0.75, *(0.3 - h for h in arcs))
+    top = max(stations) + max(0.65, *(h + 0.3 for h in arcs))
+    return low, max(
+        top, _BINDING + 0.5 + 0.4 * (len(graph.bindings) > 2)
+    ) if graph.bindings else top
+
+
+def _legend(axes: Any, graph: ModelGraph, words: Mapping[str, str]) -> None:
+    """Say which lines are routes and which bindings, and what a thick box means."""
+    marks: list[Any] = [Line2D([], [], color=MODELLED, label="route")]
+    if graph.bindings or graph.links:
+        marks.append(Line2D([], [], color=QUIET, linestyle=(0, (3, 3)), label="binding"))
+    if any("saturated" in text for text in words.values()):
+        marks.append(Patch(facecolor=_FULL, edgecolor=SECOND, linewidth=2.5, label="saturated"))
+    axes.legend(
+        handles=marks, loc="lower right", ncols=3, frameon=False, fontsize=_SIZE,
+        bbox_to_anchor=(1, 0), borderaxespad=0,
+    )  # fmt: skip
 
 
 def _places(graph: ModelGraph, drawn: Any) -> Places:
@@ -80,14 +117,12 @@ def _places(graph: ModelGraph, drawn: Any) -> Places:
     places: Places = {}
     for x, names in enumerate(_spread(generations)):
         for k, name in enumerate(names):
-            places[name] = (float(x), 0.5 * (len(names) - 1) / 2 - 0.5 * k)
-    rows = ((1.1, [f"{name} (binding)" for name in graph.bindings]), (-0.9, list(graph.links)))
-    for height, names in rows:
+            places[name] = (_STEP * x, _ROW * ((len(names) - 1) / 2 - k))
+    bindings = [f"{name} (binding)" for name in graph.bindings]
+    wide = max(len(_spread(generations)), 0.8 * len(bindings))
+    for height, names in ((_BINDING, bindings), (-_LINK, list(graph.links))):
         for k, name in enumerate(names):
-            places[name] = (
-                (k + 0.5) * max(1, len(_spread(generations))) / len(names) - 0.5,
-                height,
-            )
+            places[name] = (_STEP * ((k + 0.5) * wide / len(names) - 0.5), height)
     return places
 
 
@@ -120,29 +155,44 @@ def _numbers(component: Component) -> str:
 
 
 def _wrapped(text: str) -> str:
-    import textwrap
-
-    return textwrap.fill(text, 30)
+    return textwrap.fill(text, _WIDE)
 
 
 def _node(axes: Any, name: str, place: tuple[float, float], words: str) -> Text:
-    is_station = "(binding)" not in name
-    edge = SECOND if "saturated" in words else MEASURED
-    style = {"boxstyle": "round,pad=0.4", "facecolor": "white", "edgecolor": edge}
-    if not is_station:
-        style |= {"edgecolor": "0.5", "linestyle": "dashed"}
-    box: Text = axes.text(*place, words, ha="center", va="center", fontsize=7.5, bbox=style)
+    full = "saturated" in words
+    style: dict[str, Any] = {
+        "boxstyle": "round,pad=0.4",
+        "facecolor": _FULL if full else "white",
+        "edgecolor": SECOND if full else MEASURED,
+        "linewidth": 2.5 if full else 1,
+    }
+    if "(binding)" in name:
+        style |= {"edgecolor": QUIET, "linestyle": "dashed"}
+    box: Text = axes.text(*place, words, ha="center", va="center", fontsize=_SIZE, bbox=style)
     return box
+
+
+def _arc(start: tuple[float, float], end: tuple[float, float], sort: str) -> float:
+    """How far an arrow rises above the straight line, so that it passes by what lies between.
+
+    Arrows that go back pass below, those that leave something out above.
+    """
+    steps = round((end[0] - start[0]) / _STEP)
+    if start[1] != end[1] or start == end or steps == 1:
+        return 0.0
+    if sort != "route":
+        return 0.45 + 0.1 * abs(steps)
+    return 0.5 + 0.2 * steps if steps > 0 else -(0.55 + 0.2 * abs(steps))
 
 
 def _arrow(axes: Any, source: Text, target: Text, sort: str, label: str) -> None:
     is_route = sort == "route"
     start, end = source.get_position(), target.get_position()
     if start == end:
-        back = f"returns: {label}"
-        axes.text(start[0], start[1] - 0.35, back, ha="center", fontsize=7.5, color=MODELLED)
+        back = f"\N{ANTICLOCKWISE OPEN CIRCLE ARROW} returns: {label}"
+        axes.text(start[0], start[1] + 0.5, back, ha="center", fontsize=_SIZE, color=MODELLED)
         return
-    loops = start[0] >= end[0] and is_route
+    height, length = _arc(start, end, sort), math.dist(start, end)
     arrow = FancyArrowPatch(
         start,
         end,
@@ -151,14 +201,30 @@ def _arrow(axes: Any, source: Text, target: Text, sort: str, label: str) -> None
         arrowstyle="-|>",
         mutation_scale=12,
         linestyle="-" if is_route else (0, (3, 3)),
-        color=MODELLED if is_route else "0.5",
-        connectionstyle=f"arc3,rad={-0.6 if loops else 0}",
+        color=MODELLED if is_route else QUIET,
+        connectionstyle=f"arc3,rad={-2 * abs(height) / length}",
         zorder=5,  # after the boxes, whose edges it must find
     )
     axes.add_patch(arrow)
     if is_route and label != "1":
-        height = (start[1] + end[1]) / 2 + (0.07 if not loops else -0.5)
-        axes.text((start[0] + end[0]) / 2, height, label, ha="center", fontsize=7.5, color=MODELLED)
+        _label(axes, source, target, height, label)
+
+
+def _label(axes: Any, source: Text, target: Text, height: float, label: str) -> None:
+    """Write a route's probability beside its arrow, between the boxes."""
+    (left, low), (right, high) = source.get_position(), target.get_position()
+    if not height:
+        left, right = left + _half_width(source), right - _half_width(target)
+    words = textwrap.fill(label, _LABEL)
+    axes.text(
+        (left + right) / 2, (low + high) / 2 + height + 0.05, words, ha="center", va="bottom",
+        fontsize=_SIZE, color=MODELLED, zorder=6,
+    )  # fmt: skip
+
+
+def _half_width(box: Text) -> float:
+    """Half the width of a box, by its letters [inches]."""
+    return 0.1 + 0.028 * max(map(len, box.get_text().splitlines()))
 
 
 def _arrivals(axes: Any, graph: ModelGraph, boxes: Mapping[str, Text]) -> None:
@@ -168,4 +234,6 @@ def _arrivals(axes: Any, graph: ModelGraph, boxes: Mapping[str, Text]) -> None:
     for name, rate in (entries or {next(iter(graph.stations)): "arrivals"}).items():
         x, y = boxes[name].get_position()
         arrow = {"arrowstyle": "-|>", "color": MODELLED, "patchB": boxes[name].get_bbox_patch()}
-        axes.annotate(rate, (x, y), (x - 0.9, y), fontsize=7.5, va="center", arrowprops=arrow)
+        axes.annotate(
+            rate, (x, y), (x - _LEFT + 0.05, y), fontsize=_SIZE, va="center", arrowprops=arrow
+        )

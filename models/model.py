@@ -139,14 +139,19 @@ class Model(Shown):
     def plot(self) -> Any:
         """Draw the graph, with utilisations where the model can be solved, as a Figure.
 
-        Raises
-        ------
-        GraphError
-            For a program, which has no stations to draw.
+        A program has no stations; its closed forms are drawn.
         """
+        if not self.graph.stations:
+            return self.plot_formulas()
         from headway.models.graph_plots import model_figure
 
         return model_figure(self)
+
+    def plot_formulas(self) -> Any:
+        """Draw the closed forms as typeset mathematics, as a Figure."""
+        from headway.models.formula_plots import formula_figure
+
+        return formula_figure(self)
 
     def fit(
         self,

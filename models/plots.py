@@ -1,7 +1,6 @@
-"""Plots, as matplotlib Figures without global state; measured is dots, modelled is lines."""
+"""Figures of answers, as matplotlib Figures without global state: dots measured, lines modelled."""
 
 import io
-from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -14,64 +13,75 @@ from headway.kinds import FloatArray
 from headway.models.answers import swept
 from headway.models.comparison import Comparison
 from headway.models.model import Model
+from headway.models.plot_pieces import (
+    MEASURED,
+    MODELLED,
+    QUIET,
+    axis_label,
+    draw_curve,
+    draw_points,
+    draw_residuals,
+    draw_saturation,
+    legend,
+    light_grid,
+    outside_legend,
+    style,
+    visible,
+)
 from headway.models.signature import MeasuredSignature
 from headway.models.solution import Solution
 from headway.models.tables import scale_of
 from headway.models.units import Unit, unit
 
-MEASURED, MODELLED, SECOND = "#000000", "#0072b2", "#d55e00"
-"""Black, blue and vermilion of Okabe and Ito: distinct for the colour-blind, and in grey."""
-
-PALETTE = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
-"""Okabe and Ito's colours in the order of use."""
-
 _CURVE_POINTS = 400
-
-
-def axis_label(name: str, shown: Unit) -> str:
-    """Words and unit for an axis."""
-    words = name.replace("_", " ")
-    return f"{words} [{shown}]" if shown.text else words
-
-
-def light_grid(axes: Any) -> None:
-    """A light grid and an open frame."""
-    axes.set_axisbelow(True)
-    axes.grid(visible=True, color="0.9")
-    axes.spines[["top", "right"]].set_visible(False)
+_NEAR = 1.15  # a saturation point that much beyond the data is drawn
+_MOST_INSIDE = 6  # series that a legend inside the axes holds
 
 
 def comparison_figure(comparison: Comparison) -> Figure:
     """Draw measured points, the model, both regression lines, and relative residuals below."""
     figure = Figure(figsize=(7, 6), layout="constrained")
-    upper, lower = figure.subplots(2, 1, sharex=True, height_ratios=[3, 1])
-    model, load = comparison.model, comparison.load
-    shown = scale_of(comparison.measured.values, model.meaning(comparison.output).unit)
-    x = load.values / load.unit.scale
-    _draw_curve(upper, comparison, shown)
-    upper.plot(x, comparison.measured.values / shown.scale, "o", color=MEASURED, label="measured")
-    top = 1.15 * float(max(comparison.measured.values.max(), _finite_top(comparison))) / shown.scale
-    upper.set_ylim(0, top)
+    upper, lower = curve_and_residuals(figure, comparison)
+    model = comparison.model
+    shown = shown_unit(comparison)
+    x = comparison.load.values / comparison.load.unit.scale
+    _draw_model(upper, comparison, shown)
+    draw_points(upper, x, comparison.measured.values / shown.scale)
     _draw_lines(upper, comparison, shown)
-    upper.set_ylabel(axis_label(comparison.output, shown))
-    preset = f" ({model.preset})" if model.preset else ""
-    upper.set_title(f"{model.name}{preset}: predicted against measured")
-    upper.legend(frameon=False)
-    lower.axhline(0, color="0.5", linewidth=0.8)
-    lower.vlines(x, 0, 100 * comparison.relative_error, color=MODELLED)
-    lower.plot(x, 100 * comparison.relative_error, "o", color=MODELLED)
-    lower.set_ylabel("error [%]")
-    lower.set_xlabel(axis_label(load.name, load.unit))
+    top = max(comparison.measured.values.max(), _finite_top(comparison)) / shown.scale
+    upper.set_ylim(0, 1.15 * float(top))
+    upper.set_title(f"{title_of(model)}: predicted against measured")
+    legend(upper)
+    draw_residuals(lower, x, comparison.relative_error)
+    return figure
+
+
+def title_of(model: Model) -> str:
+    """A model's name and preset."""
+    return model.name + (f" ({model.preset})" if model.preset else "")
+
+
+def shown_unit(comparison: Comparison) -> Unit:
+    """The unit to draw what was measured in."""
+    meant = comparison.model.meaning(comparison.output).unit
+    return scale_of(comparison.measured.values, meant)
+
+
+def curve_and_residuals(figure: Figure, comparison: Comparison) -> tuple[Any, Any]:
+    """Two panels over one load: the curve above, relative errors below."""
+    upper, lower = figure.subplots(2, 1, sharex=True, height_ratios=[3, 1])
+    upper.set_ylabel(axis_label(comparison.output, shown_unit(comparison)))
+    lower.set_xlabel(axis_label(comparison.load.name, comparison.load.unit))
     for axes in (upper, lower):
         light_grid(axes)
-    return figure
+    return upper, lower
 
 
 def _finite_top(comparison: Comparison) -> float:
     return float(comparison.predicted[np.isfinite(comparison.predicted)].max(initial=0.0))
 
 
-def _draw_curve(axes: Any, comparison: Comparison, shown: Unit) -> None:
+def _draw_model(axes: Any, comparison: Comparison, shown: Unit) -> None:
     """Draw the model between the measured loads, where nothing but the load varies."""
     name, load = _load_parameter(comparison), comparison.load
     others = [n for n, v in comparison.model.inputs.items() if n != name and np.ndim(v)]
@@ -81,10 +91,8 @@ def _draw_curve(axes: Any, comparison: Comparison, shown: Unit) -> None:
         return
     dense = np.linspace(load.values.min(), load.values.max(), _CURVE_POINTS)
     values = np.asarray(comparison.model.at({name: dense}).solve()[comparison.output])
-    visible = np.where(np.isfinite(values), values, np.nan)
-    axes.plot(dense / load.unit.scale, visible / shown.scale, color=MODELLED, label="model")
-    if name == "arrival_rate":
-        _mark_saturation(axes, comparison.model, load.unit, dense.max())
+    draw_curve(axes, dense / load.unit.scale, values / shown.scale)
+    mark_saturation(axes, comparison.model, load.unit, dense.max())
 
 
 def _load_parameter(comparison: Comparison) -> str | None:
@@ -92,10 +100,13 @@ def _load_parameter(comparison: Comparison) -> str | None:
     return next((n for n, v in arrays.items() if np.array_equal(v, comparison.load.values)), None)
 
 
-def _mark_saturation(axes: Any, model: Model, shown: Unit, most: float) -> None:
+def mark_saturation(axes: Any, model: Model, shown: Unit, most: float) -> None:
+    """Draw the load that saturates an open model, unless it is far above the most of the data."""
+    if "arrival_rate" not in model.parameters:
+        return
     limit = float(np.min(np.asarray(model.at(arrival_rate=most).solve().saturation_throughput)))
-    if np.isfinite(limit) and limit < 1.3 * most:
-        axes.axvline(limit / shown.scale, color="0.5", linestyle=":", label="model saturates")
+    if limit < _NEAR * most:
+        draw_saturation(axes, limit / shown.scale)
 
 
 def _draw_lines(axes: Any, comparison: Comparison, shown: Unit) -> None:
@@ -105,16 +116,16 @@ def _draw_lines(axes: Any, comparison: Comparison, shown: Unit) -> None:
     for name, signature in comparison.signatures.items():
         ends = np.array([inside.min(), inside.max()])
         height = (signature.intercept + signature.slope * ends) / shown.scale
-        colour = MEASURED if name == "measured" else MODELLED
+        colour, line = (MEASURED, "--") if name == "measured" else (MODELLED, "-.")
         label = f"line through {name}: {signature.slope * 1e6:.1f} us per op/s"
-        axes.plot(ends / load.unit.scale, height, "--", color=colour, linewidth=1, label=label)
+        axes.plot(ends / load.unit.scale, height, line, color=colour, linewidth=1, label=label)
 
 
 def solution_figure(solution: Solution) -> Figure:
     """Draw outputs, and utilisations below, over the first swept input.
 
-    An open network shows its response time, a closed one throughput and response time, a
-    program its first output.
+    A network shows its response time, and its throughput where that is not what was swept; a
+    program shows its first output.
     A pipeline at one operating point is drawn as a timeline of its packets.
     """
     names = swept(solution)
@@ -126,19 +137,20 @@ def solution_figure(solution: Solution) -> Figure:
     if not names or len(solution.shape) != 1:
         msg = f"a plot needs a swept input, such as {_sweep_example(solution.model)}"
         raise InvalidParameter(msg)
-    model, name = solution.model, names[0]
     outputs = _drawn_outputs(solution)
     count = len(outputs) + bool(solution.stations)
     figure = Figure(figsize=(7, 2 + 2 * count), layout="constrained")
     panels = figure.subplots(count, 1, sharex=True, squeeze=False)[:, 0]
-    across = np.asarray(model.inputs[name], float)
-    x_unit = scale_of(across, model.parameters[name].unit)
+    across = np.asarray(solution.model.inputs[names[0]], float)
+    x_unit = scale_of(across, solution.model.parameters[names[0]].unit)
     for axes, output in zip(panels, outputs, strict=False):
         _draw_output(axes, across / x_unit.scale, solution, output)
     if solution.stations:
         _draw_utilisations(panels[-1], across / x_unit.scale, solution)
-    panels[0].set_title(model.name + (f" ({model.preset})" if model.preset else ""))
-    panels[-1].set_xlabel(axis_label(name, x_unit))
+        _draw_limits(panels, outputs, solution, x_unit)
+    _draw_legends(panels, solution)
+    panels[0].set_title(title_of(solution.model))
+    panels[-1].set_xlabel(axis_label(names[0], x_unit))
     for axes in panels:
         light_grid(axes)
     return figure
@@ -147,15 +159,45 @@ def solution_figure(solution: Solution) -> Figure:
 def _drawn_outputs(solution: Solution) -> list[str]:
     if not solution.stations:
         return [solution.outputs[0]]
-    return ["response_time"] if solution.is_open else ["throughput", "response_time"]
+    is_plain = swept(solution) == ["arrival_rate"] and not solution.saturated.any()
+    return ["response_time"] if is_plain else ["throughput", "response_time"]
 
 
 def _draw_output(axes: Any, x: FloatArray, solution: Solution, output: str) -> None:
     values = np.asarray(solution[output], float)
     shown = scale_of(values, solution.model.meaning(output).unit)
-    _draw_groups(axes, x, np.where(np.isfinite(values), values, np.nan) / shown.scale, solution)
+    _draw_groups(axes, x, visible(values) / shown.scale, solution)
     axes.set_ylabel(axis_label(output, shown))
     axes.set_ylim(bottom=0)
+
+
+def _draw_limits(panels: Any, outputs: list[str], solution: Solution, x_unit: Unit) -> None:
+    """Draw the saturation throughput where it is one number and within sight."""
+    limits = np.unique(np.ravel(np.asarray(solution.saturation_throughput, float)))
+    if limits.size != 1 or not np.isfinite(limits[0]) or solution.classes:
+        return
+    reached = float(np.max(np.asarray(solution["throughput"], float)))
+    if "throughput" in outputs and reached > 0.7 * limits[0]:
+        values = np.asarray(solution["throughput"], float)
+        shown = scale_of(values, solution.model.meaning("throughput").unit)
+        place = limits[0] / shown.scale
+        panels[outputs.index("throughput")].axhline(
+            place, color=QUIET, linestyle=":", label="saturation"
+        )
+    if swept(solution)[0] == "arrival_rate" and solution.saturated.any():
+        for axes in panels[len(outputs) - 1 :]:
+            axes.axvline(limits[0] / x_unit.scale, color=QUIET, linestyle=":", label="saturation")
+
+
+def _draw_legends(panels: Any, solution: Solution) -> None:
+    """Legends where there is more than one series; one for all panels where they share it."""
+    shared = len(swept(solution)) > 1
+    for axes in panels[:1] if shared else panels:
+        labels = axes.get_legend_handles_labels()[1]
+        if len(labels) > _MOST_INSIDE:
+            outside_legend(axes)
+        elif len(labels) > 1 or shared:
+            legend(axes)
 
 
 def _sweep_example(model: Model) -> str:
@@ -176,27 +218,30 @@ def _draw_groups(axes: Any, x: FloatArray, y: FloatArray, solution: Solution) ->
     inputs = solution.model.inputs
     columns = [np.asarray(inputs[n]).tolist() for n in others]
     keys = list(zip(*columns, strict=True)) or [()] * len(x)
-    for colour, key in zip(cycle(PALETTE), dict.fromkeys(keys), strict=False):
-        mine = np.array([k == key for k in keys])
+    for place, key in enumerate(dict.fromkeys(keys)):
+        mine, look = np.array([k == key for k in keys]), style(place)
         pairs = zip(others, key, strict=True)
         label = ", ".join(f"{n} = {solution.model.parameters[n].shown(v)}" for n, v in pairs)
-        axes.plot(x[mine], y[mine], marker=".", color=colour, label=label or "model")
-    if others:
-        axes.legend(frameon=False)
+        axes.plot(
+            x[mine], y[mine], linestyle=look.line, color=look.colour, label=label or "model",
+            marker=look.marker if others else ".", markersize=4,
+        )  # fmt: skip
 
 
 def _draw_utilisations(axes: Any, x: FloatArray, solution: Solution) -> None:
-    styles = ["-", "--", "-.", ":"]
-    single = len(swept(solution)) == 1
-    for index, name in enumerate(solution.stations):
-        busy = np.asarray(solution[f"{name}.utilisation"], float)
-        if (busy > 0).any():
-            style = styles[index % 4] if single else "."
-            axes.plot(x, 100 * busy, style, color=PALETTE[index % len(PALETTE)], label=name)
-    axes.axhline(100, color="0.5", linestyle=":")
-    axes.set_ylabel("utilisation [%]")
+    """One line a station, or of several sweeps the busiest station of each."""
+    busy = {n: np.asarray(solution[f"{n}.utilisation"], float) for n in solution.stations}
+    axes.axhline(100, color=QUIET, linestyle=":")
+    if len(swept(solution)) > 1:
+        _draw_groups(axes, x, 100 * np.max(list(busy.values()), axis=0), solution)
+        axes.set_ylabel("utilisation, busiest [%]")
+    else:
+        used = {name: share for name, share in busy.items() if (share > 0).any()}
+        for place, (name, share) in enumerate(used.items()):
+            look = style(place)
+            axes.plot(x, 100 * share, linestyle=look.line, color=look.colour, label=name)
+        axes.set_ylabel("utilisation [%]")
     axes.set_ylim(bottom=0)
-    axes.legend(frameon=False)
 
 
 def signature_figure(found: MeasuredSignature) -> Figure:
@@ -206,19 +251,25 @@ def signature_figure(found: MeasuredSignature) -> Figure:
     shown = scale_of(found.curve.response_time.values, unit("s"))
     load, signature = found.curve.load.values, found.signature
     response = found.curve.response_time.values / shown.scale
-    axes.plot(load, response, "o", color=MEASURED, label="measured")
+    draw_points(axes, load, response)
     inside = load[found.within.holds(load)]
     ends = np.array([inside.min(), inside.max()])
     height = (signature.intercept + signature.slope * ends) / shown.scale
-    label = f"{signature.slope * 1e6:.2f} us per op/s, r² {signature.r_squared:.3f}"
+    label = f"line: {signature.slope * 1e6:.2f} us per op/s, r² {signature.r_squared:.3f}"
     axes.plot(ends, height, "--", color=MODELLED, label=label)
+    draw_saturation(axes, signature.saturation_throughput, "highest measured throughput")
     axes.set_ylim(0)
     axes.set_xlabel(axis_label(found.curve.load.name, unit("op/s")))
     axes.set_ylabel(axis_label("response_time", shown))
-    axes.set_title(found.curve.source)
-    axes.legend(frameon=False)
+    axes.set_title(short_source(found.curve.source))
+    legend(axes)
     light_grid(axes)
     return figure
+
+
+def short_source(source: str) -> str:
+    """The name of a file without its folders and the ending of a table."""
+    return source.rpartition("/")[2].removesuffix(".csv")
 
 
 FORMATS = ("svg", "png", "pdf")

@@ -4,10 +4,10 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
+from headway.models.plot_pieces import MODELLED, SECOND
 from headway.models.reproduction import Reproduction
 from headway.models.reproduction_cells import Cell, Outcome
 
-_AGREES, _DIFFERS = "#0072b2", "#d55e00"
 _WIDEST = 2.0
 
 
@@ -21,8 +21,9 @@ def reproduction_figure(found: Reproduction) -> Figure:
     axes.axvspan(-1, 1, color="0.93", zorder=0)
     axes.set_yticks(range(len(parts)), [part.name for part in parts])
     axes.invert_yaxis()
+    axes.set_title("recomputed cells against print; shaded: within tolerance", fontsize="medium")
     axes.set_xlim(-_WIDEST, _WIDEST)
-    axes.set_xlabel("(recomputed - printed) / tolerance")
+    axes.set_xlabel("(recomputed - printed) / tolerance [1]")
     axes.spines[["top", "right"]].set_visible(False)
     return figure
 
@@ -34,6 +35,7 @@ def _is_drawn(cell: Cell) -> bool:
 def _draw(axes: Any, place: int, cells: list[Cell]) -> None:
     for cell in cells:
         ratio = (cell.difference or 0.0) / cell.tolerance
-        colour = _DIFFERS if cell.outcome is Outcome.DIFFERS else _AGREES
+        differs = cell.outcome is Outcome.DIFFERS
+        colour, marker = (SECOND, "X") if differs else (MODELLED, "o")
         shown = max(-_WIDEST, min(_WIDEST, ratio))
-        axes.plot(shown, place, "o", color=colour, alpha=0.5, markersize=4, clip_on=False)
+        axes.plot(shown, place, marker, color=colour, alpha=0.5, markersize=4, clip_on=False)

@@ -90,8 +90,10 @@ class Target(Shown):
         return Table("", tuple(Column(name, (value,)) for name, value in row.items())).to_csv()
 
     def plot(self) -> Any:
-        """Refuse: there is nothing to draw."""
-        raise InvalidParameter("a target is one number; there is nothing to plot")
+        """Draw the output over the parameter, with the value now and the one that is needed."""
+        from headway.models.sensitivity_plots import target_figure
+
+        return target_figure(self)
 
 
 def check_output(model: Model, output: str) -> None:

@@ -9,19 +9,22 @@ from headway.kinds import FloatArray
 from headway.loggp.signature import issue_cost
 from headway.loggp.sizefit import Line
 from headway.loggp.sizes import SizeSeries
+from headway.models.plot_pieces import (
+    MEASURED,
+    MODELLED,
+    axis_label,
+    legend,
+    light_grid,
+    outside_legend,
+    plain_log_axis,
+    style,
+)
+from headway.models.plots import short_source
 from headway.models.signature_loggp import MeasuredSizes
 from headway.models.signature_logp import MeasuredLogp
 from headway.models.units import readable, unit
 
-COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
-"""Okabe and Ito's colours, distinct for the colour-blind."""
-
-_MOST_DELAYS = len(COLOURS)
-
-
-def _tidy(axes: Any) -> None:
-    axes.grid(visible=True, color="0.9")
-    axes.spines[["top", "right"]].set_visible(False)
+_MOST_DELAYS = 7
 
 
 def logp_figure(found: MeasuredLogp) -> Figure:
@@ -31,20 +34,20 @@ def logp_figure(found: MeasuredLogp) -> Figure:
     dense = _dense(found.burst_size)
     machine = found.found.machine()
     for place, delay in enumerate(np.unique(found.delay)[:_MOST_DELAYS]):
-        mine, colour = found.delay == delay, COLOURS[place]
+        mine, look = found.delay == delay, style(place)
         axes.plot(
-            found.burst_size[mine], found.cost[mine] * 1e6, "o", color=colour, markersize=4,
-            label=f"delay {delay * 1e6:.4g} us",
+            found.burst_size[mine], found.cost[mine] * 1e6, look.marker, color=look.colour,
+            markersize=4, label=f"delay {delay * 1e6:.4g} us",
         )  # fmt: skip
         modelled = issue_cost(machine, dense, float(delay), found.window)
-        axes.plot(dense, modelled * 1e6, color=colour, linewidth=1)
+        axes.plot(dense, modelled * 1e6, color=look.colour, linestyle=look.line, linewidth=1)
     axes.set_xscale("log", base=2)
     axes.set_ylim(bottom=0)
     axes.set_xlabel("burst size [requests]")
     axes.set_ylabel("cost of a request [us]")
-    axes.set_title(f"{found.source}: dots measured, lines from the parameters read off")
-    axes.legend(frameon=False)
-    _tidy(axes)
+    axes.set_title(f"{short_source(found.source)}: marks measured, lines by what was read off")
+    outside_legend(axes)
+    light_grid(axes)
     return figure
 
 
@@ -64,23 +67,24 @@ def sizes_figure(found: MeasuredSizes) -> Figure:
             low, high = brink.interval or (brink.below, brink.above)
             label = "break" if place == 0 else None
             axes.axvspan(low, high, color="0.85", zorder=0, label=label)
-    panels[0].legend(frameon=False)
+    legend(panels[0])
     panels[-1].set_xlabel("message size [B]")
-    panels[0].set_title(found.source)
+    panels[0].set_title(short_source(found.source))
     return figure
 
 
 def _draw_series(axes: Any, one: SizeSeries, lines: tuple[Line, ...]) -> None:
     shown = readable(unit("s").dimension, float(np.median(one.centre)))
     sizes = np.repeat(one.size, one.time.shape[1])
-    axes.plot(sizes, one.time.ravel() / shown.scale, ".", color="0.6", markersize=3)
-    axes.plot(one.size, one.centre / shown.scale, "o", color="black", markersize=4, label="median")
+    axes.plot(
+        sizes, one.time.ravel() / shown.scale, ".", color="0.6", markersize=3, label="measured"
+    )
+    axes.plot(one.size, one.centre / shown.scale, "o", color=MEASURED, markersize=4, label="median")
     for place, line in enumerate(lines):
         across = np.geomspace(line.first_size, line.last_size, 50)
-        label = "line" if place == 0 else None
-        axes.plot(across, line.time(across) / shown.scale, color=COLOURS[0], label=label)  # type: ignore[arg-type]
+        label = "fitted line" if place == 0 else None
+        axes.plot(across, line.time(across) / shown.scale, color=MODELLED, label=label)  # type: ignore[arg-type]
     axes.set_xscale("log", base=2)
-    axes.set_yscale("log")
-    axes.yaxis.set_major_formatter("{x:g}")
-    axes.set_ylabel(f"{one.name.replace('_', ' ')} [{shown}]")
-    _tidy(axes)
+    plain_log_axis(axes)
+    axes.set_ylabel(axis_label(one.name, shown))
+    light_grid(axes)

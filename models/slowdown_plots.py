@@ -9,8 +9,8 @@ from matplotlib.figure import Figure
 
 from headway.errors import InvalidParameter
 from headway.kinds import FloatArray
+from headway.models.plot_pieces import draw_points, light_grid, style
 
-_STYLES = (("-", "#0072b2"), ("--", "#d55e00"), (":", "#009e73"), ("-.", "#cc79a7"))
 _PANEL = 2.4  # inches
 _HEADROOM = 1.05  # dots at the top stay whole
 
@@ -74,7 +74,7 @@ def slowdown_figure(panels: Sequence[SlowdownPanel], axis: str, columns: int = 5
     for axes, panel in zip(grid, panels, strict=False):
         _draw(axes, panel)
     figure.supxlabel(axis)
-    figure.supylabel("slowdown")
+    figure.supylabel("slowdown [run time over base run time]")
     handles, labels = grid[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside upper center", ncols=len(labels), frameon=False)
     return figure
@@ -83,10 +83,10 @@ def slowdown_figure(panels: Sequence[SlowdownPanel], axis: str, columns: int = 5
 def _draw(axes: Any, panel: SlowdownPanel) -> None:
     order = np.argsort(panel.levels)
     levels = panel.levels[order]
-    axes.plot(levels, panel.measured[order], "o", color="black", markersize=4, label="measured")
-    for (name, slowdown), (style, colour) in zip(panel.predicted.items(), _STYLES, strict=False):
-        axes.plot(levels, slowdown[order], style, color=colour, label=name)
+    draw_points(axes, levels, panel.measured[order])
+    for place, (name, slowdown) in enumerate(panel.predicted.items()):
+        look = style(place)
+        axes.plot(levels, slowdown[order], color=look.colour, linestyle=look.line, label=name)
     axes.set_title(panel.title)
     axes.set_ylim(0, _HEADROOM * axes.get_ylim()[1])
-    axes.grid(visible=True, color="0.9")
-    axes.spines[["top", "right"]].set_visible(False)
+    light_grid(axes)

@@ -8,13 +8,14 @@ from matplotlib.figure import Figure
 
 from headway.kinds import FloatArray
 from headway.loggp.pipeline import Pipeline, Stage, Timeline
-from headway.models.plots import MODELLED, SECOND
+from headway.models.plot_pieces import MODELLED, PALETTE
 from headway.models.solution import Solution
 from headway.models.units import readable, unit
 
 MOST_PACKETS = 24
 """Packets that a picture shows; more would be too thin to see."""
 
+_TURNS = (MODELLED, PALETTE[5])  # dark and light, to be told apart in grey
 _LABELLED = 12  # packets whose number still fits into its box
 
 
@@ -41,7 +42,7 @@ def timeline_figure(solution: Solution, name: str) -> Figure:
     axes.set_title(_title(solution, name, packets))
     axes.spines[["top", "right"]].set_visible(False)
     axes.set_xlim(left=0)
-    axes.legend(frameon=False, loc="upper left", bbox_to_anchor=(1, 1))
+    axes.legend(frameon=False, loc="upper right")
     return figure
 
 
@@ -65,8 +66,8 @@ def _timeline(solution: Solution, name: str, labels: tuple[str, ...]) -> tuple[T
 def _draw_stage(axes: Any, row: int, start: FloatArray, end: FloatArray, scale: float) -> None:
     """Draw a stage's packets as boxes, and its bubbles as hatched ones."""
     begun, width = start / scale, (end - start) / scale
-    colours = [(MODELLED, SECOND)[packet % 2] for packet in range(start.size)]
-    axes.barh(np.full(start.size, row), width, left=begun, color=colours, height=0.7, alpha=0.85)
+    colours = [_TURNS[packet % 2] for packet in range(start.size)]
+    axes.barh(np.full(start.size, row), width, left=begun, color=colours, height=0.7)
     idle = np.maximum(start[1:] - end[:-1], 0.0) / scale
     axes.barh(
         np.full(idle.size, row), idle, left=end[:-1] / scale, height=0.7, color="none",
@@ -76,7 +77,14 @@ def _draw_stage(axes: Any, row: int, start: FloatArray, end: FloatArray, scale: 
         widest = end.max() / scale
         for packet in np.flatnonzero(width > 0.02 * widest):
             middle = begun[packet] + width[packet] / 2
-            axes.text(middle, row, str(packet + 1), ha="center", va="center", color="white")
+            axes.text(
+                middle,
+                row,
+                str(packet + 1),
+                ha="center",
+                va="center",
+                color=("white", "black")[packet % 2],
+            )
 
 
 def _title(solution: Solution, name: str, packets: int) -> str:

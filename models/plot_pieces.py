@@ -1,0 +1,118 @@
+"""Pieces that all figures share: colours, styles, axes, points, curves, bands and residuals.
+
+Measured is dots, modelled is lines. A series differs from the next in colour, line and marker, so
+that it is told apart in grey too.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from headway.kinds import FloatArray
+from headway.models.units import Unit
+
+PALETTE = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
+"""Okabe and Ito's colours in the order of use: distinct for the colour-blind."""
+
+MEASURED, MODELLED, SECOND = "#000000", PALETTE[0], PALETTE[1]
+"""Colours of measurements, of the model, and of what must be told from it."""
+
+HATCHES = ("", "////", "....", "\\\\\\\\", "xxxx", "----", "oooo", "++++")
+"""Fillings of bars, which tell them apart in grey."""
+
+QUIET = "0.5"
+"""Grey of limits and zero lines."""
+
+_LINES = ("-", "--", "-.", ":", (0, (8, 2)), (0, (3, 1, 1, 1, 1, 1)), (0, (1, 1)))
+_MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+
+
+@dataclass(frozen=True)
+class Style:
+    """How a series is drawn: colour, line and marker."""
+
+    colour: str
+    line: Any
+    marker: str
+
+
+def style(place: int) -> Style:
+    """The style of a series by its place, from 0; after seven the lines shift against the colours.
+
+    Examples
+    --------
+    >>> style(0) == style(7), style(0).colour == style(7).colour
+    (False, True)
+    """
+    count = len(PALETTE)
+    shifted = (place + place // count) % count
+    return Style(PALETTE[place % count], _LINES[shifted], _MARKERS[shifted])
+
+
+def axis_label(name: str, shown: Unit) -> str:
+    """Words and unit for an axis; [1] for a count or a ratio."""
+    return f"{name.replace('_', ' ')} [{shown.text or 1}]"
+
+
+def light_grid(axes: Any) -> None:
+    """A light grid and an open frame."""
+    axes.set_axisbelow(True)
+    axes.grid(visible=True, color="0.9")
+    axes.spines[["top", "right"]].set_visible(False)
+
+
+def plain_log_axis(axes: Any) -> None:
+    """A logarithmic y axis that says 10, 20, 50, 100 rather than powers of ten."""
+    from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
+
+    axes.set_yscale("log")
+    axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    axes.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
+    axes.yaxis.set_minor_formatter(NullFormatter())
+
+
+def visible(values: Any) -> FloatArray:
+    """Values with what cannot be drawn left out."""
+    numbers = np.asarray(values, float)
+    return np.where(np.isfinite(numbers), numbers, np.nan)
+
+
+def draw_points(axes: Any, x: FloatArray, y: FloatArray, label: str = "measured") -> None:
+    """Measured points."""
+    axes.plot(x, y, "o", color=MEASURED, markersize=5, label=label, zorder=3)
+
+
+def draw_curve(axes: Any, x: FloatArray, y: FloatArray, label: str = "model") -> None:
+    """A model's curve."""
+    axes.plot(x, visible(y), color=MODELLED, label=label)
+
+
+def draw_band(axes: Any, x: FloatArray, low: FloatArray, high: FloatArray) -> None:
+    """A model's 95 % band."""
+    axes.fill_between(
+        x, visible(low), visible(high), color=MODELLED, alpha=0.2, linewidth=0, label="95 % band"
+    )
+
+
+def draw_saturation(axes: Any, place: float, label: str = "model saturates") -> None:
+    """A dotted line where a load saturates the model."""
+    axes.axvline(place, color=QUIET, linestyle=":", label=label)
+
+
+def draw_residuals(axes: Any, x: FloatArray, errors: FloatArray) -> None:
+    """Relative errors (predicted - measured) / measured as stems, in percent."""
+    axes.axhline(0, color=QUIET, linewidth=0.8)
+    axes.vlines(x, 0, 100 * visible(errors), color=MODELLED)
+    axes.plot(x, 100 * visible(errors), "o", color=MODELLED, markersize=5)
+    axes.set_ylabel("error [%]")
+
+
+def legend(axes: Any) -> None:
+    """The legend, without a frame."""
+    axes.legend(frameon=False)
+
+
+def outside_legend(axes: Any) -> None:
+    """The legend to the right of the axes, where many series would hide what is drawn."""
+    axes.legend(frameon=False, loc="upper left", bbox_to_anchor=(1, 1), fontsize="small")
