@@ -85,8 +85,8 @@ def _ends(graph: ModelGraph, drawn: Any, places: Places) -> tuple[float, float]:
         if u in places and v in places
     ]
     stations = [places[name][1] for name in graph.stations]
-    low = -_LINK - 0.4 if graph.links else min(stations) - max(0.75, *(0.3 - h for h in arcs))
-    top = max(stations) + max(0.65, *(h + 0.3 for h in arcs))
+    low = -_LINK - 0.4 if graph.links else min(stations) - max([0.75, *(0.3 - h for h in arcs)])
+    top = max(stations) + max([0.65, *(h + 0.3 for h in arcs)])
     return low, max(
         top, _BINDING + 0.5 + 0.4 * (len(graph.bindings) > 2)
     ) if graph.bindings else top
