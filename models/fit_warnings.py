@@ -24,6 +24,7 @@ def warnings_of(fit: "Fit") -> list[str]:
         *_worse_than_constant(fit),
         *_lack_of_fit(fit),
         *_correlated(fit),
+        *_open_counts(fit),
         *_extrapolates_badly(fit),
         *_bends(fit),
         *_invalid(fit),
@@ -109,6 +110,17 @@ def _correlated(fit: "Fit") -> list[str]:
         f"{fit.free[i]} and {fit.free[j]} hardly come apart: correlation {correlations[i, j]:+.3f}"
         for i, j in pairs
     ]
+
+
+def _open_counts(fit: "Fit") -> list[str]:
+    """Say which other counts fit: what is said of the other parameters holds for the best one."""
+    told = []
+    for name in set(fit.problem.whole) & set(fit.ci95):
+        low, high = fit.ci95[name]
+        if low < high and len(fit.free) > 1:
+            others = f"{name} of {low:g} to {high:g} fit about as well"
+            told.append(f"{others}; the other intervals hold for {fit.values[name]:g}")
+    return told
 
 
 def _extrapolates_badly(fit: "Fit") -> list[str]:
