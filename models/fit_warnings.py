@@ -13,6 +13,7 @@ _LARGE = 0.1  # RMS relative error above which a fit is called bad
 _JAGGED = 0.03  # RMS distance from the nearest rising curve
 _CORRELATED = 0.98
 _SATURATED = 10.0  # times: a fit so far off has that load at its very saturation point
+_APART = 1.2  # ratio of counts from which the other parameters feel which one it is
 _RUNS_NEED = 7  # points from which signs of residuals say anything
 
 
@@ -117,7 +118,7 @@ def _open_counts(fit: "Fit") -> list[str]:
     told = []
     for name in set(fit.problem.whole) & set(fit.ci95):
         low, high = fit.ci95[name]
-        if low < high and len(fit.free) > 1:
+        if high > _APART * low and len(fit.free) > 1:
             others = f"{name} of {low:g} to {high:g} fit about as well"
             told.append(f"{others}; the other intervals hold for {fit.values[name]:g}")
     return told
