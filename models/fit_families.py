@@ -5,18 +5,9 @@ table's rows name the varied parameter, the others stand at the apparatus's base
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
 
-import numpy as np
-
-from headway.kinds import FloatArray
-from headway.models.fit import Fit, fit_model
-from headway.models.fit_loss import Loss
-from headway.models.fit_paced import bent_by_level
 from headway.models.measurements import Measurements
-from headway.models.model import Model
-from headway.models.shipped import catalogue_model, data_path
+from headway.models.shipped import data_path
 
 BASE = {"latency_us": "10", "overhead_us": "80", "bandwidth_mb_s": "26"}
 """The apparatus as it was where nothing was varied (sections 5.5.1, 5.5.3 and 5.5.4)."""
@@ -35,31 +26,6 @@ FAMILIES: Mapping[str, Mapping[str, str]] = {
     },
 }
 """Tables by system and family."""
-
-FREE = (
-    *("trips", "trips_on_miss", "cpu_time", "messages", "disk_time", "touched_per_load"),
-    *("growth", "delay", "writes", "population", "think_time"),
-)
-"""What all families of a system together determine; bytes too where bandwidth was varied."""
-
-START = {
-    "touched_per_load": "0.2 MB*s",
-    "delay": "2 ms",
-    "disk_time": "9 ms",
-    "think_time": "3 ms",
-}
-
-WORKLOAD = {
-    "trips": 2,
-    "trips_on_miss": 0,
-    "messages": 2.42,
-    "bytes": 1700,
-    "growth": 1,
-    "writes": 0,
-    "delay": "4 ms",
-}
-"""What is known before anything is fitted: exchanges, messages and data an operation (section
-5.3.3); misses that grow with the load, writes into the cache."""
 
 
 def family(system: str, *names: str) -> Measurements:
@@ -98,63 +64,3 @@ def _rows(system: str, name: str) -> list[tuple[str, ...]]:
         )
         for entry in entries
     ]
-
-
-def on_bend(data: Measurements) -> Any:
-    """Which rows of a table of families lie on branches that bend back."""
-    settings = {name: data.column(name).values for name in ("latency", "overhead", "bandwidth")}
-    rate, time = data.column("throughput").values, data.column("response").values
-    return bent_by_level(settings, rate, time)
-
-
-def calibrated(system: str) -> Fit:
-    """Fit one parameter set to all families of a system, by a loss that outliers pull less."""
-    free = (*FREE, "bytes") if "bandwidth" in FAMILIES[system] else FREE
-    model = catalogue_model("server-nfs").with_preset(system).at(START)
-    return fit_model(model, family(system), free, loss=Loss.SOFT_L1, starts=24)
-
-
-@dataclass(frozen=True)
-class FamilyErrors:
-    """How well a family's rising branch is predicted from the baseline alone.
-
-    Parameters
-    ----------
-    system, family
-        Which curves.
-    errors
-        Relative, of `server-nfs` fitted to the baseline.
-    thesis_errors
-        Relative, of the thesis's open model with its stated inputs, where it sustains the load.
-    not_sustained
-        Points at which the thesis's model is saturated.
-    """
-
-    system: str
-    family: str
-    errors: FloatArray
-    thesis_errors: FloatArray
-    not_sustained: int
-
-
-def predicted_from_baseline(system: str) -> list[FamilyErrors]:
-    """Calibrate on a system's baseline curve alone, and predict its families."""
-    start = catalogue_model("server-nfs").with_preset(system).at(WORKLOAD)
-    free = ("delay", "cpu_time", "disk_time", "touched_per_load")
-    alone = fit_model(start, family(system, "baseline"), free).model
-    thesis = catalogue_model("nfs-server").with_preset(system)
-    return [_family_errors(system, name, alone, thesis) for name in FAMILIES[system]]
-
-
-def _family_errors(system: str, name: str, alone: Model, thesis: Model) -> FamilyErrors:
-    data = family(system, name)
-    rising = ~on_bend(data)
-    latency, overhead = data.column("latency").values, data.column("overhead").values
-    slowed = thesis.at(
-        added_latency=np.maximum(latency - 10e-6, 0), added_overhead=np.maximum(overhead - 80e-6, 0)
-    )
-    solved = slowed.solve(arrival_rate=data.column("throughput").values)
-    theirs = np.asarray(solved.response_time) / data.column("response").values - 1
-    known = np.isfinite(theirs[rising])
-    ours = alone.compare(data).relative_error[rising]
-    return FamilyErrors(system, name, ours, theirs[rising][known], int((~known).sum()))

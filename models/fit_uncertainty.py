@@ -2,7 +2,7 @@
 
 Intervals are Student's t times the standard error; where a value lies near a bound, or is
 little known, by profile likelihood: all values that fit no worse than the best one by an F
-test, the other parameters free.
+test, the other parameters free. Of a count, all whole numbers that do.
 
 Source: Seber and Wild, *Nonlinear Regression*, 1989, chapter 5.
 """
@@ -15,6 +15,7 @@ import numpy as np
 
 from headway.errors import Saturated
 from headway.kinds import FloatArray
+from headway.models.fit_counts import count_interval
 from headway.models.fit_loss import loss_derivatives
 from headway.models.fit_problem import Problem
 from headway.models.fit_search import Found, polish
@@ -124,7 +125,9 @@ def _interval(problem: Problem, found: Found, known: Uncertainty, k: int) -> tup
     doubtful = scale.logarithmic and float(known.standard_errors[k]) > _SYMMETRIC * abs(value)
     if known.degrees <= 0:
         return scale.low, scale.high
-    if (near or doubtful or not np.isfinite(half)) and problem.names[k] not in problem.whole:
+    if problem.names[k] in problem.whole:
+        return count_interval(problem, k, round(value), _worst_cost(found, known))
+    if near or doubtful or not np.isfinite(half):
         return profile_interval(problem, found, known, k)
     return max(low, scale.low), min(high, scale.high)
 
@@ -138,9 +141,14 @@ def profile_interval(
     -------
     Both ends; a bound, zero or infinity where the data set no limit.
     """
-    most = found.cost + 0.5 * known.variance * student(known.degrees) ** 2
+    most = _worst_cost(found, known)
     ends = [_profile_end(problem, found, k, most, direction) for direction in (-1, 1)]
     return ends[0], ends[1]
+
+
+def _worst_cost(found: Found, known: Uncertainty) -> float:
+    """Cost above which a fit is significantly worse than the best."""
+    return found.cost + 0.5 * known.variance * student(known.degrees) ** 2
 
 
 def _profile_end(problem: Problem, found: Found, k: int, most: float, direction: int) -> float:

@@ -13,6 +13,7 @@ _LARGE = 0.1  # RMS relative error above which a fit is called bad
 _JAGGED = 0.03  # RMS distance from the nearest rising curve
 _CORRELATED = 0.98
 _SATURATED = 10.0  # times: a fit so far off has that load at its very saturation point
+_APART = 1.2  # ratio of counts from which the other parameters feel which one it is
 _RUNS_NEED = 7  # points from which signs of residuals say anything
 
 
@@ -24,6 +25,7 @@ def warnings_of(fit: "Fit") -> list[str]:
         *_worse_than_constant(fit),
         *_lack_of_fit(fit),
         *_correlated(fit),
+        *_open_counts(fit),
         *_extrapolates_badly(fit),
         *_bends(fit),
         *_invalid(fit),
@@ -109,6 +111,17 @@ def _correlated(fit: "Fit") -> list[str]:
         f"{fit.free[i]} and {fit.free[j]} hardly come apart: correlation {correlations[i, j]:+.3f}"
         for i, j in pairs
     ]
+
+
+def _open_counts(fit: "Fit") -> list[str]:
+    """Say which other counts fit: what is said of the other parameters holds for the best one."""
+    told = []
+    for name in set(fit.problem.whole) & set(fit.ci95):
+        low, high = fit.ci95[name]
+        if high > _APART * low and len(fit.free) > 1:
+            others = f"{name} of {low:g} to {high:g} fit about as well"
+            told.append(f"{others}; the other intervals hold for {fit.values[name]:g}")
+    return told
 
 
 def _extrapolates_badly(fit: "Fit") -> list[str]:

@@ -1,13 +1,14 @@
 """Parameters: a model's numbers, each with unit, bounds, meaning and source."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from headway.errors import InvalidParameter
-from headway.kinds import Number
+from headway.kinds import FloatArray, Number
 from headway.models.units import ONE, Unit, quantity
 
 LARGEST_WHOLE = 1e12
@@ -92,8 +93,8 @@ class Parameter:
         """
         return f"{digits(value / self.unit.scale)} {self.unit}".strip()
 
-    def at(self, value: Number | str) -> "Parameter":
-        """Give the same parameter another value: SI number, array, or text with a unit.
+    def at(self, value: Number | str | list[float] | tuple[float, ...]) -> "Parameter":
+        """Give the same parameter another value: SI number, array, list, or text with a unit.
 
         Raises
         ------
@@ -107,8 +108,18 @@ class Parameter:
         0.00065
         """
         if isinstance(value, str):
-            value = quantity(value, self.unit, self.name)
+            return replace(self, value=quantity(value, self.unit, self.name))
+        if isinstance(value, list | tuple):
+            return replace(self, value=_array(value, self.name))
         return replace(self, value=value)
+
+
+def _array(values: Sequence[float], name: str) -> FloatArray:
+    try:
+        return np.asarray(values, float)
+    except (TypeError, ValueError):
+        msg = f"{name} is {values!r}; a list must hold numbers in SI"
+        raise InvalidParameter(msg) from None
 
 
 @dataclass(frozen=True)

@@ -118,3 +118,7 @@ def test_readme_names_both_set_up_commands():
     assert "make test" in text
     assert list(commands(ROOT / "README.md"))
     assert blocks(ROOT / "README.md", "pycon")
+
+
+def test_the_tutorial_takes_ten_commands_at_most():
+    assert 5 < len(list(commands(ROOT / "docs/tutorial.md"))) <= 10

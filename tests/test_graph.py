@@ -252,3 +252,13 @@ def test_a_sweep_of_many_outputs_shows_some_and_says_so():
     assert "y8" in shown
     assert "y9" not in shown
     assert "and 3 more outputs" in shown
+
+
+def test_a_list_is_taken_as_an_array():
+    one = ModelGraph("one").declare("s").station("cpu", MM1("s")).at(s=0.001)
+
+    assert one.solve(arrival_rate=[500, 800]).response_time.tolist() == pytest.approx(
+        [0.002, 0.005]
+    )
+    with pytest.raises(InvalidParameter, match=r"s is \['a'\]; a list must hold numbers"):
+        one.at(s=["a"])

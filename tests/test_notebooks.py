@@ -30,3 +30,29 @@ def test_notebook(path):
 
     assert key_numbers(stored)
     assert key_numbers(fresh) == key_numbers(stored)
+
+
+NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
+LONGEST_CELL = 25
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_the_index_lists_each_notebook_by_its_question(path):
+    title = nbformat.read(path, as_version=4).cells[0].source.splitlines()[0].removeprefix("# ")
+
+    assert title.endswith("?")
+    assert f"[{title}]({path.name})" in (FOLDER / "README.md").read_text()
+    page = " ".join((FOLDER.parent / "docs/index.md").read_text().split())
+    assert f"[{title}](../notebooks/{path.name})" in page
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_outputs_are_stored_and_cells_short(path):
+    """A page that shows notebooks runs nothing; and helper code belongs into the package."""
+    cells = [c for c in nbformat.read(path, as_version=4).cells if c.cell_type == "code"]
+    outputs = [output for cell in cells for output in cell.outputs]
+
+    assert [cell.execution_count for cell in cells] == list(range(1, len(cells) + 1))
+    assert any("image/png" in output.get("data", {}) for output in outputs)
+    assert not any(output.output_type == "error" for output in outputs)
+    assert max(len(cell.source.splitlines()) for cell in cells) <= LONGEST_CELL

@@ -1,0 +1,60 @@
+"""The reference of model files names everything that the code takes."""
+
+import dataclasses
+import re
+from pathlib import Path
+
+import attrs
+import pytest
+
+from headway.loggp import PLATFORMS, Convention
+from headway.models.algorithms import ALGORITHMS
+from headway.models.files import FILE_KEYS
+from headway.models.schema import ModelEntry, OutputEntry, ParameterEntry
+from headway.queueing.kinds_of_station import STATIONS, station_kind
+
+PAGE = (Path(__file__).parent.parent / "docs/model-files.md").read_text()
+
+
+def row(first):
+    """A row of the page's tables by its first cell."""
+    found = re.search(rf"^\| ([^|]*`{re.escape(first)}`[^|]*) \|(.*)\|$", PAGE, re.MULTILINE)
+    assert found, first
+    return found[2]
+
+
+def test_every_table_of_a_model_file_is_listed():
+    places = re.findall(r"^\| `\[+(\w+)", PAGE, re.MULTILINE)
+    scalars = {"name", "doc", "source", "assumptions"}
+
+    assert {field.name for field in attrs.fields(ModelEntry)} == {*places, *scalars}
+    assert all(f"`{key}`" in PAGE for key in scalars)
+
+
+@pytest.mark.parametrize(
+    ("place", "entry"), [("[parameters] NAME", ParameterEntry), ("[outputs] NAME", OutputEntry)]
+)
+def test_every_key_of_an_entry_is_listed(place, entry):
+    for field in attrs.fields(entry):
+        assert f"`{field.name}`" in row(place), field.name
+
+
+@pytest.mark.parametrize("kind", STATIONS)
+def test_every_number_of_a_station_is_listed(kind):
+    for field in dataclasses.fields(station_kind(kind)):
+        assert f"`{FILE_KEYS.get(field.name, field.name)}`" in row(kind), field.name
+
+
+@pytest.mark.parametrize("table", ALGORITHMS)
+def test_every_number_of_an_algorithm_is_listed(table):
+    algorithm = ALGORITHMS[table]
+
+    for key in (*algorithm.lists, *algorithm.fields):
+        assert f"`{key}`" in row(f"[{table}.NAME]"), key
+    for part in algorithm.parts:
+        assert f".{part}`" in PAGE, part
+
+
+def test_every_platform_and_convention_is_listed():
+    for name in (*PLATFORMS, *Convention):
+        assert f"`{name}`" in PAGE, name
