@@ -41,15 +41,16 @@ def _draw_group(axes: Any, place: int, bars: Bars, phase: str, resources: list[s
             place + (index - (len(used) - 1) / 2) * step,
             limit.load / bars.unit.scale,
             0.9 * step,
-            **_filling(resources.index(limit.resource)),
+            color=style(resources.index(limit.resource)).colour,
+            hatch=_hatch(resources.index(limit.resource)),
             edgecolor="black" if first else "white",
             linewidth=2 if first else 0,
         )
 
 
-def _filling(place: int) -> dict[str, str]:
-    """Colour and hatch of a resource; hatches tell resources apart in grey."""
-    return {"facecolor": style(place).colour, "hatch": HATCHES[place % len(HATCHES)]}
+def _hatch(place: int) -> str:
+    """The filling of a resource, which tells it apart in grey."""
+    return HATCHES[place % len(HATCHES)]
 
 
 def _ends(found: Balance) -> tuple[float, float]:
@@ -76,7 +77,13 @@ def _legend(figure: Figure, resources: list[str]) -> None:
     from matplotlib.patches import Patch
 
     marks = [
-        Patch(**_filling(index), edgecolor="white", linewidth=0, label=name)
+        Patch(
+            facecolor=style(index).colour,
+            hatch=_hatch(index),
+            edgecolor="white",
+            linewidth=0,
+            label=name,
+        )
         for index, name in enumerate(resources)
     ]
     marks.append(Patch(facecolor="white", edgecolor="black", label="full first"))

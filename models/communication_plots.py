@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 from numpy.typing import ArrayLike
 
 from headway.errors import InvalidParameter
@@ -173,8 +174,8 @@ def message_map(messages: ArrayLike, title: str = "") -> Figure:
     figure.colorbar(image, ax=axes, label="messages [1]")
     axes.set_xlabel("receiving processor [number]")
     axes.set_ylabel("sending processor [number]")
-    axes.xaxis.get_major_locator().set_params(integer=True)
-    axes.yaxis.get_major_locator().set_params(integer=True)
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_major_locator(MaxNLocator(integer=True))
     axes.set_title(f"{title}: balance {sent.max() / sent.mean():.2f}".removeprefix(": "))
     return figure
 
