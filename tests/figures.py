@@ -53,7 +53,8 @@ def loop():
     return graph.route("disk", "cpu").route("tape", "cpu").at().closed(200)
 
 
-def logp():
+def logp_text():
+    """Costs of bursts that the law makes for a machine."""
     bursts, delays = (
         g.ravel() for g in np.meshgrid([1.0, 2, 4, 8, 16, 64, 128, 256], [0.0, 1e-5, 1e-4])
     )
@@ -64,21 +65,28 @@ def logp():
     lines = [
         f"{b:g},{d * 1e6:g},{c * 1e6:.6g}" for b, d, c in zip(bursts, delays, costs, strict=True)
     ]
-    text = "burst_size,delay_us,cost_us\n" + "\n".join(lines) + "\n"
-    return MeasuredLogp.of(Measurements.parse(text, "bursts.csv"), 2 * (5e-6 + 5e-6), 4)
+    return "burst_size,delay_us,cost_us\n" + "\n".join(lines) + "\n"
 
 
-def sizes():
+def logp():
+    return MeasuredLogp.of(Measurements.parse(logp_text(), "bursts.csv"), 2 * (5e-6 + 5e-6), 4)
+
+
+def sizes_text():
+    """Times by message size with a break, and 1 % noise."""
     rng = np.random.default_rng(3)
-    all_sizes = [2**k for k in range(4, 17)]
+    all_sizes = [2**k for k in range(4, 21)]
     times = [(5 + 0.004 * size + (20 if size > 2000 else 0)) for size in all_sizes]
     lines = [
         f"{size},{time * (1 + 0.01 * rng.standard_normal()):.5g}"
         for size, time in zip(all_sizes, times, strict=True)
         for _ in range(5)
     ]
-    text = "size_bytes,time_us\n" + "\n".join(lines) + "\n"
-    return MeasuredSizes.of(read_sizes(text, "sizes.csv"), "sizes.csv", [])
+    return "size_bytes,time_us\n" + "\n".join(lines) + "\n"
+
+
+def sizes():
+    return MeasuredSizes.of(read_sizes(sizes_text(), "sizes.csv"), "sizes.csv", [])
 
 
 def panels():

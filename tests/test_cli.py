@@ -11,6 +11,7 @@ from headway.errors import InvalidParameter
 from headway.models import Measurements, data_path
 from headway.models.units import unit
 from tests.command import headway, refusal
+from tests.figures import logp_text, sizes_text
 
 RAID = data_path("network_sensitivity/table_a_5_raid_performance.csv")
 
@@ -37,12 +38,15 @@ def test_each_command_has_help_and_fits_a_screen(name):
 def test_each_example_runs_as_printed(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "curve.csv").write_text(RAID.read_text())
-    helps = [headway(name, "--help").out]
-    if name == "signature":
-        helps = [headway(name, "sfs", "--help").out]
-    for text in helps:
+    (tmp_path / "signature.csv").write_text(logp_text())
+    (tmp_path / "netgauge.out").write_text(sizes_text())
+    kinds = [(), ("sfs",), ("logp",), ("loggp",)] if name == "signature" else [()]
+    for kind in kinds:
+        text = headway(name, *kind, "--help").out
+        assert max(map(len, text.splitlines())) <= 80
+        assert len(text.splitlines()) <= 24
         example = " ".join(text.partition("Example: ")[2].split())
-        assert example.startswith(f"headway {name} ")
+        assert example.startswith(" ".join(("headway", name, *kind)))
         assert headway(*example.split()[1:]).code == 0, example
 
 
