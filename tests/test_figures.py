@@ -118,7 +118,7 @@ def test_styles_are_told_apart_in_grey():
         assert one.colour != other.colour
         assert one.line != other.line
         assert one.marker != other.marker
-    looks = {(x.colour, str(x.line), x.marker) for x in (style(k) for k in range(49))}
+    looks = {(str(look.line), look.marker) for look in map(style, range(49))}
     assert len(looks) == 49
 
 
