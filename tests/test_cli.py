@@ -169,14 +169,6 @@ def test_bad_curves(text, message, tmp_path):
     assert message in refusal("signature", "sfs", path)
 
 
-def test_unwritable_picture(tmp_path):
-    line = refusal(
-        "solve", "nfs-server", "--set", "arrival_rate=1,2", "--plot", tmp_path / "no" / "x.svg"
-    )
-
-    assert "cannot be written" in line
-
-
 def test_show_in_every_form(monkeypatch):
     monkeypatch.setenv("COLUMNS", "250")
     assert "of the touched data" in headway("show", "nfs-server").out
@@ -224,30 +216,3 @@ def test_no_command_imports_what_it_does_not_use(arguments, unwanted):
     )
 
     assert python(code).strip() == "[]"
-
-
-def test_a_closed_pipe_ends_quietly():
-    code = (
-        "import conftest; from headway.cli.main import main; main(['show', 'nfs-server', '--toml'])"
-    )
-    command = f'"{sys.executable}" -c "{code}" | head -1'
-
-    result = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
-
-    assert result.stderr == ""
-    assert result.stdout.startswith("name")
-
-
-def test_shell_completion_offers_models_presets_and_parameters():
-    from click.shell_completion import ShellComplete
-
-    from headway.cli.main import cli
-
-    complete = ShellComplete(cli, {}, "headway", "_HEADWAY_COMPLETE")
-
-    def offered(*arguments, incomplete):
-        return [item.value for item in complete.get_completions(list(arguments), incomplete)]
-
-    assert offered("solve", incomplete="nfs") == ["nfs-server"]
-    assert offered("solve", "nfs-server", "--preset", incomplete="r") == ["raid"]
-    assert offered("solve", "nfs-server", "--set", incomplete="cpu") == ["cpu_time="]
