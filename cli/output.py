@@ -156,9 +156,7 @@ def present(
     """Draw an answer if asked to, write further files, and print it as table, JSON or CSV."""
     drawn = [] if plot is None else [(plot, drawing(answer.plot(), plot))]
     for path, content in (*files, *drawn):
-        write_whole(path, content)
-    for path, _ in (*files, *drawn):
-        click.echo(f"wrote {path}", err=True)
+        write_and_say(path, content)
     if output_format is Format.JSON:
         click.echo(answer.to_json())
     elif output_format is Format.CSV:
@@ -176,5 +174,10 @@ def drawing(figure: "Figure", path: Path) -> bytes:
 
 def write_figure(figure: "Figure", path: Path) -> None:
     """Write a figure into a file and say so on stderr."""
-    write_whole(path, drawing(figure, path))
+    write_and_say(path, drawing(figure, path))
+
+
+def write_and_say(path: Path, content: bytes) -> None:
+    """Write a file whole, and say so on stderr."""
+    write_whole(path, content)
     click.echo(f"wrote {path}", err=True)

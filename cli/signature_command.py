@@ -21,7 +21,7 @@ LOGP_EXAMPLE = "Example: headway signature logp signature.csv --rtt 12.8us --plo
 LOGGP_EXAMPLE = "Example: headway signature loggp netgauge.out --pin 64KiB"
 
 
-@click.group("signature", help=COMMANDS["signature"])
+@click.group("signature", help=COMMANDS["signature"], epilog=EXAMPLE)
 def command() -> None:
     """Read signatures off measured curves."""
 

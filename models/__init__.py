@@ -8,9 +8,16 @@ from typing import TYPE_CHECKING
 from headway.lazy import lazy_names
 
 if TYPE_CHECKING:
+    from headway.models.communication_plots import (
+        Communication,
+        communication_figure,
+        message_map,
+        published_communication,
+    )
     from headway.models.comparison import Comparison, compare
     from headway.models.files import parse_model, read_model
     from headway.models.fit import Fit, fit_model
+    from headway.models.formula_plots import formula_figure
     from headway.models.graph import ModelGraph
     from headway.models.machine_balance import Balance, balance
     from headway.models.measurements import Measurements
@@ -29,6 +36,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Balance",
+    "Communication",
     "Comparison",
     "Fit",
     "MeasuredLogp",
@@ -48,14 +56,18 @@ __all__ = [
     "Target",
     "balance",
     "catalogue_model",
+    "communication_figure",
     "compare",
     "curve",
     "data_path",
     "find_model",
     "fit_model",
+    "formula_figure",
     "make_report",
+    "message_map",
     "model_names",
     "parse_model",
+    "published_communication",
     "read_model",
     "read_sizes",
     "reproduce",
@@ -68,9 +80,16 @@ __getattr__ = lazy_names(
     __name__,
     {
         "machine_balance": ("Balance", "balance"),
+        "communication_plots": (
+            "Communication",
+            "communication_figure",
+            "message_map",
+            "published_communication",
+        ),
         "comparison": ("Comparison", "compare"),
         "files": ("parse_model", "read_model"),
         "fit": ("Fit", "fit_model"),
+        "formula_plots": ("formula_figure",),
         "graph": ("ModelGraph",),
         "measurements": ("Measurements",),
         "model": ("Model",),

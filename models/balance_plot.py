@@ -41,7 +41,7 @@ def _draw_group(axes: Any, place: int, bars: Bars, phase: str, resources: list[s
             place + (index - (len(used) - 1) / 2) * step,
             limit.load / bars.unit.scale,
             0.9 * step,
-            facecolor=style(resources.index(limit.resource)).colour,
+            color=style(resources.index(limit.resource)).colour,
             hatch=_hatch(resources.index(limit.resource)),
             edgecolor="black" if first else "white",
             linewidth=2 if first else 0,
@@ -49,7 +49,7 @@ def _draw_group(axes: Any, place: int, bars: Bars, phase: str, resources: list[s
 
 
 def _hatch(place: int) -> str:
-    """A resource's hatch, which tells it apart in grey."""
+    """The filling of a resource, which tells it apart in grey."""
     return HATCHES[place % len(HATCHES)]
 
 

@@ -38,16 +38,20 @@ class Style:
 
 
 def style(place: int) -> Style:
-    """The style of a series by its place, from 0; after seven the lines shift against the colours.
+    """The style of a series by its place, from 0.
+
+    After seven the lines shift against the colours, and the marks against the lines, so that 49
+    series differ in grey too.
 
     Examples
     --------
-    >>> style(0) == style(7), style(0).colour == style(7).colour
-    (False, True)
+    >>> style(0).colour == style(7).colour, style(0).line == style(7).line
+    (True, False)
     """
     count = len(PALETTE)
-    shifted = (place + place // count) % count
-    return Style(PALETTE[place % count], _LINES[shifted], _MARKERS[shifted])
+    turn = place // count
+    line, marker = _LINES[(place + turn) % count], _MARKERS[(place + 2 * turn) % count]
+    return Style(PALETTE[place % count], line, marker)
 
 
 def axis_label(name: str, shown: Unit) -> str:

@@ -82,11 +82,12 @@ def target_figure(found: Target) -> Figure:
     start, wanted = _output(found, now) / y_unit.scale, found.wanted / y_unit.scale
     axes.axhline(wanted, color=QUIET, linestyle=":", label="target")
     axes.plot(now / x_unit.scale, start, "s", color=MODELLED, label="now")
-    axes.plot(found.value / x_unit.scale, wanted, "D", color=SECOND, label="at the target")
+    reached = _output(found, found.value) / y_unit.scale
+    axes.plot(found.value / x_unit.scale, reached, "D", color=SECOND, label="what it takes")
     axes.set_ylim(0, 1.3 * np.nanmax([wanted, start]))
     axes.set_xlabel(axis_label(found.parameter, x_unit))
     axes.set_ylabel(axis_label(found.output, y_unit))
-    axes.set_title(f"{title_of(model)}: what it takes")
+    axes.set_title(title_of(model))
     legend(axes)
     light_grid(axes)
     return figure

@@ -11,6 +11,7 @@ from headway.errors import InvalidParameter
 from headway.models import Measurements, data_path
 from headway.models.units import unit
 from tests.command import headway, refusal
+from tests.figures import logp_text, sizes_text
 
 RAID = data_path("network_sensitivity/table_a_5_raid_performance.csv")
 
@@ -37,12 +38,15 @@ def test_each_command_has_help_and_fits_a_screen(name):
 def test_each_example_runs_as_printed(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "curve.csv").write_text(RAID.read_text())
-    helps = [headway(name, "--help").out]
-    if name == "signature":
-        helps = [headway(name, "sfs", "--help").out]
-    for text in helps:
+    (tmp_path / "signature.csv").write_text(logp_text())
+    (tmp_path / "netgauge.out").write_text(sizes_text())
+    kinds = [(), ("sfs",), ("logp",), ("loggp",)] if name == "signature" else [()]
+    for kind in kinds:
+        text = headway(name, *kind, "--help").out
+        assert max(map(len, text.splitlines())) <= 80
+        assert len(text.splitlines()) <= 24
         example = " ".join(text.partition("Example: ")[2].split())
-        assert example.startswith(f"headway {name} ")
+        assert example.startswith(" ".join(("headway", name, *kind)))
         assert headway(*example.split()[1:]).code == 0, example
 
 
@@ -165,14 +169,6 @@ def test_bad_curves(text, message, tmp_path):
     assert message in refusal("signature", "sfs", path)
 
 
-def test_unwritable_picture(tmp_path):
-    line = refusal(
-        "solve", "nfs-server", "--set", "arrival_rate=1,2", "--plot", tmp_path / "no" / "x.svg"
-    )
-
-    assert "cannot be written" in line
-
-
 def test_show_in_every_form(monkeypatch):
     monkeypatch.setenv("COLUMNS", "250")
     assert "of the touched data" in headway("show", "nfs-server").out
@@ -220,30 +216,3 @@ def test_no_command_imports_what_it_does_not_use(arguments, unwanted):
     )
 
     assert python(code).strip() == "[]"
-
-
-def test_a_closed_pipe_ends_quietly():
-    code = (
-        "import conftest; from headway.cli.main import main; main(['show', 'nfs-server', '--toml'])"
-    )
-    command = f'"{sys.executable}" -c "{code}" | head -1'
-
-    result = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
-
-    assert result.stderr == ""
-    assert result.stdout.startswith("name")
-
-
-def test_shell_completion_offers_models_presets_and_parameters():
-    from click.shell_completion import ShellComplete
-
-    from headway.cli.main import cli
-
-    complete = ShellComplete(cli, {}, "headway", "_HEADWAY_COMPLETE")
-
-    def offered(*arguments, incomplete):
-        return [item.value for item in complete.get_completions(list(arguments), incomplete)]
-
-    assert offered("solve", incomplete="nfs") == ["nfs-server"]
-    assert offered("solve", "nfs-server", "--preset", incomplete="r") == ["raid"]
-    assert offered("solve", "nfs-server", "--set", incomplete="cpu") == ["cpu_time="]

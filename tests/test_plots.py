@@ -15,6 +15,7 @@ from headway.models import (
     data_path,
     slowdown_figure,
 )
+from headway.models.graph_plots import model_figure
 from headway.models.plots import picture
 from headway.models.signature import MeasuredSignature
 from headway.queueing import MM1
@@ -44,13 +45,24 @@ def test_comparison():
 
 
 def test_sweep():
-    upper, lower = raid().solve(np.linspace(100, 1600, 16)).plot().axes
+    top, middle, lower = raid().solve(np.linspace(100, 1600, 16)).plot().axes
 
-    assert upper.get_ylabel() == "response time [ms]"
+    assert top.get_ylabel() == "throughput [op/s]"
+    assert middle.get_ylabel() == "response time [ms]"
     assert lower.get_ylabel() == "utilisation [%]"
     assert lower.get_xlabel() == "arrival rate [op/s]"
+    assert legend(top) == legend(middle) == ["model", "saturation"]
+    assert legend(lower) == ["cpu", "disks", "saturation"]
+    assert np.isnan(middle.lines[0].get_ydata()[-1])
+    np.testing.assert_allclose(middle.lines[1].get_xdata(), 1 / 650e-6)
+    np.testing.assert_allclose(top.lines[1].get_ydata(), 1 / 650e-6)
+
+
+def test_sweep_below_saturation_has_no_throughput_to_show():
+    upper, lower = raid().solve(np.linspace(100, 1000, 4)).plot().axes
+
+    assert upper.get_ylabel() == "response time [ms]"
     assert legend(lower) == ["cpu", "disks"]
-    assert np.isnan(upper.lines[0].get_ydata()[-1])
 
 
 def test_closed_sweep_shows_throughput_too():
@@ -61,16 +73,20 @@ def test_closed_sweep_shows_throughput_too():
         "response time [ms]",
         "utilisation [%]",
     ]
-    assert panels[-1].get_xlabel() == "population"
+    assert panels[-1].get_xlabel() == "population [1]"
+    assert legend(panels[0]) == ["model", "saturation"]
 
 
 def test_sweep_of_two():
     rates, counts = (grid.ravel() for grid in np.meshgrid([100.0, 600.0], [8.0, 28.0]))
 
-    upper = raid().at(disks=counts).solve(rates).plot().axes[0]
+    *panels, lower = raid().at(disks=counts).solve(rates).plot().axes
 
-    assert len(upper.lines) == 2
-    assert legend(upper) == ["disks = 8", "disks = 28"]
+    for axes in panels:
+        assert len(axes.lines) == 2
+    assert legend(panels[0]) == ["disks = 8", "disks = 28"]
+    assert lower.get_ylabel() == "utilisation, busiest [%]"
+    assert len(lower.lines) == 3
 
 
 def words(axes):
@@ -97,6 +113,10 @@ def test_a_saturated_station_is_marked_and_loops_are_drawn():
 
     assert "cpu\nMM1\nbusy 100% saturated" in words(axes)
     assert len(axes.patches) == 2
+    full, free = (box.get_bbox_patch() for box in axes.texts[:2])
+    assert full.get_linewidth() > free.get_linewidth()
+    assert full.get_facecolor() != free.get_facecolor()
+    assert legend(axes) == ["route", "saturated"]
 
 
 def test_a_station_that_jobs_return_to():
@@ -107,9 +127,14 @@ def test_a_station_that_jobs_return_to():
     assert "returns: 0.6" in words(axes)
 
 
-def test_a_program_has_no_graph():
+def test_a_program_has_no_graph_but_formulas():
+    model = ModelGraph("p").declare("a").output("run_time", "2 * a").at(a=1.0)
+
+    _, text = model.plot().texts  # below the title
+
+    assert text.get_text() == r"$\mathrm{run\_time} = 2 \cdot \mathrm{a}$"
     with pytest.raises(GraphError, match="no stations to draw"):
-        ModelGraph("p").declare("a").output("run_time", "2 * a").at(a=1.0).plot()
+        model_figure(model)
 
 
 def test_signature():

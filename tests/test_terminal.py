@@ -130,16 +130,35 @@ def test_a_pipe_that_nobody_reads_ends_quietly():
     assert process.returncode == 0
 
 
+TELLING = """
+import contextlib, sys
+import conftest
+import headway.cli.fit_command as command
+from headway.cli.main import main
+
+@contextlib.contextmanager
+def telling(what, steps):
+    print(what, file=sys.stderr, flush=True)
+    yield lambda doing="": None
+
+command.progress = telling
+"""
+
+
 def test_ctrl_c_during_a_long_fit_leaves_nothing(tmp_path):
     out = tmp_path / "x.toml"
-    arguments = (*FIT, "--bootstrap", "100000", "--out", str(out), "--plot", str(out) + ".svg")
+    arguments = [*FIT, "--bootstrap", "100000", "--out", str(out), "--plot", str(out) + ".svg"]
     process = subprocess.Popen(
-        script(*arguments), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        [sys.executable, "-c", f"{TELLING}main({arguments!r})"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
     )
-    time.sleep(4)  # by now it resamples: it starts in one second, and would take minutes
+    assert process.stderr.readline() == "bootstrap\n"
+    time.sleep(1)  # amid the rounds, which would take minutes
     assert process.poll() is None
     process.send_signal(signal.SIGINT)
-    shown, errors = process.communicate(timeout=30)
+    shown, errors = process.communicate(timeout=60)
 
     assert process.returncode == 130
     assert (shown, errors) == ("", "error: interrupted\n")
