@@ -80,6 +80,8 @@ def _draw_curve(axes: Any, comparison: Comparison, shown: Unit) -> None:
         axes.plot(x, comparison.predicted / shown.scale, "x", color=MODELLED, label="model")
         return
     dense = np.linspace(load.values.min(), load.values.max(), _CURVE_POINTS)
+    if name in ("population", "servers", "disks"):  # there are only whole ones
+        dense = np.unique(np.round(dense))
     values = np.asarray(comparison.model.at({name: dense}).solve()[comparison.output])
     visible = np.where(np.isfinite(values), values, np.nan)
     axes.plot(dense / load.unit.scale, visible / shown.scale, color=MODELLED, label="model")

@@ -184,13 +184,14 @@ def interval_table(report: Report) -> Table | None:
     found, swept = report.sensitivity, swept_by_data(report)
     if report.fit is None or found is None or swept != ["arrival_rate"]:
         return None
-    from headway.models.fit_elasticities import elasticities
+    from headway.models.fit_elasticities import Elasticities, elasticities
 
     try:
         known = elasticities(report.fit, float(found.model.inputs["arrival_rate"]))
     except HeadwayError:  # a step of the differences leads beyond saturation
         return None
-    return Table("The same, with 95 % intervals from the fit", known.tables()[0].columns)
+    shown = Elasticities(found, known.half_widths)
+    return Table("The same, with 95 % intervals from the fit", shown.tables()[0].columns)
 
 
 def swept_by_data(report: Report) -> list[str]:
