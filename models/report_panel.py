@@ -9,7 +9,6 @@ import numpy as np
 
 from headway.errors import HeadwayError
 from headway.models.comparison import Comparison
-from headway.models.formula import Name
 from headway.models.model import Model
 from headway.models.parameters import Parameter
 from headway.models.report import Report
@@ -242,18 +241,16 @@ def _controls(report: Report, point: Model) -> tuple[Control, ...]:
 
 
 def _whole_numbers(model: Model) -> set[str]:
-    """Parameters that are somewhere a number of servers, or of places."""
+    """Parameters that make up a number of servers or of places, and are whole now."""
     parts = [
         component.fields[part]
         for component in model.graph.stations.values()
         for part in ("servers", "capacity")
         if part in component.fields
     ]
-    return {
-        part.tree.name
-        for part in parts
-        if not isinstance(part, tuple) and isinstance(part.tree, Name)
-    }
+    names = {n for part in parts if not isinstance(part, tuple) for n in part.names}
+    values = {name: np.asarray(model.inputs[name]) for name in names & model.inputs.keys()}
+    return {name for name, value in values.items() if np.all(value == np.round(value))}
 
 
 def _ends(parameter: Parameter, whole: set[str]) -> tuple[float, float]:
