@@ -9,6 +9,7 @@ from headway.kinds import FloatArray
 if TYPE_CHECKING:
     from headway.models.fit import Fit
 
+_WILD = 10.0  # relative error beyond which its size says nothing
 _LARGE = 0.1  # RMS relative error above which a fit is called bad
 _JAGGED = 0.03  # RMS distance from the nearest rising curve
 _CORRELATED = 0.98
@@ -114,7 +115,7 @@ def _extrapolates_badly(fit: "Fit") -> list[str]:
     missed = fit.leave_last_load_out
     if missed <= max(3 * fit.comparison.summary["rms_relative_error"], 0.25):
         return []
-    size = f"{missed:.0%}" if np.isfinite(missed) else "any size"
+    size = f"{missed:.0%}" if missed < _WILD else "any size"
     return [f"do not extrapolate: without the highest load it is predicted {size} off"]
 
 
