@@ -21,6 +21,14 @@ Predict = Callable[[Values], FloatArray]
 Slopes = Callable[[Values, Sequence[str]], FloatArray]
 
 _STEP = 1e-6  # relative step of a central difference: the cube root of a double's precision
+_NO_FORM = (
+    HeadwayError,
+    TypeError,
+    ValueError,
+    AttributeError,
+    ArithmeticError,
+    NotImplementedError,
+)
 _AGREEMENT = 1e-9  # of the compiled form with the solver, else the solver is taken
 
 
@@ -76,7 +84,8 @@ def _agreeing(
         same = np.allclose(
             compiled.predict(model.inputs), solved(model.inputs), rtol=_AGREEMENT, atol=0
         )
-    except (HeadwayError, TypeError, ValueError, AttributeError, NotImplementedError):
+        compiled.slopes(model.inputs, names)
+    except _NO_FORM:
         return None
     return compiled if same else None
 

@@ -14,6 +14,8 @@ from headway.models.solution import Solution
 from headway.models.tables import Column, Table
 from headway.models.units import Unit, readable
 
+_WILD = 10.0  # relative error beyond which its size says nothing
+
 
 def fit_tables(fit: Fit) -> list[Table]:
     """Parameters with their uncertainty, quality of the fit, and how an answer comes about."""
@@ -133,6 +135,8 @@ def _quality_table(fit: Fit) -> Table:
 
 
 def _percent(share: float) -> str:
+    if _WILD < share < math.inf:
+        return f"above {_WILD:.0%}"
     return f"{share:.2%}" if math.isfinite(share) else "-"
 
 

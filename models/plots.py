@@ -90,6 +90,8 @@ def _draw_model(axes: Any, comparison: Comparison, shown: Unit) -> None:
         axes.plot(x, comparison.predicted / shown.scale, "x", color=MODELLED, label="model")
         return
     dense = np.linspace(load.values.min(), load.values.max(), _CURVE_POINTS)
+    if name in ("population", "servers", "disks"):  # there are only whole ones
+        dense = np.unique(np.round(dense))
     values = np.asarray(comparison.model.at({name: dense}).solve()[comparison.output])
     draw_curve(axes, dense / load.unit.scale, values / shown.scale)
     mark_saturation(axes, comparison.model, load.unit, dense.max())

@@ -28,7 +28,8 @@ class Report:
     fit
         Where its free parameters come from; None if none were free.
     sensitivity
-        At the operating point; None where the model sustains no measured load.
+        Of the measured output and the saturation throughput, at the operating point; None where
+        the model sustains no measured load.
     held
         Names of parameters whose values were set by hand.
     command
@@ -110,7 +111,8 @@ def make_report(
     swept = [name for name, value in comparison.model.inputs.items() if np.ndim(value)]
     values = {name: model.parameters[name].value for name in swept if name in held}
     point = operating_point(comparison, {n: v for n, v in values.items() if v is not None})
-    known = None if point is None else sensitivity(point)
+    outputs = (comparison.output, "saturation_throughput")
+    known = None if point is None else sensitivity(point, outputs)
     return Report(measurements, comparison, fit, known, frozenset(held), command)
 
 

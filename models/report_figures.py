@@ -141,6 +141,7 @@ def curve_drawing(report: Report) -> PageFigure:
         f"{', its 95 % band' if report.fit else ''} and, below, its relative errors; "
         f"their root mean square is {comparison.summary['rms_relative_error']:.1%}."
     )
+    figure.axes[0].set_title("")  # the page says what it is
     _mark_saturation(figure.axes[0], report)
     return PageFigure(inline_svg(figure, "curve", words), words)
 

@@ -1,6 +1,8 @@
 """A model's formulas as mathematics that browsers typeset without a script (MathML)."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from html import escape
 from typing import Any
 
@@ -10,7 +12,7 @@ from sympy.printing.mathml import MathMLPresentationPrinter
 from headway.errors import HeadwayError
 from headway.models.formula import Formula
 from headway.models.model import Model
-from headway.models.symbolic import symbol, whole_numbers
+from headway.models.symbolic import bounded_symbols, symbol, whole_numbers
 
 MOST_OPERATIONS = 150
 """What is longer than this is no longer read; it is said instead."""
@@ -141,30 +143,34 @@ def equations(model: Model) -> list[Equation]:
     'delay + node.response_time'
     """
     graph = model.graph
-    found = [_equation(model, name, _as_written(read)) for name, read in graph.outputs.items()]
+    written = partial(_as_written, bounded_symbols(model))
+    found = [_equation(model, name, written(read)) for name, read in graph.outputs.items()]
     if not (graph.classes or model.is_closed):
         found += _part_equations(model)
-    found += [_equation(model, name, _as_written(read)) for name, read in graph.bindings.items()]
+    found += [_equation(model, name, written(read)) for name, read in graph.bindings.items()]
     return [equation for equation in found if equation is not None]
 
 
-def _as_written(read: Formula) -> Any:
+def _as_written(symbols: Mapping[str, Any], read: Formula) -> Any:
+    """A formula of symbols; what is calculated, rather than given, may have any sign."""
     try:
-        return read.evaluate({name: symbol(name) for name in read.names})
+        return read.evaluate({n: symbols.get(n, _calculated(n)) for n in read.names})
     except _NO_FORM:
         return None
+
+
+def _calculated(name: str) -> Any:
+    return sympy.Symbol(name, real=True)
 
 
 def _part_equations(model: Model) -> list[Equation | None]:
     """Response time by residence times, and every part of a component that is used."""
     graph = model.graph
-    known = {name: symbol(name) for name in (*graph.parameters, *graph.bindings)}
-    if not graph.arrivals:
-        known["arrival_rate"] = symbol("arrival_rate")
+    known = {name: _calculated(name) for name in graph.bindings} | bounded_symbols(model)
     found, parts = [], _parts_used(model)
     if graph.stations and "response_time" not in graph.outputs:
         residences = [f"{name}.residence_time" for name in graph.stations]
-        given = known | {name: symbol(name) for name in residences}
+        given = known | {name: _calculated(name) for name in residences}
         found.append(_equation(model, "response_time", _run(model, given, "response_time")))
         parts = list(dict.fromkeys([*residences, *parts]))
     return found + [_equation(model, name, _run(model, known, name)) for name in parts]

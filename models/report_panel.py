@@ -9,7 +9,6 @@ import numpy as np
 
 from headway.errors import HeadwayError
 from headway.models.comparison import Comparison
-from headway.models.formula import Name
 from headway.models.model import Model
 from headway.models.parameters import Parameter
 from headway.models.report import Report
@@ -123,10 +122,13 @@ def panel(report: Report) -> Panel | NoPanel:
     reason = _obstacle(report)
     if reason or report.sensitivity is None:
         return NoPanel(reason)
+    from headway.models.symbolic import bounded_symbols, closed_form
+
     stations = [name for name in model.graph.stations if name not in losing(model.graph)]
+    outputs = [comparison.output, *(f"{name}.utilisation" for name in stations)]
+    symbols = bounded_symbols(model)
     try:
-        forms = [model.graph.closed_form(comparison.output)]
-        forms += [model.graph.closed_form(f"{name}.utilisation") for name in stations]
+        forms = [closed_form(model.graph, output, symbols) for output in outputs]
         agrees = _agrees(forms, comparison)
     except _NO_FORM as error:
         return NoPanel(f"there is no closed form that a page could evaluate ({error})")
@@ -134,7 +136,7 @@ def panel(report: Report) -> Panel | NoPanel:
         return NoPanel("the closed form is not exact enough here to be evaluated in a page")
     controls = _controls(report, report.sensitivity.model)
     try:
-        script = javascript(forms, [c.parameter.name for c in controls])
+        script = javascript(forms, [symbols[c.parameter.name] for c in controls])
     except NotImplementedError:
         return NoPanel("the closed form uses functions that a page's script does not know")
     if len(script) > MOST_CHARACTERS:
@@ -166,13 +168,13 @@ def _agrees(forms: Sequence[Any], comparison: Comparison) -> bool:
     symbols = sorted({s for form in forms for s in form.free_symbols}, key=str)
     inputs = comparison.model.inputs
     with np.errstate(all="ignore"):
-        found = numeric(list(forms), symbols)(*(inputs[str(s)] for s in symbols))
+        found = numeric(list(forms), symbols)(*(np.asarray(inputs[str(s)], float) for s in symbols))
     sustained = np.isfinite(comparison.predicted)
     output = np.broadcast_to(np.asarray(found[0], float), sustained.shape)
     return np.allclose(output[sustained], comparison.predicted[sustained], rtol=_AGREEMENT, atol=0)
 
 
-def javascript(forms: Sequence[Any], names: Sequence[str]) -> str:
+def javascript(forms: Sequence[Any], symbols: Sequence[Any]) -> str:
     """Write closed forms as a JavaScript function of an array of values.
 
     No name of the model gets into the script: parameters go by their position. Erlang's
@@ -182,7 +184,7 @@ def javascript(forms: Sequence[Any], names: Sequence[str]) -> str:
     ----------
     forms
         SymPy expressions.
-    names
+    symbols
         Their symbols, in the order of the array.
 
     Raises
@@ -193,17 +195,14 @@ def javascript(forms: Sequence[Any], names: Sequence[str]) -> str:
     Examples
     --------
     >>> from headway.models.symbolic import symbol
-    >>> print(javascript([symbol("a") / (1 - symbol("a"))], ["a"]))
+    >>> print(javascript([symbol("a") / (1 - symbol("a"))], [symbol("a")]))
     function closedForm(v, erlangB, erlangC) {
       return [v[0]/(1 - v[0])];
     }
     """
     import sympy
 
-    places = {
-        sympy.Symbol(name, positive=True): sympy.Symbol(f"v[{k}]", positive=True)
-        for k, name in enumerate(names)
-    }
+    places = {s: sympy.Symbol(f"v[{k}]", **s.assumptions0) for k, s in enumerate(symbols)}
     parts, results = sympy.cse(
         [form.xreplace(places) for form in forms], symbols=sympy.numbered_symbols("t")
     )
@@ -242,18 +241,16 @@ def _controls(report: Report, point: Model) -> tuple[Control, ...]:
 
 
 def _whole_numbers(model: Model) -> set[str]:
-    """Parameters that are somewhere a number of servers, or of places."""
+    """Parameters that make up a number of servers or of places, and are whole now."""
     parts = [
         component.fields[part]
         for component in model.graph.stations.values()
         for part in ("servers", "capacity")
         if part in component.fields
     ]
-    return {
-        part.tree.name
-        for part in parts
-        if not isinstance(part, tuple) and isinstance(part.tree, Name)
-    }
+    names = {n for part in parts if not isinstance(part, tuple) for n in part.names}
+    values = {name: np.asarray(model.inputs[name]) for name in names & model.inputs.keys()}
+    return {name for name, value in values.items() if np.all(value == np.round(value))}
 
 
 def _ends(parameter: Parameter, whole: set[str]) -> tuple[float, float]:

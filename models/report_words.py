@@ -22,6 +22,7 @@ from headway.models.tables import Column, Table
 from headway.models.units import ONE, Unit, compatible, split_header
 
 _NOTHING = 1e-6  # of a parameter's unit
+_WILD = 10.0  # relative error beyond which its size says nothing
 _LARGE = 0.1  # RMS relative error above which a page says so
 
 
@@ -140,7 +141,7 @@ def point_table(report: Report) -> Table:
     load, measured = comparison.load, comparison.measured
     places = _decimals(measured)
     predicted = [_fixed(v, measured.unit, places + 1) for v in comparison.predicted]
-    errors = [f"{e:+.1%}" if math.isfinite(e) else "-" for e in comparison.relative_error]
+    errors = [_signed(error) for error in comparison.relative_error]
     columns = [
         Column(_heading(load.name, load.unit), _as_printed(load)),
         Column(_heading("measured", measured.unit), _as_printed(measured)),
@@ -150,6 +151,11 @@ def point_table(report: Report) -> Table:
     if not comparison.in_range.all():
         columns.append(Column("used", tuple("yes" if k else "no" for k in comparison.in_range)))
     return Table("Measured and predicted, point by point", tuple(columns))
+
+
+def _signed(error: float) -> str:
+    """A relative error to a tenth of a percent; no minus before nothing."""
+    return f"{round(float(error), 3) + 0.0:+.1%}" if math.isfinite(error) else "-"
 
 
 def _heading(name: str, unit: Unit) -> str:
@@ -184,13 +190,14 @@ def interval_table(report: Report) -> Table | None:
     found, swept = report.sensitivity, swept_by_data(report)
     if report.fit is None or found is None or swept != ["arrival_rate"]:
         return None
-    from headway.models.fit_elasticities import elasticities
+    from headway.models.fit_elasticities import Elasticities, elasticities
 
     try:
         known = elasticities(report.fit, float(found.model.inputs["arrival_rate"]))
     except HeadwayError:  # a step of the differences leads beyond saturation
         return None
-    return Table("The same, with 95 % intervals from the fit", known.tables()[0].columns)
+    shown = Elasticities(found, known.half_widths)
+    return Table("The same, with 95 % intervals from the fit", shown.tables()[0].columns)
 
 
 def swept_by_data(report: Report) -> list[str]:
@@ -278,7 +285,7 @@ def warnings(report: Report) -> list[str]:
         )
     error = comparison.summary["rms_relative_error"]
     if report.fit and report.fit.leave_one_out_rms > max(3 * error, _LARGE):
-        missed = f"{report.fit.leave_one_out_rms:.0%}"
+        missed = _percent(report.fit.leave_one_out_rms)
         said.append(f"a point that is left out is predicted {missed} off (RMS): none is to spare")
     if report.fit is None and error > _LARGE:
         said.append(f"the model misses the measured curve by {error:.1%} (RMS); it was not fitted")
@@ -304,7 +311,9 @@ def key_figures(report: Report) -> list[tuple[str, str]]:
 
 
 def _percent(share: float) -> str:
-    return f"{share:.1%}" if math.isfinite(share) else "–"
+    if share > _WILD:
+        return f"above {_WILD:.0%}"
+    return f"{share:.1%}" if math.isfinite(share) else "-"
 
 
 def question(report: Report) -> str:

@@ -5,7 +5,7 @@ by which an output changes when a parameter grows by one percent.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -145,8 +145,8 @@ def _entry(effect: Effect) -> dict[str, Any]:
     return entry if effect.ci95 is None else {**entry, "ci95": list(effect.ci95)}
 
 
-def sensitivity(model: Model) -> Sensitivity:
-    """Differentiate every output of a model for every parameter.
+def sensitivity(model: Model, wanted: Collection[str] | None = None) -> Sensitivity:
+    """Differentiate outputs of a model for every parameter.
 
     In closed form where there is one; saturation throughput, closed networks and what else
     has none by central differences.
@@ -155,6 +155,8 @@ def sensitivity(model: Model) -> Sensitivity:
     ----------
     model
         With a single value for every parameter.
+    wanted
+        Names of outputs; every output if left out.
 
     Raises
     ------
@@ -177,7 +179,11 @@ def sensitivity(model: Model) -> Sensitivity:
         raise InvalidParameter(msg)
     model = model.at({name: float(np.ravel(v)[0]) for name, v in model.inputs.items()})
     solution = model.solve().require_stable()
-    outputs = [name for name in solution.outputs if not _echoes(model, name)]
+    outputs = [
+        name
+        for name in solution.outputs
+        if not _echoes(model, name) and (wanted is None or name in wanted)
+    ]
     closed = {output: _symbolic(model, output) for output in outputs}
     numeric = _differences(model, [o for o, found in closed.items() if found is None])
     effects = {

@@ -1,13 +1,15 @@
 """Closed forms: the same steps as for numbers, fed with symbols."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import sympy
 
 from headway.errors import UnknownParameter
 from headway.models.graph import ModelGraph
+from headway.models.model import Model
 from headway.models.names import nearest
+from headway.models.parameters import Parameter
 from headway.queueing.erlang import erlang_b, erlang_c
 
 
@@ -16,7 +18,30 @@ def symbol(name: str) -> Any:
     return sympy.Symbol(name, positive=True)
 
 
-def closed_form(graph: ModelGraph, output: str) -> Any:
+def bounded_symbols(model: Model) -> dict[str, Any]:
+    """Symbols of a model's parameters that promise no more than their bounds do.
+
+    `symbol` takes everything as positive: a condition such as ``writing > 0`` is then decided
+    once and for all, which is wrong for a parameter that may be zero.
+
+    Examples
+    --------
+    >>> from headway.models import catalogue_model
+    >>> bounded_symbols(catalogue_model("server"))["delay"].is_positive is None
+    True
+    """
+    return {name: _bounded(parameter) for name, parameter in model.parameters.items()}
+
+
+def _bounded(parameter: Parameter) -> Any:
+    if parameter.minimum > 0:
+        return symbol(parameter.name)
+    if parameter.minimum == 0:
+        return sympy.Symbol(parameter.name, nonnegative=True)
+    return sympy.Symbol(parameter.name, real=True)
+
+
+def closed_form(graph: ModelGraph, output: str, symbols: Mapping[str, Any] | None = None) -> Any:
     """Write an output of an open network, or of a program, as a SymPy expression.
 
     Parameters
@@ -26,6 +51,8 @@ def closed_form(graph: ModelGraph, output: str) -> Any:
     output
         ``response_time``, an output of the graph, a binding, or a part such as
         ``cpu.utilisation``.
+    symbols
+        A symbol for each parameter; positive ones if left out.
 
     Raises
     ------
@@ -36,8 +63,8 @@ def closed_form(graph: ModelGraph, output: str) -> Any:
         msg = f"{graph.name} has no closed form of {output!r}{nearest(output, graph.outputs)}"
         raise UnknownParameter(msg)
     rate = {} if graph.arrivals else {"arrival_rate": symbol("arrival_rate")}
-    symbols = {name: symbol(name) for name in graph.parameters} | rate
-    return whole_numbers(graph.plan.run(symbols, [output])[output])
+    given = {name: symbol(name) for name in graph.parameters} | rate | dict(symbols or {})
+    return whole_numbers(graph.plan.run(given, [output])[output])
 
 
 def whole_numbers(expression: Any) -> Any:

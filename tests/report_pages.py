@@ -4,9 +4,12 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from html.parser import HTMLParser
 
+import numpy as np
+
 from headway.models import Measurements, catalogue_model, data_path
 from headway.models.files import parse_model
 from headway.models.report import make_report
+from headway.models.units import header
 
 RAID = data_path("network_sensitivity/table_a_5_raid_performance.csv")
 SCSI = data_path("network_sensitivity/table_a_1_scsi_performance.csv")
@@ -68,6 +71,29 @@ CASES = {
     "closed": lambda: report("server-nfs", RAID, preset="raid"),
 }
 """Reports by name; all but the closed one have a panel."""
+
+
+@lru_cache
+def of_catalogue(name):
+    """A model of the catalogue against data that it makes itself, 5 % too high."""
+    model = catalogue_model(name)
+    model = model.with_preset(next(iter(model.presets))) if model.presets else model
+    added = (p for p in model.parameters if p.startswith("added_"))
+    load = next(added, next(iter(model.parameters)))
+    load = "arrival_rate" if "arrival_rate" in model.parameters else load
+    parameter = model.parameters[load]
+    middle = float(parameter.value) or 10 * parameter.unit.scale
+    if load == "arrival_rate":
+        middle = 0.5 * float(model.solve().saturation_throughput)
+    loads = np.linspace(0.5, 1.5, 5) * middle
+    has_own = "response_time" in model.graph.outputs or not model.graph.stations
+    output = next(iter(model.graph.outputs)) if has_own else "response_time"
+    values = np.broadcast_to(model.at({load: loads}).solve()[output], loads.shape)
+    units = parameter.unit.dimension, model.meaning(output).unit.dimension
+    titles = ",".join(map(header, (load, output), units))
+    rows = [f"{x!r},{1.05 * y!r}" for x, y in zip(loads.tolist(), values.tolist(), strict=True)]
+    data = Measurements.parse("\n".join([titles, *rows]), "own.csv")
+    return make_report(model, data, y=output)
 
 
 @lru_cache
