@@ -3,6 +3,8 @@
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -182,29 +184,40 @@ def _whole(
     """
     sign = 1 if model.meaning(output).unit.dimension == unit("s").dimension else -1
 
-    def meets(count: float) -> bool:
+    @cache
+    def meets(count: int) -> bool:
         return sign * miss(count) <= 0
 
-    grid = _counted(model, parameter)
-    good = np.array([meets(count) for count in grid])
-    now = float(np.ravel(np.asarray(model.inputs[parameter], float))[0])
-    changes = np.flatnonzero(good[:-1] != good[1:])
-    if not changes.size:
-        return None
-    nearest = int(changes[np.abs(np.log(np.array(grid)[changes] / now)).argmin()])
-    low, high = int(grid[nearest]), int(grid[nearest + 1])
+    now = _count_now(model, parameter)
+    outwards = sorted(
+        pairwise(_counted(model, parameter)),
+        key=lambda pair: abs(math.log(pair[0] * pair[1] / now**2)),
+    )
+    change = next((pair for pair in outwards if meets(pair[0]) != meets(pair[1])), None)
+    return None if change is None else float(_met_end(meets, *change))
+
+
+def _met_end(meets: Callable[[int], bool], low: int, high: int) -> int:
+    """Halve between two counts, of which one meets a target; give the last one that does."""
+    low_meets = meets(low)
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (middle, high) if meets(middle) == good[nearest] else (low, middle)
-    return float(low if good[nearest] else high)
+        low, high = (middle, high) if meets(middle) == low_meets else (low, middle)
+    return low if low_meets else high
 
 
-def _counted(model: Model, parameter: str) -> list[float]:
-    """Whole numbers, ever further apart, within the bounds of a parameter."""
+def _count_now(model: Model, parameter: str) -> float:
+    return max(float(np.ravel(np.asarray(model.inputs[parameter], float))[0]), 1.0)
+
+
+def _counted(model: Model, parameter: str) -> list[int]:
+    """Whole numbers by doubling and halving what there is now, within a parameter's bounds."""
     meant = model.parameters[parameter]
-    most = min(meant.maximum, _LARGEST_COUNT)
-    grid = np.unique(np.geomspace(max(meant.minimum, 1.0), most, _GRID).round())
-    return [float(count) for count in grid]
+    low, high = max(meant.minimum, 1.0), min(meant.maximum, _LARGEST_COUNT)
+    now = _count_now(model, parameter)
+    steps = math.ceil(math.log2(_LARGEST_COUNT))
+    each = now * 2.0 ** np.arange(-steps, steps + 1)
+    return sorted({int(count) for count in np.clip(each, low, high).round()})
 
 
 def _out_of_reach(
