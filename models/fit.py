@@ -187,7 +187,8 @@ class Fit(Shown):
         """Elasticities at a load, with intervals; see `headway.models.fit_elasticities`."""
         from headway.models.fit_elasticities import elasticities
 
-        return elasticities(self, arrival_rate)
+        at_load = None if arrival_rate is None else self.model.at(arrival_rate=arrival_rate)
+        return elasticities(self, at_load)
 
     def loads(self) -> FloatArray:
         """Loads to draw over; none where the load is no arrival rate."""

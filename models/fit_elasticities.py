@@ -1,6 +1,6 @@
 """Elasticities of a fitted model, with intervals that the fit's uncertainty leaves them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -15,20 +15,24 @@ from headway.models.sensitivity import Effect, Sensitivity, sensitivity
 _STEP = 1e-4  # relative step of a fitted parameter; elasticities are themselves good to 1e-9
 
 
-def elasticities(fit: Fit, arrival_rate: float | None = None) -> Sensitivity:
+def elasticities(
+    fit: Fit, point: Model | None = None, wanted: Collection[str] | None = None
+) -> Sensitivity:
     r"""Give a fitted model's elasticities with intervals, by linear propagation.
 
     Parameters
     ----------
     fit
         A fit of an open network or a program.
-    arrival_rate
-        The load to look at [1/s]; the model's own if left out.
+    point
+        The fitted model at the load to look at; as it was fitted if left out.
+    wanted
+        Names of outputs; every output if left out.
 
     Raises
     ------
     Saturated
-        Where the fitted model cannot sustain that load.
+        Where the model cannot sustain that load.
 
     Examples
     --------
@@ -36,13 +40,13 @@ def elasticities(fit: Fit, arrival_rate: float | None = None) -> Sensitivity:
     >>> from headway.queueing import MM1
     >>> one = ModelGraph("one").declare("s").station("cpu", MM1("s")).at(s=0.01)
     >>> text = "throughput_ops_s,response_ms\n10,11.2\n50,19.9\n80,50.3\n90,99.1\n"
-    >>> found = elasticities(one.fit(Measurements.parse(text, "curve"), ["s"]), 50.0)
+    >>> fit = one.fit(Measurements.parse(text, "curve"), ["s"])
+    >>> found = elasticities(fit, fit.model.at(arrival_rate=50.0))
     >>> round(found.effects["response_time"]["s"].elasticity, 2)
     2.0
     """
-    model = fit.model if arrival_rate is None else fit.model.at(arrival_rate=arrival_rate)
-    here = sensitivity(model)
-    slopes = [_slopes(fit, model, name, here) for name in fit.free]
+    here = sensitivity(point or fit.model, wanted)
+    slopes = [_slopes(fit, name, here) for name in fit.free]
     spread = np.nan_to_num(fit.known.covariance, posinf=0.0)
     factor = student(fit.known.degrees)
     effects = {
@@ -57,12 +61,10 @@ def elasticities(fit: Fit, arrival_rate: float | None = None) -> Sensitivity:
     return replace(here, effects=effects)
 
 
-def _slopes(
-    fit: Fit, model: Model, name: str, here: Sensitivity
-) -> Mapping[str, Mapping[str, float]]:
+def _slopes(fit: Fit, name: str, here: Sensitivity) -> Mapping[str, Mapping[str, float]]:
     """How fast each elasticity changes with one fitted parameter."""
     ends = fit.problem.around(name, fit.values[name], _STEP)
-    (low, below), (high, above) = ((end, _effects(model, name, end, here)) for end in ends)
+    (low, below), (high, above) = ((end, _effects(name, end, here)) for end in ends)
     return {
         output: {
             other: float(
@@ -75,12 +77,10 @@ def _slopes(
     }
 
 
-def _effects(
-    model: Model, name: str, value: float, here: Sensitivity
-) -> Mapping[str, Mapping[str, Effect]]:
+def _effects(name: str, value: float, here: Sensitivity) -> Mapping[str, Mapping[str, Effect]]:
     """The effects at another value of a parameter; those here where it saturates there."""
     try:
-        return sensitivity(model.at({name: value})).effects
+        return sensitivity(here.model.at({name: value}), here.effects).effects
     except Saturated:
         return here.effects
 

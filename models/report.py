@@ -112,8 +112,17 @@ def make_report(
     values = {name: model.parameters[name].value for name in swept if name in held}
     point = operating_point(comparison, {n: v for n, v in values.items() if v is not None})
     outputs = (comparison.output, "saturation_throughput")
-    known = None if point is None else sensitivity(point, outputs)
+    known = None if point is None else _sensitivity(point, fit, outputs)
     return Report(measurements, comparison, fit, known, frozenset(held), command)
+
+
+def _sensitivity(point: Model, fit: Fit | None, outputs: Collection[str]) -> Sensitivity:
+    """Sensitivities at a point, with intervals where a fit gives them."""
+    if fit is None:
+        return sensitivity(point, outputs)
+    from headway.models.fit_elasticities import elasticities
+
+    return elasticities(fit, point, outputs)
 
 
 def operating_point(comparison: Comparison, own: dict[str, Number]) -> Model | None:

@@ -16,7 +16,6 @@ from headway.models.report_words import (
     bottleneck_words,
     data_table,
     derivative_table,
-    interval_table,
     key_figures,
     maker,
     operating_point_words,
@@ -100,7 +99,6 @@ def _tables(report: Report) -> dict[str, Any]:
         "summary_tables": summary_tables(report),
         "point_table": point_table(report),
         "sensitivity_table": sensitivity_table(found) if found else None,
-        "interval_table": interval_table(report),
         "derivative_table": derivative_table(found) if found else None,
     }
 

@@ -8,7 +8,6 @@ from pathlib import Path
 import numpy as np
 
 from headway import __version__
-from headway.errors import HeadwayError
 from headway.models.comparison_tables import comparison_tables
 from headway.models.fit import Fit
 from headway.models.fit_tables import fit_tables, rounded, shown_unit
@@ -183,21 +182,6 @@ def sensitivity_table(found: Sensitivity) -> Table:
     table = sensitivity_tables(found)[0]
     title = "Change of each output [%] per 1 % of each parameter"
     return Table(title, table.columns, table.notes[len(found.binds[:1]) :])
-
-
-def interval_table(report: Report) -> Table | None:
-    """Elasticities with the intervals that a fit leaves them; None where that cannot be told."""
-    found, swept = report.sensitivity, swept_by_data(report)
-    if report.fit is None or found is None or swept != ["arrival_rate"]:
-        return None
-    from headway.models.fit_elasticities import Elasticities, elasticities
-
-    try:
-        known = elasticities(report.fit, float(found.model.inputs["arrival_rate"]))
-    except HeadwayError:  # a step of the differences leads beyond saturation
-        return None
-    shown = Elasticities(found, known.half_widths)
-    return Table("The same, with 95 % intervals from the fit", shown.tables()[0].columns)
 
 
 def swept_by_data(report: Report) -> list[str]:

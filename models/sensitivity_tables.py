@@ -53,15 +53,15 @@ def _sentences(found: Sensitivity) -> list[str]:
         f"{b.station} at {b.saturation_throughput / rate.scale:.6g} {rate}" for b in found.binds
     ]
     sentences = []
-    effects = [effect for each in found.effects.values() for effect in each.values()]
-    if any(effect.half_width is not None for effect in effects):
-        sentences.append("± is half of a 95 % interval, from the fit")
     if shown:
         following = f"; were that relieved, {shown[1]} is next" if len(shown) > 1 else ""
         sentences.append(f"{shown[0].replace(' at ', ' binds: it saturates at ', 1)}{following}")
     unknown = [name for name in found.effects if name not in found.symbolic]
     if unknown:
         sentences.append(f"by differences: {', '.join(unknown)}; the others by the closed form")
+    effects = [effect for each in found.effects.values() for effect in each.values()]
+    if any(effect.half_width is not None for effect in effects):
+        sentences.append("± is half of a 95 % interval, from the fit")
     return sentences
 
 

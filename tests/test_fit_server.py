@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from headway.models import Measurements, catalogue_model, data_path, model_names
-from headway.models.fit_elasticities import elasticities
 from headway.models.fit_server import FORMS, fit_server, forms_for
 from headway.models.fit_server_tables import SideBySide, differences
 from tests.command import headway
@@ -153,7 +152,7 @@ def test_a_pool_of_whole_servers_is_told():
     rows = "\n".join(f"{x},{y}" for x, y in zip(loads, times, strict=True))
     found = fit_server(Measurements.parse("throughput_ops_s,response_ms\n" + rows, "pool.csv"))
     told = {quantity.name: quantity for quantity in found.told}
-    around = elasticities(found.best, 1000.0).rows()
+    around = found.best.sensitivity(1000.0).rows()
 
     assert found.form.model == "server-pool"
     assert found.best.values["servers"] == 4

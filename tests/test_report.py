@@ -302,11 +302,11 @@ def test_a_fitted_value_at_its_bound_is_called_that():
 def test_a_fit_gives_elasticities_their_intervals():
     page = parsed(html("nfs-scsi-fitted"))
 
-    (table,) = (t for t in page.every("table") if "intervals from the fit" in t.text)
-    rows = [[cell.text for cell in row.children] for row in table.every("tr")]
-    assert rows[0] == ["output", "parameter", "% per 1 %", "95 % interval"]
-    exact = next(r for r in rows if r[:2] == ["saturation_throughput", "cpu_time"])
-    assert exact[2:] == ["-1.000", "-1.000 to -1.000"]
+    (table,) = (t for t in page.every("table") if "per 1 % of each parameter" in t.text)
+    rows = {row.children[0].text: [c.text for c in row.children] for row in table.every("tr")}
+    assert rows["cpu_time"][-1] == "-1.000 ± 0.000"
+    assert re.fullmatch(r"\+\d\.\d{3} ± \d\.\d{3}", rows["delay"][-2])
+    assert "± is half of a 95 % interval, from the fit" in page.text
 
 
 def test_other_seeds_of_chance_give_the_same_page(tmp_path):
