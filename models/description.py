@@ -137,7 +137,7 @@ def closed_forms(model: Model) -> dict[str, str]:
     Text by output: the response time and, of each station, utilisation and residence time;
     of a program, each of its outputs.
     """
-    return {output: _closed_form(model.graph, output) for output in formula_names(model.graph)}
+    return {output: _closed_form(model, output) for output in formula_names(model.graph)}
 
 
 def formula_names(graph: ModelGraph) -> list[str]:
@@ -149,9 +149,9 @@ def formula_names(graph: ModelGraph) -> list[str]:
     ]
 
 
-def _closed_form(graph: ModelGraph, output: str) -> str:
+def _closed_form(model: Model, output: str) -> str:
     """The closed form, or why there is none."""
     try:
-        return str(graph.closed_form(output))
+        return str(model.closed_form(output))
     except InvalidParameter as error:
         return f"({error})"

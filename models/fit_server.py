@@ -4,6 +4,7 @@ The choice: the form of the least AICc, unless another, whose AICc is within `PL
 predicts left-out points clearly better.
 """
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -33,6 +34,7 @@ PLAUSIBLE = 4.0
 CLEARLY = 0.8
 """Share of the leave-one-out error that a form may have to be taken before one of less AICc."""
 
+_VAGUE = 100.0  # times a value: an interval that reaches so far says nothing
 _STEP = 1e-5  # relative step of a difference
 _SPARE = 2  # points more than free parameters that a form needs
 
@@ -75,6 +77,12 @@ class Told:
     low: float
     high: float
     unit: str
+
+    @property
+    def determined(self) -> bool:
+        """Whether its interval reaches no farther than a hundred times the value."""
+        farthest = max(abs(self.low), abs(self.high))
+        return math.isfinite(farthest) and (self.value == 0 or farthest < _VAGUE * abs(self.value))
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ import numpy as np
 from headway.models.fit import Fit
 from headway.models.fit_server import Form, ServerFit, Told
 from headway.models.fit_tables import fit_document, shown_unit
-from headway.models.tables import Column, Shown, Table
+from headway.models.tables import Column, Shown, Table, four_digits
 from headway.models.units import unit
 
 
@@ -48,9 +48,12 @@ def _told_table(found: ServerFit) -> Table:
     return Table("", columns)
 
 
-def _told_text(told: Told) -> str:
-    shown = shown_unit(unit(told.unit), told.value) if told.unit else unit("")
-    numbers = [f"{v / shown.scale:.4g}" for v in (told.value, told.low, told.high)]
+def _told_text(told: Told, largest: float | None = None) -> str:
+    """Value and interval, in the unit that suits the largest value beside it."""
+    if not told.determined:
+        return "not determined"
+    shown = shown_unit(unit(told.unit), largest or told.value) if told.unit else unit("")
+    numbers = [four_digits(v / shown.scale) for v in (told.value, told.low, told.high)]
     return f"{numbers[0]} ({numbers[1]} to {numbers[2]}) {shown}".rstrip()
 
 
@@ -91,17 +94,21 @@ class SideBySide(Shown):
 
     @property
     def common(self) -> Form:
-        """The form that suits all of them best, by the sum of AICc."""
+        """The form of least summed AICc whose quantities all of them determine."""
         totals: dict[Form, float] = {}
         for server in self.servers:
             for form, fit in server.candidates:
                 totals[form] = totals.get(form, 0.0) + fit.aicc
         shared = [f for f in totals if all(f in dict(s.candidates) for s in self.servers)]
-        return min(shared, key=lambda form: totals[form])
+        clear = [f for f in shared if all(t.determined for s in self._by(f) for t in s.told)]
+        return min(clear or shared, key=lambda form: totals[form])
 
     def common_fits(self) -> list[ServerFit]:
         """Every server by the common form."""
-        return [ServerFit(((self.common, dict(s.candidates)[self.common]),)) for s in self.servers]
+        return self._by(self.common)
+
+    def _by(self, form: Form) -> list[ServerFit]:
+        return [ServerFit(((form, dict(s.candidates)[form]),)) for s in self.servers]
 
     def tables(self) -> list[Table]:
         """Each server's chosen form, all by one form, and in what they differ."""
@@ -152,7 +159,9 @@ def _winners_table(servers: Sequence[ServerFit]) -> Table:
             tuple(f"{s.best.comparison.summary['rms_relative_error']:.2%}" for s in servers),
         ),
         Column("left out", tuple(_left_out(s.best) for s in servers)),
-        Column("saturates at [op/s]", tuple(f"{_value_of(s, 'saturation'):.4g}" for s in servers)),
+        Column(
+            "saturates at [op/s]", tuple(four_digits(_value_of(s, "saturation")) for s in servers)
+        ),
         Column("base [ms]", tuple(f"{1e3 * _value_of(s, 'base'):.3g}" for s in servers)),
         Column("runner-up", tuple(s.candidates[1][0].name for s in servers)),
     )
@@ -177,8 +186,10 @@ def _value_of(server: ServerFit, begins: str) -> float:
 
 def _side_table(side: SideBySide) -> Table:
     fits = side.common_fits()
-    columns = [Column("quantity", tuple(t.name for t in fits[0].told))]
-    columns += [Column(_name(s), tuple(_told_text(t) for t in s.told)) for s in fits]
+    rows = list(zip(*(s.told for s in fits), strict=True))
+    largest = [max(told.value for told in row) for row in rows]
+    columns = [Column("quantity", tuple(row[0].name for row in rows))]
+    columns += [Column(_name(s), tuple(map(_told_text, s.told, largest))) for s in fits]
     title = f"all by one form, {side.common.name}"
     return Table(title, tuple(columns), tuple(differences(fits)))
 

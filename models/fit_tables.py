@@ -11,7 +11,7 @@ from headway.models.fit import Fit
 from headway.models.model import Model
 from headway.models.parameters import Parameter
 from headway.models.solution import Solution
-from headway.models.tables import Column, Table
+from headway.models.tables import Column, Table, four_digits
 from headway.models.units import Unit, readable
 
 _WILD = 10.0  # relative error beyond which its size says nothing
@@ -44,7 +44,7 @@ def _parameter_cells(fit: Fit, name: str) -> tuple[str, ...]:
     unit = shown_unit(parameter.unit, high if at_bound else value)
     interval = f"{_short(low, unit)} to {_short(high, unit)} {unit}".rstrip()
     initial = fit.initial.parameters[name]
-    return rounded(value, error, unit), interval, initial.shown(_single(initial)), parameter.doc
+    return estimate(fit, name, unit), interval, initial.shown(_single(initial)), parameter.doc
 
 
 def _single(parameter: Parameter) -> float:
@@ -55,6 +55,13 @@ def shown_unit(unit: Unit, value: float) -> Unit:
     """A unit of the same dimension that shows a value with few digits."""
     best = readable(unit.dimension, value)
     return best if best.text and unit.text and best.scale != 1 else unit
+
+
+def estimate(fit: Fit, name: str, unit: Unit) -> str:
+    """A fitted value with its standard error; of a count, whose error is not linear, alone."""
+    if name in fit.problem.whole:
+        return f"{fit.values[name]:.0f} {unit}".rstrip()
+    return rounded(fit.values[name], fit.standard_errors[name], unit)
 
 
 def rounded(value: float, error: float, unit: Unit) -> str:
@@ -69,15 +76,15 @@ def rounded(value: float, error: float, unit: Unit) -> str:
     value, error = value / unit.scale, error / unit.scale
     if not math.isfinite(error) or error <= 0 or error < 1e-9 * abs(value):
         unknown = "" if error == 0 or math.isfinite(error) else " ± ?"
-        return f"{value:.4g}{unknown} {unit}".rstrip()
+        return f"{four_digits(value)}{unknown} {unit}".rstrip()
     places = max(0, 1 - math.floor(math.log10(error)))
     if places > 6 or abs(value) >= 1e7:
-        return f"{value:.4g} ± {error:.2g} {unit}".rstrip()
+        return f"{four_digits(value)} ± {error:.2g} {unit}".rstrip()
     return f"{value:.{places}f} ± {error:.{places}f} {unit}".rstrip()
 
 
 def _short(value: float, unit: Unit) -> str:
-    return "∞" if math.isinf(value) else f"{value / unit.scale:.4g}"
+    return "∞" if math.isinf(value) else four_digits(value / unit.scale)
 
 
 def derivation(fit: Fit) -> list[str]:
@@ -112,10 +119,11 @@ def _bottleneck(fit: Fit, peak: int) -> str:
     name = str(np.ravel(solution.bottleneck)[peak])
     busy = _at(solution[f"{name}.utilisation"], solution, peak)
     unit = fit.comparison.load.unit
-    limit = _at(solution.saturation_throughput, solution, peak) / unit.scale
-    if not math.isfinite(limit):
+    saturation = _at(solution.saturation_throughput, solution, peak)
+    if not math.isfinite(saturation):
         return "no station saturates in this model"
-    return f"{name} binds: {busy:.0%} busy at the highest load, it saturates at {limit:.4g} {unit}"
+    limit = four_digits(saturation / unit.scale)
+    return f"{name} binds: {busy:.0%} busy at the highest load, it saturates at {limit} {unit}"
 
 
 def _quality_table(fit: Fit) -> Table:

@@ -8,7 +8,6 @@ from matplotlib.figure import Figure
 
 from headway.errors import InvalidParameter
 from headway.models.description import formula_names
-from headway.models.graph import ModelGraph
 from headway.models.model import Model
 from headway.models.symbolic import symbol
 from headway.models.typesetting import Typesetter, bare, extent, word
@@ -48,7 +47,7 @@ def formula_figure(model: Model) -> Figure:
     >>> print(formula_figure(catalogue_model("server-single")).texts[2].get_text())
     $\mathrm{node.utilisation} = \mathrm{arrival\_rate} \cdot \mathrm{service\_time}$
     """
-    rows = list(_rows(model.graph))
+    rows = list(_rows(model))
     height = sum(sum(row.extent) + _SPACE for row in rows) / _POINTS
     tall = height + 2 * _MARGIN + 0.3
     figure = Figure(figsize=(WIDTH, tall))
@@ -63,12 +62,12 @@ def formula_figure(model: Model) -> Figure:
     return figure
 
 
-def _rows(graph: ModelGraph) -> Iterator[_Row]:
+def _rows(model: Model) -> Iterator[_Row]:
     """Outputs first, then what their bindings and letters stand for."""
     room = (WIDTH - 2 * _MARGIN) * _POINTS
     setter = Typesetter(room, SIZE, {})
-    bindings = _bindings(graph)
-    shown = {name: _form(graph, name) for name in formula_names(graph)}
+    bindings = _bindings(model)
+    shown = {name: _form(model, name) for name in formula_names(model.graph)}
     forms = {n: f.xreplace(bindings) for n, f in shown.items() if not isinstance(f, str)}
     for name, form in forms.items():
         if form != 0:
@@ -107,19 +106,19 @@ def _used(forms: list[Any], bindings: dict[Any, Any]) -> dict[Any, Any]:
     return found
 
 
-def _form(graph: ModelGraph, name: str) -> Any:
+def _form(model: Model, name: str) -> Any:
     """The closed form, or words why there is none."""
     try:
-        return bare(graph.closed_form(name))
+        return bare(model.closed_form(name))
     except InvalidParameter as error:
         return str(error)
 
 
-def _bindings(graph: ModelGraph) -> dict[Any, Any]:
+def _bindings(model: Model) -> dict[Any, Any]:
     """What bindings stand for, by form, the longest first, so that the widest is named."""
     found = {}
-    for name in graph.bindings:
-        form = _form(graph, name)
+    for name in model.graph.bindings:
+        form = _form(model, name)
         if not isinstance(form, str) and not form.is_Atom:
             found[form] = symbol(name)
     return dict(sorted(found.items(), key=lambda item: -item[0].count_ops()))

@@ -136,6 +136,26 @@ class Model(Shown):
 
         return compare(self, measurements, x, y, Range(low, high))
 
+    def closed_form(self, output: str) -> Any:
+        """Write an output of the open network as a SymPy expression of the parameters.
+
+        Parameters
+        ----------
+        output
+            As for `ModelGraph.closed_form`. That takes every parameter as positive; this one
+            promises no more than the parameters' bounds, so what depends on one being zero
+            stays a condition.
+
+        Examples
+        --------
+        >>> from headway.models import catalogue_model
+        >>> catalogue_model("server-single").closed_form("node.utilisation")
+        arrival_rate*service_time
+        """
+        from headway.models.symbolic import bounded_symbols, closed_form
+
+        return closed_form(self.graph, output, bounded_symbols(self))
+
     def plot(self) -> Any:
         """Draw the graph, with utilisations where the model can be solved, as a Figure.
 

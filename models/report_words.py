@@ -10,14 +10,14 @@ import numpy as np
 from headway import __version__
 from headway.models.comparison_tables import comparison_tables
 from headway.models.fit import Fit
-from headway.models.fit_tables import fit_tables, rounded, shown_unit
+from headway.models.fit_tables import estimate, fit_tables, shown_unit
 from headway.models.measurements import Measurements, Observed
 from headway.models.parameters import Parameter, digits
 from headway.models.report import Report
 from headway.models.sensitivity import Sensitivity
 from headway.models.sensitivity_tables import sensitivity_tables
 from headway.models.shipped import data_path
-from headway.models.tables import Column, Table
+from headway.models.tables import Column, Table, four_digits
 from headway.models.units import ONE, Unit, compatible, split_header
 
 _NOTHING = 1e-6  # of a parameter's unit
@@ -84,7 +84,7 @@ def _parameter_row(report: Report, parameter: Parameter) -> tuple[str, ...]:
     name, fit = parameter.name, report.fit
     if fit is not None and name in fit.free:
         unit = shown_unit(parameter.unit, fit.values[name])
-        value = rounded(fit.values[name], fit.standard_errors[name], unit)
+        value = estimate(fit, name, unit)
         interval, origin = _interval(fit, name, unit), "fitted to the data"
         if fit.found.at_bound[fit.free.index(name)]:
             value, interval, origin = (
@@ -110,7 +110,7 @@ def _bound(parameter: Parameter, value: float) -> str:
 
 def _interval(fit: Fit, name: str, unit: Unit) -> str:
     low, high = (end / unit.scale for end in fit.ci95[name])
-    ends = ["∞" if math.isinf(end) else f"{end:.4g}" for end in (low, high)]
+    ends = ["∞" if math.isinf(end) else four_digits(end) for end in (low, high)]
     return f"{ends[0]} to {ends[1]}"
 
 

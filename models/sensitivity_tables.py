@@ -4,7 +4,7 @@ import math
 
 from headway.models.model import Model
 from headway.models.sensitivity import Effect, Sensitivity
-from headway.models.tables import Column, Table
+from headway.models.tables import Column, Table, four_digits
 
 _FLAT = 1e-12  # elasticity below which a parameter has no effect
 _VISIBLE = 5e-4  # elasticity below which tables show none
@@ -74,7 +74,7 @@ def _derivative_table(found: Sensitivity) -> Table:
                 by = found.model.parameters[name].unit
                 size = effect.derivative * by.scale / shown.scale
                 units = f"{str(shown) or 1} per {str(by) or 1}"
-                rows.append((output, name, f"{size:.4g}", units))
+                rows.append((output, name, four_digits(size), units))
     titles = ("output", "parameter", "derivative", "unit")
     cells = zip(*rows, strict=True) if rows else [()] * 4
     return Table("", tuple(Column(t, tuple(c)) for t, c in zip(titles, cells, strict=True)))

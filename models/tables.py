@@ -119,12 +119,24 @@ def decimals(numbers: Sequence[float]) -> int | None:
     return max(1, 3 - math.floor(math.log10(largest))) if largest >= 1 else 3 + (largest < LITTLE)
 
 
+def four_digits(number: float) -> str:
+    """Write four significant digits, large numbers in full.
+
+    Examples
+    --------
+    >>> four_digits(0.0123456), four_digits(1373412.0), four_digits(6.02e23)
+    ('0.01235', '1373000', '6.02e+23')
+    """
+    text = f"{number:.4g}"
+    return f"{float(text):.0f}" if 1e4 <= abs(number) < 1e9 else text
+
+
 def _text(cell: Cell, places: int | None) -> str:
     if cell is None or isinstance(cell, str):
         return cell or "-"
     if not math.isfinite(cell):
         return "-" if math.isnan(cell) else "∞"
-    return f"{cell:.4g}" if places is None else f"{cell:.{places}f}"
+    return four_digits(cell) if places is None else f"{cell:.{places}f}"
 
 
 @dataclass(frozen=True)

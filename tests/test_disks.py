@@ -114,3 +114,13 @@ def test_more_streams_never_help_a_disk(power, streams, ways, in_turn):
 )
 def test_bad_input(model, setting, words):
     assert words in refusal("solve", model, "--set", setting)
+
+
+@pytest.mark.parametrize("writing", [0.0, 1.0])
+def test_closed_form_leaves_open_what_a_parameter_of_zero_decides(writing):
+    """One form for both: `writing > 0` is not decided before there is a value; 12 digits."""
+    model = catalogue_model("parallel-file").at(writing=writing, write_interleaving=2.0)
+    form = model.closed_form("rate")
+    value = form.subs({symbol: model.inputs[symbol.name] for symbol in form.free_symbols})
+
+    assert float(value) == pytest.approx(float(model.solve()["rate"]), rel=1e-12)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from headway.models import Measurements, catalogue_model, data_path, model_names
-from headway.models.fit_server import FORMS, fit_server, forms_for
+from headway.models.fit_server import FORMS, Told, fit_server, forms_for
 from headway.models.fit_server_tables import SideBySide, differences
 from tests.command import headway
 
@@ -158,3 +158,14 @@ def test_a_pool_of_whole_servers_is_told():
     assert found.best.values["servers"] == 4
     assert told["saturation throughput"].low < 4 / 2.2e-3 < told["saturation throughput"].high
     assert all(np.isfinite(row["ci95"]).all() for row in around)
+
+
+def test_servers_are_compared_by_a_form_that_both_determine():
+    """A cache that one of two servers does not show is no quantity to compare them by."""
+    names = ("sfs2008-20090430-00116", "sfs2008-20090727-00126")
+    curves = [Measurements.read(data_path(f"sfs_results/curves/{name}.csv")) for name in names]
+    side = SideBySide(tuple(fit_server(curve) for curve in curves))
+
+    assert all(told.determined for server in side.common_fits() for told in server.told)
+    assert not Told("load", 3.4, 6e-22, 1.7e22, "op/s").determined
+    assert "not determined" not in str(side)
