@@ -152,10 +152,10 @@ def _family(
     loss: str,
 ) -> Answer:
     """Fit every form of a server to every curve."""
-    from headway.models.fit_loss import Loss
-    from headway.models.fit_server import fit_server
-    from headway.models.fit_server_tables import SideBySide
-    from headway.models.signature import Range
+    from headway.models.fitting.loss import Loss
+    from headway.models.fitting.server import fit_server
+    from headway.models.fitting.server_tables import SideBySide
+    from headway.models.signatures.sfs import Range
 
     paths = [path for name in data for path in _expanded(name)]
     curves = [measured(path) for path in paths]
@@ -184,9 +184,9 @@ def _fitted(
     bootstrap: int,
 ) -> Answer:
     """Fit one model to one file."""
-    from headway.models.fit import fit_model
-    from headway.models.fit_loss import Loss
-    from headway.models.signature import Range
+    from headway.models.fitting.fit import fit_model
+    from headway.models.fitting.loss import Loss
+    from headway.models.signatures.sfs import Range
 
     if len(data) > 1:
         msg = f"{model.name} is fitted to one --data at a time; several go with {FAMILY}"

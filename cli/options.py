@@ -107,7 +107,7 @@ set_option = click.option(
 def _picture(_c: click.Context, _p: click.Parameter, path: Path | None) -> Path | None:
     """Refuse a picture that cannot be written before any work is done for it."""
     if path is not None:
-        from headway.models.plots import picture_format
+        from headway.models.plotting.figures import picture_format
 
         picture_format(path)
         check_place(path)

@@ -167,7 +167,7 @@ def present(
 
 def drawing(figure: "Figure", path: Path) -> bytes:
     """A figure as a picture in the format that a path asks for."""
-    from headway.models.plots import picture, picture_format
+    from headway.models.plotting.figures import picture, picture_format
 
     return picture(figure, picture_format(path))
 

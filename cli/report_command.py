@@ -51,8 +51,8 @@ def command(
     high: str | None,
 ) -> None:
     """Write a report."""
-    from headway.models.report import make_report
-    from headway.models.signature import Range
+    from headway.models.reports.report import make_report
+    from headway.models.signatures.sfs import Range
 
     _check(out)
     chosen = chosen_model(model, preset, settings)

@@ -25,7 +25,7 @@ from headway.cli.output import present
 from headway.errors import InvalidParameter
 
 if TYPE_CHECKING:
-    from headway.models.fit import Fit
+    from headway.models.fitting.fit import Fit
     from headway.models.model import Model
 
 EXAMPLE = "Example: headway sensitivity nfs-server --preset raid --set arrival_rate=1200"
@@ -73,8 +73,8 @@ def command(
     plot: Path | None,
 ) -> None:
     """Differentiate a model."""
-    from headway.models.sensitivity import sensitivity
-    from headway.models.sensitivity_target import check_output, what_it_takes
+    from headway.models.sensitivities.effects import sensitivity
+    from headway.models.sensitivities.target import check_output, what_it_takes
     from headway.models.units import quantity
 
     if (target is None) != (parameter is None):
@@ -102,6 +102,6 @@ def command(
 
 def _fitted(model: "Model", data: Path, free: list[str]) -> "Fit":
     """Fit a model; the load that it was set to is where one looks, the data bring their own."""
-    from headway.models.fit import fit_model
+    from headway.models.fitting.fit import fit_model
 
     return fit_model(model, measured(data), free)

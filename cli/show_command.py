@@ -33,7 +33,7 @@ def command(
     """Show parameters, stations, routes, presets and assumptions."""
     from headway.models.answers import strict_json
     from headway.models.description import closed_forms
-    from headway.models.file_writing import document, to_toml
+    from headway.models.files.writing import document, to_toml
 
     chosen = chosen_model(model, preset, settings)
     if plot is not None:

@@ -41,7 +41,7 @@ def sfs(
     plot: Path | None,
 ) -> None:
     """Base, slope, saturation and overall response time of an SFS curve in FILE."""
-    from headway.models.signature import MeasuredSignature, Range, curve
+    from headway.models.signatures.sfs import MeasuredSignature, Range, curve
 
     found = MeasuredSignature.of(curve(measured(file), x, y), Range(*load_limits(low, high)))
     present(found, output_format, plot)
@@ -66,7 +66,7 @@ def logp(
     included. Repeats are further rows, and give intervals.
     """
     from headway.loggp.signature import WINDOW
-    from headway.models.signature_logp import MeasuredLogp
+    from headway.models.signatures.logp import MeasuredLogp
     from headway.models.units import quantity, unit
 
     trip = None if rtt is None else quantity(rtt, unit("us"), "--rtt")
@@ -84,7 +84,7 @@ def loggp(
 ) -> None:
     """Lines and breaks by message size off Netgauge's output or size_bytes,time_us in FILE."""
     from headway.models.measurements import LARGEST_FILE, read_text
-    from headway.models.signature_loggp import MeasuredSizes, read_sizes, samples
+    from headway.models.signatures.loggp import MeasuredSizes, read_sizes, samples
     from headway.models.units import quantity, unit
 
     pinned = [quantity(pin, unit("B"), "--pin") for pin in pins]

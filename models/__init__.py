@@ -8,30 +8,30 @@ from typing import TYPE_CHECKING
 from headway.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from headway.models.communication_plots import (
-        Communication,
-        communication_figure,
-        message_map,
-        published_communication,
-    )
     from headway.models.comparison import Comparison, compare
-    from headway.models.files import parse_model, read_model
-    from headway.models.fit import Fit, fit_model
-    from headway.models.formula_plots import formula_figure
+    from headway.models.files.reading import parse_model, read_model
+    from headway.models.fitting.fit import Fit, fit_model
     from headway.models.graph import ModelGraph
     from headway.models.machine_balance import Balance, balance
     from headway.models.measurements import Measurements
     from headway.models.model import Model
     from headway.models.parameters import Parameter, Preset
-    from headway.models.report import Report, make_report
-    from headway.models.reproduction import Reproduction, reproduce
-    from headway.models.sensitivity import Sensitivity
-    from headway.models.sensitivity_target import Target, what_it_takes
+    from headway.models.plotting.communication import (
+        Communication,
+        communication_figure,
+        message_map,
+        published_communication,
+    )
+    from headway.models.plotting.formulas import formula_figure
+    from headway.models.plotting.slowdowns import SlowdownPanel, slowdown_figure
+    from headway.models.reports.report import Report, make_report
+    from headway.models.reproductions.reproduction import Reproduction, reproduce
+    from headway.models.sensitivities.effects import Sensitivity
+    from headway.models.sensitivities.target import Target, what_it_takes
     from headway.models.shipped import catalogue_model, data_path, find_model, model_names
-    from headway.models.signature import Range, SfsSignature, curve, sfs_signature
-    from headway.models.signature_loggp import MeasuredSizes, read_sizes
-    from headway.models.signature_logp import MeasuredLogp
-    from headway.models.slowdown_plots import SlowdownPanel, slowdown_figure
+    from headway.models.signatures.loggp import MeasuredSizes, read_sizes
+    from headway.models.signatures.logp import MeasuredLogp
+    from headway.models.signatures.sfs import Range, SfsSignature, curve, sfs_signature
     from headway.models.solution import Solution
 
 __all__ = [
@@ -80,29 +80,29 @@ __getattr__ = lazy_names(
     __name__,
     {
         "machine_balance": ("Balance", "balance"),
-        "communication_plots": (
+        "plotting.communication": (
             "Communication",
             "communication_figure",
             "message_map",
             "published_communication",
         ),
         "comparison": ("Comparison", "compare"),
-        "files": ("parse_model", "read_model"),
-        "fit": ("Fit", "fit_model"),
-        "formula_plots": ("formula_figure",),
+        "files.reading": ("parse_model", "read_model"),
+        "fitting.fit": ("Fit", "fit_model"),
+        "plotting.formulas": ("formula_figure",),
         "graph": ("ModelGraph",),
         "measurements": ("Measurements",),
         "model": ("Model",),
         "parameters": ("Parameter", "Preset"),
-        "report": ("Report", "make_report"),
-        "reproduction": ("Reproduction", "reproduce"),
-        "sensitivity": ("Sensitivity",),
-        "sensitivity_target": ("Target", "what_it_takes"),
+        "reports.report": ("Report", "make_report"),
+        "reproductions.reproduction": ("Reproduction", "reproduce"),
+        "sensitivities.effects": ("Sensitivity",),
+        "sensitivities.target": ("Target", "what_it_takes"),
         "shipped": ("catalogue_model", "data_path", "find_model", "model_names"),
-        "signature": ("Range", "SfsSignature", "curve", "sfs_signature"),
-        "signature_loggp": ("MeasuredSizes", "read_sizes"),
-        "signature_logp": ("MeasuredLogp",),
-        "slowdown_plots": ("SlowdownPanel", "slowdown_figure"),
+        "signatures.sfs": ("Range", "SfsSignature", "curve", "sfs_signature"),
+        "signatures.loggp": ("MeasuredSizes", "read_sizes"),
+        "signatures.logp": ("MeasuredLogp",),
+        "plotting.slowdowns": ("SlowdownPanel", "slowdown_figure"),
         "solution": ("Solution",),
     },
 )

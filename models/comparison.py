@@ -14,7 +14,7 @@ from headway.models.measurements import Measurements, Observed
 from headway.models.model import Model
 from headway.models.names import nearest
 from headway.models.regression import FEWEST_POINTS, r_squared
-from headway.models.signature import (
+from headway.models.signatures.sfs import (
     ALL,
     RESPONSE_NAMES,
     THROUGHPUT_NAMES,
@@ -114,7 +114,7 @@ class Comparison(Shown):
 
     def plot(self) -> Any:
         """Draw points, model, lines and relative residuals, as a matplotlib Figure."""
-        from headway.models.plots import comparison_figure
+        from headway.models.plotting.figures import comparison_figure
 
         return comparison_figure(self)
 
@@ -228,7 +228,7 @@ def _solved(model: Model, found: Match) -> Solution:
     """
     if "throughput" not in found.inputs:
         return model.at(found.inputs).solve()
-    from headway.models.fit_paced import bent_by_level, paced_solution
+    from headway.models.fitting.paced import bent_by_level, paced_solution
 
     rate = found.load.values
     full = bent_by_level(found.inputs, rate, found.measured.values)

@@ -6,7 +6,7 @@ import numpy as np
 
 from headway.models.answers import solution_rows
 from headway.models.comparison import Comparison
-from headway.models.signature import signature_table, span
+from headway.models.signatures.sfs import signature_table, span
 from headway.models.tables import Column, Table
 from headway.models.units import unit
 

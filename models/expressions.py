@@ -4,9 +4,9 @@ import re
 from typing import Any
 
 from headway.errors import FormulaError, UnitError
+from headway.models.files.schema import Scalar
 from headway.models.formula import formula
 from headway.models.graph import ModelGraph
-from headway.models.schema import Scalar
 from headway.models.units import Unit, quantity
 
 MEANT_NUMBER = re.compile(r"\s*[+-]?\.?\d")

@@ -141,7 +141,7 @@ class Balance(Shown):
 
     def plot(self) -> Any:
         """Bars of each machine and phase, as a matplotlib Figure."""
-        from headway.models.balance_plot import balance_figure
+        from headway.models.plotting.balance import balance_figure
 
         return balance_figure(self)
 

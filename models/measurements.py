@@ -18,7 +18,7 @@ from headway.models.names import nearest
 from headway.models.units import ONE, Unit, split_header
 
 if TYPE_CHECKING:
-    from headway.models.readers_facts import Fact
+    from headway.models.readers.facts import Fact
 
 LARGEST_FILE = 20_000_000
 """Bytes; a curve of response times is never larger."""
@@ -94,7 +94,7 @@ class Measurements:
         MeasurementError
             For a file that is missing, empty, too large or no text, and as `parse`.
         """
-        from headway.models.readers import read_measurements
+        from headway.models.readers.recognise import read_measurements
 
         return read_measurements(Path(path))
 

@@ -17,9 +17,9 @@ from headway.models.units import ONE, Unit, unit
 
 if TYPE_CHECKING:
     from headway.models.comparison import Comparison
-    from headway.models.fit import Fit
+    from headway.models.fitting.fit import Fit
     from headway.models.measurements import Measurements
-    from headway.models.sensitivity import Sensitivity
+    from headway.models.sensitivities.effects import Sensitivity
     from headway.models.solution import Solution
 
 
@@ -132,7 +132,7 @@ class Model(Shown):
     ) -> "Comparison":
         """Hold the model against measurements; see `headway.models.comparison.compare`."""
         from headway.models.comparison import compare
-        from headway.models.signature import Range
+        from headway.models.signatures.sfs import Range
 
         return compare(self, measurements, x, y, Range(low, high))
 
@@ -163,13 +163,13 @@ class Model(Shown):
         """
         if not self.graph.stations:
             return self.plot_formulas()
-        from headway.models.graph_plots import model_figure
+        from headway.models.plotting.graphs import model_figure
 
         return model_figure(self)
 
     def plot_formulas(self) -> Any:
         """Draw the closed forms as typeset mathematics, as a Figure."""
-        from headway.models.formula_plots import formula_figure
+        from headway.models.plotting.formulas import formula_figure
 
         return formula_figure(self)
 
@@ -185,7 +185,7 @@ class Model(Shown):
         loss: str = "linear",
         bootstrap: int = 0,
     ) -> "Fit":
-        """Determine parameters from measurements; see `headway.models.fit.fit_model`.
+        """Determine parameters from measurements; see `headway.models.fitting.fit.fit_model`.
 
         Parameters
         ----------
@@ -200,22 +200,22 @@ class Model(Shown):
         bootstrap
             Rounds of bootstrap for the intervals; 0 for none.
         """
-        from headway.models.fit import fit_model
-        from headway.models.fit_loss import loss_of
-        from headway.models.signature import Range
+        from headway.models.fitting.fit import fit_model
+        from headway.models.fitting.loss import loss_of
+        from headway.models.signatures.sfs import Range
 
         within, kind = Range(low, high), loss_of(loss)
         return fit_model(self, measurements, free, x, y, within, bounds, kind, rounds=bootstrap)
 
     def sensitivity(self) -> "Sensitivity":
-        """Differentiate every output for every parameter; see `headway.models.sensitivity`."""
-        from headway.models.sensitivity import sensitivity
+        """Differentiate every output for every parameter."""
+        from headway.models.sensitivities.effects import sensitivity
 
         return sensitivity(self)
 
     def to_toml(self) -> str:
         """The model as the text of a model file; reading it gives the same numbers."""
-        from headway.models.file_writing import to_toml
+        from headway.models.files.writing import to_toml
 
         return to_toml(self)
 

@@ -5,7 +5,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from headway.errors import UnknownModel
-from headway.models.files import parse_model, read_model
+from headway.models.files.reading import parse_model, read_model
 from headway.models.model import Model
 from headway.models.names import nearest
 

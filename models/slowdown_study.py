@@ -18,7 +18,7 @@ from headway.models.shipped import catalogue_model, data_path
 from headway.models.tables import Column, Shown, Table
 
 if TYPE_CHECKING:
-    from headway.models.slowdown_plots import SlowdownPanel
+    from headway.models.plotting.slowdowns import SlowdownPanel
 
 NODES = 32
 
@@ -102,7 +102,7 @@ class Study(Shown):
 
     def plot(self) -> Any:
         """Draw a panel for each program."""
-        from headway.models.slowdown_plots import slowdown_figure
+        from headway.models.plotting.slowdowns import slowdown_figure
 
         return slowdown_figure(self.panels, self.axis)
 
@@ -194,7 +194,7 @@ def _panel(
     parameter: str, models: Mapping[str, str], preset: str
 ) -> tuple["SlowdownPanel", NDArray[np.bool_]]:
     """One program's slowdowns, and which of its levels were changed and measured."""
-    from headway.models.slowdown_plots import SlowdownPanel
+    from headway.models.plotting.slowdowns import SlowdownPanel
 
     varied = VARIED[parameter]
     levels, run_times = measured_runs(parameter, PROGRAMS[preset])

@@ -233,7 +233,7 @@ class Solution(Shown):
 
     def plot(self) -> Any:
         """Draw the outputs over the swept input, as a matplotlib Figure."""
-        from headway.models.plots import solution_figure
+        from headway.models.plotting.figures import solution_figure
 
         return solution_figure(self)
 

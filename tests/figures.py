@@ -20,13 +20,13 @@ from headway.models import (
     slowdown_figure,
     what_it_takes,
 )
-from headway.models.fit_server import fit_server
-from headway.models.fit_server_tables import SideBySide
+from headway.models.fitting.server import fit_server
+from headway.models.fitting.server_tables import SideBySide
 from headway.models.machine_balance import Balance, balance
-from headway.models.sensitivity import sensitivity
-from headway.models.signature import MeasuredSignature
-from headway.models.signature_loggp import MeasuredSizes, read_sizes
-from headway.models.signature_logp import MeasuredLogp
+from headway.models.sensitivities.effects import sensitivity
+from headway.models.signatures.loggp import MeasuredSizes, read_sizes
+from headway.models.signatures.logp import MeasuredLogp
+from headway.models.signatures.sfs import MeasuredSignature
 from headway.queueing import MM1
 
 RAID = Measurements.read(data_path("network_sensitivity/table_a_5_raid_performance.csv"))

@@ -20,10 +20,10 @@ from headway.models import (
     published_communication,
     what_it_takes,
 )
-from headway.models.formula_plots import WIDTH, formula_figure
-from headway.models.plot_pieces import PALETTE, style
-from headway.models.plots import picture
-from headway.models.typesetting import Typesetter, bare, extent
+from headway.models.plotting.figures import picture
+from headway.models.plotting.formulas import WIDTH, formula_figure
+from headway.models.plotting.pieces import PALETTE, style
+from headway.models.plotting.typesetting import Typesetter, bare, extent
 from tests.figures import FIGURES, RAID, figure, raid
 
 WITHOUT_AXES = {"formula", "graph", "loop"}

@@ -8,8 +8,8 @@ from headway.models import (
     catalogue_model,
     fit_model,
 )
-from headway.models.fit_closed import clients_of
-from headway.models.fit_paced import bent
+from headway.models.fitting.closed import clients_of
+from headway.models.fitting.paced import bent
 from tests.fit_data import TWO, check_coverage, table
 
 

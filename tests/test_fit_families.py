@@ -4,15 +4,15 @@ import numpy as np
 import pytest
 
 from headway.models import Measurements, catalogue_model, fit_model
-from headway.models.fit_calibration import (
+from headway.models.fitting.calibration import (
     SHARED,
     START,
     calibrated,
     on_bends,
     predicted_from_baseline,
 )
-from headway.models.fit_families import FAMILIES, family
-from headway.models.fit_loss import Loss
+from headway.models.fitting.families import FAMILIES, family
+from headway.models.fitting.loss import Loss
 from headway.models.regression import regression_line
 
 

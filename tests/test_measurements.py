@@ -4,7 +4,7 @@ import pytest
 from headway.errors import MeasurementError
 from headway.models import Measurements, curve, data_path
 from headway.models.measurements import LARGEST_FILE
-from headway.models.readers import read_any
+from headway.models.readers.recognise import read_any
 from headway.models.regression import r_squared, regression_line
 from headway.models.units import split_header
 

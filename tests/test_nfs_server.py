@@ -7,7 +7,7 @@ import pytest
 
 from headway.errors import MeasurementError
 from headway.models import Measurements, catalogue_model, curve, data_path
-from headway.models.signature import Range, overall_response_time
+from headway.models.signatures.sfs import Range, overall_response_time
 from tests.command import headway
 from tests.oracles import oracles
 

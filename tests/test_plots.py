@@ -15,9 +15,9 @@ from headway.models import (
     data_path,
     slowdown_figure,
 )
-from headway.models.graph_plots import model_figure
-from headway.models.plots import picture
-from headway.models.signature import MeasuredSignature
+from headway.models.plotting.figures import picture
+from headway.models.plotting.graphs import model_figure
+from headway.models.signatures.sfs import MeasuredSignature
 from headway.queueing import MM1
 
 RAID = Measurements.read(data_path("network_sensitivity/table_a_5_raid_performance.csv"))

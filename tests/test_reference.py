@@ -9,8 +9,8 @@ import pytest
 
 from headway.loggp import PLATFORMS, Convention
 from headway.models.algorithms import ALGORITHMS
-from headway.models.files import FILE_KEYS
-from headway.models.schema import ModelEntry, OutputEntry, ParameterEntry
+from headway.models.files.reading import FILE_KEYS
+from headway.models.files.schema import ModelEntry, OutputEntry, ParameterEntry
 from headway.queueing.kinds_of_station import STATIONS, station_kind
 
 PAGE = (Path(__file__).parent.parent / "docs/model-files.md").read_text()

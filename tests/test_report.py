@@ -13,10 +13,10 @@ import pytest
 
 from headway.errors import InvalidParameter, Saturated
 from headway.models import Measurements, catalogue_model
-from headway.models.readers import read_any
-from headway.models.report import make_report
-from headway.models.report_formulas import equations
-from headway.models.report_panel import NoPanel, Panel, Role, panel
+from headway.models.readers.recognise import read_any
+from headway.models.reports.formulas import equations
+from headway.models.reports.panel import NoPanel, Panel, Role, panel
+from headway.models.reports.report import make_report
 from tests.command import headway, refusal
 from tests.report_pages import CASES, PROGRAM, RAID, html, made, parsed
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from headway.models import model_names
-from headway.models.report_panel import Role, panel
+from headway.models.reports.panel import Role, panel
 from tests.report_pages import CASES, html, made, of_catalogue
 
 BROWSER = next(
@@ -121,7 +121,7 @@ OTHERS -= {"program-overhead", "program-gap"}
 def calculator(browser):
     """A blank page, and a function that calculates closed forms in it."""
     blank = browser.new_page()
-    script = (files("headway.models") / "page" / "panel.js").read_text(encoding="utf-8")
+    script = (files("headway.models.reports") / "assets" / "panel.js").read_text(encoding="utf-8")
     erlang = script.partition("(() =>")[0]
 
     def calculate(form, rows):

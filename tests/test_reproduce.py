@@ -5,21 +5,21 @@ import json
 
 import pytest
 
-from headway.models import reproduction, reproduction_programs
-from headway.models.reproduction import (
+from headway.models.reproductions import programs, reproduction
+from headway.models.reproductions.cells import (
+    Cell,
+    Expectation,
+    Outcome,
+    PublishedTable,
+    cell_of_print,
+)
+from headway.models.reproductions.reproduction import (
     DOCUMENTS,
     Document,
     Recomputed,
     Reproduction,
     published,
     reproduce,
-)
-from headway.models.reproduction_cells import (
-    Cell,
-    Expectation,
-    Outcome,
-    PublishedTable,
-    cell_of_print,
 )
 from tests.command import headway, refusal
 
@@ -125,10 +125,8 @@ def test_errata_come_to_what_was_found_by_hand(table, cell, recomputed):
 
 def test_a_wrong_law_is_noticed(monkeypatch):
     """With one overhead a message instead of two, Table 3.3 must not agree."""
-    law = reproduction_programs.overhead_run_time
-    monkeypatch.setattr(
-        reproduction_programs, "overhead_run_time", lambda base, m, do: law(base, m, do / 2)
-    )
+    law = programs.overhead_run_time
+    monkeypatch.setattr(programs, "overhead_run_time", lambda base, m, do: law(base, m, do / 2))
 
     result = headway("reproduce", "thesis/table-3.3")
 
@@ -137,7 +135,8 @@ def test_a_wrong_law_is_noticed(monkeypatch):
 
 
 def test_a_changed_model_file_is_noticed(monkeypatch):
-    from headway.models import reproduction_io_node, shipped
+    from headway.models import shipped
+    from headway.models.reproductions import io_node
 
     model = shipped.catalogue_model("io-node")
     spoiled = dataclasses.replace(
@@ -147,7 +146,7 @@ def test_a_changed_model_file_is_noticed(monkeypatch):
             "interruption_time": model.parameters["interruption_time"].at(2e-4),
         },
     )
-    monkeypatch.setattr(reproduction_io_node, "catalogue_model", lambda _: spoiled)
+    monkeypatch.setattr(io_node, "catalogue_model", lambda _: spoiled)
 
     assert not reproduce("io-node/table-3").holds
 

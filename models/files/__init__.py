@@ -1,0 +1,1 @@
+"""Model files: TOML read against a schema, and written."""

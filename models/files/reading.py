@@ -1,0 +1,378 @@
+"""Model files: TOML text into a model. Data only; formulas never reach ``eval``."""
+
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import fields, replace
+from functools import partial
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+from typing import Any
+
+from headway.errors import (
+    MeasurementError,
+    ModelFileError,
+)
+from headway.loggp.parameters import Convention, LogGP
+from headway.loggp.platforms import PLATFORMS
+from headway.models.algorithms import ALGORITHMS
+from headway.models.expressions import MEANT_NUMBER, expression, flat, names_in
+from headway.models.files import schema
+from headway.models.files.places import Place
+from headway.models.graph import CLASS_KEYS, LINK_PARTS, ModelGraph
+from headway.models.measurements import read_text
+from headway.models.model import Meaning, Model
+from headway.models.names import nearest
+from headway.models.parameters import Parameter, Preset
+from headway.models.units import ONE, Unit, quantity, unit
+from headway.queueing.kinds_of_station import STATIONS, station_kind
+
+LARGEST_FILE = 1_000_000
+"""Bytes; a model file is written by hand."""
+
+_FIELD_UNITS = {
+    "service_time": unit("s"),
+    "rates": unit("1/s"),
+    "arrival_rate": unit("op/s"),
+    "think_time": unit("s"),
+    "latency": unit("s"),
+    "send_overhead": unit("s"),
+    "receive_overhead": unit("s"),
+    "gap": unit("s"),
+    "gap_per_byte": unit("s/B"),
+    "occupancy": unit("s"),
+    "transfer": unit("B"),
+    "packet": unit("B"),
+    "work": unit("s"),
+    "handler_time": unit("s"),
+}
+MOST_ENTRIES = 10_000
+"""Parameters, stations, routes and so on, counted together."""
+
+FILE_KEYS = {"places": "capacity"}
+"""Numbers of stations that model files call otherwise than Python does."""
+
+_PYTHON_KEYS = {file: python for python, file in FILE_KEYS.items()}
+
+
+def read_model(path: str | Path) -> Model:
+    """Read a model file.
+
+    Raises
+    ------
+    ModelFileError
+        With file, line, and remedy, for whatever is wrong in it.
+    """
+    try:
+        text = read_text(Path(path), LARGEST_FILE)
+    except MeasurementError as error:
+        raise ModelFileError(str(error)) from None
+    return parse_model(text, str(path))
+
+
+def parse_model(text: str, source: str = "model") -> Model:
+    """Read the text of a model file.
+
+    Parameters
+    ----------
+    text
+        TOML by the schema in docs/model-files.md.
+    source
+        Its name, for messages.
+
+    Examples
+    --------
+    >>> model = parse_model('''
+    ... name = "one"
+    ... [parameters]
+    ... arrival_rate = "100 /s"
+    ... [stations.cpu]
+    ... kind = "MM1"
+    ... service_time = "5 ms"
+    ... ''')
+    >>> model.solve().response_time
+    0.01
+    """
+    place = Place(text, source)
+    return _Builder(_entry(text, place), place).model()
+
+
+def _entry(text: str, place: "Place") -> schema.ModelEntry:
+    try:
+        document = tomllib.loads(text)
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        msg = f"not TOML: {str(error)[:200]}"
+        raise place.error(msg) from None
+    _check_size(document, place)
+    try:
+        return schema.structure(document)
+    except Exception as error:
+        what, path = schema.faults(error)[0]
+        raise place.error(what, *path) from None
+
+
+def _check_size(document: dict[str, Any], place: Place) -> None:
+    count = sum(len(table) for table in document.values() if isinstance(table, dict | list))
+    if count > MOST_ENTRIES:
+        msg = f"{count} entries are more than the {MOST_ENTRIES} a model may have"
+        raise place.error(msg)
+
+
+class _Builder:
+    """Puts the entries of a model file together, each after those it needs."""
+
+    def __init__(self, entry: schema.ModelEntry, place: Place) -> None:
+        self.entry = entry
+        self.place = place
+        self.valued = {n: p for n, p in entry.parameters.items() if p.formula is None}
+        self.bound = {n: p for n, p in entry.parameters.items() if p.formula is not None}
+
+    def model(self) -> Model:
+        entry = self.entry
+        parameters = {name: self._parameter(name, p) for name, p in self.valued.items()}
+        graph = self._graph()
+        with self.place():
+            bare = Model.of(graph)
+        unused = set(parameters) - set(bare.parameters)
+        if unused:
+            name = min(unused)
+            msg = f"nothing uses {name}"
+            raise self.place.error(msg, "parameters", name)
+        model = replace(
+            bare,
+            parameters=parameters
+            | {n: p for n, p in bare.parameters.items() if n not in parameters},
+            meanings=self._meanings(),
+            doc=entry.doc,
+            source=entry.source,
+            assumptions=entry.assumptions,
+        )
+        return replace(
+            model, presets={n: self._preset(model, n, p) for n, p in entry.presets.items()}
+        )
+
+    def _parameter(self, name: str, entry: schema.ParameterEntry) -> Parameter:
+        with self.place("parameters", name):
+            shown = _shown_unit(entry)
+            bounds = {
+                side: quantity(limit, shown, f"{name}: {side}")
+                for side, limit in (("minimum", entry.min), ("maximum", entry.max))
+                if limit is not None
+            }
+            value = None if entry.value is None else quantity(entry.value, shown, name)
+            return Parameter(name, value, shown, doc=entry.doc, source=entry.source, **bounds)
+
+    def _graph(self) -> ModelGraph:
+        with self.place():
+            graph = ModelGraph(self.entry.name)
+        for name in self.valued:
+            with self.place("parameters", name):
+                graph = graph.declare(name)
+        for kind, name in self._order():
+            with self.place(kind, name):
+                adder = _ADDERS.get(kind)
+                graph = adder(self, graph, name) if adder else self.algorithm(graph, kind, name)
+        graph = self._in_file_order(graph)
+        return self._outputs(self._customers(self._routes(graph)))
+
+    def _in_file_order(self, graph: ModelGraph) -> ModelGraph:
+        entry = self.entry
+        return replace(
+            graph,
+            bindings={name: graph.bindings[name] for name in self.bound},
+            links={name: graph.links[name] for name in entry.links},
+            stations={name: graph.stations[name] for name in entry.stations},
+        )
+
+    def _order(self) -> list[tuple[str, str]]:
+        """Sort bindings, links and stations so that each comes after what it uses."""
+        texts: dict[tuple[str, str], list[Any]] = {
+            ("parameters", name): [entry.formula] for name, entry in self.bound.items()
+        }
+        for kind in ("links", *ALGORITHMS, "stations"):
+            for name, table in getattr(self.entry, kind).items():
+                texts[kind, name] = [entry for key, entry in table.items() if key != "stages"]
+        needs = {key: self._needs(values) & set(texts) for key, values in texts.items()}
+        try:
+            return list(TopologicalSorter(needs).static_order())
+        except CycleError as error:
+            circle = " -> ".join(name for _, name in error.args[1])
+            msg = f"these need each other in a circle: {circle}"
+            raise self.place.error(msg) from None
+
+    def _needs(self, texts: list[Any]) -> set[tuple[str, str]]:
+        found: set[tuple[str, str]] = set()
+        for name in set().union(*(names_in(text) for entry in texts for text in flat(entry))):
+            head, dot, _ = name.partition(".")
+            kinds = ("links", *ALGORITHMS, "stations") if dot else ("parameters",)
+            found |= {(kind, head) for kind in kinds}
+        return found
+
+    def bind(self, graph: ModelGraph, name: str) -> ModelGraph:
+        entry = self.bound[name]
+        if entry.value is not None or entry.min is not None or entry.max is not None:
+            msg = f"{name} has a formula; it cannot have a value or bounds too"
+            raise self.place.error(msg, "parameters", name)
+        return graph.bind(name, str(entry.formula))
+
+    def link(self, graph: ModelGraph, name: str) -> ModelGraph:
+        table = dict(self.entry.links[name])
+        platform = table.pop("platform", None)
+        if platform is not None and platform not in PLATFORMS:
+            msg = f"there is no platform {platform!r}{nearest(str(platform), PLATFORMS)}"
+            raise self.place.error(msg, "links", name, "platform")
+        convention = self._convention(name, table.pop("convention", None), platform)
+        self._check_keys("links", name, table, LINK_PARTS)
+        values = self._fields(graph, "links", name, table)
+        if platform is not None:
+            return graph.link(name, replace(PLATFORMS[str(platform)], **values))
+        missing = [part for part in LINK_PARTS[:-1] if part not in values]
+        if missing:
+            msg = f"{missing[0]} is missing; give all five numbers or a platform"
+            raise self.place.error(msg, "links", name)
+        return graph.link(name, LogGP(**values, convention=convention))
+
+    def _convention(self, name: str, text: Any, platform: Any) -> Convention:
+        """Whose meaning of latency a link's numbers have."""
+        place = ("links", name, "convention")
+        if text is None:
+            return Convention.PAPERS
+        if text not in set(Convention):
+            msg = f"there is no convention {text!r}; it must be one of {', '.join(Convention)}"
+            raise self.place.error(msg, *place)
+        if platform is not None:
+            msg = f"{platform} is known in convention papers; leave convention out"
+            raise self.place.error(msg, *place)
+        return Convention(text)
+
+    def algorithm(self, graph: ModelGraph, table: str, name: str) -> ModelGraph:
+        kind, numbers = ALGORITHMS[table], dict(getattr(self.entry, table)[name])
+        labels: Any = numbers.pop("stages", None) if kind.lists else None
+        self._check_keys(table, name, numbers, (*kind.lists, *kind.fields))
+        numbers = {**dict(kind.defaults), **numbers}
+        for key in (*kind.lists, *kind.fields):
+            wanted = list if key in kind.lists else (str, int, float)
+            if not isinstance(numbers.get(key), wanted):
+                what = "a list, one entry a stage" if key in kind.lists else "a number"
+                msg = f"{name} needs {key}, {what}"
+                raise self.place.error(msg, table, name)
+        values = self._fields(graph, table, name, numbers)
+        return graph.algorithm(table, name, values, self._stages(table, name, values, labels))
+
+    def _stages(
+        self, table: str, name: str, values: Mapping[str, Any], labels: Any
+    ) -> tuple[str, ...]:
+        """Names of a pipeline's stages, or their numbers; refuses lists of different length."""
+        lengths = {key: len(values[key]) for key in ALGORITHMS[table].lists}
+        count = max(lengths.values(), default=0)
+        stages = labels if isinstance(labels, list) else list(range(1, count + 1))
+        if set(lengths.values()) - {len(stages)} or (lengths and not count):
+            counts = ", ".join(f"{length} {key}" for key, length in lengths.items())
+            msg = f"{name} has {len(stages)} stages, {counts}; give one of each a stage"
+            raise self.place.error(msg, table, name)
+        return tuple(map(str, stages))
+
+    def station(self, graph: ModelGraph, name: str) -> ModelGraph:
+        table = {_PYTHON_KEYS.get(k, k): v for k, v in self.entry.stations[name].items()}
+        kind, visits = str(table.pop("kind", "")), table.pop("visits", None)
+        if kind not in STATIONS:
+            msg = f"there is no kind of station {kind!r}{nearest(kind, STATIONS)}"
+            raise self.place.error(msg, "stations", name, "kind")
+        keys = [field.name for field in fields(station_kind(kind))]  # type: ignore[arg-type]
+        self._check_keys("stations", name, table, keys)
+        missing = [FILE_KEYS.get(key, key) for key in keys if key not in table]
+        if missing:
+            msg = f"{kind} needs {missing[0]}"
+            raise self.place.error(msg, "stations", name)
+        values = self._fields(graph, "stations", name, table)
+        by_class = values["service_time"] if isinstance(table.get("service_time"), dict) else None
+        if by_class is not None:
+            values["service_time"] = next(iter(by_class.values()), 0.0)
+        read = self._fields(graph, "stations", name, {} if visits is None else {"visits": visits})
+        return graph.station(name, station_kind(kind)(**values), read.get("visits"), by_class)
+
+    def _check_keys(self, kind: str, name: str, table: Mapping[str, Any], known: Any) -> None:
+        for key in table:
+            if key not in known:
+                msg = f"{name} has no {key!r}{nearest(key, known)}"
+                raise self.place.error(msg, kind, name, key)
+
+    def _fields(
+        self, graph: ModelGraph, kind: str, name: str, table: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        values: dict[str, Any] = {}
+        for key, entry in table.items():
+            with self.place(kind, name, FILE_KEYS.get(key, key)):
+                read = partial(
+                    expression, graph=graph, wanted=_FIELD_UNITS.get(key, ONE), name=f"{name}.{key}"
+                )
+                if isinstance(entry, dict):
+                    values[key] = {c: read(text) for c, text in entry.items()}
+                elif isinstance(entry, list):
+                    values[key] = [read(text) for text in entry]
+                else:
+                    values[key] = read(entry)
+        return values
+
+    def _routes(self, graph: ModelGraph) -> ModelGraph:
+        for entry in self.entry.routes:
+            with self.place("routes"):
+                place = f"route {entry.source} -> {entry.target}: probability"
+                share = expression(entry.probability, graph, ONE, place)
+                graph = graph.route(entry.source, entry.target, share)
+        for name, rate in self.entry.arrivals.items():
+            with self.place("arrivals", name):
+                graph = graph.arrive(
+                    name, expression(rate, graph, unit("op/s"), f"arrivals at {name}")
+                )
+        return graph
+
+    def _customers(self, graph: ModelGraph) -> ModelGraph:
+        for name, table in self.entry.classes.items():
+            self._check_keys("classes", name, table, CLASS_KEYS)
+            values = self._fields(graph, "classes", name, table)
+            with self.place("classes", name):
+                graph = graph.customers(name, *(values.get(key) for key in CLASS_KEYS))
+        return graph
+
+    def _outputs(self, graph: ModelGraph) -> ModelGraph:
+        if not graph.stations and not self.entry.outputs:
+            msg = "a model needs [stations] or [outputs]"
+            raise self.place.error(msg)
+        for name, entry in self.entry.outputs.items():
+            with self.place("outputs", name):
+                graph = graph.output(name, entry.formula)
+        return graph
+
+    def _meanings(self) -> dict[str, Meaning]:
+        meanings = {}
+        for kind, entries in (("parameters", self.bound), ("outputs", self.entry.outputs)):
+            for name, entry in entries.items():
+                with self.place(kind, name, "unit"):
+                    meanings[name] = Meaning(unit(entry.unit or ""), entry.doc, entry.source)
+        return meanings
+
+    def _preset(self, model: Model, name: str, table: Mapping[str, schema.Scalar]) -> Preset:
+        words = {key: str(table[key]) for key in ("doc", "source") if key in table}
+        values = {}
+        for key in table.keys() - words.keys():
+            with self.place("presets", name, key):
+                text = table[key]
+                values[key] = model.at({key: text}).parameters[key].value
+        ordered = {key: values[key] for key in table if key in values}
+        return Preset(name, ordered, **words)  # type: ignore[arg-type]
+
+
+_ADDERS = {"parameters": _Builder.bind, "links": _Builder.link, "stations": _Builder.station}
+
+
+def _shown_unit(entry: schema.ParameterEntry) -> Unit:
+    """The unit a parameter is shown in: its own, or that of its value or a bound."""
+    if entry.unit is not None:
+        return unit(entry.unit)
+    for text in (entry.value, entry.min, entry.max):
+        if isinstance(text, str) and MEANT_NUMBER.match(text):
+            found = re.sub(r"^\s*[+-]?[\d.]+([eE][+-]?\d+)?\s*", "", text)
+            if found:
+                return unit(found)
+    return ONE

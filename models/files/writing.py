@@ -1,0 +1,136 @@
+"""Models out as TOML, in the form in which they are read."""
+
+from typing import Any
+
+from headway.errors import ModelFileError
+from headway.models.components import Component
+from headway.models.files.reading import FILE_KEYS
+from headway.models.formula import Formula
+from headway.models.model import Model
+from headway.models.parameters import Parameter
+from headway.models.units import quantity
+
+
+def to_toml(model: Model) -> str:
+    """Write a model file; reading it gives the same numbers to the last bit.
+
+    Parameters
+    ----------
+    model
+        With scalar values only.
+
+    Raises
+    ------
+    ModelFileError
+        If a parameter holds several operating points.
+    """
+    import tomli_w
+
+    return tomli_w.dumps(document(model))
+
+
+def document(model: Model) -> dict[str, Any]:
+    """The tables of a model file, empty ones left out."""
+    graph = model.graph
+    parameters = {name: _parameter(p) for name, p in model.parameters.items()}
+    for name, binding in graph.bindings.items():
+        parameters[name] = {"formula": binding.text, **_meaning(model, name)}
+    tables: dict[str, Any] = {
+        "name": model.name,
+        "doc": model.doc,
+        "source": model.source,
+        "assumptions": model.assumptions,
+        "parameters": parameters,
+        "links": {name: _fields(link) for name, link in graph.links.items()},
+        **{
+            table: {name: _algorithm(part) for name, part in parts.items()}
+            for table, parts in graph.algorithms.items()
+        },
+        "stations": {
+            name: {"kind": station.kind.__name__, **_fields(station)}
+            for name, station in graph.stations.items()
+        },
+        "routes": [_route(r.source, r.target, r.probability) for r in graph.routes],
+        "arrivals": {name: _expression(rate) for name, rate in graph.arrivals.items()},
+        "outputs": {
+            name: {"formula": output.text, **_meaning(model, name)}
+            for name, output in graph.outputs.items()
+        },
+        "classes": {
+            name: {key: _expression(read) for key, read in customers.items()}
+            for name, customers in graph.classes.items()
+        },
+        "presets": {name: _preset(model, name) for name in model.presets},
+    }
+    return {key: value for key, value in tables.items() if value}
+
+
+def _quantity(parameter: Parameter, value: float) -> str | float:
+    """Write a value in the parameter's unit, so that it reads back to the last bit."""
+    if not parameter.unit.text:
+        return int(value) if value == int(value) and abs(value) < 1e15 else value
+    for digits in (15, 16, 17):
+        text = f"{value / parameter.unit.scale:.{digits}g} {parameter.unit}"
+        if quantity(text) == value:
+            return text
+    return value
+
+
+def _parameter(parameter: Parameter) -> dict[str, Any]:
+    import math
+
+    import numpy as np
+
+    if np.ndim(parameter.value or 0):
+        msg = f"{parameter.name} holds several operating points; a model file holds one"
+        raise ModelFileError(msg)
+    limits = {"value": parameter.value, "min": parameter.minimum, "max": parameter.maximum}
+    table: dict[str, Any] = {
+        key: _quantity(parameter, float(limit))
+        for key, limit in limits.items()
+        if limit is not None and math.isfinite(float(limit))
+    }
+    if parameter.unit.text:
+        table["unit"] = parameter.unit.text
+    words = {"doc": parameter.doc, "source": parameter.source}
+    return table | {key: word for key, word in words.items() if word}
+
+
+def _meaning(model: Model, name: str) -> dict[str, str]:
+    meaning = model.meaning(name)
+    words = {"unit": meaning.unit.text, "doc": meaning.doc, "source": meaning.source}
+    return {key: word for key, word in words.items() if word}
+
+
+def _expression(read: Formula) -> str | float:
+    return read.text if read.constant is None else read.constant
+
+
+def _fields(component: Component) -> dict[str, Any]:
+    table: dict[str, Any] = {
+        FILE_KEYS.get(name, name): list(map(_expression, read))
+        if isinstance(read, tuple)
+        else _expression(read)
+        for name, read in component.fields.items()
+    }
+    for key, by_class in (("visits", component.visits), ("service_time", component.service_times)):
+        if by_class:
+            values = {name: _expression(read) for name, read in by_class.items()}
+            table[key] = values.get("", values)
+    return table
+
+
+def _algorithm(component: Component) -> dict[str, Any]:
+    labels = {"stages": list(component.labels)} if component.labels else {}
+    return labels | _fields(component)
+
+
+def _route(source: str, target: str, probability: Formula) -> dict[str, Any]:
+    return {"from": source, "to": target, "probability": _expression(probability)}
+
+
+def _preset(model: Model, name: str) -> dict[str, Any]:
+    preset = model.presets[name]
+    words = {"doc": preset.doc, "source": preset.source}
+    values = {key: _quantity(model.parameters[key], value) for key, value in preset.values.items()}
+    return {key: word for key, word in words.items() if word} | values

@@ -1,0 +1,1 @@
+"""Fitting: from measured curves to parameters, how sure they are, and what is wrong."""

@@ -1,0 +1,333 @@
+"""From a measured curve to parameters: the best values, how sure they are, and what is wrong.
+
+Source for the statistics: Seber and Wild, *Nonlinear Regression*, 1989; Burnham and
+Anderson, *Model Selection and Multimodel Inference*, 2002, for AICc.
+"""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from headway.errors import MeasurementError
+from headway.kinds import FloatArray
+from headway.models.comparison import Comparison, compare, match
+from headway.models.fitting.identify import (
+    Identified,
+    at_loads,
+    candidate_loads,
+    precision,
+    structure,
+)
+from headway.models.fitting.loss import Loss
+from headway.models.fitting.problem import Problem, problem
+from headway.models.fitting.search import STARTS, Found, search
+from headway.models.fitting.uncertainty import (
+    Uncertainty,
+    band,
+    bootstrap,
+    intervals,
+    left_out_errors,
+    uncertainty,
+)
+from headway.models.fitting.warnings import warnings_of
+from headway.models.measurements import Measurements
+from headway.models.model import Model
+from headway.models.signatures.sfs import ALL, Range
+from headway.models.tables import Shown, Table
+
+if TYPE_CHECKING:
+    from headway.models.sensitivities.effects import Sensitivity
+
+
+def _ignore() -> None:
+    """Show no progress."""
+
+
+@dataclass(frozen=True)
+class Fit(Shown):
+    """A model fitted to measurements.
+
+    Parameters
+    ----------
+    initial
+        The model as it was before.
+    model
+        The fitted model, with single values.
+    measurements
+        What it was fitted to.
+    comparison
+        The fitted model held against the measurements.
+    problem, found
+        What was solved, and the end of the search.
+    samples
+        Free parameters by bootstrap round; no rows where none was asked for.
+    """
+
+    initial: Model
+    model: Model
+    measurements: Measurements
+    comparison: Comparison
+    problem: Problem
+    found: Found
+    samples: FloatArray
+
+    def __repr__(self) -> str:
+        error = self.comparison.summary["rms_relative_error"]
+        free = ", ".join(self.free)
+        return f"Fit({self.model.name}: {free} from {self.points} points, RMS error {error:.1%})"
+
+    @property
+    def free(self) -> tuple[str, ...]:
+        """Names of the fitted parameters."""
+        return self.problem.names
+
+    @property
+    def points(self) -> int:
+        """How many measured points counted."""
+        return int(self.problem.used.sum())
+
+    @property
+    def values(self) -> dict[str, float]:
+        """Fitted values by name, in SI."""
+        return dict(zip(self.free, map(float, self.found.free), strict=True))
+
+    @cached_property
+    def known(self) -> Uncertainty:
+        """Covariance, standard errors and correlations."""
+        return uncertainty(self.problem, self.found)
+
+    @property
+    def standard_errors(self) -> dict[str, float]:
+        """Standard errors by name, in SI; infinite where nothing is known."""
+        return dict(zip(self.free, map(float, self.known.standard_errors), strict=True))
+
+    @cached_property
+    def ci95(self) -> dict[str, tuple[float, float]]:
+        """95 % interval of each fitted parameter: by bootstrap if asked for, else see above."""
+        if len(self.samples):
+            ends = np.percentile(self.samples, [2.5, 97.5], axis=0).T.tolist()
+            return {name: (low, high) for name, (low, high) in zip(self.free, ends, strict=True)}
+        return dict(zip(self.free, intervals(self.problem, self.found, self.known), strict=True))
+
+    @cached_property
+    def identified(self) -> Identified:
+        """What the data do not determine, before and after the search, and what would help."""
+        before = structure(self.problem, self.found.free)
+        if before.sentences:
+            return before
+        return precision(self.problem, self.found.free, self.known)
+
+    @cached_property
+    def leave_one_out(self) -> FloatArray:
+        """Relative error at each point when the others alone determine the parameters."""
+        groups = [np.arange(len(self.problem.used)) == k for k in np.flatnonzero(self.problem.used)]
+        return left_out_errors(self.problem, self.found, groups)
+
+    @cached_property
+    def leave_last_load_out(self) -> float:
+        """Largest relative error at the highest load when it is left out."""
+        loads = np.where(self.problem.used, self.comparison.load.values, -np.inf)
+        group = loads >= loads.max()
+        errors = left_out_errors(self.problem, self.found, [group])
+        return float(np.abs(errors).max())
+
+    @property
+    def leave_one_out_rms(self) -> float:
+        """Root mean square of the leave-one-out errors."""
+        return float(np.sqrt(np.mean(self.leave_one_out**2)))
+
+    @property
+    def aicc(self) -> float:
+        """Akaike's criterion, corrected for few points; infinite for too few."""
+        n, k = self.points, len(self.free) + 1
+        if n - k - 1 <= 0:
+            return math.inf
+        return (
+            n * math.log(2 * self.found.cost / n + 1e-300) + 2 * k + 2 * k * (k + 1) / (n - k - 1)
+        )
+
+    @cached_property
+    def warnings(self) -> tuple[str, ...]:
+        """What is wrong with it, a sentence each; empty if nothing is."""
+        return (*self.identified.sentences, *warnings_of(self))
+
+    @property
+    def summary(self) -> dict[str, float]:
+        """Errors as for a comparison, and what speaks for the model's generality."""
+        return {
+            **self.comparison.summary,
+            "aicc": self.aicc,
+            "points": self.points,
+            "free_parameters": len(self.free),
+            "leave_one_out_rms_relative_error": self.leave_one_out_rms,
+            "leave_last_load_out_relative_error": self.leave_last_load_out,
+        }
+
+    def predict(self, loads: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Prediction and 95 % band of a further measurement, at loads inside the data or out.
+
+        Parameters
+        ----------
+        loads
+            Arrival rates [1/s].
+
+        Returns
+        -------
+        Prediction, lower and upper end, in SI.
+        """
+        predicted, slopes = at_loads(self.problem, self.found.free, np.asarray(loads, float))
+        low, high = band(self.problem, self.known, slopes, predicted)
+        return predicted, low, high
+
+    def sensitivity(self, arrival_rate: float | None = None) -> "Sensitivity":
+        """Elasticities at a load, with intervals; see `headway.models.fitting.elasticities`."""
+        from headway.models.fitting.elasticities import elasticities
+
+        at_load = None if arrival_rate is None else self.model.at(arrival_rate=arrival_rate)
+        return elasticities(self, at_load)
+
+    def loads(self) -> FloatArray:
+        """Loads to draw over; none where the load is no arrival rate."""
+        if candidate_loads(self.problem.model).size == 0 or "throughput" in self.problem.fixed:
+            return np.array([])
+        top = float(self.comparison.load.values.max())
+        return np.linspace(0.02 * top, 1.05 * top, 300)
+
+    def tables(self) -> list[Table]:
+        """Parameters, quality, derivation and warnings."""
+        from headway.models.fitting.tables import fit_tables
+
+        return fit_tables(self)
+
+    def rows(self) -> list[dict[str, Any]]:
+        """One dict a parameter."""
+        from headway.models.fitting.tables import fit_rows
+
+        return fit_rows(self)
+
+    def to_json(self) -> str:
+        """Strict JSON by the contract in docs/design.md."""
+        from headway.models.answers import strict_json
+        from headway.models.fitting.tables import fit_document
+
+        return strict_json(fit_document(self))
+
+    def to_csv(self) -> str:
+        """A CSV row a parameter, in SI."""
+        from headway.models.fitting.tables import fit_csv
+
+        return fit_csv(self)
+
+    def to_toml(self, command: str = "") -> str:
+        """The fitted model as a model file that says where its values come from.
+
+        Parameters
+        ----------
+        command
+            What was typed to get it, for the record.
+        """
+        from headway.models.fitting.tables import with_provenance
+
+        return with_provenance(self, command).to_toml()
+
+    def plot(self) -> Any:
+        """Draw points, curve, band and residuals, as a matplotlib Figure."""
+        from headway.models.plotting.fits import fit_figure
+
+        return fit_figure(self)
+
+
+def fit_model(
+    model: Model,
+    measurements: Measurements,
+    free: Sequence[str],
+    x: str | None = None,
+    y: str | None = None,
+    within: Range = ALL,
+    bounds: Mapping[str, tuple[float, float]] | None = None,
+    loss: Loss = Loss.LINEAR,
+    starts: int = STARTS,
+    rounds: int = 0,
+    seen: Callable[[], None] = _ignore,
+) -> Fit:
+    r"""Determine parameters of a model from measurements, by least squares of relative errors.
+
+    sum ((predicted - measured) / sigma)**2 with sigma = measured * sqrt(0.02**2 + r**2), r the
+    standard error of rounding to the printed digits, relative. Values at which a measured load
+    is not sustained are never taken.
+
+    Parameters
+    ----------
+    model
+        Values of the free parameters are where the search starts.
+    measurements
+        As for `Model.compare`; a closed model takes a curve of throughput too.
+    free
+        Names of the parameters to determine.
+    x, y, within
+        Columns of load and output, and the range of load that counts.
+    bounds
+        Narrower bounds of free parameters [SI].
+    loss
+        How residuals count; linear is least squares.
+    starts
+        How many starts are followed at most.
+    rounds, seen
+        Rounds of bootstrap for the intervals, and what to call after each.
+
+    Raises
+    ------
+    UnknownParameter, InvalidParameter, MeasurementError, Saturated
+        For free parameters that the model lacks, fewer points than parameters, equal loads or
+        values, and models that cannot sustain the measured loads.
+
+    Examples
+    --------
+    >>> from headway.models import ModelGraph
+    >>> from headway.queueing import MM1
+    >>> one = ModelGraph("one").declare("s").station("cpu", MM1("s")).at(s=1.0)
+    >>> text = "throughput_ops_s,response_ms\n10,11.11\n50,20.00\n90,100.0\n"
+    >>> found = fit_model(one, Measurements.parse(text, "curve"), ["s"])
+    >>> round(found.values["s"], 6)
+    0.01
+    """
+    bounded = _bounded(model, bounds or {})
+    kept = _within(measurements, bounded, x, y, within)
+    solved = problem(bounded, match(bounded, kept, x, y), free, measurements.source, loss)
+    found = search(solved, starts)
+    values = dict(zip(free, map(float, found.free), strict=True))
+    fitted = bounded.at(values)
+    samples = bootstrap(solved, found, rounds, seen) if rounds else np.zeros((0, len(free)))
+    comparison = compare(fitted, kept, x, y)
+    return Fit(bounded, fitted, kept, comparison, solved, found, samples)
+
+
+def _bounded(model: Model, bounds: Mapping[str, tuple[float, float]]) -> Model:
+    """Give parameters narrower bounds; a value outside moves to the nearer one."""
+    parameters = dict(model.parameters)
+    for name, (low, high) in bounds.items():
+        model.at({name: low}).at({name: high})
+        old = parameters[name]
+        value = None if old.value is None else float(np.clip(old.value, low, high))
+        parameters[name] = replace(old, value=value, minimum=low, maximum=high)
+    return replace(model, parameters=parameters)
+
+
+def _within(
+    measurements: Measurements, model: Model, x: str | None, y: str | None, within: Range
+) -> Measurements:
+    """Leave out the rows whose load is not in the range."""
+    if within == ALL:
+        return measurements
+    load = match(model, measurements, x, y).load
+    whole = measurements.column(load.header)
+    inside = within.holds(whole.values)
+    if not inside.any():
+        low, high = within.low, within.high
+        msg = f"{measurements.source}: no load lies between {low:g} and {high:g}"
+        raise MeasurementError(msg)
+    return measurements.only(inside)

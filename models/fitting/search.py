@@ -1,0 +1,280 @@
+"""Looking for the best values: from many starts, over decades, and over whole numbers."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from headway.errors import Saturated
+from headway.kinds import FloatArray
+from headway.models.fitting.problem import Problem
+
+STARTS = 12
+_DECADES = 2.0  # to each side of the initial value that random starts come from
+_DRAWS = 48  # random starts looked at; the best of them are followed
+_AGREEING = 3  # runs that end alike before the rest is left out
+_ALIKE = 1e-6  # relative difference of two costs that count as one
+_HALVINGS = 60
+_FEW = 5  # free parameters up to which random starts find the best fit
+_KICKS = 6  # for each parameter beyond those
+_LOST = 4.0  # logarithms below its initial value from which a parameter fell to nothing
+_AT_BOUND = 1e-6  # relative distance to a bound within which a value lies at it
+
+
+@dataclass(frozen=True)
+class Found:
+    """The end of a search.
+
+    Parameters
+    ----------
+    free
+        Values of the free parameters.
+    cost
+        Half the sum of squared residuals, by the loss.
+    at_bound
+        Which values lie at a bound.
+    """
+
+    free: FloatArray
+    cost: float
+    at_bound: Any
+
+
+def search(problem: Problem, starts: int = STARTS) -> Found:
+    """Find the values that fit best.
+
+    Parameters
+    ----------
+    problem
+        What to fit.
+    starts
+        How many starts are followed at most; 1 follows the initial values only.
+
+    Raises
+    ------
+    Saturated
+        If no values were found at which the model sustains every measured load.
+    """
+    if problem.whole:
+        return _over_whole(problem, starts)
+    if not problem.names:
+        return Found(np.array([]), _cost(problem, np.array([])), np.array([], bool))
+    best: Found | None = None
+    alike = 0
+    for start in _starts(problem, starts):
+        found = polish(problem, _by_ratios(problem, start))
+        if best is None or found.cost < best.cost * (1 - _ALIKE):
+            best, alike = found, 1
+        elif found.cost <= best.cost * (1 + _ALIKE) + 1e-20:
+            alike += 1
+        if alike >= _AGREEING:
+            break
+    assert best is not None  # noqa: S101 - there is always one start
+    return _kicked(problem, best) if starts > 1 else best
+
+
+def _kicked(problem: Problem, best: Found) -> Found:
+    """Leave a valley by random kicks, and stay where it is deeper.
+
+    Few parameters have few valleys, which random starts find. With many, deeper ones lie near
+    good ones; what fell to nothing on the way starts again from its initial value.
+    """
+    many = len(problem.names) - _FEW
+    random = np.random.default_rng(20_001)
+    initial = _inner(problem, feasible(problem, problem.initial))
+    for _ in range(_KICKS * max(many, 0)):
+        inner = _inner(problem, best.free)
+        lost = np.array([s.logarithmic for s in problem.scales]) & (inner < initial - _LOST)
+        kicked = np.where(lost, initial, inner) + random.normal(size=len(inner))
+        start = _between(problem, best.free, _outer(problem, kicked))
+        best = min(best, polish(problem, start), key=lambda found: found.cost)
+    return best
+
+
+def _starts(problem: Problem, count: int) -> list[FloatArray]:
+    """The initial values, and the best of many random ones, all of them sustained."""
+    first = feasible(problem, problem.initial)
+    if count <= 1:
+        return [first]
+    random = np.random.default_rng(20_000)
+    inner = _inner(problem, first)
+    width = np.array([_DECADES * np.log(10) if s.logarithmic else 1.0 for s in problem.scales])
+    draws = inner + width * random.uniform(-1, 1, (_DRAWS, len(inner)))
+    points = [_between(problem, first, _outer(problem, draw)) for draw in draws]
+    ranked = sorted(points, key=partial(_log_cost, problem))
+    return [first, *ranked[: count - 1]]
+
+
+def feasible(problem: Problem, free: FloatArray) -> FloatArray:
+    """Shrink or stretch values until the model sustains every measured load.
+
+    Raises
+    ------
+    Saturated
+        If that does not help.
+    """
+    if np.isfinite(problem.predict(free)).all():
+        return free
+    chosen = [np.arange(len(free)) == k for k in range(len(free))]
+    for halvings in range(1, _HALVINGS):
+        for marks in (*chosen, np.ones(len(free), bool)):
+            for factor in (0.5**halvings, 2.0**halvings):
+                tried = _clipped(problem, np.where(marks, free * factor, free))
+                if np.isfinite(problem.predict(tried)).all():
+                    return tried
+    name = problem.model.name
+    msg = (
+        f"{name} saturates below the highest measured load whatever {', '.join(problem.names)} "
+        "are; free a service time, or raise the servers"
+    )
+    raise Saturated(msg)
+
+
+def _between(problem: Problem, inside: FloatArray, wanted: FloatArray) -> FloatArray:
+    """Go from sustained values towards others as far as all loads stay sustained."""
+    start, end = _inner(problem, inside), _inner(problem, wanted)
+    for share in 0.7 ** np.arange(12):
+        tried = _outer(problem, start + share * (end - start))
+        if np.isfinite(problem.predict(tried)).all():
+            return tried
+    return inside
+
+
+def _inner(problem: Problem, free: FloatArray) -> FloatArray:
+    return np.array([s.inner(v) for s, v in zip(problem.scales, free, strict=True)])
+
+
+def _outer(problem: Problem, inner: FloatArray) -> FloatArray:
+    return np.array([s.outer(v) for s, v in zip(problem.scales, inner, strict=True)])
+
+
+def _clipped(problem: Problem, free: FloatArray) -> FloatArray:
+    low, high = _bounds(problem)
+    return np.clip(free, low, high)
+
+
+def _bounds(problem: Problem) -> tuple[FloatArray, FloatArray]:
+    return np.array([s.low for s in problem.scales]), np.array([s.high for s in problem.scales])
+
+
+def _cost(problem: Problem, free: FloatArray) -> float:
+    return 0.5 * float(np.sum(problem.residuals(free) ** 2))
+
+
+def _log_cost(problem: Problem, free: FloatArray) -> float:
+    """Rank starts by ratios, which far away tell more than differences."""
+    with np.errstate(all="ignore"):
+        ratio = np.log(problem.predict(free) / problem.measured)[problem.used]
+    return float(np.sum(ratio**2)) if np.isfinite(ratio).all() else np.inf
+
+
+def _by_ratios(problem: Problem, start: FloatArray) -> FloatArray:
+    """Search by logarithms of ratios, which leads from far away."""
+    from scipy.optimize import least_squares
+
+    relative = (problem.measured / problem.sigma)[problem.used]
+
+    def residuals(inner: FloatArray) -> FloatArray:
+        predicted = problem.predict(_outer(problem, inner))
+        if not (np.isfinite(predicted) & (predicted > 0)).all():
+            return np.full(relative.shape, np.inf)
+        return np.asarray(np.log(predicted / problem.measured)[problem.used] * relative)
+
+    def jacobian(inner: FloatArray) -> FloatArray:
+        free = _outer(problem, inner)
+        predicted = problem.predict(free)[problem.used]
+        slopes = problem.slopes(free)[problem.used] * (relative / predicted)[:, None]
+        stretch = [v if s.logarithmic else 1.0 for s, v in zip(problem.scales, free, strict=True)]
+        return np.asarray(slopes * np.array(stretch))
+
+    inner = _inner(problem, start)
+    if not np.isfinite(residuals(inner)).all():
+        return start
+    result = least_squares(residuals, inner, jacobian, max_nfev=100, xtol=1e-6, ftol=1e-6)
+    return _outer(problem, result.x)
+
+
+def polish(problem: Problem, start: FloatArray) -> Found:
+    """Follow one start to its end in the parameters' own units, within their bounds.
+
+    Steps to values at which a measured load is not sustained are never taken, so the
+    saturation point stays above every measured load.
+    """
+    from scipy.optimize import least_squares
+
+    if not problem.names:
+        return Found(start, _cost(problem, start), np.array([], bool))
+    low, high = _bounds(problem)
+    inside = np.clip(start, low * (1 + 1e-12) + 1e-300, high)
+    result = least_squares(
+        problem.residuals,
+        inside,
+        problem.jacobian,
+        bounds=(low, high),
+        x_scale=np.maximum(np.abs(inside), 0.01 * np.abs(problem.initial) + 1e-12),
+        loss=problem.loss.value,
+        xtol=1e-12,
+        ftol=1e-12,
+        gtol=1e-12,
+        max_nfev=300,
+    )
+    width = np.maximum(np.abs(np.where(np.isfinite(low), low, 0)), np.abs(problem.initial))
+    with np.errstate(invalid="ignore"):
+        near = (result.x - low < _AT_BOUND * width) | (high - result.x < _AT_BOUND * width)
+    return Found(result.x, float(result.cost), near)
+
+
+def _over_whole(problem: Problem, starts: int) -> Found:
+    """Look for the best whole number: from the best fraction on, or by steps of doubling."""
+    name = problem.whole[0]
+    index = problem.names.index(name)
+    scale = problem.scales[index]
+    low, high = max(1, round(scale.low)), min(scale.high, _MOST)
+    ends: dict[int, Found] = {}
+    first, factor = problem.initial[index], 2.0
+    if problem.relaxed:
+        relaxed = search(replace(problem, whole=()), starts).free
+        first, factor, problem, starts = relaxed[index], 1.0, problem.starting(relaxed), 1
+
+    def at(count: int) -> float:
+        if count not in ends:
+            ends[count] = _held(problem, name, count, starts if not ends else 2)
+        return ends[count].cost
+
+    best = _climb(at, round(min(max(first, low), high)), (low, high), factor)
+    found = ends[best]
+    edge = best in (low, high) and problem.model.parameters[name].maximum < np.inf
+    return Found(
+        np.insert(found.free, index, float(best)),
+        found.cost,
+        np.insert(found.at_bound, index, edge),
+    )
+
+
+def _held(problem: Problem, name: str, count: int, starts: int) -> Found:
+    try:
+        return search(problem.holding(name, float(count)), starts)
+    except Saturated:
+        width = len(problem.names) - 1
+        return Found(np.full(width, np.nan), np.inf, np.zeros(width, bool))
+
+
+_MOST = 1 << 20
+
+
+def _climb(
+    at: Callable[[int], float], best: int, limits: tuple[float, float], factor: float
+) -> int:
+    """Minimise over whole numbers, from steps by a half or double down to steps of one."""
+    while True:
+        near = {max(round(best / factor), 1), round(best * factor), best - 1, best + 1}
+        tried = [n for n in sorted(near) if limits[0] <= n <= min(limits[1], _MOST)]
+        better = min([best, *tried], key=at)
+        if at(better) < at(best) * (1 - _ALIKE):
+            best = better
+        elif factor > 1 + 1 / best and factor > 1.02:
+            factor = factor**0.5
+        else:
+            return best

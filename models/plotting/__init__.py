@@ -1,0 +1,1 @@
+"""Answers drawn, as matplotlib Figures without global state."""

@@ -1,0 +1,90 @@
+"""Bars of a balance: one panel a phase, one group a machine, one bar a resource."""
+
+import math
+from typing import Any
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from headway.models.machine_balance import Balance, Bars
+from headway.models.plotting.pieces import HATCHES, light_grid, plain_log_axis, style
+
+
+def balance_figure(found: Balance) -> Figure:
+    """Draw the load that fills each resource, on a logarithmic axis, the least one marked."""
+    phases = list(dict.fromkeys(phase for bars in found.machines for phase in bars.phases))
+    resources = list(dict.fromkeys(x.resource for bars in found.machines for x in bars.limits))
+    width = max(6.0, 1.2 + 1.1 * len(found.machines))
+    figure = Figure(figsize=(width, 0.8 + 2.9 * len(phases)), layout="constrained")
+    panels = figure.subplots(len(phases), 1, sharex=True, sharey=True, squeeze=False)[:, 0]
+    for axes, phase in zip(panels, phases, strict=True):
+        for index, bars in enumerate(found.machines):
+            _draw_group(axes, index, bars, phase, resources)
+        plain_log_axis(axes)
+        axes.set_ylim(*_ends(found))
+        axes.set_ylabel(f"{phase} saturation [{found.machines[0].unit}]".strip())
+        light_grid(axes)
+        axes.grid(visible=False, axis="x")
+    panels[0].set_title(_name_machines(panels[-1], found))
+    _legend(figure, resources)
+    return figure
+
+
+def _draw_group(axes: Any, place: int, bars: Bars, phase: str, resources: list[str]) -> None:
+    """Draw one machine's bars around its place, those of unused resources left out."""
+    ranked = bars.order(phase)
+    used = [x for x in bars.limits if x.phase == phase and math.isfinite(x.load)]
+    step = 0.8 / len(resources)
+    for index, limit in enumerate(used):
+        first = limit == ranked[0]
+        axes.bar(
+            place + (index - (len(used) - 1) / 2) * step,
+            limit.load / bars.unit.scale,
+            0.9 * step,
+            color=style(resources.index(limit.resource)).colour,
+            hatch=_hatch(resources.index(limit.resource)),
+            edgecolor="black" if first else "white",
+            linewidth=2 if first else 0,
+        )
+
+
+def _hatch(place: int) -> str:
+    """The filling of a resource, which tells it apart in grey."""
+    return HATCHES[place % len(HATCHES)]
+
+
+def _ends(found: Balance) -> tuple[float, float]:
+    """Ends of the axis: above the greatest load, and low enough that the least is still a bar."""
+    loads = [x.load / b.unit.scale for b in found.machines for x in b.limits]
+    used = [load for load in loads if 0 < load < math.inf]
+    return float(10.0 ** math.floor(math.log10(min(used) / 2))), 1.3 * max(used)
+
+
+def _name_machines(axes: Any, found: Balance) -> str:
+    """Write the machines below the axis; give back the model that they have in common."""
+    titles = [bars.title for bars in found.machines]
+    common = titles[0].partition(" (")[0]
+    if len(titles) > 1 and all(title.startswith(f"{common} (") for title in titles):
+        titles = [title.removeprefix(f"{common} (").rstrip(")") for title in titles]
+    slant = 30 if len(titles) > 3 else 0
+    axes.set_xticks(
+        np.arange(len(titles)), titles, rotation=slant, ha="right" if slant else "center"
+    )
+    return common
+
+
+def _legend(figure: Figure, resources: list[str]) -> None:
+    from matplotlib.patches import Patch
+
+    marks = [
+        Patch(
+            facecolor=style(index).colour,
+            hatch=_hatch(index),
+            edgecolor="white",
+            linewidth=0,
+            label=name,
+        )
+        for index, name in enumerate(resources)
+    ]
+    marks.append(Patch(facecolor="white", edgecolor="black", label="full first"))
+    figure.legend(handles=marks, loc="outside upper center", ncols=3, frameon=False)

@@ -1,0 +1,301 @@
+"""Figures of answers, as matplotlib Figures without global state: dots measured, lines modelled."""
+
+import io
+from pathlib import Path
+from typing import Any
+
+import matplotlib
+import numpy as np
+from matplotlib.figure import Figure
+
+from headway.errors import InvalidParameter
+from headway.kinds import FloatArray
+from headway.models.answers import swept
+from headway.models.comparison import Comparison
+from headway.models.model import Model
+from headway.models.plotting.pieces import (
+    MEASURED,
+    MODELLED,
+    QUIET,
+    axis_label,
+    draw_curve,
+    draw_points,
+    draw_residuals,
+    draw_saturation,
+    legend,
+    light_grid,
+    outside_legend,
+    style,
+    visible,
+)
+from headway.models.signatures.sfs import MeasuredSignature
+from headway.models.solution import Solution
+from headway.models.tables import scale_of
+from headway.models.units import Unit, unit
+
+_CURVE_POINTS = 400
+_NEAR = 1.15  # a saturation point that much beyond the data is drawn
+_MOST_INSIDE = 6  # series that a legend inside the axes holds
+
+
+def comparison_figure(comparison: Comparison) -> Figure:
+    """Draw measured points, the model, both regression lines, and relative residuals below."""
+    figure = Figure(figsize=(7, 6), layout="constrained")
+    upper, lower = curve_and_residuals(figure, comparison)
+    model = comparison.model
+    shown = shown_unit(comparison)
+    x = comparison.load.values / comparison.load.unit.scale
+    _draw_model(upper, comparison, shown)
+    draw_points(upper, x, comparison.measured.values / shown.scale)
+    _draw_lines(upper, comparison, shown)
+    top = max(comparison.measured.values.max(), _finite_top(comparison)) / shown.scale
+    upper.set_ylim(0, 1.15 * float(top))
+    upper.set_title(f"{title_of(model)}: predicted against measured")
+    legend(upper)
+    draw_residuals(lower, x, comparison.relative_error)
+    return figure
+
+
+def title_of(model: Model) -> str:
+    """A model's name and preset."""
+    return model.name + (f" ({model.preset})" if model.preset else "")
+
+
+def shown_unit(comparison: Comparison) -> Unit:
+    """The unit to draw what was measured in."""
+    meant = comparison.model.meaning(comparison.output).unit
+    return scale_of(comparison.measured.values, meant)
+
+
+def curve_and_residuals(figure: Figure, comparison: Comparison) -> tuple[Any, Any]:
+    """Two panels over one load: the curve above, relative errors below."""
+    upper, lower = figure.subplots(2, 1, sharex=True, height_ratios=[3, 1])
+    upper.set_ylabel(axis_label(comparison.output, shown_unit(comparison)))
+    lower.set_xlabel(axis_label(comparison.load.name, comparison.load.unit))
+    for axes in (upper, lower):
+        light_grid(axes)
+    return upper, lower
+
+
+def _finite_top(comparison: Comparison) -> float:
+    return float(comparison.predicted[np.isfinite(comparison.predicted)].max(initial=0.0))
+
+
+def _draw_model(axes: Any, comparison: Comparison, shown: Unit) -> None:
+    """Draw the model between the measured loads, where nothing but the load varies."""
+    name, load = _load_parameter(comparison), comparison.load
+    others = [n for n, v in comparison.model.inputs.items() if n != name and np.ndim(v)]
+    if others or name is None:
+        x = load.values / load.unit.scale
+        axes.plot(x, comparison.predicted / shown.scale, "x", color=MODELLED, label="model")
+        return
+    dense = np.linspace(load.values.min(), load.values.max(), _CURVE_POINTS)
+    if name in ("population", "servers", "disks"):  # there are only whole ones
+        dense = np.unique(np.round(dense))
+    values = np.asarray(comparison.model.at({name: dense}).solve()[comparison.output])
+    draw_curve(axes, dense / load.unit.scale, values / shown.scale)
+    mark_saturation(axes, comparison.model, load.unit, dense.max())
+
+
+def _load_parameter(comparison: Comparison) -> str | None:
+    arrays = {n: v for n, v in comparison.model.inputs.items() if np.ndim(v)}
+    return next((n for n, v in arrays.items() if np.array_equal(v, comparison.load.values)), None)
+
+
+def mark_saturation(axes: Any, model: Model, shown: Unit, most: float) -> None:
+    """Draw the load that saturates an open model, unless it is far above the most of the data."""
+    if "arrival_rate" not in model.parameters:
+        return
+    limit = float(np.min(np.asarray(model.at(arrival_rate=most).solve().saturation_throughput)))
+    if limit < _NEAR * most:
+        draw_saturation(axes, limit / shown.scale)
+
+
+def _draw_lines(axes: Any, comparison: Comparison, shown: Unit) -> None:
+    """Draw the regression lines of both signatures over their range."""
+    load = comparison.load
+    inside = load.values[comparison.counted]
+    for name, signature in comparison.signatures.items():
+        ends = np.array([inside.min(), inside.max()])
+        height = (signature.intercept + signature.slope * ends) / shown.scale
+        colour, line = (MEASURED, "--") if name == "measured" else (MODELLED, "-.")
+        label = f"line through {name}: {signature.slope * 1e6:.1f} us per op/s"
+        axes.plot(ends / load.unit.scale, height, line, color=colour, linewidth=1, label=label)
+
+
+def solution_figure(solution: Solution) -> Figure:
+    """Draw outputs, and utilisations below, over the first swept input.
+
+    A network shows its response time, and its throughput where that is not what was swept; a
+    program shows its first output.
+    A pipeline at one operating point is drawn as a timeline of its packets.
+    """
+    names = swept(solution)
+    pipelines = solution.model.graph.algorithms.get("pipelines", {})
+    if pipelines and int(np.prod(solution.shape)) == 1:
+        from headway.models.plotting.timelines import timeline_figure
+
+        return timeline_figure(solution, next(iter(pipelines)))
+    if not names or len(solution.shape) != 1:
+        msg = f"a plot needs a swept input, such as {_sweep_example(solution.model)}"
+        raise InvalidParameter(msg)
+    outputs = _drawn_outputs(solution)
+    count = len(outputs) + bool(solution.stations)
+    figure = Figure(figsize=(7, 2 + 2 * count), layout="constrained")
+    panels = figure.subplots(count, 1, sharex=True, squeeze=False)[:, 0]
+    across = np.asarray(solution.model.inputs[names[0]], float)
+    x_unit = scale_of(across, solution.model.parameters[names[0]].unit)
+    for axes, output in zip(panels, outputs, strict=False):
+        _draw_output(axes, across / x_unit.scale, solution, output)
+    if solution.stations:
+        _draw_utilisations(panels[-1], across / x_unit.scale, solution)
+        _draw_limits(panels, outputs, solution, x_unit)
+    _draw_legends(panels, solution)
+    panels[0].set_title(title_of(solution.model))
+    panels[-1].set_xlabel(axis_label(names[0], x_unit))
+    for axes in panels:
+        light_grid(axes)
+    return figure
+
+
+def _drawn_outputs(solution: Solution) -> list[str]:
+    if not solution.stations:
+        return [solution.outputs[0]]
+    is_plain = swept(solution) == ["arrival_rate"] and not solution.saturated.any()
+    return ["response_time"] if is_plain else ["throughput", "response_time"]
+
+
+def _draw_output(axes: Any, x: FloatArray, solution: Solution, output: str) -> None:
+    values = np.asarray(solution[output], float)
+    shown = scale_of(values, solution.model.meaning(output).unit)
+    _draw_groups(axes, x, visible(values) / shown.scale, solution)
+    axes.set_ylabel(axis_label(output, shown))
+    axes.set_ylim(bottom=0)
+
+
+def _draw_limits(panels: Any, outputs: list[str], solution: Solution, x_unit: Unit) -> None:
+    """Draw the saturation throughput where it is one number and within sight."""
+    limits = np.unique(np.ravel(np.asarray(solution.saturation_throughput, float)))
+    if limits.size != 1 or not np.isfinite(limits[0]) or solution.classes:
+        return
+    reached = float(np.max(np.asarray(solution["throughput"], float)))
+    if "throughput" in outputs and reached > 0.7 * limits[0]:
+        values = np.asarray(solution["throughput"], float)
+        shown = scale_of(values, solution.model.meaning("throughput").unit)
+        place = limits[0] / shown.scale
+        panels[outputs.index("throughput")].axhline(
+            place, color=QUIET, linestyle=":", label="saturation"
+        )
+    if swept(solution)[0] == "arrival_rate" and solution.saturated.any():
+        for axes in panels[len(outputs) - 1 :]:
+            axes.axvline(limits[0] / x_unit.scale, color=QUIET, linestyle=":", label="saturation")
+
+
+def _draw_legends(panels: Any, solution: Solution) -> None:
+    """Legends where there is more than one series; one for all panels where they share it."""
+    shared = len(swept(solution)) > 1
+    for axes in panels[:1] if shared else panels:
+        labels = axes.get_legend_handles_labels()[1]
+        if len(labels) > _MOST_INSIDE:
+            outside_legend(axes)
+        elif len(labels) > 1 or shared:
+            legend(axes)
+
+
+def _sweep_example(model: Model) -> str:
+    """A sweep that this model could be given: over its load, or of what slows it down."""
+    if "arrival_rate" in model.parameters:
+        return "arrival_rate=100:1000:100"
+    if "population" in model.parameters:
+        return "population=1:100"
+    names = list(model.parameters)
+    name = next((n for n in names if n.startswith("added_")), names[0] if names else "NAME")
+    shown = model.parameters[name].unit if names else ""
+    return f"{name}=0:100:10{shown}"
+
+
+def _draw_groups(axes: Any, x: FloatArray, y: FloatArray, solution: Solution) -> None:
+    """One line for each combination of the other swept inputs."""
+    others = swept(solution)[1:]
+    inputs = solution.model.inputs
+    columns = [np.asarray(inputs[n]).tolist() for n in others]
+    keys = list(zip(*columns, strict=True)) or [()] * len(x)
+    for place, key in enumerate(dict.fromkeys(keys)):
+        mine, look = np.array([k == key for k in keys]), style(place)
+        pairs = zip(others, key, strict=True)
+        label = ", ".join(f"{n} = {solution.model.parameters[n].shown(v)}" for n, v in pairs)
+        axes.plot(
+            x[mine], y[mine], linestyle=look.line, color=look.colour, label=label or "model",
+            marker=look.marker if others else ".", markersize=4,
+        )  # fmt: skip
+
+
+def _draw_utilisations(axes: Any, x: FloatArray, solution: Solution) -> None:
+    """One line a station, or of several sweeps the busiest station of each."""
+    busy = {n: np.asarray(solution[f"{n}.utilisation"], float) for n in solution.stations}
+    axes.axhline(100, color=QUIET, linestyle=":")
+    if len(swept(solution)) > 1:
+        _draw_groups(axes, x, 100 * np.max(list(busy.values()), axis=0), solution)
+        axes.set_ylabel("utilisation, busiest [%]")
+    else:
+        used = {name: share for name, share in busy.items() if (share > 0).any()}
+        for place, (name, share) in enumerate(used.items()):
+            look = style(place)
+            axes.plot(x, 100 * share, linestyle=look.line, color=look.colour, label=name)
+        axes.set_ylabel("utilisation [%]")
+    axes.set_ylim(bottom=0)
+
+
+def signature_figure(found: MeasuredSignature) -> Figure:
+    """Draw a measured curve with its regression line."""
+    figure = Figure(figsize=(7, 4.5), layout="constrained")
+    axes = figure.subplots()
+    shown = scale_of(found.curve.response_time.values, unit("s"))
+    load, signature = found.curve.load.values, found.signature
+    response = found.curve.response_time.values / shown.scale
+    draw_points(axes, load, response)
+    inside = load[found.within.holds(load)]
+    ends = np.array([inside.min(), inside.max()])
+    height = (signature.intercept + signature.slope * ends) / shown.scale
+    label = f"line: {signature.slope * 1e6:.2f} us per op/s, r² {signature.r_squared:.3f}"
+    axes.plot(ends, height, "--", color=MODELLED, label=label)
+    draw_saturation(axes, signature.saturation_throughput, "highest measured throughput")
+    axes.set_ylim(0)
+    axes.set_xlabel(axis_label(found.curve.load.name, unit("op/s")))
+    axes.set_ylabel(axis_label("response_time", shown))
+    axes.set_title(short_source(found.curve.source))
+    legend(axes)
+    light_grid(axes)
+    return figure
+
+
+def short_source(source: str) -> str:
+    """The name of a file without its folders and the ending of a table."""
+    return source.rpartition("/")[2].removesuffix(".csv")
+
+
+FORMATS = ("svg", "png", "pdf")
+
+
+def picture_format(path: str | Path) -> str:
+    """The format that a picture's name asks for.
+
+    Raises
+    ------
+    InvalidParameter
+        For an ending that is not svg, png or pdf.
+    """
+    ending = Path(path).suffix.lstrip(".").lower()
+    if ending not in FORMATS:
+        msg = f"{path}: pictures end in .{', .'.join(FORMATS)}, not {ending or 'nothing'!r}"
+        raise InvalidParameter(msg)
+    return ending
+
+
+def picture(figure: Figure, kind: str) -> bytes:
+    """Render a figure; the same figure gives the same bytes, without date or chance."""
+    stream = io.BytesIO()
+    undated = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {"Software": None}}
+    with matplotlib.rc_context({"svg.hashsalt": "headway"}):
+        figure.savefig(stream, format=kind, dpi=150, metadata=undated[kind])
+    return stream.getvalue()

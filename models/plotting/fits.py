@@ -1,0 +1,106 @@
+"""Fits drawn: points, curve, band, and relative errors below; several servers side by side."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from headway.models.fitting.fit import Fit
+from headway.models.fitting.server import ServerFit
+from headway.models.plotting.figures import (
+    curve_and_residuals,
+    mark_saturation,
+    short_source,
+    shown_unit,
+    title_of,
+)
+from headway.models.plotting.pieces import (
+    MODELLED,
+    draw_band,
+    draw_curve,
+    draw_points,
+    draw_residuals,
+    legend,
+    light_grid,
+    outside_legend,
+    plain_log_axis,
+    style,
+)
+
+_RUNNERS_UP = 2
+_ROW = 0.21  # inches that an entry of a legend takes
+
+
+def fit_figure(fit: Fit) -> Figure:
+    """Draw measured points, the fitted curve with its 95 % band, and relative errors."""
+    return _figure(fit, ())
+
+
+def server_figure(found: ServerFit) -> Figure:
+    """Draw the chosen form of a server like a fit, and the runners-up as thin lines."""
+    names = [(form.name, fit) for form, fit in found.candidates[1 : 1 + _RUNNERS_UP]]
+    return _figure(found.best, names)
+
+
+def _figure(fit: Fit, others: Sequence[tuple[str, Fit]]) -> Figure:
+    figure = Figure(figsize=(7, 6), layout="constrained")
+    comparison = fit.comparison
+    upper, lower = curve_and_residuals(figure, comparison)
+    scale, load = shown_unit(comparison).scale, comparison.load.unit
+    x = comparison.load.values / load.scale
+    _draw_fit(upper, fit, scale)
+    for place, (name, other) in enumerate(others, 1):
+        _draw_other(upper, other, name, place, scale)
+    if fit.loads().size:
+        mark_saturation(upper, fit.model, load, float(fit.loads().max()))
+    draw_points(upper, x, comparison.measured.values / scale)
+    upper.set_ylim(0, 1.3 * float(comparison.measured.values.max()) / scale)
+    source = short_source(fit.measurements.source)
+    upper.set_title(f"{title_of(fit.model)}: fitted to {source}", fontsize="medium", wrap=True)
+    legend(upper)
+    draw_residuals(lower, x, comparison.relative_error)
+    return figure
+
+
+def _draw_fit(axes: Any, fit: Fit, scale: float) -> None:
+    unit = fit.comparison.load.unit.scale
+    loads = fit.loads()
+    if loads.size == 0:
+        x = fit.comparison.load.values / unit
+        axes.plot(x, fit.comparison.predicted / scale, "x", color=MODELLED, label="fit")
+        return
+    predicted, low, high = fit.predict(loads)
+    draw_band(axes, loads / unit, low / scale, high / scale)
+    draw_curve(axes, loads / unit, predicted / scale, "fit")
+
+
+def _draw_other(axes: Any, fit: Fit, name: str, place: int, scale: float) -> None:
+    """Draw a runner-up where it has a curve over the load."""
+    loads, look = fit.loads(), style(place)
+    if loads.size:
+        predicted = fit.predict(loads)[0] / scale
+        x = loads / fit.comparison.load.unit.scale
+        axes.plot(x, predicted, color=look.colour, linestyle=look.line, linewidth=1, label=name)
+
+
+def servers_figure(fits: Sequence[Fit]) -> Figure:
+    """Draw several servers' points and fitted curves, load as a share of each one's peak."""
+    height = max(4.5, 1 + _ROW * len(fits))
+    figure = Figure(figsize=(9, height), layout="constrained")
+    axes = figure.subplots()
+    for place, fit in enumerate(fits):
+        loads, measured = fit.comparison.load.values, fit.comparison.measured.values
+        share = 100 * loads / float(loads.max())
+        name, look = short_source(fit.measurements.source), style(place)
+        axes.plot(share, 1e3 * measured, look.marker, color=look.colour, label=name)
+        order = np.argsort(loads)
+        predicted = 1e3 * fit.comparison.predicted[order]
+        axes.plot(share[order], predicted, color=look.colour, linestyle=look.line, linewidth=1)
+    axes.set_title("marks measured, lines fitted")
+    axes.set_xlabel("share of the highest measured load [%]")
+    axes.set_ylabel("response time [ms]")
+    plain_log_axis(axes)
+    outside_legend(axes)
+    light_grid(axes)
+    return figure

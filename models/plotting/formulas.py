@@ -1,0 +1,124 @@
+"""Closed forms of a model as a picture of typeset mathematics."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from matplotlib.figure import Figure
+
+from headway.errors import InvalidParameter
+from headway.models.description import formula_names
+from headway.models.model import Model
+from headway.models.plotting.typesetting import Typesetter, bare, extent, word
+from headway.models.symbolic import symbol
+
+SIZE = 12.0
+"""Of the letters [points]."""
+
+WIDTH = 9.0
+"""Of the picture [inches]."""
+
+_MARGIN, _SPACE, _POINTS = 0.3, 9.0, 72.0  # inches; points between lines; points in an inch
+
+
+@dataclass(frozen=True)
+class _Row:
+    """A line of the picture: mathematics or words."""
+
+    text: str
+    is_mathematics: bool = True
+
+    @property
+    def extent(self) -> tuple[float, float]:
+        """Height and depth [points]."""
+        _, height, depth = extent(self.text if self.is_mathematics else "x", SIZE)
+        return height, depth
+
+
+def formula_figure(model: Model) -> Figure:
+    r"""Draw the closed form of each output, in the model's own names.
+
+    Bindings keep their names, and stand below with what else had to be named; an output
+    without a closed form says why.
+
+    Examples
+    --------
+    >>> from headway.models import catalogue_model
+    >>> print(formula_figure(catalogue_model("server-single")).texts[2].get_text())
+    $\mathrm{node.utilisation} = \mathrm{arrival\_rate} \cdot \mathrm{service\_time}$
+    """
+    rows = list(_rows(model))
+    height = sum(sum(row.extent) + _SPACE for row in rows) / _POINTS
+    tall = height + 2 * _MARGIN + 0.3
+    figure = Figure(figsize=(WIDTH, tall))
+    figure.suptitle(model.name, x=0.5, y=1 - 0.15 / tall, va="top")
+    down = _MARGIN + 0.3
+    for row in rows:
+        above, below = (points / _POINTS for points in row.extent)
+        down += above
+        text = f"${row.text}$" if row.is_mathematics else row.text
+        figure.text(_MARGIN / WIDTH, 1 - down / tall, text, fontsize=SIZE, va="baseline")
+        down += below + _SPACE / _POINTS
+    return figure
+
+
+def _rows(model: Model) -> Iterator[_Row]:
+    """Outputs first, then what their bindings and letters stand for."""
+    room = (WIDTH - 2 * _MARGIN) * _POINTS
+    setter = Typesetter(room, SIZE, {})
+    bindings = _bindings(model)
+    shown = {name: _form(model, name) for name in formula_names(model.graph)}
+    forms = {n: f.xreplace(bindings) for n, f in shown.items() if not isinstance(f, str)}
+    for name, form in forms.items():
+        if form != 0:
+            yield from map(_Row, setter.lines(name, form))
+    yield from _where(forms, bindings, setter)
+    reasons = {f for f in shown.values() if isinstance(f, str)}
+    for reason in sorted(reasons):
+        without = ", ".join(name for name, form in shown.items() if form == reason)
+        yield _Row(f"{without}: {reason}", is_mathematics=False)
+
+
+def _where(forms: dict[str, Any], bindings: dict[Any, Any], setter: Typesetter) -> Iterator[_Row]:
+    """The bindings that the forms use, and the letters."""
+    rows = []
+    for form, name in _used(list(forms.values()), bindings).items():
+        rows += setter.lines(name.name, form)
+    defined = 0
+    while defined < len(setter.named):  # a definition may need further letters
+        part, letter = list(setter.named.items())[defined]
+        rows += setter.lines(letter.name, part)
+        defined += 1
+    if rows:
+        yield _Row(word("where"))
+        yield from map(_Row, rows)
+
+
+def _used(forms: list[Any], bindings: dict[Any, Any]) -> dict[Any, Any]:
+    """Bindings that forms use, and those that these use, each in terms of the others."""
+    found: dict[Any, Any] = {}
+    names = {name for form in forms for name in form.free_symbols}
+    for form, name in bindings.items():
+        others = {f: n for f, n in bindings.items() if n != name}
+        if name in names and name not in found.values():
+            found[form.xreplace(others)] = name
+            names |= form.xreplace(others).free_symbols
+    return found
+
+
+def _form(model: Model, name: str) -> Any:
+    """The closed form, or words why there is none."""
+    try:
+        return bare(model.closed_form(name))
+    except InvalidParameter as error:
+        return str(error)
+
+
+def _bindings(model: Model) -> dict[Any, Any]:
+    """What bindings stand for, by form, the longest first, so that the widest is named."""
+    found = {}
+    for name in model.graph.bindings:
+        form = _form(model, name)
+        if not isinstance(form, str) and not form.is_Atom:
+            found[form] = symbol(name)
+    return dict(sorted(found.items(), key=lambda item: -item[0].count_ops()))

@@ -1,0 +1,90 @@
+"""Pictures of LogP signatures and of times by message size: dots measured, lines modelled."""
+
+from typing import Any
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from headway.kinds import FloatArray
+from headway.loggp.signature import issue_cost
+from headway.loggp.sizefit import Line
+from headway.loggp.sizes import SizeSeries
+from headway.models.plotting.figures import short_source
+from headway.models.plotting.pieces import (
+    MEASURED,
+    MODELLED,
+    axis_label,
+    legend,
+    light_grid,
+    outside_legend,
+    plain_log_axis,
+    style,
+)
+from headway.models.signatures.loggp import MeasuredSizes
+from headway.models.signatures.logp import MeasuredLogp
+from headway.models.units import readable, unit
+
+_MOST_DELAYS = 7
+
+
+def logp_figure(found: MeasuredLogp) -> Figure:
+    """Draw the mean cost of a request over the burst size, a colour for each delay."""
+    figure = Figure(figsize=(7, 4.5), layout="constrained")
+    axes = figure.subplots()
+    dense = _dense(found.burst_size)
+    machine = found.found.machine()
+    for place, delay in enumerate(np.unique(found.delay)[:_MOST_DELAYS]):
+        mine, look = found.delay == delay, style(place)
+        axes.plot(
+            found.burst_size[mine], found.cost[mine] * 1e6, look.marker, color=look.colour,
+            markersize=4, label=f"delay {delay * 1e6:.4g} us",
+        )  # fmt: skip
+        modelled = issue_cost(machine, dense, float(delay), found.window)
+        axes.plot(dense, modelled * 1e6, color=look.colour, linestyle=look.line, linewidth=1)
+    axes.set_xscale("log", base=2)
+    axes.set_ylim(bottom=0)
+    axes.set_xlabel("burst size [requests]")
+    axes.set_ylabel("cost of a request [us]")
+    axes.set_title(f"{short_source(found.source)}: marks measured, lines by what was read off")
+    outside_legend(axes)
+    light_grid(axes)
+    return figure
+
+
+def _dense(bursts: FloatArray) -> Any:
+    """Whole numbers from one to the largest burst, evenly spaced by ratio."""
+    return np.unique(np.geomspace(1, bursts.max(), 80).round().astype(int))
+
+
+def sizes_figure(found: MeasuredSizes) -> Figure:
+    """Draw each series over message size, with its lines and the breaks."""
+    count = len(found.series)
+    figure = Figure(figsize=(7, 1.5 + 2.5 * count), layout="constrained")
+    panels = figure.subplots(count, 1, sharex=True, squeeze=False)[:, 0]
+    for axes, one in zip(panels, found.series, strict=True):
+        _draw_series(axes, one, found.fit.lines[one.name])
+        for place, brink in enumerate(found.fit.breaks):
+            low, high = brink.interval or (brink.below, brink.above)
+            label = "break" if place == 0 else None
+            axes.axvspan(low, high, color="0.85", zorder=0, label=label)
+    legend(panels[0])
+    panels[-1].set_xlabel("message size [B]")
+    panels[0].set_title(short_source(found.source))
+    return figure
+
+
+def _draw_series(axes: Any, one: SizeSeries, lines: tuple[Line, ...]) -> None:
+    shown = readable(unit("s").dimension, float(np.median(one.centre)))
+    sizes = np.repeat(one.size, one.time.shape[1])
+    axes.plot(
+        sizes, one.time.ravel() / shown.scale, ".", color="0.6", markersize=3, label="measured"
+    )
+    axes.plot(one.size, one.centre / shown.scale, "o", color=MEASURED, markersize=4, label="median")
+    for place, line in enumerate(lines):
+        across = np.geomspace(line.first_size, line.last_size, 50)
+        label = "fitted line" if place == 0 else None
+        axes.plot(across, line.time(across) / shown.scale, color=MODELLED, label=label)  # type: ignore[arg-type]
+    axes.set_xscale("log", base=2)
+    plain_log_axis(axes)
+    axes.set_ylabel(axis_label(one.name, shown))
+    light_grid(axes)

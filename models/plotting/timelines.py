@@ -1,0 +1,95 @@
+"""Timelines of pipelines: when which packet holds which stage, drawn."""
+
+import math
+from typing import Any
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from headway.kinds import FloatArray
+from headway.loggp.pipeline import Pipeline, Stage, Timeline
+from headway.models.plotting.pieces import MODELLED, PALETTE
+from headway.models.solution import Solution
+from headway.models.units import readable, unit
+
+MOST_PACKETS = 24
+"""Packets that a picture shows; more would be too thin to see."""
+
+_TURNS = (MODELLED, PALETTE[5])  # dark and light, to be told apart in grey
+_LABELLED = 12  # packets whose number still fits into its box
+
+
+def timeline_figure(solution: Solution, name: str) -> Figure:
+    """Draw the first packets of a transfer through a pipeline, and the bubbles between them.
+
+    Parameters
+    ----------
+    solution
+        Of one operating point.
+    name
+        The pipeline's name in the model.
+    """
+    stages = solution.model.graph.algorithms["pipelines"][name].labels
+    timeline, packets = _timeline(solution, name, stages)
+    shown = readable(unit("s").dimension, timeline.total_time / 10)
+    figure = Figure(figsize=(8, 1.2 + 0.55 * len(stages)), layout="constrained")
+    axes = figure.subplots()
+    for row in range(len(stages)):
+        _draw_stage(axes, row, timeline.start[row], timeline.end[row], shown.scale)
+    axes.set_yticks(range(len(stages)), stages)
+    axes.invert_yaxis()
+    axes.set_xlabel(f"time [{shown}]")
+    axes.set_title(_title(solution, name, packets))
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.set_xlim(left=0)
+    axes.legend(frameon=False, loc="upper right")
+    return figure
+
+
+def _timeline(solution: Solution, name: str, labels: tuple[str, ...]) -> tuple[Timeline, int]:
+    """Follow the first packets of the transfer; also how many there are in all."""
+    values = solution.values
+    numbers = (values[f"{name}.occupancy"], values[f"{name}.gap_per_byte"])
+    stages = tuple(
+        Stage(label, *(float(np.ravel(number)[0]) for number in pair))
+        for label, *pair in zip(labels, *numbers, strict=True)
+    )
+    transfer, packet = (float(np.ravel(values[f"{name}.{k}"])[0]) for k in ("transfer", "packet"))
+    size = min(packet, transfer)
+    packets = math.ceil(transfer / size)
+    sizes = np.full(min(packets, MOST_PACKETS), size)
+    if sizes.size == packets:
+        sizes[-1] = transfer - (packets - 1) * size
+    return Pipeline(stages).timeline(sizes), packets
+
+
+def _draw_stage(axes: Any, row: int, start: FloatArray, end: FloatArray, scale: float) -> None:
+    """Draw a stage's packets as boxes, and its bubbles as hatched ones."""
+    begun, width = start / scale, (end - start) / scale
+    colours = [_TURNS[packet % 2] for packet in range(start.size)]
+    axes.barh(np.full(start.size, row), width, left=begun, color=colours, height=0.7)
+    idle = np.maximum(start[1:] - end[:-1], 0.0) / scale
+    axes.barh(
+        np.full(idle.size, row), idle, left=end[:-1] / scale, height=0.7, color="none",
+        edgecolor="0.6", hatch="////", linewidth=0, label="bubble" if row == 0 else None,
+    )  # fmt: skip
+    if start.size <= _LABELLED:
+        widest = end.max() / scale
+        for packet in np.flatnonzero(width > 0.02 * widest):
+            middle = begun[packet] + width[packet] / 2
+            axes.text(
+                middle,
+                row,
+                str(packet + 1),
+                ha="center",
+                va="center",
+                color=("white", "black")[packet % 2],
+            )
+
+
+def _title(solution: Solution, name: str, packets: int) -> str:
+    model = solution.model
+    preset = f" ({model.preset})" if model.preset else ""
+    many = f"first {MOST_PACKETS} of {packets} packets"
+    count = many if packets > MOST_PACKETS else f"{packets} packet{'s' if packets > 1 else ''}"
+    return f"{model.name}{preset}: {name}, {count}"

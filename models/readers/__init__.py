@@ -1,0 +1,1 @@
+"""Readers of measured files, recognised by their content."""

@@ -1,0 +1,1 @@
+"""Reports: one page with all that is known of a model held against data."""

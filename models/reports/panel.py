@@ -1,0 +1,288 @@
+"""The what-if panel: a model's closed form as JavaScript, and the controls of its parameters."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+import numpy as np
+
+from headway.errors import HeadwayError
+from headway.models.comparison import Comparison
+from headway.models.model import Model
+from headway.models.parameters import Parameter
+from headway.models.reports.report import Report
+from headway.models.reports.words import rate_unit
+from headway.models.steps import losing
+from headway.models.tables import scale_of
+from headway.models.units import Unit
+
+MOST_CHARACTERS = 100_000
+"""A longer closed form is not carried by a page."""
+
+_AGREEMENT = 1e-9  # of the closed form with the solver at the measured points
+_WIDTH = 4.0  # a slider goes from a quarter of a value to its fourfold
+_FROM_ZERO = 100.0  # and, where that is zero, to this many of its unit
+_NO_FORM = (HeadwayError, TypeError, ValueError, AttributeError, ArithmeticError)
+
+
+class Role(StrEnum):
+    """What a parameter is to the panel's curve."""
+
+    LOAD = "load"
+    DATA = "data"
+    PARAMETER = "parameter"
+
+
+@dataclass(frozen=True)
+class Control:
+    """A slider and a number for one parameter; ends and bounds in SI.
+
+    Parameters
+    ----------
+    parameter
+        Which one, at the operating point.
+    unit
+        The unit it is shown in.
+    low, high
+        Ends of the slider.
+    is_whole
+        Whether only whole numbers make sense.
+    role
+        Load, set by the data row by row, or free.
+    """
+
+    parameter: Parameter
+    unit: Unit
+    low: float
+    high: float
+    is_whole: bool
+    role: Role
+
+    @property
+    def value(self) -> float:
+        """SI value at the start."""
+        return float(self.parameter.value)  # type: ignore[arg-type]
+
+    def document(self) -> dict[str, Any]:
+        """What the page's script needs; bounds that there are not are null."""
+        bounds = (self.parameter.minimum, self.parameter.maximum)
+        low, high = (end if np.isfinite(end) else None for end in bounds)
+        return {
+            "name": self.parameter.name,
+            "unit": str(self.unit),
+            "scale": self.unit.scale,
+            "value": self.value,
+            "low": self.low,
+            "high": self.high,
+            "minimum": low,
+            "maximum": high,
+            "whole": self.is_whole,
+            "role": self.role,
+        }
+
+
+@dataclass(frozen=True)
+class Panel:
+    """A panel that a page can carry.
+
+    Parameters
+    ----------
+    script
+        A JavaScript function `closedForm` of an array of SI values in the order of the controls:
+        the output, then the utilisation of each station.
+    controls
+        A control a parameter, the load first.
+    document
+        What else the page's script needs, for JSON.
+    """
+
+    script: str
+    controls: tuple[Control, ...]
+    document: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class NoPanel:
+    """Why a page has no panel."""
+
+    reason: str
+
+
+def panel(report: Report) -> Panel | NoPanel:
+    """Write a model's closed form as a script, or say why there is none.
+
+    Parameters
+    ----------
+    report
+        Its model is evaluated at the operating point, with the load and one parameter
+        changed at a time.
+    """
+    model, comparison = report.model, report.comparison
+    reason = _obstacle(report)
+    if reason or report.sensitivity is None:
+        return NoPanel(reason)
+    from headway.models.symbolic import bounded_symbols, closed_form
+
+    stations = [name for name in model.graph.stations if name not in losing(model.graph)]
+    outputs = [comparison.output, *(f"{name}.utilisation" for name in stations)]
+    symbols = bounded_symbols(model)
+    try:
+        forms = [closed_form(model.graph, output, symbols) for output in outputs]
+        agrees = _agrees(forms, comparison)
+    except _NO_FORM as error:
+        return NoPanel(f"there is no closed form that a page could evaluate ({error})")
+    if not agrees:
+        return NoPanel("the closed form is not exact enough here to be evaluated in a page")
+    controls = _controls(report, report.sensitivity.model)
+    try:
+        script = javascript(forms, [symbols[c.parameter.name] for c in controls])
+    except NotImplementedError:
+        return NoPanel("the closed form uses functions that a page's script does not know")
+    if len(script) > MOST_CHARACTERS:
+        return NoPanel("the closed form is too long for a page")
+    return Panel(script, controls, _document(report, controls, stations))
+
+
+def _obstacle(report: Report) -> str:
+    """What stands against a panel before any formula is looked at."""
+    if report.model.is_closed or report.model.graph.classes:
+        return f"the network is closed: it is solved by {solved_by(report)}, not by one formula"
+    if report.comparison.load_parameter is None:
+        return "no parameter of the model is the measured load"
+    if report.sensitivity is None:
+        return "the model sustains none of the measured loads"
+    return ""
+
+
+def solved_by(report: Report) -> str:
+    """The method by which a closed network was solved."""
+    solution = report.comparison.solution
+    return f"a method ({solution.approximation or solution.method})"
+
+
+def _agrees(forms: Sequence[Any], comparison: Comparison) -> bool:
+    """Hold the closed form against the solver at the measured points that are sustained."""
+    from headway.models.symbolic import numeric
+
+    symbols = sorted({s for form in forms for s in form.free_symbols}, key=str)
+    inputs = comparison.model.inputs
+    with np.errstate(all="ignore"):
+        found = numeric(list(forms), symbols)(*(np.asarray(inputs[str(s)], float) for s in symbols))
+    sustained = np.isfinite(comparison.predicted)
+    output = np.broadcast_to(np.asarray(found[0], float), sustained.shape)
+    return np.allclose(output[sustained], comparison.predicted[sustained], rtol=_AGREEMENT, atol=0)
+
+
+def javascript(forms: Sequence[Any], symbols: Sequence[Any]) -> str:
+    """Write closed forms as a JavaScript function of an array of values.
+
+    No name of the model gets into the script: parameters go by their position. Erlang's
+    formulas are functions that the caller gives.
+
+    Parameters
+    ----------
+    forms
+        SymPy expressions.
+    symbols
+        Their symbols, in the order of the array.
+
+    Raises
+    ------
+    NotImplementedError
+        For a function that JavaScript does not have.
+
+    Examples
+    --------
+    >>> from headway.models.symbolic import symbol
+    >>> print(javascript([symbol("a") / (1 - symbol("a"))], [symbol("a")]))
+    function closedForm(v, erlangB, erlangC) {
+      return [v[0]/(1 - v[0])];
+    }
+    """
+    import sympy
+
+    places = {s: sympy.Symbol(f"v[{k}]", **s.assumptions0) for k, s in enumerate(symbols)}
+    parts, results = sympy.cse(
+        [form.xreplace(places) for form in forms], symbols=sympy.numbered_symbols("t")
+    )
+    lines = [f"  const {name} = {_code(part)};" for name, part in parts]
+    returned = ", ".join(map(_code, results))
+    body = "\n".join([*lines, f"  return [{returned}];"])
+    return f"function closedForm(v, erlangB, erlangC) {{\n{body}\n}}"
+
+
+def _code(expression: Any) -> str:
+    import sympy
+
+    functions = {"ErlangB": "erlangB", "ErlangC": "erlangC"}
+    written = sympy.jscode(expression, precision=17, strict=True, user_functions=functions)
+    return " ".join(str(written).split())
+
+
+def _controls(report: Report, point: Model) -> tuple[Control, ...]:
+    """A control for each parameter, the load first."""
+    load = report.comparison.load_parameter
+    whole = _whole_numbers(report.model)
+    controls = []
+    for name, parameter in point.parameters.items():
+        is_set = np.ndim(report.model.inputs[name]) > 0
+        role = Role.LOAD if name == load else Role.DATA if is_set else Role.PARAMETER
+        low, high = _ends(parameter, whole)
+        if role is Role.LOAD:
+            low, high = (
+                max(0.0, parameter.minimum),
+                1.1 * float(report.comparison.load.values.max()),
+            )
+        unit = scale_of(np.array([float(parameter.value or 0.0)]), parameter.unit)
+        shown = report.comparison.load.unit if role is Role.LOAD else unit
+        controls.append(Control(parameter, shown, low, high, name in whole, role))
+    return tuple(sorted(controls, key=lambda c: c.role is not Role.LOAD))
+
+
+def _whole_numbers(model: Model) -> set[str]:
+    """Parameters that make up a number of servers or of places, and are whole now."""
+    parts = [
+        component.fields[part]
+        for component in model.graph.stations.values()
+        for part in ("servers", "capacity")
+        if part in component.fields
+    ]
+    names = {n for part in parts if not isinstance(part, tuple) for n in part.names}
+    values = {name: np.asarray(model.inputs[name]) for name in names & model.inputs.keys()}
+    return {name for name, value in values.items() if np.all(value == np.round(value))}
+
+
+def _ends(parameter: Parameter, whole: set[str]) -> tuple[float, float]:
+    """Where a slider begins and ends, within the parameter's bounds."""
+    value = float(parameter.value)  # type: ignore[arg-type]
+    low, high = sorted((value / _WIDTH, value * _WIDTH))
+    if value == 0:
+        low, high = 0.0, _FROM_ZERO * parameter.unit.scale
+    if parameter.name in whole:
+        low, high = max(1.0, np.floor(low)), np.ceil(high)
+    return float(max(low, parameter.minimum)), float(min(high, parameter.maximum))
+
+
+def _document(
+    report: Report, controls: Sequence[Control], stations: Sequence[str]
+) -> dict[str, Any]:
+    """Everything the page's script needs but the formula; SI numbers."""
+    comparison, model = report.comparison, report.model
+    shown = scale_of(comparison.measured.values, model.meaning(comparison.output).unit)
+    rate = rate_unit(report)
+    inputs = {c.parameter.name: c for c in controls if c.role is not Role.PARAMETER}
+    columns = {
+        name: np.broadcast_to(model.inputs[name], comparison.load.values.shape).tolist()
+        for name in inputs
+    }
+    return {
+        "controls": [c.document() for c in controls],
+        "stations": list(stations),
+        "saturates": "arrival_rate" in model.parameters and not model.graph.arrivals,
+        "output": {"name": comparison.output, "unit": str(shown), "scale": shown.scale},
+        "rate": {"unit": str(rate), "scale": rate.scale},
+        "measured": comparison.measured.values.tolist(),
+        "counted": comparison.in_range.tolist(),
+        "columns": columns,
+    }

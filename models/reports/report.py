@@ -1,0 +1,160 @@
+"""A report: what one page says of a model and the measurements it is held against."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from headway.errors import InvalidParameter
+from headway.kinds import Number
+from headway.models.comparison import Comparison, compare
+from headway.models.fitting.fit import Fit, fit_model
+from headway.models.measurements import Measurements
+from headway.models.model import Model
+from headway.models.sensitivities.effects import Sensitivity, sensitivity
+from headway.models.signatures.sfs import ALL, Range
+
+
+@dataclass(frozen=True)
+class Report:
+    """Everything that a report shows, made of answers that exist without it.
+
+    Parameters
+    ----------
+    measurements
+        What the model is held against.
+    comparison
+        The model, fitted if it was, at the measured points.
+    fit
+        Where its free parameters come from; None if none were free.
+    sensitivity
+        Of the measured output and the saturation throughput, at the operating point; None where
+        the model sustains no measured load.
+    held
+        Names of parameters whose values were set by hand.
+    command
+        What was typed to get the report.
+    """
+
+    measurements: Measurements
+    comparison: Comparison
+    fit: Fit | None
+    sensitivity: Sensitivity | None
+    held: frozenset[str] = frozenset()
+    command: str = ""
+
+    def __repr__(self) -> str:
+        points = len(self.comparison.measured.values)
+        return f"Report({self.model.name} against {self.measurements.source}, {points} points)"
+
+    @property
+    def model(self) -> Model:
+        """The model at the measured points."""
+        return self.comparison.model
+
+    @property
+    def title(self) -> str:
+        """The model's name with its preset."""
+        return self.model.name + (f" ({self.model.preset})" if self.model.preset else "")
+
+    def to_html(self) -> str:
+        """One page that needs nothing but itself; see `headway.models.reports.page`."""
+        from headway.models.reports.page import page
+
+        return page(self)
+
+
+def make_report(
+    model: Model,
+    measurements: Measurements,
+    free: Sequence[str] = (),
+    x: str | None = None,
+    y: str | None = None,
+    within: Range = ALL,
+    held: Collection[str] = (),
+    command: str = "",
+) -> Report:
+    r"""Hold a model against measurements, fit it if asked to, and differentiate it.
+
+    The operating point of the sensitivities is the measured one of median load among those
+    that the model sustains.
+
+    Parameters
+    ----------
+    model, measurements, x, y, within
+        As for `headway.models.comparison.compare`.
+    free
+        Names of parameters to fit; none to take the model as it is.
+    held
+        Names of parameters whose values were set by hand: where the data set one too, the value
+        set by hand makes the operating point.
+    command
+        What was typed to get the report, for the record.
+
+    Raises
+    ------
+    HeadwayError
+        As `compare`, `fit_model` and `sensitivity` do; the latter where `held` asks for a
+        point that the model cannot sustain.
+
+    Examples
+    --------
+    >>> from headway.models import catalogue_model
+    >>> text = "throughput_ops_s,response_ms\n300,4.2\n600,6.1\n900,10.0\n"
+    >>> raid = catalogue_model("nfs-server").with_preset("raid")
+    >>> found = make_report(raid, Measurements.parse(text, "own.csv"))
+    >>> found.sensitivity.model.inputs["arrival_rate"], found.sensitivity.bottleneck
+    (600.0, 'cpu')
+    """
+    fit = fit_model(model, measurements, free, x, y, within) if free else None
+    comparison = fit.comparison if fit else compare(model, measurements, x, y, within)
+    swept = [name for name, value in comparison.model.inputs.items() if np.ndim(value)]
+    values = {name: model.parameters[name].value for name in swept if name in held}
+    point = operating_point(comparison, {n: v for n, v in values.items() if v is not None})
+    outputs = (comparison.output, "saturation_throughput")
+    known = None if point is None else _sensitivity(point, fit, outputs)
+    return Report(measurements, comparison, fit, known, frozenset(held), command)
+
+
+def _sensitivity(point: Model, fit: Fit | None, outputs: Collection[str]) -> Sensitivity:
+    """Sensitivities at a point, with intervals where a fit gives them."""
+    if fit is None:
+        return sensitivity(point, outputs)
+    from headway.models.fitting.elasticities import elasticities
+
+    return elasticities(fit, point, outputs)
+
+
+def operating_point(comparison: Comparison, own: dict[str, Number]) -> Model | None:
+    """The model at the median of the measured loads that it sustains.
+
+    Parameters
+    ----------
+    comparison
+        Model and measurements.
+    own
+        Parameters that the data set, with the value to take instead of theirs.
+
+    Returns
+    -------
+    The model with a single value for every parameter; None where it sustains no load and
+    `own` says no other.
+    """
+    for name, value in own.items():
+        if np.ndim(value):
+            msg = f"a report is made at one operating point; {name} has several values"
+            raise InvalidParameter(msg)
+    sustained = np.flatnonzero(np.isfinite(comparison.predicted) & comparison.in_range)
+    if not sustained.size and comparison.load_parameter not in own:
+        return None
+    rows = sustained if sustained.size else np.arange(comparison.load.values.size)
+    order = rows[np.argsort(comparison.load.values[rows], kind="stable")]
+    row = int(order[len(order) // 2])
+    shape = comparison.solution.shape
+    inputs = {
+        name: float(np.ravel(np.broadcast_to(value, shape))[row])
+        for name, value in comparison.model.inputs.items()
+    }
+    if comparison.model.is_closed:  # nobody but whole jobs can circulate
+        inputs["population"] = float(max(1, round(inputs["population"])))
+    return comparison.model.at(inputs).at(own)

@@ -1,0 +1,320 @@
+"""What a report says in sentences and tables."""
+
+import csv
+import math
+import re
+from pathlib import Path
+
+import numpy as np
+
+from headway import __version__
+from headway.models.comparison_tables import comparison_tables
+from headway.models.fitting.fit import Fit
+from headway.models.fitting.tables import estimate, fit_tables, shown_unit
+from headway.models.measurements import Measurements, Observed
+from headway.models.parameters import Parameter, digits
+from headway.models.reports.report import Report
+from headway.models.sensitivities.effects import Sensitivity
+from headway.models.sensitivities.tables import sensitivity_tables
+from headway.models.shipped import data_path
+from headway.models.tables import Column, Table, four_digits
+from headway.models.units import ONE, Unit, compatible, split_header
+
+_NOTHING = 1e-6  # of a parameter's unit
+_WILD = 10.0  # relative error beyond which its size says nothing
+_LARGE = 0.1  # RMS relative error above which a page says so
+
+
+def data_table(report: Report) -> Table:
+    """Where the measurements come from: file, kind, rows, hash, source, what they disclose."""
+    data = report.measurements
+    rows = {
+        "file": Path(data.source).name,
+        "kind": data.kind,
+        "rows": _rows_used(report),
+        "columns": ", ".join([*data.columns, *data.labels]),
+        "sha256": data.sha256,
+        "source": source_note(data),
+    }
+    rows |= listed(data)
+    rows |= {fact.name.replace("_", " "): fact.printed for fact in data.facts.values()}
+    rows = {name: text for name, text in rows.items() if text}
+    return Table("Data", (Column("what", tuple(rows)), Column("value", tuple(rows.values()))))
+
+
+def _rows_used(report: Report) -> str:
+    rows, used = len(report.measurements), int(report.comparison.in_range.sum())
+    return f"{rows}, all used" if used == rows else f"{rows}, of which {used} used"
+
+
+def source_note(data: Measurements) -> str:
+    """Where a published table that ships with headway comes from; nothing for other files."""
+    path, shipped = Path(data.source).resolve(), data_path("").resolve()
+    if shipped not in path.parents:
+        return ""
+    readme = shipped / path.relative_to(shipped).parts[0] / "README.md"
+    found = re.search(r"(?ms)^Source: (.*?)(?:\n\n|\Z)", readme.read_text("utf-8"))
+    return " ".join(re.sub("[*`]", "", found[1]).split()) if found else ""
+
+
+def listed(data: Measurements) -> dict[str, str]:
+    """What the index of a published collection says of a curve that ships with headway."""
+    path = Path(data.source).resolve()
+    index = path.parent.parent / "index.csv"
+    if data_path("").resolve() not in path.parents or not index.is_file():
+        return {}
+    with index.open(encoding="utf-8", newline="") as stream:
+        rows = {row.pop("id"): row for row in csv.DictReader(stream)}
+    said = rows.get(path.stem, {})
+    named = {split_header(title): text for title, text in said.items()}
+    return {_heading(name, unit or ONE): text for (name, unit), text in named.items()}
+
+
+def parameter_table(report: Report) -> Table:
+    """Every parameter: value with its uncertainty, interval, where it comes from, meaning."""
+    rows = [_parameter_row(report, p) for p in report.model.parameters.values()]
+    titles = ("parameter", "value", "95 % interval", "from", "meaning")
+    cells = zip(*rows, strict=True) if rows else [()] * len(titles)
+    columns = [Column(t, tuple(c)) for t, c in zip(titles, cells, strict=True)]
+    shown = columns if report.fit else [c for c in columns if c.name != titles[2]]
+    return Table(f"Parameters of {report.title}", tuple(shown))
+
+
+def _parameter_row(report: Report, parameter: Parameter) -> tuple[str, ...]:
+    name, fit = parameter.name, report.fit
+    if fit is not None and name in fit.free:
+        unit = shown_unit(parameter.unit, fit.values[name])
+        value = estimate(fit, name, unit)
+        interval, origin = _interval(fit, name, unit), "fitted to the data"
+        if fit.found.at_bound[fit.free.index(name)]:
+            value, interval, origin = (
+                _bound(parameter, fit.values[name]),
+                "",
+                "fitted, at its bound",
+            )
+        return name, value, interval, origin, parameter.doc
+    numbers = np.asarray(math.nan if parameter.value is None else parameter.value, float)
+    if numbers.ndim:
+        low, high = float(numbers.min()), float(numbers.max())
+        ends = f"{digits(low / parameter.unit.scale)} to {parameter.shown(high)}"
+        shown = ends if low < high else parameter.shown(high)
+        return name, shown, "", "the data", parameter.doc
+    value = "" if parameter.value is None else parameter.shown(float(numbers))
+    return name, value, "", _origin(report, parameter), parameter.doc
+
+
+def _bound(parameter: Parameter, value: float) -> str:
+    """A bound that a fit ran into; one that stands for zero is written as zero."""
+    return parameter.shown(value if abs(value) > _NOTHING * parameter.unit.scale else 0.0)
+
+
+def _interval(fit: Fit, name: str, unit: Unit) -> str:
+    low, high = (end / unit.scale for end in fit.ci95[name])
+    ends = ["∞" if math.isinf(end) else four_digits(end) for end in (low, high)]
+    return f"{ends[0]} to {ends[1]}"
+
+
+def _origin(report: Report, parameter: Parameter) -> str:
+    """Where a value that is not fitted comes from: the user, its preset, or its own source."""
+    if parameter.name in report.held:
+        return "set by hand"
+    preset = report.model.presets.get(report.model.preset or "")
+    if preset is not None and preset.values.get(parameter.name) == parameter.value:
+        return f"preset {preset.name}" + (f": {preset.source}" if preset.source else "")
+    return parameter.source or "the model"
+
+
+def summary_tables(report: Report) -> list[Table]:
+    """Errors in sum, and what speaks for the fit."""
+    summary = comparison_tables(report.comparison)[1]
+    quality = fit_tables(report.fit)[1:] if report.fit else []
+    titles = ("Errors in sum", "Quality of the fit", "Correlations of the estimates")
+    tables = quality or [summary]
+    names = titles[1:] if quality else titles[:1]
+    return [Table(n, t.columns, t.notes) for n, t in zip(names, tables, strict=False)]
+
+
+def point_table(report: Report) -> Table:
+    """Measured, predicted and error by point."""
+    comparison = report.comparison
+    load, measured = comparison.load, comparison.measured
+    places = _decimals(measured)
+    predicted = [_fixed(v, measured.unit, places + 1) for v in comparison.predicted]
+    errors = [_signed(error) for error in comparison.relative_error]
+    columns = [
+        Column(_heading(load.name, load.unit), _as_printed(load)),
+        Column(_heading("measured", measured.unit), _as_printed(measured)),
+        Column(_heading("predicted", measured.unit), tuple(predicted)),
+        Column("error", tuple(errors)),
+    ]
+    if not comparison.in_range.all():
+        columns.append(Column("used", tuple("yes" if k else "no" for k in comparison.in_range)))
+    return Table("Measured and predicted, point by point", tuple(columns))
+
+
+def _signed(error: float) -> str:
+    """A relative error to a tenth of a percent; no minus before nothing."""
+    return f"{round(float(error), 3) + 0.0:+.1%}" if math.isfinite(error) else "-"
+
+
+def _heading(name: str, unit: Unit) -> str:
+    words = name.replace("_", " ")
+    return f"{words} [{unit}]" if unit.text else words
+
+
+def _decimals(column: Observed) -> int:
+    """Decimals that were printed, in the column's unit."""
+    step = 2 * float(np.nanmin(column.resolution)) / column.unit.scale
+    return max(0, round(-math.log10(step)))
+
+
+def _as_printed(column: Observed) -> tuple[str, ...]:
+    places = _decimals(column)
+    return tuple(_fixed(value, column.unit, places) for value in column.values)
+
+
+def _fixed(value: float, unit: Unit, places: int) -> str:
+    return f"{value / unit.scale:.{places}f}" if math.isfinite(value) else "∞"
+
+
+def sensitivity_table(found: Sensitivity) -> Table:
+    """Elasticities by output."""
+    table = sensitivity_tables(found)[0]
+    title = "Change of each output [%] per 1 % of each parameter"
+    return Table(title, table.columns, table.notes[len(found.binds[:1]) :])
+
+
+def swept_by_data(report: Report) -> list[str]:
+    """Parameters that the data set row by row."""
+    return [name for name, value in report.model.inputs.items() if np.ndim(value)]
+
+
+def derivative_table(found: Sensitivity) -> Table:
+    """Derivatives in readable units."""
+    table = sensitivity_tables(found)[1]
+    return Table("Derivatives", table.columns, table.notes)
+
+
+def operating_point_words(report: Report) -> str:
+    """Say where the sensitivities were taken."""
+    if report.sensitivity is None:
+        return (
+            "The model sustains none of the measured loads, so there is no point to take them at."
+        )
+    model, comparison = report.sensitivity.model, report.comparison
+    swept = swept_by_data(report)
+    shown = [f"{n} = {model.parameters[n].shown(float(model.inputs[n]))}" for n in swept]
+    name = comparison.load_parameter
+    is_measured = name is None or model.inputs[name] in comparison.load.values
+    what = "the median of the measured loads that the model sustains" if is_measured else "as set"
+    return f"Taken at {', '.join(shown)} ({what})."
+
+
+def bottleneck_words(report: Report) -> list[str]:
+    """What binds, in one sentence, and what binds next, in another."""
+    found = report.sensitivity
+    if found is None:
+        why = report.comparison.solution.saturation_message
+        return [f"Every measured load saturates the model: {why}."]
+    if found.bottleneck is None:
+        return [_strongest(found)]
+    rate = rate_unit(report)
+    busy = float(np.ravel(found.solution[f"{found.bottleneck}.utilisation"])[0])
+    load = _rate(float(np.ravel(found.solution.throughput)[0]), rate)
+    limits = {b.station: _rate(b.saturation_throughput, rate) for b in found.binds}
+    own = limits.pop(found.bottleneck, None)
+    ends = f" and saturates at {own}" if own else ", and nothing saturates"
+    sentences = [f"{found.bottleneck} is the bottleneck: it is {busy:.0%} busy at {load}{ends}."]
+    for name, limit in list(limits.items())[:1]:
+        sentences.append(f"Were it relieved, {name} would bind next, at {limit}.")
+    return sentences
+
+
+def rate_unit(report: Report) -> Unit:
+    """The unit that throughput was measured in, where it was, else the model's."""
+    measured, own = report.comparison.load.unit, report.model.meaning("throughput").unit
+    return measured if compatible(measured.dimension, own.dimension) else own
+
+
+def _rate(value: float, unit: Unit) -> str:
+    """Four digits, or whole numbers above a thousand."""
+    number = value / unit.scale
+    return f"{number:.0f} {unit}" if abs(number) >= 1000 else f"{number:.4g} {unit}"
+
+
+def _strongest(found: Sensitivity) -> str:
+    """A program has no stations: the parameter that matters most to its first output."""
+    output, effects = next(iter(found.effects.items()))
+    sizes = {n: e.elasticity for n, e in effects.items() if math.isfinite(e.elasticity)}
+    if not sizes:
+        return "The model has no stations, so nothing saturates."
+    name = max(sizes, key=lambda n: abs(sizes[n]))
+    words = output.replace("_", " ")
+    return (
+        f"The model has no stations, so nothing saturates; {name} matters most: "
+        f"1 % more of it changes {words} by {sizes[name]:+.2g} %."
+    )
+
+
+def warnings(report: Report) -> list[str]:
+    """What the reader has to know before believing the page."""
+    comparison, solution = report.comparison, report.comparison.solution
+    said = list(report.fit.warnings) if report.fit else []
+    if solution.approximation:
+        said.append(f"approximate: {solution.approximation}")
+    lost = int(comparison.in_range.sum() - comparison.counted.sum())
+    if lost:
+        said.append(
+            f"{lost} points are beyond saturation and not counted: {solution.saturation_message}"
+        )
+    error = comparison.summary["rms_relative_error"]
+    if report.fit and report.fit.leave_one_out_rms > max(3 * error, _LARGE):
+        missed = _percent(report.fit.leave_one_out_rms)
+        said.append(f"a point that is left out is predicted {missed} off (RMS): none is to spare")
+    if report.fit is None and error > _LARGE:
+        said.append(f"the model misses the measured curve by {error:.1%} (RMS); it was not fitted")
+    if report.fit is None and report.measurements.invalid:
+        said.append(f"{report.measurements.invalid} points are marked invalid by the benchmark")
+    return said
+
+
+def key_figures(report: Report) -> list[tuple[str, str]]:
+    """The few numbers that stand at the top."""
+    summary = report.comparison.summary
+    figures = [("RMS relative error", _percent(summary["rms_relative_error"]))]
+    if report.fit:
+        figures.append(("leave-one-out error", _percent(report.fit.leave_one_out_rms)))
+    figures.append(("largest error", _percent(summary["max_relative_error"])))
+    found = report.sensitivity
+    if found is not None and found.binds:
+        first = found.binds[0]
+        figures.append(("bottleneck", first.station))
+        limit = _rate(first.saturation_throughput, rate_unit(report))
+        figures.append(("saturates at", limit))
+    return figures
+
+
+def _percent(share: float) -> str:
+    if share > _WILD:
+        return f"above {_WILD:.0%}"
+    return f"{share:.1%}" if math.isfinite(share) else "-"
+
+
+def question(report: Report) -> str:
+    """What the page asks, in one sentence."""
+    comparison = report.comparison
+    output = comparison.output.replace("_", " ")
+    how = (
+        f"once {', '.join(report.fit.free)} are fitted"
+        if report.fit
+        else "with its values as given"
+    )
+    return (
+        f"Does the model {report.title} explain the measured {output} over "
+        f"{comparison.load.name.replace('_', ' ')}, {how}? What binds, and what would a change do?"
+    )
+
+
+def maker() -> str:
+    """What made the page."""
+    return f"headway {__version__}"

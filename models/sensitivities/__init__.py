@@ -1,0 +1,1 @@
+"""What each parameter does to each output, and what a target takes."""

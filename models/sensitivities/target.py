@@ -1,0 +1,261 @@
+"""What it would take: the value of one parameter that brings an output to a target."""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from headway.errors import InvalidParameter
+from headway.models.counts import counts
+from headway.models.model import Model
+from headway.models.names import nearest
+from headway.models.sensitivities.effects import solved
+from headway.models.solution import Solution
+from headway.models.tables import Column, Shown, Table, scale_of
+from headway.models.units import Unit, unit
+
+_DECADES = 6.0  # to each side of where a parameter is
+_GRID = 241
+_LARGEST_COUNT = 1e4
+
+
+@dataclass(frozen=True)
+class Target(Shown):
+    """What it would take: the value of one parameter that brings one output to a target.
+
+    Parameters
+    ----------
+    model
+        As it was.
+    output, wanted
+        The output and the value it should have [SI].
+    parameter, value
+        The parameter and the value that does it [SI].
+    """
+
+    model: Model
+    output: str
+    wanted: float
+    parameter: str
+    value: float
+
+    def __repr__(self) -> str:
+        return f"Target({self.output} by {self.parameter}={self.value:g})"
+
+    @property
+    def solution(self) -> Solution:
+        """The model with that value."""
+        return self.model.at({self.parameter: self.value}).solve()
+
+    def tables(self) -> list[Table]:
+        """One row: from, to, and by which factor."""
+        parameter = self.model.parameters[self.parameter]
+        now = float(np.ravel(np.asarray(self.model.inputs[self.parameter], float))[0])
+        meant = _shown_in(self.model, self.output, self.wanted)
+        factor = f"x {self.value / now:.4g}" if now else "-"
+        cells = {
+            "parameter": self.parameter,
+            "now": parameter.shown(now),
+            "needed": parameter.shown(self.value),
+            "factor": factor,
+        }
+        target = f"{self.wanted / meant.scale:.6g} {meant}".strip()
+        title = f"{self.model.name}: what it takes for {self.output} of {target}"
+        return [Table(title, tuple(Column(name, (cell,)) for name, cell in cells.items()))]
+
+    def rows(self) -> list[dict[str, Any]]:
+        """One dict."""
+        return [
+            {
+                "model": self.model.name,
+                "output": self.output,
+                "target": self.wanted,
+                "parameter": self.parameter,
+                "value": self.value,
+                "initial": float(np.ravel(np.asarray(self.model.inputs[self.parameter]))[0]),
+            }
+        ]
+
+    def to_json(self) -> str:
+        """Strict JSON of the row."""
+        from headway.models.answers import strict_json
+
+        return strict_json(self.rows()[0])
+
+    def to_csv(self) -> str:
+        """One CSV row in SI."""
+        row = self.rows()[0]
+        return Table("", tuple(Column(name, (value,)) for name, value in row.items())).to_csv()
+
+    def plot(self) -> Any:
+        """Draw the output over the parameter, with the value now and the one that is needed."""
+        from headway.models.plotting.sensitivities import target_figure
+
+        return target_figure(self)
+
+
+def check_output(model: Model, output: str) -> None:
+    """Refuse a name that is no output of a model.
+
+    Raises
+    ------
+    InvalidParameter
+        With the nearest names.
+    """
+    outputs = model.solve().outputs
+    if output not in outputs:
+        msg = f"{model.name} has no output {output!r}{nearest(output, outputs)}"
+        raise InvalidParameter(msg)
+
+
+def what_it_takes(model: Model, output: str, wanted: float, parameter: str) -> Target:
+    """Find the value of a parameter, nearest to what it is, at which an output reaches a target.
+
+    Parameters
+    ----------
+    model
+        With a single value for every parameter.
+    output, wanted
+        An output and its target [SI].
+    parameter
+        The one to change.
+
+    Raises
+    ------
+    InvalidParameter, UnknownParameter
+        For an unknown output or parameter, or a target that no value reaches.
+
+    Examples
+    --------
+    >>> from headway.models import ModelGraph
+    >>> from headway.queueing import MM1
+    >>> one = ModelGraph("one").declare("s").station("cpu", MM1("s")).at(s=0.002, arrival_rate=400)
+    >>> round(what_it_takes(one, "response_time", 0.005, "s").value, 9)
+    0.001666667
+
+    Of servers and jobs, the number that just meets the target:
+
+    >>> from headway.queueing import MMm
+    >>> pool = ModelGraph("pool").declare("s", "m").station("cpu", MMm("s", "m"))
+    >>> busy = pool.at(s=0.002, m=2, arrival_rate=1400)
+    >>> what_it_takes(busy, "response_time", 0.0025, "m").value
+    5.0
+    """
+    model.at({parameter: model.inputs.get(parameter, 1.0)})
+    check_output(model, output)
+    now = float(np.ravel(np.asarray(model.inputs[parameter], float))[0])
+    start = now or model.parameters[parameter].unit.scale
+
+    def miss(value: float) -> float:
+        found = solved(model, parameter, value)
+        if found is None or not math.isfinite(float(found[output])):
+            return math.nan
+        if found.stations and found.saturated.any() and output != "saturation_throughput":
+            return math.nan
+        return float(found[output]) - wanted
+
+    whole = parameter in counts(model.graph)
+    value = _whole(miss, model, output, parameter) if whole else _crossing(miss, start)
+    if value is None:
+        missed = [miss(x) for x in (_counted(model, parameter) if whole else _values(start))]
+        raise InvalidParameter(_out_of_reach(model, output, wanted, parameter, missed))
+    return Target(model, output, wanted, parameter, value)
+
+
+def _crossing(miss: Callable[[float], float], start: float) -> float | None:
+    bracket = _nearest_change(miss, start)
+    if bracket is None or bracket[0] == bracket[1]:
+        return bracket[0] if bracket else None
+    from scipy.optimize import brentq
+
+    return float(brentq(miss, *bracket, xtol=1e-300))
+
+
+def _whole(
+    miss: Callable[[float], float], model: Model, output: str, parameter: str
+) -> float | None:
+    """Find the count nearest to what it is that just meets a target: its neighbour does not.
+
+    A time meets its target from below, anything else from above.
+    """
+    sign = 1 if model.meaning(output).unit.dimension == unit("s").dimension else -1
+
+    @cache
+    def meets(count: int) -> bool:
+        return sign * miss(count) <= 0
+
+    now = _count_now(model, parameter)
+    outwards = sorted(
+        pairwise(_counted(model, parameter)),
+        key=lambda pair: abs(math.log(pair[0] * pair[1] / now**2)),
+    )
+    change = next((pair for pair in outwards if meets(pair[0]) != meets(pair[1])), None)
+    return None if change is None else float(_met_end(meets, *change))
+
+
+def _met_end(meets: Callable[[int], bool], low: int, high: int) -> int:
+    """Halve between two counts, of which one meets a target; give the last one that does."""
+    low_meets = meets(low)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if meets(middle) == low_meets else (low, middle)
+    return low if low_meets else high
+
+
+def _count_now(model: Model, parameter: str) -> float:
+    return max(float(np.ravel(np.asarray(model.inputs[parameter], float))[0]), 1.0)
+
+
+def _counted(model: Model, parameter: str) -> list[int]:
+    """Whole numbers by doubling and halving what there is now, within a parameter's bounds."""
+    meant = model.parameters[parameter]
+    low, high = max(meant.minimum, 1.0), min(meant.maximum, _LARGEST_COUNT)
+    now = _count_now(model, parameter)
+    steps = math.ceil(math.log2(_LARGEST_COUNT))
+    each = now * 2.0 ** np.arange(-steps, steps + 1)
+    return sorted({int(count) for count in np.clip(each, low, high).round()})
+
+
+def _out_of_reach(
+    model: Model, output: str, wanted: float, parameter: str, missed: Sequence[float]
+) -> str:
+    shown = _shown_in(model, output, wanted)
+    reached = [m + wanted for m in missed if math.isfinite(m)]
+    span = [f"{end / shown.scale:.6g}" for end in (min(reached), max(reached))] if reached else []
+    at_best = (
+        f"it goes from {span[0]} to {span[1]} {shown} at most" if span else "it saturates at all"
+    )
+    return (
+        f"no value of {parameter} brings {output} to {wanted / shown.scale:.6g} {shown}; "
+        f"{at_best}; choose another target or parameter"
+    )
+
+
+def _shown_in(model: Model, output: str, wanted: float) -> Unit:
+    """The unit in which a target takes few digits."""
+    return scale_of(np.array([wanted]), model.meaning(output).unit)
+
+
+def _values(start: float) -> list[float]:
+    grid: list[float] = (start * 10.0 ** np.linspace(-_DECADES, _DECADES, _GRID)).tolist()
+    return grid
+
+
+def _nearest_change(miss: Callable[[float], float], start: float) -> tuple[float, float] | None:
+    """Find two neighbouring values around a change of sign, nearest to the start."""
+    grid = np.array(_values(start))
+    values = np.array([miss(float(x)) for x in grid])
+    exact = np.flatnonzero(values == 0)
+    middle = _GRID // 2
+    if exact.size:
+        found = float(grid[exact[np.abs(exact - middle).argmin()]])
+        return found, found
+    changes = np.flatnonzero(np.sign(values[:-1]) * np.sign(values[1:]) < 0)
+    if not changes.size:
+        return None
+    nearest = int(changes[np.abs(changes + 0.5 - middle).argmin()])
+    return float(grid[nearest]), float(grid[nearest + 1])

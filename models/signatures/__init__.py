@@ -1,0 +1,1 @@
+"""What measured curves and tables say by themselves: SFS, LogP, LogGP."""

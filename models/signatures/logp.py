@@ -1,0 +1,196 @@
+"""A measured LogP signature: cost of requests by burst size and delay, and what it tells."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from headway.errors import HeadwayError, MeasurementError
+from headway.kinds import FloatArray
+from headway.loggp.estimates import Estimate
+from headway.loggp.extraction import GapLimit, LogPEstimate, read_signature
+from headway.loggp.signature import WINDOW
+from headway.models.measurements import Measurements, Observed
+from headway.models.tables import Column, Shown, Table
+from headway.models.units import unit
+
+PARAMETERS = ("send_overhead", "receive_overhead", "gap", "latency")
+ROUND_TRIP_NAMES = ("rtt", "round_trip", "round_trip_time")
+
+_LIMITS = {
+    GapLimit.NETWORK: "the network sets the gap",
+    GapLimit.OVERHEAD: "the overhead sets the gap: the network's own is at most this",
+    GapLimit.WINDOW: "the window sets the gap: the network's own is at most this",
+}
+
+
+@dataclass(frozen=True)
+class MeasuredLogp(Shown):
+    """Measurements of a LogP signature, and the parameters read off them.
+
+    Parameters
+    ----------
+    source
+        Where they come from.
+    burst_size, delay, cost
+        One entry a measurement: requests, and times [s].
+    round_trip
+        Round-trip times [s].
+    found
+        The parameters.
+    left_out
+        Rows with an empty cell.
+    window
+        Messages outstanding in each direction.
+    """
+
+    source: str
+    burst_size: FloatArray
+    delay: FloatArray
+    cost: FloatArray
+    round_trip: FloatArray
+    found: LogPEstimate
+    left_out: int = 0
+    window: int = WINDOW
+
+    @classmethod
+    def of(
+        cls, measurements: Measurements, round_trip: float | None = None, window: int = WINDOW
+    ) -> "MeasuredLogp":
+        r"""Read the parameters off measurements.
+
+        Parameters
+        ----------
+        measurements
+            With columns ``burst_size``, ``delay_us``, ``cost_us``, and perhaps ``rtt_us``.
+        round_trip
+            Round-trip time [s] where there is no such column.
+        window
+            Messages outstanding in each direction.
+
+        Raises
+        ------
+        MeasurementError
+            For missing columns or units, and where bursts or delays do not suffice; says
+            which to add.
+
+        Examples
+        --------
+        >>> text = "burst_size,delay_us,cost_us\n1,0,2\n64,0,6\n128,0,6\n64,9,14\n128,9,14\n"
+        >>> found = MeasuredLogp.of(Measurements.parse(text, "now.csv"), 20e-6)
+        >>> round(found.found.receive_overhead.value * 1e6, 6)
+        3.0
+        """
+        burst, delay, cost = (
+            _column(measurements, name) for name in ("burst_size", "delay", "cost")
+        )
+        values = np.stack([burst.values, delay.values, cost.values])
+        complete = np.asarray(np.isfinite(values).all(axis=0))
+        trips = _round_trips(measurements, round_trip)
+        bursts, delays, costs = values[:, complete]
+        try:
+            found = read_signature(bursts, delays, costs, trips, window)
+        except HeadwayError as error:
+            msg = f"{measurements.source}: {error}"
+            raise MeasurementError(msg) from None
+        left_out = int(complete.size - complete.sum())
+        return cls(measurements.source, bursts, delays, costs, trips, found, left_out, window)
+
+    def __repr__(self) -> str:
+        return f"MeasuredLogp({self.source}, {self.cost.size} measurements)"
+
+    @property
+    def estimates(self) -> dict[str, Estimate]:
+        """The four parameters by name."""
+        return {name: getattr(self.found, name) for name in PARAMETERS}
+
+    def document(self) -> dict[str, Any]:
+        """The JSON contract's document."""
+        values = {name: estimate.value for name, estimate in self.estimates.items()}
+        return {
+            "send_overhead": values["send_overhead"],
+            "receive_overhead": values["receive_overhead"],
+            "overhead": self.found.overhead,
+            "gap": values["gap"],
+            "latency": values["latency"],
+            "ci95": {name: estimate.interval for name, estimate in self.estimates.items()},
+            "gap_limited_by": str(self.found.limited_by),
+        }
+
+    def tables(self) -> list[Table]:
+        """The parameters with their intervals."""
+        second = unit("us")
+        rows = {
+            name: (e.value, *(e.interval or (None, None))) for name, e in self.estimates.items()
+        }
+        rows["overhead"] = (self.found.overhead, None, None)
+        names = ("send_overhead", "receive_overhead", "overhead", "gap", "latency")
+        columns = [Column("parameter", tuple(name.replace("_", " ") for name in names))]
+        columns.append(Column("value", tuple(rows[name][0] for name in names), second))
+        if self.found.gap.interval is not None:
+            columns += [
+                Column(title, tuple(rows[name][place] for name in names), second)
+                for place, title in ((1, "95 % from"), (2, "to"))
+            ]
+        return [Table(f"{self.source}: LogP signature", tuple(columns), self._notes())]
+
+    def _notes(self) -> tuple[str, ...]:
+        notes = [_LIMITS[self.found.limited_by]]
+        notes.append(f"round trip: {self.round_trip.mean() * 1e6:.4g} us")
+        if self.found.gap.interval is None:
+            notes.append("no intervals: repeat the measurements, as further rows")
+        if self.left_out:
+            notes.append(f"{self.left_out} rows left out: a cell is empty")
+        return tuple(notes)
+
+    def rows(self) -> list[dict[str, Any]]:
+        """One dict: the parameters in SI."""
+        return [self.document()]
+
+    def to_json(self) -> str:
+        """Strict JSON by the contract in docs/design.md."""
+        from headway.models.answers import strict_json
+
+        return strict_json(self.document())
+
+    def to_csv(self) -> str:
+        """One row of SI values."""
+        values = {
+            **{n: e.value for n, e in self.estimates.items()},
+            "overhead": self.found.overhead,
+        }
+        columns = tuple(Column(name, (value,), unit("s")) for name, value in values.items())
+        return Table("", columns).to_csv()
+
+    def plot(self) -> Any:
+        """Draw measured and modelled cost by burst size, as a matplotlib Figure."""
+        from headway.models.plotting.signatures import logp_figure
+
+        return logp_figure(self)
+
+
+def _column(measurements: Measurements, name: str) -> Observed:
+    """A column, its unit checked: a time, or a plain count."""
+    column = measurements.column(name)
+    wanted = "" if name == "burst_size" else "us"
+    if column.unit.dimension != unit(wanted).dimension:
+        told = f"is in {column.unit}" if column.unit.text else "has no unit in its name"
+        needs = f"one like {name}_us" if wanted else "none"
+        msg = f"{measurements.source}:1: column {column.header} {told}; it needs {needs}"
+        raise MeasurementError(msg)
+    return column
+
+
+def _round_trips(measurements: Measurements, given: float | None) -> FloatArray:
+    """Round-trip times: given, or of a column."""
+    column = measurements.find(ROUND_TRIP_NAMES)
+    if given is None and column is None:
+        msg = f"{measurements.source}: no round-trip time: give --rtt 12.8us or a column rtt_us"
+        raise MeasurementError(msg)
+    if given is not None and column is not None:
+        msg = f"{measurements.source}: has a column {column.header}; leave --rtt out"
+        raise MeasurementError(msg)
+    if column is None or given is not None:
+        return np.array([given], float)
+    values = _column(measurements, column.name).values
+    return values[np.isfinite(values)]

@@ -1,0 +1,301 @@
+"""The signature of an SFS curve: response time against throughput in eight numbers.
+
+Source: Martin's thesis, section 5.2; SPEC SFS 97 run rules for the overall response time.
+"""
+
+import math
+from dataclasses import asdict, dataclass, replace
+from enum import StrEnum
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headway.errors import MeasurementError
+from headway.kinds import FloatArray
+from headway.models.measurements import Measurements, Observed
+from headway.models.regression import regression_line
+from headway.models.tables import Column, Shown, Table
+from headway.models.units import unit
+from headway.queueing.laws import littles_law
+
+THROUGHPUT_NAMES = ("throughput", "arrival_rate", "achieved", "load", "requested", "offered")
+RESPONSE_NAMES = ("response_time", "response")
+
+
+@dataclass(frozen=True)
+class SfsSignature:
+    """An SFS curve in eight numbers, all SI.
+
+    Parameters
+    ----------
+    base_response_time
+        Lowest mean response time in the range [s].
+    slope, intercept, r_squared
+        Line through the range: rise of response time per op/s [s per 1/s], at no load [s].
+    saturation_throughput
+        Largest throughput reached [1/s].
+    overall_response_time
+        Area under the curve from the origin to the peak, over the peak [s].
+    peak_response_time
+        Response time at the peak throughput [s].
+    outstanding_requests
+        Requests inside at the peak, by Little's law.
+    """
+
+    base_response_time: float
+    slope: float
+    intercept: float
+    r_squared: float
+    saturation_throughput: float
+    overall_response_time: float
+    peak_response_time: float
+    outstanding_requests: float
+
+    def document(self) -> dict[str, float]:
+        """The JSON contract's SFS object."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class Range:
+    """A stretch of load, both ends allowed [1/s]."""
+
+    low: float = -math.inf
+    high: float = math.inf
+
+    def holds(self, load: FloatArray) -> NDArray[np.bool_]:
+        """Which loads lie in it."""
+        inside: NDArray[np.bool_] = (load >= self.low) & (load <= self.high)
+        return inside
+
+
+ALL = Range()
+
+
+class Start(StrEnum):
+    """Where the area under a curve begins: SFS takes the origin, SPECstorage the first point."""
+
+    ORIGIN = "origin"
+    FIRST_POINT = "first point"
+
+
+def overall_response_time(
+    throughput: FloatArray, response_time: FloatArray, start: Start = Start.ORIGIN
+) -> float:
+    """Area under the rising branch, from its start to the peak, over its width [s].
+
+    Trapezia from (0, 0) on, or from the first point on; a branch that bends back after the
+    peak does not count.
+
+    Parameters
+    ----------
+    throughput, response_time
+        Points of the curve in the order of load [1/s] and [s].
+    start
+        The rule: of SFS 97, 97_R1 and 2008, or of SPECstorage 2020 (for two points at least).
+
+    Examples
+    --------
+    >>> rate, time = np.array([100.0, 200.0]), np.array([1.0, 2.0])
+    >>> overall_response_time(rate, time), overall_response_time(rate, time, Start.FIRST_POINT)
+    (1.0, 1.5)
+    """
+    peak = int(np.argmax(throughput))
+    order = np.argsort(throughput[: peak + 1], kind="stable")
+    x, y = throughput[: peak + 1][order], response_time[: peak + 1][order]
+    if start is Start.ORIGIN or x.size == 1:
+        x, y = np.concatenate([[0.0], x]), np.concatenate([[0.0], y])
+    return float(np.trapezoid(y, x) / (x[-1] - x[0]))
+
+
+def sfs_signature(
+    throughput: FloatArray,
+    response_time: FloatArray,
+    within: Range = ALL,
+    load: FloatArray | None = None,
+    source: str = "data",
+) -> SfsSignature:
+    """Read the signature off a curve.
+
+    Parameters
+    ----------
+    throughput, response_time
+        Points of the curve, in the order of load; above 0 and finite [1/s] and [s].
+    within
+        Range of load for the line and the base.
+    load
+        What the line is drawn over, if not the throughput: the requested load, say [1/s].
+    source
+        What the points are, for messages.
+
+    Raises
+    ------
+    MeasurementError
+        For fewer than three points in the range, or a throughput that is not above 0.
+
+    Examples
+    --------
+    >>> rate = np.array([100.0, 200.0, 300.0])
+    >>> sfs_signature(rate, 0.001 + 1e-5 * rate).outstanding_requests
+    1.2
+    """
+    if not (throughput > 0).all():
+        msg = f"{source}: a curve's throughput must be above 0"
+        raise MeasurementError(msg)
+    load = throughput if load is None else load
+    inside = within.holds(load)
+    line = regression_line(load[inside], response_time[inside], source)
+    peak = int(np.argmax(throughput))
+    return SfsSignature(
+        base_response_time=float(response_time[inside].min()),
+        slope=line.slope,
+        intercept=line.intercept,
+        r_squared=line.r_squared,
+        saturation_throughput=float(throughput[peak]),
+        overall_response_time=overall_response_time(throughput, response_time),
+        peak_response_time=float(response_time[peak]),
+        outstanding_requests=float(littles_law(throughput[peak], response_time[peak])),
+    )
+
+
+@dataclass(frozen=True)
+class Curve:
+    """Throughput, response time and the load to draw over, of complete observations."""
+
+    source: str
+    throughput: Observed
+    response_time: Observed
+    load: Observed
+    start: Start = Start.ORIGIN
+    invalid: int = 0
+
+    def signature(self, within: Range = ALL) -> SfsSignature:
+        """The signature of the curve over a range of load."""
+        rate, time = self.throughput.values, self.response_time.values
+        found = sfs_signature(rate, time, within, self.load.values, self.source)
+        return replace(found, overall_response_time=overall_response_time(rate, time, self.start))
+
+
+def curve(measurements: Measurements, x: str | None = None, y: str | None = None) -> Curve:
+    """Find the columns of an SFS curve.
+
+    Parameters
+    ----------
+    measurements
+        With columns for throughput and response time.
+    x, y
+        Columns for load and response time where the usual names are not used; the
+        throughput stays what was delivered where there is such a column.
+
+    Raises
+    ------
+    MeasurementError
+        If a column is missing or of another dimension, or no row is complete.
+    """
+    chosen_x = (x,) if x else THROUGHPUT_NAMES
+    chosen_y = (y,) if y else RESPONSE_NAMES
+    load = measurements.column(*chosen_x)
+    response = measurements.column(*chosen_y)
+    delivered = measurements.find(THROUGHPUT_NAMES[:1]) or load
+    _check_dimension(measurements.source, load, "op/s")
+    _check_dimension(measurements.source, response, "ms")
+    together = np.stack([load.values, response.values, delivered.values])
+    complete = np.asarray(np.isfinite(together).all(axis=0))
+    if not complete.any():
+        msg = f"{measurements.source}: no row has both {load.header} and {response.header}"
+        raise MeasurementError(msg)
+    kept = measurements.only(complete)
+    load, response, delivered = (kept.column(c.header) for c in (load, response, delivered))
+    start = Start.FIRST_POINT if measurements.find(["business_metric"]) else Start.ORIGIN
+    return Curve(measurements.source, delivered, response, load, start, kept.invalid)
+
+
+def _check_dimension(source: str, column: Observed, wanted: str) -> None:
+    if column.unit.dimension[:2] != unit(wanted).dimension[:2]:
+        told = f"is in {column.unit}" if column.unit.text else "has no unit in its name"
+        msg = f"{source}: column {column.header} {told}; it needs one like {wanted}"
+        raise MeasurementError(msg)
+
+
+def signature_table(title: str, signatures: dict[str, SfsSignature]) -> Table:
+    """Signatures side by side, in readable units."""
+    rows = [
+        ("base response time", "base_response_time", "ms"),
+        ("slope", "slope", "us per op/s"),
+        ("intercept", "intercept", "ms"),
+        ("r squared", "r_squared", ""),
+        ("saturation throughput", "saturation_throughput", "op/s"),
+        ("overall response time", "overall_response_time", "ms"),
+        ("response time at the peak", "peak_response_time", "ms"),
+        ("outstanding requests", "outstanding_requests", ""),
+    ]
+    scales = {"ms": 1e3, "us per op/s": 1e6}
+    columns = [Column("quantity", tuple(row[0] for row in rows))]
+    for name, signature in signatures.items():
+        values = [getattr(signature, key) * scales.get(shown, 1) for _, key, shown in rows]
+        columns.append(Column(name, tuple(_significant(value) for value in values)))
+    columns.append(Column("unit", tuple(row[2] for row in rows)))
+    return Table(title, tuple(columns))
+
+
+def _significant(value: float) -> str:
+    return f"{value:.4g}" if abs(value) < 1000 else f"{value:.1f}"
+
+
+def span(within: Range, load: FloatArray) -> str:
+    """Say over which loads a line was drawn."""
+    inside = load[within.holds(load)]
+    return f"line and base over {inside.min():g} to {inside.max():g} op/s ({inside.size} points)"
+
+
+@dataclass(frozen=True)
+class MeasuredSignature(Shown):
+    """A curve, the range of load looked at, and the signature read off it."""
+
+    curve: Curve
+    within: Range
+    signature: SfsSignature
+
+    @classmethod
+    def of(cls, curve: Curve, within: Range = ALL) -> "MeasuredSignature":
+        """Read the signature off a curve."""
+        return cls(curve, within, curve.signature(within))
+
+    def __repr__(self) -> str:
+        return f"MeasuredSignature({self.curve.source}, {len(self.curve.load.values)} points)"
+
+    def tables(self) -> list[Table]:
+        """The signature in readable units."""
+        notes = [span(self.within, self.curve.load.values), f"load: {self.curve.load.header}"]
+        if self.curve.start is Start.FIRST_POINT:
+            notes.append("overall response time from the first point on, as SPECstorage has it")
+        if self.curve.invalid:
+            notes.append(f"{self.curve.invalid} points are marked invalid by the benchmark")
+        table = signature_table(f"{self.curve.source}: signature", {"value": self.signature})
+        return [Table(table.title, table.columns, tuple(notes))]
+
+    def rows(self) -> list[dict[str, float]]:
+        """One dict: the signature in SI."""
+        return [self.signature.document()]
+
+    def to_json(self) -> str:
+        """Strict JSON by the contract in docs/design.md."""
+        from headway.models.answers import strict_json
+
+        return strict_json(self.signature.document())
+
+    def to_csv(self) -> str:
+        """One row of SI values."""
+        units = {"slope": "s/op*s", "r_squared": "", "outstanding_requests": ""}
+        columns = [
+            Column(name, (value,), unit(units.get(name, "op/s" if "throughput" in name else "s")))
+            for name, value in self.signature.document().items()
+        ]
+        return Table("", tuple(columns)).to_csv()
+
+    def plot(self) -> Any:
+        """Draw the curve and its line, as a matplotlib Figure."""
+        from headway.models.plotting.figures import signature_figure
+
+        return signature_figure(self)
