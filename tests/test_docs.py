@@ -6,16 +6,17 @@ import pkgutil
 
 import pytest
 
-ROOMS = ("headway", "headway.queueing", "headway.loggp", "headway.models", "headway.cli")
+ROOMS = ("headway.queueing", "headway.loggp", "headway.models", "headway.cli")
+SHARED = ("headway", "headway.errors", "headway.kinds", "headway.lazy")
 
 
 def module_names():
+    yield from SHARED
     for room in ROOMS:
         package = importlib.import_module(room)
         yield room
-        for module in pkgutil.iter_modules(package.__path__):
-            if not module.ispkg and module.name != "conftest":
-                yield f"{room}.{module.name}"
+        for module in pkgutil.walk_packages(package.__path__, f"{room}."):
+            yield module.name
 
 
 @pytest.mark.parametrize("name", sorted(set(module_names())))
