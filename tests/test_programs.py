@@ -29,6 +29,7 @@ from headway.loggp import (
 from headway.loggp.parameters import LogGP
 from headway.loggp.routers import forwarding_gap, interface_gap, processor_left
 from headway.models import catalogue_model
+from headway.models.slowdown_study import PROGRAMS as PRESETS
 from headway.models.symbolic import numeric, symbol
 from tests.command import headway, refusal
 from tests.loggp_tables import (
@@ -42,18 +43,6 @@ from tests.loggp_tables import (
     rows,
 )
 
-PRESETS = {
-    "radix": "Radix",
-    "em3d-write": "EM3D(write)",
-    "em3d-read": "EM3D(read)",
-    "sample": "Sample",
-    "barnes": "Barnes",
-    "p-ray": "P-Ray",
-    "murphi": "Murphi",
-    "connect": "Connect",
-    "now-sort": "NOW-sort",
-    "radb": "Radb",
-}
 SPLIT_C = (
     "program-overhead",
     "program-gap-burst",

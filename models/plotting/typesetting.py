@@ -42,13 +42,17 @@ class _Printer(LatexPrinter):  # type: ignore[misc]
         return rf"{shown}\left({inside}\right){power}"
 
     def _print_Piecewise(self, expr: Any) -> str:  # noqa: N802
-        cases = (
-            rf"{self._print(value)}\ \mathrm{{otherwise}}"
-            if condition is sympy.true
-            else rf"{self._print(value)}\ \mathrm{{if}}\ {self._print(condition)},\ "
-            for value, condition in expr.args
-        )
-        return rf"\left[{''.join(cases)}\right]"
+        return r"\left[" + r"\ ".join(_cases(expr)) + r"\right]"
+
+
+def _cases(expr: Any) -> list[str]:
+    """The cases of a form that depends on conditions."""
+    return [
+        rf"{tex(value)}\ \mathrm{{otherwise}}"
+        if condition is sympy.true
+        else rf"{tex(value)}\ \mathrm{{if}}\ {tex(condition)},"
+        for value, condition in expr.args
+    ]
 
 
 def word(name: str) -> str:
@@ -141,7 +145,10 @@ class Typesetter:
         return [head + terms[0], *(rf"\qquad {line}" for line in terms[1:])]
 
     def _packed(self, form: Any, room: float) -> Iterator[str]:
-        """Terms of a sum, as many in a line as it holds."""
+        """Terms of a sum, as many in a line as it holds; of cases, a line each."""
+        if isinstance(form, sympy.Piecewise) and self._width(form) > room:
+            yield from _cases(form)
+            return
         line, filled = "", 0.0
         for term in sympy.Add.make_args(form) if self._width(form) > room else [form]:
             text, needed = tex(term), self._width(term) + _SIGN * self.size
