@@ -5,6 +5,7 @@ import json
 import pytest
 
 from headway.models import (
+    parse_model,
     read_model,
 )
 from tests.command import headway, refusal
@@ -138,3 +139,10 @@ def test_bad_curves_for_the_family(tmp_path, text, told):
 def test_unknown_loss_is_refused():
     with pytest.raises(Exception, match="did you mean cauchy"):
         ONE.at(s=1e-3).fit(table([1.0, 2, 3], [1e-3, 2e-3, 3e-3]), ["s"], loss="cauchi")
+
+
+def test_a_fitted_model_stands_at_the_highest_measured_load(scsi):
+    written = parse_model(scsi.to_toml("headway fit"), "fitted.toml")
+
+    assert written.inputs["arrival_rate"] == 1053
+    assert written.parameters["arrival_rate"].source == "highest measured load"

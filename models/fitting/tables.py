@@ -239,7 +239,10 @@ def fit_csv(fit: Fit) -> str:
 
 
 def with_provenance(fit: Fit, command: str) -> Model:
-    """The fitted model, each fitted value with its source: data, hash, version, command."""
+    """The fitted model, each fitted value with its source: data, hash, version, command.
+
+    A load that the data set stands at the highest measured one.
+    """
     found = fit.measurements.sha256
     digest = f", sha256 {found}" if found else ""
     source = f"fitted to {fit.measurements.source}{digest}; headway {__version__}"
@@ -249,6 +252,10 @@ def with_provenance(fit: Fit, command: str) -> Model:
         unit = parameters[name].unit
         interval = f"95 % interval {_short(low, unit)} to {_short(high, unit)} {unit}".rstrip()
         parameters[name] = replace(parameters[name], source=f"{source}; {interval}")
+    load = fit.comparison.load_parameter
+    if load in parameters:
+        highest = float(fit.comparison.load.values.max())
+        parameters[load] = replace(parameters[load].at(highest), source="highest measured load")
     how = f"; {command}" if command else ""
     return replace(
         fit.model,
