@@ -8,6 +8,8 @@ from headway.cli.main import COMMANDS
 from headway.cli.options import (
     Format,
     chosen_model,
+    closed_options,
+    closed_settings,
     data_option,
     format_options,
     load_limits,
@@ -28,6 +30,7 @@ EXAMPLE = "Example: headway compare nfs-server --preset raid --data curve.csv --
 @data_option
 @preset_option
 @set_option
+@closed_options
 @range_options
 @format_options
 @plot_option
@@ -36,6 +39,8 @@ def command(
     data: Path,
     preset: str | None,
     settings: tuple[str, ...],
+    closed: str | None,
+    think: str | None,
     x: str | None,
     y: str | None,
     low: str | None,
@@ -44,7 +49,7 @@ def command(
     plot: Path | None,
 ) -> None:
     """Compare a model's predictions with measurements."""
-    chosen = chosen_model(model, preset, settings)
+    chosen = chosen_model(model, preset, settings, closed_settings(closed, None, think))
     limits = load_limits(low, high, chosen)
     comparison = chosen.compare(measured(data), x, y, *limits)
     present(comparison, output_format, plot)

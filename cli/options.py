@@ -194,6 +194,13 @@ def load_limits(
     )
 
 
+def closed_options(function: Function) -> Function:
+    """Add ``--closed`` and ``--think``."""
+    jobs = click.option("--closed", metavar="N", help="Close the network: N jobs circulate.")
+    think = click.option("--think", metavar="TIME", help="Think time of a closed network.")
+    return jobs(think(function))
+
+
 def closed_settings(
     closed: str | None, population: str | None, think: str | None
 ) -> tuple[str, ...]:

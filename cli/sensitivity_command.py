@@ -9,6 +9,7 @@ from headway.cli.main import COMMANDS
 from headway.cli.options import (
     Format,
     chosen_model,
+    closed_options,
     closed_settings,
     complete_output,
     complete_parameters,
@@ -35,8 +36,7 @@ EXAMPLE = "Example: headway sensitivity nfs-server --preset raid --set arrival_r
 @model_argument
 @preset_option
 @set_option
-@click.option("--closed", metavar="N", help="Close the network: N jobs circulate.")
-@click.option("--think", metavar="TIME", help="Think time of a closed network.")
+@closed_options
 @click.option(
     "--data",
     metavar="FILE",

@@ -8,6 +8,7 @@ from headway.cli.main import COMMANDS
 from headway.cli.options import (
     Format,
     chosen_model,
+    closed_options,
     closed_settings,
     format_options,
     model_argument,
@@ -25,9 +26,8 @@ EXAMPLE = "Example: headway solve nfs-server --preset raid --set arrival_rate=20
 @model_argument
 @preset_option
 @set_option
-@click.option("--closed", metavar="N", help="Close the network: N jobs circulate.")
+@closed_options
 @click.option("--population", metavar="RANGE", help="Close it for several: 1:200 or 10,20,50.")
-@click.option("--think", metavar="TIME", help="Think time of a closed network.")
 @click.option(
     "--method",
     metavar="NAME",

@@ -72,6 +72,7 @@ def comparison_rows(comparison: Comparison) -> list[dict[str, Any]]:
     """One dict a point."""
     numbers = zip(
         solution_rows(comparison.solution),
+        comparison.load.values.tolist(),
         comparison.measured.values.tolist(),
         comparison.predicted.tolist(),
         comparison.relative_error.tolist(),
@@ -81,12 +82,13 @@ def comparison_rows(comparison: Comparison) -> list[dict[str, Any]]:
     return [
         {
             "inputs": row["inputs"],
+            "load": load,
             "measured": measured,
             "predicted": predicted,
             "relative_error": error,
             "in_range": inside,
         }
-        for row, measured, predicted, error, inside in numbers
+        for row, load, measured, predicted, error, inside in numbers
     ]
 
 

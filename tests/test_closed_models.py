@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from headway.errors import GraphError, InvalidParameter, ModelFileError, Saturated
-from headway.models import ModelGraph, catalogue_model, parse_model
+from headway.models import ModelGraph, catalogue_model, data_path, parse_model
 from headway.queueing import MM1, MM1K, Delay, GGm, MMm, erlang_b
 from headway.queueing.kinds_of_station import PRODUCT_FORM, STATIONS
 from tests.command import headway, refusal
@@ -383,3 +383,16 @@ def test_command_line():
 )
 def test_refused_on_the_command_line(arguments, message):
     assert message in refusal("solve", "nfs-server", *arguments)
+
+
+def test_compare_closes_a_model_and_paces_it_to_the_measured_loads():
+    """No load is beyond a closed model: at its limit 45 jobs are inside, by Little's law."""
+    data = data_path("network_sensitivity/table_a_5_raid_performance.csv")
+    slower = ("compare", "nfs-server", "--preset", "raid", "--set", "cpu_time=700us")
+    command = (*slower, "--data", data)
+    points = json.loads(headway(*command, "--closed", "45", "--json").out)["points"]
+    last = max(points, key=lambda point: point["load"])
+
+    assert all(point["predicted"] is not None for point in points)
+    assert last["predicted"] == pytest.approx(45 / last["load"], rel=1e-12)
+    assert "--think goes with --closed" in refusal(*command, "--think", "1ms")
