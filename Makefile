@@ -24,7 +24,7 @@ demo: $(READY)
 	    --from 490 --to 1410 --plot demo/raid.svg
 
 test: $(READY)
-	$(BIN)/python -m pytest -n auto
+	$(BIN)/python -m pytest -n auto --dist worksteal
 
 check: lint types layers docs
 
