@@ -22,6 +22,8 @@ demo: $(READY)
 	    --from 190 --to 1060 --plot demo/scsi.svg
 	$(BIN)/headway compare nfs-server --preset raid --data $(DATA)/table_a_5_raid_performance.csv \
 	    --from 490 --to 1410 --plot demo/raid.svg
+	$(BIN)/headway report nfs-server --preset raid --data $(DATA)/table_a_5_raid_performance.csv \
+	    --out demo/raid.html
 
 test: $(READY)
 	$(BIN)/python -m pytest -n auto --dist worksteal
