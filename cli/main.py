@@ -108,6 +108,8 @@ def cli() -> None:
 
 def main(arguments: list[str] | None = None) -> NoReturn:
     """Run the command line; bad input ends with one line on stderr and exit code 2."""
+    if arguments is None:
+        _quieten()
     try:
         typed = sys.argv[1:] if arguments is None else arguments
         code = cli.main(typed, prog_name="headway", standalone_mode=False, obj=list(typed))
@@ -121,6 +123,13 @@ def main(arguments: list[str] | None = None) -> NoReturn:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _quieten() -> None:
+    """Leave out warnings of arithmetic: answers say themselves what is infinite or unknown."""
+    import warnings
+
+    warnings.simplefilter("ignore", RuntimeWarning)
 
 
 def _message(error: Exception) -> str:

@@ -396,3 +396,4 @@ def test_compare_closes_a_model_and_paces_it_to_the_measured_loads():
     assert all(point["predicted"] is not None for point in points)
     assert last["predicted"] == pytest.approx(45 / last["load"], rel=1e-12)
     assert "--think goes with --closed" in refusal(*command, "--think", "1ms")
+    assert "population is 0" in refusal(*command, "--closed", "0")

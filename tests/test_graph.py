@@ -262,3 +262,11 @@ def test_a_list_is_taken_as_an_array():
     )
     with pytest.raises(InvalidParameter, match=r"s is \['a'\]; a list must hold numbers"):
         one.at(s=["a"])
+
+
+def test_saturation_does_not_mind_what_only_a_delay_depends_on():
+    """As many latencies as the search takes loads at once, or not: the same limit for all."""
+    raid = catalogue_model("nfs-server").with_preset("raid")
+    for count in (3, 16, 17):
+        solved = raid.at(added_latency=np.linspace(0, 1e-3, count)).solve()
+        assert solved.saturation_throughput == pytest.approx(1 / 650e-6, rel=1e-12)

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from headway.errors import GraphError
+from headway.errors import GraphError, InvalidParameter
 from headway.kinds import FloatArray
 from headway.models.fitting.evaluate import Evaluator, compiled_forms
 from headway.models.model import Model
@@ -82,7 +82,16 @@ def paced_evaluator(model: Model, rate: FloatArray, full: Any, names: tuple[str,
         Delivered throughput by point [1/s], and points at which nobody thinks longer than least.
     names
         Free parameters.
+
+    Raises
+    ------
+    InvalidParameter
+        For a population of less than one, who could not drive any load.
     """
+    jobs = float(np.min(np.asarray(model.inputs["population"])))
+    if jobs < 1:
+        msg = f"population is {jobs:g}; to drive a measured load it must be 1 or more"
+        raise InvalidParameter(msg)
     paced = compiled_forms(*_forms(model), names)
 
     def predict(values: Mapping[str, Any]) -> FloatArray:
@@ -102,7 +111,8 @@ def paced_evaluator(model: Model, rate: FloatArray, full: Any, names: tuple[str,
 
 def _limit(values: Mapping[str, Any], rate: FloatArray) -> FloatArray:
     """Longest response time at a throughput, by Little's law; infinite where there is none."""
-    longest = np.asarray(values["population"] / rate - values["think_time"])
+    with np.errstate(divide="ignore", over="ignore"):
+        longest = np.asarray(values["population"] / rate - values["think_time"])
     return np.where(longest > 0, longest, np.inf)
 
 
@@ -141,7 +151,11 @@ def paced_solution(model: Model, rate: FloatArray, full: Any) -> Solution:
         Delivered throughput by point [1/s], and points at which nobody thinks longer than least.
     """
     response = paced_evaluator(model, rate, full, ()).predict(model.inputs)
-    spare = np.maximum(np.asarray(model.inputs["population"]) / rate - response, 0.0)
+    with np.errstate(divide="ignore", over="ignore"):  # at a load of nothing one thinks for ever
+        spare = np.maximum(np.asarray(model.inputs["population"]) / rate - response, 0.0)
+    if not np.isfinite(spare).all():
+        msg = "a load of 0 is none that a closed model can be paced to; leave that row out"
+        raise InvalidParameter(msg)
     model = model.at(think_time=spare)
     graph, inputs = model.graph, {**model.inputs, "throughput": rate, "arrival_rate": rate}
     names = list(graph.stations)

@@ -78,10 +78,7 @@ def uncertainty(problem: Problem, found: Found) -> Uncertainty:
     jacobian = problem.jacobian(found.free)[:, inside]
     degrees = int(problem.used.sum()) - len(found.free)
     first, second = loss_derivatives(problem.residuals(found.free), problem.loss)
-    curvature = float(second.mean())
-    curvature /= (
-        1 + len(found.free) / len(second) * float(second.var()) / curvature**2
-    )  # few points
+    curvature = _curvature(second, len(found.free))
     variance = float(np.sum(first**2)) / degrees / curvature if degrees > 0 else np.nan
     covariance = np.zeros((len(found.free), len(found.free)))
     inverse = _inverse(jacobian, found.free[inside])
