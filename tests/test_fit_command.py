@@ -65,6 +65,7 @@ def test_command_writes_the_fitted_model(tmp_path):
         (CURVE + "0,3\n100,4\n200,5\n", "holds a load of 0"),
         (CURVE + "100,4\n200,4\n300,4\n", "the same at every load"),
         (CURVE + "100,0\n200,4\n300,5\n", "must be above 0"),
+        (CURVE + "100,1e-300\n200,4\n300,5\n", "goes from 1e-303 to 0.005 (SI); check it"),
         ("throughput_ms,response_ms\n100,3\n200,4\n", "is in ms; it needs one like"),
         ("throughput_ops_s,response_kb\n100,3\n200,4\n", "it needs one like"),
         (CURVE + "100,3\n200,4\n", "3 free parameters but 2 different points"),

@@ -15,11 +15,14 @@ from headway.models.counts import counts
 from headway.models.fitting.evaluate import Evaluator, evaluator
 from headway.models.fitting.loss import Loss
 from headway.models.fitting.paced import bent_by_level, paced_evaluator
+from headway.models.measurements import Observed
 from headway.models.model import Model
 from headway.models.names import nearest
 
 RELATIVE_NOISE = 0.02
 """Relative error of a measurement beyond what its printed digits leave open."""
+
+_WIDEST = 1e12  # times the least value: no curve spans more, and no sum of squares would hold it
 
 SMALLEST = 1e-9
 """Smallest value of a free parameter, as a share of where it starts: stations need above 0."""
@@ -221,6 +224,13 @@ def _check_free(model: Model, found: Match, free: Sequence[str]) -> None:
             raise InvalidParameter(msg)
 
 
+def _check_span(column: Observed, source: str) -> None:
+    least, most = float(column.values.min()), float(column.values.max())
+    if most > _WIDEST * least:
+        msg = f"{source}: {column.header} goes from {least:.3g} to {most:.3g} (SI); check it"
+        raise MeasurementError(msg)
+
+
 def _check_points(found: Match, free: int, source: str) -> None:
     measured = found.measured.values
     different = np.unique(np.stack([*found.inputs.values()]), axis=1).shape[1]
@@ -236,6 +246,7 @@ def _check_points(found: Match, free: int, source: str) -> None:
     if not (found.load.values > 0).all() and found.load.name in ("throughput", "arrival_rate"):
         msg = f"{source}: {found.load.header} holds a load of 0, at which nothing can be measured"
         raise MeasurementError(msg)
+    _check_span(found.measured, source)
     if free > different:
         msg = f"{source}: {free} free parameters but {different} different points; fix some"
         raise MeasurementError(msg)
