@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from headway.errors import InvalidParameter
 from headway.models import (
     Measurements,
     catalogue_model,
@@ -77,3 +78,8 @@ def test_pacing_agrees_with_the_solver():
     np.testing.assert_allclose(again.response_time, solution.response_time, rtol=1e-6)
     # Schweitzer's approximation is good to some percent below 80 % utilisation
     np.testing.assert_allclose(exact.response_time[:4], solution.response_time[:4], rtol=0.05)
+
+
+def test_a_load_of_nothing_cannot_be_paced_to():
+    with pytest.raises(InvalidParameter, match="a load of 0 is none"):
+        catalogue_model("server-closed").compare(table([0.0, 100.0], [1e-3, 2e-3]))

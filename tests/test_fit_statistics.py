@@ -185,3 +185,16 @@ def test_derivatives_of_losses_are_those_scipy_minimises(residual, loss):
     assert second[0] == pytest.approx(
         (slope(residual + h) - slope(residual - h)) / (2 * h), rel=1e-4, abs=1e-6
     )
+
+
+@pytest.mark.parametrize("loss", Loss)
+def test_wild_residuals_leave_finite_uncertainty(loss):
+    """Where every point is an outlier a robust cost has no curvature of its own."""
+    model = catalogue_model("server-nfs")
+    data = table([1.0, 1.091, 3.6, 2.8], [1.7e-3, 2e-3, 2.4e-3, 6.301e-3])
+
+    found = model.fit(data, ["overhead"], loss=loss)
+
+    low, high = found.ci95["overhead"]
+    assert 0 <= low <= found.values["overhead"] <= high
+    assert any("lack of fit" in text for text in found.warnings)
