@@ -9,9 +9,11 @@ from headway.cli.main import COMMANDS
 from headway.cli.options import (
     chosen_model,
     data_option,
+    free_option,
     load_limits,
     measured,
     model_argument,
+    names_of,
     preset_option,
     range_options,
     set_option,
@@ -32,7 +34,7 @@ EXAMPLE = "Example: headway report nfs-server --preset raid --data curve.csv --o
     type=click.Path(path_type=Path),
     help="The page to write.",
 )
-@click.option("--free", metavar="A,B", help="Parameters to fit to the data first.")
+@free_option
 @preset_option
 @set_option
 @range_options
@@ -56,12 +58,11 @@ def command(
 
     _check(out)
     chosen = chosen_model(model, preset, settings)
-    names = [name.strip() for name in (free or "").split(",") if name.strip()]
     set_names = {text.partition("=")[0].strip() for text in settings}
     limits = Range(*load_limits(low, high, chosen))
     typed = shlex.join(["headway", *(context.obj or [])])
     curve = measured(data)
-    report = make_report(chosen, curve, names, x, y, limits, set_names, typed)
+    report = make_report(chosen, curve, names_of(free), x, y, limits, set_names, typed)
     content = report.to_html().encode()
     write_whole(out, content)
     click.echo(f"wrote {out} ({len(content) / 1000:.0f} kB)", err=True)

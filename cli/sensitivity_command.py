@@ -1,7 +1,6 @@
 """``headway sensitivity``: what each parameter does, what binds, what a target would take."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
@@ -24,10 +23,6 @@ from headway.cli.options import (
 )
 from headway.cli.output import present
 from headway.errors import InvalidParameter
-
-if TYPE_CHECKING:
-    from headway.models.fitting.fit import Fit
-    from headway.models.model import Model
 
 EXAMPLE = "Example: headway sensitivity nfs-server --preset raid --set arrival_rate=1200"
 
@@ -83,7 +78,7 @@ def command(
         raise InvalidParameter("--data and --free go together")
     chosen = chosen_model(model, preset, settings, closed_settings(closed, None, think))
     if data is not None:
-        found = _fitted(chosen, data, names_of(free))
+        found = chosen.fit(measured(data), names_of(free))
         if target is None:
             present(found.sensitivity(), output_format, plot)
             return
@@ -98,10 +93,3 @@ def command(
     check_output(chosen, output.strip())
     wanted = quantity(text, chosen.meaning(output.strip()).unit, output.strip())
     present(what_it_takes(chosen, output.strip(), wanted, parameter), output_format, plot)
-
-
-def _fitted(model: "Model", data: Path, free: list[str]) -> "Fit":
-    """Fit a model; the load that it was set to is where one looks, the data bring their own."""
-    from headway.models.fitting.fit import fit_model
-
-    return fit_model(model, measured(data), free)

@@ -4,7 +4,7 @@ An open network or a program is compiled from its closed form, with exact deriva
 has no closed form is solved, and differenced.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
@@ -52,7 +52,7 @@ class Evaluator:
     smooth: frozenset[str] = frozenset()
 
 
-def evaluator(model: Model, output: str, names: Sequence[str], whole: Sequence[str]) -> Evaluator:
+def evaluator(model: Model, output: str, names: Sequence[str], whole: Collection[str]) -> Evaluator:
     """Compile a model for fitting, or fall back on solving it.
 
     Parameters

@@ -14,7 +14,8 @@ from headway.models.solution import Solution
 from headway.models.tables import Column, Table, four_digits
 from headway.models.units import Unit, readable
 
-_WILD = 10.0  # relative error beyond which its size says nothing
+WILD = 10.0
+"""Relative error beyond which its size says nothing."""
 
 
 def fit_tables(fit: Fit) -> list[Table]:
@@ -143,8 +144,8 @@ def _quality_table(fit: Fit) -> Table:
 
 
 def _percent(share: float) -> str:
-    if _WILD < share < math.inf:
-        return f"above {_WILD:.0%}"
+    if WILD < share < math.inf:
+        return f"above {WILD:.0%}"
     return f"{share:.2%}" if math.isfinite(share) else "-"
 
 

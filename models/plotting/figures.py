@@ -12,6 +12,7 @@ from headway.errors import InvalidParameter
 from headway.kinds import FloatArray
 from headway.models.answers import swept
 from headway.models.comparison import Comparison
+from headway.models.counts import counts
 from headway.models.model import Model
 from headway.models.plotting.pieces import (
     MEASURED,
@@ -83,23 +84,18 @@ def _finite_top(comparison: Comparison) -> float:
 
 def _draw_model(axes: Any, comparison: Comparison, shown: Unit) -> None:
     """Draw the model between the measured loads, where nothing but the load varies."""
-    name, load = _load_parameter(comparison), comparison.load
+    name, load = comparison.load_parameter, comparison.load
     others = [n for n, v in comparison.model.inputs.items() if n != name and np.ndim(v)]
     if others or name is None:
         x = load.values / load.unit.scale
         axes.plot(x, comparison.predicted / shown.scale, "x", color=MODELLED, label="model")
         return
     dense = np.linspace(load.values.min(), load.values.max(), _CURVE_POINTS)
-    if name in ("population", "servers", "disks"):  # there are only whole ones
+    if name in counts(comparison.model.graph):  # there are only whole ones
         dense = np.unique(np.round(dense))
     values = np.asarray(comparison.model.at({name: dense}).solve()[comparison.output])
     draw_curve(axes, dense / load.unit.scale, values / shown.scale)
     mark_saturation(axes, comparison.model, load.unit, dense.max())
-
-
-def _load_parameter(comparison: Comparison) -> str | None:
-    arrays = {n: v for n, v in comparison.model.inputs.items() if np.ndim(v)}
-    return next((n for n, v in arrays.items() if np.array_equal(v, comparison.load.values)), None)
 
 
 def mark_saturation(axes: Any, model: Model, shown: Unit, most: float) -> None:

@@ -19,7 +19,7 @@ from headway.models.plotting.pieces import (
     light_grid,
 )
 from headway.models.sensitivities.effects import Effect, Sensitivity, solved
-from headway.models.sensitivities.target import Target
+from headway.models.sensitivities.target import Target, value_now
 from headway.models.tables import scale_of
 
 _LEAST = 1e-3  # elasticity worth a bar
@@ -70,7 +70,7 @@ def _draw_bars(axes: Any, bars: list[tuple[str, Effect]]) -> None:
 def target_figure(found: Target) -> Figure:
     """Draw an output over the parameter that is to bring it to a target, around both values."""
     model = found.model
-    now = float(np.ravel(np.asarray(model.inputs[found.parameter], float))[0])
+    now = value_now(model, found.parameter)
     across = _across(now, found.value)
     outputs = np.array([_output(found, float(value)) for value in across])
     drawn = np.isfinite(outputs)

@@ -10,7 +10,7 @@ import numpy as np
 from headway import __version__
 from headway.models.comparison_tables import comparison_tables
 from headway.models.fitting.fit import Fit
-from headway.models.fitting.tables import estimate, fit_tables, shown_unit
+from headway.models.fitting.tables import WILD, estimate, fit_tables, shown_unit
 from headway.models.measurements import Measurements, Observed
 from headway.models.parameters import Parameter, digits
 from headway.models.reports.report import Report
@@ -21,7 +21,6 @@ from headway.models.tables import Column, Table, four_digits
 from headway.models.units import ONE, Unit, compatible, split_header
 
 _NOTHING = 1e-6  # of a parameter's unit
-_WILD = 10.0  # relative error beyond which its size says nothing
 _LARGE = 0.1  # RMS relative error above which a page says so
 
 
@@ -295,8 +294,8 @@ def key_figures(report: Report) -> list[tuple[str, str]]:
 
 
 def _percent(share: float) -> str:
-    if share > _WILD:
-        return f"above {_WILD:.0%}"
+    if share > WILD:
+        return f"above {WILD:.0%}"
     return f"{share:.1%}" if math.isfinite(share) else "-"
 
 

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from headway.errors import HeadwayError, InvalidParameter
+from headway.models.counts import counts
 from headway.models.model import Model
 from headway.models.solution import Solution
 from headway.models.tables import Column, Shown, Table
@@ -214,8 +215,7 @@ def _symbolic(model: Model, output: str) -> dict[str, float] | None:
     if output == "saturation_throughput" or model.is_closed:
         return None
     names = list(model.parameters)
-    whole = [name for name in names if name in ("servers", "disks", "population")]
-    compiled = evaluator(model, output, names, whole)
+    compiled = evaluator(model, output, names, counts(model.graph))
     if not compiled.smooth:
         return None
     smooth = [name for name in names if name in compiled.smooth]

@@ -54,7 +54,7 @@ class Target(Shown):
     def tables(self) -> list[Table]:
         """One row: from, to, and by which factor."""
         parameter = self.model.parameters[self.parameter]
-        now = float(np.ravel(np.asarray(self.model.inputs[self.parameter], float))[0])
+        now = value_now(self.model, self.parameter)
         meant = _shown_in(self.model, self.output, self.wanted)
         factor = f"x {self.value / now:.4g}" if now else "-"
         cells = {
@@ -76,7 +76,7 @@ class Target(Shown):
                 "target": self.wanted,
                 "parameter": self.parameter,
                 "value": self.value,
-                "initial": float(np.ravel(np.asarray(self.model.inputs[self.parameter]))[0]),
+                "initial": value_now(self.model, self.parameter),
             }
         ]
 
@@ -96,6 +96,11 @@ class Target(Shown):
         from headway.models.plotting.sensitivities import target_figure
 
         return target_figure(self)
+
+
+def value_now(model: Model, parameter: str) -> float:
+    """The single value of a parameter [SI]; the first where it has several."""
+    return float(np.ravel(np.asarray(model.inputs[parameter], float))[0])
 
 
 def check_output(model: Model, output: str) -> None:
@@ -147,7 +152,7 @@ def what_it_takes(model: Model, output: str, wanted: float, parameter: str) -> T
     """
     model.at({parameter: model.inputs.get(parameter, 1.0)})
     check_output(model, output)
-    now = float(np.ravel(np.asarray(model.inputs[parameter], float))[0])
+    now = value_now(model, parameter)
     start = now or model.parameters[parameter].unit.scale
 
     def miss(value: float) -> float:
@@ -207,7 +212,7 @@ def _met_end(meets: Callable[[int], bool], low: int, high: int) -> int:
 
 
 def _count_now(model: Model, parameter: str) -> float:
-    return max(float(np.ravel(np.asarray(model.inputs[parameter], float))[0]), 1.0)
+    return max(value_now(model, parameter), 1.0)
 
 
 def _counted(model: Model, parameter: str) -> list[int]:
