@@ -6,19 +6,14 @@ import numpy as np
 
 from headway.errors import GraphError
 from headway.models.graph import ModelGraph
+from headway.queueing.abilities import ServiceKind
 from headway.queueing.centres import Method
-from headway.queueing.classes import CustomerClass, ServiceCentre, ServiceKind
+from headway.queueing.classes import CustomerClass, ServiceCentre
+from headway.queueing.kinds_of_station import product_form_kinds
 from headway.queueing.multiclass import MulticlassSolution, solve_multiclass
 
 if TYPE_CHECKING:
     from headway.models.model import Model
-
-_KINDS = {
-    "Delay": ServiceKind.DELAY,
-    "MM1": ServiceKind.QUEUE,
-    "MMm": ServiceKind.QUEUE,
-    "Parallel": ServiceKind.PARALLEL,
-}
 
 
 def class_values(model: "Model", method: str) -> dict[str, Any]:
@@ -56,8 +51,8 @@ def class_values(model: "Model", method: str) -> dict[str, Any]:
 def _targets(graph: ModelGraph) -> list[str]:
     targets = [f"class {name}.{key}" for name, keys in graph.classes.items() for key in keys]
     for name, station in graph.stations.items():
-        if station.kind.__name__ not in _KINDS:
-            known = ", ".join(_KINDS)
+        if not station.can.shared:
+            known = ", ".join(product_form_kinds(shared=True))
             msg = f"{name}: several classes cannot share a {station.kind.__name__}; use {known}"
             raise GraphError(msg)
         targets += [f"{name}.{part}" for part in station.fields]
@@ -86,7 +81,8 @@ def _centre(graph: ModelGraph, name: str, values: dict[str, Any]) -> ServiceCent
     if np.ndim(servers):
         msg = f"{name}: with classes the number of servers cannot be swept; solve one by one"
         raise GraphError(msg)
-    return ServiceCentre(name, times, visits, _KINDS[station.kind.__name__], int(servers))
+    kind = station.can.product_form or ServiceKind.QUEUE
+    return ServiceCentre(name, times, visits, kind, int(servers))
 
 
 def _by_class(graph: ModelGraph, name: str, part: str, c: str, values: dict[str, Any]) -> Any:

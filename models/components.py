@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from headway.models.formula import Formula
+from headway.queueing.abilities import Abilities
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,12 @@ class Component:
     visits: Mapping[str, Formula] = field(default_factory=dict)
     service_times: Mapping[str, Formula] = field(default_factory=dict)
     labels: tuple[str, ...] = ()
+
+    @property
+    def can(self) -> Abilities:
+        """What this kind of station can do."""
+        abilities: Abilities = self.kind.can  # type: ignore[attr-defined]
+        return abilities
 
     def formulas(self) -> dict[str, tuple[Formula, ...]]:
         """Every formula it is made of, by name."""

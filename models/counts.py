@@ -1,4 +1,4 @@
-"""Parameters that count something: servers and jobs come in whole numbers."""
+"""Parameters that count something: servers, places and jobs come in whole numbers."""
 
 from headway.models.formula import Formula
 from headway.models.graph import ModelGraph
@@ -10,7 +10,7 @@ def counts(graph: ModelGraph) -> frozenset[str]:
     Parameters
     ----------
     graph
-        Any graph: jobs that circulate are whole, and what numbers of servers are made of.
+        Any graph: jobs that circulate are whole, and what a station's counts are made of.
 
     Examples
     --------
@@ -22,7 +22,8 @@ def counts(graph: ModelGraph) -> frozenset[str]:
     """
     names = {"population"}
     for station in graph.stations.values():
-        servers = station.fields.get("servers")
-        if isinstance(servers, Formula):
-            names |= servers.names
+        for field in station.can.counts:
+            number = station.fields[field]
+            if isinstance(number, Formula):
+                names |= number.names
     return frozenset(names)

@@ -9,7 +9,6 @@ import numpy as np
 from headway.kinds import FloatArray, plain
 from headway.models.graph import ModelGraph
 from headway.models.roots import first_crossing
-from headway.queueing.stations import Delay
 
 _BLOCK = 65536  # operating points taken together, so that a grid of them fits into memory
 
@@ -60,7 +59,7 @@ def depends_on_load(graph: ModelGraph) -> bool:
 def _busiest_at(graph: ModelGraph, inputs: Mapping[str, Any]) -> Callable[[Any], FloatArray]:
     """Give the largest share of any station's capacity in use, by the network's throughput."""
     # a delay is never full, and what its time depends on gives the answer no shape
-    names = [name for name, station in graph.stations.items() if station.kind is not Delay]
+    names = [name for name, station in graph.stations.items() if station.can.limits]
     targets = [t for name in names for t in (f"station {name}", f"{name}.arrival_rate")]
 
     def busiest(throughput: Any) -> FloatArray:

@@ -13,7 +13,6 @@ from headway.models.model import Model, points_shape
 from headway.models.saturation import saturation_throughput
 from headway.models.steps import Values
 from headway.models.tables import Shown, Table
-from headway.queueing.kinds_of_station import PRODUCT_FORM, station_kind
 from headway.queueing.laws import knee_population
 
 if TYPE_CHECKING:
@@ -294,9 +293,9 @@ def _open_values(model: Model) -> Values:
 def _doubts(model: Model) -> str:
     """What is not exact about an open solution: two moments, and flows taken as Poisson."""
     stations = model.graph.stations
-    kinds = {name: station_kind(station.kind.__name__) for name, station in stations.items()}
-    notes = [f"{name}: {kind.approximation}" for name, kind in kinds.items() if kind.approximation]
-    others = [name for name, kind in kinds.items() if kind.__name__ not in PRODUCT_FORM]
+    about = {name: station.kind.approximation for name, station in stations.items()}  # type: ignore[attr-defined]
+    notes = [f"{name}: {note}" for name, note in about.items() if note]
+    others = [name for name, station in stations.items() if not station.can.product_form]
     if others and len(stations) > 1:
         notes.append(f"what arrives at and leaves {', '.join(others)} is taken as Poisson")
     return "; ".join(notes)

@@ -21,7 +21,6 @@ from headway.models.components import Component
 from headway.models.formula import Formula
 from headway.models.graph import ModelGraph
 from headway.models.names import nearest
-from headway.queueing.stations import Station
 from headway.queueing.traffic import visit_ratios
 
 Values = dict[str, Any]
@@ -118,12 +117,7 @@ def _traffic_steps(graph: ModelGraph) -> list[Step]:
 
 def losing(graph: ModelGraph) -> list[str]:
     """Stations that turn away what finds no place."""
-    return [name for name, component in graph.stations.items() if _loses(component)]
-
-
-def _loses(component: Component) -> bool:
-    unlike = Station.loss_probability
-    return component.kind.loss_probability is not unlike  # type: ignore[attr-defined]
+    return [name for name, component in graph.stations.items() if component.can.loses]
 
 
 def _visits_with_loss(graph: ModelGraph, values: Mapping[str, Any]) -> Any:
@@ -188,7 +182,7 @@ def _station_steps(graph: ModelGraph, name: str) -> list[Step]:
 def _residence_steps(graph: ModelGraph, name: str) -> list[Step]:
     """Residence time: V R, of those visits that are let in."""
     factors = (f"{name}.visits", f"{name}.response_time")
-    if not _loses(graph.stations[name]):
+    if not graph.stations[name].can.loses:
         return [_product_step(f"{name}.residence_time", *factors)]
     lost = f"{name}.loss_probability"
     needs = {f"station {name}", f"{name}.arrival_rate"}

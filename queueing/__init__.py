@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from headway.lazy import lazy_names
 
 if TYPE_CHECKING:
+    from headway.queueing.abilities import Abilities, ServiceKind
     from headway.queueing.bounds import (
         Bottleneck,
         Bounds,
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
         geometric_bounds,
     )
     from headway.queueing.centres import Method
-    from headway.queueing.classes import CustomerClass, ServiceCentre, ServiceKind
+    from headway.queueing.classes import CustomerClass, ServiceCentre
     from headway.queueing.closed import ClosedSolution, solve_closed
     from headway.queueing.dependent import LoadDependent, Parallel
     from headway.queueing.erlang import empty_probability, erlang_b, erlang_c
@@ -47,6 +48,7 @@ __all__ = [
     "MM1",
     "MM1K",
     "STATIONS",
+    "Abilities",
     "Bottleneck",
     "Bounds",
     "ClosedSolution",
@@ -90,6 +92,10 @@ __all__ = [
 __getattr__ = lazy_names(
     __name__,
     {
+        "abilities": (
+            "Abilities",
+            "ServiceKind",
+        ),
         "bounds": (
             "Bottleneck",
             "Bounds",
@@ -102,7 +108,6 @@ __getattr__ = lazy_names(
         "classes": (
             "CustomerClass",
             "ServiceCentre",
-            "ServiceKind",
         ),
         "closed": (
             "ClosedSolution",

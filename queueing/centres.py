@@ -9,8 +9,9 @@ import numpy as np
 
 from headway.errors import GraphError, InvalidParameter
 from headway.kinds import FloatArray, check_domain, check_not_negative, is_symbolic
-from headway.queueing.dependent import LoadDependent, Parallel
-from headway.queueing.stations import MM1, Delay, MMm, Station
+from headway.queueing.abilities import ServiceKind
+from headway.queueing.kinds_of_station import product_form_kinds
+from headway.queueing.stations import Station
 
 
 class Method(StrEnum):
@@ -32,14 +33,6 @@ class Method(StrEnum):
         return self in {Method.SCHWEITZER, Method.LINEARIZER}
 
 
-class Kind(StrEnum):
-    """How a centre serves: all at once, one at a time, or at a speed by number present."""
-
-    DELAY = "delay"
-    QUEUE = "queue"
-    VARYING = "varying"
-
-
 @dataclass(frozen=True)
 class Centre:
     """A station of a closed network.
@@ -47,7 +40,7 @@ class Centre:
     Parameters
     ----------
     kind
-        How it serves.
+        How it serves: as a delay, a queue, or at a varying speed; separate queues are a queue.
     demand
         Service a job needs of it, D = V S [s], shape (points,).
     queues
@@ -58,7 +51,7 @@ class Centre:
         (numbers, points); the last holds on.
     """
 
-    kind: Kind
+    kind: ServiceKind
     demand: FloatArray
     queues: FloatArray
     speeds: FloatArray
@@ -66,7 +59,7 @@ class Centre:
     @property
     def servers(self) -> FloatArray:
         """Servers in use at saturation, shape (points,)."""
-        return np.asarray(self.speeds[-1]) if self.kind is Kind.VARYING else self.queues
+        return np.asarray(self.speeds[-1]) if self.kind is ServiceKind.VARYING else self.queues
 
 
 def spread(values: Any, points: int) -> FloatArray:
@@ -119,14 +112,13 @@ def common_shape(stations: Sequence[Station], others: Sequence[Any]) -> tuple[in
 
     Examples
     --------
+    >>> from headway.queueing.stations import MM1
     >>> common_shape([MM1(np.ones(3))], [np.ones((2, 1)), 0.5])
     (2, 3)
     """
     values = [*others]
     for station in stations:
-        values += (station.service_time, station.count)
-        if type(station) is LoadDependent:
-            values += station.rates
+        values += (station.service_time, station.count, *getattr(station, "rates", ()))
     return np.broadcast_shapes(*{np.shape(v) for v in values if not isinstance(v, float | int)})
 
 
@@ -151,14 +143,15 @@ def read_centres(
 
     Examples
     --------
+    >>> from headway.queueing.stations import MM1
     >>> read_centres([MM1(0.5)], np.array([[2.0]]), ())[0].kind.value
     'queue'
     """
     for station in stations:
-        if type(station) not in _PRODUCT_FORM:
+        if station.can.product_form is None:
             msg = (
                 f"{type(station).__name__} has no closed product form; "
-                f"use {', '.join(kind.__name__ for kind in _PRODUCT_FORM)}"
+                f"use {', '.join(product_form_kinds())}"
             )
             raise GraphError(msg)
     counts = rows([station.count for station in stations], shape)
@@ -168,18 +161,18 @@ def read_centres(
 def _centre(
     station: Station, demand: FloatArray, count: FloatArray, shape: tuple[int, ...]
 ) -> Centre:
-    if type(station) is LoadDependent:
-        rates = rows(station.rates, shape)
-        return Centre(Kind.VARYING, demand, count, rates / rates[0])
-    if type(station) is MMm and (count > 1).any():
+    kind = station.can.product_form
+    if kind is ServiceKind.VARYING:
+        rates = rows(station.rates, shape)  # type: ignore[attr-defined]
+        return Centre(kind, demand, count, rates / rates[0])
+    if kind is ServiceKind.QUEUE and (count > 1).any():
         present = np.arange(1, int(count.max()) + 1)[:, None]
-        return Centre(Kind.VARYING, demand, np.ones(1), np.minimum(present, count))
-    if type(station) is Delay:
-        return Centre(Kind.DELAY, demand, np.full(demand.shape, np.inf), _STEADY)
-    return Centre(Kind.QUEUE, demand, count, _STEADY)
+        return Centre(ServiceKind.VARYING, demand, np.ones(1), np.minimum(present, count))
+    if kind is ServiceKind.DELAY:
+        return Centre(kind, demand, np.full(demand.shape, np.inf), _STEADY)
+    return Centre(ServiceKind.QUEUE, demand, count, _STEADY)
 
 
-_PRODUCT_FORM = (Delay, MM1, MMm, Parallel, LoadDependent)
 _STEADY = np.ones((1, 1))
 
 

@@ -2,22 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Any
 
 import numpy as np
 
 from headway.errors import GraphError, InvalidParameter
 from headway.kinds import FloatArray, check_count, check_not_negative, is_symbolic
+from headway.queueing.abilities import ServiceKind
 from headway.queueing.centres import check_population
-
-
-class ServiceKind(StrEnum):
-    """How a centre serves: everybody at once, from one queue, or from a queue per server."""
-
-    DELAY = "delay"
-    QUEUE = "queue"
-    PARALLEL = "parallel"
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,9 @@ import numpy as np
 
 from headway.errors import GraphError
 from headway.kinds import FloatArray
+from headway.queueing.abilities import ServiceKind
 from headway.queueing.approximate import Closed, linearizer, schweitzer
-from headway.queueing.centres import Centre, Kind, Method
+from headway.queueing.centres import Centre, Method
 from headway.queueing.convolution import convolution
 from headway.queueing.digits import digit_convolution, has_few_digits
 from headway.queueing.mva import mean_value_analysis
@@ -32,7 +33,7 @@ def choose(method: Method, centres: Sequence[Centre], jobs: FloatArray) -> Metho
     if method not in {Method.AUTO, Method.EXACT}:
         return method
     long = method is Method.AUTO and jobs.size == 1 and jobs[0] >= _LONG
-    if long or any(c.kind is Kind.VARYING for c in centres):
+    if long or any(c.kind is ServiceKind.VARYING for c in centres):
         return Method.CONVOLUTION
     return Method.EXACT
 
@@ -48,13 +49,13 @@ def note(method: Method, centres: Sequence[Centre]) -> str:
     if not method.approximate:
         return ""
     name = "Bard-Schweitzer" if method is Method.SCHWEITZER else "Linearizer"
-    pools = any(c.kind is Kind.VARYING for c in centres)
+    pools = any(c.kind is ServiceKind.VARYING for c in centres)
     servers = "; m servers by Seidmann's fast server and delay" if pools else ""
     return f"{name} approximate mean value analysis{servers}"
 
 
 def _exact(centres: Sequence[Centre], think: FloatArray, jobs: FloatArray) -> _Result:
-    queues, still = _of(Kind.QUEUE, centres), think + _delays(centres, jobs)
+    queues, still = _of(ServiceKind.QUEUE, centres), think + _delays(centres, jobs)
     if not queues:
         return _place(centres, jobs / still, [], [])
     rate, queue = mean_value_analysis(*_rows(queues, jobs), still, jobs)
@@ -63,7 +64,7 @@ def _exact(centres: Sequence[Centre], think: FloatArray, jobs: FloatArray) -> _R
 
 def _convolution(centres: Sequence[Centre], think: FloatArray, jobs: FloatArray) -> _Result:
     still = think + _delays(centres, jobs)
-    queues, varying = _of(Kind.QUEUE, centres), _of(Kind.VARYING, centres)
+    queues, varying = _of(ServiceKind.QUEUE, centres), _of(ServiceKind.VARYING, centres)
     short = None if varying else _short_cut(queues, still, jobs)
     rate, single, several = short or convolution(queues, varying, still, jobs)
     return _place(centres, rate, single, several)
@@ -90,7 +91,7 @@ def _approximate(solver: Callable[[Closed], _Result]) -> _Solver:
             _check_pool(part)
         fast = [replace(c, kind=_single(c.kind), demand=c.demand / c.speeds[-1]) for c in centres]
         extra = np.array([c.demand * (1 - 1 / c.speeds[-1]) for c in centres])
-        demand, split = _rows(_of(Kind.QUEUE, fast), jobs)
+        demand, split = _rows(_of(ServiceKind.QUEUE, fast), jobs)
         still = think + _delays(fast, jobs) + extra.sum(axis=0)
         rate, queue = solver(Closed(demand[None], split, still[None], jobs[None]))
         placed = _place(fast, rate[0], queue[0], [])
@@ -106,16 +107,16 @@ def _check_pool(part: Centre) -> None:
         raise GraphError("load-dependent rates have no approximate method; use method exact")
 
 
-def _single(kind: Kind) -> Kind:
-    return Kind.QUEUE if kind is Kind.VARYING else kind
+def _single(kind: ServiceKind) -> ServiceKind:
+    return ServiceKind.QUEUE if kind is ServiceKind.VARYING else kind
 
 
-def _of(kind: Kind, centres: Sequence[Centre]) -> list[Centre]:
+def _of(kind: ServiceKind, centres: Sequence[Centre]) -> list[Centre]:
     return [c for c in centres if c.kind is kind]
 
 
 def _delays(centres: Sequence[Centre], jobs: FloatArray) -> FloatArray:
-    return sum((c.demand for c in _of(Kind.DELAY, centres)), np.zeros(jobs.shape))
+    return sum((c.demand for c in _of(ServiceKind.DELAY, centres)), np.zeros(jobs.shape))
 
 
 def _rows(queues: Sequence[Centre], jobs: FloatArray) -> _Result:
@@ -133,10 +134,10 @@ def _place(
     several: Iterable[FloatArray],
 ) -> _Result:
     """Put queue lengths of the kinds back into the order of the stations."""
-    rows: dict[Kind, Any] = {
-        Kind.DELAY: iter([c.demand * rate for c in _of(Kind.DELAY, centres)]),
-        Kind.QUEUE: iter(single),
-        Kind.VARYING: iter(several),
+    rows: dict[ServiceKind, Any] = {
+        ServiceKind.DELAY: iter([c.demand * rate for c in _of(ServiceKind.DELAY, centres)]),
+        ServiceKind.QUEUE: iter(single),
+        ServiceKind.VARYING: iter(several),
     }
     return rate, np.array([next(rows[c.kind]) for c in centres])
 

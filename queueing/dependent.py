@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from headway.kinds import (
     number,
     plain,
 )
+from headway.queueing.abilities import Abilities, ServiceKind
 from headway.queueing.birth_death import symbolic_chances, weights
 from headway.queueing.stations import MM1, Station
 
@@ -46,6 +47,8 @@ class LoadDependent(Station):
     ----------
     Lazowska et al., *Quantitative System Performance*, 1984, chapter 8.
     """
+
+    can: ClassVar[Abilities] = Abilities(ServiceKind.VARYING)
 
     rates: Sequence[Quantity | str]
 
@@ -143,6 +146,10 @@ class Parallel(Station):
     ----------
     Kleinrock, *Queueing Systems* II, 1976, section 5.1 (one fast server against many).
     """
+
+    can: ClassVar[Abilities] = Abilities(
+        ServiceKind.PARALLEL, shared=True, counts=frozenset({"servers"})
+    )
 
     service_time: Quantity | str
     servers: Quantity | str

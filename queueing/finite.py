@@ -1,13 +1,14 @@
 """Stations with room for a limited number: what finds no place is lost."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from headway.errors import InvalidParameter
 from headway.kinds import Quantity, check_count, check_positive, is_symbolic, number, plain
 from headway.queueing import waiting_room
+from headway.queueing.abilities import Abilities
 from headway.queueing.stations import Station
 
 
@@ -75,6 +76,8 @@ class MM1K(_FiniteRoom):
     Kleinrock, *Queueing Systems* I, 1975, section 3.6.
     """
 
+    can: ClassVar[Abilities] = Abilities(loses=True, counts=frozenset({"places"}))
+
     service_time: Quantity | str
     places: Quantity | str
 
@@ -112,6 +115,8 @@ class MMmK(_FiniteRoom):
     ----------
     Bolch et al., *Queueing Networks and Markov Chains*, 2nd ed., 2006, section 6.2.
     """
+
+    can: ClassVar[Abilities] = Abilities(loses=True, counts=frozenset({"servers", "places"}))
 
     service_time: Quantity | str
     servers: Quantity | str

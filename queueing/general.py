@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from headway.kinds import Quantity, check_count, check_not_negative, check_positive, number
+from headway.queueing.abilities import Abilities
 from headway.queueing.erlang import erlang_c
 from headway.queueing.stations import Station, idle, while_stable
 
@@ -128,6 +129,7 @@ class GGm(Station):
     """
 
     approximation: ClassVar[str] = "two-moment approximation (Allen-Cunneen; Kingman for 1 server)"
+    can: ClassVar[Abilities] = Abilities(counts=frozenset({"servers"}))
 
     service_time: Quantity | str
     servers: Quantity | str

@@ -19,10 +19,6 @@ STATIONS = {
 """Module that holds each kind."""
 
 
-PRODUCT_FORM = frozenset({"Delay", "MM1", "MMm", "Parallel", "LoadDependent"})
-"""Kinds that keep Poisson flows Poisson, and whose networks have a product form."""
-
-
 def station_kind(name: str) -> type[Station]:
     """Find a kind of station by its name.
 
@@ -33,3 +29,20 @@ def station_kind(name: str) -> type[Station]:
     """
     kind: type[Station] = getattr(import_module(f"headway.queueing.{STATIONS[name]}"), name)
     return kind
+
+
+def product_form_kinds(*, shared: bool = False) -> tuple[str, ...]:
+    """Names of the kinds whose networks have a product form.
+
+    Parameters
+    ----------
+    shared
+        Only those that customers of several classes can share.
+
+    Examples
+    --------
+    >>> product_form_kinds(shared=True)
+    ('Delay', 'MM1', 'MMm', 'Parallel')
+    """
+    kinds = {name: station_kind(name).can for name in STATIONS}
+    return tuple(n for n, can in kinds.items() if can.product_form and (can.shared or not shared))

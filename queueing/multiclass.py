@@ -8,12 +8,12 @@ import numpy as np
 
 from headway.errors import Saturated
 from headway.kinds import FloatArray, plain
+from headway.queueing.abilities import ServiceKind
 from headway.queueing.centres import Method
 from headway.queueing.classes import (
     ClassNetwork,
     CustomerClass,
     ServiceCentre,
-    ServiceKind,
     read_network,
 )
 from headway.queueing.erlang import erlang_c

@@ -5,9 +5,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from headway.kinds import FloatArray
+from headway.queueing.abilities import ServiceKind
 from headway.queueing.approximate import Closed, linearizer, schweitzer
 from headway.queueing.centres import Method
-from headway.queueing.classes import ClassNetwork, ServiceKind
+from headway.queueing.classes import ClassNetwork
 from headway.queueing.lattice import LARGEST, lattice_bytes
 from headway.queueing.lattice_convolution import Pools, lattice_convolution
 from headway.queueing.lattice_mva import lattice_mva

@@ -21,6 +21,7 @@ from headway.kinds import (
     number,
     plain,
 )
+from headway.queueing.abilities import Abilities, ServiceKind
 from headway.queueing.erlang import empty_probability, erlang_c
 from headway.queueing.laws import littles_law, saturation_throughput, utilisation_law
 
@@ -30,6 +31,7 @@ class Station(ABC):
 
     service_time: Quantity | str
     approximation: ClassVar[str] = ""  # what is approximate about its formulas, if anything
+    can: ClassVar[Abilities] = Abilities()
 
     @property
     def count(self) -> Quantity:
@@ -127,6 +129,8 @@ class Delay(Station):
     Lazowska et al., *Quantitative System Performance*, 1984, section 6.5.
     """
 
+    can: ClassVar[Abilities] = Abilities(ServiceKind.DELAY, shared=True)
+
     service_time: Quantity | str
 
     def __post_init__(self) -> None:
@@ -169,6 +173,8 @@ class MM1(Station):
     ----------
     Kleinrock, *Queueing Systems* I, 1975, section 3.2.
     """
+
+    can: ClassVar[Abilities] = Abilities(ServiceKind.QUEUE, shared=True)
 
     service_time: Quantity | str
 
@@ -220,6 +226,10 @@ class MMm(Station):
     ----------
     Kleinrock, *Queueing Systems* I, 1975, section 3.5.
     """
+
+    can: ClassVar[Abilities] = Abilities(
+        ServiceKind.QUEUE, shared=True, counts=frozenset({"servers"})
+    )
 
     service_time: Quantity | str
     servers: Quantity | str

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from headway.errors import GraphError, InvalidParameter, ModelFileError, Saturated
 from headway.models import ModelGraph, catalogue_model, data_path, parse_model
 from headway.queueing import MM1, MM1K, Delay, GGm, MMm, erlang_b
-from headway.queueing.kinds_of_station import PRODUCT_FORM, STATIONS
+from headway.queueing.kinds_of_station import STATIONS, product_form_kinds
 from tests.command import headway, refusal
 
 INTERACTIVE = """
@@ -329,7 +329,7 @@ def test_full_house_is_erlang_b():
 
 @pytest.mark.parametrize("kind", STATIONS)
 def test_closed_networks_hold_the_product_form_kinds(kind):
-    if kind in PRODUCT_FORM:
+    if kind in product_form_kinds():
         assert model_of(kind).solve(population=5).throughput > 0
     else:
         with pytest.raises(GraphError, match="no closed product form"):

@@ -1,0 +1,54 @@
+"""What a kind of station can do, declared beside the kind and asked wherever kinds differ."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class ServiceKind(StrEnum):
+    """How a station of a product-form network serves.
+
+    Everybody at once, from one queue, from a queue for each server, or at a speed that depends
+    on the number present.
+    """
+
+    DELAY = "delay"
+    QUEUE = "queue"
+    PARALLEL = "parallel"
+    VARYING = "varying"
+
+
+@dataclass(frozen=True)
+class Abilities:
+    """What a kind of station can do.
+
+    Parameters
+    ----------
+    product_form
+        How it serves in networks with a product form, which keep Poisson flows Poisson; None
+        for a kind that has no place in them.
+    shared
+        Whether customers of several classes can share it.
+    counts
+        Its fields that are whole numbers.
+    loses
+        Whether it turns away what finds no place.
+    closed_form
+        Whether its laws can be written in symbols.
+
+    Examples
+    --------
+    >>> from headway.queueing import MM1K, MMm
+    >>> MM1K.can.loses, sorted(MM1K.can.counts), MMm.can.product_form.value
+    (True, ['places'], 'queue')
+    """
+
+    product_form: ServiceKind | None = None
+    shared: bool = False
+    counts: frozenset[str] = frozenset()
+    loses: bool = False
+    closed_form: bool = True
+
+    @property
+    def limits(self) -> bool:
+        """Whether it can be a bottleneck: not where everybody is served at once."""
+        return self.product_form is not ServiceKind.DELAY
