@@ -1,22 +1,32 @@
 """First crossings: the smallest rate at which something reaches 1, at many points at once."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
 from numpy.typing import NDArray
 
 from headway.kinds import FloatArray
 
+STEPS = 16
+"""Rates tried in each doubling: an excess over a 1/16 octave, 4.4 %, is never missed."""
+
+OCTAVES = 12
+"""Doublings below a rate that is known to be too much, in which an earlier excess is looked for."""
+
 _DOUBLINGS, _HALVINGS = 46, 200  # what 7e13 a second do not saturate never does
+_LOWEST = -14  # five times OCTAVES below _DOUBLINGS
 _CELLS = 16
-_ROUNDS = 14  # 16**14 = 2**56: more than a double's digits
+_ROUNDS = 13  # 16**13 = 2**52, of a 1/16 octave: more than a double's digits
+_GRID = 2.0 ** (np.arange(1, STEPS * OCTAVES + 1) / STEPS)
 
 
 def first_crossing(share: Callable[[FloatArray], FloatArray], shape: tuple[int, ...]) -> FloatArray:
     """Smallest positive rate at which a share reaches 1.
 
-    The crossing is bracketed by doubling or halving from 1; then the bracket is cut to the
-    first of its 16 cells at whose end the share is 1 or more, again and again, to the last bit.
+    A rate at which it does is looked for by doubling or halving from 1. As a share may fall
+    again after it rose, 16 rates in each of the 12 doublings below are tried, or in all of them
+    from 2**-14 on where no doubling found it. The first of these cells at whose end the share
+    is 1 or more is cut to the first of 16 such cells again and again, to the last bit.
 
     Parameters
     ----------
@@ -27,20 +37,45 @@ def first_crossing(share: Callable[[FloatArray], FloatArray], shape: tuple[int, 
 
     Returns
     -------
-    Rates in that shape; infinite where the share stays below 1.
+    Rates in that shape; infinite where the share stays below 1. A share of 1 or more over less
+    than a 1/16 octave (4.4 %), or only at rates 4,096 times smaller than one that reaches 1 at
+    a power of two, may go unseen.
 
     Examples
     --------
     >>> first_crossing(lambda rate: rate / np.array([3.0, 700.0]), (2,)).tolist()
     [3.0, 700.0]
+    >>> bump = lambda rate: np.where((rate > 1.5) & (rate < 1.7), 1.2, 0.5)
+    >>> round(float(first_crossing(bump, ())), 12)
+    1.5
     """
-    low, high = _bracket(share, shape)
-    reached = share(high) >= 1
-    parts = np.arange(1, _CELLS + 1).reshape(_CELLS, *(1 for _ in shape)) / _CELLS
+    low, high = np.zeros(shape), np.full(shape, np.inf)
+    for start in _starts(share, shape):
+        ends = start * _GRID.reshape(-1, *(1 for _ in shape))
+        over = share(ends) >= 1
+        first = over.argmax(axis=0)
+        found = over.any(axis=0) & np.isinf(high)
+        end = _pick(ends, first)
+        low = np.where(
+            found, np.where(first > 0, _pick(ends, np.maximum(first - 1, 0)), start), low
+        )
+        high = np.where(found, end, high)
+        if np.isfinite(high).all():
+            break
+    return _refined(share, low, high)
+
+
+def _refined(
+    share: Callable[[FloatArray], FloatArray], low: FloatArray, high: FloatArray
+) -> FloatArray:
+    """Cut cells at whose end the share is 1 or more to the last bit."""
+    reached = np.isfinite(high)
+    low, high = np.where(reached, low, 0.5), np.where(reached, high, 1.0)
+    parts = np.arange(1, _CELLS + 1).reshape(_CELLS, *(1 for _ in low.shape)) / _CELLS
     for _ in range(_ROUNDS):
         ends = low + (high - low) * parts
         over = share(ends) >= 1
-        over[-1] = True  # the bracket's end, whatever rounding made of it
+        over[-1] = True  # the cell's end, whatever rounding made of it
         first = over.argmax(axis=0)
         low, high = low + first * (high - low) / _CELLS, _pick(ends, first)
     return np.where(reached, high, np.inf)
@@ -50,16 +85,25 @@ def _pick(ends: FloatArray, first: NDArray[np.intp]) -> FloatArray:
     return np.asarray(np.take_along_axis(ends, first[None], 0)[0])
 
 
-def _bracket(
+def _starts(
     share: Callable[[FloatArray], FloatArray], shape: tuple[int, ...]
-) -> tuple[FloatArray, FloatArray]:
-    """Find rates a factor of two apart with the share below and above 1, where there are such."""
+) -> Iterator[FloatArray]:
+    """Rates from which 12 doublings are searched, one after the other until all are found."""
+    known = _too_much(share, shape)
+    yield np.where(np.isfinite(known), known / 2.0**OCTAVES, 2.0**_LOWEST)
+    for start in range(_LOWEST + OCTAVES, _DOUBLINGS, OCTAVES):
+        yield np.full(shape, 2.0**start)
+
+
+def _too_much(share: Callable[[FloatArray], FloatArray], shape: tuple[int, ...]) -> FloatArray:
+    """Find a power of two at which the share is 1 or more; infinite where there is none."""
     rate = np.ones(shape)
-    grows = share(rate) < 1
-    step = np.where(grows, 2.0, 0.5)
-    for step_count in range(_HALVINGS):
-        moving = ((share(rate) < 1) == grows) & ~(grows & (step_count >= _DOUBLINGS))
+    over = share(rate) >= 1
+    step = np.where(over, 0.5, 2.0)
+    for count in range(_HALVINGS):
+        moving = ((share(rate) >= 1) == over) & (over | (count < _DOUBLINGS))
         if not moving.any():
             break
         rate = np.where(moving, rate * step, rate)
-    return np.where(grows, rate / 2, rate), np.where(grows, rate, rate * 2)
+    high = np.where(over, rate * 2, rate)
+    return np.where(share(high) >= 1, high, np.inf)

@@ -1,5 +1,6 @@
 """The largest throughput a network sustains, also where its demands depend on the load."""
 
+import math
 from collections.abc import Callable, Mapping
 from functools import reduce
 from typing import Any
@@ -10,7 +11,7 @@ from headway.kinds import FloatArray, plain
 from headway.models.graph import ModelGraph
 from headway.models.roots import first_crossing
 
-_BLOCK = 65536  # operating points taken together, so that a grid of them fits into memory
+_BLOCK = 4096  # operating points taken together, so that a grid of them fits into memory
 
 
 def saturation_throughput(graph: ModelGraph, inputs: Mapping[str, Any]) -> Any:
@@ -31,11 +32,15 @@ def saturation_throughput(graph: ModelGraph, inputs: Mapping[str, Any]) -> Any:
     Scalar or array in the broadcast shape of the parameters it depends on; infinite if
     no station ever saturates.
     """
-    busiest = _busiest_at(graph, inputs)
-    shape = np.shape(busiest(1.0))
+    names = [name for name, station in graph.stations.items() if station.can.saturates]
+    if not names:
+        return math.inf
+    targets = [t for name in names for t in (f"station {name}", f"{name}.arrival_rate")]
+    busiest = _busiest_at(graph, inputs, names, targets)
     if not depends_on_load(graph):
         with np.errstate(divide="ignore"):
             return plain(1 / np.asarray(busiest(1.0), float))
+    shape = _shape_of(graph, inputs, targets)
     size = int(np.prod(shape))
     if size <= _BLOCK:
         return plain(first_crossing(busiest, shape))
@@ -56,11 +61,16 @@ def depends_on_load(graph: ModelGraph) -> bool:
     return not graph.plan.needed(targets).isdisjoint({"throughput", "arrival_rate"})
 
 
-def _busiest_at(graph: ModelGraph, inputs: Mapping[str, Any]) -> Callable[[Any], FloatArray]:
+def _shape_of(graph: ModelGraph, inputs: Mapping[str, Any], targets: list[str]) -> tuple[int, ...]:
+    """Shape of the inputs that targets use; others give the answer none."""
+    used = graph.plan.needed(targets).intersection(inputs)
+    return np.broadcast_shapes(*(np.shape(inputs[name]) for name in used))
+
+
+def _busiest_at(
+    graph: ModelGraph, inputs: Mapping[str, Any], names: list[str], targets: list[str]
+) -> Callable[[Any], FloatArray]:
     """Give the largest share of any station's capacity in use, by the network's throughput."""
-    # a delay is never full, and what its time depends on gives the answer no shape
-    names = [name for name, station in graph.stations.items() if station.can.limits]
-    targets = [t for name in names for t in (f"station {name}", f"{name}.arrival_rate")]
 
     def busiest(throughput: Any) -> FloatArray:
         given = {**inputs, "throughput": throughput}
@@ -68,7 +78,6 @@ def _busiest_at(graph: ModelGraph, inputs: Mapping[str, Any]) -> Callable[[Any],
             given["arrival_rate"] = throughput
         values = graph.plan.run(given, targets)
         shares = (values[f"{n}.arrival_rate"] / values[f"station {n}"].capacity for n in names)
-        idle = np.zeros(np.shape(throughput))
-        return reduce(np.maximum, (np.asarray(share, float) for share in shares), idle)
+        return reduce(np.maximum, (np.asarray(share, float) for share in shares))
 
     return busiest

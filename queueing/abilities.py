@@ -52,3 +52,8 @@ class Abilities:
     def limits(self) -> bool:
         """Whether it can be a bottleneck: not where everybody is served at once."""
         return self.product_form is not ServiceKind.DELAY
+
+    @property
+    def saturates(self) -> bool:
+        """Whether some arrival rate is too much for it: not where what finds no place is lost."""
+        return self.limits and not self.loses
