@@ -95,7 +95,7 @@ def _notes(solution: Solution) -> list[str]:
     notes = [] if solution.is_open else [f"method: {solution.method}{exact}"]
     if solution.approximation:
         notes.append(f"approximate: {solution.approximation}")
-    if solution.classes:
+    if solution.shared:
         return notes
     limits = np.ravel(solution.saturation_throughput)
     rate = solution.model.meaning("throughput").unit
@@ -108,7 +108,7 @@ def _notes(solution: Solution) -> list[str]:
 
 def _binding_notes(solution: Solution) -> list[str]:
     """Say which station binds, which would bind next, and between which bounds X must lie."""
-    if solution.classes:
+    if solution.shared:
         return [f"bottleneck: {solution.bottleneck}"]
     rate = solution.model.meaning("throughput").unit
     order = sorted(((d, name) for name, d in solution.demands().items() if d > 0), reverse=True)

@@ -117,7 +117,8 @@ def _consistent_throughput(
 
 def bounds(solution: "Solution") -> dict[str, Bounds]:
     """Bounds on a closed solution's throughput and response time, by method."""
-    jobs = solution.model.inputs["population"]
+    inputs = solution.model.network.inputs
+    jobs = inputs["population"]
     demands = {n: d for n, d in solution.demands().items() if np.any(np.asarray(d) > 0)}
     if not demands or np.any(np.asarray(jobs) < 1):
         return {}
@@ -125,7 +126,7 @@ def bounds(solution: "Solution") -> dict[str, Bounds]:
     each = [np.asarray(d) * m for d, m in zip(demands.values(), servers, strict=True)]
     others = [name for name in solution.stations if name not in demands]
     delays = [solution[f"{name}.residence_time"] for name in others]
-    think: Any = solution.model.inputs["think_time"] + sum(delays)
+    think: Any = inputs["think_time"] + sum(delays)
     found = {"asymptotic": asymptotic_bounds(each, jobs, think, servers)}
     if all((m == 1).all() for m in servers):
         found["balanced job"] = balanced_job_bounds(each, jobs, think)

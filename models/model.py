@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -244,6 +245,13 @@ class Model(Shown):
             msg = f"{self.name}: no value for {', '.join(missing)}; set {missing[0]}=..."
             raise InvalidParameter(msg)
         return values
+
+    @cached_property
+    def network(self) -> "Model":
+        """The network that is solved: with one class alone, the one this class makes."""
+        from headway.models.one_class import network_of
+
+        return network_of(self)
 
     @property
     def is_closed(self) -> bool:

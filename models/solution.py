@@ -64,8 +64,13 @@ class Solution(Shown):
 
     @property
     def classes(self) -> tuple[str, ...]:
-        """Names of the classes of customers; empty where there is only one."""
+        """Names of the classes of customers; empty where the model names none."""
         return tuple(self.model.graph.classes)
+
+    @property
+    def shared(self) -> bool:
+        """Whether several classes of customers share the network."""
+        return bool(self.model.network.graph.classes)
 
     @property
     def outputs(self) -> tuple[str, ...]:
@@ -74,9 +79,9 @@ class Solution(Shown):
         if not self.stations:
             return own
         standard = ["throughput", "response_time"]
-        if not self.model.graph.classes:
+        if not self.shared:
             standard.append("saturation_throughput")
-        if self.model.is_closed:
+        if self.model.network.is_closed:
             standard.append("knee_population")
         if "loss_probability" in self.values:
             standard.append("loss_probability")
@@ -102,13 +107,14 @@ class Solution(Shown):
     @cached_property
     def saturation_throughput(self) -> Number:
         """Throughput at which the first station is always busy [1/s]."""
-        found = saturation_throughput(self.model.graph, self.model.inputs)
+        network = self.model.network
+        found = saturation_throughput(network.graph, network.inputs)
         return self._over_points(found)
 
     @property
     def is_open(self) -> bool:
         """Whether jobs arrive from outside whatever the network does."""
-        return not (self.model.is_closed or self.model.graph.classes)
+        return not (self.model.network.is_closed or self.shared)
 
     @property
     def method(self) -> str:
@@ -133,7 +139,7 @@ class Solution(Shown):
     @cached_property
     def knee_population(self) -> Number:
         """Population from which the bottleneck limits: (Z + sum D) / max D/m."""
-        inputs = self.model.inputs
+        inputs = self.model.network.inputs
         total: Any = 0.0
         for name in self.stations:
             time = self.values[f"station {name}"].service_time
@@ -159,7 +165,7 @@ class Solution(Shown):
         Balanced-job and geometric bounds are for single servers only; asymptotic ones for all.
         Empty for an open network, and where nobody circulates.
         """
-        if not self.model.is_closed:
+        if not self.model.network.is_closed:
             return {}
         from headway.models.closed import bounds
 
@@ -190,7 +196,7 @@ class Solution(Shown):
     @cached_property
     def bottleneck(self) -> NDArray[np.str_]:
         """The station with the largest demand per server, hence the busiest, by point."""
-        demands = {} if self.model.graph.classes else self.demands()
+        demands = {} if self.shared else self.demands()
         busy = {name: self[f"{name}.utilisation"] for name in self.stations}
         ranked = demands if demands.keys() >= {n for n in busy if np.any(busy[n])} else busy
         names = np.array(list(ranked or busy))
@@ -270,15 +276,25 @@ def _pick(value: Any, shape: tuple[int, ...], index: Any) -> Any:
 def solve_model(model: Model, method: str = "auto") -> Solution:
     """Solve an open, closed or mixed network, or evaluate a model of a program."""
     shape = points_shape(model.inputs)
-    if model.graph.classes:
+    network = model.network
+    if network.graph.classes:
         from headway.models.classes import class_values
 
         return Solution(model, class_values(model, method), shape)
-    if model.is_closed and model.graph.stations:
+    values = _network_values(network, method, shape)
+    alone = Solution(network, values, shape)
+    for name in model.graph.classes:
+        values[f"class {name}.throughput"] = alone.throughput
+        values[f"class {name}.response_time"] = alone.response_time
+    return Solution(model, values, shape)
+
+
+def _network_values(network: Model, method: str, shape: tuple[int, ...]) -> Values:
+    if network.is_closed and network.graph.stations:
         from headway.models.closed import closed_values
 
-        return Solution(model, closed_values(model, method, shape), shape)
-    return Solution(model, _open_values(model), shape)
+        return closed_values(network, method, shape)
+    return _open_values(network)
 
 
 def _open_values(model: Model) -> Values:

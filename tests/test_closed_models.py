@@ -219,7 +219,8 @@ def test_refused_files(text, why):
 
 
 def classes(station, **customers):
-    return ModelGraph("g").station("cpu", station, 1.0).customers("c", **customers).at()
+    graph = ModelGraph("g").station("cpu", station, 1.0).customers("other", population=1)
+    return graph.customers("c", **customers).at()
 
 
 @pytest.mark.parametrize(
