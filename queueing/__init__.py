@@ -15,7 +15,12 @@ if TYPE_CHECKING:
         geometric_bounds,
     )
     from headway.queueing.centres import Method
-    from headway.queueing.classes import CustomerClass, ServiceCentre
+    from headway.queueing.classes import (
+        CustomerClass,
+        Discipline,
+        Saturation,
+        ServiceCentre,
+    )
     from headway.queueing.closed import ClosedSolution, solve_closed
     from headway.queueing.dependent import LoadDependent, Parallel
     from headway.queueing.erlang import empty_probability, erlang_b, erlang_c
@@ -54,6 +59,7 @@ __all__ = [
     "ClosedSolution",
     "CustomerClass",
     "Delay",
+    "Discipline",
     "FiniteSource",
     "GGm",
     "LoadDependent",
@@ -64,6 +70,7 @@ __all__ = [
     "Parallel",
     "Phase",
     "PriorityMG1",
+    "Saturation",
     "ServiceCentre",
     "ServiceKind",
     "Station",
@@ -107,6 +114,8 @@ __getattr__ = lazy_names(
         "centres": ("Method",),
         "classes": (
             "CustomerClass",
+            "Discipline",
+            "Saturation",
             "ServiceCentre",
         ),
         "closed": (

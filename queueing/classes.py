@@ -1,15 +1,36 @@
 """Several classes of customers: what a network of them is made of."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from enum import StrEnum
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from headway.errors import GraphError, InvalidParameter
 from headway.kinds import FloatArray, check_count, check_not_negative, is_symbolic
 from headway.queueing.abilities import ServiceKind
-from headway.queueing.centres import check_population
+from headway.queueing.centres import check_population, rows
+
+
+class Discipline(StrEnum):
+    """Whose turn it is at a queue.
+
+    ``ps`` shares the servers among all who are present (and stands for every discipline with a
+    product form for any times, such as preemptive last come first served); ``fcfs`` serves in
+    order of arrival, which has a product form only where all classes have one mean time.
+    """
+
+    SHARING = "ps"
+    FCFS = "fcfs"
+
+
+class Saturation(StrEnum):
+    """What becomes of operating points that open classes saturate: an error, or a mark."""
+
+    REFUSE = "refuse"
+    MARK = "mark"
 
 
 @dataclass(frozen=True)
@@ -66,7 +87,7 @@ class ServiceCentre:
     """A station as several classes see it.
 
     A product form needs processor sharing, or first come first served with one exponential
-    service time for all classes (BCMP).
+    service time for all classes (BCMP). A class without a service time does not queue here.
 
     Parameters
     ----------
@@ -77,7 +98,10 @@ class ServiceCentre:
     kind
         How it serves.
     servers
-        Number of servers m, a whole number of 1 or more; of a delay it does not matter.
+        Number of servers m, whole numbers of 1 or more, also an array over operating points;
+        of a delay it does not matter.
+    discipline
+        Whose turn it is, where service times differ by class.
 
     Raises
     ------
@@ -98,7 +122,8 @@ class ServiceCentre:
     service_times: Sequence[Any]
     visits: Sequence[Any]
     kind: ServiceKind = ServiceKind.QUEUE
-    servers: int = 1
+    servers: Any = 1
+    discipline: Discipline = Discipline.SHARING
 
     def __post_init__(self) -> None:
         for value in (*self.service_times, *self.visits):
@@ -110,6 +135,9 @@ class ServiceCentre:
         for value in self.visits:
             check_not_negative(f"{self.name}: visits", value)
         check_count(f"{self.name}: servers", self.servers)
+        if self.kind is ServiceKind.VARYING:
+            msg = f"{self.name}: several classes cannot share speeds by number present"
+            raise InvalidParameter(msg)
 
 
 @dataclass(frozen=True)
@@ -122,6 +150,8 @@ class ClassNetwork:
         What it was read from.
     service_times, visits
         Shape (classes, stations, points).
+    servers
+        Servers of each centre, shape (stations, points).
     rates
         Arrival rates, 0 for closed classes, shape (classes, points).
     population, think_time
@@ -134,6 +164,7 @@ class ClassNetwork:
     classes: tuple[CustomerClass, ...]
     service_times: FloatArray
     visits: FloatArray
+    servers: FloatArray
     rates: FloatArray
     population: FloatArray
     think_time: FloatArray
@@ -152,17 +183,31 @@ class ClassNetwork:
     @property
     def is_delay(self) -> Any:
         """Which centres are delays, shape (stations,)."""
-        return np.array([c.kind is ServiceKind.DELAY for c in self.centres])
-
-    @property
-    def servers(self) -> FloatArray:
-        """Servers of each centre, shape (stations, 1)."""
-        return np.array([[float(c.servers)] for c in self.centres])
+        return self._are(ServiceKind.DELAY)
 
     @property
     def is_pool(self) -> Any:
-        """Which centres have several servers at one queue, shape (stations,)."""
-        return np.array([c.kind is ServiceKind.QUEUE and c.servers > 1 for c in self.centres])
+        """Which centres have, at some point, several servers at one queue, shape (stations,)."""
+        return self._are(ServiceKind.QUEUE) & (self.servers > 1).any(axis=1)
+
+    @property
+    def queues(self) -> FloatArray:
+        """Separate queues each centre is split into, shape (stations, points)."""
+        return np.where(self._are(ServiceKind.PARALLEL)[:, None], self.servers, 1.0)
+
+    def _are(self, kind: ServiceKind) -> Any:
+        return np.array([c.kind is kind for c in self.centres])
+
+    def at(self, points: NDArray[np.intp]) -> "ClassNetwork":
+        """Give some of its operating points, in a row."""
+        return replace(
+            self,
+            **{name: getattr(self, name)[..., points] for name in _BY_POINT},
+            shape=points.shape,
+        )
+
+
+_BY_POINT = ("service_times", "visits", "servers", "rates", "population", "think_time")
 
 
 def read_network(
@@ -193,23 +238,28 @@ def read_network(
         *(v for c in centres for v in (*c.service_times, *c.visits)),
         *(c.arrival_rate if c.is_open else c.population for c in classes),
         *(c.think_time for c in classes),
+        *(c.servers for c in centres),
     ]
-    shape = np.broadcast_shapes(*(np.shape(v) for v in values))
+    shape = np.broadcast_shapes(*{np.shape(v) for v in values})
 
-    def rows(entries: Sequence[Any]) -> FloatArray:
-        filled = [np.asarray(0.0 if entry is None else entry, float) for entry in entries]
-        return np.array([np.broadcast_to(entry, shape).reshape(-1) for entry in filled])
+    def by_centre(name: str) -> FloatArray:
+        entries = [value for centre in centres for value in getattr(centre, name)]
+        table = rows(entries, shape).reshape(len(centres), len(classes), -1)
+        return np.ascontiguousarray(table.swapaxes(0, 1))
 
-    return ClassNetwork(
+    network = ClassNetwork(
         tuple(centres),
         tuple(classes),
-        np.array([rows(c.service_times) for c in centres]).swapaxes(0, 1),
-        np.array([rows(c.visits) for c in centres]).swapaxes(0, 1),
-        rows([c.arrival_rate for c in classes]),
-        rows([c.population for c in classes]),
-        rows([0.0 if c.is_open else c.think_time for c in classes]),
+        by_centre("service_times"),
+        by_centre("visits"),
+        rows([c.servers for c in centres], shape),
+        rows([c.arrival_rate if c.is_open else 0.0 for c in classes], shape),
+        rows([0.0 if c.is_open else c.population for c in classes], shape),
+        rows([0.0 if c.is_open else c.think_time for c in classes], shape),
         shape,
     )
+    _check_time(network)
+    return network
 
 
 def _check_lists(centres: Sequence[ServiceCentre], classes: Sequence[CustomerClass]) -> None:
@@ -223,23 +273,16 @@ def _check_lists(centres: Sequence[ServiceCentre], classes: Sequence[CustomerCla
                     f"for {len(classes)} classes; give one for each"
                 )
                 raise GraphError(msg)
-    visits = read_visits(centres)
-    for position, customers in enumerate(classes):
-        if not any(visits[position]) and not np.any(customers.think_time):
-            msg = f"class {customers.name} visits no station; give it visits or a think time"
-            raise GraphError(msg)
 
 
-def read_visits(centres: Sequence[ServiceCentre]) -> list[list[bool]]:
-    """Tell for each class which centres ask work of it.
-
-    Examples
-    --------
-    >>> read_visits([ServiceCentre("cpu", (0.5, 0.1), (4, 0))])
-    [[True], [False]]
-    """
-    classes = range(len(centres[0].visits))
-    return [
-        [bool(np.any(np.multiply(s.visits[c], s.service_times[c]))) for s in centres]
-        for c in classes
-    ]
+def _check_time(network: ClassNetwork) -> None:
+    """Refuse a class that goes nowhere, and jobs that would circulate in no time."""
+    somewhere = np.where(
+        network.is_open[:, None],
+        network.visits.any(axis=1),
+        network.demand.any(axis=1) | (network.think_time > 0) | (network.population == 0),
+    )
+    if not somewhere.all():
+        name = network.classes[int(np.argmin(somewhere.all(axis=1)))].name
+        msg = f"class {name} visits no station; give it visits, service times or a think time"
+        raise GraphError(msg)

@@ -86,7 +86,7 @@ def lattice_convolution(network: Pools) -> tuple[FloatArray, FloatArray, FloatAr
 def _within_capacity(network: Pools) -> FloatArray:
     """Lower the guess where a station could not sustain it."""
     room = np.array(network.servers, float)[:, None] - network.open_load
-    busy = ((network.demand * network.guess[:, None]).sum(axis=0) / room).max(axis=0)
+    busy = ((network.demand * network.guess[:, None]).sum(axis=0) / room).max(axis=0, initial=0)
     jobs = network.population.sum(axis=0)
     return np.asarray(network.guess * np.minimum(1, jobs / (jobs + 1) / np.maximum(busy, 1e-300)))
 

@@ -1,23 +1,24 @@
 """Open, closed and mixed networks of several classes."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from headway.errors import Saturated
 from headway.kinds import FloatArray, plain
-from headway.queueing.abilities import ServiceKind
 from headway.queueing.centres import Method
 from headway.queueing.classes import (
     ClassNetwork,
     CustomerClass,
+    Saturation,
     ServiceCentre,
     read_network,
 )
-from headway.queueing.erlang import erlang_c
-from headway.queueing.multiclass_methods import Lengths, solve_closed_classes
+from headway.queueing.fcfs import is_exact, mean_found, unequal
+from headway.queueing.multiclass_methods import Lengths, growth_alone, solve_closed_classes
+from headway.queueing.overload import Overload, find_overload, refuse_overload, without
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,11 @@ class MulticlassSolution:
     utilisation, queue_length, residence_time, station_response_time, station_throughput
         Of each station and class: U, Q, V R per job [s], R per visit [s], V X [1/s], shape
         (stations, classes, ...). A station's own utilisation is the sum over its classes.
+        Of a class without customers the times are those of its service alone, R = sum of V S.
+    saturated
+        Which points open classes saturate, shape of the points.
+    overload
+        What is wrong at the first of them, in one line; empty if there is none.
     approximation
         Says what is not exact; empty for an exact solution.
     """
@@ -45,6 +51,8 @@ class MulticlassSolution:
     residence_time: FloatArray
     station_response_time: FloatArray
     station_throughput: FloatArray
+    saturated: NDArray[np.bool_]
+    overload: str = ""
     approximation: str = ""
 
 
@@ -52,6 +60,7 @@ def solve_multiclass(
     centres: Sequence[ServiceCentre],
     classes: Sequence[CustomerClass],
     method: Method = Method.AUTO,
+    saturation: Saturation = Saturation.REFUSE,
 ) -> MulticlassSolution:
     """Solve a network of several classes, each of them open or closed.
 
@@ -67,6 +76,12 @@ def solve_multiclass(
     method
         ``exact`` walks the lattice of populations; ``schweitzer`` and ``linearizer`` do not
         depend on its size; ``auto`` is exact unless that needs more than 1 GB.
+    saturation
+        ``refuse`` raises where open classes saturate a station; ``mark`` answers all other
+        points, and says in `saturated` which were not. At a saturated point the classes that
+        need a full station have infinite response times there; closed ones among them come to
+        rest (throughput 0), being served ever more slowly beside an endless queue. Everybody
+        else is answered as though all that open classes offer reached the other stations.
 
     Returns
     -------
@@ -75,7 +90,8 @@ def solve_multiclass(
     Raises
     ------
     Saturated
-        For open classes that some station cannot serve, with its name and limit.
+        With ``refuse``, for open classes that some station cannot serve, with its name and
+        limit.
     GraphError, InvalidParameter
         For what is no network, or a lattice too large for ``exact``.
 
@@ -94,87 +110,67 @@ def solve_multiclass(
     System Performance*, 1984, chapter 7.
     """
     network = read_network(centres, classes)
-    load = _open_load(network)
-    rate, queue = network.rates.copy(), np.zeros(network.demand.shape)
+    overload = find_overload(network)
+    if Saturation(saturation) is Saturation.REFUSE:
+        refuse_overload(overload)
+    load, unlike = overload.sustained, unequal(network)
     closed = ~network.is_open
-    used, note, growth = Method.EXACT, "", _alone(network, load)
+    result = Lengths.without_jobs(growth_alone(network, load))
     if closed.any():
-        result = solve_closed_classes(network, load, Method(method))
-        used, note = result.method, result.approximation
-        rate[closed], queue[closed] = result.throughput, result.queue_length
-        growth = _beside(network, result, growth)
-    opened = network.is_open
+        result = solve_closed_classes(without(network, overload), load, Method(method))
+    rate, queue = network.rates.copy(), np.zeros(network.demand.shape)
+    rate[closed], queue[closed] = result.throughput, result.queue_length
+    stay = _open_stay(network, result, queue, unlike)
+    queue[~closed] = (network.rates[:, None] * network.visits * stay)[~closed]
+    note = result.approximation or _in_order(network, unlike)
+    return _solution(network, replace(result, approximation=note), rate, queue, overload)
+
+
+def _open_stay(
+    network: ClassNetwork, result: Lengths, queue: FloatArray, unlike: Any
+) -> FloatArray:
+    """Response time per visit of open classes, shape (classes, stations, points) [s]."""
+    shared = network.service_times * result.open_growth
+    if not unlike.any():
+        return np.asarray(shared)
     held = network.rates[:, None] * network.demand
-    queue[opened] = (held * growth)[opened]
-    return _solution(network, used, note, rate, queue)
+    mean = mean_found(network, queue, held)
+    waits = (network.demand > 0) * (result.open_growth - 1) * mean
+    return np.where(unlike, network.service_times + waits, shared)
 
 
-def _open_load(network: ClassNetwork) -> FloatArray:
-    """Servers that open classes hold at each station, shape (stations, points)."""
-    held = network.rates[:, None] * network.demand
-    load = held.sum(axis=0)
-    busy = np.where(network.is_delay[:, None], 0.0, load / network.servers)
-    if (busy >= 1).any():
-        k, point = np.unravel_index(int(busy.argmax()), busy.shape)
-        _refuse(network, int(k), int(point), float(busy[k, point]), held[:, k, point])
-    return np.asarray(load)
-
-
-def _refuse(network: ClassNetwork, k: int, point: int, busy: float, held: FloatArray) -> None:
-    """Name the station, the class that loads it most, and the rate at which it saturates."""
-    c = int(held.argmax())
-    others = held.sum() - held[c]
-    limit = max(network.servers[k, 0] - others, 0) / network.demand[c, k, point]
-    msg = (
-        f"{network.centres[k].name}: utilisation {busy:.3g} by open classes, "
-        f"{network.classes[c].name} at {network.rates[c, point]:.6g} /s; "
-        f"it saturates at {limit:.6g} /s"
-    )
-    raise Saturated(msg)
-
-
-def _alone(network: ClassNetwork, load: FloatArray) -> FloatArray:
-    """Mean number of open jobs for each server they hold, without closed classes."""
-    growth = np.ones(load.shape)
-    for k, centre in enumerate(network.centres):
-        if network.is_pool[k]:
-            waits = erlang_c(centre.servers, load[k])
-            growth[k] = 1 + waits / (centre.servers - load[k])
-        elif centre.kind is not ServiceKind.DELAY:
-            growth[k] = 1 / (1 - load[k] / centre.servers)
-    return growth
-
-
-def _beside(network: ClassNetwork, result: Lengths, alone: FloatArray) -> FloatArray:
-    """Mean number of open jobs for each server they hold, beside closed classes."""
-    closed = result.queue_length.sum(axis=0)
-    shared = alone.copy()
-    for k, centre in enumerate(network.centres):
-        if centre.kind is not ServiceKind.DELAY and not network.is_pool[k]:
-            shared[k] = alone[k] * (1 + closed[k] / centre.servers)
-    if result.open_growth is not None:
-        visited = network.is_pool[:, None] & (closed > 0)
-        shared = np.where(visited, result.open_growth, shared)
-    return shared
+def _in_order(network: ClassNetwork, unlike: Any) -> str:
+    """Label open classes of different times at queues in order of arrival."""
+    if not unlike.any() or is_exact(network, unlike):
+        return ""
+    names = [c.name for c, k in zip(network.centres, unlike.any(axis=1), strict=True) if k]
+    return f"{', '.join(names)}: first come first served with times that differ by class"
 
 
 def _solution(
-    network: ClassNetwork, method: Method, note: str, rate: FloatArray, queue: FloatArray
+    network: ClassNetwork,
+    result: Lengths,
+    rate: FloatArray,
+    queue: FloatArray,
+    overload: Overload,
 ) -> MulticlassSolution:
     """Everything else from throughputs and queue lengths, by the operational laws."""
+    stuck = overload.full & (network.demand > 0)
+    queue = _with_stuck(network, overload, queue)
     through = network.visits * rate[:, None]
     some = through > 0
     per_visit = np.where(some, queue / np.where(some, through, 1.0), network.service_times)
+    per_visit = np.where(stuck, np.inf, per_visit)
     busy = through * network.service_times / network.servers
     busy = np.where(network.is_delay[:, None], 0.0, busy)
-    present = network.is_open[:, None] | (network.population > 0)
-    residence = network.visits * per_visit * present[:, None]
+    went = network.visits > 0
+    residence = np.where(went, network.visits * np.where(went, per_visit, 0.0), 0.0)
 
     def shaped(values: FloatArray) -> Any:
         return plain(values.reshape((*values.shape[:-1], *network.shape)))
 
     return MulticlassSolution(
-        method=method,
+        method=result.method,
         throughput=shaped(rate),
         response_time=shaped(residence.sum(axis=1)),
         utilisation=shaped(busy.swapaxes(0, 1)),
@@ -182,5 +178,16 @@ def _solution(
         residence_time=shaped(residence.swapaxes(0, 1)),
         station_response_time=shaped(per_visit.swapaxes(0, 1)),
         station_throughput=shaped(through.swapaxes(0, 1)),
-        approximation=note,
+        saturated=overload.points.reshape(network.shape),
+        overload=overload.message,
+        approximation=result.approximation,
     )
+
+
+def _with_stuck(network: ClassNetwork, overload: Overload, queue: FloatArray) -> FloatArray:
+    """Open queues without end at full stations, and closed jobs that never leave them."""
+    stuck = overload.full & (network.demand > 0)
+    here = np.where(stuck.sum(axis=1, keepdims=True) > 1, np.nan, network.population[:, None])
+    open_queue = np.where(network.rates[:, None] > 0, np.inf, 0.0)
+    endless = np.where(network.is_open[:, None, None], open_queue, here)
+    return np.where(stuck, endless, queue)

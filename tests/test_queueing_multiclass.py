@@ -13,9 +13,11 @@ from headway.queueing import (
     MM1,
     CustomerClass,
     Delay,
+    Discipline,
     Method,
     MMm,
     Parallel,
+    Saturation,
     ServiceCentre,
     ServiceKind,
     solve_closed,
@@ -28,8 +30,12 @@ AGREE = 1e-10
 demands = st.floats(0.01, 10.0)
 
 
-def centre(name, demand, servers=1, kind=ServiceKind.QUEUE):
-    return ServiceCentre(name, demand, [1] * len(demand), kind, servers)
+def centre(name, demand, servers=1, kind=ServiceKind.QUEUE, discipline=Discipline.SHARING):
+    return ServiceCentre(name, demand, [1] * len(demand), kind, servers, discipline)
+
+
+def opened(rate, name="open"):
+    return CustomerClass(name, arrival_rate=rate)
 
 
 def closed(population, think_time=0.0, name="closed"):
@@ -291,3 +297,143 @@ def test_unstable_open_class_names_station_and_limit():
 def test_bad_input(build, error, message):
     with pytest.raises(error, match=message):
         build()
+
+
+def test_saturated_points_are_marked_and_the_others_answered():
+    centres = [centre("cpu", [0.1, 0.2, 0.0, 0.3]), centre("disk", [0.0, 0.0, 0.5, 0.1])]
+    rates = np.array([5.0, 10.0])
+    classes = [opened(rates, "web"), closed(3, 1.0, "batch"), opened(0.4, "log"), opened(0.0)]
+
+    marked = solve_multiclass(centres, classes, saturation=Saturation.MARK)
+
+    assert marked.saturated.tolist() == [False, True]
+    assert marked.overload.endswith("web at 10 /s; it saturates at 10 /s")
+    sound = [opened(5.0, "web"), closed(3, 1.0, "batch"), opened(0.4, "log"), opened(0.0)]
+    alone = solve_multiclass(centres, sound)
+    assert not alone.saturated
+    assert not alone.overload
+    assert marked.response_time[:, 0] == pytest.approx(alone.response_time, rel=1e-12)
+    # Whoever needs the full station waits for ever, also an idle class; batch comes to rest.
+    assert marked.response_time[:, 1].tolist() == [np.inf, np.inf, pytest.approx(0.5 / 0.8), np.inf]
+    assert marked.throughput[:, 1].tolist() == [10.0, 0.0, 0.4, 0.0]
+    assert marked.queue_length[0, :, 1].tolist() == [np.inf, 3.0, 0.0, 0.0]
+    with pytest.raises(Saturated, match="cpu: utilisation 1 by open classes"):
+        solve_multiclass(centres, classes)
+
+
+def test_closed_jobs_slow_down_towards_saturation_as_marked():
+    centres = [centre("cpu", [0.1, 0.2]), centre("disk", [0.0, 0.5])]
+    classes = [opened(10 * (1 - np.array([1e-3, 1e-6, 0.0]))), closed(3, 1.0)]
+
+    solution = solve_multiclass(centres, classes, saturation=Saturation.MARK)
+
+    assert (np.diff(solution.throughput[1]) < 0).all()
+    assert solution.throughput[1, 1] < 1e-5
+    assert solution.queue_length[0, 1, 1] == pytest.approx(solution.queue_length[0, 1, 2], rel=1e-4)
+
+
+@pytest.mark.parametrize("method", list(Method))
+@pytest.mark.parametrize("kind", [ServiceKind.QUEUE, ServiceKind.PARALLEL])
+def test_servers_may_differ_by_point(method, kind):
+    counts = np.array([1, 3, 2, 3])
+    classes = [opened(0.4), closed(3, 1.0), closed(2)]
+
+    def solved(servers):
+        places = [centre("pool", [1.0, 0.8, 1.5], servers, kind), centre("one", [0.1, 0.7, 0.4])]
+        return solve_multiclass(places, classes, method)
+
+    table = solved(counts)
+    for i, count in enumerate(counts):
+        one = solved(int(count))
+        assert table.throughput[:, i] == pytest.approx(one.throughput, rel=1e-9)
+        assert table.queue_length[..., i] == pytest.approx(one.queue_length, rel=1e-8)
+        assert table.utilisation[..., i] == pytest.approx(one.utilisation, rel=1e-9)
+
+
+def test_servers_decide_what_is_saturated():
+    places = [centre("pool", [1.0, 1.0], np.array([1, 2, 3]))]
+
+    solution = solve_multiclass(places, [opened(1.5), closed(2)], saturation=Saturation.MARK)
+
+    assert solution.saturated.tolist() == [True, False, False]
+    assert solution.overload.startswith("pool: utilisation 1.5 by open")
+    assert np.isfinite(solution.response_time[:, 1:]).all()
+
+
+@pytest.mark.parametrize("method", list(Method))
+def test_idle_classes_take_the_time_of_their_service(method):
+    rest = centre("rest", [0.7, 0.4, 0.2], 1, ServiceKind.DELAY)
+    places = [ServiceCentre("cpu", (0.1, 0.2, 0.3), (2, 3, 4)), rest]
+    classes = [opened(0.0), closed(np.array([0, 0]), 1.0), closed(np.array([0, 5]))]
+
+    solution = solve_multiclass(places, classes, method)
+
+    assert solution.response_time[0] == pytest.approx([0.9, 0.9], rel=1e-12)
+    assert solution.response_time[1] == pytest.approx([1.0, 1.0], rel=1e-12)
+    assert solution.response_time[2, 0] == pytest.approx(1.4, rel=1e-12)
+    assert solution.station_response_time[0, :2] == pytest.approx(np.array([[0.1] * 2, [0.2] * 2]))
+    assert not solution.throughput[:, 0].any()
+
+
+@pytest.mark.parametrize("method", list(Method))
+def test_delays_alone(method):
+    places = [centre("rest", [0.5, 2.0], 1, ServiceKind.DELAY)]
+
+    solution = solve_multiclass(places, [closed(3, 1.0), closed(4)], method)
+
+    assert solution.throughput == pytest.approx([2.0, 2.0], rel=1e-12)
+    assert solution.queue_length == pytest.approx(np.array([[1.0, 4.0]]), rel=1e-12)
+
+
+@pytest.mark.parametrize("order", [1, -1])
+@pytest.mark.parametrize("discipline", list(Discipline))
+def test_a_class_without_demand_does_not_queue(order, discipline):
+    times, classes = [0.0, 0.5][::order], [opened(1.0), opened(1.0)][::order]
+
+    solution = solve_multiclass([centre("cpu", times, discipline=discipline)], classes)
+
+    assert solution.response_time[::order] == pytest.approx([0.0, 1.0], rel=1e-12)
+
+
+def test_first_come_first_served_is_pollaczek_and_khinchines_wait():
+    centres = [centre("cpu", [0.2, 2.0], discipline=Discipline.FCFS)]
+
+    solution = solve_multiclass(centres, [opened(0.4), opened(0.4)])
+
+    wait = (0.4 * 2 * 0.2**2 + 0.4 * 2 * 2.0**2) / (2 * (1 - 0.88))
+    assert solution.response_time == pytest.approx([0.2 + wait, 2.0 + wait], rel=1e-12)
+    assert solution.response_time == pytest.approx([13.67, 15.47], abs=0.005)
+    assert not solution.approximation
+
+
+def test_first_come_first_served_is_exact_where_times_are_equal():
+    centres = [centre("a", [0.2, 0.2], 3, discipline=Discipline.FCFS), centre("b", [0.3, 0.1])]
+
+    solution = solve_multiclass(centres, [opened(1.0), closed(4)])
+
+    shared = solve_multiclass([centre("a", [0.2, 0.2], 3), centres[1]], [opened(1.0), closed(4)])
+    assert solution.response_time.tolist() == shared.response_time.tolist()
+    assert not solution.approximation
+
+
+def test_first_come_first_served_is_labelled_where_it_is_not_exact():
+    unlike = centre("cpu", [0.2, 2.0], discipline=Discipline.FCFS)
+    pool = centre("cpu", [0.2, 2.0], 2, discipline=Discipline.FCFS)
+    again = ServiceCentre("cpu", (0.2, 2.0), (2, 1), discipline=Discipline.FCFS)
+    for centres in ([unlike, centre("disk", [0.1, 0.1])], [pool], [again]):
+        solution = solve_multiclass(centres, [opened(0.2), opened(0.2)])
+
+        assert solution.approximation.startswith("cpu: first come first served")
+
+
+def test_several_servers_wait_by_two_moments():
+    times, rates, servers = np.array([0.2, 2.0]), np.array([0.4, 0.9]), 3
+
+    solution = solve_multiclass(
+        [centre("cpu", times, servers, discipline=Discipline.FCFS)], [opened(r) for r in rates]
+    )
+
+    total, mean = rates.sum(), (rates * times).sum() / rates.sum()
+    scv = 2 * (rates * times**2).sum() / total / mean**2 - 1
+    wait = MMm(mean, servers).waiting_time(total) * (1 + scv) / 2
+    assert solution.response_time == pytest.approx(times + wait, rel=1e-12)
