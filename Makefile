@@ -1,4 +1,5 @@
 # make demo: the main job on shipped data.  make test: all tests.  make check: lint, types, layers, docs.
+# HEADWAY_FUZZ=17 make test: the property tests only, with examples drawn from that seed.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin

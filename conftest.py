@@ -4,6 +4,8 @@ import importlib.util
 import sys
 from pathlib import Path
 
+pytest_plugins = ("tests.chance",)
+
 ROOT = Path(__file__).parent
 
 if importlib.util.find_spec("headway") is None:

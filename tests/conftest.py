@@ -1,13 +1,9 @@
-"""Hypothesis without deadlines (a busy machine is no fault of the code), and a fit many need."""
+"""A fit that many tests need."""
 
 import pytest
-from hypothesis import settings
 
 from headway.models import Measurements, catalogue_model
 from tests.fit_data import FREE, SCSI
-
-settings.register_profile("headway", deadline=None)
-settings.load_profile("headway")
 
 
 @pytest.fixture(scope="session")

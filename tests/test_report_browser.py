@@ -13,8 +13,12 @@ from tests.report_pages import CASES, html, made, of_catalogue
 BROWSER = next(
     filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
 )
-playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-pytestmark = pytest.mark.skipif(BROWSER is None, reason="there is no Chromium on this machine")
+playwright = pytest.importorskip(
+    "playwright.sync_api", reason="needs playwright, which is not installed"
+)
+pytestmark = pytest.mark.skipif(
+    BROWSER is None, reason="needs Chromium or Chrome, which is not on the path"
+)
 
 WITH_PANEL = sorted(CASES.keys() - {"closed"})
 ROUNDS = 40
