@@ -1,5 +1,6 @@
 """``headway fit``: parameters from measured curves."""
 
+import os.path
 import shlex
 import sys
 from pathlib import Path
@@ -169,7 +170,8 @@ def _family(
 
 def _expanded(path: Path) -> list[Path]:
     """The CSV files of a folder, or the one file itself."""
-    return sorted(path.glob("*.csv")) or [path] if path.is_dir() else [path]
+    is_folder = os.path.isdir(path)  # noqa: PTH112 - takes any name at all
+    return sorted(path.glob("*.csv")) or [path] if is_folder else [path]
 
 
 def _fitted(

@@ -1,5 +1,6 @@
 """Arguments and options that commands share, and their shell completion."""
 
+import os.path
 from collections.abc import Callable
 from enum import StrEnum
 from pathlib import Path
@@ -124,10 +125,10 @@ def check_place(path: Path) -> None:
     """
     from headway.errors import OutputError
 
-    if path.is_dir():
+    if os.path.isdir(path):  # noqa: PTH112 - takes any name at all
         msg = f"{path}: cannot be written (it is a folder)"
         raise OutputError(msg)
-    if not path.parent.is_dir():
+    if not os.path.isdir(path.parent):  # noqa: PTH112
         msg = f"{path}: cannot be written (there is no folder {path.parent})"
         raise OutputError(msg)
 
@@ -246,7 +247,9 @@ def measured(path: Path) -> "Measurements":
 
 def shipped_or_own(path: Path) -> Path:
     """The path of a user's file or, where there is none, of a published table."""
+    from headway.models.intake import is_given
     from headway.models.shipped import data_path
 
     shipped = data_path(str(path))
-    return shipped if not path.exists() and shipped.is_file() else path
+    is_own = is_given(path) or os.path.exists(path)  # noqa: PTH110 - takes any name at all
+    return shipped if not is_own and os.path.isfile(shipped) else path  # noqa: PTH113

@@ -1,5 +1,6 @@
 """``headway report``: one page that holds a model against measurements."""
 
+import os.path
 import shlex
 from pathlib import Path
 
@@ -73,7 +74,8 @@ def _check(out: Path) -> None:
     if out.suffix.lower() not in (".html", ".htm"):
         msg = f"--out {out}: a page ends in .html"
         raise OutputError(msg)
-    why = "it is a folder" if out.is_dir() else "" if out.parent.is_dir() else "no such folder"
+    is_folder, has_place = map(os.path.isdir, (out, out.parent))
+    why = "it is a folder" if is_folder else "" if has_place else "no such folder"
     if why:
         msg = f"{out}: cannot be written ({why})"
         raise OutputError(msg)

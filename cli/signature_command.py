@@ -83,7 +83,8 @@ def loggp(
     file: Path, pins: tuple[str, ...], output_format: Format | None, plot: Path | None
 ) -> None:
     """Lines and breaks by message size off Netgauge's output or size_bytes,time_us in FILE."""
-    from headway.models.measurements import LARGEST_FILE, read_text
+    from headway.models.intake import read_text
+    from headway.models.measurements import LARGEST_FILE
     from headway.models.signatures.loggp import MeasuredSizes, read_sizes, samples
     from headway.models.units import quantity, unit
 

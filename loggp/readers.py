@@ -5,7 +5,8 @@ Only text comes in here; who reads files gives it. Errors name the line.
 
 from collections.abc import Iterator
 
-from headway.errors import MeasurementError
+from headway.errors import MeasurementError, quoted
+from headway.kinds import number_of
 from headway.loggp.sizes import SizeSeries, size_series
 
 _NETGAUGE_MARK = "PRTT(1,0,s)"
@@ -17,11 +18,11 @@ def _numbers(line: int, cells: list[str], source: str) -> list[float]:
     """Turn cells into numbers, or name the line and the cell."""
     values = []
     for cell in cells:
-        try:
-            values.append(float(cell))
-        except ValueError:
-            msg = f"{source}:{line}: {cell!r} is not a number"
-            raise MeasurementError(msg) from None
+        value = number_of(cell)
+        if value is None:
+            msg = f"{source}:{line}: {quoted(cell)} is not a number"
+            raise MeasurementError(msg)
+        values.append(value)
     return values
 
 
@@ -137,6 +138,9 @@ def read_netgauge(text: str, source: str = "text") -> dict[str, SizeSeries]:
         for name, value in _netgauge_row(line, _numbers(line, cells, source), source).items():
             columns.setdefault(name, []).append(value)
     sizes = columns.pop("size")
+    if not sizes:
+        msg = f"{source}: holds no measurement; it needs a row for each message size"
+        raise MeasurementError(msg)
     always = ("round_trip", "gap")
     return {
         name: size_series(name, sizes, values)

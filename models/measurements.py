@@ -4,6 +4,8 @@ import csv
 import hashlib
 import io
 import math
+import os
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -12,8 +14,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from headway.errors import MeasurementError
-from headway.kinds import FloatArray
+from headway.errors import MeasurementError, is_hidden, quoted
+from headway.kinds import FloatArray, number_of, resolution
+from headway.models.intake import is_given, read_bytes
 from headway.models.names import nearest
 from headway.models.units import ONE, Unit, split_header
 
@@ -22,6 +25,9 @@ if TYPE_CHECKING:
 
 LARGEST_FILE = 20_000_000
 """Bytes; a curve of response times is never larger."""
+
+MOST_COLUMNS = 1000
+"""Columns; what a benchmark tells of a run takes some dozens."""
 
 
 @dataclass(frozen=True)
@@ -170,43 +176,9 @@ class Measurements:
     def sha256(self) -> str:
         """Hash of the file they come from, as hexadecimal digits; empty if there is no file."""
         path = Path(self.source)
-        return hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else ""
-
-
-def read_bytes(path: Path, largest: int) -> bytes:
-    """Read a file whole.
-
-    Raises
-    ------
-    MeasurementError
-        If it is missing, unreadable, a folder, or larger than `largest` bytes.
-    """
-    try:
-        if path.stat().st_size > largest:
-            size, most = path.stat().st_size / 1e6, largest / 1e6
-            msg = f"{path}: {size:.0f} MB are more than the {most:.0f} MB a table may have"
-            raise MeasurementError(msg)
-        return path.read_bytes()
-    except FileNotFoundError:
-        msg = f"{path}: there is no such file"
-    except OSError as error:
-        msg = f"{path}: cannot be read ({error.strerror or error})"
-    raise MeasurementError(msg)
-
-
-def read_text(path: Path, largest: int) -> str:
-    """Read a text file in UTF-8, with or without byte order mark.
-
-    Raises
-    ------
-    MeasurementError
-        If it is missing, unreadable, a folder, larger than `largest` bytes, or no text.
-    """
-    try:
-        return read_bytes(path, largest).decode("utf-8-sig")
-    except UnicodeDecodeError:
-        msg = f"{path}: not a text file in UTF-8"
-        raise MeasurementError(msg) from None
+        if is_given(path) or not os.path.isfile(path):  # noqa: PTH113 - takes any name at all
+            return ""
+        return hashlib.sha256(read_bytes(path, LARGEST_FILE)).hexdigest()
 
 
 def _split(text: str, source: str) -> tuple[list[str], list[tuple[int, list[str]]]]:
@@ -247,62 +219,55 @@ def _tells(row: list[str]) -> bool:
 
 
 def _check_header(header: list[str], source: str) -> None:
-    if all(_number(title) is not None for title in header):
+    if all(number_of(title) is not None for title in header):
         msg = f"{source}:1: no header; the first line must name columns, such as response_ms"
         raise MeasurementError(msg)
-    for title in header:
-        if not title or header.count(title) > 1:
-            problem = f"column {title!r} stands twice" if title else "a column has no name"
-            msg = f"{source}:1: {problem}"
-            raise MeasurementError(msg)
+    if len(header) > MOST_COLUMNS:
+        msg = f"{source}:1: {len(header)} columns are more than the {MOST_COLUMNS} a table may have"
+        raise MeasurementError(msg)
+    counts = Counter(header)
+    problem = next(filter(None, (_title_problem(title, counts[title]) for title in header)), "")
+    if problem:
+        msg = f"{source}:1: {problem}"
+        raise MeasurementError(msg)
 
 
-def _number(cell: str) -> float | None:
-    try:
-        return float(cell)
-    except ValueError:
-        return None
+def _title_problem(title: str, count: int) -> str:
+    """What is wrong with the name of a column; empty if nothing is."""
+    if not title:
+        return "a column has no name"
+    if any(map(is_hidden, title)):
+        return f"column {quoted(title)} has a control character in its name"
+    return f"column {quoted(title)} stands twice" if count > 1 else ""
 
 
 def _is_words(title: str, cells: list[str]) -> bool:
     """Tell a column of words: its name has no unit, and a cell in it is no number."""
-    return split_header(title)[1] is None and any(c and _number(c) is None for c in cells)
+    return split_header(title)[1] is None and any(c and number_of(c) is None for c in cells)
 
 
 def _observed(title: str, cells: list[str], lines: Iterable[int], source: str) -> Observed:
     name, unit = split_header(title)
     shown = unit or ONE
     values = [
-        _cell(cell, title, f"{source}:{line}") for cell, line in zip(cells, lines, strict=True)
+        _cell(cell, title, shown, f"{source}:{line}")
+        for cell, line in zip(cells, lines, strict=True)
     ]
-    resolution = np.array([_resolution(cell) for cell in cells])
-    return Observed(title, name, shown, shown.si(np.array(values)), shown.si(resolution))
+    digits = np.array([resolution(cell) if cell else math.nan for cell in cells])
+    return Observed(title, name, shown, shown.si(np.array(values)), shown.si(digits))
 
 
-def _cell(cell: str, title: str, place: str) -> float:
+def _cell(cell: str, title: str, unit: Unit, place: str) -> float:
     if not cell:
         return math.nan
-    value = _number(cell)
-    if value is None or not math.isfinite(value):
+    value = number_of(cell)
+    if value is None or not all(math.isfinite(unit.si(x)) for x in (value, resolution(cell))):
         finite = "finite " if value is not None else ""
-        comma = value is None and _number(cell.replace(",", ".")) is not None
+        comma = value is None and number_of(cell.replace(",", ".")) is not None
         point = "; write a decimal point" if comma else ""
-        msg = f"{place}: {title} is {cell!r}, not a {finite}number{point}"
+        msg = f"{place}: {title} is {quoted(cell)}, not a {finite}number{point}"
         raise MeasurementError(msg)
     if value < 0 and split_header(title)[1] is not None:
         msg = f"{place}: {title} is {cell}; it cannot be negative"
         raise MeasurementError(msg)
     return value
-
-
-def _resolution(cell: str) -> float:
-    """Half a unit of the last digit: "3.40" is known to 0.005.
-
-    Examples
-    --------
-    >>> _resolution("3.4"), _resolution("198"), _resolution("1.5e3")
-    (0.05, 0.5, 50.0)
-    """
-    mantissa, _, exponent = cell.lower().partition("e")
-    decimals = len(mantissa.partition(".")[2])
-    return 0.5 * 10.0 ** (int(exponent or 0) - decimals) if cell else math.nan

@@ -1,11 +1,13 @@
 """What ships with headway: ready models in `catalogue/`, published tables in `data/`."""
 
+import os.path
 from functools import lru_cache
 from importlib.resources import files
 from pathlib import Path
 
 from headway.errors import UnknownModel
 from headway.models.files.reading import parse_model, read_model
+from headway.models.intake import STDIN
 from headway.models.model import Model
 from headway.models.names import nearest
 
@@ -55,7 +57,8 @@ def find_model(name_or_path: str) -> Model:
     """
     if name_or_path in model_names():
         return catalogue_model(name_or_path)
-    if name_or_path.endswith(".toml") or "/" in name_or_path or Path(name_or_path).is_file():
+    is_path = name_or_path.endswith(".toml") or "/" in name_or_path or name_or_path == STDIN
+    if is_path or os.path.isfile(name_or_path):  # noqa: PTH113 - takes any name at all
         return read_model(name_or_path)
     return catalogue_model(name_or_path)
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from headway.errors import UnitError
+from headway.errors import UnitError, quoted
 
 Dimension = tuple[int, int, int, int, int]
 """Exponents of second, byte, operation, message and job."""
@@ -92,9 +92,11 @@ _HINTS = {
     "kb": "kbit or kB",
 }
 _TOKEN = re.compile(
-    r"\s*(?:(?P<name>[A-Za-zµμ%]+|1(?![0-9.]))(?:(?:\^|\*\*)?(?P<power>-?\d))?|(?P<sign>[*/·]))"
+    r"\s*(?:(?P<name>[A-Za-zµμ%]+|1(?![0-9.]))(?:(?:\^|\*\*)?(?P<power>-?[0-9]))?|(?P<sign>[*/·]))"
 )
-_NUMBER = re.compile(r"\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*(.*)", re.DOTALL)
+_NUMBER = re.compile(
+    r"\s*([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)(?![0-9_])\s*(.*)", re.DOTALL
+)
 
 
 @lru_cache(maxsize=512)
@@ -123,7 +125,7 @@ def unit(text: str) -> Unit:
     while position < len(stripped):
         match = _TOKEN.match(stripped, position)
         if match is None:
-            msg = f"unit {text!r} cannot be read; write for example ms, MB/s or op/s"
+            msg = f"unit {quoted(text)} cannot be read; write for example ms, MB/s or op/s"
             raise UnitError(msg)
         position = match.end()
         if match["sign"]:
@@ -147,7 +149,9 @@ def _look_up(name: str) -> tuple[float, Dimension]:
     import difflib
 
     near = difflib.get_close_matches(name, _NAMED, 3, 0.5)
-    msg = f"unit {name!r} is not known" + (f"; did you mean {', '.join(near)}?" if near else "")
+    msg = f"unit {quoted(name)} is not known" + (
+        f"; did you mean {', '.join(near)}?" if near else ""
+    )
     raise UnitError(msg)
 
 
@@ -195,15 +199,16 @@ def quantity(text: str | float, wanted: Unit | None = None, name: str = "value")
     headway.errors.UnitError: cpu_time is '3 MB', which is data (B); it needs time, such as s
     """
     match = _NUMBER.fullmatch(str(text))
-    value = float(match[1]) if match else math.nan
+    value = float(match[1]) + 0.0 if match else math.nan
     if match is None or not math.isfinite(value):
-        msg = f"{name} is {text!r}, not a finite number with a unit such as '650 us'"
+        shown = quoted(str(text))
+        msg = f"{name} is {shown}, not a finite number with a unit such as '650 us'"
         raise UnitError(msg)
     given = unit(match[2])
     if given.text and wanted is not None and not compatible(given.dimension, wanted.dimension):
         example = wanted.text or "a bare 1.5"
         msg = (
-            f"{name} is {str(text)!r}, which is {_word(given.dimension)} "
+            f"{name} is {quoted(str(text))}, which is {_word(given.dimension)} "
             f"({si_text(given.dimension)}); it needs {_word(wanted.dimension)}, such as {example}"
         )
         raise UnitError(msg)

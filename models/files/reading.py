@@ -20,7 +20,7 @@ from headway.models.expressions import MEANT_NUMBER, expression, flat, names_in
 from headway.models.files import schema
 from headway.models.files.places import Place
 from headway.models.graph import CLASS_KEYS, LINK_PARTS, ModelGraph
-from headway.models.measurements import read_text
+from headway.models.intake import read_text
 from headway.models.model import Meaning, Model
 from headway.models.names import nearest
 from headway.models.parameters import Parameter, Preset

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from headway.errors import UnitError
+from headway.kinds import number_of
 from headway.models.units import ONE, Unit, quantity, unit
 
 
@@ -50,7 +51,7 @@ _KEYS: Mapping[str, tuple[str, Unit | None]] = {
     "tested": (r"date tested|tested", None),
     "licence": (r"(?:sfs )?licen[sc]e (?:number|#|no\.?)", None),
 }
-_SEPARATED = r"\s*(?:[:|=]\s*|\s{2,}|\s+(?=[\d(]))\s*(\S.*)$"
+_SEPARATED = r"\s*(?:[:|=]\s*|\s{2,}|\s+(?=[0-9(]))\s*(\S.*)$"
 _PATTERNS = {
     name: re.compile(rf"^\W*(?:{key})" + _SEPARATED, re.IGNORECASE)
     for name, (key, _) in _KEYS.items()
@@ -58,8 +59,8 @@ _PATTERNS = {
 _LOOSE = {
     name: re.compile(rf"^\W*(?:{key})\s+(\S.*)$", re.IGNORECASE) for name, (key, _) in _KEYS.items()
 }
-_AMOUNT = re.compile(r"([\d.,]+)\s*([kKMGT]i?B)\b")
-_COUNT = re.compile(r"^[^\w]*([\d,]+)\b")
+_AMOUNT = re.compile(r"([0-9.,]+)\s*([kKMGT]i?B)\b")
+_COUNT = re.compile(r"^[^\w]*([0-9,]+)\b")
 
 
 def disclosed(lines: list[str]) -> dict[str, Fact]:
@@ -99,4 +100,4 @@ def fact(name: str, printed: str) -> Fact:
             return Fact(name, printed, quantity(f"{number} {match[2]}", _BYTES), unit(match[2]))
         except UnitError:
             return Fact(name, printed)
-    return Fact(name, printed, float(number))
+    return Fact(name, printed, number_of(number))

@@ -11,7 +11,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from headway.errors import MeasurementError
-from headway.models.measurements import LARGEST_FILE, Measurements, read_bytes
+from headway.models.intake import read_bytes
+from headway.models.measurements import LARGEST_FILE, Measurements
 from headway.models.readers.pages import html_as_text
 from headway.models.readers.runs import (
     SFSRES,

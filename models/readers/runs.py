@@ -6,10 +6,12 @@ from dataclasses import replace
 from typing import Any
 
 from headway.errors import MeasurementError
+from headway.kinds import number_of
 from headway.models.measurements import Measurements
 
 SFSSUM_2008 = re.compile(
-    r"\s*(?:INVALID\s+)?\d+\s+\d+\s+[\d.]+\s+\d+\s+\d+\s+(?:NFS\d?|CIFS)\s", re.IGNORECASE
+    r"\s*(?:INVALID\s+)?\d+\s+\d+\s+[\d.]+\s+\d+\s+\d+\s+(?:NFS\d?|CIFS)\s",
+    re.IGNORECASE | re.ASCII,
 )
 SFSSUM_2020 = re.compile(r"^\s*Business\s+Requested\s+Achieved\s+Avg Lat", re.MULTILINE)
 SFSSUM_CSV = re.compile(r"\A\s*business,requested,achieved,avg_lat_ms\b", re.IGNORECASE)
@@ -113,7 +115,7 @@ def read_sfssum_2020(text: str, source: str) -> Measurements:
     rows = []
     for line, content in enumerate(text.splitlines(), 1):
         cells = content.split()
-        if cells and re.fullmatch(r"[\d.]+", cells[0]):
+        if cells and re.fullmatch(r"[0-9.]+", cells[0]):
             rows.append((line, _with_mark(cells, f"{source}:{line}")))
     return _assembled(_COLUMNS_2020, rows, source)
 
@@ -183,15 +185,15 @@ def _metric(metric: Any, title: str, source: str) -> str:
     return (metric.text or "").strip()
 
 
-_REQUESTED = re.compile(r"Requested Load \(\w+ operations/second\) = (\d+)")
+_REQUESTED = re.compile(r"Requested Load \(\w+ operations/second\) = (\d+)", re.ASCII)
 _SUMMARY = re.compile(
     r"^(INVALID )?\s*SFS \w+ THROUGHPUT:\s*([\d.]+) Ops/Sec\s+AVG\. RESPONSE TIME:\s*([\d.]+) Msec",
-    re.MULTILINE,
+    re.MULTILINE | re.ASCII,
 )
 _OPERATION = re.compile(
     r"^(\w+)\s+([\d.]+)%\s+([\d.]+)%\s+(\d+)\s+(\d+)\s+(\d+)\s+([\d.]+)\s+([\d.]+)\s+([\d.]+)"
     r"\s+([\d.]+)%",
-    re.MULTILINE,
+    re.MULTILINE | re.ASCII,
 )
 _RUN_STARTS = re.compile(r"^Aggregate Test Parameters", re.MULTILINE)
 
@@ -206,34 +208,40 @@ def read_sfsres(text: str, source: str) -> Measurements:
     ends = [*starts[1:], len(text)]
     reports = [(a, text[a:b]) for a, b in zip(starts, ends, strict=True)]
     runs = [
-        (text.count("\n", 0, a) + 1, _report(part)) for a, part in reports if _SUMMARY.search(part)
+        (text.count("\n", 0, a) + 1, _report(part, source))
+        for a, part in reports
+        if _SUMMARY.search(part)
     ]
     titles = list(dict.fromkeys(title for _, run in runs for title in run))
     rows = [(line, [run.get(title, "") for title in titles]) for line, run in runs]
     return _assembled(titles, rows, source)
 
 
-def _report(text: str) -> Mapping[str, str]:
+def _report(text: str, source: str) -> Mapping[str, str]:
     requested, summary = _REQUESTED.search(text), _SUMMARY.search(text)
     assert summary is not None  # noqa: S101 - only reports with a summary come here
     cells = {"requested_ops_s": requested[1] if requested else ""}
     cells |= {"throughput_ops_s": summary[2], "response_ms": summary[3]}
     cells["valid"] = _INVALID if summary[1] else "yes"
     for match in _OPERATION.finditer(text):
-        cells |= dict(_operation(match))
+        cells |= dict(_operation(match, source))
     return cells
 
 
-def _operation(match: re.Match[str]) -> Iterable[tuple[str, str]]:
+def _operation(match: re.Match[str], source: str) -> Iterable[tuple[str, str]]:
     name = match[1].lower()
     yield f"{name}_mean_ms", match[7]
     yield f"{name}_deviation_ms", match[8]
-    yield f"{name}_target_mix", _share(match[2])
-    yield f"{name}_actual_mix", _share(match[3])
+    yield f"{name}_target_mix", _share(match[2], f"{source}: {name}_target_mix")
+    yield f"{name}_actual_mix", _share(match[3], f"{source}: {name}_actual_mix")
     yield f"{name}_errors", match[6]
 
 
-def _share(percent: str) -> str:
+def _share(percent: str, place: str) -> str:
     """Write a percentage as a share with the digits it was printed with."""
+    value = number_of(percent)
+    if value is None:
+        msg = f"{place} is {percent!r} %, not a number"
+        raise MeasurementError(msg)
     decimals = len(percent.partition(".")[2])
-    return f"{float(percent) / 100:.{decimals + 2}f}"
+    return f"{value / 100:.{decimals + 2}f}"

@@ -16,7 +16,7 @@ from headway.models.units import unit
 SPEC_PAGE = re.compile(
     r"SPEC ?SFS ?1\b|SPECnfs_A93|097\.LADDIS|SPECsfs97|SPECsfs2008|SPECstorage", re.IGNORECASE
 )
-_NUMBER = r"(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?"
+_NUMBER = r"(?:[0-9]{1,3}(?:,[0-9]{3})+|[0-9]+)(?:\.[0-9]+)?"
 _ROW = re.compile(rf"^[\s|]*({_NUMBER})((?:[\s|]+{_NUMBER})+)[\s|]*$")
 _RESULT = re.compile(
     rf"^(?P<metric>SPEC[^=\n]*?)\s*=\s*(?P<peak>{_NUMBER})\s+\w.*?"

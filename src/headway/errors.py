@@ -1,8 +1,77 @@
-"""Every error a user can cause: what is wrong, where, and how to mend it, in one line."""
+"""Every error a user can cause: what is wrong, where, and how to mend it, in one line.
+
+Messages repeat text from files and command lines: `visible` and `quoted` make it fit to be shown.
+"""
+
+import unicodedata
+
+LONGEST = 60
+"""Characters of strangers' text that a message repeats."""
+
+
+def visible(text: str, keep: str = "") -> str:
+    r"""Write out what a terminal would obey rather than show: controls, and marks that turn text.
+
+    Parameters
+    ----------
+    text
+        From a file or a command line: names, titles, paths.
+    keep
+        Characters left as they are, such as the line breaks of prose.
+
+    Examples
+    --------
+    >>> print(visible("red\x1b[31m"), visible("a\udcffb"), visible("10 µs"))
+    red\x1b[31m a\udcffb 10 µs
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(_shown(character, keep) for character in text)
+
+
+def _shown(character: str, keep: str) -> str:
+    if character in keep or not is_hidden(character):
+        return character
+    return character.encode("unicode_escape").decode("ascii")
+
+
+def is_hidden(character: str) -> bool:
+    r"""Whether a character is obeyed rather than shown: control, direction, or half of one.
+
+    Examples
+    --------
+    >>> is_hidden("\x1b"), is_hidden("\u202e"), is_hidden("é"), is_hidden(" ")
+    (True, True, False, False)
+    """
+    kind = unicodedata.category(character)
+    return kind in ("Cc", "Cs", "Zl", "Zp") or (kind == "Cf" and character not in _JOINERS)
+
+
+_JOINERS = "\u00ad\u200c\u200d"
+"""Marks that scripts need between letters, and that move nothing: hyphens, joiners."""
+
+
+def quoted(text: str) -> str:
+    r"""Text between quotes for a message, its middle left out where it is long.
+
+    Examples
+    --------
+    >>> quoted("3 MB"), len(quoted("9" * 5000))
+    ("'3 MB'", 65)
+    """
+    half = LONGEST // 2
+    short = text if len(text) <= LONGEST else f"{text[:half]}...{text[-half:]}"
+    return repr(short)
 
 
 class HeadwayError(ValueError):
-    """Base of the errors below: bad input, never a defect of headway itself."""
+    """Base of the errors below: bad input, never a defect of headway itself.
+
+    What a file or a command line brought into a message is shown with its controls written out.
+    """
+
+    def __str__(self) -> str:
+        return visible(super().__str__())
 
 
 class InvalidParameter(HeadwayError):

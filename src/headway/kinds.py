@@ -5,6 +5,7 @@ else has imported SymPy.
 """
 
 import math
+import re
 import sys
 from collections.abc import Callable
 from typing import Any, Protocol, TypeAlias, cast
@@ -16,6 +17,12 @@ from headway.errors import InvalidParameter
 
 FloatArray: TypeAlias = NDArray[np.float64]
 Number: TypeAlias = float | FloatArray
+
+_NUMBER = re.compile(
+    r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?|[+-]?(?:nan|inf(?:inity)?)", re.IGNORECASE
+)
+_BEYOND = 999.0
+"""A power of ten that no float holds."""
 
 
 class Quantity(Protocol):
@@ -215,3 +222,42 @@ def check_count(name: str, value: object) -> None:
         lambda x: (x >= 1) & (x < math.inf) & (x == np.floor(x)),
         "a whole number of 1 or more",
     )
+
+
+def number_of(text: str) -> float | None:
+    """Read a number in decimal digits; None for anything else, such as 1_0, 0x1f or ``٣``.
+
+    Parameters
+    ----------
+    text
+        Digits 0 to 9 with sign, point and exponent; or nan or inf. Blanks around it do not count.
+
+    Returns
+    -------
+    The float nearest to it; infinite beyond the largest. Zero has no sign.
+
+    Examples
+    --------
+    >>> number_of(" 3.4e2 "), number_of("-0"), number_of("1_0"), number_of("٣")
+    (340.0, 0.0, None, None)
+    """
+    bare = text.strip()
+    return float(bare) + 0.0 if _NUMBER.fullmatch(bare) else None
+
+
+def resolution(text: str) -> float:
+    """Half a unit of the last digit of a number: "3.40" is known to 0.005.
+
+    Parameters
+    ----------
+    text
+        A number that `number_of` reads.
+
+    Examples
+    --------
+    >>> resolution("3.4"), resolution("198"), resolution("1.5e3"), resolution("0e400")
+    (0.05, 0.5, 50.0, inf)
+    """
+    mantissa, _, exponent = text.strip().lower().partition("e")
+    power = max(-_BEYOND, min(_BEYOND, float(exponent or 0)))
+    return 0.5 * float(f"1e{int(power) - len(mantissa.partition('.')[2])}")

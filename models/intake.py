@@ -1,0 +1,87 @@
+"""Bytes and text from outside: files, and pipes that a shell gives, never more than a limit."""
+
+import errno
+import os
+import re
+import stat
+from pathlib import Path
+
+from headway.errors import MeasurementError
+
+STDIN = "-"
+"""What stands for standard input in the place of a file's name."""
+
+_GIVEN = re.compile(r"/dev/(?:fd/([0-9]{1,9})|(stdin))|/proc/self/fd/([0-9]{1,9})", re.ASCII)
+
+
+def read_bytes(path: Path, largest: int) -> bytes:
+    """Read a file whole, or what a shell pipes in: ``-``, ``/dev/stdin``, ``<(command)``.
+
+    What is read is limited, whatever the file claims to hold. Devices, sockets and named pipes
+    are refused, as they may never end or never begin.
+
+    Raises
+    ------
+    MeasurementError
+        If it is missing, unreadable, no file, or larger than `largest` bytes.
+    """
+    try:
+        content, claimed = _content(path, largest + 1)
+    except FileNotFoundError:
+        msg = f"{path}: there is no such file"
+    except (OSError, ValueError) as error:  # ValueError: a name that no file can have
+        msg = f"{path}: cannot be read ({getattr(error, 'strerror', None) or error})"
+    else:
+        if len(content) <= largest:
+            return content
+        size = f"{claimed / 1e6:.0f} MB are more" if claimed > largest else "holds more"
+        msg = f"{path}: {size} than the {largest / 1e6:.0f} MB a table may have"
+    raise MeasurementError(msg)
+
+
+def read_text(path: Path, largest: int) -> str:
+    """Read a text file in UTF-8, with or without byte order mark.
+
+    Raises
+    ------
+    MeasurementError
+        As `read_bytes`, or if it is no text.
+    """
+    try:
+        return read_bytes(path, largest).decode("utf-8-sig")
+    except UnicodeDecodeError:
+        msg = f"{path}: not a text file in UTF-8"
+        raise MeasurementError(msg) from None
+
+
+def is_given(path: Path) -> bool:
+    """Whether a path names what a shell has opened, rather than a file.
+
+    Examples
+    --------
+    >>> is_given(Path("-")), is_given(Path("/dev/fd/63")), is_given(Path("curve.csv"))
+    (True, True, False)
+    """
+    return str(path) == STDIN or _GIVEN.fullmatch(str(path)) is not None
+
+
+def _content(path: Path, most: int) -> tuple[bytes, int]:
+    """The first bytes of a file or given descriptor, and how many it claims to hold."""
+    if is_given(path):
+        found = _GIVEN.fullmatch(str(path))
+        number = int((found and (found[1] or found[3])) or 0)
+        with open(os.dup(number), "rb") as stream:  # noqa: PTH123 - a descriptor, no path
+            return stream.read(most), 0
+    handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    with open(handle, "rb") as stream:  # noqa: PTH123 - a descriptor, no path
+        _check_kind(handle)
+        return stream.read(most), os.fstat(handle).st_size
+
+
+def _check_kind(handle: int) -> None:
+    """Refuse what is no regular file."""
+    mode = os.fstat(handle).st_mode
+    if stat.S_ISDIR(mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+    if not stat.S_ISREG(mode):
+        raise OSError(errno.EINVAL, "a device or named pipe; give a file, or - for standard input")
