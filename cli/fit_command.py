@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from headway.cli.main import COMMANDS
+from headway.cli.numbers import Whole
 from headway.cli.options import (
     Format,
     check_place,
@@ -91,7 +92,7 @@ def _rounds(_c: click.Context, _p: click.Parameter, rounds: int) -> int:
 )
 @click.option(
     "--bootstrap",
-    type=int,
+    type=Whole(),
     default=0,
     metavar="N",
     help="Intervals from N refits.",

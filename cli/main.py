@@ -1,16 +1,18 @@
 """The ``headway`` command: commands are imported only when they are used."""
 
+import errno
 import importlib
+import io
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, NoReturn
 
 import click
 
 from headway import __version__
-from headway.errors import HeadwayError
+from headway.errors import HeadwayError, OutputError, visible
 
 BAD_INPUT = 2
 INTERRUPTED = 130
@@ -47,6 +49,24 @@ def own_endings() -> Iterator[None]:
         raise Interrupted from None
     except BrokenPipeError:
         raise ReaderGone from None
+    except OSError as error:  # files have their own messages: this is what was printed
+        _abandon()
+        msg = f"standard output: cannot be written ({error.strerror or error})"
+        raise OutputError(msg) from None
+
+
+def _abandon() -> None:
+    """Let what is still to be flushed go nowhere."""
+    if not isinstance(sys.stdout, ClosedOutput):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+class ClosedOutput(io.TextIOBase):
+    """What stands for a standard output that the shell has closed."""
+
+    def write(self, _text: str, /) -> int:
+        """Refuse, as the system would."""
+        raise OSError(errno.EBADF, os.strerror(errno.EBADF))
 
 
 class LazyGroup(click.Group):
@@ -108,6 +128,7 @@ def cli() -> None:
 
 def main(arguments: list[str] | None = None) -> NoReturn:
     """Run the command line; bad input ends with one line on stderr and exit code 2."""
+    _stand_in()
     if arguments is None:
         _quieten()
     try:
@@ -120,9 +141,17 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     except (click.Abort, KeyboardInterrupt, Interrupted):
         _leave("interrupted", INTERRUPTED)
     except ReaderGone:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _abandon()
         sys.exit(0)
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _stand_in() -> None:
+    """Put something in the place of streams that the shell has closed."""
+    if sys.stdout is None:
+        sys.stdout = ClosedOutput()
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, PTH123
 
 
 def _quieten() -> None:
@@ -136,9 +165,10 @@ def _message(error: Exception) -> str:
     text: Any = error.format_message() if isinstance(error, click.ClickException) else str(error)
     if isinstance(error, click.NoSuchOption) and error.possibilities:
         text = f"no such option {error.option_name}; did you mean {', '.join(error.possibilities)}?"
-    return " ".join(str(text).split())
+    return visible(" ".join(str(text).split()))
 
 
 def _leave(message: str, code: int) -> NoReturn:
-    click.echo(f"error: {message}", err=True)
+    with suppress(OSError):
+        click.echo(f"error: {message}", err=True)
     sys.exit(code)

@@ -3,7 +3,6 @@
 import os
 import shutil
 import sys
-import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,7 +11,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 import click
 
 from headway.cli.options import Format
-from headway.errors import OutputError
+from headway.cli.writing import write_whole
+from headway.errors import visible
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -68,38 +68,6 @@ def print_prose(text: str) -> None:
     from headway.models.table_layout import paragraph
 
     click.echo(paragraph(text, width()))
-
-
-def write_whole(path: Path, content: bytes) -> None:
-    """Write a file under a temporary name and rename it: it is there whole or not at all.
-
-    Raises
-    ------
-    OutputError
-        If it cannot be written.
-    """
-    try:
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    except OSError as error:
-        msg = f"{path}: cannot be written ({error.strerror})"
-        raise OutputError(msg) from None
-    try:
-        with os.fdopen(handle, "wb") as stream:
-            stream.write(content)
-        Path(temporary).chmod(0o666 & ~_umask())
-        Path(temporary).replace(path)
-    except BaseException as error:
-        Path(temporary).unlink(missing_ok=True)
-        if isinstance(error, OSError):
-            msg = f"{path}: cannot be written ({error.strerror})"
-            raise OutputError(msg) from None
-        raise
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
 
 
 class Advance(Protocol):
@@ -180,4 +148,4 @@ def write_figure(figure: "Figure", path: Path) -> None:
 def write_and_say(path: Path, content: bytes) -> None:
     """Write a file whole, and say so on stderr."""
     write_whole(path, content)
-    click.echo(f"wrote {path}", err=True)
+    click.echo(f"wrote {visible(str(path))}", err=True)

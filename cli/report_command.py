@@ -19,8 +19,8 @@ from headway.cli.options import (
     range_options,
     set_option,
 )
-from headway.cli.output import write_whole
-from headway.errors import OutputError
+from headway.cli.writing import write_whole
+from headway.errors import OutputError, visible
 
 EXAMPLE = "Example: headway report nfs-server --preset raid --data curve.csv --out raid.html"
 
@@ -66,7 +66,7 @@ def command(
     report = make_report(chosen, curve, names_of(free), x, y, limits, set_names, typed)
     content = report.to_html().encode()
     write_whole(out, content)
-    click.echo(f"wrote {out} ({len(content) / 1000:.0f} kB)", err=True)
+    click.echo(f"wrote {visible(str(out))} ({len(content) / 1000:.0f} kB)", err=True)
 
 
 def _check(out: Path) -> None:

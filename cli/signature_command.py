@@ -5,6 +5,7 @@ from pathlib import Path
 import click
 
 from headway.cli.main import COMMANDS
+from headway.cli.numbers import Whole
 from headway.cli.options import (
     Format,
     format_options,
@@ -50,7 +51,7 @@ def sfs(
 @command.command("logp", epilog=LOGP_EXAMPLE)
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--rtt", metavar="TIME", help="Round-trip time, where no column rtt_us has it.")
-@click.option("--window", type=int, metavar="N", help="Messages outstanding each way (4).")
+@click.option("--window", type=Whole(), metavar="N", help="Messages outstanding each way (4).")
 @format_options
 @plot_option
 def logp(

@@ -5,6 +5,7 @@ from pathlib import Path
 import click
 
 from headway.cli.main import COMMANDS
+from headway.cli.numbers import Real
 from headway.cli.options import (
     Format,
     chosen_model,
@@ -35,7 +36,7 @@ EXAMPLE = "Example: headway solve nfs-server --preset raid --set arrival_rate=20
     default="auto",
     help="auto, exact, convolution, schweitzer or linearizer.",
 )
-@click.option("--percentile", type=float, metavar="P", help="Add the P-th percentile, e.g. 95.")
+@click.option("--percentile", type=Real(), metavar="P", help="Add the P-th percentile, e.g. 95.")
 @format_options
 @plot_option
 def command(

@@ -10,7 +10,7 @@ from headway.kinds import FloatArray
 from headway.models.model import Model
 from headway.models.names import nearest
 from headway.models.parameters import Parameter
-from headway.models.units import Unit, quantity
+from headway.models.units import LEADING_NUMBER, Unit, quantity
 
 MOST_POINTS = 1_000_000
 
@@ -82,31 +82,32 @@ def sweep(text: str, unit: Unit, name: str) -> FloatArray:
 
 def _with_unit(parts: list[str]) -> list[str]:
     """Let a unit on the last part hold for parts without one."""
-    found = re.sub(r"^\s*[+-]?[\d.]+([eE][+-]?\d+)?\s*", "", parts[-1])
+    found = LEADING_NUMBER.sub("", parts[-1])
     return [
-        p if re.search(r"[A-Za-zµμ%/]", re.sub(r"[eE][+-]?\d", "", p)) else p + found for p in parts
+        p if re.search(r"[A-Za-zµμ%/]", re.sub(r"[eE][+-]?[0-9]", "", p)) else p + found
+        for p in parts
     ]
 
 
 def _range(start: float, stop: float, step: float, place: str) -> FloatArray:
-    if step == 0 or (stop - start) / step < 0:
+    reach = (stop - start) / step if step else -1.0
+    if reach < 0:
         msg = f"{place}: no step of {step:g} leads from {start:g} to {stop:g}"
         raise InvalidParameter(msg)
-    count = int((stop - start) / step + 1e-9) + 1
-    _check_count(count)
-    return start + step * np.arange(count, dtype=float)
+    _check_count(reach + 1)
+    return start + step * np.arange(int(reach + 1e-9) + 1, dtype=float)
 
 
-def _check_count(count: int) -> None:
-    if count > MOST_POINTS:
-        msg = f"{count} operating points are more than {MOST_POINTS}; take larger steps"
+def _check_count(count: float) -> None:
+    if not count <= MOST_POINTS:
+        msg = f"{count:.10g} operating points are more than {MOST_POINTS}; take larger steps"
         raise InvalidParameter(msg)
 
 
 def _grid(values: Mapping[str, FloatArray]) -> dict[str, FloatArray | float]:
     """Combine sweeps: one entry an operating point; single values stay single."""
     swept = {name: array for name, array in values.items() if array.size > 1}
-    _check_count(int(np.prod([array.size for array in swept.values()], dtype=float)))
+    _check_count(float(np.prod([array.size for array in swept.values()], dtype=float)))
     single = {name: float(array[0]) for name, array in values.items() if array.size == 1}
     mesh = np.meshgrid(*swept.values(), indexing="ij")
     return {**single, **{name: grid.ravel() for name, grid in zip(swept, mesh, strict=True)}}

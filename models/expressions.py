@@ -9,7 +9,7 @@ from headway.models.formula import formula
 from headway.models.graph import ModelGraph
 from headway.models.units import Unit, quantity
 
-MEANT_NUMBER = re.compile(r"\s*[+-]?\.?\d")
+MEANT_NUMBER = re.compile(r"\s*[+-]?\.?[0-9]")
 """How a text begins that is meant as a number."""
 
 
@@ -45,13 +45,13 @@ def expression(text: Scalar, graph: ModelGraph, wanted: Unit, name: str) -> floa
         What it is, for messages.
     """
     if not isinstance(text, str):
-        return float(text)
+        return _plain(text, name)
     names = names_in(text)
     if MEANT_NUMBER.match(text) and not (names and names <= graph.names):
         try:
             return quantity(text, wanted, name)
         except UnitError:
-            if re.search(r"[+(]|[*/-]\s*[\d.]", text):
+            if re.search(r"[+(]|[*/-]\s*[0-9.]", text):
                 why = "mixes units and arithmetic; name the quantity in [parameters]"
                 msg = f"{name}: {text!r} {why}"
                 raise FormulaError(msg) from None
@@ -59,3 +59,8 @@ def expression(text: Scalar, graph: ModelGraph, wanted: Unit, name: str) -> floa
                 raise
     graph.check_known(formula(text), name)
     return text
+
+
+def _plain(number: float, name: str) -> float:
+    """A bare number of a model file; whole ones there may be of any length."""
+    return quantity(number, None, name)

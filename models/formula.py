@@ -15,9 +15,10 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from headway import kinds
-from headway.errors import FormulaError
-from headway.kinds import is_symbolic
+from headway.errors import FormulaError, is_hidden, quoted
+from headway.kinds import is_symbolic, number_of
 
+_BLANKS = str.maketrans(dict.fromkeys("\t\r\n", " "))
 MOST_CHARACTERS = 10_000
 MOST_BRACKETS = 100
 LARGEST_EXPONENT = 1000
@@ -183,6 +184,8 @@ def formula(text: str) -> Formula:
     headway.errors.FormulaError: formula '().__class__': attribute access is not allowed
     """
     _check_size(text)
+    if "#" in text or any(map(is_hidden, text.translate(_BLANKS))):
+        raise _refusal(text, "holds a comment or a control character; leave it out")
     try:
         parsed = ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, MemoryError, RecursionError):
@@ -220,6 +223,9 @@ def _read(node: ast.expr, text: str, depth: int = 0) -> Tree:
 def _read_constant(node: Any, text: str, _depth: int) -> Tree:
     if type(node.value) not in (int, float):
         raise _refusal(text, f"{node.value!r} is not a number")
+    written = ast.get_source_segment(text.strip(), node) or ""
+    if number_of(written) is None:
+        raise _refusal(text, f"{quoted(written)} is not a number in decimal digits")
     if not abs(node.value) <= 1e300:
         raise _refusal(text, "a number in it is too large")
     return Constant(float(node.value))

@@ -16,7 +16,7 @@ from headway.loggp.parameters import Convention, LogGP
 from headway.models.algorithms import ALGORITHMS
 from headway.models.components import Component, Route
 from headway.models.formula import Constant, Formula, formula
-from headway.models.names import nearest
+from headway.models.names import check_shown, nearest
 from headway.queueing.stations import Station
 
 if TYPE_CHECKING:
@@ -78,6 +78,9 @@ class ModelGraph:
     arrivals: Mapping[str, Formula] = field(default_factory=dict)
     outputs: Mapping[str, Formula] = field(default_factory=dict)
     classes: Mapping[str, Mapping[str, Formula]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        check_shown(self.name, "model")
 
     def declare(self, *names: str) -> "ModelGraph":
         """Name parameters that formulas may use and `at` gives values."""
@@ -160,6 +163,8 @@ class ModelGraph:
         kind = ALGORITHMS[table]
         given = {**dict(kind.defaults), **values}
         graph, read = self._fields(name, {k: given[k] for k in (*kind.lists, *kind.fields)})
+        for label in labels:
+            check_shown(label, f"{name}: stage")
         mine = {**self.algorithms.get(table, {}), name: Component(kind.kind, read, labels=labels)}
         return replace(graph, algorithms={**graph.algorithms, table: mine})
 

@@ -2,6 +2,11 @@
 
 from collections.abc import Iterable
 
+from headway.errors import GraphError, is_hidden, quoted
+
+LONGEST_NAME = 200
+"""Characters of a name, which has to fit a line or two."""
+
 
 def nearest(name: str, known: Iterable[str]) -> str:
     """Say which known names a wrong one may have meant, as the end of a message.
@@ -16,8 +21,31 @@ def nearest(name: str, known: Iterable[str]) -> str:
     import difflib
 
     names = sorted(known)
-    close = difflib.get_close_matches(name, names, 3, 0.6)
+    close = difflib.get_close_matches(name[:LONGEST_NAME], names, 3, 0.6)
     if close:
         return f"; did you mean {', '.join(close)}?"
     shown = names if len(names) <= 12 else [*names[:12], "..."]
     return f"; there are {', '.join(shown)}" if names else ""
+
+
+def check_shown(name: str, what: str) -> None:
+    r"""Refuse a name that holds what a terminal would obey rather than show, or that is endless.
+
+    Raises
+    ------
+    GraphError
+        With the name, its controls written out.
+
+    Examples
+    --------
+    >>> check_shown("red\x1b[31m", "model")
+    Traceback (most recent call last):
+        ...
+    headway.errors.GraphError: model 'red\x1b[31m' has a control character in its name
+    """
+    if any(map(is_hidden, name)):
+        msg = f"{what} {quoted(name)} has a control character in its name"
+        raise GraphError(msg)
+    if len(name) > LONGEST_NAME:
+        msg = f"{what} {quoted(name)} has {len(name)} characters; {LONGEST_NAME} are the most"
+        raise GraphError(msg)

@@ -9,6 +9,7 @@ import numpy as np
 
 from headway.errors import InvalidParameter
 from headway.kinds import FloatArray, Number
+from headway.models.names import check_shown
 from headway.models.units import ONE, Unit, quantity
 
 LARGEST_WHOLE = 1e12
@@ -140,3 +141,6 @@ class Preset:
     values: dict[str, float]
     doc: str = ""
     source: str = ""
+
+    def __post_init__(self) -> None:
+        check_shown(self.name, "preset")

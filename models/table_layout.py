@@ -4,6 +4,8 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from headway.errors import visible
+
 GAP = 3
 """Spaces between two columns."""
 
@@ -173,5 +175,6 @@ def _indented(text: str, width: int) -> str:
 
 
 def paragraph(text: str, width: int) -> str:
-    """Prose broken into lines at spaces; its own line breaks stay."""
-    return "\n".join(folded(line, width) for line in text.split("\n"))
+    """Prose broken into lines at spaces; its own line breaks stay, controls do not."""
+    shown = visible(text.replace("\t", " "), "\n")
+    return "\n".join(folded(line, width) for line in shown.split("\n"))

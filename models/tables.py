@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from headway.errors import visible
 from headway.kinds import FloatArray
 from headway.models.table_layout import (
     Shape,
@@ -83,7 +84,8 @@ class Column:
     @property
     def heading(self) -> str:
         """Name and unit."""
-        return f"{self.name} [{self.unit}]" if self.unit.text else self.name
+        name = visible(self.name, "\n")
+        return f"{name} [{self.unit}]" if self.unit.text else name
 
     @property
     def texts(self) -> list[str]:
@@ -133,7 +135,7 @@ def four_digits(number: float) -> str:
 
 def _text(cell: Cell, places: int | None) -> str:
     if cell is None or isinstance(cell, str):
-        return cell or "-"
+        return visible(cell, "\n") if cell else "-"
     if not math.isfinite(cell):
         return "-" if math.isnan(cell) else "∞"
     return four_digits(cell) if places is None else f"{cell:.{places}f}"
@@ -192,8 +194,8 @@ class Table:
             "<tr>" + "".join(f"<td>{html.escape(text)}</td>" for text in row) + "</tr>"
             for row in zip(*(column.texts for column in self.columns), strict=True)
         )
-        notes = "".join(f"<p>{html.escape(note)}</p>" for note in self.notes)
-        caption = f"<caption>{html.escape(self.title)}</caption>"
+        notes = "".join(f"<p>{html.escape(visible(note))}</p>" for note in self.notes)
+        caption = f"<caption>{html.escape(visible(self.title))}</caption>"
         return (
             f"<table>{caption}<thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>{notes}"
         )
@@ -243,5 +245,5 @@ def _plain(grid: Any, width: int) -> str:
 
 def _csv(cell: Cell) -> str:
     if cell is None or isinstance(cell, str):
-        return cell or ""
+        return visible(cell, "\n") if cell else ""
     return repr(float(cell)) if math.isfinite(cell) else ""

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from headway.errors import UnitError, quoted
+from headway.errors import LONGEST, UnitError, quoted
 
 Dimension = tuple[int, int, int, int, int]
 """Exponents of second, byte, operation, message and job."""
@@ -59,6 +59,8 @@ class Unit:
 
 
 ONE = Unit("", 1.0, _NONE)
+_SMALLEST = 1e-200
+"""A unit's scale whose inverse and square-root of products stay far from where floats end."""
 
 
 def _base(index: int) -> Dimension:
@@ -98,6 +100,9 @@ _NUMBER = re.compile(
     r"\s*([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)(?![0-9_])\s*(.*)", re.DOTALL
 )
 
+LEADING_NUMBER = re.compile(r"^\s*[+-]?[0-9.]+([eE][+-]?[0-9]+)?\s*")
+"""The number before a unit."""
+
 
 @lru_cache(maxsize=512)
 def unit(text: str) -> Unit:
@@ -136,6 +141,9 @@ def unit(text: str) -> Unit:
         scale *= factor**power
         dimension = [d + power * e for d, e in zip(dimension, exponents, strict=True)]
         direction = 1
+    if not _SMALLEST < scale < 1 / _SMALLEST:
+        msg = f"unit {quoted(text)} is {scale:g} SI units, beyond what can be calculated with"
+        raise UnitError(msg)
     return Unit(stripped, scale, tuple(dimension))  # type: ignore[arg-type]
 
 
@@ -148,7 +156,7 @@ def _look_up(name: str) -> tuple[float, Dimension]:
         raise UnitError(msg)
     import difflib
 
-    near = difflib.get_close_matches(name, _NAMED, 3, 0.5)
+    near = difflib.get_close_matches(name[:LONGEST], _NAMED, 3, 0.5)
     msg = f"unit {quoted(name)} is not known" + (
         f"; did you mean {', '.join(near)}?" if near else ""
     )
@@ -212,7 +220,11 @@ def quantity(text: str | float, wanted: Unit | None = None, name: str = "value")
             f"({si_text(given.dimension)}); it needs {_word(wanted.dimension)}, such as {example}"
         )
         raise UnitError(msg)
-    return float(given.si(value)) if given.text else value
+    found = float(given.si(value)) if given.text else value
+    if not math.isfinite(found):
+        msg = f"{name} is {quoted(str(text))}, which is too large"
+        raise UnitError(msg)
+    return found
 
 
 _WORDS = {(1, 0): "time", (0, 1): "data", (-1, 0): "rate", (-1, 1): "bandwidth", (0, 0): "a number"}

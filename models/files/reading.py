@@ -1,6 +1,5 @@
 """Model files: TOML text into a model. Data only; formulas never reach ``eval``."""
 
-import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import fields, replace
@@ -24,7 +23,7 @@ from headway.models.intake import read_text
 from headway.models.model import Meaning, Model
 from headway.models.names import nearest
 from headway.models.parameters import Parameter, Preset
-from headway.models.units import ONE, Unit, quantity, unit
+from headway.models.units import LEADING_NUMBER, ONE, Unit, quantity, unit
 from headway.queueing.kinds_of_station import STATIONS, station_kind
 
 LARGEST_FILE = 1_000_000
@@ -100,7 +99,7 @@ def parse_model(text: str, source: str = "model") -> Model:
 def _entry(text: str, place: "Place") -> schema.ModelEntry:
     try:
         document = tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:  # ValueError: also whole numbers without end
         msg = f"not TOML: {str(error)[:200]}"
         raise place.error(msg) from None
     _check_size(document, place)
@@ -360,7 +359,8 @@ class _Builder:
                 text = table[key]
                 values[key] = model.at({key: text}).parameters[key].value
         ordered = {key: values[key] for key in table if key in values}
-        return Preset(name, ordered, **words)  # type: ignore[arg-type]
+        with self.place("presets", name):
+            return Preset(name, ordered, **words)  # type: ignore[arg-type]
 
 
 _ADDERS = {"parameters": _Builder.bind, "links": _Builder.link, "stations": _Builder.station}
@@ -372,7 +372,7 @@ def _shown_unit(entry: schema.ParameterEntry) -> Unit:
         return unit(entry.unit)
     for text in (entry.value, entry.min, entry.max):
         if isinstance(text, str) and MEANT_NUMBER.match(text):
-            found = re.sub(r"^\s*[+-]?[\d.]+([eE][+-]?\d+)?\s*", "", text)
+            found = LEADING_NUMBER.sub("", text)
             if found:
                 return unit(found)
     return ONE

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from headway.errors import ModelFileError
+from headway.errors import ModelFileError, is_hidden
 from headway.models.components import Component
 from headway.models.files.reading import FILE_KEYS
 from headway.models.formula import Formula
@@ -26,7 +26,8 @@ def to_toml(model: Model) -> str:
     """
     import tomli_w
 
-    return tomli_w.dumps(document(model))
+    text = tomli_w.dumps(document(model))
+    return "".join(c if c == "\n" or not is_hidden(c) else f"\\u{ord(c):04x}" for c in text)
 
 
 def document(model: Model) -> dict[str, Any]:

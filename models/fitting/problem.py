@@ -224,9 +224,12 @@ def _check_free(model: Model, found: Match, free: Sequence[str]) -> None:
             raise InvalidParameter(msg)
 
 
-def _check_span(column: Observed, source: str) -> None:
+_WIDEST_LOAD = 1e7  # times the least load: what a slip of decades makes, and no benchmark
+
+
+def _check_span(column: Observed, source: str, widest: float) -> None:
     least, most = float(column.values.min()), float(column.values.max())
-    if most > _WIDEST * least:
+    if most > widest * least:
         msg = f"{source}: {column.header} goes from {least:.3g} to {most:.3g} (SI); check it"
         raise MeasurementError(msg)
 
@@ -246,7 +249,9 @@ def _check_points(found: Match, free: int, source: str) -> None:
     if not (found.load.values > 0).all() and found.load.name in ("throughput", "arrival_rate"):
         msg = f"{source}: {found.load.header} holds a load of 0, at which nothing can be measured"
         raise MeasurementError(msg)
-    _check_span(found.measured, source)
+    _check_span(found.measured, source, _WIDEST)
+    if (found.load.values > 0).all():
+        _check_span(found.load, source, _WIDEST_LOAD)
     if free > different:
         msg = f"{source}: {free} free parameters but {different} different points; fix some"
         raise MeasurementError(msg)

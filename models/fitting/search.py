@@ -67,11 +67,13 @@ def search(problem: Problem, starts: int = STARTS) -> Found:
         found = polish(problem, _by_ratios(problem, start))
         if best is None or found.cost < best.cost * (1 - _ALIKE):
             best, alike = found, 1
-        elif found.cost <= best.cost * (1 + _ALIKE) + 1e-20:
+        elif np.isfinite(found.cost) and found.cost <= best.cost * (1 + _ALIKE) + 1e-20:
             alike += 1
         if alike >= _AGREEING:
             break
     assert best is not None  # noqa: S101 - there is always one start
+    if not np.isfinite(best.cost):
+        raise Saturated(_unsustained(problem))
     return _kicked(problem, best) if starts > 1 else best
 
 
@@ -124,12 +126,14 @@ def feasible(problem: Problem, free: FloatArray) -> FloatArray:
                 tried = _clipped(problem, np.where(marks, free * factor, free))
                 if np.isfinite(problem.predict(tried)).all():
                     return tried
-    name = problem.model.name
-    msg = (
-        f"{name} saturates below the highest measured load whatever {', '.join(problem.names)} "
-        "are; free a service time, or raise the servers"
+    raise Saturated(_unsustained(problem))
+
+
+def _unsustained(problem: Problem) -> str:
+    return (
+        f"{problem.model.name} saturates below the highest measured load whatever "
+        f"{', '.join(problem.names)} are; free a service time, or raise the servers"
     )
-    raise Saturated(msg)
 
 
 def _between(problem: Problem, inside: FloatArray, wanted: FloatArray) -> FloatArray:
@@ -208,6 +212,8 @@ def polish(problem: Problem, start: FloatArray) -> Found:
         return Found(start, _cost(problem, start), np.array([], bool))
     low, high = _bounds(problem)
     inside = np.clip(start, low * (1 + 1e-12) + 1e-300, high)
+    if not np.isfinite(problem.residuals(inside)).all():
+        return Found(inside, np.inf, np.zeros(len(inside), bool))
     result = least_squares(
         problem.residuals,
         inside,

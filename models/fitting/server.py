@@ -185,11 +185,11 @@ def fit_server(
     fits: list[tuple[Form, Fit]] = []
     refused: HeadwayError | None = None
     for form in forms_for(int(inside.sum()), closed):
-        model = started(form, rate[inside], time[inside])
         try:
+            model = started(form, rate[inside], time[inside])
             fits.append((form, fit_model(model, measurements, form.free, x, y, within, loss=loss)))
         except HeadwayError as error:
-            refused = error
+            refused = refused or error
     if not fits:
         raise refused or _too_few(measurements, int(inside.sum()))
     return ServerFit(tuple(ranked(fits)))

@@ -7,7 +7,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from headway.models.machine_balance import Balance, Bars
-from headway.models.plotting.pieces import HATCHES, light_grid, plain_log_axis, style
+from headway.models.plotting.pieces import HATCHES, light_grid, literal, plain_log_axis, style
 
 
 def balance_figure(found: Balance) -> Figure:
@@ -66,6 +66,7 @@ def _name_machines(axes: Any, found: Balance) -> str:
     common = titles[0].partition(" (")[0]
     if len(titles) > 1 and all(title.startswith(f"{common} (") for title in titles):
         titles = [title.removeprefix(f"{common} (").rstrip(")") for title in titles]
+    titles, common = [literal(title) for title in titles], literal(common)
     slant = 30 if len(titles) > 3 else 0
     axes.set_xticks(
         np.arange(len(titles)), titles, rotation=slant, ha="right" if slant else "center"

@@ -1,6 +1,7 @@
 """Figures of answers, as matplotlib Figures without global state: dots measured, lines modelled."""
 
 import io
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ from headway.models.plotting.pieces import (
     draw_saturation,
     legend,
     light_grid,
+    literal,
     outside_legend,
     style,
     visible,
@@ -59,7 +61,7 @@ def comparison_figure(comparison: Comparison) -> Figure:
 
 def title_of(model: Model) -> str:
     """A model's name and preset."""
-    return model.name + (f" ({model.preset})" if model.preset else "")
+    return literal(model.name + (f" ({model.preset})" if model.preset else ""))
 
 
 def shown_unit(comparison: Comparison) -> Unit:
@@ -267,7 +269,7 @@ def signature_figure(found: MeasuredSignature) -> Figure:
 
 def short_source(source: str) -> str:
     """The name of a file without its folders and the ending of a table."""
-    return source.rpartition("/")[2].removesuffix(".csv")
+    return literal(source.rpartition("/")[2].removesuffix(".csv"))
 
 
 FORMATS = ("svg", "png", "pdf")
@@ -292,6 +294,7 @@ def picture(figure: Figure, kind: str) -> bytes:
     """Render a figure; the same figure gives the same bytes, without date or chance."""
     stream = io.BytesIO()
     undated = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {"Software": None}}
-    with matplotlib.rc_context({"svg.hashsalt": "headway"}):
+    with matplotlib.rc_context({"svg.hashsalt": "headway"}), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph .* missing from", UserWarning)
         figure.savefig(stream, format=kind, dpi=150, metadata=undated[kind])
     return stream.getvalue()

@@ -9,6 +9,7 @@ from matplotlib.figure import Figure
 from headway.errors import InvalidParameter
 from headway.models.description import formula_names
 from headway.models.model import Model
+from headway.models.plotting.pieces import literal
 from headway.models.plotting.typesetting import Typesetter, bare, extent, word
 from headway.models.symbolic import symbol
 
@@ -51,7 +52,7 @@ def formula_figure(model: Model) -> Figure:
     height = sum(sum(row.extent) + _SPACE for row in rows) / _POINTS
     tall = height + 2 * _MARGIN + 0.3
     figure = Figure(figsize=(WIDTH, tall))
-    figure.suptitle(model.name, x=0.5, y=1 - 0.15 / tall, va="top")
+    figure.suptitle(literal(model.name), x=0.5, y=1 - 0.15 / tall, va="top")
     down = _MARGIN + 0.3
     for row in rows:
         above, below = (points / _POINTS for points in row.extent)

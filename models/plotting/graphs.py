@@ -17,7 +17,7 @@ from headway.models.components import Component
 from headway.models.graph import ModelGraph
 from headway.models.model import Model
 from headway.models.networks import to_networkx
-from headway.models.plotting.pieces import MEASURED, MODELLED, QUIET, SECOND
+from headway.models.plotting.pieces import MEASURED, MODELLED, QUIET, SECOND, literal
 
 Places = dict[str, tuple[float, float]]
 
@@ -69,7 +69,7 @@ def graph_figure(
             probability = drawn.edges[source, target].get("probability", "")
             _arrow(axes, boxes[source], boxes[target], sort, probability)
     _arrivals(axes, graph, boxes)
-    axes.set_title(title or graph.name)
+    axes.set_title(literal(title or graph.name))
     axes.set_xlim(-_LEFT, right)
     axes.set_ylim(low, high)
     axes.axis("off")

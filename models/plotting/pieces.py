@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from headway import errors
 from headway.kinds import FloatArray
 from headway.models.units import Unit
 
@@ -54,9 +55,20 @@ def style(place: int) -> Style:
     return Style(PALETTE[place % count], line, marker)
 
 
+def literal(text: str) -> str:
+    r"""A user's text as it stands: matplotlib takes what is between two $ for mathematics.
+
+    Examples
+    --------
+    >>> print(literal("$x$"), literal("a\x1b"))
+    \$x\$ a\x1b
+    """
+    return errors.visible(text).replace("$", r"\$")
+
+
 def axis_label(name: str, shown: Unit) -> str:
     """Words and unit for an axis; [1] for a count or a ratio."""
-    return f"{name.replace('_', ' ')} [{shown.text or 1}]"
+    return f"{literal(name.replace('_', ' '))} [{shown.text or 1}]"
 
 
 def light_grid(axes: Any) -> None:

@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 
 from headway.kinds import FloatArray
 from headway.loggp.pipeline import Pipeline, Stage, Timeline
-from headway.models.plotting.pieces import MODELLED, PALETTE
+from headway.models.plotting.pieces import MODELLED, PALETTE, literal
 from headway.models.solution import Solution
 from headway.models.units import readable, unit
 
@@ -92,4 +92,4 @@ def _title(solution: Solution, name: str, packets: int) -> str:
     preset = f" ({model.preset})" if model.preset else ""
     many = f"first {MOST_PACKETS} of {packets} packets"
     count = many if packets > MOST_PACKETS else f"{packets} packet{'s' if packets > 1 else ''}"
-    return f"{model.name}{preset}: {name}, {count}"
+    return literal(f"{model.name}{preset}: {name}, {count}")

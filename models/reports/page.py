@@ -8,6 +8,7 @@ from typing import Any
 
 import jinja2
 
+from headway.errors import visible
 from headway.models.reports.figures import drawings
 from headway.models.reports.formulas import equations, uses_erlang
 from headway.models.reports.panel import Control, Panel, Role, panel, solved_by
@@ -53,11 +54,20 @@ def page(report: Report) -> str:
         What to show.
     """
     environment = jinja2.Environment(
-        autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=jinja2.StrictUndefined,
+        finalize=_shown,
     )
     environment.globals |= {"zip": zip, "rows": _rows, "note_of": _note_of, "kind_of": _kind_of}
     template = environment.from_string(_shipped("report.html"))
     return template.render(report=report, **_texts(report), **_tables(report), **_panel(report))
+
+
+def _shown(value: Any) -> Any:
+    """Write out controls in text that comes from files; what the page is made of stays."""
+    return visible(value, "\n\t") if type(value) is str else value
 
 
 def _shipped(name: str) -> str:

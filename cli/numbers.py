@@ -1,0 +1,39 @@
+"""Numbers on the command line: decimal digits only, as everywhere else."""
+
+from typing import Any
+
+import click
+
+from headway.errors import quoted
+from headway.kinds import number_of
+
+_LARGEST = 1e15
+"""Whole numbers below this are exact."""
+
+
+class Real(click.ParamType):  # type: ignore[type-arg]
+    """A finite number."""
+
+    name = "number"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        """Read it, or say what it is not."""
+        found = number_of(str(value))
+        if found is None or not abs(found) < float("inf"):
+            self.fail(f"{quoted(str(value))} is not a finite number in decimal digits", param, ctx)
+        return found
+
+
+class Whole(click.ParamType):  # type: ignore[type-arg]
+    """A whole number."""
+
+    name = "whole number"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Read it, or say what it is not."""
+        found = number_of(str(value))
+        if found is None or not (abs(found) < _LARGEST and found == int(found)):
+            self.fail(f"{quoted(str(value))} is not a whole number in decimal digits", param, ctx)
+        return int(found)

@@ -1,0 +1,60 @@
+"""Files written whole or not at all, through whatever links lead to them."""
+
+import os
+import stat
+import tempfile
+from pathlib import Path
+
+from headway.errors import OutputError
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Write a file under a temporary name and rename it: it is there whole or not at all.
+
+    A link stays a link, and what it leads to is written; a file keeps its mode. A device or a
+    pipe that somebody reads is written to as it is.
+
+    Raises
+    ------
+    OutputError
+        If it cannot be written.
+    """
+    try:
+        target = Path(os.path.realpath(path))
+        mode = target.stat().st_mode if os.path.lexists(target) else None
+        if mode is None or stat.S_ISREG(mode):
+            _replace(target, content, mode)
+        else:
+            _pour(target, content)
+    except (OSError, ValueError) as error:  # ValueError: a name that no file can have
+        msg = f"{path}: cannot be written ({getattr(error, 'strerror', None) or error})"
+        raise OutputError(msg) from None
+
+
+def _replace(target: Path, content: bytes, mode: int | None) -> None:
+    """Put a new file in the place of what may be there."""
+    if mode is not None and not os.access(target, os.W_OK):
+        raise PermissionError(None, "it is write-protected")
+    handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=".headway-")
+    try:
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(content)
+        Path(temporary).chmod(0o666 & ~_umask() if mode is None else stat.S_IMODE(mode))
+        Path(temporary).replace(target)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+def _pour(target: Path, content: bytes) -> None:
+    """Write to what is no file, without waiting for somebody to read a pipe."""
+    handle = os.open(target, os.O_WRONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    os.set_blocking(handle, True)
+    with os.fdopen(handle, "wb") as stream:
+        stream.write(content)
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
