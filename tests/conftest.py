@@ -1,12 +1,42 @@
-"""A fit that many tests need."""
+"""Fits that many tests need."""
 
 import pytest
 
 from headway.models import Measurements, catalogue_model
 from tests.fit_data import FREE, SCSI
+from tests.notebooks import FITTED, FOLDER, executed
+from tests.once import once_a_run
 
 
 @pytest.fixture(scope="session")
 def scsi():
     """nfs-server fitted to Table A.1."""
     return catalogue_model("nfs-server").with_preset("scsi").fit(Measurements.read(SCSI), FREE)
+
+
+@pytest.fixture(scope="session")
+def vendor_notebook(tmp_path_factory):
+    """The notebook that fits all published curves and calibrates both systems, run once."""
+    path = FOLDER / "vendor_curves.ipynb"
+    return once_a_run(tmp_path_factory, path.stem, lambda: executed(path, FITTED))
+
+
+@pytest.fixture(scope="session")
+def fitted_curves(vendor_notebook):
+    """What `fit_server` finds for each published curve, by its name."""
+    return vendor_notebook["found"]["curves"]
+
+
+@pytest.fixture(scope="session")
+def calibrated_systems(vendor_notebook):
+    """What `calibrated` finds for each system of the thesis."""
+    return vendor_notebook["found"]["systems"]
+
+
+def pytest_collection_modifyitems(items):
+    """Begin with the notebook that others wait for; who needs only what it found comes last."""
+    items.sort(key=lambda item: _place(getattr(item, "fixturenames", ()), item.name))
+
+
+def _place(fixtures, name):
+    return 2 if "vendor_notebook" in fixtures else 0 if name.endswith("[vendor_curves]") else 1
