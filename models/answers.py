@@ -6,14 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from headway.models.solution import COMPONENT_PARTS, Solution
+from headway.models.solution import CLASS_PARTS, COMPONENT_PARTS, Solution
 from headway.models.tables import Column, Table
 from headway.models.units import ONE, unit
 
 MOST_COLUMNS = 9
 """Outputs that the table of a sweep shows."""
 
-CLASS_PARTS = ("throughput", "response_time")
 _SECOND = unit("s")
 _PART_UNITS = {
     "throughput": unit("1/s"),
@@ -87,14 +86,21 @@ def _cells(values: Any) -> tuple[float, ...]:
     return tuple(np.atleast_1d(np.asarray(values, float)).ravel().tolist())
 
 
-def _notes(solution: Solution) -> list[str]:
-    """Say how it was solved, which points are saturated and where saturation lies."""
+def labels(solution: Solution) -> list[str]:
+    """Say how it was solved, and what is not exact about it: a line each, for every answer."""
     if not solution.stations:
         return []
     exact = "" if solution.approximation or solution.method == "exact" else " (exact)"
     notes = [] if solution.is_open else [f"method: {solution.method}{exact}"]
-    if solution.approximation:
-        notes.append(f"approximate: {solution.approximation}")
+    doubt = [f"approximate: {solution.approximation}"] if solution.approximation else []
+    return notes + doubt
+
+
+def _notes(solution: Solution) -> list[str]:
+    """Say how it was solved, which points are saturated and where saturation lies."""
+    if not solution.stations:
+        return []
+    notes = labels(solution)
     if solution.shared:
         return notes
     limits = np.ravel(solution.saturation_throughput)
@@ -220,6 +226,8 @@ def solution_csv(solution: Solution) -> str:
         columns.append(Column("bottleneck", tuple(solution.bottleneck.ravel().tolist())))
         marks = tuple("yes" if mark else "no" for mark in solution.saturated.ravel())
         columns.append(Column("saturated", marks))
+        for title, text in (("method", solution.method), ("approximation", solution.approximation)):
+            columns.append(Column(title, (text,) * _count(solution)))
     return Table(model.name, tuple(columns)).to_csv()
 
 

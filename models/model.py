@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from enum import StrEnum
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -24,14 +25,35 @@ if TYPE_CHECKING:
     from headway.models.solution import Solution
 
 
+class Better(StrEnum):
+    """Whether less or more of an output is better, which decides how a count meets a target."""
+
+    LESS = "less"
+    MORE = "more"
+
+
 @dataclass(frozen=True)
 class Meaning:
-    """What a derived number or an output is, for tables."""
+    """What a derived number or an output is, for tables and targets.
+
+    Parameters
+    ----------
+    unit
+        The unit it is shown in.
+    doc, source
+        Meaning, and where it is published.
+    better
+        Whether less or more of it is better; None where that is not said.
+    """
 
     unit: Unit = ONE
     doc: str = ""
     source: str = ""
+    better: Better | None = None
 
+
+_LESS = ("loss_probability", "_loss", "_losses")
+_MORE = ("throughput", "bandwidth", "_saturation")
 
 POPULATION = Parameter("population", None, minimum=0, doc="jobs that circulate")
 THINK_TIME = Parameter("think_time", None, unit("s"), 0.0, doc="between answer and next request")
@@ -330,11 +352,34 @@ class Model(Shown):
         """Unit and explanation of an output or binding."""
         if name in self.meanings:
             return self.meanings[name]
-        if name in ("throughput", "saturation_throughput"):
+        if name in ("throughput", "saturation_throughput") or name.endswith(".throughput"):
             rate = self.parameters.get("arrival_rate")
             return Meaning(rate.unit if rate else unit("1/s"))
-        is_time = name.endswith("_time") or name.startswith("response_time")
-        return Meaning(unit("s")) if is_time else Meaning()
+        return Meaning(unit("s")) if _is_time(name) else Meaning()
+
+    def better(self, output: str) -> Better | None:
+        """Whether less or more of an output is better; None where nothing says so.
+
+        What the model says of its own outputs comes first. By their names, less of a time and
+        of a loss is better, and more of a throughput, a bandwidth and of what it saturates at.
+
+        Examples
+        --------
+        >>> from headway.models import catalogue_model
+        >>> pipeline = catalogue_model("pipeline")
+        >>> [str(pipeline.better(name)) for name in ("total_time", "bandwidth", "packets")]
+        ['less', 'more', 'None']
+        """
+        said = self.meanings[output].better if output in self.meanings else None
+        if said is not None:
+            return said
+        if _is_time(output) or output.endswith(_LESS):
+            return Better.LESS
+        return Better.MORE if output.endswith(_MORE) else None
+
+
+def _is_time(name: str) -> bool:
+    return name.endswith("_time") or name.startswith("response_time")
 
 
 def points_shape(inputs: Mapping[str, Number]) -> tuple[int, ...]:

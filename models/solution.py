@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from headway.queueing.bounds import Bounds
 
 COMPONENT_PARTS = ("utilisation", "residence_time", "queue_length", "throughput")
+CLASS_PARTS = ("throughput", "response_time")
 
 
 @dataclass(frozen=True)
@@ -87,6 +88,11 @@ class Solution(Shown):
             standard.append("loss_probability")
         standard += [name for name in self.values if name.startswith("response_time_p")]
         return (*standard, *(name for name in own if name not in standard))
+
+    @property
+    def class_outputs(self) -> tuple[str, ...]:
+        """Names of the results by class, such as ``class web.response_time``."""
+        return tuple(f"class {name}.{part}" for name in self.classes for part in CLASS_PARTS)
 
     @property
     def response_time(self) -> Number:

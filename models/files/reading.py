@@ -20,7 +20,7 @@ from headway.models.files import schema
 from headway.models.files.places import Place
 from headway.models.graph import CLASS_KEYS, LINK_PARTS, ModelGraph
 from headway.models.intake import read_text
-from headway.models.model import Meaning, Model
+from headway.models.model import Better, Meaning, Model
 from headway.models.names import nearest
 from headway.models.parameters import Parameter, Preset
 from headway.models.units import LEADING_NUMBER, ONE, Unit, quantity, unit
@@ -349,7 +349,16 @@ class _Builder:
             for name, entry in entries.items():
                 with self.place(kind, name, "unit"):
                     meanings[name] = Meaning(unit(entry.unit or ""), entry.doc, entry.source)
+        for name, output in self.entry.outputs.items():
+            if output.better:
+                meanings[name] = replace(meanings[name], better=self._better(name, output.better))
         return meanings
+
+    def _better(self, name: str, text: str) -> Better:
+        if text not in set(Better):
+            msg = f"better is {text!r}; it must be one of {', '.join(Better)}"
+            raise self.place.error(msg, "outputs", name, "better")
+        return Better(text)
 
     def _preset(self, model: Model, name: str, table: Mapping[str, schema.Scalar]) -> Preset:
         words = {key: str(table[key]) for key in ("doc", "source") if key in table}

@@ -30,12 +30,13 @@ class ParameterEntry:
 
 @attrs.frozen
 class OutputEntry:
-    """``[outputs] NAME``: a result by formula."""
+    """``[outputs] NAME``: a result by formula; ``better`` says whether less or more of it is."""
 
     formula: str
     unit: str = ""
     doc: str = ""
     source: str = ""
+    better: str = ""
 
 
 @attrs.frozen

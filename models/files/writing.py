@@ -99,7 +99,9 @@ def _parameter(parameter: Parameter) -> dict[str, Any]:
 
 def _meaning(model: Model, name: str) -> dict[str, str]:
     meaning = model.meaning(name)
+    better = meaning.better.value if meaning.better else ""
     words = {"unit": meaning.unit.text, "doc": meaning.doc, "source": meaning.source}
+    words["better"] = better
     return {key: word for key, word in words.items() if word}
 
 

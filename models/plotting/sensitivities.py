@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from headway.errors import HeadwayError, InvalidParameter
+from headway.errors import InvalidParameter
 from headway.kinds import FloatArray
 from headway.models.plotting.figures import title_of
 from headway.models.plotting.pieces import (
@@ -18,7 +18,8 @@ from headway.models.plotting.pieces import (
     legend,
     light_grid,
 )
-from headway.models.sensitivities.effects import Effect, Sensitivity, solved
+from headway.models.sensitivities.effects import Effect, Sensitivity
+from headway.models.sensitivities.points import method_of, outputs_at
 from headway.models.sensitivities.target import Target, value_now
 from headway.models.tables import scale_of
 
@@ -72,17 +73,18 @@ def target_figure(found: Target) -> Figure:
     model = found.model
     now = value_now(model, found.parameter)
     across = _across(now, found.value)
-    outputs = np.array([_output(found, float(value)) for value in across])
+    outputs = _outputs(found, across)
     drawn = np.isfinite(outputs)
     x_unit = scale_of(np.array([now, found.value]), model.parameters[found.parameter].unit)
     y_unit = scale_of(np.array([found.wanted]), model.meaning(found.output).unit)
     figure = Figure(figsize=(7, 4.5), layout="constrained")
     axes = figure.subplots()
     draw_curve(axes, across[drawn] / x_unit.scale, outputs[drawn] / y_unit.scale)
-    start, wanted = _output(found, now) / y_unit.scale, found.wanted / y_unit.scale
+    ends = np.array([now, found.value])
+    start, reached = _outputs(found, ends) / y_unit.scale
+    wanted = found.wanted / y_unit.scale
     axes.axhline(wanted, color=QUIET, linestyle=":", label="target")
     axes.plot(now / x_unit.scale, start, "s", color=MODELLED, label="now")
-    reached = _output(found, found.value) / y_unit.scale
     axes.plot(found.value / x_unit.scale, reached, "D", color=SECOND, label="what it takes")
     axes.set_ylim(0, 1.3 * np.nanmax([wanted, start]))
     axes.set_xlabel(axis_label(found.parameter, x_unit))
@@ -103,11 +105,7 @@ def _across(now: float, value: float) -> FloatArray:
     return np.union1d(even, whole)
 
 
-def _output(found: Target, value: float) -> float:
-    """The output at a value of the parameter; NaN where the model has none."""
-    try:
-        solution = solved(found.model, found.parameter, value)
-    except HeadwayError:
-        return np.nan
-    output = np.nan if solution is None else float(np.ravel(solution[found.output])[0])
-    return output if np.isfinite(output) else np.nan
+def _outputs(found: Target, values: FloatArray) -> FloatArray:
+    """The output at values of the parameter; NaN where the model has none."""
+    changes = [{found.parameter: value} for value in values.tolist()]
+    return outputs_at(found.model, changes, [found.output], method_of(found.solution))[:, 0]

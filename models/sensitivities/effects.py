@@ -5,20 +5,21 @@ by which an output changes when a parameter grows by one percent.
 """
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from headway.errors import HeadwayError, InvalidParameter
+from headway.errors import GraphError, InvalidParameter
 from headway.models.counts import counts
+from headway.models.limits import station_limits
 from headway.models.model import Model
+from headway.models.sensitivities.differences import Change, Slope, slopes
+from headway.models.sensitivities.points import method_of
 from headway.models.solution import Solution
 from headway.models.tables import Column, Shown, Table
-
-_STEP = 1e-6  # relative; a central difference is then good to some 1e-9
 
 
 @dataclass(frozen=True)
@@ -28,16 +29,24 @@ class Effect:
     Parameters
     ----------
     derivative
-        In SI units of the output per SI unit of the parameter.
+        In SI units of the output per SI unit of the parameter; of a count, what one more does.
     elasticity
         Relative change per relative change; NaN where either is zero.
     half_width
         Half of the elasticity's 95 % interval; None where the parameters are taken as given.
+    change
+        Whether the derivative is one, or the change over a whole step, the mean of both sides
+        of a corner, or none, as the output jumps.
+    fewer, more
+        Of a count, the output with one fewer and one more; NaN where that is refused.
     """
 
     derivative: float
     elasticity: float
     half_width: float | None = None
+    change: Change = Change.DERIVATIVE
+    fewer: float = math.nan
+    more: float = math.nan
 
     @property
     def ci95(self) -> tuple[float, float] | None:
@@ -65,13 +74,10 @@ class Sensitivity(Shown):
         The model solved at the point.
     effects
         By output and parameter.
-    symbolic
-        Outputs whose derivatives come from the closed form; the others are differenced.
     """
 
     solution: Solution
     effects: Mapping[str, Mapping[str, Effect]]
-    symbolic: frozenset[str]
 
     def __repr__(self) -> str:
         return f"Sensitivity({self.model.name}: {len(self.effects)} outputs)"
@@ -112,6 +118,8 @@ class Sensitivity(Shown):
         document = {
             "model": self.model.name,
             "preset": self.model.preset,
+            "method": self.solution.method,
+            "approximation": self.solution.approximation or None,
             "inputs": {name: float(value) for name, value in self.model.inputs.items()},
             "outputs": {
                 output: {name: _entry(effect) for name, effect in effects.items()}
@@ -127,12 +135,9 @@ class Sensitivity(Shown):
 
     def to_csv(self) -> str:
         """A CSV row an output and parameter."""
-        rows = self.rows()
-        if any("ci95" in row for row in rows):
-            ends = [dict(zip(("low", "high"), row.pop("ci95"), strict=True)) for row in rows]
-            rows = [row | end for row, end in zip(rows, ends, strict=True)]
-        titles = tuple(rows[0]) if rows else ("output", "parameter")
-        return Table("", tuple(Column(t, tuple(r[t] for r in rows)) for t in titles)).to_csv()
+        from headway.models.sensitivities.tables import csv_columns
+
+        return Table("", csv_columns(self)).to_csv()
 
     def plot(self) -> Any:
         """Draw elasticities as a tornado, the largest on top, as a matplotlib Figure."""
@@ -142,15 +147,21 @@ class Sensitivity(Shown):
 
 
 def _entry(effect: Effect) -> dict[str, Any]:
-    entry = {"derivative": effect.derivative, "elasticity": effect.elasticity}
+    entry: dict[str, Any] = {
+        "derivative": effect.derivative,
+        "elasticity": effect.elasticity,
+        "change": effect.change.value,
+    }
+    if effect.change is Change.WHOLE_STEP:
+        entry |= {"fewer": effect.fewer, "more": effect.more}
     return entry if effect.ci95 is None else {**entry, "ci95": list(effect.ci95)}
 
 
 def sensitivity(model: Model, wanted: Collection[str] | None = None) -> Sensitivity:
     """Differentiate outputs of a model for every parameter.
 
-    In closed form where there is one; saturation throughput, closed networks and what else
-    has none by central differences.
+    By central differences of the solved model, extrapolated to a step of nothing; what counts
+    something (servers, places, jobs) changes by one.
 
     Parameters
     ----------
@@ -182,113 +193,41 @@ def sensitivity(model: Model, wanted: Collection[str] | None = None) -> Sensitiv
     solution = model.solve().require_stable()
     outputs = [
         name
-        for name in solution.outputs
-        if not _echoes(model, name) and (wanted is None or name in wanted)
+        for name in (*solution.outputs, *solution.class_outputs)
+        if not _echoes(solution, name) and (wanted is None or name in wanted)
     ]
-    closed = {output: _symbolic(model, output) for output in outputs}
-    numeric = _differences(model, [o for o, found in closed.items() if found is None])
+    whole, method = counts(model.graph), method_of(solution)
+    found = slopes(model, list(model.parameters), outputs, whole, method)
     effects = {
         output: {
             name: _effect(slope, model.inputs[name], solution[output])
-            for name, slope in (closed[output] or numeric[output]).items()
+            for name, slope in found[output].items()
         }
         for output in outputs
     }
-    known = frozenset(output for output, found in closed.items() if found is not None)
-    return Sensitivity(solution, effects, known)
+    return Sensitivity(solution, effects)
 
 
-def _echoes(model: Model, output: str) -> bool:
-    """Tell whether an output is but the open network's arrival rate."""
-    return output == "throughput" and "arrival_rate" in model.parameters
+def _echoes(solution: Solution, output: str) -> bool:
+    """Tell whether an output is but an arrival rate."""
+    model = solution.model
+    if output == "throughput":
+        return "arrival_rate" in model.parameters and "loss_probability" not in solution.values
+    opened = (name for name, c in model.graph.classes.items() if "arrival_rate" in c)
+    return output in [f"class {name}.throughput" for name in opened]
 
 
-def _effect(slope: float, value: Any, output: Any) -> Effect:
+def _effect(slope: Slope, value: Any, output: Any) -> Effect:
     scale = float(value) / float(output) if float(output) else math.nan
-    return Effect(slope, slope * scale if math.isfinite(slope) else math.nan)
-
-
-def _symbolic(model: Model, output: str) -> dict[str, float] | None:
-    """Derivatives from the closed form; None where there is none."""
-    from headway.models.fitting.evaluate import evaluator
-
-    if output == "saturation_throughput" or model.is_closed:
-        return None
-    names = list(model.parameters)
-    compiled = evaluator(model, output, names, counts(model.graph))
-    if not compiled.smooth:
-        return None
-    smooth = [name for name in names if name in compiled.smooth]
-    found = dict(zip(smooth, compiled.slopes(model.inputs, smooth)[0].tolist(), strict=True))
-    rest = [name for name in names if name not in found]
-    found |= {name: _difference(model, name, [output])[output] for name in rest}
-    return {name: found[name] for name in names}
-
-
-def _differences(model: Model, outputs: Sequence[str]) -> dict[str, dict[str, float]]:
-    each = {name: _difference(model, name, outputs) for name in model.parameters} if outputs else {}
-    return {output: {name: each[name][output] for name in each} for output in outputs}
-
-
-def _difference(model: Model, name: str, outputs: Sequence[str]) -> dict[str, float]:
-    """Central difference of some outputs; a unit difference where only whole numbers do."""
-    value = float(model.inputs[name])
-    scale = abs(value) or model.parameters[name].unit.scale
-    for step in (_STEP * scale, 1.0):
-        low, here, high = (_sustained(model, name, value + side * step) for side in (-1, 0, 1))
-        if high is not None or low is not None:
-            first, last = low or here, high or here
-            width = step * ((high is not None) + (low is not None))
-            assert first is not None  # noqa: S101 - the point itself is solved
-            assert last is not None  # noqa: S101
-            return {o: (float(last[o]) - float(first[o])) / width for o in outputs}
-    return dict.fromkeys(outputs, math.nan)
-
-
-def _sustained(model: Model, name: str, value: float) -> Solution | None:
-    found = solved(model, name, value)
-    return None if found is None or (found.stations and found.saturated.any()) else found
-
-
-def solved(model: Model, name: str, value: float) -> Solution | None:
-    """Solve with another value of one parameter; None where there is no solution."""
-    try:
-        return model.at({name: value}).solve()
-    except HeadwayError:
-        return None
+    share = slope.value * scale if math.isfinite(slope.value) else math.nan
+    return Effect(slope.value, share, None, slope.change, slope.fewer, slope.more)
 
 
 def _binds(solution: Solution) -> list[Bind]:
-    """Let the stations bind one after the other: scale each up to where it is always busy."""
-    if not solution.stations or solution.classes:
+    """Let the stations bind one after the other."""
+    try:
+        limits = station_limits(solution)
+    except GraphError:  # closed classes have no limits of their own
         return []
-    from headway.models.roots import first_crossing
-
-    found = []
-    for name, _ in _with_capacity(solution):
-        share = _share_of(solution, name)
-        limit = float(first_crossing(share, (1,))[0])
-        if math.isfinite(limit):
-            found.append(Bind(name, limit))
+    found = [Bind(name, limit) for name, limit in limits.items() if math.isfinite(limit)]
     return sorted(found, key=lambda bind: bind.saturation_throughput)
-
-
-def _with_capacity(solution: Solution) -> list[tuple[str, float]]:
-    capacities = [
-        (name, float(np.ravel(solution.values[f"station {name}"].capacity)[0]))
-        for name in solution.stations
-    ]
-    return [(name, capacity) for name, capacity in capacities if math.isfinite(capacity)]
-
-
-def _share_of(solution: Solution, name: str) -> Any:
-    """How busy a station would be at a throughput of the whole network."""
-    graph, inputs = solution.model.graph, solution.model.inputs
-    targets = ["visits", f"station {name}"]
-
-    def share(rate: Any) -> Any:
-        values = graph.plan.run({**inputs, "throughput": rate, "arrival_rate": rate}, targets)
-        busy = rate * values["visits"][name] / values[f"station {name}"].capacity
-        return np.broadcast_to(np.asarray(busy, float), np.shape(rate))
-
-    return share

@@ -1,28 +1,64 @@
 """Sensitivities as tables, with what binds and what binds next."""
 
 import math
+from typing import Any
 
+import numpy as np
+
+from headway.models.answers import labels
 from headway.models.model import Model
+from headway.models.sensitivities.differences import Change
 from headway.models.sensitivities.effects import Effect, Sensitivity
-from headway.models.tables import Column, Table, four_digits
+from headway.models.tables import Column, Table, four_digits, scale_of
 
 _FLAT = 1e-12  # elasticity below which a parameter has no effect
 _VISIBLE = 5e-4  # elasticity below which tables show none
 
 
 def sensitivity_tables(found: Sensitivity) -> list[Table]:
-    """Elasticities by output, and derivatives in readable units."""
-    return [_elasticity_table(found), _derivative_table(found)]
+    """Elasticities by output, derivatives in readable units, and what one more or fewer does."""
+    tables = [_elasticity_table(found), _derivative_table(found)]
+    counted = _of(found, Change.WHOLE_STEP)
+    return [*tables, _whole_table(found, counted)] if counted else tables
+
+
+def _of(found: Sensitivity, change: Change) -> list[tuple[str, str, Effect]]:
+    """Outputs and parameters whose change is of a kind, where the output has a value."""
+    return [
+        (output, name, effect)
+        for output, effects in found.effects.items()
+        for name, effect in effects.items()
+        if effect.change is change and math.isfinite(float(found.solution[output]))
+    ]
+
+
+def csv_columns(found: Sensitivity) -> tuple[Column, ...]:
+    """The rows as columns; those that would say nothing in any row are left out."""
+    rows = found.rows()
+    columns: dict[str, list[Any]] = {
+        title: [row[title] for row in rows]
+        for title in ("output", "parameter", "derivative", "elasticity")
+    }
+    if any("ci95" in row for row in rows):
+        for place, title in enumerate(("low", "high")):
+            columns[title] = [row["ci95"][place] for row in rows]
+    if any(row["change"] != Change.DERIVATIVE for row in rows):
+        columns["change"] = [row["change"] for row in rows]
+        columns |= {title: [row.get(title) for row in rows] for title in ("fewer", "more")}
+    if found.solution.approximation:
+        columns["approximation"] = [found.solution.approximation] * len(rows)
+    return tuple(Column(title, tuple(cells)) for title, cells in columns.items())
 
 
 def _elasticity_table(found: Sensitivity) -> Table:
     inputs = found.model.inputs
-    names = [n for n in inputs if any(_matters(e.get(n)) for e in found.effects.values())]
+    shown = {o: e for o, e in found.effects.items() if math.isfinite(float(found.solution[o]))}
+    names = [n for n in inputs if any(_matters(e.get(n)) for e in shown.values())]
     columns = [
         Column("parameter", tuple(names)),
         Column("value", tuple(_value(found.model, name) for name in names)),
     ]
-    for output, effects in found.effects.items():
+    for output, effects in shown.items():
         cells = [_percent(effects[name]) for name in names]
         columns.append(Column(output.replace("_", " "), tuple(cells)))
     preset = f" ({found.model.preset})" if found.model.preset else ""
@@ -31,12 +67,16 @@ def _elasticity_table(found: Sensitivity) -> Table:
 
 
 def _matters(effect: Effect | None) -> bool:
-    return effect is not None and abs(effect.elasticity) > _FLAT
+    return effect is not None and (
+        effect.change is Change.NONE or abs(effect.elasticity) > _FLAT
+    )
 
 
 def _percent(effect: Effect) -> str:
     """Write an elasticity, with half of its interval where there is one."""
-    if abs(effect.elasticity) < _VISIBLE:
+    if effect.change is Change.NONE:
+        return "undefined"
+    if not abs(effect.elasticity) >= _VISIBLE:
         return "-"
     sure = "" if effect.half_width is None else f" ± {effect.half_width:.3f}"
     return f"{effect.elasticity:+.3f}{sure}"
@@ -56,13 +96,39 @@ def _sentences(found: Sensitivity) -> list[str]:
     if shown:
         following = f"; were that relieved, {shown[1]} is next" if len(shown) > 1 else ""
         sentences.append(f"{shown[0].replace(' at ', ' binds: it saturates at ', 1)}{following}")
-    unknown = [name for name in found.effects if name not in found.symbolic]
-    if unknown:
-        sentences.append(f"by differences: {', '.join(unknown)}; the others by the closed form")
+    sentences += _warnings(found) + labels(found.solution)
     effects = [effect for each in found.effects.values() for effect in each.values()]
     if any(effect.half_width is not None for effect in effects):
         sentences.append("± is half of a 95 % interval, from the fit")
     return sentences
+
+
+def _warnings(found: Sensitivity) -> list[str]:
+    """Say which of the numbers are no derivatives."""
+    counted = dict.fromkeys(name for _, name, _ in _of(found, Change.WHOLE_STEP))
+    said = []
+    if counted:
+        said.append(f"whole numbers, changed by one: {', '.join(counted)}")
+    for change, words in (
+        (Change.CORNER, "mean of both sides of a corner"),
+        (Change.NONE, "undefined, as the output jumps there"),
+    ):
+        pairs = [f"{output} by {name}" for output, name, _ in _of(found, change)]
+        said += [f"{words}: {', '.join(pairs)}"] if pairs else []
+    return said
+
+
+def _whole_table(found: Sensitivity, counted: list[tuple[str, str, Effect]]) -> Table:
+    """Outputs with one fewer and one more of what is counted."""
+    rows = []
+    for output, name, effect in counted:
+        here = float(found.solution[output])
+        values = np.array([effect.fewer, here, effect.more])
+        shown = Column.of("", values, scale_of(values, found.model.meaning(output).unit))
+        rows.append((name, output, *shown.texts, str(shown.unit) or "-"))
+    titles = ("whole number", "output", "one fewer", "now", "one more", "unit")
+    cells = zip(*rows, strict=True)
+    return Table("", tuple(Column(t, tuple(c)) for t, c in zip(titles, cells, strict=True)), keys=2)
 
 
 def _derivative_table(found: Sensitivity) -> Table:

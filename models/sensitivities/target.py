@@ -3,17 +3,19 @@
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from headway.errors import InvalidParameter
+from headway.kinds import FloatArray
+from headway.models.answers import labels
 from headway.models.counts import counts
-from headway.models.model import Model
+from headway.models.model import Better, Model
 from headway.models.names import nearest
-from headway.models.sensitivities.effects import solved
+from headway.models.sensitivities.points import method_of, outputs_at
 from headway.models.solution import Solution
 from headway.models.tables import Column, Shown, Table, scale_of
 from headway.models.units import Unit, unit
@@ -46,7 +48,7 @@ class Target(Shown):
     def __repr__(self) -> str:
         return f"Target({self.output} by {self.parameter}={self.value:g})"
 
-    @property
+    @cached_property
     def solution(self) -> Solution:
         """The model with that value."""
         return self.model.at({self.parameter: self.value}).solve()
@@ -65,7 +67,8 @@ class Target(Shown):
         }
         target = f"{self.wanted / meant.scale:.6g} {meant}".strip()
         title = f"{self.model.name}: what it takes for {self.output} of {target}"
-        return [Table(title, tuple(Column(name, (cell,)) for name, cell in cells.items()))]
+        columns = tuple(Column(name, (cell,)) for name, cell in cells.items())
+        return [Table(title, columns, tuple(labels(self.solution)))]
 
     def rows(self) -> list[dict[str, Any]]:
         """One dict."""
@@ -77,6 +80,7 @@ class Target(Shown):
                 "parameter": self.parameter,
                 "value": self.value,
                 "initial": value_now(self.model, self.parameter),
+                "approximation": self.solution.approximation or None,
             }
         ]
 
@@ -111,7 +115,8 @@ def check_output(model: Model, output: str) -> None:
     InvalidParameter
         With the nearest names.
     """
-    outputs = model.solve().outputs
+    solution = model.solve()
+    outputs = (*solution.outputs, *solution.class_outputs)
     if output not in outputs:
         msg = f"{model.name} has no output {output!r}{nearest(output, outputs)}"
         raise InvalidParameter(msg)
@@ -152,46 +157,45 @@ def what_it_takes(model: Model, output: str, wanted: float, parameter: str) -> T
     """
     model.at({parameter: model.inputs.get(parameter, 1.0)})
     check_output(model, output)
-    now = value_now(model, parameter)
-    start = now or model.parameters[parameter].unit.scale
+    method = method_of(model.solve())
 
-    def miss(value: float) -> float:
-        found = solved(model, parameter, value)
-        if found is None or not math.isfinite(float(found[output])):
-            return math.nan
-        if found.stations and found.saturated.any() and output != "saturation_throughput":
-            return math.nan
-        return float(found[output]) - wanted
+    def misses(values: Sequence[float]) -> FloatArray:
+        changes = [{parameter: float(value)} for value in values]
+        return outputs_at(model, changes, [output], method)[:, 0] - wanted
 
     whole = parameter in counts(model.graph)
-    value = _whole(miss, model, output, parameter) if whole else _crossing(miss, start)
+    value = _whole(misses, model, output, parameter) if whole else _any(misses, model, parameter)
     if value is None:
-        missed = [miss(x) for x in (_counted(model, parameter) if whole else _values(start))]
-        raise InvalidParameter(_out_of_reach(model, output, wanted, parameter, missed))
+        tried = _counted(model, parameter) if whole else _values(_start(model, parameter))
+        raise InvalidParameter(_out_of_reach(model, output, wanted, parameter, misses(tried)))
     return Target(model, output, wanted, parameter, value)
 
 
-def _crossing(miss: Callable[[float], float], start: float) -> float | None:
-    bracket = _nearest_change(miss, start)
+def _start(model: Model, parameter: str) -> float:
+    return value_now(model, parameter) or model.parameters[parameter].unit.scale
+
+
+def _any(
+    misses: Callable[[Sequence[float]], FloatArray], model: Model, parameter: str
+) -> float | None:
+    """Find the value nearest to what it is at which nothing is missed."""
+    bracket = _nearest_change(misses, _start(model, parameter))
     if bracket is None or bracket[0] == bracket[1]:
         return bracket[0] if bracket else None
     from scipy.optimize import brentq
 
-    return float(brentq(miss, *bracket, xtol=1e-300))
+    return float(brentq(lambda value: float(misses([value])[0]), *bracket, xtol=1e-300))
 
 
 def _whole(
-    miss: Callable[[float], float], model: Model, output: str, parameter: str
+    misses: Callable[[Sequence[float]], FloatArray], model: Model, output: str, parameter: str
 ) -> float | None:
-    """Find the count nearest to what it is that just meets a target: its neighbour does not.
-
-    A time meets its target from below, anything else from above.
-    """
-    sign = 1 if model.meaning(output).unit.dimension == unit("s").dimension else -1
+    """Find the count nearest to what it is that just meets a target: its neighbour does not."""
+    sign = 1 if _better(model, output) is Better.LESS else -1
 
     @cache
     def meets(count: int) -> bool:
-        return sign * miss(count) <= 0
+        return bool(sign * misses([count])[0] <= 0)
 
     now = _count_now(model, parameter)
     outwards = sorted(
@@ -200,6 +204,18 @@ def _whole(
     )
     change = next((pair for pair in outwards if meets(pair[0]) != meets(pair[1])), None)
     return None if change is None else float(_met_end(meets, *change))
+
+
+def _better(model: Model, output: str) -> Better:
+    """Whether less or more of an output meets a target."""
+    found = model.better(output)
+    if found is None:
+        msg = (
+            f"{output}: a whole number seldom meets a target exactly, and whether less or more of "
+            f'it is better is not said; write better = "less" or "more" in [outputs.{output}]'
+        )
+        raise InvalidParameter(msg)
+    return found
 
 
 def _met_end(meets: Callable[[int], bool], low: int, high: int) -> int:
@@ -226,10 +242,10 @@ def _counted(model: Model, parameter: str) -> list[int]:
 
 
 def _out_of_reach(
-    model: Model, output: str, wanted: float, parameter: str, missed: Sequence[float]
+    model: Model, output: str, wanted: float, parameter: str, missed: FloatArray
 ) -> str:
     shown = _shown_in(model, output, wanted)
-    reached = [m + wanted for m in missed if math.isfinite(m)]
+    reached = [m + wanted for m in missed.tolist() if math.isfinite(m)]
     span = [f"{end / shown.scale:.6g}" for end in (min(reached), max(reached))] if reached else []
     at_best = (
         f"it goes from {span[0]} to {span[1]} {shown} at most" if span else "it saturates at all"
@@ -250,10 +266,12 @@ def _values(start: float) -> list[float]:
     return grid
 
 
-def _nearest_change(miss: Callable[[float], float], start: float) -> tuple[float, float] | None:
+def _nearest_change(
+    misses: Callable[[Sequence[float]], FloatArray], start: float
+) -> tuple[float, float] | None:
     """Find two neighbouring values around a change of sign, nearest to the start."""
     grid = np.array(_values(start))
-    values = np.array([miss(float(x)) for x in grid])
+    values = misses(grid.tolist())
     exact = np.flatnonzero(values == 0)
     middle = _GRID // 2
     if exact.size:

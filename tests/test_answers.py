@@ -1,0 +1,273 @@
+"""Answers of every kind of model: derivatives equal differences, counts step, targets are met."""
+
+import csv
+import io
+import json
+
+import numpy as np
+import pytest
+
+from headway.errors import InvalidParameter
+from headway.models import ModelGraph, catalogue_model, model_names, what_it_takes
+from headway.models.files.reading import parse_model
+from headway.models.sensitivities.differences import Change
+from headway.models.sensitivities.effects import sensitivity
+from headway.queueing import MD1, MM1, MM1K, Delay, MMm
+from tests.command import headway
+
+OPEN_CLASSES = """
+name = "shop"
+[parameters]
+cpu_time = "8 ms"
+m = 5
+web = "150 /s"
+[classes.web]
+arrival_rate = "web"
+[classes.batch]
+arrival_rate = "20 /s"
+[stations.cpu]
+kind = "MMm"
+service_time = { web = "cpu_time", batch = "12 ms" }
+servers = "m"
+visits = { web = 2, batch = 3 }
+[stations.disk]
+kind = "MM1"
+service_time = "3 ms"
+visits = { web = 1, batch = 2 }
+"""
+CLOSED_CLASSES = """
+name = "office"
+[parameters]
+think = "1 s"
+cores = 6
+cpu_time = "2 ms"
+users = 30
+[classes.terminals]
+population = "users"
+think_time = "think"
+[classes.batch]
+population = 2
+[stations.cpu]
+kind = "MMm"
+service_time = { terminals = "cpu_time", batch = "20 ms" }
+servers = "cores"
+visits = { terminals = 5, batch = 1 }
+[stations.disk]
+kind = "MM1"
+service_time = "30 ms"
+visits = { terminals = 1, batch = 2 }
+"""
+MIXED_CLASSES = CLOSED_CLASSES.replace("population = 2", 'arrival_rate = "0.5 /s"')
+
+
+def central(model, output, name, step=1e-5):
+    value = model.inputs[name]
+    up, down = (float(model.at({name: value * (1 + s)}).solve()[output]) for s in (step, -step))
+    return (up - down) / (2 * step * value)
+
+
+@pytest.mark.parametrize("text", [OPEN_CLASSES, CLOSED_CLASSES, MIXED_CLASSES])
+def test_derivatives_of_class_models_equal_central_differences(text):
+    """To 1e-6 of the elasticity: differences over 1e-5 are good to some 1e-9."""
+    model = parse_model(text)
+    found = sensitivity(model)
+
+    checked = 0
+    for output, effects in found.effects.items():
+        here = float(found.solution[output])
+        for name, effect in effects.items():
+            value = float(model.inputs[name])
+            if effect.change is Change.WHOLE_STEP:
+                more = float(model.at({name: value + 1}).solve()[output])
+                fewer = float(model.at({name: value - 1}).solve()[output])
+                assert effect.derivative == pytest.approx(more - here, abs=1e-12 * here)
+                assert (effect.fewer, effect.more) == pytest.approx((fewer, more), rel=1e-12)
+                assert effect.elasticity == pytest.approx((more - here) * value / here, abs=1e-9)
+            else:
+                slope = central(model, output, name) * value / here
+                assert effect.change is Change.DERIVATIVE
+                assert effect.elasticity == pytest.approx(slope, rel=1e-6, abs=1e-6)
+            checked += 1
+    assert checked >= 3 * 3
+    assert "class web.response_time" in found.effects or "class batch.response_time" in found.effects
+
+
+def test_a_whole_number_in_classes_has_no_huge_elasticity():
+    """Issue 11: an elasticity of -62,175 for servers, as 3.99999 servers counted as 3."""
+    found = sensitivity(parse_model(OPEN_CLASSES)).effects["response_time"]["m"]
+
+    assert found.change is Change.WHOLE_STEP
+    assert -1 < found.elasticity < 0
+
+
+@pytest.mark.parametrize("name", [name for name in model_names() if name != "lopc"])
+def test_derivatives_of_shipped_models_equal_central_differences(name):
+    """To 1e-6 of elasticities, but where rounding of the differences themselves is larger."""
+    model = catalogue_model(name)
+    if any(parameter.value is None for parameter in model.parameters.values()):
+        model = model.with_preset(next(iter(model.presets)))
+    found = sensitivity(model)
+
+    for output, effects in found.effects.items():
+        here = float(found.solution[output])
+        for parameter, effect in effects.items():
+            if effect.change is not Change.DERIVATIVE or not model.inputs[parameter] * here:
+                continue
+            step = 1e-5 * float(model.inputs[parameter])
+            low, high = (model.parameters[parameter].minimum, model.parameters[parameter].maximum)
+            if not low < model.inputs[parameter] - step < model.inputs[parameter] + step < high:
+                continue
+            slope = central(model, output, parameter) * model.inputs[parameter] / here
+            assert effect.elasticity == pytest.approx(slope, rel=1e-6, abs=1e-6), (output, parameter)
+
+
+def test_derivatives_equal_those_of_the_closed_form():
+    """SymPy's derivative of the closed form is another way to the same number: to 1e-9."""
+    graph = ModelGraph("two").declare("s", "d").station("cpu", MM1("s"))
+    graph = graph.station("disks", MMm("d", 3)).route("cpu", "disks", 0.4)
+    model = graph.at(s=1e-3, d=6e-3, arrival_rate=900.0)
+    found = sensitivity(model).effects["response_time"]
+    form = model.closed_form("response_time")
+    values = {symbol: float(model.inputs[symbol.name]) for symbol in form.free_symbols}
+
+    for symbol in form.free_symbols:
+        exact = float(form.diff(symbol).subs(values))
+        assert found[symbol.name].derivative == pytest.approx(exact, rel=1e-9), symbol
+
+
+def test_corners_and_jumps_are_named():
+    graph = ModelGraph("edges").declare("x", "y")
+    graph = graph.output("high", "max(x, y)").output("packets", "ceil(x / y)")
+    found = sensitivity(graph.at(x=2.0, y=2.0))
+
+    corner = found.effects["high"]["x"]
+    assert corner.change is Change.CORNER
+    assert corner.derivative == pytest.approx(0.5)
+    assert found.effects["packets"]["x"].change is Change.NONE
+    assert np.isnan(found.effects["packets"]["x"].derivative)
+    assert "mean of both sides of a corner: high by x" in str(found)
+    assert "undefined, as the output jumps there: packets by x" in str(found)
+    assert json.loads(found.to_json())["outputs"]["packets"]["x"] == {
+        "derivative": None,
+        "elasticity": None,
+        "change": "none",
+    }
+
+
+def test_throughput_of_a_finite_station_is_no_mere_arrival_rate():
+    room = ModelGraph("room").declare("s").station("cpu", MM1K("s", 5)).at(s=1.0, arrival_rate=0.9)
+    found = sensitivity(room)
+
+    assert found.effects["throughput"]["s"].derivative == pytest.approx(
+        central(room, "throughput", "s"), rel=1e-6
+    )
+
+
+def test_whole_steps_in_every_form():
+    pool = catalogue_model("server-pool").at(service_time=0.002, servers=4, arrival_rate=1500.0)
+    found = sensitivity(pool)
+    fewer, more = (float(pool.at(servers=m).solve().response_time) for m in (3, 5))
+
+    assert "whole numbers, changed by one: servers" in str(found)
+    entry = json.loads(found.to_json())["outputs"]["response_time"]["servers"]
+    assert entry["change"] == "whole step"
+    assert (entry["fewer"], entry["more"]) == (None, pytest.approx(more))  # 3 are saturated
+    assert fewer == np.inf
+    rows = list(csv.DictReader(io.StringIO(found.to_csv())))
+    row = next(r for r in rows if (r["output"], r["parameter"]) == ("response_time", "servers"))
+    assert float(row["more"]) == pytest.approx(more)
+    assert (row["fewer"], row["change"]) == ("", "whole step")
+
+
+def test_places_are_whole():
+    """K = 6 loses 1.5e-4 and 7 loses 7.3e-5: the Erlang-like law of M/M/1/K, by hand."""
+    a = 0.2512
+    room = ModelGraph("room").declare("s", "k").station("cpu", MM1K("s", "k"))
+    model = room.at(s=a, k=4, arrival_rate=1.0)
+    law = [(1 - a) * a**k / (1 - a ** (k + 1)) for k in (6, 7)]
+    found = what_it_takes(model, "loss_probability", 1e-4, "k")
+
+    assert law[1] < 1e-4 < law[0]
+    assert found.value == 7
+    assert found.solution["loss_probability"] == pytest.approx(law[1], rel=1e-12)
+
+
+def test_less_loss_meets_a_target():
+    """Issue 11: a loss of 0.001 was answered with 2 servers, where it is 0.00117."""
+    text = """
+name = "pool"
+[parameters]
+servers = 1
+[outputs.loss]
+formula = "0.1 ** servers"
+{better}
+[stations.cpu]
+kind = "MMm"
+service_time = "1 ms"
+servers = "servers"
+"""
+    model = parse_model(text.format(better='better = "less"')).at(arrival_rate=100.0)
+    assert what_it_takes(model, "loss", 0.0015, "servers").value == 3
+    more = parse_model(text.format(better='better = "more"')).at(arrival_rate=100.0)
+    assert what_it_takes(more, "loss", 0.0015, "servers").value == 2
+    silent = parse_model(text.format(better="")).at(arrival_rate=100.0)
+    with pytest.raises(InvalidParameter, match='write better = "less" or "more" in'):
+        what_it_takes(silent, "loss", 0.0015, "servers")
+    assert parse_model(model.to_toml()).better("loss") == "less"
+
+
+def test_targets_of_a_class():
+    model = parse_model(OPEN_CLASSES)
+    found = what_it_takes(model, "class web.response_time", 0.0235, "m")
+    times = [
+        float(model.at(m=m).solve()["class web.response_time"]) for m in (found.value, found.value - 1)
+    ]
+
+    assert times[0] <= 0.0235 < times[1]
+
+
+def approximate():
+    stations = ModelGraph("two").declare("s").station("cpu", MM1("s")).station("disk", MD1(0.002))
+    return stations.route("cpu", "disk").at(s=0.003, arrival_rate=100.0)
+
+
+def test_every_answer_says_that_it_is_approximate():
+    model = approximate()
+    said = model.solve().approximation
+    found, target = sensitivity(model), what_it_takes(model, "response_time", 0.01, "s")
+
+    assert "Poisson" in said
+    for answer in (model.solve(), found, target, model):
+        assert "approximate: " in " ".join(str(answer).split())
+    for answer in (model.solve(), found, target):
+        assert json.loads(answer.to_json())["approximation"] == said
+        rows = list(csv.DictReader(io.StringIO(answer.to_csv())))
+        assert {row["approximation"] for row in rows} == {said}
+
+
+def test_exact_answers_say_so():
+    model = catalogue_model("server-single").at(arrival_rate=500.0)
+    row = next(csv.DictReader(io.StringIO(model.solve().to_csv())))
+
+    assert (row["method"], row["approximation"]) == ("open", "")
+    assert "approximat" not in str(sensitivity(model))
+    assert json.loads(sensitivity(model).to_json())["approximation"] is None
+
+
+def test_sensitivity_command_labels_its_answers(tmp_path):
+    path = tmp_path / "two.toml"
+    path.write_text(approximate().to_toml(), encoding="utf-8")
+
+    for arguments in (
+        ["solve", path],
+        ["solve", path, "--csv"],
+        ["sensitivity", path],
+        ["sensitivity", path, "--csv"],
+        ["sensitivity", path, "--target", "response_time=10ms", "--solve-for", "s"],
+        ["show", path],
+        ["balance", path],
+        ["show", path, "--formula"],
+    ):
+        result = headway(*arguments)
+        assert result.code == 0, result.err
+        assert "Poisson" in " ".join(result.out.split()), arguments
