@@ -32,7 +32,7 @@ def command(
 ) -> None:
     """Show parameters, stations, routes, presets and assumptions."""
     from headway.models.answers import strict_json
-    from headway.models.description import closed_forms
+    from headway.models.description import closed_forms, doubts_of
     from headway.models.files.writing import document, to_toml
 
     chosen = chosen_model(model, preset, settings)
@@ -43,8 +43,8 @@ def command(
     elif what == "json":
         click.echo(strict_json(document(chosen)))
     elif what == "formula":
-        for name, form in closed_forms(chosen).items():
-            click.echo(f"{name} = {form}")
+        forms = [f"{name} = {form}" for name, form in closed_forms(chosen).items()]
+        click.echo("\n".join([*forms, *doubts_of(chosen)]))
     else:
         print_tables(chosen.tables())
         for title, text in (("assumptions", chosen.assumptions), ("source", chosen.source)):

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from headway.models.limits import station_limits
 from headway.models.solution import CLASS_PARTS, COMPONENT_PARTS, Solution
 from headway.models.tables import Column, Table
 from headway.models.units import ONE, unit
@@ -13,6 +14,7 @@ from headway.models.units import ONE, unit
 MOST_COLUMNS = 9
 """Outputs that the table of a sweep shows."""
 
+_TIE = 1e-9  # relative difference below which two stations saturate together
 _SECOND = unit("s")
 _PART_UNITS = {
     "throughput": unit("1/s"),
@@ -117,12 +119,13 @@ def _binding_notes(solution: Solution) -> list[str]:
     if solution.shared:
         return [f"bottleneck: {solution.bottleneck}"]
     rate = solution.model.meaning("throughput").unit
-    order = sorted(((d, name) for name, d in solution.demands().items() if d > 0), reverse=True)
-    notes = [f"bottleneck: {solution.bottleneck}"]
-    if len(order) > 1 and order[0][1] == str(solution.bottleneck):
-        demand, name = order[1]
-        limit = f"{1 / float(demand) / rate.scale:.6g} {rate}"
-        notes[0] += f"; relieve it, and {name} is next, at {limit}"
+    limits = station_limits(solution)
+    first = str(solution.bottleneck)
+    others = sorted((limit, name) for name, limit in limits.items() if name != first)
+    notes = [f"bottleneck: {first}"]
+    if others and limits[first] <= others[0][0] * (1 + _TIE) < math.inf:
+        limit, name = others[0]
+        notes[0] += f"; relieve it, and {name} is next, at {limit / rate.scale:.6g} {rate}"
     for name, bounds in solution.bounds().items():
         low = float(bounds.throughput_lower) / rate.scale
         high = float(bounds.throughput_upper) / rate.scale

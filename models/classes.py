@@ -1,5 +1,6 @@
 """Networks of several classes of customers, open, closed or both."""
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -39,7 +40,7 @@ def class_values(model: "Model", method: str) -> dict[str, Any]:
         For open classes that a station cannot serve.
     """
     graph = model.graph
-    values = graph.plan.run(model.inputs, _targets(graph))
+    values = graph.plan.run(model.inputs, targets_of(graph))
     classes = [_customers(graph, name, values) for name in graph.classes]
     centres = [_centre(graph, name, values) for name in graph.stations]
     solution = solve_multiclass(centres, classes, Method(method))
@@ -48,7 +49,8 @@ def class_values(model: "Model", method: str) -> dict[str, Any]:
     return values | {"method": solution.method.value, "approximation": solution.approximation}
 
 
-def _targets(graph: ModelGraph) -> list[str]:
+def targets_of(graph: ModelGraph) -> list[str]:
+    """Names of the numbers that classes are solved with; refuses stations they cannot share."""
     targets = [f"class {name}.{key}" for name, keys in graph.classes.items() for key in keys]
     for name, station in graph.stations.items():
         if not station.can.shared:
@@ -75,8 +77,8 @@ def _customers(graph: ModelGraph, name: str, values: dict[str, Any]) -> Customer
 
 def _centre(graph: ModelGraph, name: str, values: dict[str, Any]) -> ServiceCentre:
     station = graph.stations[name]
-    times = [_by_class(graph, name, "service_time", c, values) for c in graph.classes]
-    visits = [_by_class(graph, name, "visits", c, values) for c in graph.classes]
+    times = [by_class(graph, name, "service_time", c, values) for c in graph.classes]
+    visits = [by_class(graph, name, "visits", c, values) for c in graph.classes]
     servers = values.get(f"{name}.servers", 1)
     if np.ndim(servers):
         msg = f"{name}: with classes the number of servers cannot be swept; solve one by one"
@@ -85,7 +87,7 @@ def _centre(graph: ModelGraph, name: str, values: dict[str, Any]) -> ServiceCent
     return ServiceCentre(name, times, visits, kind, int(servers))
 
 
-def _by_class(graph: ModelGraph, name: str, part: str, c: str, values: dict[str, Any]) -> Any:
+def by_class(graph: ModelGraph, name: str, part: str, c: str, values: Mapping[str, Any]) -> Any:
     """A station's number for a class: its own, else that of all; no visits if not named."""
     station = graph.stations[name]
     own = station.visits if part == "visits" else station.service_times

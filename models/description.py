@@ -1,10 +1,12 @@
 """Models described: parameters, stations, routes, outputs and closed forms, as tables and text."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from headway.errors import InvalidParameter
+from headway.errors import HeadwayError
+from headway.models.answers import labels
 from headway.models.components import Component
 from headway.models.graph import CLASS_KEYS, ModelGraph
 from headway.models.model import Model
@@ -24,7 +26,8 @@ def description_tables(model: Model) -> list[Table]:
     for kind, components in graph.algorithms.items():
         tables.append(_component_table(kind, dict(components)))
     if graph.stations:
-        tables.append(_component_table("stations", dict(graph.stations)))
+        stations = _component_table("stations", dict(graph.stations))
+        tables.append(replace(stations, notes=tuple(doubts_of(model))))
         if graph.routes or graph.arrivals or not graph.classes:
             tables.append(_route_table(model))
     if graph.classes:
@@ -134,8 +137,8 @@ def closed_forms(model: Model) -> dict[str, str]:
 
     Returns
     -------
-    Text by output: the response time and, of each station, utilisation and residence time;
-    of a program, each of its outputs.
+    Text by output: the response time, that of each class, and, of each station, utilisation
+    and residence time; of a program, each of its outputs. Where there is none, why.
     """
     return {output: _closed_form(model, output) for output in formula_names(model.graph)}
 
@@ -143,6 +146,7 @@ def closed_forms(model: Model) -> dict[str, str]:
 def formula_names(graph: ModelGraph) -> list[str]:
     """Outputs, and parts of stations, whose closed forms say what a model computes."""
     outputs = ["response_time"] if graph.stations else []
+    outputs += [f"class {name}.response_time" for name in graph.classes]
     outputs += [name for name in graph.outputs if name not in outputs]
     return outputs + [
         f"{name}.{part}" for name in graph.stations for part in ("utilisation", "residence_time")
@@ -153,5 +157,15 @@ def _closed_form(model: Model, output: str) -> str:
     """The closed form, or why there is none."""
     try:
         return str(model.closed_form(output))
-    except InvalidParameter as error:
+    except HeadwayError as error:
         return f"({error})"
+
+
+def doubts_of(model: Model) -> list[str]:
+    """How a model is solved where it is not open, and what is not exact about its answers."""
+    if not model.graph.stations:
+        return []
+    try:
+        return labels(model.solve())
+    except HeadwayError:  # no values yet, or none that can be solved
+        return []

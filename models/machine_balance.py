@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from headway.errors import GraphError
+from headway.models.limits import station_limits
 from headway.models.model import Model
 from headway.models.solution import Solution
 from headway.models.tables import Column, Shown, Table
@@ -54,11 +55,14 @@ class Bars:
         A limit for each phase and resource.
     unit
         The unit the loads are shown in.
+    notes
+        What is to be known of the numbers.
     """
 
     title: str
     limits: tuple[Limit, ...]
     unit: Unit
+    notes: tuple[str, ...] = ()
 
     @property
     def phases(self) -> tuple[str, ...]:
@@ -112,7 +116,8 @@ class Balance(Shown):
         columns.append(Column("full first", tuple(bars.first(p) for bars, p in rows)))
         columns.append(Column("balance", tuple(bars.evenness(p) for bars, p in rows)))
         note = "the load at which each resource is full; balance = least / greatest, 1 is even"
-        return [Table("balance", tuple(columns), (note,))]
+        notes = dict.fromkeys(note for bars in self.machines for note in bars.notes)
+        return [Table("balance", tuple(columns), (note, *notes))]
 
     def rows(self) -> list[dict[str, Any]]:
         """A dict a machine and phase, loads in SI, unused resources infinite."""
@@ -185,12 +190,18 @@ def _bars(model: Model) -> Bars:
         raise GraphError(msg)
     preset = f" ({model.preset})" if model.preset else ""
     shown = model.meaning(named[0] if named else "throughput").unit
-    return Bars(f"{model.name}{preset}", tuple(limits), shown)
+    return Bars(f"{model.name}{preset}", tuple(limits), shown, tuple(_notes(solution, named)))
+
+
+def _notes(solution: Solution, named: Sequence[str]) -> list[str]:
+    """Say what the load is of several classes."""
+    if named or not solution.shared:
+        return []
+    return ["the load is that of all classes together, in the proportion they have"]
 
 
 def _station_limits(solution: Solution) -> list[Limit]:
-    demands = {name: float(np.ravel(d)[0]) for name, d in solution.demands().items()}
-    return [Limit("", name, 1 / d if d > 0 else math.inf) for name, d in demands.items()]
+    return [Limit("", name, limit) for name, limit in station_limits(solution).items()]
 
 
 def _limit(output: str, load: Any) -> Limit:

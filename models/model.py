@@ -160,14 +160,19 @@ class Model(Shown):
         return compare(self, measurements, x, y, Range(low, high))
 
     def closed_form(self, output: str) -> Any:
-        """Write an output of the open network as a SymPy expression of the parameters.
+        """Write an output of an open network or a program as a SymPy expression.
 
         Parameters
         ----------
         output
             As for `ModelGraph.closed_form`. That takes every parameter as positive; this one
             promises no more than the parameters' bounds, so what depends on one being zero
-            stays a condition.
+            stays a condition. Of several classes also ``class NAME.response_time``.
+
+        Raises
+        ------
+        GraphError
+            For what the jobs of a closed network decide.
 
         Examples
         --------
@@ -175,9 +180,9 @@ class Model(Shown):
         >>> catalogue_model("server-single").closed_form("node.utilisation")
         arrival_rate*service_time
         """
-        from headway.models.symbolic import bounded_symbols, closed_form
+        from headway.models.symbolic import model_form
 
-        return closed_form(self.graph, output, bounded_symbols(self))
+        return model_form(self, output)
 
     def plot(self) -> Any:
         """Draw the graph, with utilisations where the model can be solved, as a Figure.

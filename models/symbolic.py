@@ -5,12 +5,17 @@ from typing import Any
 
 import sympy
 
-from headway.errors import UnknownParameter
+from headway.errors import GraphError, UnknownParameter
 from headway.models.graph import ModelGraph
 from headway.models.model import Model
 from headway.models.names import nearest
 from headway.models.parameters import Parameter
+from headway.models.solution import CLASS_PARTS
+from headway.queueing.abilities import ServiceKind
 from headway.queueing.erlang import erlang_b, erlang_c
+
+_RATES = ("throughput", "arrival_rate")
+_WAITS = ("waiting_time", "response_time", "residence_time", "queue_length", "loss_probability")
 
 
 def symbol(name: str) -> Any:
@@ -59,12 +64,65 @@ def closed_form(graph: ModelGraph, output: str, symbols: Mapping[str, Any] | Non
     UnknownParameter
         For an output that the graph does not have.
     """
+    given = {name: symbol(name) for name in graph.parameters} | dict(symbols or {})
+    if graph.classes:
+        from headway.models.class_forms import class_form
+
+        return whole_numbers(class_form(graph, output, given))
     if output not in graph.names or (output == "saturation_throughput"):
         msg = f"{graph.name} has no closed form of {output!r}{nearest(output, graph.outputs)}"
         raise UnknownParameter(msg)
     rate = {} if graph.arrivals else {"arrival_rate": symbol("arrival_rate")}
-    given = {name: symbol(name) for name in graph.parameters} | rate | dict(symbols or {})
-    return whole_numbers(graph.plan.run(given, [output])[output])
+    return whole_numbers(graph.plan.run(rate | given, [output])[output])
+
+
+def model_form(model: Model, output: str) -> Any:
+    """Write an output of a model as a SymPy expression of its parameters.
+
+    Parameters
+    ----------
+    model
+        A program, or an open network; parameters promise no more than their bounds.
+    output
+        As for `closed_form`; of a class such as ``class web.response_time``.
+
+    Raises
+    ------
+    GraphError
+        For what the jobs of a closed network decide; its utilisations are written with the
+        symbol ``throughput``.
+    UnknownParameter
+        For an output that the graph does not have.
+    """
+    symbols = bounded_symbols(model)
+    if len(model.graph.classes) > 1:
+        return closed_form(model.graph, output, symbols)
+    network = model.network
+    if output in _of_only_class(model):
+        output = output.rpartition(".")[2]
+    if network.is_closed:
+        _check_circulation(network.graph, output)
+        symbols |= dict.fromkeys(_RATES, symbol("throughput"))
+    return closed_form(network.graph, output, symbols)
+
+
+def _of_only_class(model: Model) -> list[str]:
+    """What one class alone has in common with the network."""
+    return [f"class {name}.{part}" for name in model.graph.classes for part in CLASS_PARTS]
+
+
+def _check_circulation(graph: ModelGraph, output: str) -> None:
+    """Refuse all but what the throughput of a closed network decides, such as utilisations."""
+    needed = graph.plan.needed([output]) | {output}
+    waits = {f"{name}.{part}" for name in graph.stations for part in _WAITS}
+    varying = [
+        f"{name}.utilisation"
+        for name, station in graph.stations.items()
+        if station.can.product_form in (None, ServiceKind.VARYING)
+    ]
+    if needed & {"response_time", *waits, *varying} or output == "throughput":
+        msg = f"{output} of a closed network comes from a recursion over its jobs, not a formula"
+        raise GraphError(msg)
 
 
 def whole_numbers(expression: Any) -> Any:

@@ -10,10 +10,12 @@ import pytest
 from headway.errors import InvalidParameter
 from headway.models import ModelGraph, catalogue_model, model_names, what_it_takes
 from headway.models.files.reading import parse_model
+from headway.models.machine_balance import balance
 from headway.models.sensitivities.differences import Change
 from headway.models.sensitivities.effects import sensitivity
-from headway.queueing import MD1, MM1, MM1K, Delay, MMm
-from tests.command import headway
+from headway.models.symbolic import numeric
+from headway.queueing import MD1, MM1, MM1K, MMm
+from tests.command import headway, refusal
 
 OPEN_CLASSES = """
 name = "shop"
@@ -89,7 +91,9 @@ def test_derivatives_of_class_models_equal_central_differences(text):
                 assert effect.elasticity == pytest.approx(slope, rel=1e-6, abs=1e-6)
             checked += 1
     assert checked >= 3 * 3
-    assert "class web.response_time" in found.effects or "class batch.response_time" in found.effects
+    assert (
+        "class web.response_time" in found.effects or "class batch.response_time" in found.effects
+    )
 
 
 def test_a_whole_number_in_classes_has_no_huge_elasticity():
@@ -118,7 +122,10 @@ def test_derivatives_of_shipped_models_equal_central_differences(name):
             if not low < model.inputs[parameter] - step < model.inputs[parameter] + step < high:
                 continue
             slope = central(model, output, parameter) * model.inputs[parameter] / here
-            assert effect.elasticity == pytest.approx(slope, rel=1e-6, abs=1e-6), (output, parameter)
+            assert effect.elasticity == pytest.approx(slope, rel=1e-6, abs=1e-6), (
+                output,
+                parameter,
+            )
 
 
 def test_derivatives_equal_those_of_the_closed_form():
@@ -220,7 +227,8 @@ def test_targets_of_a_class():
     model = parse_model(OPEN_CLASSES)
     found = what_it_takes(model, "class web.response_time", 0.0235, "m")
     times = [
-        float(model.at(m=m).solve()["class web.response_time"]) for m in (found.value, found.value - 1)
+        float(model.at(m=m).solve()["class web.response_time"])
+        for m in (found.value, found.value - 1)
     ]
 
     assert times[0] <= 0.0235 < times[1]
@@ -265,9 +273,95 @@ def test_sensitivity_command_labels_its_answers(tmp_path):
         ["sensitivity", path, "--csv"],
         ["sensitivity", path, "--target", "response_time=10ms", "--solve-for", "s"],
         ["show", path],
-        ["balance", path],
         ["show", path, "--formula"],
     ):
         result = headway(*arguments)
         assert result.code == 0, result.err
         assert "Poisson" in " ".join(result.out.split()), arguments
+
+
+def test_closed_forms_of_open_classes_equal_the_solver():
+    """BCMP by hand in symbols: to 1e-12 of what the solver gives for numbers."""
+    model = parse_model(OPEN_CLASSES)
+    solution = model.solve()
+    names = ["response_time", "throughput", *solution.class_outputs]
+    names += [
+        f"{s}.{part}" for s in solution.stations for part in ("utilisation", "residence_time")
+    ]
+
+    for name in names:
+        form = model.closed_form(name)
+        symbols = sorted(form.free_symbols, key=str)
+        assert {s.name for s in symbols} <= set(model.parameters)
+        found = numeric(form, symbols)(*(float(model.inputs[s.name]) for s in symbols))
+        assert float(found) == pytest.approx(float(solution[name]), rel=1e-12)
+
+
+def test_formulas_of_classes_are_shown_or_refused_with_the_reason(tmp_path):
+    for text, told in (
+        (OPEN_CLASSES, "class web.response_time = "),
+        (CLOSED_CLASSES, "(class terminals is closed: it is solved by a recursion"),
+        (MIXED_CLASSES, "(class terminals is closed: it is solved by a recursion"),
+    ):
+        path = tmp_path / "model.toml"
+        path.write_text(text, encoding="utf-8")
+        for arguments in (("show", path, "--formula"), ("show", path)):
+            result = headway(*arguments)
+            assert result.code == 0, result.err
+        assert told in headway("show", path, "--formula").out
+        assert headway("show", path, "--formula", "--plot", tmp_path / "x.svg").code == 0
+
+
+def test_closed_networks_show_what_their_throughput_decides_and_refuse_the_rest():
+    """The utilisation law holds closed too; the response time has no formula of arrivals."""
+    model = catalogue_model("server-closed")
+    form = model.closed_form("node.utilisation")
+
+    assert "throughput" in {symbol.name for symbol in form.free_symbols}
+    out = headway("show", "server-closed", "--formula").out
+    assert "response_time = (response_time of a closed network comes from a recursion" in out
+    assert "arrival_rate" not in out
+
+
+def test_one_class_alone_has_the_closed_form_of_its_network():
+    text = """
+name = "one"
+[parameters]
+rate = "100 /s"
+cpu_time = "5 ms"
+[classes.web]
+arrival_rate = "rate"
+[stations.cpu]
+kind = "MM1"
+service_time = "cpu_time"
+"""
+    model = parse_model(text)
+    form = model.closed_form("class web.response_time")
+    values = {symbol: float(model.inputs[symbol.name]) for symbol in form.free_symbols}
+
+    assert {symbol.name for symbol in values} == {"rate", "cpu_time"}
+    assert float(form.subs(values)) == pytest.approx(0.01, rel=1e-12)
+
+
+def test_balance_of_classes_is_right_or_refused(tmp_path):
+    """Scaled to a station's limit, the whole mix fills it."""
+    model = parse_model(OPEN_CLASSES)
+    path = tmp_path / "model.toml"
+    path.write_text(OPEN_CLASSES, encoding="utf-8")
+    limits = json.loads(headway("balance", path, "--json").out)["machines"][0]["saturation"]
+
+    solution = model.solve()
+    for name, limit in limits.items():
+        share = float(solution[f"{name}.utilisation"]) * limit / float(solution.throughput)
+        assert share == pytest.approx(1, rel=1e-12)
+    assert "in the proportion they have" in headway("balance", path).out
+    path.write_text(CLOSED_CLASSES, encoding="utf-8")
+    assert "mix of classes" in refusal("balance", path)
+
+
+def test_balance_finds_the_load_that_fills_what_depends_on_the_load():
+    """28 disks of 12 ms for what misses the cache, rate - 512: not 1 / D at today's load."""
+    raid = catalogue_model("nfs-server").with_preset("raid").at(arrival_rate=1200.0)
+    disks = next(x.load for x in balance(raid).machines[0].limits if x.resource == "disks")
+
+    assert disks == pytest.approx(28 / 0.012 + 512)

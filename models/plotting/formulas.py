@@ -6,7 +6,7 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
-from headway.errors import InvalidParameter
+from headway.errors import HeadwayError
 from headway.models.description import formula_names
 from headway.models.model import Model
 from headway.models.plotting.pieces import literal
@@ -111,7 +111,7 @@ def _form(model: Model, name: str) -> Any:
     """The closed form, or words why there is none."""
     try:
         return bare(model.closed_form(name))
-    except InvalidParameter as error:
+    except HeadwayError as error:
         return str(error)
 
 

@@ -16,7 +16,7 @@ from headway.models.model import Model
 from headway.models.sensitivities.points import outputs_at
 
 _RATIO = 8.0  # from each step to the next smaller one
-_STEPS = 2e-3 / _RATIO ** np.arange(4)  # of the parameter's size
+_STEPS: FloatArray = 2e-3 / _RATIO ** np.arange(4.0)  # of the parameter's size
 _CENTRAL, _ONE_SIDED = (2, 4, 6), (1, 2, 3)  # powers of the step in a difference's error
 _SURE = 1e-5  # error of an elasticity above which there is no derivative to tell
 _FLAT = 1e-8  # change of an output below which a corner cannot be told from rounding
@@ -126,7 +126,7 @@ def _smooth(
     model: Model, names: Sequence[str], outputs: Sequence[str], method: str
 ) -> dict[str, list[Slope]]:
     """Derivatives for numbers that may take any value."""
-    steps = {name: _size(model, name) * _STEPS for name in names}
+    steps: dict[str, FloatArray] = {name: _size(model, name) * _STEPS for name in names}
     changes = [
         {name: float(model.inputs[name]) + side * step}
         for name in names
@@ -172,7 +172,7 @@ def _limit(differences: FloatArray, powers: Sequence[int]) -> tuple[float, float
     row = differences[np.isfinite(differences)]
     best, error = np.nan, np.inf
     for power in powers:
-        if len(row) < 2:  # noqa: PLR2004 - nothing left to take an error term from
+        if len(row) < 2:
             break
         factor = _RATIO**power
         better = (factor * row[1:] - row[:-1]) / (factor - 1)

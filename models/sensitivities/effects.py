@@ -19,7 +19,7 @@ from headway.models.model import Model
 from headway.models.sensitivities.differences import Change, Slope, slopes
 from headway.models.sensitivities.points import method_of
 from headway.models.solution import Solution
-from headway.models.tables import Column, Shown, Table
+from headway.models.tables import Shown, Table
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,8 @@ _VISIBLE = 5e-4  # elasticity below which tables show none
 def sensitivity_tables(found: Sensitivity) -> list[Table]:
     """Elasticities by output, derivatives in readable units, and what one more or fewer does."""
     tables = [_elasticity_table(found), _derivative_table(found)]
-    counted = _of(found, Change.WHOLE_STEP)
+    steps = _of(found, Change.WHOLE_STEP)
+    counted = [step for step in steps if abs(step[2].elasticity) >= _VISIBLE]
     return [*tables, _whole_table(found, counted)] if counted else tables
 
 
@@ -67,9 +68,7 @@ def _elasticity_table(found: Sensitivity) -> Table:
 
 
 def _matters(effect: Effect | None) -> bool:
-    return effect is not None and (
-        effect.change is Change.NONE or abs(effect.elasticity) > _FLAT
-    )
+    return effect is not None and (effect.change is Change.NONE or abs(effect.elasticity) > _FLAT)
 
 
 def _percent(effect: Effect) -> str:

@@ -18,7 +18,7 @@ from headway.models.names import nearest
 from headway.models.sensitivities.points import method_of, outputs_at
 from headway.models.solution import Solution
 from headway.models.tables import Column, Shown, Table, scale_of
-from headway.models.units import Unit, unit
+from headway.models.units import Unit
 
 _DECADES = 6.0  # to each side of where a parameter is
 _GRID = 241

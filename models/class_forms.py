@@ -1,0 +1,94 @@
+"""Closed forms of networks that several open classes share."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from headway.errors import GraphError, UnknownParameter
+from headway.models.classes import by_class, targets_of
+from headway.models.graph import ModelGraph
+from headway.models.names import nearest
+from headway.queueing.abilities import ServiceKind
+from headway.queueing.erlang import erlang_c
+
+
+def class_form(graph: ModelGraph, output: str, given: Mapping[str, Any]) -> Any:
+    """Write an output of a network of open classes as an expression.
+
+    Their product form (BCMP): with a = sum of lambda_c V_c S_c at a station of m servers, a job
+    of class c stays V_c S_c / (1 - a), at a pool V_c S_c (1 + C(m, a) / (m - a)).
+
+    Parameters
+    ----------
+    graph
+        Whose classes are all open.
+    output
+        An output of the graph, ``response_time``, ``class NAME.response_time``,
+        ``class NAME.throughput``, or a station's ``utilisation``, ``queue_length``,
+        ``throughput``, ``residence_time`` or ``response_time``.
+    given
+        A number or symbol by parameter.
+
+    Raises
+    ------
+    GraphError
+        For closed classes, which are solved by a recursion.
+    UnknownParameter
+        For an output that the graph does not have.
+    """
+    closed = [name for name, customers in graph.classes.items() if "population" in customers]
+    if closed:
+        msg = f"class {closed[0]} is closed: it is solved by a recursion, not by one formula"
+        raise GraphError(msg)
+    values = graph.plan.run(given, targets_of(graph))
+    values |= _answers(graph, values)
+    if output not in values and output not in {*graph.outputs, *graph.bindings}:
+        known = [name for name in values if "." in name] + list(graph.outputs)
+        msg = f"{graph.name} has no closed form of {output!r}{nearest(output, known)}"
+        raise UnknownParameter(msg)
+    return graph.plan.run(values, [output])[output]
+
+
+def _answers(graph: ModelGraph, values: Mapping[str, Any]) -> dict[str, Any]:
+    """Every answer of classes and stations, by the operational laws."""
+    rates = {c: values[f"class {c}.arrival_rate"] for c in graph.classes}
+    total = sum(rates.values())
+    found: dict[str, Any] = {"throughput": total}
+    stays: dict[str, Any] = dict.fromkeys(rates, 0)
+    for name in graph.stations:
+        visits = {c: by_class(graph, name, "visits", c, values) for c in rates}
+        demands = {
+            c: v * by_class(graph, name, "service_time", c, values) for c, v in visits.items()
+        }
+        load = sum(rates[c] * demand for c, demand in demands.items())
+        through = sum(rates[c] * v for c, v in visits.items())
+        growth = _growth(graph, name, load, values)
+        stays = {c: stay + demands[c] * growth for c, stay in stays.items()}
+        found |= _station(graph, name, values, load, through, growth)
+        found[f"{name}.residence_time"] = load * growth / total
+    for c, stay in stays.items():
+        found |= {f"class {c}.throughput": rates[c], f"class {c}.response_time": stay}
+    mean = sum(rates[c] * stay for c, stay in stays.items()) / total
+    return found if "response_time" in graph.outputs else found | {"response_time": mean}
+
+
+def _station(
+    graph: ModelGraph, name: str, values: Mapping[str, Any], load: Any, through: Any, growth: Any
+) -> dict[str, Any]:
+    is_delay = graph.stations[name].can.product_form is ServiceKind.DELAY
+    return {
+        f"{name}.utilisation": 0 if is_delay else load / values.get(f"{name}.servers", 1),
+        f"{name}.queue_length": load * growth,
+        f"{name}.throughput": through,
+        f"{name}.response_time": load * growth / through,
+    }
+
+
+def _growth(graph: ModelGraph, name: str, load: Any, values: Mapping[str, Any]) -> Any:
+    """How much longer a job stays than its service takes."""
+    kind = graph.stations[name].can.product_form
+    servers = values.get(f"{name}.servers", 1)
+    if kind is ServiceKind.DELAY:
+        return 1
+    if kind is ServiceKind.QUEUE and servers != 1:
+        return 1 + erlang_c(servers, load) / (servers - load)
+    return 1 / (1 - load / servers)
