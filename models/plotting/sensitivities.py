@@ -49,7 +49,7 @@ def tornado(found: Sensitivity) -> Figure:
 def _bars(found: Sensitivity, output: str) -> list[tuple[str, Effect]]:
     """Parameters and effects worth a bar, the smallest first."""
     worth = ((n, e) for n, e in found.effects[output].items() if abs(e.elasticity) > _LEAST)
-    return sorted(worth, key=lambda bar: abs(bar[1].elasticity))
+    return sorted(worth, key=lambda bar: round(abs(bar[1].elasticity), 6))
 
 
 def _draw_bars(axes: Any, bars: list[tuple[str, Effect]]) -> None:

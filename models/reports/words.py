@@ -247,7 +247,7 @@ def _strongest(found: Sensitivity) -> str:
     sizes = {n: e.elasticity for n, e in effects.items() if math.isfinite(e.elasticity)}
     if not sizes:
         return "The model has no stations, so nothing saturates."
-    name = max(sizes, key=lambda n: abs(sizes[n]))
+    name = max(sizes, key=lambda n: round(abs(sizes[n]), 6))
     words = output.replace("_", " ")
     return (
         f"The model has no stations, so nothing saturates; {name} matters most: "
