@@ -9,7 +9,6 @@ computation", PPoPP 1993.
 """
 
 import heapq
-import math
 import sys
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -245,7 +244,7 @@ def barrier_time(machine: LogGP) -> Any:
     if is_symbolic(processors) or np.ndim(cast(Any, processors)):
         msg = "barrier_time needs a plain number of processors: its rounds are counted"
         raise InvalidParameter(msg)
-    rounds = math.ceil(math.log2(int(np.asarray(processors))))
+    rounds = (int(np.asarray(processors)) - 1).bit_length()  # exact, unlike a logarithm
     if rounds == 0:
         return 0.0
     message = one_message_time(machine)

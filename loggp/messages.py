@@ -23,21 +23,6 @@ from headway.loggp.parameters import LogGP
 FRAGMENT = 4096
 """Bytes in a full fragment of a bulk transfer (thesis, section 2.3.2)."""
 
-_ROUNDING = 1e-12  # a ratio this little above a whole number is that whole number
-
-
-def whole_ceiling(ratio: Any) -> Any:
-    """Round up to a whole number, a quotient's rounding error apart.
-
-    Examples
-    --------
-    >>> whole_ceiling(0.3e-6 / 0.1e-6), whole_ceiling(2.001)
-    (3.0, 3.0)
-    """
-    if is_symbolic(ratio):
-        return apply("ceil", ratio)
-    return apply("ceil", ratio * (1 - _ROUNDING))
-
 
 def one_message_time(machine: LogGP) -> Any:
     """Time of one small message from end to end: o_s + L + o_r [s].
@@ -174,7 +159,7 @@ def bulk_transfer_time(machine: LogGP, size: Quantity, fragment: Quantity = FRAG
     """
     check_count("size", size)
     check_count("fragment", fragment)
-    fragments = whole_ceiling(size / fragment)
+    fragments = apply("ceil", size / fragment)
     return fragments * machine.send_overhead + size * machine.gap_per_byte
 
 
@@ -199,7 +184,7 @@ def capacity(machine: LogGP) -> Any:
     latency, gap = np.asarray(machine.latency, float), np.asarray(machine.gap, float)
     ratio = latency / np.where(gap > 0, gap, 1.0)
     ratio = np.where((gap == 0) & (latency > 0), np.inf, ratio)
-    return apply("max", 1.0, whole_ceiling(ratio))
+    return apply("max", 1.0, apply("ceil", ratio))
 
 
 def effective_gap(machine: LogGP) -> Any:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from headway.kinds import Quantity, apply, check_count, check_not_negative, check_positive
-from headway.loggp.messages import FRAGMENT, whole_ceiling
+from headway.loggp.messages import FRAGMENT
 
 CONTROL_MESSAGES = 3
 """Small messages that each MPI message of the NAS programs makes (Table 4.1)."""
@@ -101,7 +101,7 @@ class MpiMessages:
         check_not_negative("added_overhead", added_overhead)
         check_not_negative("added_latency", added_latency)
         check_not_negative("added_gap_per_byte", added_gap_per_byte)
-        fragments = whole_ceiling(size / self.threshold)
+        fragments = apply("ceil", size / self.threshold)
         short = self.short.time(size) + added_overhead
         handshake = (4 + fragments) * added_overhead + 2 * added_latency
         long = self.long.time(size) + handshake

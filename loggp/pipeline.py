@@ -247,7 +247,7 @@ class Pipeline:
         check_count("whole bytes of transfer", np.floor(transfer))
         limit = transfer if largest_packet is None else largest_packet
         check_positive("largest_packet", limit)
-        fewest = int(np.ceil(transfer / limit))
+        fewest = int(apply("ceil", transfer / limit))
         lowest, highest = fewest, max(fewest, int(transfer))
         while lowest < highest:
             middle = (lowest + highest) // 2

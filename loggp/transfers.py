@@ -6,6 +6,7 @@ and stages are reckoned at once. Source: Martin's thesis, section 6.1, made gene
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -148,9 +149,9 @@ class PacketTransfer:
         first, *others = times = self._times(self.transfer / packets)
         return sum(times) + (packets - 1) * apply("max", first, *others)
 
-    @property
-    def best_packet(self) -> Any:
-        """Bytes of the equal packets that take least time [B], by halving.
+    @cached_property
+    def best_packets(self) -> Any:
+        """How many equal packets take least time, by halving.
 
         The time is convex in the number of packets; they hold at least one byte.
 
@@ -160,7 +161,7 @@ class PacketTransfer:
             For symbols: there is no closed form.
         """
         if is_symbolic(self.transfer, *self.occupancy, *self.gap_per_byte):
-            raise InvalidParameter("best_packet has no closed form: it is found by a search")
+            raise InvalidParameter("the best packets have no closed form: they are searched for")
         shape = np.shape(self._cut_time(1.0))
         low, high = (
             np.ones(shape),
@@ -172,9 +173,14 @@ class PacketTransfer:
             # where the search is over, middle and low are high
             low = np.where(enough, low, np.minimum(middle + 1, high))
             high = np.where(enough, middle, high)
-        return plain(self.transfer / low)
+        return plain(low)
+
+    @property
+    def best_packet(self) -> Any:
+        """Bytes of the equal packets that take least time [B]; need not be whole."""
+        return plain(self.transfer / self.best_packets)
 
     @property
     def best_time(self) -> Any:
         """Time of the transfer in packets of the best size [s]."""
-        return self._cut_time(self.transfer / self.best_packet)
+        return self._cut_time(self.best_packets)

@@ -6,6 +6,7 @@ from typing import Any
 import sympy
 
 from headway.errors import GraphError, UnknownParameter
+from headway.kinds import ceiling, floor
 from headway.models.graph import ModelGraph
 from headway.models.model import Model
 from headway.models.names import nearest
@@ -154,5 +155,6 @@ def numeric(expression: Any, arguments: Sequence[Any]) -> Any:
     >>> numeric(x + 1, [x])(2.0)
     3.0
     """
-    modules = [{"ErlangB": erlang_b, "ErlangC": erlang_c}, "numpy"]
+    functions = {"ErlangB": erlang_b, "ErlangC": erlang_c, "ceiling": ceiling, "floor": floor}
+    modules = [functions, "numpy"]
     return sympy.lambdify(list(arguments), expression, modules=modules, cse=True)

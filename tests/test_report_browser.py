@@ -5,9 +5,12 @@ from importlib.resources import files
 
 import numpy as np
 import pytest
+import sympy
 
+from headway.kinds import apply
 from headway.models import model_names
-from headway.models.reports.panel import Role, panel
+from headway.models.reports.panel import Role, javascript, panel
+from headway.models.symbolic import symbol
 from tests.report_pages import CASES, html, made, of_catalogue
 
 BROWSER = next(
@@ -133,6 +136,17 @@ def calculator(browser):
         return np.array(blank.evaluate(f"rows => {{ {erlang} {form} {each} }}", rows), float)
 
     return calculate
+
+
+def test_quotients_are_rounded_as_python_rounds_them(calculator):
+    x, y = symbol("x"), symbol("y")
+    sizes = np.random.default_rng(5).uniform(1, 1e6, 300)
+    pairs = [(float(size), float(size / n)) for n, size in enumerate(sizes, 1)]
+    pairs += [(274.0, 274 / 102), (7.0, 2.0), (1e300, 1.0)]
+
+    for form, rule in ((sympy.ceiling(x / y), "ceil"), (sympy.floor(x / y), "floor")):
+        shown = calculator(javascript([form], [x, y]), [list(pair) for pair in pairs])
+        assert shown.tolist() == [apply(rule, size / part) for size, part in pairs]
 
 
 @pytest.mark.parametrize("name", sorted(OTHERS))

@@ -1,12 +1,11 @@
 """Timelines of pipelines: when which packet holds which stage, drawn."""
 
-import math
 from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
 
-from headway.kinds import FloatArray
+from headway.kinds import FloatArray, apply
 from headway.loggp.pipeline import Pipeline, Stage, Timeline
 from headway.models.plotting.pieces import MODELLED, PALETTE, literal
 from headway.models.solution import Solution
@@ -56,7 +55,7 @@ def _timeline(solution: Solution, name: str, labels: tuple[str, ...]) -> tuple[T
     )
     transfer, packet = (float(np.ravel(values[f"{name}.{k}"])[0]) for k in ("transfer", "packet"))
     size = min(packet, transfer)
-    packets = math.ceil(transfer / size)
+    packets = int(apply("ceil", transfer / size))
     sizes = np.full(min(packets, MOST_PACKETS), size)
     if sizes.size == packets:
         sizes[-1] = transfer - (packets - 1) * size

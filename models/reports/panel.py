@@ -216,6 +216,7 @@ def _code(expression: Any) -> str:
     import sympy
 
     functions = {"ErlangB": "erlangB", "ErlangC": "erlangC"}
+    functions |= {"ceiling": "wholeCeiling", "floor": "wholeFloor"}  # stand in panel.js
     written = sympy.jscode(expression, precision=17, strict=True, user_functions=functions)
     return " ".join(str(written).split())
 

@@ -21,6 +21,9 @@ Number: TypeAlias = float | FloatArray
 _NUMBER = re.compile(
     r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?|[+-]?(?:nan|inf(?:inity)?)", re.IGNORECASE
 )
+_ROUNDING = 1e-12
+"""A quotient that is this near to a whole number, relative, is that whole number."""
+
 _BEYOND = 999.0
 """A power of ten that no float holds."""
 
@@ -60,6 +63,49 @@ def plain(value: object) -> Any:
     return value
 
 
+def _whole(rounded: Any, value: Any) -> Any:
+    """Take the nearest whole number where only rounding parts a value from it.
+
+    274 / (274 / 102) is 102.00000000000001: cutting into n parts of size/n gives n.
+    """
+    nearest = np.rint(value)
+    with np.errstate(invalid="ignore"):  # infinity is as near to itself as can be
+        near = np.abs(np.asarray(value) - nearest) <= _ROUNDING * np.abs(value)
+    return plain(np.where(near, nearest, rounded))
+
+
+def ceiling(value: Any) -> Any:
+    """Round numbers up to whole ones, a quotient's rounding error apart.
+
+    Parameters
+    ----------
+    value
+        Float or array. Within 1e-12 of a whole number, relative, it counts as that.
+
+    Examples
+    --------
+    >>> ceiling(274 / (274 / 102)), ceiling(102.001)
+    (102.0, 103.0)
+    """
+    return _whole(np.ceil(value), value)
+
+
+def floor(value: Any) -> Any:
+    """Round numbers down to whole ones, a quotient's rounding error apart.
+
+    Parameters
+    ----------
+    value
+        Float or array. Within 1e-12 of a whole number, relative, it counts as that.
+
+    Examples
+    --------
+    >>> floor(0.3 / 0.1), floor(2.999)
+    (3.0, 2.0)
+    """
+    return _whole(np.floor(value), value)
+
+
 def _numeric_where(condition: Any, if_true: Any, if_false: Any) -> Any:
     return np.where(condition, if_true, if_false)
 
@@ -85,8 +131,8 @@ _NUMERIC: dict[str, Callable[..., Any]] = {
     "min": _fold(np.minimum),
     "max": _fold(np.maximum),
     "abs": np.abs,
-    "ceil": np.ceil,
-    "floor": np.floor,
+    "ceil": ceiling,
+    "floor": floor,
     "sqrt": np.sqrt,
     "exp": np.exp,
     "log": np.log,

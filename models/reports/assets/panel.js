@@ -14,6 +14,20 @@ function erlangC(servers, load) {
   return blocked / (1 - (load / servers) * (1 - blocked));
 }
 
+/* Quotients as Python rounds them: within 1e-12 of a whole number is that whole number. */
+function wholeOr(rounded, value) {
+  const nearest = Math.round(value);
+  return Math.abs(value - nearest) <= 1e-12 * Math.abs(value) ? nearest : rounded;
+}
+
+function wholeCeiling(value) {
+  return wholeOr(Math.ceil(value), value);
+}
+
+function wholeFloor(value) {
+  return wholeOr(Math.floor(value), value);
+}
+
 (() => {
   const data = JSON.parse(document.getElementById("panel-data").textContent);
   const controls = data.controls;
