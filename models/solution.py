@@ -9,9 +9,10 @@ from numpy.typing import NDArray
 
 from headway.errors import Saturated
 from headway.kinds import Number, plain
+from headway.models.flows import losing, returning
 from headway.models.model import Model, points_shape
 from headway.models.saturation import saturation_throughput
-from headway.models.steps import Values
+from headway.models.steps import ANSWERED, Values
 from headway.models.tables import Shown, Table
 from headway.queueing.laws import knee_population
 
@@ -102,9 +103,7 @@ class Solution(Shown):
     @cached_property
     def throughput(self) -> Number:
         """Jobs completed [1/s]: those that arrive, or as many as the bottleneck lets through."""
-        rate = self._over_points(self.values["throughput"])
-        if "loss_probability" in self.values:
-            rate = rate * (1 - self["loss_probability"])
+        rate = self._over_points(self.values.get(ANSWERED, self.values["throughput"]))
         if not self.saturated.any():
             return rate
         most = np.minimum(rate, self.saturation_throughput)
@@ -309,6 +308,8 @@ def _open_values(model: Model) -> Values:
     if graph.stations:
         targets.append("response_time")
         targets += [f"{name}.{part}" for name in graph.stations for part in COMPONENT_PARTS]
+        targets += [f"{name}.arrival_rate" for name in graph.stations]
+        targets += ["loss_probability", ANSWERED] if losing(graph) else []
     return graph.plan.run(model.inputs, targets) | {"approximation": _doubts(model)}
 
 
@@ -318,6 +319,10 @@ def _doubts(model: Model) -> str:
     about = {name: station.kind.approximation for name, station in stations.items()}  # type: ignore[attr-defined]
     notes = [f"{name}: {note}" for name, note in about.items() if note]
     others = [name for name, station in stations.items() if not station.can.product_form]
-    if others and len(stations) > 1:
+    loops = {route.source for route in model.graph.routes} - set(returning(model.graph))
+    if others and (len(stations) > 1 or loops):
         notes.append(f"what arrives at and leaves {', '.join(others)} is taken as Poisson")
+    lost = losing(model.graph)
+    if lost and len(stations) > 1 and stations[lost[0]].visits:
+        notes.append(f"visits do not say who is lost at {', '.join(lost)}: their time counts too")
     return "; ".join(notes)

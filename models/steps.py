@@ -15,18 +15,18 @@ from typing import Any
 import numpy as np
 
 from headway.errors import GraphError, InvalidParameter
-from headway.kinds import check_not_negative, is_symbolic
+from headway.kinds import check_not_negative
 from headway.models.algorithms import ALGORITHMS
 from headway.models.components import Component
+from headway.models.flows import flow, given_flow, law, losing, returning
 from headway.models.formula import Formula
 from headway.models.graph import ModelGraph
 from headway.models.names import nearest
-from headway.queueing.traffic import visit_ratios
 
 Values = dict[str, Any]
 
-_MOST_ROUNDS = 1000
-_SETTLED = 1e-14  # losses are probabilities: this is their last digit
+ANSWERED = "answered rate"
+"""Step for the rate of jobs that are answered, where some are lost [1/s]."""
 
 
 @dataclass(frozen=True)
@@ -99,97 +99,85 @@ def _traffic_steps(graph: ModelGraph) -> list[Step]:
     if graph.arrivals:
         rates = {f"arrivals at {name}": rate for name, rate in graph.arrivals.items()}
         steps += _formula_steps(rates)
-        steps.append(_step("throughput", rates, lambda v: sum(v[name] for name in rates)))
+        steps.append(_step("throughput", rates, partial(_total, tuple(rates))))
     else:
-        steps.append(_step("throughput", {"arrival_rate"}, lambda v: v["arrival_rate"]))
+        steps.append(_step("throughput", {"arrival_rate"}, partial(_total, ("arrival_rate",))))
     if any(station.visits for station in graph.stations.values()):
         given = {name: f"{name}.visits[]" for name in graph.stations}
-        steps.append(_step("visits", given.values(), partial(_given_visits, given)))
-        return steps
-    probabilities = {f"{r.source} -> {r.target}": r.probability for r in graph.routes}
-    steps += _formula_steps(probabilities)
-    needs = {*probabilities, *(f"arrivals at {name}" for name in graph.arrivals)}
-    if not losing(graph):
-        return [*steps, _step("visits", needs, partial(_visits, graph, {}))]
-    needs |= {"throughput", *(f"station {name}" for name in losing(graph))}
-    return [*steps, _step("visits", needs, partial(_visits_with_loss, graph))]
+        needs = {*given.values(), *_laws_that_lose(graph)}
+        steps.append(_step("flow", needs, partial(given_flow, graph, given)))
+    else:
+        probabilities = {f"{r.source} -> {r.target}": r.probability for r in graph.routes}
+        steps += _formula_steps(probabilities)
+        places = {f"arrivals at {name}" for name in graph.arrivals}
+        needs = {*probabilities, *places, *_laws_that_lose(graph)}
+        steps.append(_step("flow", needs, partial(flow, graph)))
+    return [*steps, _step("visits", {"flow"}, lambda v: v["flow"].visits)]
 
 
-def losing(graph: ModelGraph) -> list[str]:
-    """Stations that turn away what finds no place."""
-    return [name for name, component in graph.stations.items() if component.can.loses]
+def _laws_that_lose(graph: ModelGraph) -> set[str]:
+    """What visits depend on where stations lose jobs."""
+    few = losing(graph)
+    loops = {f"law {name}" for name in few if name in returning(graph)}
+    return loops | {f"station {name}" for name in few} | ({"throughput"} if few else set())
 
 
-def _visits_with_loss(graph: ModelGraph, values: Mapping[str, Any]) -> Any:
-    """Visits where stations lose jobs: their losses and visits are made to agree."""
-    lost: dict[str, Any] = {}
-    for _ in range(_MOST_ROUNDS):
-        visits = _visits(graph, lost, values)
-        rates = {name: visits[name] * values["throughput"] for name in losing(graph)}
-        new = {n: values[f"station {n}"].loss_probability(rate) for n, rate in rates.items()}
-        if lost and all(_agree(new[name], lost[name]) for name in new):
-            return visits
-        lost = new
-    msg = (
-        f"{graph.name}: losses and visits do not settle; loosen the loop through {', '.join(lost)}"
-    )
-    raise GraphError(msg)
-
-
-def _agree(new: Any, old: Any) -> bool:
-    if is_symbolic(new, old):
-        return bool(new == old)
-    return bool(np.all(np.abs(np.asarray(new) - np.asarray(old)) <= _SETTLED))
-
-
-def _given_visits(names: Mapping[str, str], values: Mapping[str, Any]) -> dict[str, Any]:
-    for station, name in names.items():
-        check_not_negative(f"{station}.visits", values[name])
-    return {station: values[name] for station, name in names.items()}
-
-
-def _visits(graph: ModelGraph, lost: Mapping[str, Any], values: Mapping[str, Any]) -> Any:
-    entries: dict[str, Any] = {next(iter(graph.stations)): 1.0}
-    if graph.arrivals:
-        rates = {name: values[f"arrivals at {name}"] for name in graph.arrivals}
-        total = sum(rates.values())
-        entries = {name: rate / total for name, rate in rates.items()}
-    routes = {}
-    for route in graph.routes:
-        probability = values[f"{route.source} -> {route.target}"]
-        kept = 1 - lost[route.source] if route.source in lost else 1
-        routes[route.source, route.target] = probability * kept
-    return visit_ratios(list(graph.stations), entries, routes)
+def _total(rates: tuple[str, ...], values: Mapping[str, Any]) -> Any:
+    """Add up arrival rates, each of which must be one."""
+    for name in rates:
+        check_not_negative(name, values[name])
+    return reduce(operator.add, (values[name] for name in rates))
 
 
 def _station_steps(graph: ModelGraph, name: str) -> list[Step]:
     component = graph.stations[name]
     parts = [f"{name}.{part}" for part in component.fields]
     rate, response = f"{name}.arrival_rate", f"{name}.response_time"
-    asked = {f"station {name}", rate}
-    answers = ("throughput", "utilisation", "waiting_time", "response_time")
+    law_steps, asked = _law_steps(graph, name)
+    answers = ["throughput", "utilisation", "waiting_time", "response_time"]
+    answers += ["loss_probability"] if component.can.loses else []
     return [
         *_component_steps(name, component),
         _step(f"station {name}", parts, partial(_build, component, name)),
         _step(f"{name}.visits", {"visits"}, lambda v: v["visits"][name]),
         _product_step(rate, "throughput", f"{name}.visits"),
-        *(_step(f"{name}.{part}", asked, partial(_ask, name, part)) for part in answers),
-        *_residence_steps(graph, name),
+        *law_steps,
+        *(_step(f"{name}.{part}", asked, partial(_ask, *asked, part)) for part in answers),
+        *_residence_steps(graph, name, asked),
         _product_step(f"{name}.queue_length", f"{name}.throughput", response),
     ]
 
 
-def _residence_steps(graph: ModelGraph, name: str) -> list[Step]:
+def _law_steps(graph: ModelGraph, name: str) -> tuple[list[Step], tuple[str, str]]:
+    """Steps for a station's law, and the names of it and of the rate it takes."""
+    if name not in returning(graph):
+        return [], (f"station {name}", f"{name}.arrival_rate")
+    made, stays, rate = f"law {name}", f"{name}.stays", f"{name}.stay_rate"
+    steps = [
+        _step(made, {f"station {name}", f"{name} -> {name}"}, partial(law, name)),
+        _step(stays, {"flow"}, lambda v: v["flow"].stays[name]),
+        _product_step(rate, "throughput", stays),
+    ]
+    return steps, (made, rate)
+
+
+def _residence_steps(graph: ModelGraph, name: str, asked: tuple[str, str]) -> list[Step]:
     """Residence time: V R, of those visits that are let in."""
-    factors = (f"{name}.visits", f"{name}.response_time")
+    residence, response = f"{name}.residence_time", f"{name}.response_time"
     if not graph.stations[name].can.loses:
-        return [_product_step(f"{name}.residence_time", *factors)]
-    lost = f"{name}.loss_probability"
-    needs = {f"station {name}", f"{name}.arrival_rate"}
+        return [_product_step(residence, f"{name}.visits", response)]
+    admitted, served = f"{name}.admitted", f"{name}.served"
+    loop = f"{name} -> {name}" if name in returning(graph) else ""
+
+    def visits_served(values: Mapping[str, Any]) -> Any:
+        let_in = values["flow"].stays[name] * values[admitted]
+        return let_in / (1 - values[loop]) if loop else let_in
+
+    needs = {"flow", admitted, loop} - {""}
     return [
-        _step(lost, needs, partial(_ask, name, "loss_probability")),
-        _step(f"{name}.admitted", {lost}, lambda v: 1 - v[lost]),
-        _product_step(f"{name}.residence_time", f"{name}.admitted", *factors),
+        _step(admitted, asked, partial(_ask, *asked, "admitted")),
+        _step(served, needs, visits_served),
+        _product_step(residence, served, response),
     ]
 
 
@@ -209,8 +197,8 @@ def _named(name: str) -> Iterator[None]:
         raise InvalidParameter(msg) from None
 
 
-def _ask(name: str, part: str, values: Mapping[str, Any]) -> Any:
-    return getattr(values[f"station {name}"], part)(values[f"{name}.arrival_rate"])
+def _ask(law_name: str, rate: str, part: str, values: Mapping[str, Any]) -> Any:
+    return getattr(values[law_name], part)(values[rate])
 
 
 def _product_step(name: str, *factors: str) -> Step:
@@ -238,26 +226,45 @@ def _all_steps(graph: ModelGraph) -> list[Step]:
         steps += _traffic_steps(graph)
         for name in graph.stations:
             steps += _station_steps(graph, name)
-        if "response_time" not in graph.outputs:
-            steps += _system_steps(graph)
+        steps += _system_steps(graph)
     return steps
 
 
 def _system_steps(graph: ModelGraph) -> list[Step]:
-    """Response time of a job; where some are lost, of those that are answered."""
-    parts = [f"{name}.residence_time" for name in graph.stations]
+    """Response time of a job; where some are lost, of those that are answered, and how many."""
+    residence = [f"{name}.residence_time" for name in graph.stations]
     if not losing(graph):
-        return [_step("response_time", parts, lambda v: sum(v[part] for part in parts))]
-    losses = [(f"{n}.visits", f"{n}.loss_probability") for n in losing(graph)]
-    needs = {name for pair in losses for name in pair}
-    return [
-        _step("loss_probability", needs, lambda v: sum(v[a] * v[b] for a, b in losses)),
-        _step(
-            "response_time",
-            {*parts, "loss_probability"},
-            lambda v: sum(v[part] for part in parts) / (1 - v["loss_probability"]),
-        ),
+        mean = _step("response_time", residence, lambda v: sum(v[part] for part in residence))
+        return [] if mean.name in graph.outputs else [mean]
+    lost = {name: f"{name}.loss_probability" for name in losing(graph)}
+    served = [f"{name}.throughput" for name in graph.stations]
+    stations = tuple(graph.stations)
+    steps = [
+        _step("loss_probability", {"flow", *lost.values()}, partial(_lost, lost)),
+        _step("response_time", {"flow", *residence}, partial(_answered_time, stations)),
     ]
+    done = _step(ANSWERED, {"flow", "throughput", *served}, partial(_answered_rate, stations))
+    return [done, *(step for step in steps if step.name not in graph.outputs)]
+
+
+def _lost(names: Mapping[str, str], values: Mapping[str, Any]) -> Any:
+    stays = values["flow"].stays
+    return sum(stays[station] * values[name] for station, name in names.items())
+
+
+def _answered_time(stations: tuple[str, ...], values: Mapping[str, Any]) -> Any:
+    """Mean time of a job that is answered: at each station, of those answered after it."""
+    flowing = values["flow"]
+    held = sum(values[f"{name}.residence_time"] * flowing.after[name] for name in stations)
+    return held / flowing.answered
+
+
+def _answered_rate(stations: tuple[str, ...], values: Mapping[str, Any]) -> Any:
+    """Jobs whose last visit is served."""
+    last = values["flow"].last
+    if not last:
+        return values["throughput"] * values["flow"].answered
+    return sum(values[f"{name}.throughput"] * last[name] for name in stations)
 
 
 def check_visits(graph: ModelGraph) -> None:

@@ -32,6 +32,8 @@ class Abilities:
         Its fields that are whole numbers.
     loses
         Whether it turns away what finds no place.
+    returns
+        Whether it has a law of its own (`Station.returning`) for jobs that come straight back.
     closed_form
         Whether its laws can be written in symbols.
 
@@ -46,6 +48,7 @@ class Abilities:
     shared: bool = False
     counts: frozenset[str] = frozenset()
     loses: bool = False
+    returns: bool = False
     closed_form: bool = True
 
     @property

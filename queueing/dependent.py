@@ -11,6 +11,7 @@ from headway.kinds import (
     Quantity,
     apply,
     check_count,
+    check_not_negative,
     check_positive,
     is_symbolic,
     number,
@@ -18,6 +19,7 @@ from headway.kinds import (
 )
 from headway.queueing.abilities import Abilities, ServiceKind
 from headway.queueing.birth_death import symbolic_chances, weights
+from headway.queueing.laws import check_arrivals
 from headway.queueing.stations import MM1, Station
 
 
@@ -82,7 +84,7 @@ class LoadDependent(Station):
         if is_symbolic(length):
             return length / arrival_rate
         rate = np.asarray(arrival_rate, float)
-        busy = rate > 0
+        busy = rate != 0
         return plain(np.where(busy, length / np.where(busy, rate, 1.0), self.service_time))
 
     def queue_length(self, arrival_rate: Quantity) -> Any:
@@ -103,10 +105,12 @@ class LoadDependent(Station):
         if is_symbolic(arrival_rate, *rates):
             return _summed(symbolic_chances([arrival_rate / rate for rate in rates]), busy)
         ratios = np.stack(np.broadcast_arrays(*(np.asarray(arrival_rate) / r for r in rates)), -1)
-        stable = np.asarray(busy) < 1
+        check_arrivals(busy)
+        stable, full = np.asarray(busy) < 1, np.where(np.isnan(busy), np.nan, np.inf)
         chances = np.moveaxis(weights(np.where(stable[..., None], ratios, 0.5)), -1, 0)
         length, empty = _summed(list(chances), np.where(stable, busy, 0.5))
-        return plain(np.where(stable, length, np.inf)), plain(np.where(stable, empty, 0.0))
+        none = np.where(np.isnan(busy), np.nan, 0.0)
+        return plain(np.where(stable, length, full)), plain(np.where(stable, empty, none))
 
 
 def _summed(chances: list[Any], busy: Any) -> tuple[Any, Any]:
@@ -128,14 +132,14 @@ class Parallel(Station):
     Parameters
     ----------
     service_time
-        Mean service time S of one server [s], above 0.
+        Mean service time S of one server [s], 0 or more.
     servers
         Number of servers m, a whole number of 1 or more.
 
     Raises
     ------
     InvalidParameter
-        For a service time that is not positive, or servers that are not 1, 2, 3...
+        For a service time that is negative or not finite, or servers that are not 1, 2, 3...
 
     Examples
     --------
@@ -155,7 +159,7 @@ class Parallel(Station):
     servers: Quantity | str
 
     def __post_init__(self) -> None:
-        check_positive("service_time", self.service_time)
+        check_not_negative("service_time", self.service_time)
         check_count("servers", self.servers)
 
     @property

@@ -8,7 +8,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from headway.kinds import Quantity, check_count, is_symbolic, plain
+from headway.kinds import Quantity, check_count, check_domain, is_symbolic, plain
 from headway.queueing.blocking import FEW, inverse_blocking, one_inverse
 from headway.queueing.poisson import poisson
 
@@ -33,7 +33,7 @@ def erlang_b(servers: Quantity, offered_load: Quantity) -> Any:
     Raises
     ------
     InvalidParameter
-        For a number of servers that is not 1, 2, 3...
+        For a number of servers that is not 1, 2, 3..., or a negative load.
 
     Examples
     --------
@@ -46,7 +46,7 @@ def erlang_b(servers: Quantity, offered_load: Quantity) -> Any:
         return symbols.erlang_b(servers, offered_load)
     if _is_one_point(servers, offered_load):
         return 1 / one_inverse(cast(int, servers), cast(float, offered_load))
-    check_count("servers", servers)
+    _check(servers, offered_load)
     return plain(1 / inverse_blocking(servers, offered_load))
 
 
@@ -69,7 +69,7 @@ def erlang_c(servers: Quantity, offered_load: Quantity) -> Any:
     Raises
     ------
     InvalidParameter
-        For a number of servers that is not 1, 2, 3...
+        For a number of servers that is not 1, 2, 3..., or a negative load.
 
     Examples
     --------
@@ -84,8 +84,14 @@ def erlang_c(servers: Quantity, offered_load: Quantity) -> Any:
         count: Any = servers
         load = min(cast(float, offered_load), count)
         return _waiting(count, load, one_inverse(count, load))
-    check_count("servers", servers)
+    _check(servers, offered_load)
     return plain(inverse_blocking(servers, offered_load, then=_waiting))
+
+
+def _check(servers: object, load: object) -> None:
+    """Refuse what is no number of servers, and less than no load; NaN stays NaN."""
+    check_count("servers", servers)
+    check_domain("offered_load", load, lambda a: ~(a < 0), "zero or more")
 
 
 def _is_one_point(servers: object, load: object) -> bool:
@@ -107,7 +113,7 @@ def empty_probability(servers: Quantity, offered_load: Quantity) -> Any:
     Raises
     ------
     InvalidParameter
-        For a number of servers that is not 1, 2, 3...
+        For a number of servers that is not 1, 2, 3..., or a negative load.
 
     Examples
     --------
@@ -122,7 +128,7 @@ def empty_probability(servers: Quantity, offered_load: Quantity) -> Any:
         from headway.queueing import symbols
 
         return symbols.empty_probability(servers, offered_load)
-    check_count("servers", servers)
+    _check(servers, offered_load)
     count: Any = servers
     load = np.minimum(np.asarray(offered_load, float), count)
     free = (servers - load) / servers

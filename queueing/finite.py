@@ -1,14 +1,23 @@
 """Stations with room for a limited number: what finds no place is lost."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
 
 from headway.errors import InvalidParameter
-from headway.kinds import Quantity, check_count, check_positive, is_symbolic, number, plain
+from headway.kinds import (
+    Quantity,
+    apply,
+    check_count,
+    check_not_negative,
+    is_symbolic,
+    number,
+    plain,
+)
 from headway.queueing import waiting_room
 from headway.queueing.abilities import Abilities
+from headway.queueing.laws import saturation_throughput
 from headway.queueing.stations import Station
 
 
@@ -32,8 +41,21 @@ class _FiniteRoom(Station):
         return self._solved(arrival_rate).loss
 
     def throughput(self, arrival_rate: Quantity) -> Any:
-        """Carried throughput X: what arrives and is not lost [1/s]."""
-        return arrival_rate * self._solved(arrival_rate).admitted
+        """Carried throughput X: what arrives and is not lost, at most m/S [1/s]."""
+        carried = arrival_rate * self._solved(arrival_rate).admitted
+        if is_symbolic(carried):
+            return carried
+        most = saturation_throughput(number("service_time", self.service_time), self.count)
+        return apply("min", carried, most)
+
+    def admitted(self, arrival_rate: Quantity) -> Any:
+        """Chance that an arrival finds a place, exact also where it is small."""
+        return self._solved(arrival_rate).admitted
+
+    def returning(self, share: Quantity) -> Station:
+        """The same room with S / (1 - p): a geometric number of exponential times is one."""
+        whole_stay = number("service_time", self.service_time) / (1 - share)
+        return replace(self, service_time=whole_stay)  # type: ignore[type-var]
 
     def waiting_time(self, arrival_rate: Quantity) -> Any:
         """Mean time in the queue of a request that is let in [s]."""
@@ -44,7 +66,8 @@ class _FiniteRoom(Station):
         return self._solved(arrival_rate).empty
 
     def _solved(self, arrival_rate: Quantity) -> waiting_room.State:
-        load = arrival_rate * number("service_time", self.service_time)
+        with np.errstate(over="ignore"):
+            load = arrival_rate * number("service_time", self.service_time)
         return waiting_room.solve(self.count, number("places", self.places), load)
 
 
@@ -57,7 +80,7 @@ class MM1K(_FiniteRoom):
     Parameters
     ----------
     service_time
-        Mean service time S [s], above 0.
+        Mean service time S [s], 0 or more.
     places
         Places K, the one in service included, a whole number of 1 or more.
 
@@ -76,13 +99,13 @@ class MM1K(_FiniteRoom):
     Kleinrock, *Queueing Systems* I, 1975, section 3.6.
     """
 
-    can: ClassVar[Abilities] = Abilities(loses=True, counts=frozenset({"places"}))
+    can: ClassVar[Abilities] = Abilities(loses=True, returns=True, counts=frozenset({"places"}))
 
     service_time: Quantity | str
     places: Quantity | str
 
     def __post_init__(self) -> None:
-        check_positive("service_time", self.service_time)
+        check_not_negative("service_time", self.service_time)
         check_count("places", self.places)
 
 
@@ -95,7 +118,7 @@ class MMmK(_FiniteRoom):
     Parameters
     ----------
     service_time
-        Mean service time S of one server [s], above 0.
+        Mean service time S of one server [s], 0 or more.
     servers
         Number of servers m, a whole number of 1 or more.
     places
@@ -116,14 +139,16 @@ class MMmK(_FiniteRoom):
     Bolch et al., *Queueing Networks and Markov Chains*, 2nd ed., 2006, section 6.2.
     """
 
-    can: ClassVar[Abilities] = Abilities(loses=True, counts=frozenset({"servers", "places"}))
+    can: ClassVar[Abilities] = Abilities(
+        loses=True, returns=True, counts=frozenset({"servers", "places"})
+    )
 
     service_time: Quantity | str
     servers: Quantity | str
     places: Quantity | str
 
     def __post_init__(self) -> None:
-        check_positive("service_time", self.service_time)
+        check_not_negative("service_time", self.service_time)
         check_count("servers", self.servers)
         check_count("places", self.places)
         _check_places(self.servers, self.places)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from headway.kinds import Quantity, check_count, check_not_negative, check_positive, number
+from headway.kinds import Quantity, check_count, check_not_negative, number
 from headway.queueing.abilities import Abilities
 from headway.queueing.erlang import erlang_c
 from headway.queueing.stations import Station, idle, while_stable
@@ -18,14 +18,14 @@ class MG1(Station):
     Parameters
     ----------
     service_time
-        Mean service time S [s], above 0.
+        Mean service time S [s], 0 or more.
     scv
         Variance of the service time over its square, 0 or more.
 
     Raises
     ------
     InvalidParameter
-        For a service time that is not positive, or a negative `scv`.
+        For a service time that is negative or not finite, or a negative `scv`.
 
     Examples
     --------
@@ -37,11 +37,13 @@ class MG1(Station):
     Kleinrock, *Queueing Systems* I, 1975, section 5.6.
     """
 
+    can: ClassVar[Abilities] = Abilities(returns=True)
+
     service_time: Quantity | str
     scv: Quantity | str
 
     def __post_init__(self) -> None:
-        check_positive("service_time", self.service_time)
+        check_not_negative("service_time", self.service_time)
         check_not_negative("scv", self.scv)
 
     def waiting_time(self, arrival_rate: Quantity) -> Any:
@@ -51,6 +53,11 @@ class MG1(Station):
             self.utilisation(arrival_rate),
             lambda busy: busy * service_time * (1 + scv) / (2 * (1 - busy)),
         )
+
+    def returning(self, share: Quantity) -> Station:
+        """M/G/1 with all visits of a stay in one: S / (1 - p), and scv (1 - p) + p."""
+        service_time, scv = number("service_time", self.service_time), number("scv", self.scv)
+        return MG1(service_time / (1 - share), scv * (1 - share) + share)
 
     def empty_probability(self, arrival_rate: Quantity) -> Any:
         """Share of time without any request: 1 - U, whatever the distribution."""
@@ -64,12 +71,12 @@ class MD1(Station):
     Parameters
     ----------
     service_time
-        Service time S of every request [s], above 0.
+        Service time S of every request [s], 0 or more.
 
     Raises
     ------
     InvalidParameter
-        For a service time that is not positive and finite.
+        For a service time that is negative or not finite.
 
     Examples
     --------
@@ -81,14 +88,20 @@ class MD1(Station):
     Kleinrock, *Queueing Systems* I, 1975, section 5.6.
     """
 
+    can: ClassVar[Abilities] = Abilities(returns=True)
+
     service_time: Quantity | str
 
     def __post_init__(self) -> None:
-        check_positive("service_time", self.service_time)
+        check_not_negative("service_time", self.service_time)
 
     def waiting_time(self, arrival_rate: Quantity) -> Any:
         """W = U S / (2 (1 - U)) [s]."""
         return MG1(self.service_time, 0).waiting_time(arrival_rate)
+
+    def returning(self, share: Quantity) -> Station:
+        """M/G/1 with all visits of a stay in one: S / (1 - p), and an scv of p."""
+        return MG1(self.service_time, 0).returning(share)
 
     def empty_probability(self, arrival_rate: Quantity) -> Any:
         """Share of time without any request: 1 - U."""
@@ -105,7 +118,7 @@ class GGm(Station):
     Parameters
     ----------
     service_time
-        Mean service time S of one server [s], above 0.
+        Mean service time S of one server [s], 0 or more.
     servers
         Number of servers m, a whole number of 1 or more.
     arrival_scv, scv
@@ -137,7 +150,7 @@ class GGm(Station):
     scv: Quantity | str
 
     def __post_init__(self) -> None:
-        check_positive("service_time", self.service_time)
+        check_not_negative("service_time", self.service_time)
         check_count("servers", self.servers)
         check_not_negative("arrival_scv", self.arrival_scv)
         check_not_negative("scv", self.scv)

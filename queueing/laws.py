@@ -6,7 +6,10 @@ ACM Computing Surveys 10(3), 1978; Lazowska et al., *Quantitative System Perform
 
 from typing import Any
 
-from headway.kinds import Quantity
+import numpy as np
+
+from headway.errors import InvalidParameter
+from headway.kinds import Quantity, is_symbolic, plain
 
 
 def utilisation_law(throughput: Quantity, service_time: Quantity, servers: Quantity = 1) -> Any:
@@ -101,16 +104,20 @@ def saturation_throughput(service_demand: Quantity, servers: Quantity = 1) -> An
     Parameters
     ----------
     service_demand
-        Demand D of a job at the station [s], above 0.
+        Demand D of a job at the station [s], 0 or more; with none it is never busy.
     servers
         Number of servers m.
 
     Examples
     --------
-    >>> round(saturation_throughput(650e-6), 1)
-    1538.5
+    >>> round(saturation_throughput(650e-6), 1), saturation_throughput(0.0)
+    (1538.5, inf)
     """
-    return servers / service_demand
+    demand: Any = service_demand
+    if is_symbolic(demand, servers) or (np.ndim(demand) == 0 and demand):
+        return servers / demand
+    with np.errstate(divide="ignore"):
+        return plain(np.divide(servers, demand))  # type: ignore[call-overload]
 
 
 def knee_population(largest_demand: Quantity, total_demand: Quantity, think_time: Quantity) -> Any:
@@ -131,3 +138,18 @@ def knee_population(largest_demand: Quantity, total_demand: Quantity, think_time
     20.0
     """
     return (think_time + total_demand) / largest_demand
+
+
+def check_arrivals(rate: Any) -> None:
+    """Refuse negative arrivals, or what is in proportion to them; NaN passes, and stays NaN.
+
+    Examples
+    --------
+    >>> check_arrivals(float("nan"))
+    >>> check_arrivals(-0.5)
+    Traceback (most recent call last):
+        ...
+    headway.errors.InvalidParameter: the arrival rate is negative; give one of 0 or more
+    """
+    if not is_symbolic(rate) and np.less(rate, 0).any():
+        raise InvalidParameter("the arrival rate is negative; give one of 0 or more")

@@ -79,7 +79,7 @@ class FiniteSource(Station):
         length, throughput = self.queue_length(arrival_rate), self.throughput(arrival_rate)
         if is_symbolic(length, throughput):
             return length / throughput
-        some = np.asarray(throughput) > 0
+        some = np.asarray(throughput) != 0
         alone: Any = number("service_time", self.service_time)
         return plain(np.where(some, length / np.where(some, throughput, 1.0), alone))
 

@@ -4,7 +4,6 @@ A station knows its laws per visit; how often it is visited is the network's bus
 Every method takes floats, NumPy arrays or SymPy expressions.
 """
 
-import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,18 +11,24 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from headway.errors import GraphError
 from headway.kinds import (
     Quantity,
     apply,
     check_count,
-    check_positive,
+    check_not_negative,
     is_symbolic,
     number,
     plain,
 )
 from headway.queueing.abilities import Abilities, ServiceKind
 from headway.queueing.erlang import empty_probability, erlang_c
-from headway.queueing.laws import littles_law, saturation_throughput, utilisation_law
+from headway.queueing.laws import (
+    check_arrivals,
+    littles_law,
+    saturation_throughput,
+    utilisation_law,
+)
 
 
 class Station(ABC):
@@ -67,16 +72,39 @@ class Station(ABC):
         """Chance that an arrival is turned away: 0 unless the station is finite."""
         return arrival_rate * 0
 
+    def admitted(self, arrival_rate: Quantity) -> Any:
+        """Chance that an arrival finds a place: 1 unless the station is finite."""
+        return 1 + arrival_rate * 0
+
+    def returning(self, share: Quantity) -> "Station":  # noqa: ARG002 - for kinds that can
+        """Station at which all visits are one of a job that comes back with some chance.
+
+        Only for kinds that can (`Abilities.returns`); others need none, as the flow back may
+        be taken as Poisson (product form), or know none.
+
+        Raises
+        ------
+        GraphError
+            For a kind that knows no such station.
+        """
+        msg = f"{type(self).__name__} has no law for jobs that come straight back"
+        raise GraphError(msg)
+
 
 def while_stable(utilisation: Any, waiting_time: Callable[[Any], Any]) -> Any:
-    """Evaluate a waiting time where U < 1, and give infinity elsewhere.
+    """Evaluate a waiting time where U < 1, and give infinity from 1 on (NaN where U is NaN).
 
     Parameters
     ----------
     utilisation
         U, a number, array or SymPy expression.
     waiting_time
-        Waiting time as a function of U, called with U < 1 only.
+        Waiting time as a function of U, called with 0 <= U < 1 only.
+
+    Raises
+    ------
+    InvalidParameter
+        For a negative U, which a negative arrival rate gives.
 
     Examples
     --------
@@ -85,13 +113,15 @@ def while_stable(utilisation: Any, waiting_time: Callable[[Any], Any]) -> Any:
     """
     if is_symbolic(utilisation):
         return waiting_time(utilisation)
-    if isinstance(utilisation, float):
-        return plain(waiting_time(utilisation)) if utilisation < 1 else math.inf
+    if isinstance(utilisation, float) and 0 <= utilisation < 1:
+        return plain(waiting_time(utilisation))
     busy = np.asarray(utilisation, float)
     stable = busy < 1
+    check_arrivals(busy)
     if stable.all():
         return plain(waiting_time(busy))
-    return plain(np.where(stable, waiting_time(np.where(stable, busy, 0.0)), np.inf))
+    full = np.where(np.isnan(busy), np.nan, np.inf)
+    return plain(np.where(stable, waiting_time(np.where(stable, busy, 0.0)), full))
 
 
 def idle(utilisation: Any) -> Any:
@@ -112,12 +142,12 @@ class Delay(Station):
     Parameters
     ----------
     service_time
-        The delay S [s], above 0.
+        The delay S [s], 0 or more.
 
     Raises
     ------
     InvalidParameter
-        For a delay that is not positive and finite.
+        For a delay that is negative or not finite.
 
     Examples
     --------
@@ -134,7 +164,7 @@ class Delay(Station):
     service_time: Quantity | str
 
     def __post_init__(self) -> None:
-        check_positive("service_time", self.service_time)
+        check_not_negative("service_time", self.service_time)
 
     @property
     def capacity(self) -> Any:
@@ -157,12 +187,12 @@ class MM1(Station):
     Parameters
     ----------
     service_time
-        Mean service time S [s], above 0.
+        Mean service time S [s], 0 or more.
 
     Raises
     ------
     InvalidParameter
-        For a service time that is not positive and finite.
+        For a service time that is negative or not finite.
 
     Examples
     --------
@@ -179,7 +209,7 @@ class MM1(Station):
     service_time: Quantity | str
 
     def __post_init__(self) -> None:
-        check_positive("service_time", self.service_time)
+        check_not_negative("service_time", self.service_time)
 
     def waiting_time(self, arrival_rate: Quantity) -> Any:
         """W = U S / (1 - U) [s]."""
@@ -207,14 +237,14 @@ class MMm(Station):
     Parameters
     ----------
     service_time
-        Mean service time S of one server [s], above 0.
+        Mean service time S of one server [s], 0 or more.
     servers
         Number of servers m, a whole number of 1 or more.
 
     Raises
     ------
     InvalidParameter
-        For a service time that is not positive, or servers that are not 1, 2, 3...
+        For a service time that is negative or not finite, or servers that are not 1, 2, 3...
 
     Examples
     --------
@@ -235,7 +265,7 @@ class MMm(Station):
     servers: Quantity | str
 
     def __post_init__(self) -> None:
-        check_positive("service_time", self.service_time)
+        check_not_negative("service_time", self.service_time)
         check_count("servers", self.servers)
 
     @property

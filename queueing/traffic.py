@@ -51,6 +51,26 @@ def visit_ratios(
     {'cpu': 2.5}
     """
     check_routes(nodes, routes)
+    return solve_traffic(nodes, entries, routes)
+
+
+def solve_traffic(
+    nodes: Sequence[Node], entries: Mapping[Node, Quantity], routes: Routes[Node]
+) -> dict[Node, Any]:
+    """Solve equations V_j = e_j + sum of V_i w_ij with any weights of 0 or more, unchecked.
+
+    Parameters
+    ----------
+    nodes, entries
+        The stations' names, and e by name; 0 where left out.
+    routes
+        Weight of each route (from, to).
+
+    Examples
+    --------
+    >>> solve_traffic(["a", "b"], {"a": 3.0}, {("a", "b"): 2.0})
+    {'a': 3.0, 'b': 6.0}
+    """
     if len(nodes) > _DENSE_LIMIT and all(np.ndim(p) == 0 for p in routes.values()):  # type: ignore[arg-type]
         return _solve_sparse(nodes, entries, routes)
     return _Elimination(nodes, entries, routes).solve()

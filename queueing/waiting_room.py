@@ -16,7 +16,10 @@ from headway.kinds import is_symbolic, plain
 from headway.queueing.birth_death import symbolic_chances
 from headway.queueing.blocking import inverse_blocking
 from headway.queueing.erlang import lone_chance
+from headway.queueing.laws import check_arrivals
 from headway.queueing.poisson import stirling_error
+
+_MOST = 1e300  # beyond, nothing but the loss of digits depends on the load
 
 # B(2k) / (2k)!, Bernoulli's numbers over factorials
 _BERNOULLI = (
@@ -72,12 +75,14 @@ def solve(servers: Any, places: Any, load: Any) -> State:
     """
     if is_symbolic(load, servers, places):
         return _symbolic(servers, places, load)
-    m, room, a = np.broadcast_arrays(servers, places, np.asarray(load, float))
+    check_arrivals(load)
+    m, room, a = np.broadcast_arrays(servers, places, np.minimum(np.asarray(load, float), _MOST))
     some = a >= np.finfo(float).tiny  # of less, powers and shares of it vanish: nobody is there
     with np.errstate(over="ignore", under="ignore", divide="ignore", invalid="ignore"):
         state = _numeric(m, room - m, np.where(some, a, 1.0))
-    idle = (0.0, 1.0, 0.0, 1.0)
+    nobody = np.where(np.isnan(a), np.nan, 0.0)
     values = (state.loss, state.admitted, state.wait, state.empty)
+    idle = (nobody, nobody + 1, nobody, nobody + 1)
     return State(*(plain(np.where(some, x, y)) for x, y in zip(values, idle, strict=True)))
 
 
@@ -87,7 +92,7 @@ def _numeric(m: Any, queue: Any, load: Any) -> State:
     far_end = np.exp(-queue * step)
     total, mean = _sum(step, queue), _mean(step, queue)
     light = _light(below, far_end, total, mean)
-    heavy = _heavy(below, far_end, total, queue - mean, np.exp(-step))
+    heavy = _heavy(below, far_end, total, queue - mean, m / load)
     loss, admitted, waiting = (np.where(load <= m, x, y) for x, y in zip(light, heavy, strict=True))
     empty = _empty(m, load, below, far_end, total)
     return State(loss, admitted, waiting / (load * admitted), empty)

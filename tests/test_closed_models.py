@@ -278,7 +278,8 @@ def test_stations_that_lose():
 
 
 def test_losses_in_a_loop_agree_with_visits():
-    graph = ModelGraph("g").station("cpu", MM1K(0.1, 4)).route("cpu", "cpu", 0.5)
+    graph = ModelGraph("g").station("cpu", MM1K(0.1, 4)).station("wan", Delay(0.1))
+    graph = graph.route("cpu", "wan", 0.5).route("wan", "cpu")
 
     solved = graph.at().solve(arrival_rate=6.0)
 

@@ -103,7 +103,7 @@ def test_arrivals_at_two_stations():
         (lambda g: g.at().solve(1.0), InvalidParameter, "no value for s"),
         (lambda g: g.at(s=1).solve(-1.0), InvalidParameter, "arrival_rate is -1"),
         (lambda g: g.at(s=np.ones(2)).solve(np.ones(3)), InvalidParameter, "one length"),
-        (lambda g: g.at(s=0.0).solve(1.0), InvalidParameter, "cpu: service_time is 0"),
+        (lambda g: g.at(s=-1.0).solve(1.0), InvalidParameter, "cpu: service_time is -1"),
         (lambda g: g.closed_form("cpu.color"), UnknownParameter, "no closed form"),
     ],
 )

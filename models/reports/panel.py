@@ -9,11 +9,11 @@ import numpy as np
 
 from headway.errors import HeadwayError
 from headway.models.comparison import Comparison
+from headway.models.flows import losing
 from headway.models.model import Model
 from headway.models.parameters import Parameter
 from headway.models.reports.report import Report
 from headway.models.reports.words import rate_unit
-from headway.models.steps import losing
 from headway.models.tables import scale_of
 from headway.models.units import Unit
 
