@@ -103,15 +103,14 @@ def _notes(solution: Solution) -> list[str]:
     if not solution.stations:
         return []
     notes = labels(solution)
+    saturated = [f"saturated: {solution.saturation_message}"] * int(solution.saturated.any())
     if solution.shared:
-        return notes
+        return notes + saturated
     limits = np.ravel(solution.saturation_throughput)
     rate = solution.model.meaning("throughput").unit
     if limits.size > 1 and limits.min() == limits.max() < math.inf:
         notes.append(f"saturation throughput: {limits[0] / rate.scale:.6g} {rate}")
-    if solution.saturation_message:
-        notes.append(f"saturated: {solution.saturation_message}")
-    return notes
+    return notes + saturated
 
 
 def _binding_notes(solution: Solution) -> list[str]:

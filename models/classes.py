@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from headway.errors import GraphError
+from headway.kinds import FloatArray
 from headway.models.graph import ModelGraph
 from headway.queueing.abilities import ServiceKind
 from headway.queueing.centres import Method
-from headway.queueing.classes import CustomerClass, ServiceCentre
+from headway.queueing.classes import CustomerClass, Saturation, ServiceCentre
 from headway.queueing.kinds_of_station import product_form_kinds
 from headway.queueing.multiclass import MulticlassSolution, solve_multiclass
 
@@ -30,23 +31,28 @@ def class_values(model: "Model", method: str) -> dict[str, Any]:
     Returns
     -------
     The model's inputs and every calculated number by name; of a class such as
-    ``class web.throughput``; ``method`` and ``approximation`` as text.
+    ``class web.throughput``; ``method`` and ``approximation`` as text; ``saturated``, a mark a
+    point, and ``overload``, which says what is wrong at the first one. There the response times
+    of the classes hit are infinite, and what they get through is not known (NaN).
 
     Raises
     ------
     GraphError
         For kinds of station or formulas that classes do not allow.
-    Saturated
-        For open classes that a station cannot serve.
     """
     graph = model.graph
     values = graph.plan.run(model.inputs, targets_of(graph))
     classes = [_customers(graph, name, values) for name in graph.classes]
     centres = [_centre(graph, name, values) for name in graph.stations]
-    solution = solve_multiclass(centres, classes, Method(method))
+    solution = solve_multiclass(centres, classes, Method(method), Saturation.MARK)
     values |= _system(graph, solution) | _stations(graph, solution)
     values = graph.plan.run(values, list(graph.outputs))
-    return values | {"method": solution.method.value, "approximation": solution.approximation}
+    return values | {
+        "method": solution.method.value,
+        "approximation": solution.approximation,
+        "saturated": solution.saturated,
+        "overload": solution.overload,
+    }
 
 
 def targets_of(graph: ModelGraph) -> list[str]:
@@ -79,12 +85,8 @@ def _centre(graph: ModelGraph, name: str, values: dict[str, Any]) -> ServiceCent
     station = graph.stations[name]
     times = [by_class(graph, name, "service_time", c, values) for c in graph.classes]
     visits = [by_class(graph, name, "visits", c, values) for c in graph.classes]
-    servers = values.get(f"{name}.servers", 1)
-    if np.ndim(servers):
-        msg = f"{name}: with classes the number of servers cannot be swept; solve one by one"
-        raise GraphError(msg)
     kind = station.can.product_form or ServiceKind.QUEUE
-    return ServiceCentre(name, times, visits, kind, int(servers))
+    return ServiceCentre(name, times, visits, kind, values.get(f"{name}.servers", 1))
 
 
 def by_class(graph: ModelGraph, name: str, part: str, c: str, values: Mapping[str, Any]) -> Any:
@@ -106,27 +108,35 @@ def by_class(graph: ModelGraph, name: str, part: str, c: str, values: Mapping[st
 
 
 def _system(graph: ModelGraph, solution: MulticlassSolution) -> dict[str, Any]:
+    """Throughput and mean response time of all jobs and of each class."""
+    rate, time = np.asarray(solution.throughput), np.asarray(solution.response_time)
+    # how much of an overload each class gets through depends on more than the model says
+    carried = np.where((rate > 0) & np.isinf(time), np.nan, rate)
     values = {}
     for position, name in enumerate(graph.classes):
-        values[f"class {name}.throughput"] = solution.throughput[position]
-        values[f"class {name}.response_time"] = solution.response_time[position]
-    total = solution.throughput.sum(axis=0)
-    held = (solution.throughput * solution.response_time).sum(axis=0)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        mean = np.where(total > 0, held / total, 0.0)
-    return values | {"throughput": total, "response_time": mean}
+        values[f"class {name}.throughput"] = carried[position]
+        values[f"class {name}.response_time"] = time[position]
+    return values | {"throughput": carried.sum(axis=0), "response_time": _mean(time, rate)}
+
+
+def _mean(times: FloatArray, rates: FloatArray) -> FloatArray:
+    """Mean over the jobs of all classes; where there are none, over the classes."""
+    total = rates.sum(axis=0)
+    some = total > 0
+    spent = np.where(rates > 0, rates * np.where(rates > 0, times, 0.0), 0.0).sum(axis=0)
+    return np.where(some, spent / np.where(some, total, 1.0), times.mean(axis=0))
 
 
 def _stations(graph: ModelGraph, solution: MulticlassSolution) -> dict[str, Any]:
     values: dict[str, Any] = {}
-    total = solution.throughput.sum(axis=0)
+    rate = np.asarray(solution.throughput)
     for position, name in enumerate(graph.stations):
-        held = solution.queue_length[position].sum(axis=0)
-        through = solution.station_throughput[position].sum(axis=0)
+        through = np.asarray(solution.station_throughput[position])
         values[f"{name}.utilisation"] = solution.utilisation[position].sum(axis=0)
-        values[f"{name}.queue_length"] = held
-        values[f"{name}.throughput"] = through
-        with np.errstate(invalid="ignore", divide="ignore"):
-            values[f"{name}.residence_time"] = np.where(total > 0, held / total, 0.0)
-            values[f"{name}.response_time"] = np.where(through > 0, held / through, 0.0)
+        values[f"{name}.queue_length"] = solution.queue_length[position].sum(axis=0)
+        values[f"{name}.throughput"] = through.sum(axis=0)
+        residence = np.asarray(solution.residence_time[position])
+        values[f"{name}.residence_time"] = _mean(residence, rate)
+        stay = np.asarray(solution.station_response_time[position])
+        values[f"{name}.response_time"] = _mean(stay, through)
     return values

@@ -104,7 +104,7 @@ class Solution(Shown):
     def throughput(self) -> Number:
         """Jobs completed [1/s]: those that arrive, or as many as the bottleneck lets through."""
         rate = self._over_points(self.values.get(ANSWERED, self.values["throughput"]))
-        if not self.saturated.any():
+        if self.shared or not self.saturated.any():
             return rate
         most = np.minimum(rate, self.saturation_throughput)
         return self._over_points(np.where(self.saturated, most, rate))
@@ -157,6 +157,8 @@ class Solution(Shown):
     @cached_property
     def saturated(self) -> NDArray[np.bool_]:
         """Whether some station cannot keep up, by operating point."""
+        if "saturated" in self.values:
+            return np.broadcast_to(self.values["saturated"], self.shape)
         if not self.is_open:
             return np.zeros(self.shape, bool)
         over = np.zeros(self.shape, bool)
@@ -230,6 +232,8 @@ class Solution(Shown):
     @property
     def saturation_message(self) -> str:
         """What is wrong at the first saturated point, in one line; empty if none is."""
+        if self.shared:
+            return str(self.values["overload"])
         if not self.saturated.any():
             return ""
         point = self.point(int(np.flatnonzero(self.saturated)[0]))

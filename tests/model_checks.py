@@ -9,11 +9,14 @@ import csv
 import io
 import json
 import math
+import signal
 import traceback
 import warnings
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 import numpy as np
+from random_models import RandomModel, random_model
 
 from headway.errors import HeadwayError
 from headway.models import parse_model
@@ -23,7 +26,6 @@ from headway.models.sensitivities.effects import sensitivity
 from headway.models.sensitivities.target import what_it_takes
 from headway.models.symbolic import bounded_symbols, numeric
 from headway.models.units import quantity
-from random_models import RandomModel, random_model
 
 AGREE = 1e-7
 """How well two ways to the same number have to agree, relative."""
@@ -31,6 +33,9 @@ SLOPES_AGREE = 2e-4
 """The same for derivatives, against central differences of 1e-5."""
 ROUNDED = 6e-3
 """What a printed cell of three or four digits may miss."""
+
+LONGEST = 10
+"""Seconds that a check may take; a hang is a finding."""
 
 _STEP = 1e-5
 _PLOT_EVERY = 40
@@ -49,12 +54,30 @@ def findings(seed: int) -> list[str]:
     return found
 
 
+@contextmanager
+def _limited() -> Iterator[None]:
+    """Stop what takes longer than a check may."""
+
+    def stop(*_: object) -> None:
+        msg = f"still running after {LONGEST} s"
+        raise TimeoutError(msg)
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, LONGEST)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
 def _run(check: Callable[[Model, str], Iterator[str]], drawn: RandomModel) -> list[str]:
     try:
-        return list(check(parse_model(drawn.text), drawn.load))
+        with _limited():
+            return list(check(parse_model(drawn.text), drawn.load))
     except HeadwayError as error:
         return [f"refused in several lines: {error}"] if "\n" in str(error) else []
-    except Exception as error:  # noqa: BLE001 - every other exception is what is looked for
+    except Exception as error:
         last = traceback.extract_tb(error.__traceback__)[-1]
         return [f"{type(error).__name__} in {last.name}: {str(error)[:120]}"]
 
@@ -64,8 +87,10 @@ def answers_agree(model: Model, load: str) -> Iterator[str]:
     solution = model.solve()
     repr(solution)
     point = json.loads(solution.to_json())["points"][0]
-    read = list(csv.DictReader(io.StringIO(solution.to_csv())))[0]
-    cells = [_number(cell) for name, cell in read.items() if name not in ("bottleneck", "saturated")]
+    read = next(csv.DictReader(io.StringIO(solution.to_csv())))
+    cells = [
+        _number(cell) for name, cell in read.items() if name not in ("bottleneck", "saturated")
+    ]
     if not _same(_numbers(point), cells, 0.0):
         yield f"JSON {_numbers(point)} differs from CSV {cells}"
     if "bottleneck" in point and point["bottleneck"] != read["bottleneck"]:

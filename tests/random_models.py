@@ -1,6 +1,7 @@
 """Random small models as the text of model files: every kind of station, open, closed, mixed."""
 
 from dataclasses import dataclass
+from itertools import pairwise
 from random import Random
 
 import tomli_w
@@ -22,8 +23,7 @@ class RandomModel:
 
 def random_model(seed: int) -> RandomModel:
     """Write the model of a seed: the same on every machine."""
-    draw = Random(seed)
-    return _Writer(draw).model()
+    return _Writer(Random(seed)).model()  # noqa: S311
 
 
 class _Writer:
@@ -66,7 +66,7 @@ class _Writer:
     def _arrivals(self, document: dict, names: list[str]) -> None:
         if self.load != "arrival_rate":
             return
-        document["arrivals"] = {name: "arrival_rate * 0.5" for name in names[:2]}
+        document["arrivals"] = dict.fromkeys(names[:2], "arrival_rate * 0.5")
         if self.draw.random() < 0.5:
             self.parameters["rate_2"] = "1 op/s"
             document["arrivals"][names[-1]] = "rate_2"
@@ -155,12 +155,14 @@ class _Writer:
     def _visits(self, name: str) -> object:
         draw = self.draw
         if len(self.classes) and draw.random() < 0.4:
-            return {c: self._given(f"v_{c}_{name}", draw.choice((0, 0.5, 1, 3))) for c in self.classes}
+            return {
+                c: self._given(f"v_{c}_{name}", draw.choice((0, 0.5, 1, 3))) for c in self.classes
+            }
         return self._given(f"v_{name}", draw.choice((0, 0.3, 1, 2, 7)))
 
     def _routes(self, names: list[str]) -> list[dict[str, object]]:
         draw, routes = self.draw, []
-        for before, after in zip(names, names[1:], strict=False):
+        for before, after in pairwise(names):
             share = self._given(f"p_{after}", draw.choice((1.0, 0.6, 0.25)))
             routes.append({"from": before, "to": after, "probability": share})
         if draw.random() < 0.4:

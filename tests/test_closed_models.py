@@ -182,7 +182,47 @@ def test_an_unstable_open_class_names_station_and_limit():
     )
 
     with pytest.raises(Saturated, match=r"cpu: utilisation 1\.2 .*saturates at 10 /s"):
-        graph.at().solve()
+        graph.at().solve().require_stable()
+
+
+def two_classes():
+    graph = ModelGraph("g").declare("rate", "m").station("cpu", MMm(0.1, "m"), 1.0)
+    graph = graph.station("net", Delay(0.05), 1.0).customers("web", arrival_rate="rate")
+    return graph.customers("batch", population=3, think_time=0.2)
+
+
+def test_a_sweep_past_saturation_marks_its_rows_and_answers_the_rest():
+    rates = [5.0, 15.0, 25.0]
+    solution = two_classes().at(rate=np.array(rates), m=2).solve()
+    alone = [two_classes().at(rate=rate, m=2).solve() for rate in rates]
+
+    assert solution.saturated.tolist() == [False, False, True]
+    for name in ("response_time", "class batch.throughput", "cpu.queue_length"):
+        assert np.asarray(solution[name])[:2] == pytest.approx([s[name] for s in alone[:2]])
+    assert solution["class web.response_time"][2] == math.inf
+    assert solution["class batch.throughput"][2] == 0
+    assert math.isnan(solution["class web.throughput"][2])
+    assert "cpu: utilisation 1.25 by open classes, web at 25 /s; it saturates" in str(solution)
+    assert json.loads(alone[2].to_json())["points"][0]["saturated"]
+
+
+def test_numbers_of_servers_are_swept_with_classes():
+    solution = two_classes().at(rate=15.0, m=np.array([1.0, 2.0, 4.0])).solve()
+
+    assert solution.saturated.tolist() == [True, False, False]
+    for k, servers in ((1, 2), (2, 4)):
+        alone = two_classes().at(rate=15.0, m=servers).solve()
+        assert np.asarray(solution.response_time)[k] == pytest.approx(alone.response_time)
+
+
+def test_classes_without_customers_still_take_their_service():
+    graph = ModelGraph("g").station("cpu", MM1(0.1), visits=3).station("disk", MM1(0.4), visits=1)
+    graph = graph.customers("web", arrival_rate=0.0).customers("batch", population=0, think_time=1)
+    solution = graph.at().solve()
+
+    assert solution["class web.response_time"] == pytest.approx(0.7)
+    assert solution.response_time == pytest.approx(0.7)
+    assert solution["cpu.residence_time"] == pytest.approx(0.3)
 
 
 CPU = '[stations.cpu]\nkind = "MM1"\nservice_time = 0.1\n'
