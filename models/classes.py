@@ -124,7 +124,7 @@ def _mean(times: FloatArray, rates: FloatArray) -> FloatArray:
     total = rates.sum(axis=0)
     some = total > 0
     spent = np.where(rates > 0, rates * np.where(rates > 0, times, 0.0), 0.0).sum(axis=0)
-    return np.where(some, spent / np.where(some, total, 1.0), times.mean(axis=0))
+    return np.asarray(np.where(some, spent / np.where(some, total, 1.0), times.mean(axis=0)))
 
 
 def _stations(graph: ModelGraph, solution: MulticlassSolution) -> dict[str, Any]:

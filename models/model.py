@@ -343,8 +343,6 @@ class Model(Shown):
             For a parameter without value, or shapes that do not fit each other.
         GraphError
             For stations that a closed network cannot hold.
-        Saturated
-            For open classes that a station cannot serve.
         """
         from headway.models.solution import solve_model
 
