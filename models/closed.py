@@ -9,12 +9,7 @@ from headway.errors import InvalidParameter
 from headway.kinds import FloatArray
 from headway.models.roots import first_crossing
 from headway.models.saturation import depends_on_load
-from headway.queueing.bounds import (
-    Bounds,
-    asymptotic_bounds,
-    balanced_job_bounds,
-    geometric_bounds,
-)
+from headway.queueing.bounds import Bounds, network_bounds
 from headway.queueing.centres import Method
 from headway.queueing.closed import ClosedSolution, solve_closed
 
@@ -118,22 +113,8 @@ def _consistent_throughput(
 def bounds(solution: "Solution") -> dict[str, Bounds]:
     """Bounds on a closed solution's throughput and response time, by method."""
     inputs = solution.model.network.inputs
-    jobs = inputs["population"]
-    demands = {n: d for n, d in solution.demands().items() if np.any(np.asarray(d) > 0)}
-    if not demands or np.any(np.asarray(jobs) < 1):
+    if np.any(np.asarray(inputs["population"]) < 1):
         return {}
-    servers = [_servers(solution.values[f"station {name}"]) for name in demands]
-    each = [np.asarray(d) * m for d, m in zip(demands.values(), servers, strict=True)]
-    others = [name for name in solution.stations if name not in demands]
-    delays = [solution[f"{name}.residence_time"] for name in others]
-    think: Any = inputs["think_time"] + sum(delays)
-    found = {"asymptotic": asymptotic_bounds(each, jobs, think, servers)}
-    if all((m == 1).all() for m in servers):
-        found["balanced job"] = balanced_job_bounds(each, jobs, think)
-        found["geometric"] = geometric_bounds(each, jobs, think)
-    return found
-
-
-def _servers(station: Any) -> FloatArray:
-    """Servers of a station; of a load-dependent one, how much faster it gets than alone."""
-    return np.asarray(station.capacity * station.service_time, float)
+    stations = [solution.values[f"station {name}"] for name in solution.stations]
+    visits = [solution.values["visits"][name] for name in solution.stations]
+    return network_bounds(stations, visits, inputs["population"], inputs["think_time"])

@@ -8,6 +8,7 @@ import numpy as np
 
 from headway.errors import GraphError
 from headway.models.roots import first_crossing
+from headway.models.saturation import limit
 from headway.models.solution import Solution
 
 
@@ -57,7 +58,8 @@ def _limits_of_mix(solution: Solution) -> dict[str, float]:
 
 
 def _limit(solution: Solution, name: str) -> float:
-    capacity = float(np.ravel(solution.values[f"station {name}"].capacity)[0])
+    most = limit(solution.values[f"station {name}"], solution.model.network.inputs)
+    capacity = float(np.ravel(most)[0])
     if not math.isfinite(capacity):
         return math.inf
     return float(first_crossing(_share_of(solution, name), (1,))[0])
@@ -71,7 +73,7 @@ def _share_of(solution: Solution, name: str) -> Callable[[Any], Any]:
 
     def share(rate: Any) -> Any:
         values = graph.plan.run({**inputs, "throughput": rate, "arrival_rate": rate}, targets)
-        busy = rate * values["visits"][name] / values[f"station {name}"].capacity
+        busy = rate * values["visits"][name] / limit(values[f"station {name}"], inputs)
         return np.broadcast_to(np.asarray(busy, float), np.shape(rate))
 
     return share

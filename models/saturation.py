@@ -10,6 +10,7 @@ import numpy as np
 from headway.kinds import FloatArray, plain
 from headway.models.graph import ModelGraph
 from headway.models.roots import first_crossing
+from headway.queueing.stations import Station
 
 _BLOCK = 4096  # operating points taken together, so that a grid of them fits into memory
 
@@ -40,7 +41,7 @@ def saturation_throughput(graph: ModelGraph, inputs: Mapping[str, Any]) -> Any:
     if not depends_on_load(graph):
         with np.errstate(divide="ignore"):
             return plain(1 / np.asarray(busiest(1.0), float))
-    shape = _shape_of(graph, inputs, targets)
+    shape = np.broadcast_shapes(_shape_of(graph, inputs, targets), np.shape(busiest(1.0)))
     size = int(np.prod(shape))
     if size <= _BLOCK:
         return plain(first_crossing(busiest, shape))
@@ -53,6 +54,12 @@ def saturation_throughput(graph: ModelGraph, inputs: Mapping[str, Any]) -> Any:
         for start in range(0, size, _BLOCK)
     ]
     return np.concatenate(blocks).reshape(shape)
+
+
+def limit(station: Station, inputs: Mapping[str, Any]) -> Any:
+    """Largest rate of visits that a station serves, of a closed model at its population [1/s]."""
+    jobs = inputs.get("population")
+    return station.capacity if jobs is None else station.fastest(jobs)
 
 
 def depends_on_load(graph: ModelGraph) -> bool:
@@ -77,7 +84,8 @@ def _busiest_at(
         if not graph.arrivals:
             given["arrival_rate"] = throughput
         values = graph.plan.run(given, targets)
-        shares = (values[f"{n}.arrival_rate"] / values[f"station {n}"].capacity for n in names)
+        stations = {name: values[f"station {name}"] for name in names}
+        shares = (values[f"{n}.arrival_rate"] / limit(s, inputs) for n, s in stations.items())
         return reduce(np.maximum, (np.asarray(share, float) for share in shares))
 
     return busiest

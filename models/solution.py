@@ -11,7 +11,7 @@ from headway.errors import Saturated
 from headway.kinds import Number, plain
 from headway.models.flows import losing, returning
 from headway.models.model import Model, points_shape
-from headway.models.saturation import saturation_throughput
+from headway.models.saturation import limit, saturation_throughput
 from headway.models.steps import ANSWERED, Values
 from headway.models.tables import Shown, Table
 from headway.queueing.laws import knee_population
@@ -135,10 +135,10 @@ class Solution(Shown):
         """Service demand per server of each station that can be a bottleneck, D/m [s]."""
         demands = {}
         for name in self.stations:
-            limit = np.asarray(self.values[f"station {name}"].capacity, float)
-            if not np.isinf(limit).all():
+            most = limit(self.values[f"station {name}"], self.model.network.inputs)
+            if not np.isinf(most).all():
                 visits = self.values["visits"][name]
-                demands[name] = self._over_points(np.asarray(visits) / limit)
+                demands[name] = self._over_points(np.asarray(visits) / most)
         return demands
 
     @cached_property

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
         balanced_job_bounds,
         bottleneck,
         geometric_bounds,
+        network_bounds,
     )
     from headway.queueing.centres import Method
     from headway.queueing.classes import (
@@ -85,6 +86,7 @@ __all__ = [
     "interactive_response_time",
     "knee_population",
     "littles_law",
+    "network_bounds",
     "path_exceedance",
     "path_percentile",
     "response_time_percentile",
@@ -110,6 +112,7 @@ __getattr__ = lazy_names(
             "balanced_job_bounds",
             "bottleneck",
             "geometric_bounds",
+            "network_bounds",
         ),
         "centres": ("Method",),
         "classes": (

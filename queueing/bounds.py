@@ -7,6 +7,7 @@ asymptotic ones are for single servers (and delays, which belong to the think ti
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ import numpy as np
 from headway.errors import GraphError, InvalidParameter
 from headway.kinds import FloatArray, check_count, check_not_negative, check_positive, plain
 from headway.queueing.laws import interactive_response_time, knee_population
+from headway.queueing.stations import Station
 
 
 @dataclass(frozen=True)
@@ -153,6 +155,61 @@ def geometric_bounds(demands: Sequence[Any], population: Any, think_time: Any = 
         jobs,
         think,
     )
+
+
+def network_bounds(
+    stations: Sequence[Station], visits: Sequence[Any], population: Any, think_time: Any = 0.0
+) -> dict[str, Bounds]:
+    """Bounds on a closed network of stations, by method.
+
+    Asymptotic ones for every kind, by the rates that occur with N jobs: X is at most the
+    fastest rate over V, and a visit takes no less than the shortest, no more than the longest
+    mean time. Balanced job and geometric ones where all that is no delay is single servers.
+
+    Parameters
+    ----------
+    stations, visits
+        Stations, and the mean visits of a job to each.
+    population, think_time
+        Jobs N, 1 or more, and Z [s].
+
+    Returns
+    -------
+    Bounds by name; none where no station limits the throughput.
+
+    Raises
+    ------
+    GraphError, InvalidParameter
+        For no station, or numbers outside their domain.
+
+    Examples
+    --------
+    >>> from headway.queueing import MM1, LoadDependent
+    >>> pool, cpu = LoadDependent((1.0, 5.0, 1.0)), MM1(0.01)
+    >>> round(network_bounds([pool, cpu], [1, 1], population=2)["asymptotic"].throughput_upper, 9)
+    4.878048780
+    """
+    queues = [
+        (station, np.asarray(v, float))
+        for station, v in zip(stations, visits, strict=True)
+        if station.can.limits and np.any(v / np.asarray(station.fastest(population)) > 0)
+    ]
+    if not queues:
+        return {}
+    others = [v * np.asarray(s.service_time) for s, v in zip(stations, visits, strict=True)
+              if not s.can.limits]  # fmt: skip
+    think: Any = think_time + sum(others)
+    stays = [(v * least, v * most) for s, v in queues for least, most in [s.stay(population)]]
+    demand, jobs, still = _read([least for least, _ in stays], population, think)
+    limits = [v / np.asarray(station.fastest(population)) for station, v in queues]
+    lower = jobs / (still + sum(most for _, most in stays))
+    upper = np.minimum(1 / reduce(np.maximum, limits), jobs / (still + demand.sum(axis=0)))
+    found = {"asymptotic": _bounds(lower, upper, jobs, still)}
+    if all(np.allclose(most, least * jobs, rtol=1e-12) for least, most in stays):
+        demands = [least for least, _ in stays]
+        found["balanced job"] = balanced_job_bounds(demands, population, think)
+        found["geometric"] = geometric_bounds(demands, population, think)
+    return found
 
 
 def _balanced_upper(demand: Any, jobs: Any, think: Any) -> Any:

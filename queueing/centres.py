@@ -56,11 +56,6 @@ class Centre:
     queues: FloatArray
     speeds: FloatArray
 
-    @property
-    def servers(self) -> FloatArray:
-        """Servers in use at saturation, shape (points,)."""
-        return np.asarray(self.speeds[-1]) if self.kind is ServiceKind.VARYING else self.queues
-
 
 def spread(values: Any, points: int) -> FloatArray:
     """Lay a number, or a number for each operating point, out as a row of points.

@@ -9,7 +9,6 @@ import numpy as np
 from headway.errors import GraphError
 from headway.kinds import FloatArray, check_not_negative, plain
 from headway.queueing.centres import (
-    Centre,
     Method,
     check_network,
     check_population,
@@ -107,7 +106,8 @@ def solve_closed(
     centres = read_centres(stations, demand, shape)
     used = choose(Method(method), centres, jobs)
     rate, queue = SOLVERS[used](centres, think, jobs)
-    answers = _solution(centres, visited, times, jobs, rate, queue)
+    speeds = rows([station.speedup(population) for station in stations], shape)
+    answers = _solution(speeds, visited, times, jobs, rate, queue)
     shaped = {k: plain(v.reshape((*v.shape[:-1], *shape))) for k, v in answers.items()}
     return ClosedSolution(method=used, approximation=note(used, centres), **shaped)
 
@@ -118,7 +118,7 @@ def _check_demand(demand: FloatArray, think: FloatArray) -> None:
 
 
 def _solution(
-    centres: Sequence[Centre],
+    speeds: FloatArray,
     visits: FloatArray,
     times: FloatArray,
     jobs: FloatArray,
@@ -130,11 +130,10 @@ def _solution(
     some = through > 0
     per_visit = np.where(some, queue / np.where(some, through, 1.0), times)
     residence = np.where(jobs > 0, visits * per_visit, 0.0)
-    servers = np.array([c.servers for c in centres])
     return {
         "throughput": rate,
         "response_time": residence.sum(axis=0),
-        "utilisation": through * times / servers,
+        "utilisation": through * times / speeds,
         "station_response_time": per_visit,
         "residence_time": residence,
         "queue_length": queue,

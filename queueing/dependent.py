@@ -1,6 +1,6 @@
 """Stations whose speed depends on how many are there, and separate queues side by side."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -69,6 +69,31 @@ class LoadDependent(Station):
     def capacity(self) -> Any:
         """Largest arrival rate it can serve: the last rate [1/s]."""
         return self._rates()[-1]
+
+    def fastest(self, population: Quantity) -> Any:
+        """Largest of the rates that occur with N jobs at most [1/s]."""
+        return self._over_numbers(np.maximum, population, lambda _, rate: rate)
+
+    def speedup(self, population: Quantity) -> Any:
+        """Largest of the rates that occur with N jobs at most, over the first."""
+        return self.fastest(population) / self._rates()[0]
+
+    def stay(self, population: Any) -> tuple[Any, Any]:
+        """Least and largest of n / rate_n for the numbers n that occur, 1 to N [s]."""
+        beyond = np.maximum(population, 1) / self._rates()[-1]  # as the last rate holds on
+        longest = self._over_numbers(np.maximum, population, lambda n, rate: n / rate)
+        occurs = np.asarray(population) >= len(self.rates)
+        worst = np.where(occurs, np.maximum(longest, beyond), longest)
+        return self._over_numbers(np.minimum, population, lambda n, rate: n / rate), plain(worst)
+
+    def _over_numbers(self, pick: Any, population: Any, value: Callable[[int, Any], Any]) -> Any:
+        """Fold a value of each n and its rate over the numbers that occur; of n = 1 always."""
+        found: Any = None
+        for n, rate in enumerate(self._rates(), start=1):
+            each = value(n, rate)
+            occurs = np.asarray(population) >= n
+            found = each if found is None else np.where(occurs, pick(found, each), found)
+        return plain(found)
 
     def utilisation(self, arrival_rate: Quantity) -> Any:
         """Share of its lasting speed in use: arrival rate over last rate; 1 means overload."""

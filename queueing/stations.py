@@ -48,6 +48,19 @@ class Station(ABC):
         """Largest arrival rate it can serve: m / S [1/s]."""
         return saturation_throughput(number("service_time", self.service_time), self.count)
 
+    def fastest(self, population: Quantity) -> Any:  # noqa: ARG002 - for kinds it counts for
+        """Largest rate at which it serves with N jobs at most: that at saturation [1/s]."""
+        return self.capacity
+
+    def speedup(self, population: Quantity) -> Any:  # noqa: ARG002 - for kinds it counts for
+        """How much faster than alone it gets, as N jobs come together: by its servers, m."""
+        return self.count
+
+    def stay(self, population: Any) -> tuple[Any, Any]:
+        """Least and largest mean time of a visit among N jobs: S, and S (1 + (N - 1) / m) [s]."""
+        service_time: Any = number("service_time", self.service_time)
+        return service_time, service_time * (1 + (population - 1) / self.count)
+
     def utilisation(self, arrival_rate: Quantity) -> Any:
         """Share of its servers that is busy: U = lambda S / m; 1 or more means overload."""
         return utilisation_law(arrival_rate, number("service_time", self.service_time), self.count)
@@ -170,6 +183,14 @@ class Delay(Station):
     def capacity(self) -> Any:
         """Infinite: there is always another server."""
         return np.inf
+
+    def speedup(self, population: Quantity) -> Any:  # noqa: ARG002 - whoever comes is served
+        """Without end: there is always another server."""
+        return np.inf
+
+    def stay(self, population: Any) -> tuple[Any, Any]:  # noqa: ARG002 - nobody waits
+        """S and S: nobody waits for anybody [s]."""
+        return self.service_time, self.service_time
 
     def utilisation(self, arrival_rate: Quantity) -> Any:
         """Zero: of infinitely many servers a finite number is busy."""
