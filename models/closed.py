@@ -1,21 +1,27 @@
 """The same graph closed: a population circulates, and waits between answer and next request."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from headway.errors import InvalidParameter
+from headway.errors import GraphError, InvalidParameter
 from headway.kinds import FloatArray
 from headway.models.roots import first_crossing
 from headway.models.saturation import depends_on_load
 from headway.queueing.bounds import Bounds, network_bounds
 from headway.queueing.centres import Method
 from headway.queueing.closed import ClosedSolution, solve_closed
+from headway.queueing.stations import Delay
 
 if TYPE_CHECKING:
+    from headway.models.graph import ModelGraph
     from headway.models.model import Model
     from headway.models.solution import Solution
+
+LOADS = ("throughput", "arrival_rate")
+"""What formulas call the rate at which jobs come and go."""
 
 AGREEMENT = 1e-9
 """How well assumed and resulting throughput have to agree, relative."""
@@ -48,19 +54,13 @@ def closed_values(model: "Model", method: str, shape: tuple[int, ...]) -> dict[s
     """
     circulate = _circulation(model, Method(method))
     rate: Any = 1.0
-    if depends_on_load(model.graph):
+    if depends_on_load(model.graph) or _beyond_depends_on_load(model.graph):
         rate = _consistent_throughput(circulate, shape, model.inputs["population"])
-    solution = circulate(rate)
+    solution, beyond = circulate(rate)
     values = {**model.inputs, "throughput": solution.throughput}
     values["arrival_rate"] = solution.throughput
-    values["response_time"] = solution.response_time
-    for position, name in enumerate(model.graph.stations):
-        values[f"{name}.arrival_rate"] = solution.station_throughput[position]
-        values[f"{name}.throughput"] = solution.station_throughput[position]
-        values[f"{name}.utilisation"] = solution.utilisation[position]
-        values[f"{name}.response_time"] = solution.station_response_time[position]
-        values[f"{name}.residence_time"] = solution.residence_time[position]
-        values[f"{name}.queue_length"] = solution.queue_length[position]
+    values["response_time"] = solution.response_time + beyond
+    values |= _station_values(model.graph, solution)
     targets = [
         *model.graph.outputs,
         *(f"station {name}" for name in model.graph.stations),
@@ -70,23 +70,89 @@ def closed_values(model: "Model", method: str, shape: tuple[int, ...]) -> dict[s
     return values | {"method": solution.method.value, "approximation": solution.approximation}
 
 
-def _circulation(model: "Model", method: Method) -> Callable[[Any], ClosedSolution]:
+Circulation = Callable[[Any], tuple[ClosedSolution, Any]]
+"""From an assumed throughput to the solution, and a job's time beyond its stations [s]."""
+
+
+_PARTS = {
+    "arrival_rate": "station_throughput",
+    "throughput": "station_throughput",
+    "utilisation": "utilisation",
+    "response_time": "station_response_time",
+    "residence_time": "residence_time",
+    "queue_length": "queue_length",
+}  # of a station, by what the closed solution calls it
+
+
+def _station_values(graph: "ModelGraph", solution: ClosedSolution) -> dict[str, Any]:
+    return {
+        f"{name}.{part}": getattr(solution, attribute)[position]
+        for position, name in enumerate(graph.stations)
+        for part, attribute in _PARTS.items()
+    }
+
+
+def _beyond_depends_on_load(graph: "ModelGraph") -> bool:
+    """Whether a response time that a formula gives uses the throughput beside its stations'."""
+    if "response_time" not in graph.outputs:
+        return False
+    known = [f"{name}.{part}" for name in graph.stations for part in _PARTS]
+    return not graph.plan.needed(["response_time"], known).isdisjoint(LOADS)
+
+
+def _circulation(model: "Model", method: Method) -> Circulation:
     """Give the closed solution as a function of the throughput that its parts assume."""
     graph, inputs = model.graph, model.inputs
     targets = ["visits", *(f"station {name}" for name in graph.stations)]
 
-    def circulate(throughput: Any) -> ClosedSolution:
-        given = {**inputs, "throughput": throughput, "arrival_rate": throughput}
+    def circulate(throughput: Any) -> tuple[ClosedSolution, Any]:
+        given = {**inputs, **dict.fromkeys(LOADS, throughput)}
         values = graph.plan.run(given, targets)
         stations = [values[f"station {name}"] for name in graph.stations]
         visits = [values["visits"][name] for name in graph.stations]
-        return solve_closed(stations, visits, inputs["population"], inputs["think_time"], method)
+        solve = partial(solve_closed, stations, visits, inputs["population"], method=method)
+        if "response_time" not in graph.outputs:
+            return solve(inputs["think_time"]), 0.0
+        beyond = _beyond(model, throughput, _unhindered(graph, values, throughput))
+        if np.all(beyond >= 0):
+            solution = solve(inputs["think_time"] + beyond)
+            again = _beyond(model, throughput, _station_values(graph, solution))
+            if np.allclose(again, beyond, rtol=AGREEMENT, atol=0):
+                return solution, beyond
+        raise _not_known_where(model)
 
     return circulate
 
 
+def _unhindered(graph: "ModelGraph", values: Mapping[str, Any], rate: Any) -> dict[str, Any]:
+    """Numbers of stations at which nobody waits."""
+    found: dict[str, Any] = {}
+    for name in graph.stations:
+        visits, time = values["visits"][name], values[f"station {name}"].service_time
+        each = (visits * rate, visits * rate, rate * 0, time, visits * time, rate * 0)
+        found |= {f"{name}.{part}": value for part, value in zip(_PARTS, each, strict=True)}
+    return found
+
+
+def _beyond(model: "Model", throughput: Any, stations: Mapping[str, Any]) -> Any:
+    """What a formula for the response time adds to the time at stations [s]."""
+    graph = model.graph
+    given = {**model.inputs, **dict.fromkeys(LOADS, throughput), **stations}
+    total = graph.plan.run(given, ["response_time"])["response_time"]
+    more = np.asarray(total - sum(stations[f"{n}.residence_time"] for n in graph.stations), float)
+    return np.where(np.abs(more) <= AGREEMENT * np.abs(total), 0.0, more)
+
+
+def _not_known_where(model: "Model") -> GraphError:
+    """Refuse a response time that is no sum of the time at stations and of a time beside it."""
+    return GraphError(
+        f"{model.name} cannot be closed: its formula for response_time is not the time at its "
+        "stations and some time beside it, so where its jobs are is not known"
+    )
+
+
 def _consistent_throughput(
-    circulate: Callable[[Any], ClosedSolution], shape: tuple[int, ...], population: Any
+    circulate: Circulation, shape: tuple[int, ...], population: Any
 ) -> FloatArray:
     """Find the smallest throughput that the network gives back when it is assumed.
 
@@ -96,7 +162,7 @@ def _consistent_throughput(
     nobody = np.broadcast_to(np.asarray(population) == 0, shape)
 
     def share(rate: FloatArray) -> FloatArray:
-        given_back = np.asarray(circulate(rate).throughput, float)
+        given_back = np.asarray(circulate(rate)[0].throughput, float)
         return np.where(nobody, rate, rate / np.where(given_back > 0, given_back, np.inf))
 
     rate = first_crossing(share, shape)
@@ -117,4 +183,6 @@ def bounds(solution: "Solution") -> dict[str, Bounds]:
         return {}
     stations = [solution.values[f"station {name}"] for name in solution.stations]
     visits = [solution.values["visits"][name] for name in solution.stations]
+    if np.any(np.asarray(solution.beyond_stations) > 0):
+        stations, visits = [*stations, Delay(solution.beyond_stations)], [*visits, 1.0]
     return network_bounds(stations, visits, inputs["population"], inputs["think_time"])

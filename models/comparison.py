@@ -1,6 +1,5 @@
 """A model held against measurements: errors point by point, and what they sum up to."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -10,21 +9,15 @@ from numpy.typing import NDArray
 
 from headway.errors import MeasurementError
 from headway.kinds import FloatArray
+from headway.models.columns import axes, is_rate
+from headway.models.matching import Match, match
 from headway.models.measurements import Measurements, Observed
 from headway.models.model import Model
-from headway.models.names import nearest
 from headway.models.regression import FEWEST_POINTS, r_squared
-from headway.models.signatures.sfs import (
-    ALL,
-    RESPONSE_NAMES,
-    THROUGHPUT_NAMES,
-    Range,
-    SfsSignature,
-    sfs_signature,
-)
+from headway.models.signatures.sfs import ALL, Range, SfsSignature, sfs_signature
 from headway.models.solution import Solution
 from headway.models.tables import Shown, Table
-from headway.models.units import compatible, unit
+from headway.models.units import Unit
 
 
 @dataclass(frozen=True)
@@ -41,6 +34,8 @@ class Comparison(Shown):
         The columns of the data it was held against.
     within
         Range of load that errors, lines and signatures are summed up over.
+    percent
+        The percentage, where percentiles of the response time were measured.
     """
 
     solution: Solution
@@ -48,6 +43,7 @@ class Comparison(Shown):
     load: Observed
     measured: Observed
     within: Range
+    percent: float | None = None
 
     def __repr__(self) -> str:
         worst = self.summary["max_relative_error"]
@@ -60,12 +56,29 @@ class Comparison(Shown):
         """The model at the measured points."""
         return self.solution.model
 
+    @property
+    def axes(self) -> str:
+        """Which columns were compared: ``y = response_ms, x = throughput_ops_s``."""
+        return axes(self.load, self.measured)
+
+    @property
+    def rate_unit(self) -> Unit:
+        """The unit that throughput was measured in, where it was, else the model's."""
+        for column in (self.load, self.measured):
+            if is_rate(column):
+                return column.unit
+        return self.model.meaning("throughput").unit
+
     @cached_property
     def load_parameter(self) -> str | None:
         """The parameter that the load sets; None where a closed network paces itself to it."""
         loads, inputs = self.load.values, self.model.inputs
         swept = (name for name, value in inputs.items() if np.ndim(value))
         return next((name for name in swept if np.array_equal(inputs[name], loads)), None)
+
+    def solved(self, model: Model) -> Solution:
+        """The same question put to a model at other points."""
+        return _with_percentile(model.solve(), self.percent)
 
     @cached_property
     def predicted(self) -> FloatArray:
@@ -104,7 +117,8 @@ class Comparison(Shown):
         """SFS signatures of both, where response time was measured over enough loads."""
         inside = self.in_range & np.isfinite(self.predicted)
         loads = self.load.values
-        if self.output != "response_time" or np.unique(loads[inside]).size < FEWEST_POINTS:
+        curved = self.output == "response_time" and is_rate(self.load)
+        if not curved or np.unique(loads[inside]).size < FEWEST_POINTS:
             return {}
         sustained = np.isfinite(self.predicted)
         return {
@@ -138,52 +152,13 @@ class Comparison(Shown):
         return strict_json(comparison_document(self))
 
     def to_csv(self) -> str:
-        """A CSV row a point."""
-        from headway.models.comparison_tables import point_table
+        """A CSV row a point, with the columns that it comes from."""
+        from headway.models.comparison_tables import comparison_csv
 
-        return point_table(self).to_csv()
+        return comparison_csv(self)
 
 
 SUMMARY = ("rms_relative_error", "max_relative_error", "median_relative_error", "r_squared")
-
-
-@dataclass(frozen=True)
-class Match:
-    """Which columns of a table set which parameters, and which one measures an output.
-
-    Parameters
-    ----------
-    output
-        The output that was measured.
-    inputs
-        SI values by parameter, an entry a complete row.
-    load, measured
-        The columns of the load and of the output, complete rows only.
-    """
-
-    output: str
-    inputs: Mapping[str, FloatArray]
-    load: Observed
-    measured: Observed
-
-
-def match(
-    model: Model, measurements: Measurements, x: str | None = None, y: str | None = None
-) -> Match:
-    """Find what a table measures of a model; see `compare` for arguments and errors."""
-    output, measured = _measured_output(model, measurements, y)
-    settings = _settings(model, measurements, x, measured)
-    load_name = next(iter(settings))
-    complete = np.isfinite(np.stack([measured.values, *(c.values for c in settings.values())]))
-    keep = np.asarray(complete.all(axis=0))
-    if not keep.any():
-        msg = f"{measurements.source}: no row has {measured.header} and every other column needed"
-        raise MeasurementError(msg)
-    kept = measurements.only(keep)
-    inputs = {name: kept.column(column.header).values for name, column in settings.items()}
-    return Match(
-        output, inputs, kept.column(settings[load_name].header), kept.column(measured.header)
-    )
 
 
 def compare(
@@ -201,90 +176,47 @@ def compare(
         Its remaining parameters have values.
     measurements
         A column for an output (``response_ms``), one for the load (``throughput_ops_s``),
-        and perhaps columns that bear names of parameters.
+        and perhaps columns that bear names of parameters. A population as the load
+        (``clients``) closes an open model.
     x, y
-        Columns for load and output where the usual names are not used.
+        Columns for load and output where titles do not tell them, or another is meant. A
+        column of percentiles is held against that percentile.
     within
         Range of load to sum up over.
 
     Raises
     ------
     MeasurementError
-        For missing columns or units of another dimension, and if no row is complete or none
-        lies in the range.
+        For missing columns, units of another dimension, and statistics that no model
+        predicts, and if no row is complete or none lies in the range.
+    GraphError
+        For percentiles of a model that has none, and for a population where the model cannot
+        be closed.
     """
     found = match(model, measurements, x, y)
     if not within.holds(found.load.values).any():
         msg = f"{measurements.source}: no load lies between {within.low:g} and {within.high:g}"
         raise MeasurementError(msg)
-    solution = _solved(model, found)
-    return Comparison(solution, found.output, found.load, found.measured, within)
+    solution = _solved(found)
+    return Comparison(solution, found.output, found.load, found.measured, within, found.percent)
 
 
-def _solved(model: Model, found: Match) -> Solution:
+def _solved(found: Match) -> Solution:
     """Solve at the measured points; a closed model paces itself to the delivered throughput.
 
     Where the curve bends back nobody thinks longer than the model's think time.
     """
-    if "throughput" not in found.inputs:
-        return model.at(found.inputs).solve()
-    from headway.models.fitting.paced import bent_by_level, paced_solution
+    if "throughput" in found.inputs:
+        from headway.models.fitting.paced import bent_by_level, paced_solution
 
-    rate = found.load.values
-    full = bent_by_level(found.inputs, rate, found.measured.values)
-    settings = {n: v for n, v in found.inputs.items() if n != "throughput"}
-    return paced_solution(model.at(settings), rate, full)
-
-
-def _measured_output(
-    model: Model, measurements: Measurements, y: str | None
-) -> tuple[str, Observed]:
-    """Find the measured column and the output it measures."""
-    outputs = [*model.graph.outputs, *(["response_time"] if model.graph.stations else [])]
-    synonyms = {"response": "response_time"}
-    names = (y,) if y else (*outputs, *RESPONSE_NAMES)
-    column = measurements.column(*names)
-    output = synonyms.get(column.name, column.name)
-    if output not in outputs:
-        output = "response_time" if model.graph.stations else outputs[0]
-    _check_unit(measurements.source, column, model.meaning(output).unit)
-    return output, column
+        rate = found.load.values
+        full = bent_by_level(found.inputs, rate, found.measured.values)
+        settings = {n: v for n, v in found.inputs.items() if n != "throughput"}
+        solution = paced_solution(found.model.at(settings), rate, full)
+    else:
+        solution = found.model.at(found.inputs).solve()
+    return _with_percentile(solution, found.percent)
 
 
-def _settings(
-    model: Model, measurements: Measurements, x: str | None, measured: Observed
-) -> dict[str, Observed]:
-    """Which column sets which parameter; the one that is drawn over comes first."""
-    own = {
-        column.name: column
-        for column in measurements.columns.values()
-        if column.name in model.parameters and column is not measured
-    }
-    first: dict[str, Observed] = {}
-    if "arrival_rate" in model.parameters:
-        first = {"arrival_rate": measurements.column(*((x,) if x else THROUGHPUT_NAMES))}
-    elif x:
-        column = measurements.column(x)
-        if column.name not in model.parameters:
-            msg = f"{measurements.source}: {model.name} has no parameter for column {x}"
-            raise MeasurementError(msg + nearest(column.name, model.parameters))
-        first = {column.name: column}
-    if model.is_closed and not x and not own.keys() & {"population", "think_time"}:
-        first = {"throughput": measurements.column(*THROUGHPUT_NAMES)}
-    settings = first | {name: column for name, column in own.items() if name not in first}
-    if not settings:
-        msg = f"{measurements.source}: no column bears the name of a parameter of {model.name}"
-        raise MeasurementError(msg + nearest("", model.parameters))
-    for name, column in settings.items():
-        wanted = model.parameters[name].unit if name in model.parameters else unit("op/s")
-        _check_unit(measurements.source, column, wanted)
-    return settings
-
-
-def _check_unit(source: str, column: Observed, wanted: Any) -> None:
-    if not compatible(column.unit.dimension, wanted.dimension) or (
-        wanted.text and not column.unit.text
-    ):
-        told = f"is in {column.unit}" if column.unit.text else "has no unit in its name"
-        msg = f"{source}: column {column.header} {told}; it needs one like {wanted or 'a number'}"
-        raise MeasurementError(msg)
+def _with_percentile(solution: Solution, percent: float | None) -> Solution:
+    return solution if percent is None else solution.with_percentile(percent)

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from headway.models.answers import solution_rows
+from headway.models.columns import is_rate
 from headway.models.comparison import Comparison
 from headway.models.signatures.sfs import signature_table, span
 from headway.models.tables import Column, Table
@@ -26,6 +27,14 @@ def point_table(comparison: Comparison) -> Table:
         columns.append(Column("in range", tuple("yes" if k else "" for k in comparison.in_range)))
     preset = f" ({model.preset})" if model.preset else ""
     return Table(f"{model.name}{preset}: {kind}, predicted against measured", tuple(columns))
+
+
+def comparison_csv(comparison: Comparison) -> str:
+    """Every point in SI units, and in each row the columns it comes from."""
+    table, rows = point_table(comparison), len(comparison.load.values)
+    sources = {"x": comparison.load.header, "y": comparison.measured.header}
+    columns = [Column(name, (title,) * rows) for name, title in sources.items()]
+    return Table("", (*table.columns, *columns)).to_csv()
 
 
 def comparison_tables(comparison: Comparison) -> list[Table]:
@@ -58,14 +67,24 @@ def _worst(comparison: Comparison) -> str:
 
 
 def _notes(comparison: Comparison) -> list[str]:
-    notes = []
-    if comparison.output == "response_time":
+    notes = [comparison.axes, *closed_notes(comparison)]
+    if comparison.output == "response_time" and is_rate(comparison.load):
         notes.append(span(comparison.within, comparison.load.values))
     left_out = int(comparison.in_range.sum() - comparison.counted.sum())
     if left_out:
         why = comparison.solution.saturation_message
         notes.append(f"{left_out} points not counted, beyond saturation: {why}")
     return notes
+
+
+def closed_notes(comparison: Comparison) -> list[str]:
+    """Say of a load of jobs that circulate how long they think."""
+    if comparison.load_parameter != "population":
+        return []
+    think = comparison.model.parameters["think_time"]
+    thought = np.unique(np.asarray(think.value, float))
+    shown = think.shown(float(thought[0])) if thought.size == 1 else "as measured, row by row"
+    return [f"closed: solved at the measured {comparison.load.header}; think time {shown}"]
 
 
 def comparison_rows(comparison: Comparison) -> list[dict[str, Any]]:
@@ -98,6 +117,8 @@ def comparison_document(comparison: Comparison) -> dict[str, Any]:
         "model": comparison.model.name,
         "preset": comparison.model.preset,
         "output": comparison.output,
+        "x": comparison.load.header,
+        "y": comparison.measured.header,
         "points": comparison_rows(comparison),
         "summary": comparison.summary,
         "signatures": {name: s.document() for name, s in comparison.signatures.items()},

@@ -142,10 +142,18 @@ class Solution(Shown):
         return demands
 
     @cached_property
+    def beyond_stations(self) -> Number:
+        """What a formula for the response time adds to the time at stations [s]."""
+        if "response_time" not in self.model.graph.outputs:
+            return 0.0
+        inside: Any = sum(np.asarray(self[f"{name}.residence_time"]) for name in self.stations)
+        return self._over_points(np.asarray(self["response_time"]) - inside)
+
+    @cached_property
     def knee_population(self) -> Number:
         """Population from which the bottleneck limits: (Z + sum D) / max D/m."""
         inputs = self.model.network.inputs
-        total: Any = 0.0
+        total: Any = self.beyond_stations
         for name in self.stations:
             time = self.values[f"station {name}"].service_time
             total = total + self.values["visits"][name] * time

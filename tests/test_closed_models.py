@@ -439,3 +439,64 @@ def test_compare_closes_a_model_and_paces_it_to_the_measured_loads():
     assert last["predicted"] == pytest.approx(45 / last["load"], rel=1e-12)
     assert "--think goes with --closed" in refusal(*command, "--think", "1ms")
     assert "population is 0" in refusal(*command, "--closed", "0")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "server-single",
+        "server",
+        "server-pool",
+        "server-contention",
+        "server-cache",
+        "server-batching",
+    ],
+)
+def test_time_that_a_formula_adds_is_in_the_circle_too(name):
+    """The delay of these models is a term of their formula, not a station: jobs are there too."""
+    model = catalogue_model(name).at(delay=2e-3)
+
+    solved = model.solve(population=6, think_time=5e-3)
+
+    # Little's law over the whole circle; where terms use the throughput it is agreed to 1e-9
+    assert solved.throughput * (solved.response_time + 5e-3) == pytest.approx(6, rel=1e-8)
+    # at the throughput that comes out the formula gives the response time that is told
+    values = {"throughput": solved.throughput, "arrival_rate": solved.throughput}
+    parts = {f"{s}.{p}": solved[f"{s}.{p}"] for s in solved.stations
+             for p in ("response_time", "residence_time")}  # fmt: skip
+    given = {**solved.model.inputs, **values, **parts}
+    again = model.graph.plan.run(given, ["response_time"])["response_time"]
+    assert again == pytest.approx(solved.response_time, rel=1e-8)
+
+
+def test_a_delay_in_the_formula_is_a_delay_in_the_network():
+    single = catalogue_model("server-single").at(delay=2e-3, service_time=1e-3)
+    apart = (
+        ModelGraph("apart").declare("delay", "s")
+        .station("network", Delay("delay")).station("node", MM1("s")).route("network", "node")
+    ).at(delay=2e-3, s=1e-3)  # fmt: skip
+
+    jobs = np.arange(1.0, 30.0)
+    found, expected = (m.solve(population=jobs, think_time=0.01) for m in (single, apart))
+
+    np.testing.assert_allclose(found.throughput, expected.throughput, rtol=1e-12)
+    np.testing.assert_allclose(found.response_time, expected.response_time, rtol=1e-12)
+    np.testing.assert_allclose(found.knee_population, expected.knee_population, rtol=1e-12)
+    for method, limits in found.bounds().items():
+        for mine, theirs in zip(
+            vars(limits).values(), vars(expected.bounds()[method]).values(), strict=True
+        ):
+            np.testing.assert_allclose(mine, theirs, rtol=1e-12)
+
+
+def test_a_formula_that_leaves_a_station_out_cannot_be_closed():
+    graph = ModelGraph("g").station("cpu", MM1(0.1)).station("disk", MM1(0.2)).route("cpu", "disk")
+
+    with pytest.raises(GraphError, match="g cannot be closed: its formula for response_time"):
+        graph.output("response_time", "disk.response_time").at().solve(population=5)
+
+
+def test_servers_that_stand_as_one_with_a_share_of_the_visits_cannot_be_closed():
+    """`server` draws one of its equal servers; where the jobs at the others are is not in it."""
+    with pytest.raises(GraphError, match="server cannot be closed"):
+        catalogue_model("server").at(servers=2.0).solve(population=5)

@@ -1,16 +1,21 @@
 """Closed populations: seen in a curve, fitted, and paced."""
 
+import inspect
+
 import numpy as np
 import pytest
 
-from headway.errors import InvalidParameter
+from headway.errors import GraphError, InvalidParameter
 from headway.models import (
     Measurements,
+    ModelGraph,
     catalogue_model,
     fit_model,
 )
 from headway.models.fitting.closed import clients_of
 from headway.models.fitting.paced import bent
+from headway.queueing.abilities import ServiceKind
+from headway.queueing.kinds_of_station import STATIONS, station_kind
 from tests.fit_data import TWO, check_coverage, table
 
 
@@ -83,3 +88,19 @@ def test_pacing_agrees_with_the_solver():
 def test_a_load_of_nothing_cannot_be_paced_to():
     with pytest.raises(InvalidParameter, match="a load of 0 is none"):
         catalogue_model("server-closed").compare(table([0.0, 100.0], [1e-3, 2e-3]))
+
+
+@pytest.mark.parametrize("kind", list(STATIONS))
+def test_each_kind_of_station_says_itself_whether_it_can_be_paced(kind):
+    fields = {"service_time": 1e-3, "servers": 2, "places": 4, "scv": 0.5, "arrival_scv": 1.0,
+              "rates": (1.0, 2.0)}  # fmt: skip
+    station = station_kind(kind)
+    own = {name: fields[name] for name in inspect.signature(station).parameters}
+    model = ModelGraph("g").station("s", station(**own)).at().closed(40)
+
+    if station.can.product_form in (None, ServiceKind.VARYING):
+        with pytest.raises(GraphError, match=f"{kind} cannot be paced; use Delay, MM1, MMm, Par"):
+            model.compare(table([100.0, 200.0], [1e-3, 2e-3]))
+    else:
+        found = model.compare(table([100.0, 200.0], [1e-3, 2e-3]))
+        assert np.isfinite(found.predicted).all()

@@ -67,10 +67,12 @@ def clients(found: Curve, requested: FloatArray | None = None) -> Clients:
     return Clients(back, behind, float(inside.mean()), float(inside.std() / inside.mean()))
 
 
-def clients_of(measurements: Measurements) -> Clients | None:
+def clients_of(
+    measurements: Measurements, x: str | None = None, y: str | None = None
+) -> Clients | None:
     """Look for a closed population in a table; None where it is no curve of response times."""
     try:
-        found = curve(measurements)
+        found = curve(measurements, x, y)
     except MeasurementError:
         return None
     requested = measurements.find(["requested", "offered"])

@@ -14,7 +14,7 @@ import numpy as np
 
 from headway.errors import MeasurementError
 from headway.kinds import FloatArray
-from headway.models.comparison import Comparison, compare, match
+from headway.models.comparison import Comparison, compare
 from headway.models.fitting.identify import (
     Identified,
     at_loads,
@@ -34,6 +34,7 @@ from headway.models.fitting.uncertainty import (
     uncertainty,
 )
 from headway.models.fitting.warnings import warnings_of
+from headway.models.matching import match
 from headway.models.measurements import Measurements
 from headway.models.model import Model
 from headway.models.signatures.sfs import ALL, Range
@@ -265,7 +266,8 @@ def fit_model(
     model
         Values of the free parameters are where the search starts.
     measurements
-        As for `Model.compare`; a closed model takes a curve of throughput too.
+        As for `Model.compare`: a population as the load closes an open model, and a closed
+        model takes a curve of throughput too.
     free
         Names of the parameters to determine.
     x, y, within
@@ -295,8 +297,10 @@ def fit_model(
     >>> round(found.values["s"], 6)
     0.01
     """
-    bounded = _bounded(model, bounds or {})
-    kept = _within(measurements, bounded, x, y, within)
+    asked = match(model, measurements, x, y)
+    x, y = asked.load.header, asked.measured.header
+    bounded = _bounded(asked.model, bounds or {})
+    kept = _within(measurements, x, within)
     solved = problem(bounded, match(bounded, kept, x, y), free, measurements.source, loss)
     found = search(solved, starts)
     values = dict(zip(free, map(float, found.free), strict=True))
@@ -317,15 +321,11 @@ def _bounded(model: Model, bounds: Mapping[str, tuple[float, float]]) -> Model:
     return replace(model, parameters=parameters)
 
 
-def _within(
-    measurements: Measurements, model: Model, x: str | None, y: str | None, within: Range
-) -> Measurements:
+def _within(measurements: Measurements, x: str, within: Range) -> Measurements:
     """Leave out the rows whose load is not in the range."""
     if within == ALL:
         return measurements
-    load = match(model, measurements, x, y).load
-    whole = measurements.column(load.header)
-    inside = within.holds(whole.values)
+    inside = within.holds(measurements.column(x).values)
     if not inside.any():
         low, high = within.low, within.high
         msg = f"{measurements.source}: no load lies between {low:g} and {high:g}"

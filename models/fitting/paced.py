@@ -17,11 +17,14 @@ from headway.kinds import FloatArray
 from headway.models.fitting.evaluate import Evaluator, compiled_forms
 from headway.models.model import Model
 from headway.models.solution import Solution
-from headway.queueing.dependent import Parallel
-from headway.queueing.stations import MM1, Delay, MMm, Station
+from headway.queueing.abilities import ServiceKind
+from headway.queueing.kinds_of_station import STATIONS, station_kind
+from headway.queueing.stations import Station
 
 ALIKE = 0.1
 """How well throughput times response time agrees along a branch that bends back."""
+
+_PACED = (ServiceKind.DELAY, ServiceKind.QUEUE, ServiceKind.PARALLEL)
 
 
 def bent(throughput: FloatArray, response_time: FloatArray) -> Any:
@@ -57,16 +60,18 @@ def bent(throughput: FloatArray, response_time: FloatArray) -> Any:
 
 def _residence(station: Station, visits: Any, throughput: Any, seen: Any) -> tuple[Any, Any]:
     """V R and utilisation; m servers by Seidmann as a delay and one that is m times as fast."""
-    if not isinstance(station, Delay | MM1 | Parallel | MMm):
-        msg = f"{type(station).__name__} cannot be paced; use Delay, MM1, MMm or Parallel"
+    form = station.can.product_form
+    if form not in _PACED:
+        known = ", ".join(n for n in STATIONS if station_kind(n).can.product_form in _PACED)
+        msg = f"{type(station).__name__} cannot be paced; use {known}"
         raise GraphError(msg)
     time: Any = station.service_time
-    if isinstance(station, Delay):
+    if form is ServiceKind.DELAY:
         return visits * time, throughput * 0
     servers: Any = station.count
     busy = visits * time * throughput / servers * seen
     stretched = visits * time / (1 - busy)
-    if isinstance(station, MMm):
+    if form is ServiceKind.QUEUE:
         return visits * time * (servers - 1) / servers + stretched / servers, busy
     return stretched, busy
 
@@ -124,6 +129,8 @@ def _limit_slope(name: str, rate: FloatArray) -> FloatArray:
 
 def _forms(model: Model) -> tuple[Any, list[Any]]:
     """Response time at a throughput, and the share of each station that is in use."""
+    from sympy import sympify
+
     from headway.models.symbolic import symbol
 
     graph = model.graph
@@ -135,7 +142,7 @@ def _forms(model: Model) -> tuple[Any, list[Any]]:
         _residence(found[f"station {name}"], found["visits"][name], rate, (jobs - 1) / jobs)
         for name in graph.stations
     ]
-    return sum(time for time, _ in parts), [busy for _, busy in parts]
+    return sympify(sum(time for time, _ in parts)), [sympify(busy) for _, busy in parts]
 
 
 def paced_solution(model: Model, rate: FloatArray, full: Any) -> Solution:

@@ -10,11 +10,11 @@ import numpy as np
 
 from headway.errors import InvalidParameter, MeasurementError, UnknownParameter
 from headway.kinds import FloatArray
-from headway.models.comparison import Match
 from headway.models.counts import counts
 from headway.models.fitting.evaluate import Evaluator, evaluator
 from headway.models.fitting.loss import Loss
 from headway.models.fitting.paced import bent_by_level, paced_evaluator
+from headway.models.matching import Match
 from headway.models.measurements import Observed
 from headway.models.model import Model
 from headway.models.names import nearest
@@ -198,6 +198,8 @@ def problem(
         evaluate = paced_evaluator(at_points, rate, full, tuple(free))
     else:
         at_points = model.at(found.inputs)
+        if model.is_closed:
+            at_points.solve()  # what cannot be closed says why
         evaluate = evaluator(at_points, found.output, free, whole)
     scales = tuple(_scale(model, name) for name in free)
     used = np.ones(measured.shape, bool)
@@ -235,6 +237,11 @@ def _check_span(column: Observed, source: str, widest: float) -> None:
 
 
 def _check_points(found: Match, free: int, source: str) -> None:
+    if found.percent is not None:
+        msg = (
+            f"{source}: {found.measured.header} holds percentiles; a fit is of means: --y names one"
+        )
+        raise MeasurementError(msg)
     measured = found.measured.values
     different = np.unique(np.stack([*found.inputs.values()]), axis=1).shape[1]
     if not (measured > 0).all():
@@ -246,7 +253,8 @@ def _check_points(found: Match, free: int, source: str) -> None:
     if different < 2:
         msg = f"{source}: all points are at one load; a fit needs different ones"
         raise MeasurementError(msg)
-    if not (found.load.values > 0).all() and found.load.name in ("throughput", "arrival_rate"):
+    driven = next(iter(found.inputs)) in ("throughput", "arrival_rate", "population")
+    if driven and not (found.load.values > 0).all():
         msg = f"{source}: {found.load.header} holds a load of 0, at which nothing can be measured"
         raise MeasurementError(msg)
     _check_span(found.measured, source, _WIDEST)

@@ -14,10 +14,12 @@ import numpy as np
 
 from headway.errors import HeadwayError, MeasurementError
 from headway.kinds import FloatArray
+from headway.models.columns import is_population, is_rate, load_column
 from headway.models.fitting.closed import clients_of
 from headway.models.fitting.fit import Fit, fit_model
 from headway.models.fitting.loss import Loss
 from headway.models.fitting.uncertainty import student
+from headway.models.matching import match
 from headway.models.measurements import Measurements
 from headway.models.model import Model
 from headway.models.regression import FEWEST_POINTS, regression_line
@@ -36,6 +38,7 @@ CLEARLY = 0.8
 
 _VAGUE = 100.0  # times a value: an interval that reaches so far says nothing
 _STEP = 1e-5  # relative step of a difference
+_INSTANT = 1e-9  # seconds: less than any response time
 _SPARE = 2  # points more than free parameters that a form needs
 
 
@@ -66,6 +69,16 @@ FORMS = (
     Form("server-closed", ("delay", "service_time", "servers", "population"), closed=True),
 )
 """What is tried, simplest first; the closed form only where the curve shows a population."""
+
+OPEN = tuple(form for form in FORMS if not form.closed)
+"""What is tried where nothing shows a population."""
+
+CIRCULATING = (
+    Form("server-single", ("delay", "service_time")),
+    Form("server-closed", ("delay", "service_time", "servers")),
+    Form("server-pool", ("delay", "service_time", "servers")),
+)
+"""What is tried where the load is a population: those whose closed network is exact."""
 
 
 @dataclass(frozen=True)
@@ -160,7 +173,7 @@ def fit_server(
     Parameters
     ----------
     measurements
-        A curve of response time against throughput.
+        A curve of response time against throughput, or of either against a population.
     x, y, within, loss
         As for `headway.models.fitting.fit.fit_model`.
 
@@ -177,22 +190,63 @@ def fit_server(
     >>> found.form.model, round(found.best.values["service_time"], 6)
     ('server-single', 0.001)
     """
-    found = curve(measurements, x, y)
-    rate, time = found.load.values, found.response_time.values
-    inside = within.holds(rate)
-    seen = clients_of(measurements)
-    closed = seen is not None and seen.closed
+    seen = _seen(measurements, x, y)
+    inside = within.holds(seen.load)
     fits: list[tuple[Form, Fit]] = []
     refused: HeadwayError | None = None
-    for form in forms_for(int(inside.sum()), closed):
+    for form in forms_for(int(inside.sum()), seen.forms):
         try:
-            model = started(form, rate[inside], time[inside])
-            fits.append((form, fit_model(model, measurements, form.free, x, y, within, loss=loss)))
+            model = started(form, seen.rate[inside], seen.time[inside])
+            model = model if seen.think_time is None else model.closed(1, seen.think_time)
+            found = fit_model(model, measurements, form.free, *seen.columns, within, loss=loss)
+            fits.append((form, found))
         except HeadwayError as error:
             refused = refused or error
     if not fits:
         raise refused or _too_few(measurements, int(inside.sum()))
     return ServerFit(tuple(ranked(fits)))
+
+
+@dataclass(frozen=True)
+class _Seen:
+    """A curve as the forms need it: one pair of columns for all, rates and times to start from.
+
+    The think time is that of a population that is the load, and None of an open curve.
+    """
+
+    columns: tuple[str, str]
+    load: FloatArray
+    rate: FloatArray
+    time: FloatArray
+    forms: Sequence[Form]
+    think_time: float | None = None
+
+
+def _seen(measurements: Measurements, x: str | None, y: str | None) -> _Seen:
+    """Choose the columns, once for all forms."""
+    if is_population(load_column(measurements, x)):
+        return _circulating(measurements, x, y)
+    found = curve(measurements, x, y)
+    columns = (found.load.header, found.response_time.header)
+    seen = clients_of(measurements, *columns)
+    closed = seen is not None and seen.closed
+    forms = FORMS if closed else OPEN
+    load = found.load.values
+    return _Seen(columns, load, load, found.response_time.values, forms)
+
+
+def _circulating(measurements: Measurements, x: str | None, y: str | None) -> _Seen:
+    """A closed test: rates follow from times, or times from rates, by Little's law."""
+    found = match(catalogue_model("server-single"), measurements, x, y)
+    jobs, measured = found.load.values, found.measured.values
+    think = float(np.mean(found.model.inputs["think_time"]))
+    with np.errstate(divide="ignore"):
+        if found.output == "throughput":
+            rate, time = measured, jobs / measured - think
+        else:
+            rate, time = jobs / (measured + think), measured
+    columns = (found.load.header, found.measured.header)
+    return _Seen(columns, jobs, rate, np.maximum(time, _INSTANT), CIRCULATING, think)
 
 
 def _too_few(measurements: Measurements, points: int) -> MeasurementError:
@@ -203,7 +257,7 @@ def _too_few(measurements: Measurements, points: int) -> MeasurementError:
     )
 
 
-def forms_for(points: int, closed: bool = False) -> list[Form]:  # noqa: FBT001, FBT002 - a fact, not a mode
+def forms_for(points: int, forms: Sequence[Form] = OPEN) -> list[Form]:
     """The forms that so many points can carry.
 
     Examples
@@ -211,7 +265,7 @@ def forms_for(points: int, closed: bool = False) -> list[Form]:  # noqa: FBT001,
     >>> [form.name for form in forms_for(4)]
     ['server-single', 'server (no delay)']
     """
-    return [f for f in FORMS if len(f.free) + _SPARE <= points and (closed or not f.closed)]
+    return [form for form in forms if len(form.free) + _SPARE <= points]
 
 
 def started(form: Form, rate: FloatArray, time: FloatArray) -> Model:
@@ -254,9 +308,10 @@ def ranked(fits: Sequence[tuple[Form, Fit]]) -> list[tuple[Form, Fit]]:
 
 def _told(fit: Fit) -> list[Told]:
     """Quantities of the fitted form with intervals by linear propagation of logarithms."""
+    slope: Quantified = lambda v: _slope(fit, v)  # noqa: E731 - one of a list of the like
     wanted: list[tuple[str, str, Quantified]] = [
-        ("base response time", "ms", lambda v: float(_predicted(fit, v)[0])),
-        ("slope", "us*s/op", lambda v: _slope(fit, v)),
+        ("base response time", "ms", lambda v: _base(fit, v)),
+        *([("slope", "us*s/op", slope)] if is_rate(fit.comparison.load) else []),
         ("saturation throughput", "op/s", lambda v: _saturation(fit, v)),
         *((words, unit, of) for name, words, unit, of in _DIRECT if name in fit.values),
     ]
@@ -279,6 +334,15 @@ def _half_missing(values: dict[str, float]) -> float:
 def _predicted(fit: Fit, values: dict[str, float]) -> FloatArray:
     order = np.argsort(fit.comparison.load.values, kind="stable")
     return fit.problem.predict(np.array([values[name] for name in fit.free]))[order]
+
+
+def _base(fit: Fit, values: dict[str, float]) -> float:
+    """Response time at the least load; from a throughput of jobs that circulate, N/X - Z."""
+    first = float(_predicted(fit, values)[0])
+    if fit.comparison.output != "throughput":
+        return first
+    jobs = float(fit.comparison.load.values.min())
+    return jobs / first - float(np.min(np.asarray(fit.model.inputs["think_time"])))
 
 
 def _slope(fit: Fit, values: dict[str, float]) -> float:

@@ -27,7 +27,8 @@ def _choice_table(found: ServerFit) -> Table:
     best, others = found.form.name, [form.name for form, _ in found.candidates[1:3]]
     runners = f"; runners-up: {', '.join(others)}" if others else ""
     note = f"chosen: {best}, by AICc and by how it predicts left-out points{runners}"
-    return Table(f"{found.best.measurements.source}: forms of a server", tuple(columns), (note,))
+    said = (found.best.comparison.axes, note)
+    return Table(f"{found.best.measurements.source}: forms of a server", tuple(columns), said)
 
 
 def _candidate_cells(form: Form, fit: Fit) -> tuple[str, ...]:
@@ -135,11 +136,11 @@ class SideBySide(Shown):
     def to_csv(self) -> str:
         """A CSV row a server and quantity, in SI."""
         cells = [
-            (server.best.measurements.source, t.name, t.value, t.low, t.high)
+            (server.best.measurements.source, t.name, t.value, t.low, t.high, *_columns(server))
             for server in self.common_fits()
             for t in server.told
         ]
-        titles = ("server", "quantity", "value", "low", "high")
+        titles = ("server", "quantity", "value", "low", "high", "x", "y")
         pairs = zip(titles, zip(*cells, strict=True), strict=True)
         return Table("", tuple(Column(title, column) for title, column in pairs)).to_csv()
 
@@ -148,6 +149,12 @@ class SideBySide(Shown):
         from headway.models.plotting.fits import servers_figure
 
         return servers_figure([server.best for server in self.servers])
+
+
+def _columns(server: ServerFit) -> tuple[str, str]:
+    """Titles of the columns of load and output."""
+    comparison = server.best.comparison
+    return comparison.load.header, comparison.measured.header
 
 
 def _winners_table(servers: Sequence[ServerFit]) -> Table:
@@ -170,6 +177,12 @@ def _winners_table(servers: Sequence[ServerFit]) -> Table:
         f"median RMS error {np.median(errors):.2%}, "
         f"{sum(error <= 0.1 for error in errors)} of {len(errors)} within 10 %"
     ]
+    said = {s.best.comparison.axes for s in servers}
+    notes += (
+        sorted(said)
+        if len(said) == 1
+        else [f"{_name(s)}: {s.best.comparison.axes}" for s in servers]
+    )
     if len(servers) <= MOST_COLUMNS:
         notes += [f"{_name(s)}: {text}" for s in servers for text in s.best.warnings]
     return Table("servers, each by the form that suits it best", columns, tuple(notes))

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from headway import __version__
+from headway.models.comparison_tables import closed_notes
 from headway.models.fitting.fit import Fit
 from headway.models.model import Model
 from headway.models.parameters import Parameter
@@ -31,7 +32,8 @@ def _parameter_table(fit: Fit) -> Table:
     columns = [
         Column(t, tuple(cells)) for t, cells in zip(titles, zip(*rows, strict=True), strict=True)
     ]
-    notes = (*derivation(fit), *(f"warning: {text}" for text in fit.warnings))
+    said = (fit.comparison.axes, *closed_notes(fit.comparison), *derivation(fit))
+    notes = (*said, *(f"warning: {text}" for text in fit.warnings))
     preset = f" ({fit.model.preset})" if fit.model.preset else ""
     title = f"{fit.model.name}{preset}: fitted to {fit.measurements.source}"
     return Table(title, tuple(columns), notes)
@@ -119,7 +121,7 @@ def _bottleneck(fit: Fit, peak: int) -> str:
     solution = fit.comparison.solution
     name = str(np.ravel(solution.bottleneck)[peak])
     busy = _at(solution[f"{name}.utilisation"], solution, peak)
-    unit = fit.comparison.load.unit
+    unit = fit.comparison.rate_unit
     saturation = _at(solution.saturation_throughput, solution, peak)
     if not math.isfinite(saturation):
         return "no station saturates in this model"
@@ -200,6 +202,8 @@ def fit_document(fit: Fit) -> dict[str, Any]:
         "model": fit.model.name,
         "preset": fit.model.preset,
         "data": fit.measurements.source,
+        "x": fit.comparison.load.header,
+        "y": fit.comparison.measured.header,
         "parameters": parameter_document(fit),
         "correlations": {
             name: dict(zip(fit.free, map(float, row), strict=True))
@@ -235,6 +239,8 @@ def fit_csv(fit: Fit) -> str:
         Column("initial", tuple(row["initial"] for row in rows)),
         Column("identifiable", tuple("yes" if row["identifiable"] else "no" for row in rows)),
         Column("unit", tuple(dimensions)),
+        Column("x", (fit.comparison.load.header,) * len(rows)),
+        Column("y", (fit.comparison.measured.header,) * len(rows)),
     )
     return Table("", columns).to_csv()
 

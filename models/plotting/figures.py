@@ -20,6 +20,7 @@ from headway.models.plotting.pieces import (
     MODELLED,
     QUIET,
     axis_label,
+    column_label,
     draw_curve,
     draw_points,
     draw_residuals,
@@ -48,7 +49,7 @@ def comparison_figure(comparison: Comparison) -> Figure:
     model = comparison.model
     shown = shown_unit(comparison)
     x = comparison.load.values / comparison.load.unit.scale
-    _draw_model(upper, comparison, shown)
+    draw_model(upper, comparison, shown)
     draw_points(upper, x, comparison.measured.values / shown.scale)
     _draw_lines(upper, comparison, shown)
     top = max(comparison.measured.values.max(), _finite_top(comparison)) / shown.scale
@@ -73,8 +74,9 @@ def shown_unit(comparison: Comparison) -> Unit:
 def curve_and_residuals(figure: Figure, comparison: Comparison) -> tuple[Any, Any]:
     """Two panels over one load: the curve above, relative errors below."""
     upper, lower = figure.subplots(2, 1, sharex=True, height_ratios=[3, 1])
-    upper.set_ylabel(axis_label(comparison.output, shown_unit(comparison)))
-    lower.set_xlabel(axis_label(comparison.load.name, comparison.load.unit))
+    load, measured = comparison.load, comparison.measured
+    upper.set_ylabel(column_label(comparison.output, shown_unit(comparison), "y", measured))
+    lower.set_xlabel(column_label(load.name, load.unit, "x", load))
     for axes in (upper, lower):
         light_grid(axes)
     return upper, lower
@@ -84,19 +86,19 @@ def _finite_top(comparison: Comparison) -> float:
     return float(comparison.predicted[np.isfinite(comparison.predicted)].max(initial=0.0))
 
 
-def _draw_model(axes: Any, comparison: Comparison, shown: Unit) -> None:
+def draw_model(axes: Any, comparison: Comparison, shown: Unit, label: str = "model") -> None:
     """Draw the model between the measured loads, where nothing but the load varies."""
     name, load = comparison.load_parameter, comparison.load
     others = [n for n, v in comparison.model.inputs.items() if n != name and np.ndim(v)]
     if others or name is None:
         x = load.values / load.unit.scale
-        axes.plot(x, comparison.predicted / shown.scale, "x", color=MODELLED, label="model")
+        axes.plot(x, comparison.predicted / shown.scale, "x", color=MODELLED, label=label)
         return
     dense = np.linspace(load.values.min(), load.values.max(), _CURVE_POINTS)
     if name in counts(comparison.model.graph):  # there are only whole ones
         dense = np.unique(np.round(dense))
-    values = np.asarray(comparison.model.at({name: dense}).solve()[comparison.output])
-    draw_curve(axes, dense / load.unit.scale, values / shown.scale)
+    values = np.asarray(comparison.solved(comparison.model.at({name: dense}))[comparison.output])
+    draw_curve(axes, dense / load.unit.scale, values / shown.scale, label)
     mark_saturation(axes, comparison.model, load.unit, dense.max())
 
 
@@ -259,8 +261,8 @@ def signature_figure(found: MeasuredSignature) -> Figure:
     axes.plot(ends, height, "--", color=MODELLED, label=label)
     draw_saturation(axes, signature.saturation_throughput, "highest measured throughput")
     axes.set_ylim(0)
-    axes.set_xlabel(axis_label(found.curve.load.name, unit("op/s")))
-    axes.set_ylabel(axis_label("response_time", shown))
+    axes.set_xlabel(column_label(found.curve.load.name, unit("op/s"), "x", found.curve.load))
+    axes.set_ylabel(column_label("response_time", shown, "y", found.curve.response_time))
     axes.set_title(short_source(found.curve.source))
     legend(axes)
     light_grid(axes)

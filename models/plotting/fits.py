@@ -6,17 +6,19 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
+from headway.errors import InvalidParameter
 from headway.models.fitting.fit import Fit
 from headway.models.fitting.server import ServerFit
 from headway.models.plotting.figures import (
     curve_and_residuals,
+    draw_model,
     mark_saturation,
     short_source,
     shown_unit,
     title_of,
 )
 from headway.models.plotting.pieces import (
-    MODELLED,
+    axis_label,
     draw_band,
     draw_curve,
     draw_points,
@@ -27,6 +29,7 @@ from headway.models.plotting.pieces import (
     plain_log_axis,
     style,
 )
+from headway.models.units import Unit
 
 _RUNNERS_UP = 2
 _ROW = 0.21  # inches that an entry of a legend takes
@@ -47,9 +50,9 @@ def _figure(fit: Fit, others: Sequence[tuple[str, Fit]]) -> Figure:
     figure = Figure(figsize=(7, 6), layout="constrained")
     comparison = fit.comparison
     upper, lower = curve_and_residuals(figure, comparison)
-    scale, load = shown_unit(comparison).scale, comparison.load.unit
-    x = comparison.load.values / load.scale
-    _draw_fit(upper, fit, scale)
+    shown, load = shown_unit(comparison), comparison.load.unit
+    scale, x = shown.scale, comparison.load.values / load.scale
+    _draw_fit(upper, fit, shown)
     for place, (name, other) in enumerate(others, 1):
         _draw_other(upper, other, name, place, scale)
     if fit.loads().size:
@@ -63,16 +66,15 @@ def _figure(fit: Fit, others: Sequence[tuple[str, Fit]]) -> Figure:
     return figure
 
 
-def _draw_fit(axes: Any, fit: Fit, scale: float) -> None:
-    unit = fit.comparison.load.unit.scale
-    loads = fit.loads()
+def _draw_fit(axes: Any, fit: Fit, shown: Unit) -> None:
+    """Draw the curve with its band over a load that arrives, else the model as it is."""
+    loads, unit = fit.loads(), fit.comparison.load.unit.scale
     if loads.size == 0:
-        x = fit.comparison.load.values / unit
-        axes.plot(x, fit.comparison.predicted / scale, "x", color=MODELLED, label="fit")
+        draw_model(axes, fit.comparison, shown, "fit")
         return
     predicted, low, high = fit.predict(loads)
-    draw_band(axes, loads / unit, low / scale, high / scale)
-    draw_curve(axes, loads / unit, predicted / scale, "fit")
+    draw_band(axes, loads / unit, low / shown.scale, high / shown.scale)
+    draw_curve(axes, loads / unit, predicted / shown.scale, "fit")
 
 
 def _draw_other(axes: Any, fit: Fit, name: str, place: int, scale: float) -> None:
@@ -88,19 +90,36 @@ def servers_figure(fits: Sequence[Fit]) -> Figure:
     """Draw several servers' points and fitted curves, load as a share of each one's peak."""
     height = max(4.5, 1 + _ROW * len(fits))
     figure = Figure(figsize=(9, height), layout="constrained")
-    axes = figure.subplots()
+    axes, scale = figure.subplots(), _shared_unit(fits).scale
     for place, fit in enumerate(fits):
         loads, measured = fit.comparison.load.values, fit.comparison.measured.values
         share = 100 * loads / float(loads.max())
         name, look = short_source(fit.measurements.source), style(place)
-        axes.plot(share, 1e3 * measured, look.marker, color=look.colour, label=name)
+        axes.plot(share, measured / scale, look.marker, color=look.colour, label=name)
         order = np.argsort(loads)
-        predicted = 1e3 * fit.comparison.predicted[order]
+        predicted = fit.comparison.predicted[order] / scale
         axes.plot(share[order], predicted, color=look.colour, linestyle=look.line, linewidth=1)
     axes.set_title("marks measured, lines fitted")
     axes.set_xlabel("share of the highest measured load [%]")
-    axes.set_ylabel("response time [ms]")
+    axes.set_ylabel(_shared_label(fits))
     plain_log_axis(axes)
     outside_legend(axes)
     light_grid(axes)
     return figure
+
+
+def _shared_unit(fits: Sequence[Fit]) -> Unit:
+    """The unit of what all servers were measured by; no picture holds different things."""
+    outputs = {fit.comparison.output for fit in fits}
+    if len(outputs) > 1:
+        msg = f"one plot holds one output, not {' and '.join(sorted(outputs))}; name one with --y"
+        raise InvalidParameter(msg)
+    return fits[0].comparison.model.meaning(outputs.pop()).unit
+
+
+def _shared_label(fits: Sequence[Fit]) -> str:
+    """Words for the axis, with the columns where all servers have the same."""
+    first = fits[0].comparison
+    label = axis_label(first.output, _shared_unit(fits))
+    said = {fit.comparison.axes for fit in fits}
+    return f"{label}\n{said.pop()}" if len(said) == 1 else label

@@ -11,6 +11,7 @@ import numpy as np
 
 from headway import errors
 from headway.kinds import FloatArray
+from headway.models.measurements import Observed
 from headway.models.units import Unit
 
 PALETTE = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
@@ -69,6 +70,11 @@ def literal(text: str) -> str:
 def axis_label(name: str, shown: Unit) -> str:
     """Words and unit for an axis; [1] for a count or a ratio."""
     return f"{literal(name.replace('_', ' '))} [{shown.text or 1}]"
+
+
+def column_label(name: str, shown: Unit, letter: str, column: Observed) -> str:
+    """Words and unit for an axis, and below them the column that is drawn along it."""
+    return f"{axis_label(name, shown)}\n{letter} = {column.header}"
 
 
 def light_grid(axes: Any) -> None:

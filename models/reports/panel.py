@@ -13,7 +13,6 @@ from headway.models.flows import losing
 from headway.models.model import Model
 from headway.models.parameters import Parameter
 from headway.models.reports.report import Report
-from headway.models.reports.words import rate_unit
 from headway.models.tables import scale_of
 from headway.models.units import Unit
 
@@ -271,7 +270,7 @@ def _document(
     """Everything the page's script needs but the formula; SI numbers."""
     comparison, model = report.comparison, report.model
     shown = scale_of(comparison.measured.values, model.meaning(comparison.output).unit)
-    rate = rate_unit(report)
+    rate = report.comparison.rate_unit
     inputs = {c.parameter.name: c for c in controls if c.role is not Role.PARAMETER}
     columns = {
         name: np.broadcast_to(model.inputs[name], comparison.load.values.shape).tolist()

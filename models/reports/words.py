@@ -18,7 +18,7 @@ from headway.models.sensitivities.effects import Sensitivity
 from headway.models.sensitivities.tables import sensitivity_tables
 from headway.models.shipped import data_path
 from headway.models.tables import Column, Table, four_digits
-from headway.models.units import ONE, Unit, compatible, split_header
+from headway.models.units import ONE, Unit, split_header
 
 _NOTHING = 1e-6  # of a parameter's unit
 _LARGE = 0.1  # RMS relative error above which a page says so
@@ -217,7 +217,7 @@ def bottleneck_words(report: Report) -> list[str]:
         return [f"Every measured load saturates the model: {why}."]
     if found.bottleneck is None:
         return [_strongest(found)]
-    rate = rate_unit(report)
+    rate = report.comparison.rate_unit
     busy = float(np.ravel(found.solution[f"{found.bottleneck}.utilisation"])[0])
     load = _rate(float(np.ravel(found.solution.throughput)[0]), rate)
     limits = {b.station: _rate(b.saturation_throughput, rate) for b in found.binds}
@@ -227,12 +227,6 @@ def bottleneck_words(report: Report) -> list[str]:
     for name, limit in list(limits.items())[:1]:
         sentences.append(f"Were it relieved, {name} would bind next, at {limit}.")
     return sentences
-
-
-def rate_unit(report: Report) -> Unit:
-    """The unit that throughput was measured in, where it was, else the model's."""
-    measured, own = report.comparison.load.unit, report.model.meaning("throughput").unit
-    return measured if compatible(measured.dimension, own.dimension) else own
 
 
 def _rate(value: float, unit: Unit) -> str:
@@ -288,7 +282,7 @@ def key_figures(report: Report) -> list[tuple[str, str]]:
     if found is not None and found.binds:
         first = found.binds[0]
         figures.append(("bottleneck", first.station))
-        limit = _rate(first.saturation_throughput, rate_unit(report))
+        limit = _rate(first.saturation_throughput, report.comparison.rate_unit)
         figures.append(("saturates at", limit))
     return figures
 
@@ -310,7 +304,8 @@ def question(report: Report) -> str:
     )
     return (
         f"Does the model {report.title} explain the measured {output} over "
-        f"{comparison.load.name.replace('_', ' ')}, {how}? What binds, and what would a change do?"
+        f"{comparison.load.name.replace('_', ' ')}, {how}? What binds, and what would a change do? "
+        f"({comparison.axes})"
     )
 
 

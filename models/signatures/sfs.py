@@ -13,14 +13,20 @@ from numpy.typing import NDArray
 
 from headway.errors import MeasurementError
 from headway.kinds import FloatArray
+from headway.models.columns import (
+    DELIVERED,
+    axes,
+    find,
+    is_population,
+    load_column,
+    response_column,
+)
 from headway.models.measurements import Measurements, Observed
 from headway.models.regression import regression_line
+from headway.models.statistic import percentile_of
 from headway.models.tables import Column, Shown, Table
 from headway.models.units import unit
 from headway.queueing.laws import littles_law
-
-THROUGHPUT_NAMES = ("throughput", "arrival_rate", "achieved", "load", "requested", "offered")
-RESPONSE_NAMES = ("response_time", "response")
 
 
 @dataclass(frozen=True)
@@ -170,6 +176,11 @@ class Curve:
     start: Start = Start.ORIGIN
     invalid: int = 0
 
+    @property
+    def axes(self) -> str:
+        """Which columns it is made of: ``y = response_ms, x = throughput_ops_s``."""
+        return axes(self.load, self.response_time)
+
     def signature(self, within: Range = ALL) -> SfsSignature:
         """The signature of the curve over a range of load."""
         rate, time = self.throughput.values, self.response_time.values
@@ -191,13 +202,13 @@ def curve(measurements: Measurements, x: str | None = None, y: str | None = None
     Raises
     ------
     MeasurementError
-        If a column is missing or of another dimension, or no row is complete.
+        If a column is missing, of another dimension or no mean, if the load is a population,
+        or no row is complete.
     """
-    chosen_x = (x,) if x else THROUGHPUT_NAMES
-    chosen_y = (y,) if y else RESPONSE_NAMES
-    load = measurements.column(*chosen_x)
-    response = measurements.column(*chosen_y)
-    delivered = measurements.find(THROUGHPUT_NAMES[:1]) or load
+    load, response = load_column(measurements, x), response_column(measurements, y)
+    _check_open(measurements, load)
+    _check_mean(measurements.source, response)
+    delivered = find(measurements, DELIVERED) or load
     _check_dimension(measurements.source, load, "op/s")
     _check_dimension(measurements.source, response, "ms")
     together = np.stack([load.values, response.values, delivered.values])
@@ -209,6 +220,23 @@ def curve(measurements: Measurements, x: str | None = None, y: str | None = None
     load, response, delivered = (kept.column(c.header) for c in (load, response, delivered))
     start = Start.FIRST_POINT if measurements.find(["business_metric"]) else Start.ORIGIN
     return Curve(measurements.source, delivered, response, load, start, kept.invalid)
+
+
+def _check_open(measurements: Measurements, load: Observed) -> None:
+    if is_population(load):
+        rate = find(measurements, DELIVERED)
+        how = f"; --x {rate.header} takes what came through" if rate else ""
+        msg = (
+            f"{measurements.source}: the load is a population ({load.header}), so these data are "
+            f"closed and no curve over a rate{how}"
+        )
+        raise MeasurementError(msg)
+
+
+def _check_mean(source: str, response: Observed) -> None:
+    if percentile_of(source, response) is not None:
+        msg = f"{source}: column {response.header} holds percentiles; a signature is of means"
+        raise MeasurementError(msg)
 
 
 def _check_dimension(source: str, column: Observed, wanted: str) -> None:
@@ -267,7 +295,7 @@ class MeasuredSignature(Shown):
 
     def tables(self) -> list[Table]:
         """The signature in readable units."""
-        notes = [span(self.within, self.curve.load.values), f"load: {self.curve.load.header}"]
+        notes = [self.curve.axes, span(self.within, self.curve.load.values)]
         if self.curve.start is Start.FIRST_POINT:
             notes.append("overall response time from the first point on, as SPECstorage has it")
         if self.curve.invalid:
@@ -283,15 +311,19 @@ class MeasuredSignature(Shown):
         """Strict JSON by the contract in docs/design.md."""
         from headway.models.answers import strict_json
 
-        return strict_json(self.signature.document())
+        return strict_json({**self._columns(), **self.signature.document()})
+
+    def _columns(self) -> dict[str, str]:
+        return {"x": self.curve.load.header, "y": self.curve.response_time.header}
 
     def to_csv(self) -> str:
-        """One row of SI values."""
+        """One row of SI values, and the columns they come from."""
         units = {"slope": "s/op*s", "r_squared": "", "outstanding_requests": ""}
         columns = [
             Column(name, (value,), unit(units.get(name, "op/s" if "throughput" in name else "s")))
             for name, value in self.signature.document().items()
         ]
+        columns += [Column(name, (title,)) for name, title in self._columns().items()]
         return Table("", tuple(columns)).to_csv()
 
     def plot(self) -> Any:
