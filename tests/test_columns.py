@@ -1,5 +1,8 @@
 """Which number a column is: roles and statistics by title, and which column is the load."""
 
+import re
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -220,3 +223,14 @@ def test_titles_are_read_as_they_stand_among_many():
     data = Measurements.parse(f"{header}\n{','.join(map(str, values))}\n", "own.csv")
 
     assert [role_of(c).name for c in data.columns.values()] == [role.name for role in ROLES]
+
+
+def test_the_reference_lists_every_role_as_declared():
+    page = (Path(__file__).parent.parent / "docs/reference/csv.md").read_text()
+    marks = {True: " yes ", False: " "}
+
+    for role in ROLES:
+        titles = ", ".join(f"`{title}`" for title in role.titles)
+        row = re.search(rf"^\| {role.name} \| {titles} \|[^|]*\|([^|]*)\|([^|]*)\|$", page, re.M)
+        assert row, role
+        assert row.groups() == (marks[role.load], marks[role.closed])

@@ -266,7 +266,6 @@ ANSWERS = {
     "fit": ["fit", "server-single", "--free", "delay,service_time", "--data"],
     "fit server": ["fit", "server", "--data"],
     "signature": ["signature", "sfs"],
-    "sensitivity": ["sensitivity", "server-single", "--free", "delay,service_time", "--data"],
 }
 
 
@@ -282,16 +281,6 @@ def test_every_answer_says_which_columns_it_comes_from(command, tmp_path):
     assert "y = response_ms, x = throughput_ops_s" in told
     assert (document["x"], document["y"]) == ("throughput_ops_s", "response_ms")
     assert {(row["x"], row["y"]) for row in rows} == {("throughput_ops_s", "response_ms")}
-
-
-def test_targets_after_a_fit_say_it_too(tmp_path):
-    path = tmp_path / "own.csv"
-    path.write_text(open_table())
-    command = [*ANSWERS["sensitivity"], str(path), "--set", "arrival_rate=500",
-               "--target", "response_time=7ms", "--solve-for", "service_time"]  # fmt: skip
-
-    assert "y = response_ms, x = throughput_ops_s" in headway(*command).out
-    assert json.loads(headway(*command, "--json").out)["y"] == "response_ms"
 
 
 def test_several_servers_say_it_too(tmp_path):

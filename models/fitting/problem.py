@@ -186,6 +186,7 @@ def problem(
         For fewer points than free parameters, equal loads, or values that are not above 0.
     """
     _check_free(model, found, free)
+    _check_mean(found, source)
     _check_points(found, len(free), source)
     measured = found.measured.values
     rounding = np.nan_to_num(found.measured.resolution) / (math.sqrt(3) * measured)
@@ -236,12 +237,14 @@ def _check_span(column: Observed, source: str, widest: float) -> None:
         raise MeasurementError(msg)
 
 
-def _check_points(found: Match, free: int, source: str) -> None:
+def _check_mean(found: Match, source: str) -> None:
     if found.percent is not None:
-        msg = (
-            f"{source}: {found.measured.header} holds percentiles; a fit is of means: --y names one"
-        )
+        name = found.measured.header
+        msg = f"{source}: {name} holds percentiles; a fit is of means: --y names one"
         raise MeasurementError(msg)
+
+
+def _check_points(found: Match, free: int, source: str) -> None:
     measured = found.measured.values
     different = np.unique(np.stack([*found.inputs.values()]), axis=1).shape[1]
     if not (measured > 0).all():

@@ -27,8 +27,7 @@ def _choice_table(found: ServerFit) -> Table:
     best, others = found.form.name, [form.name for form, _ in found.candidates[1:3]]
     runners = f"; runners-up: {', '.join(others)}" if others else ""
     note = f"chosen: {best}, by AICc and by how it predicts left-out points{runners}"
-    said = (found.best.comparison.axes, note)
-    return Table(f"{found.best.measurements.source}: forms of a server", tuple(columns), said)
+    return Table(f"{found.best.measurements.source}: forms of a server", tuple(columns), (note,))
 
 
 def _candidate_cells(form: Form, fit: Fit) -> tuple[str, ...]:
