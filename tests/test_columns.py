@@ -231,6 +231,8 @@ def test_the_reference_lists_every_role_as_declared():
 
     for role in ROLES:
         titles = ", ".join(f"`{title}`" for title in role.titles)
-        row = re.search(rf"^\| {role.name} \| {titles} \|[^|]*\|([^|]*)\|([^|]*)\|$", page, re.M)
+        row = re.search(
+            rf"^\| {role.name} \| {titles} \|[^|]*\|([^|]*)\|([^|]*)\|$", page, re.MULTILINE
+        )
         assert row, role
         assert row.groups() == (marks[role.load], marks[role.closed])
