@@ -1,5 +1,5 @@
 # make demo: the main job on shipped data.  make test: all tests.  make check: lint, types, layers, docs.
-# HEADWAY_FUZZ=17 make test: the property tests only, with examples drawn from that seed.
+# make fuzz FUZZ=100000 SEED=17: spoilt inputs by the thousand, and the property tests on random examples.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -28,6 +28,19 @@ demo: $(READY)
 
 test: $(READY)
 	$(BIN)/python -m pytest -n auto --dist worksteal
+
+# Spoilt inputs, then the property tests on random examples; both say again how to repeat them.
+SEED := $(or $(SEED),$(shell od -An -N4 -tu4 /dev/urandom | tr -d ' '))
+FUZZ ?= 100000
+.PHONY: fuzz fuzz-inputs fuzz-properties
+fuzz: fuzz-inputs fuzz-properties
+
+fuzz-inputs: $(READY)
+	$(BIN)/python -m tests.fuzz --count $(FUZZ) --seed $(SEED) $(if $(ONLY),--only $(ONLY)) \
+	    $(if $(FUZZ_SECONDS),--seconds $(FUZZ_SECONDS))
+
+fuzz-properties: $(READY)
+	HEADWAY_FUZZ=$(SEED) $(BIN)/python -m pytest -n auto --dist worksteal
 
 check: lint types layers docs
 

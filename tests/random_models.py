@@ -23,7 +23,7 @@ class RandomModel:
 
 def random_model(seed: int) -> RandomModel:
     """Write the model of a seed: the same on every machine."""
-    return _Writer(Random(seed)).model()  # noqa: S311
+    return _Writer(Random(seed)).model()
 
 
 class _Writer:

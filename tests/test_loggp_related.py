@@ -37,7 +37,7 @@ class Processors:
     """LoPC's machine, event by event: handlers interrupt computation, first come first served."""
 
     def __init__(self, count, work, latency, handler, seed):
-        self.random = random.Random(seed)  # noqa: S311
+        self.random = random.Random(seed)
         self.count, self.work, self.latency, self.handler = count, work, latency, handler
         self.events, self.order = [], itertools.count()
         self.left = [self.random.random() * (work + 1) for _ in range(count)]

@@ -1,5 +1,6 @@
 """What a result page discloses of its system: numbers with units, and words."""
 
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -100,4 +101,5 @@ def fact(name: str, printed: str) -> Fact:
             return Fact(name, printed, quantity(f"{number} {match[2]}", _BYTES), unit(match[2]))
         except UnitError:
             return Fact(name, printed)
-    return Fact(name, printed, number_of(number))
+    count = number_of(number)
+    return Fact(name, printed, count if count is not None and math.isfinite(count) else None)

@@ -1,0 +1,186 @@
+"""What is done with a spoilt text: it is read, and what was read is used a little.
+
+A target raises what it will; only `HeadwayError` is a right way to refuse.
+"""
+
+import contextlib
+import io
+import shlex
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+
+from headway.cli.main import main
+from headway.cli.sweeps import sweep
+from headway.errors import is_hidden
+from headway.models import Measurements, catalogue_model
+from headway.models.description import closed_forms
+from headway.models.files.reading import read_model
+from headway.models.formula import formula
+from headway.models.intake import read_text
+from headway.models.machine_balance import balance
+from headway.models.measurements import LARGEST_FILE
+from headway.models.sensitivities.effects import sensitivity
+from headway.models.signatures.loggp import MeasuredSizes, read_sizes
+from headway.models.signatures.logp import MeasuredLogp
+from headway.models.signatures.sfs import MeasuredSignature, curve
+from headway.models.units import quantity, unit
+from tests.fuzz import seeds
+
+_RARE = 0.05
+_COSTLY = 0.01
+
+
+def _shown(answer):
+    """Every form of an answer."""
+    str(answer), repr(answer), answer.to_json(), answer.to_csv()
+
+
+def read_quantity(chance, path):
+    """A number with a unit."""
+    text = _text(path)
+    found = quantity(text, chance.choice((None, unit("s"), unit("op/s"))))
+    assert abs(found) < float("inf")
+
+
+def read_sweep(chance, path):
+    """The value of a setting."""
+    found = sweep(_text(path), chance.choice((unit("s"), unit("op/s"), unit(""))), "x")
+    assert found.size >= 1
+    assert np.isfinite(found).all()
+
+
+def read_formula(_chance, path):
+    """A formula, at some numbers."""
+    read = formula(_text(path))
+    read.evaluate(dict.fromkeys(read.names, 2.0))
+    read.evaluate(dict.fromkeys(read.names, np.array([0.0, 1.0])))
+
+
+def read_table(chance, path):
+    """A table or a page of measurements, its signature, a comparison, and sometimes a fit."""
+    found = Measurements.read(path)
+    repr(found), found.sha256, found.invalid
+    for fact in found.facts.values():
+        assert fact.value is None or abs(fact.value) < float("inf")
+    model = catalogue_model("server-single")
+    if chance.random() < _COSTLY:
+        _shown(model.fit(found, ["service_time"]))
+    elif chance.random() < 0.5:
+        _shown(model.at(service_time=1e-3, delay=1e-3).compare(found))
+    else:
+        _shown(MeasuredSignature.of(curve(found)))
+
+
+def read_a_model(chance, path):
+    """A model file, its tables, its text again, a solution, and sometimes more."""
+    model = read_model(path)
+    str(model)
+    again = path.with_suffix(".again")
+    again.write_text(model.to_toml(), encoding="utf-8")
+    assert read_model(again).to_toml() == model.to_toml()
+    missing = [name for name, p in model.parameters.items() if p.value is None]
+    model = model.at(dict.fromkeys(missing, 1.0))
+    if chance.random() < _RARE:
+        _shown(sensitivity(model))
+    elif chance.random() < _RARE and len(model.graph.stations) < 4:
+        closed_forms(model)
+    elif chance.random() < _RARE:
+        _shown(balance(model))
+    elif chance.random() < _RARE:
+        _shown(model.closed(3).solve())
+    else:
+        _shown(model.solve())
+
+
+def read_messages(_chance, path):
+    """Times by message size, and the lines through them."""
+    _shown(MeasuredSizes.of(read_sizes(read_text(path, LARGEST_FILE), str(path)), str(path)))
+
+
+def read_bursts(_chance, path):
+    """Costs of bursts, and what is read off them."""
+    _shown(MeasuredLogp.of(Measurements.read(path), 1e-5))
+
+
+def run_command(chance, path):
+    """A command line in this process: an answer, or one line and exit code 2."""
+    folder = path.parent
+    files = _files(folder)
+    try:
+        words = shlex.split(_text(path))[:30]
+    except ValueError:
+        words = _text(path).split()
+    names = [next((str(f) for n, f in files.items() if f"{{{n}}}" in w), w) for w in words]
+    words = [_inside(word, folder) for word in names if "\0" not in word]
+    if chance.random() < _RARE:
+        words += ["--plot", str(folder / f"x.{chance.choice(('svg', 'png', 'pdf', 'bmp'))}")]
+    code, out, err = _run(words)
+    lines = err.splitlines()
+    assert not [c for c in out + err if is_hidden(c) and c != "\n"], "controls are shown"
+    assert code in (0, 1 if "reproduce" in words else 0, 2), f"exit code {code}"
+    if code == 2:
+        assert not out, "an answer beside a refusal"
+        assert len(lines) == 1, f"{len(lines)} lines"
+        assert lines[0].startswith("error: ")
+
+
+def _inside(word, folder):
+    """A word that writes nothing outside a folder."""
+    is_path = word.endswith((".svg", ".png", ".pdf", ".html", ".toml")) or "/" in word
+    is_shipped = (
+        not word.startswith("-") and "/dev" not in word and not word.startswith(str(folder))
+    )
+    return str(folder / Path(word).name) if is_path and is_shipped and "=" not in word else word
+
+
+def _run(words):
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        try:
+            main(words)
+        except SystemExit as stop:
+            code = stop.code
+    return code, out.getvalue(), err.getvalue()
+
+
+def _files(folder):
+    """Whole files that commands can name."""
+    texts = {
+        "model": ("model.toml", seeds.STATIONS),
+        "plain": ("plain.toml", seeds.PLAIN),
+        "curve": ("curve.csv", seeds.CURVE),
+        "closed": ("closed.csv", seeds.CLOSED),
+        "page": ("page.txt", seeds.texts()["page"][0]),
+        "logp": ("logp.csv", seeds.texts()["bursts"][0]),
+        "sizes": ("sizes.out", seeds.NETGAUGE),
+    }
+    for name, text in texts.values():
+        if not (folder / name).exists():
+            (folder / name).write_text(text, encoding="utf-8")
+    return {key: folder / name for key, (name, _) in texts.items()}
+
+
+def _text(path):
+    return path.read_bytes().decode("utf-8", "surrogateescape")
+
+
+TARGETS = {
+    "quantity": (read_quantity, 4),
+    "sweep": (read_sweep, 4),
+    "formula": (read_formula, 8),
+    "table": (read_table, 22),
+    "page": (read_table, 14),
+    "model": (read_a_model, 32),
+    "sizes": (read_messages, 2),
+    "bursts": (read_bursts, 2),
+    "command": (run_command, 12),
+}
+"""What each kind of text is given to, and how often of a hundred."""
+
+
+def pick(chance):
+    """A kind of text by its share."""
+    names, weights = zip(*((name, weight) for name, (_, weight) in TARGETS.items()), strict=True)
+    return next(islice(chance.choices(names, weights), 1))
