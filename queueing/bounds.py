@@ -187,7 +187,7 @@ def network_bounds(
     >>> from headway.queueing import MM1, LoadDependent
     >>> pool, cpu = LoadDependent((1.0, 5.0, 1.0)), MM1(0.01)
     >>> round(network_bounds([pool, cpu], [1, 1], population=2)["asymptotic"].throughput_upper, 9)
-    4.878048780
+    4.87804878
     """
     queues = [
         (station, np.asarray(v, float))
