@@ -78,6 +78,9 @@ def read_plain(text: str, name: str = "time", source: str = "text") -> SizeSerie
     """
     lines = _data_lines(text)
     first, header = next(lines, (1, ""))
+    if text.strip() and not header:
+        msg = f"{source}: holds only comments; it needs Netgauge's output or size_bytes,time_us"
+        raise MeasurementError(msg)
     scale = _time_scale([cell.strip() for cell in header.split(",")], source, first)
     sizes, times = [], []
     for line, row in lines:

@@ -21,6 +21,7 @@ from headway.loggp.parameters import LogGP
 WINDOW = 4
 """Messages that may be outstanding in each direction (thesis, Table 2.2)."""
 
+_FOLLOWED = 100_000  # requests of a burst that are followed one by one
 _ROUNDING = 1e-12  # share of the clock by which a reply may be late and still be there
 
 
@@ -152,14 +153,21 @@ def issue_cost(
     [1.4, 1.4, 1.4, 7.23]
     """
     check_count("burst_size", burst_size)
-    bursts, delays = np.broadcast_arrays(np.asarray(burst_size, int), np.asarray(delay, float))
+    bursts, delays = np.broadcast_arrays(np.asarray(burst_size, float), np.asarray(delay, float))
     cost = np.empty(bursts.shape)
     for value in np.unique(delays):
         chosen = delays == value
-        longest = int(bursts[chosen].max())
+        longest = int(min(bursts[chosen].max(), _FOLLOWED))
         times = issue_times(machine, longest, float(value), window)
-        cost[chosen] = times[bursts[chosen] - 1] / bursts[chosen]
+        cost[chosen] = _burst_time(times, bursts[chosen]) / bursts[chosen]
     return cost
+
+
+def _burst_time(times: FloatArray, burst: FloatArray) -> Any:
+    """Time of bursts; beyond those followed each request costs what the last ones did."""
+    followed = np.minimum(burst, times.size).astype(int)
+    steady = (times[-1] - times[times.size // 2]) / max(times.size - 1 - times.size // 2, 1)
+    return times[followed - 1] + (burst - followed) * steady
 
 
 def regime(machine: LogGP, burst_size: int, window: int = WINDOW) -> Regime:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from headway.errors import MeasurementError
-from headway.kinds import FloatArray, check_count, check_positive
+from headway.kinds import FloatArray, Number, check_count, check_positive
 from headway.loggp.parameters import LogGP
 from headway.loggp.sizes import PENALTY, TOLERANCE, SizeSeries, break_places, find_breaks
 
@@ -74,8 +74,8 @@ class Line:
     intercept: LineParameter
     slope: LineParameter
 
-    def time(self, size: float) -> float:
-        """Time at a size on the line [s]."""
+    def time(self, size: Number) -> Any:
+        """Time at a size on the line [s]; also at an array of sizes."""
         return self.intercept.value + self.slope.value * size
 
 

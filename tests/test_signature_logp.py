@@ -1,10 +1,12 @@
 """`headway signature logp` and `loggp`: files in, parameters, intervals and refusals out."""
 
+import contextlib
 import json
 
 import numpy as np
 import pytest
 
+from headway.errors import MeasurementError
 from headway.loggp import PLATFORMS, issue_cost
 from headway.models import MeasuredLogp, Measurements
 from tests.command import headway, refusal
@@ -12,6 +14,9 @@ from tests.command import headway, refusal
 PARAGON = PLATFORMS["paragon-1996"]
 BURSTS = 2 ** np.arange(9)
 DELAYS = (0.0, 8e-6, 16e-6)
+
+
+HEAD = "burst_size,delay_us,cost_us\n"
 
 
 def signature_text(noise=0.0, repeats=1, seed=0, extra=""):
@@ -24,6 +29,16 @@ def signature_text(noise=0.0, repeats=1, seed=0, extra=""):
         for burst, delay, value in zip(bursts, delays, cost, strict=True)
     ]
     return "\n".join([f"burst_size,delay_us,cost_us{extra}", *lines]) + "\n"
+
+
+def bursts_text(rows):
+    """A file of bursts, delays [us] and costs [us]."""
+    return HEAD + "".join(f"{burst},{delay},{cost:.9g}\n" for burst, delay, cost in rows)
+
+
+def steady(bursts, delay, per_request, start):
+    """Costs of bursts each further request of which takes the same, some time spent at first."""
+    return [(burst, delay, (start + burst * per_request) / burst) for burst in bursts]
 
 
 @pytest.fixture
@@ -71,7 +86,8 @@ def test_repeats_give_intervals_in_table_json_and_csv(write):
         assert interval[0] < document[name] < interval[1], name
     assert "95 % from [us]" in table
     assert "the network sets the gap" in table
-    assert csv.splitlines()[0] == "send_overhead_s,receive_overhead_s,gap_s,latency_s,overhead_s"
+    head = "send_overhead_s,receive_overhead_s,gap_s,latency_s,overhead_s,warnings"
+    assert csv.splitlines()[0] == head
 
 
 def test_intervals_hold_the_truth_at_their_rate():
@@ -93,7 +109,6 @@ def test_rows_with_an_empty_cell_are_said(write):
     assert "1 rows left out" in headway("signature", "logp", path, "--rtt", "20.1us").out
 
 
-HEAD = "burst_size,delay_us,cost_us\n"
 NO_DELAY = HEAD + "".join(f"{b},0,{c}\n" for b, c in ((1, 1.4), (2, 1.4), (64, 7.2), (128, 7.4)))
 BAD_LOGP = [
     (NO_DELAY, "receive_overhead is not determined: add bursts with a delay of at least"),
@@ -109,6 +124,110 @@ BAD_LOGP = [
     (HEAD + "1,0,abc\n", "data.csv:2: cost_us is 'abc', not a number"),
     (HEAD, "no observations"),
 ]
+
+
+def test_bursts_far_apart_show_a_steady_state_by_their_slope(write):
+    """512, 1,024 and 4,096 were refused, though each further message costs 12.00 us."""
+    far = (512, 1024, 4096)
+    rows = [(1, 0, 2.0), *steady(far, 0, 12.0, 30.0), *steady(far, 50, 55.0, 30.0)]
+
+    result = headway("signature", "logp", write(bursts_text(rows)), "--rtt", "40us", "--json")
+
+    found = json.loads(result.out)
+    # nine digits in the file, of times 2,000 times as large as what is left
+    assert found["gap"] * 1e6 == pytest.approx(12.0, rel=1e-6)
+    assert found["receive_overhead"] * 1e6 == pytest.approx(3.0, rel=1e-5)
+    assert found["latency"] * 1e6 == pytest.approx(15.0, rel=1e-5)
+
+
+def test_bursts_far_apart_that_still_bend_are_refused(write):
+    rows = [(1, 0, 2.0), (512, 0, 4.0), (1024, 0, 6.0), (4096, 0, 12.0), (512, 50, 55.0)]
+
+    message = refusal("signature", "logp", write(bursts_text(rows)), "--rtt", "40us")
+
+    assert "still changes (8e-06 to 1.4e-05 s)" in message
+
+
+def test_scatter_of_bursts_close_together_is_no_bend(write):
+    """Slopes between 900 and 1,000 requests are uncertain by 27 % where costs are by 2 %."""
+    random = np.random.default_rng(1)
+    bursts = (1, *range(100, 1001, 100))
+    for _ in range(20):
+        rows = [
+            (burst, delay, cost * (1 + 0.02 * random.standard_normal() * (delay == 0)))
+            for delay, pace in ((0, 12.0), (50, 55.0))
+            for burst, _, cost in steady(bursts, delay, pace, 0.0)
+        ]
+        rows[0] = (1, 0, 2.0)
+
+        result = headway("signature", "logp", write(bursts_text(rows)), "--rtt", "40us", "--json")
+
+        # ten bursts on a line: some per cent
+        assert json.loads(result.out)["gap"] * 1e6 == pytest.approx(12.0, rel=0.1)
+
+
+@pytest.mark.parametrize(("cost", "excess"), [(19.9, 0.0), (20.0, 0.5), (20.9, 1.4)])
+def test_a_burst_of_one_counts_though_it_takes_half_the_round_trip(cost, excess, write):
+    """It was told to add what was its second line; o_s is at most RTT/2, but for a tenth."""
+    far = (64, 128)
+    rows = [(1, 0, cost), *steady(far, 0, 30.0, 0.0), *steady(far, 50, 50 + cost + 0.5, 0.0)]
+    if excess == 0:
+        rows[-2:] = steady(far, 50, 50 + cost + 0.05, 0.0)
+
+    result = headway("signature", "logp", write(bursts_text(rows)), "--rtt", "40us", "--json")
+
+    found = json.loads(result.out)
+    assert found["send_overhead"] * 1e6 == pytest.approx(cost, rel=1e-8)
+    assert found["latency"] * 1e6 == pytest.approx(0.05 if excess == 0 else 0.0, abs=1e-4)
+    told = [text for text in found["warnings"] if "exceed half the round trip" in text]
+    assert bool(told) == (excess > 0)
+    assert all(f"by {excess:.3g} us" in text for text in told)
+
+
+def test_a_burst_of_one_that_contradicts_the_round_trip_is_refused_for_that(write):
+    rows = [(1, 0, 30.0), *steady((64, 128), 0, 31.0, 0.0)]
+
+    message = refusal("signature", "logp", write(bursts_text(rows)), "--rtt", "40us")
+
+    assert "a request without delay costs 3e-05 s, but half the round trip" in message
+    assert "check the round trip" in message
+    assert "add delay 0" not in message
+
+
+@pytest.mark.parametrize("repeats", [1, 5])
+def test_short_bursts_that_the_parameters_miss_are_told(repeats, write):
+    """Costs of bursts of 2 to 8 sixty times as large: o_s and the gap know nothing of them."""
+    lines = signature_text(0.02, repeats).splitlines()
+    spoilt = [lines[0]]
+    for line in lines[1:]:
+        burst, delay, cost = line.split(",")
+        factor = 60 if burst in ("2", "4", "8") and delay == "0" else 1
+        spoilt.append(f"{burst},{delay},{factor * float(cost):.9g}")
+    path = write("\n".join(spoilt) + "\n")
+
+    table = headway("signature", "logp", path, "--rtt", "20.1us").out
+    found = json.loads(headway("signature", "logp", path, "--rtt", "20.1us", "--json").out)
+    csv = headway("signature", "logp", path, "--rtt", "20.1us", "--csv").out
+
+    assert found["lack_of_fit"]["found"] is True
+    assert found["lack_of_fit"]["factor"] == pytest.approx(60, rel=0.1)
+    assert (found["lack_of_fit"]["p"] is None) == (repeats == 1)
+    (warning,) = found["warnings"]
+    assert warning.startswith("lack of fit: these parameters miss bursts of ")
+    assert "at delay 0 us by a factor of" in warning
+    assert warning in csv
+    assert "lack of fit" in table
+
+
+@pytest.mark.parametrize(("noise", "repeats"), [(0.02, 1), (0.02, 5), (0.08, 4)])
+def test_costs_that_the_parameters_explain_are_not_told_of(noise, repeats):
+    """Of 100 signatures with noise one is held to lack fit, at a level of 1 %; 5 would be many."""
+    told = 0
+    for seed in range(100):
+        data = Measurements.parse(signature_text(noise, repeats, seed), "noisy.csv")
+        with contextlib.suppress(MeasurementError):  # too noisy to be read
+            told += MeasuredLogp.of(data, 20.1e-6).misfit.is_lack_of_fit
+    assert told < 5
 
 
 @pytest.mark.parametrize(("text", "words"), BAD_LOGP)
@@ -228,6 +347,39 @@ def test_what_is_not_determined_is_said_and_never_negative(write):
     assert "-" not in json.dumps(found["series"]).replace("e-", "e")
 
 
+@pytest.mark.parametrize("repeats", [1, 4])
+def test_series_that_no_line_follows_are_told(repeats, write):
+    """One size takes five times what its neighbours do in every run: no line of three holds."""
+    random = np.random.default_rng(2)
+    lines = [
+        f"{size},{(5 + size / 100) * (5 if size == 512 else 1) * random.normal(1, 0.01):.9g}"
+        for _ in range(repeats)
+        for size in 2 ** np.arange(4, 16)
+    ]
+    path = write("size_bytes,time_us\n" + "\n".join(lines) + "\n")
+    arguments = ("signature", "loggp", path)
+
+    found = json.loads(headway(*arguments, "--json").out)
+    rows = headway(*arguments, "--csv").out.splitlines()
+
+    (warning,) = found["warnings"]
+    assert warning.startswith("lack of fit: the lines miss time at ")
+    assert found["series"]["time"]["lack_of_fit"]["found"] is True
+    assert rows[0].endswith(",lack_of_fit")
+    assert {row.rsplit(",", 1)[-1] for row in rows[1:]} == {"yes"}
+    assert "lack of fit" in headway(*arguments).out
+
+
+@pytest.mark.parametrize(("noise", "repeats"), [(0.03, 5), (0.1, 2), (0.03, 1)])
+def test_series_on_lines_are_not_told_of(noise, repeats, write):
+    for seed in range(5):
+        path = write(series_text(noise, repeats, seed))
+
+        found = json.loads(headway("signature", "loggp", path, "--json").out)
+
+        assert found["warnings"] == []
+
+
 BAD_SERIES = [
     ("size_bytes,time\n1,5\n2,6\n4,7\n", "it must be size_bytes and one of time_s"),
     ("size_bytes,time_us\n0,5\n1,6\n2,7\n", "data.csv:2: size is 0"),
@@ -235,6 +387,8 @@ BAD_SERIES = [
     ("size_bytes,time_us\n1,5\n2,6\n", "needs at least 3"),
     ("size_bytes,time_us\n1,x\n", "data.csv:2: 'x' is not a number"),
     ("", "data.csv: is empty"),
+    ("# size n PRTT(1,0,s)\n# nothing else\n", "holds no measurement"),
+    ("# nothing\n# at all\n", "data.csv: holds only comments; it needs Netgauge's output or"),
     (
         "size_bytes,time_us\n" + "".join(f"{2**k},{100 - 6 * k}\n" for k in range(12)),
         "a longer message cannot take less time",

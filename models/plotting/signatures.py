@@ -83,7 +83,7 @@ def _draw_series(axes: Any, one: SizeSeries, lines: tuple[Line, ...]) -> None:
     for place, line in enumerate(lines):
         across = np.geomspace(line.first_size, line.last_size, 50)
         label = "fitted line" if place == 0 else None
-        axes.plot(across, line.time(across) / shown.scale, color=MODELLED, label=label)  # type: ignore[arg-type]
+        axes.plot(across, line.time(across) / shown.scale, color=MODELLED, label=label)
     axes.set_xscale("log", base=2)
     plain_log_axis(axes)
     axes.set_ylabel(axis_label(one.name, shown))

@@ -3,9 +3,11 @@
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from typing import Any
 
 from headway.errors import HeadwayError, MeasurementError
+from headway.loggp.misfit import Misfit, line_misfits
 from headway.loggp.parameters import LogGP
 from headway.loggp.readers import read_netgauge, read_plain
 from headway.loggp.sizefit import (
@@ -121,6 +123,21 @@ class MeasuredSizes(Shown):
     def __repr__(self) -> str:
         return f"MeasuredSizes({self.source}, {len(self.fit.breaks)} breaks)"
 
+    @cached_property
+    def misfits(self) -> dict[str, Misfit]:
+        """How far the lines miss the medians of each series, by name."""
+        return line_misfits(self.series, self.fit)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Series that the lines do not follow."""
+        return tuple(
+            f"lack of fit: the lines miss {one.name} at {one.size[found.worst]:g} bytes "
+            f"{found.words}"
+            for one, found in ((one, self.misfits[one.name]) for one in self.series)
+            if found.is_lack_of_fit
+        )
+
     def tables(self) -> list[Table]:
         """Breaks, lines of each series, and LogGP by range of sizes."""
         tables = [self._lines_table()]
@@ -148,7 +165,7 @@ class MeasuredSizes(Shown):
             notes.append("no intervals: repeat the measurements, as further rows")
         else:
             notes.append("in brackets: 95 % intervals, breaks held")
-        return tuple(notes)
+        return (*notes, *self.warnings)
 
     def _breaks_table(self) -> Table:
         breaks = self.fit.breaks
@@ -182,6 +199,7 @@ class MeasuredSizes(Shown):
             "series": {
                 name: {
                     "relative_deviation": self.fit.deviation[name],
+                    "lack_of_fit": self.misfits[name].document(),
                     "lines": [_line_document(line) for line in lines],
                 }
                 for name, lines in self.fit.lines.items()
@@ -197,6 +215,7 @@ class MeasuredSizes(Shown):
                     next(iter(self.fit.lines.values())), self.machines, strict=True
                 )
             ],
+            "warnings": list(self.warnings),
         }
 
     def rows(self) -> list[dict[str, Any]]:
@@ -228,7 +247,11 @@ class MeasuredSizes(Shown):
                 Column(f"{part}_{side}", tuple(end[place] for end in ends), shown)
                 for place, side in enumerate(("low", "high"))
             ]
+        columns.append(Column("lack_of_fit", tuple(self._missed(row["series"]) for row in rows)))
         return Table("", tuple(columns)).to_csv()
+
+    def _missed(self, series: str) -> str:
+        return "yes" if self.misfits[series].is_lack_of_fit else "no"
 
     def plot(self) -> Any:
         """Draw times, lines and breaks over message size, as a matplotlib Figure."""

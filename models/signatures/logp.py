@@ -1,6 +1,7 @@
 """A measured LogP signature: cost of requests by burst size and delay, and what it tells."""
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -8,7 +9,8 @@ import numpy as np
 from headway.errors import HeadwayError, MeasurementError
 from headway.kinds import FloatArray
 from headway.loggp.estimates import Estimate
-from headway.loggp.extraction import GapLimit, LogPEstimate, read_signature
+from headway.loggp.extraction import GapLimit, LogPEstimate, read_signature, signature_misfit
+from headway.loggp.misfit import Misfit
 from headway.loggp.signature import WINDOW
 from headway.models.measurements import Measurements, Observed
 from headway.models.tables import Column, Shown, Table
@@ -104,6 +106,34 @@ class MeasuredLogp(Shown):
         """The four parameters by name."""
         return {name: getattr(self.found, name) for name in PARAMETERS}
 
+    @cached_property
+    def misfit(self) -> Misfit:
+        """How far the signature of the parameters misses what was measured."""
+        return signature_misfit(self.found, self.burst_size, self.delay, self.cost, self.window)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What the parameters do not explain."""
+        told = []
+        if self.misfit.is_lack_of_fit:
+            burst, delay = self._worst()
+            told.append(
+                f"lack of fit: these parameters miss bursts of {burst:g} at delay "
+                f"{delay * 1e6:.4g} us {self.misfit.words}"
+            )
+        if self.found.excess > 0:
+            told.append(
+                f"the overheads exceed half the round trip by {self.found.excess * 1e6:.3g} us: "
+                "the latency is given as 0"
+            )
+        return tuple(told)
+
+    def _worst(self) -> tuple[float, float]:
+        """Burst size and delay that are missed most, in the order of `signature_misfit`."""
+        places = np.unique(np.stack([self.delay, self.burst_size], axis=1), axis=0)
+        delay, burst = places[self.misfit.worst]
+        return float(burst), float(delay)
+
     def document(self) -> dict[str, Any]:
         """The JSON contract's document."""
         values = {name: estimate.value for name, estimate in self.estimates.items()}
@@ -115,6 +145,8 @@ class MeasuredLogp(Shown):
             "latency": values["latency"],
             "ci95": {name: estimate.interval for name, estimate in self.estimates.items()},
             "gap_limited_by": str(self.found.limited_by),
+            "lack_of_fit": self.misfit.document(),
+            "warnings": list(self.warnings),
         }
 
     def tables(self) -> list[Table]:
@@ -141,7 +173,7 @@ class MeasuredLogp(Shown):
             notes.append("no intervals: repeat the measurements, as further rows")
         if self.left_out:
             notes.append(f"{self.left_out} rows left out: a cell is empty")
-        return tuple(notes)
+        return (*notes, *self.warnings)
 
     def rows(self) -> list[dict[str, Any]]:
         """One dict: the parameters in SI."""
@@ -159,8 +191,8 @@ class MeasuredLogp(Shown):
             **{n: e.value for n, e in self.estimates.items()},
             "overhead": self.found.overhead,
         }
-        columns = tuple(Column(name, (value,), unit("s")) for name, value in values.items())
-        return Table("", columns).to_csv()
+        columns = [Column(name, (value,), unit("s")) for name, value in values.items()]
+        return Table("", (*columns, Column("warnings", ("; ".join(self.warnings),)))).to_csv()
 
     def plot(self) -> Any:
         """Draw measured and modelled cost by burst size, as a matplotlib Figure."""
