@@ -116,20 +116,25 @@ def _notes(solution: Solution) -> list[str]:
 def _binding_notes(solution: Solution) -> list[str]:
     """Say which station binds, which would bind next, and between which bounds X must lie."""
     if solution.shared:
-        return [f"bottleneck: {solution.bottleneck}"]
+        return [f"bottleneck: {_only(solution.bottleneck)}"]
     rate = solution.model.meaning("throughput").unit
     limits = station_limits(solution)
-    first = str(solution.bottleneck)
+    first = str(_only(solution.bottleneck))
     others = sorted((limit, name) for name, limit in limits.items() if name != first)
     notes = [f"bottleneck: {first}"]
     if others and limits[first] <= others[0][0] * (1 + _TIE) < math.inf:
         limit, name = others[0]
         notes[0] += f"; relieve it, and {name} is next, at {limit / rate.scale:.6g} {rate}"
     for name, bounds in solution.bounds().items():
-        low = float(bounds.throughput_lower) / rate.scale
-        high = float(bounds.throughput_upper) / rate.scale
+        low = float(_only(bounds.throughput_lower)) / rate.scale
+        high = float(_only(bounds.throughput_upper)) / rate.scale
         notes.append(f"{name} bounds: throughput {low:.6g} to {high:.6g} {rate}")
     return notes
+
+
+def _only(values: Any) -> Any:
+    """The value of a solution's only point, also where its inputs were arrays of one entry."""
+    return np.ravel(values)[0]
 
 
 def _outputs_table(solution: Solution) -> Table:

@@ -105,12 +105,14 @@ def _scaled(cell: Cell, scale: float) -> Cell:
 
 
 def decimals(numbers: Sequence[float]) -> int | None:
-    """Decimals that show the largest of some numbers with four digits; None for powers of ten.
+    """Decimals that show the largest number with three digits or four; None for powers of ten.
 
     Examples
     --------
     >>> decimals([8.74, 39.51]), decimals([1538.46]), decimals([1.0, 2.0]), decimals([3e-9])
     (2, 1, 0, None)
+    >>> decimals([0.0074489])
+    5
     """
     finite = [abs(x) for x in numbers if math.isfinite(x)]
     largest = max(finite, default=0.0)
@@ -118,7 +120,10 @@ def decimals(numbers: Sequence[float]) -> int | None:
         return 0
     if not 1e-3 <= largest < 1e7:
         return None
-    return max(1, 3 - math.floor(math.log10(largest))) if largest >= 1 else 3 + (largest < LITTLE)
+    size = math.floor(math.log10(largest))
+    if largest >= 1:
+        return max(1, 3 - size)
+    return 3 if largest >= LITTLE else max(4, 2 - size)
 
 
 def four_digits(number: float) -> str:

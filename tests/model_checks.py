@@ -16,7 +16,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import numpy as np
-from random_models import RandomModel, random_model
 
 from headway.errors import HeadwayError
 from headway.models import parse_model
@@ -24,8 +23,10 @@ from headway.models.counts import counts
 from headway.models.model import Model
 from headway.models.sensitivities.effects import sensitivity
 from headway.models.sensitivities.target import what_it_takes
+from headway.models.solution import Solution
 from headway.models.symbolic import bounded_symbols, numeric
 from headway.models.units import quantity
+from tests.random_models import RandomModel, random_model
 
 AGREE = 1e-7
 """How well two ways to the same number have to agree, relative."""
@@ -138,34 +139,40 @@ def slopes_agree(model: Model, load: str) -> Iterator[str]:
     found = sensitivity(model)
     str(found), found.to_json(), found.to_csv()
     whole = counts(model.graph)
-    for name in sorted({name for effects in found.effects.values() for name in effects} - whole):
+    names = {name for effects in found.effects.values() for name in effects} - whole
+    for name in sorted(names):
+        near = _beside(model, name)
         for output, effects in found.effects.items():
-            wanted = _difference(model, name, output)
-            if name in effects and wanted is not None:
-                value, size = effects[name].derivative, _size(model, name, output)
-                if not math.isclose(value, wanted, rel_tol=SLOPES_AGREE, abs_tol=size):
-                    yield f"d {output} / d {name} is {value:.6g}; differences say {wanted:.6g}"
+            wanted = _difference(near, name, output) if near else None
+            if name not in effects or wanted is None:
+                continue
+            value, size = effects[name].derivative, _size(near[1], name, output)
+            if not math.isclose(value, wanted, rel_tol=SLOPES_AGREE, abs_tol=size):
+                yield f"d {output} / d {name} is {value:.6g}; differences say {wanted:.6g}"
 
 
-def _size(model: Model, name: str, output: str) -> float:
-    """Derivative below which nothing happens: an elasticity of 1e-5, or a difference's noise."""
-    value = abs(float(model.inputs[name]))
-    return 1e-5 * abs(float(model.solve()[output])) / value if value else math.inf
-
-
-def _difference(model: Model, name: str, output: str) -> float | None:
-    """Central difference; None at an edge, beside saturation or a bend."""
+def _beside(model: Model, name: str) -> list[Solution]:
+    """Solutions a small step below, at and above a parameter's value; none at an edge."""
     here = float(model.inputs[name])
-    step = _STEP * abs(here)
-    if not step:
-        return None
+    values = (here * (1 + k * _STEP) for k in (-1, 0, 1))
     try:
-        solved = [model.at({name: here + k * step}).solve() for k in (-1, 0, 1)]
-        low, middle, high = (float(s[output]) for s in solved)
+        near = [model.at({name: value}).solve() for value in values] if here else []
     except HeadwayError:
+        return []
+    return [] if any(solution.saturated.any() for solution in near) else near
+
+
+def _size(solution: Solution, name: str, output: str) -> float:
+    """Derivative below which nothing happens: an elasticity of 1e-5, or a difference's noise."""
+    return 1e-5 * abs(float(solution[output]) / float(solution.model.inputs[name]))
+
+
+def _difference(near: list[Solution], name: str, output: str) -> float | None:
+    """Central difference; None beside a bend, or where something is infinite."""
+    low, middle, high = (float(solution[output]) for solution in near)
+    if not np.isfinite([low, middle, high]).all():
         return None
-    if any(s.saturated.any() for s in solved) or not np.isfinite([low, middle, high]).all():
-        return None
+    step = _STEP * abs(float(near[1].model.inputs[name]))
     left, right = (middle - low) / step, (high - middle) / step
     noise = 1e-9 * abs(middle) / step
     bent = abs(left - right) > 1e-2 * max(abs(left), abs(right)) + noise
