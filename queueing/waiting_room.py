@@ -152,7 +152,7 @@ def _bend(y: Any) -> Any:
 
 
 def _symbolic(servers: Any, places: Any, load: Any) -> State:
-    if is_symbolic(servers, places) and not (servers == int(servers)):
+    if any(is_symbolic(count) and not count.is_Integer for count in (servers, places)):
         raise InvalidParameter("servers and places must be numbers in a formula of M/M/m/K")
     m, room = int(servers), int(places)
     chances = symbolic_chances([load / min(n, m) for n in range(1, room + 1)])
