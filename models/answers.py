@@ -2,6 +2,7 @@
 
 import json
 import math
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -252,7 +253,7 @@ def strict_json(document: Any) -> str:
 
 
 def _clean(value: Any) -> Any:
-    if isinstance(value, dict):
+    if isinstance(value, Mapping):
         return {key: _clean(entry) for key, entry in value.items()}
     if isinstance(value, list | tuple):
         return [_clean(entry) for entry in value]

@@ -4,11 +4,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from headway.models.formula import Formula
+from headway.models.frozen import Kept
 from headway.queueing.abilities import Abilities
 
 
-@dataclass(frozen=True)
-class Component:
+@dataclass(frozen=True, eq=False)
+class Component(Kept):
     """A station or link of the graph: its kind and a formula for each of its numbers.
 
     Parameters

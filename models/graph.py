@@ -9,14 +9,16 @@ from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from headway.errors import GraphError, UnknownParameter
+from headway.errors import FormulaError, GraphError, UnitError, UnknownParameter
 from headway.kinds import FUNCTIONS, Quantity, is_symbolic
 from headway.loggp.conventions import in_papers
 from headway.loggp.parameters import Convention, LogGP
 from headway.models.algorithms import ALGORITHMS
 from headway.models.components import Component, Route
 from headway.models.formula import Constant, Formula, formula
+from headway.models.frozen import Kept
 from headway.models.names import check_shown, nearest
+from headway.models.units import quantity
 from headway.queueing.stations import Station
 
 if TYPE_CHECKING:
@@ -41,8 +43,24 @@ STATION_PARTS = (
 )
 
 
-@dataclass(frozen=True)
-class ModelGraph:
+def _formula(text: str, place: str) -> Formula:
+    """Read a formula; of a quantity with unit say how to give it."""
+    try:
+        return formula(text)
+    except FormulaError as error:
+        try:
+            value = quantity(text)
+        except UnitError:
+            raise error from None
+        msg = (
+            f"{place}: {text!r} is a quantity; numbers are SI here: write {value:g}, "
+            "or declare a parameter and give it to at()"
+        )
+        raise FormulaError(msg) from None
+
+
+@dataclass(frozen=True, eq=False)
+class ModelGraph(Kept):
     """A model's structure, built step by step; each step gives a new graph.
 
     Names used in text formulas must be declared (`declare`, `bind`, `link`, `station`)
@@ -80,6 +98,7 @@ class ModelGraph:
     classes: Mapping[str, Mapping[str, Formula]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         check_shown(self.name, "model")
 
     def declare(self, *names: str) -> "ModelGraph":
@@ -361,7 +380,7 @@ class ModelGraph:
     def _read(self, expression: Expression, place: str) -> "tuple[ModelGraph, Formula]":
         """Make a formula of an expression; declare the symbols of a SymPy one."""
         if isinstance(expression, str):
-            read = formula(expression)
+            read = _formula(expression, place)
             self.check_known(read, place)
             return self, read
         if not is_symbolic(expression):

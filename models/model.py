@@ -11,6 +11,7 @@ import numpy as np
 
 from headway.errors import GraphError, InvalidParameter, UnknownModel, UnknownParameter
 from headway.kinds import Number
+from headway.models.frozen import Kept
 from headway.models.graph import ModelGraph
 from headway.models.names import nearest
 from headway.models.parameters import Parameter, Preset
@@ -59,8 +60,8 @@ POPULATION = Parameter("population", None, minimum=0, doc="jobs that circulate")
 THINK_TIME = Parameter("think_time", None, unit("s"), 0.0, doc="between answer and next request")
 
 
-@dataclass(frozen=True)
-class Model(Shown):
+@dataclass(frozen=True, eq=False)
+class Model(Kept, Shown):
     """A model graph with values for its parameters.
 
     Parameters
@@ -285,7 +286,7 @@ class Model(Shown):
         """Whether a population circulates, rather than jobs arriving from outside."""
         return "population" in self.parameters
 
-    def closed(self, population: Number, think_time: Number | str = 0.0) -> "Model":
+    def closed(self, population: Number, think_time: Number | str | None = None) -> "Model":
         """Close the network: the same graph, with a population instead of arrivals.
 
         Parameters
@@ -293,7 +294,8 @@ class Model(Shown):
         population
             Jobs N that circulate, whole numbers of 0 or more, scalar or array.
         think_time
-            Mean time Z between an answer and the next request [s], or text with a unit.
+            Mean time Z between an answer and the next request [s], or text with a unit; the
+            model's own if left out, and none where it has none.
 
         Raises
         ------
@@ -311,10 +313,13 @@ class Model(Shown):
             why = "its classes say who circulates" if self.graph.classes else "it has no stations"
             msg = f"{self.name} cannot be closed: {why}"
             raise GraphError(msg)
+        if self.is_closed:
+            think = {} if think_time is None else {"think_time": think_time}
+            return self.at({"population": population, **think})
         kept = {n: p for n, p in self.parameters.items() if n != "arrival_rate"}
-        jobs = kept.get("population", POPULATION).at(population)
-        think = kept.get("think_time", THINK_TIME).at(think_time)
-        parameters = {**kept, "population": jobs, "think_time": think}
+        own = kept.get("think_time", THINK_TIME.at(0.0))
+        waits = own if think_time is None else own.at(think_time)
+        parameters = {**kept, "population": POPULATION.at(population), "think_time": waits}
         rate = {n: self.meaning(n) for n in ("throughput", "saturation_throughput")}
         return replace(self, parameters=parameters, meanings={**rate, **self.meanings})
 
@@ -322,8 +327,9 @@ class Model(Shown):
         self,
         arrival_rate: Number | None = None,
         population: Number | None = None,
-        think_time: Number | str = 0.0,
+        think_time: Number | str | None = None,
         method: str = "auto",
+        **named: Any,
     ) -> "Solution":
         """Solve the network (or the program) at every operating point at once.
 
@@ -336,9 +342,13 @@ class Model(Shown):
             Jobs that circulate, and their think time [s]: solves the same graph closed.
         method
             Of a closed network: auto, exact, convolution, schweitzer, linearizer.
+        named
+            Further parameters by name, as for `at`.
 
         Raises
         ------
+        UnknownParameter
+            For a name the model does not have.
         InvalidParameter
             For a parameter without value, or shapes that do not fit each other.
         GraphError
@@ -346,10 +356,27 @@ class Model(Shown):
         """
         from headway.models.solution import solve_model
 
-        model = self if arrival_rate is None else self.at(arrival_rate=arrival_rate)
+        self._check_names(named)
+        rate = {} if arrival_rate is None else {"arrival_rate": arrival_rate}
+        model = self.at({**named, **rate})
         if population is not None:
             model = model.closed(population, think_time)
+        elif think_time is not None:
+            model = model._thinking(think_time)
         return solve_model(model, method)
+
+    def _check_names(self, named: Mapping[str, Any]) -> None:
+        """Refuse names that are neither parameters nor words of `solve`."""
+        for name in named.keys() - self.parameters.keys():
+            known = {*self.parameters, "arrival_rate", "population", "think_time", "method"}
+            msg = f"{self.name} has no parameter {name!r}{nearest(name, known)}"
+            raise UnknownParameter(msg)
+
+    def _thinking(self, think_time: Number | str) -> "Model":
+        if "think_time" not in self.parameters:
+            msg = f"{self.name}: there is no think time of an open network; give a population too"
+            raise UnknownParameter(msg)
+        return self.at(think_time=think_time)
 
     def meaning(self, name: str) -> Meaning:
         """Unit and explanation of an output or binding."""

@@ -1,7 +1,7 @@
 """Parameters: a model's numbers, each with unit, bounds, meaning and source."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -9,6 +9,7 @@ import numpy as np
 
 from headway.errors import InvalidParameter
 from headway.kinds import FloatArray, Number
+from headway.models.frozen import Kept
 from headway.models.names import check_shown
 from headway.models.units import ONE, Unit, quantity
 
@@ -28,8 +29,8 @@ def digits(number: float) -> str:
     return f"{number:.0f}" if is_count else f"{number:.6g}"
 
 
-@dataclass(frozen=True)
-class Parameter:
+@dataclass(frozen=True, eq=False)
+class Parameter(Kept):
     """A named number of a model.
 
     Parameters
@@ -55,6 +56,7 @@ class Parameter:
     source: str = ""
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.value is not None:
             self._check(np.asarray(self.value, float))
 
@@ -123,8 +125,8 @@ def _array(values: Sequence[float], name: str) -> FloatArray:
         raise InvalidParameter(msg) from None
 
 
-@dataclass(frozen=True)
-class Preset:
+@dataclass(frozen=True, eq=False)
+class Preset(Kept):
     """A published set of parameter values.
 
     Parameters
@@ -138,9 +140,10 @@ class Preset:
     """
 
     name: str
-    values: dict[str, float]
+    values: Mapping[str, float]
     doc: str = ""
     source: str = ""
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         check_shown(self.name, "preset")

@@ -1,5 +1,6 @@
 """Solutions: what a model says at its operating points."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -7,10 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from headway.errors import Saturated
+from headway.errors import Saturated, UnknownParameter
 from headway.kinds import Number, plain
 from headway.models.flows import losing, returning
+from headway.models.frozen import Frozen, Kept
 from headway.models.model import Model, points_shape
+from headway.models.names import nearest
 from headway.models.saturation import limit, saturation_throughput
 from headway.models.steps import ANSWERED, Values
 from headway.models.tables import Shown, Table
@@ -23,8 +26,8 @@ COMPONENT_PARTS = ("utilisation", "residence_time", "queue_length", "throughput"
 CLASS_PARTS = ("throughput", "response_time")
 
 
-@dataclass(frozen=True)
-class Solution(Shown):
+@dataclass(frozen=True, eq=False)
+class Solution(Kept, Shown):
     """The answer to a model at one operating point or many.
 
     Parameters
@@ -38,22 +41,46 @@ class Solution(Shown):
     """
 
     model: Model
-    values: Values
+    values: Mapping[str, Any]
     shape: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        """Take the values as they are: arrays of many points are not copied once more."""
+        object.__setattr__(self, "values", Frozen(self.values))
+
+    @property
+    def _value(self) -> tuple[Any, ...]:
+        """All that decides the values: what was solved, how, and what was asked for."""
+        return self.model, self.shape, self.method, frozenset(self.values)
 
     def __repr__(self) -> str:
         points = int(np.prod(self.shape))
         return f"Solution({self.model.name}, {points} point{'s' if points != 1 else ''})"
 
     def __getitem__(self, name: str) -> Number:
-        """One output or component number at every operating point."""
+        """One output or component number at every operating point.
+
+        Raises
+        ------
+        UnknownParameter
+            For a name that is none, with the nearest ones.
+        """
         if name == "throughput":
             return self.throughput
         if name == "saturation_throughput":
             return self.saturation_throughput
         if name == "knee_population":
             return self.knee_population
+        if name not in self.values:
+            msg = f"{self.model.name} has no answer {name!r}{nearest(name, self._known)}"
+            raise UnknownParameter(msg)
         return self._over_points(self.values[name])
+
+    @property
+    def _known(self) -> list[str]:
+        """Names that may be asked for."""
+        parts = [f"{name}.{part}" for name in self.stations for part in COMPONENT_PARTS]
+        return [*self.outputs, *self.class_outputs, *parts]
 
     def _over_points(self, value: Any) -> Number:
         spread: Number = plain(np.broadcast_to(np.asarray(value, float), self.shape))

@@ -1,0 +1,99 @@
+"""Values that stay as they are: mappings that refuse assignment, and objects made of them."""
+
+from collections.abc import Hashable, Iterator, Mapping
+from dataclasses import fields
+from typing import Any, TypeVar
+
+import numpy as np
+
+Key = TypeVar("Key", bound=Hashable)
+Entry = TypeVar("Entry", covariant=True)
+
+
+class Frozen(Mapping[Key, Entry]):
+    """A read-only mapping with a hash, equal to another with the same entries in the same order.
+
+    Examples
+    --------
+    >>> visits = Frozen({"cpu": 2.0})
+    >>> visits["cpu"], visits == {"cpu": 2.0}, visits == Frozen({"cpu": 3.0})
+    (2.0, True, False)
+    """
+
+    __slots__ = ("_entries",)
+
+    def __init__(self, entries: Mapping[Key, Entry]) -> None:
+        self._entries = dict(entries)
+
+    def __getitem__(self, key: Key) -> Entry:
+        return self._entries[key]
+
+    def __iter__(self) -> Iterator[Key]:
+        return iter(self._entries)
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, Frozen):
+            return bool(value_of(self) == value_of(other))
+        return self._entries == other
+
+    def __hash__(self) -> int:
+        return hash(value_of(self))
+
+    def __repr__(self) -> str:
+        return repr(self._entries)
+
+
+def frozen(value: Any) -> Any:
+    """Make mappings read-only, those in them too, and arrays; give anything else back.
+
+    Examples
+    --------
+    >>> frozen({"cpu": {"web": 2.0}})["cpu"]["web"]
+    2.0
+    """
+    if isinstance(value, dict):
+        return Frozen({key: frozen(entry) for key, entry in value.items()})
+    if isinstance(value, np.ndarray) and value.flags.writeable:
+        value = value.copy()
+        value.flags.writeable = False
+    return value
+
+
+def value_of(value: Any) -> Any:
+    """What two things have in common that are equal: arrays by their numbers, mappings in order.
+
+    Examples
+    --------
+    >>> value_of(np.ones(2)) == value_of(np.ones(2)), value_of(1.0) == value_of(2.0)
+    (True, False)
+    """
+    if isinstance(value, Mapping):
+        return tuple((key, value_of(entry)) for key, entry in value.items())
+    if isinstance(value, np.ndarray):
+        return value.shape, value.dtype.str, value.tobytes()
+    return value
+
+
+class Kept:
+    """A frozen dataclass that is equal by value, and pickled without what it has cached."""
+
+    def __post_init__(self) -> None:
+        for name, value in self.__dict__.items():
+            if isinstance(value, dict | np.ndarray):
+                object.__setattr__(self, name, frozen(value))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, type(self)) and self._value == other._value
+
+    def __hash__(self) -> int:
+        return hash(self._value)
+
+    @property
+    def _value(self) -> tuple[Any, ...]:
+        return tuple(value_of(entry) for entry in self.__getstate__().values())
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
