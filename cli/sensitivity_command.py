@@ -1,5 +1,6 @@
 """``headway sensitivity``: what each parameter does, what binds, what a target would take."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -77,12 +78,13 @@ def command(
     if (data is None) != (free is None):
         raise InvalidParameter("--data and --free go together")
     chosen = chosen_model(model, preset, settings, closed_settings(closed, None, think))
+    axes = None
     if data is not None:
         found = chosen.fit(measured(data), names_of(free))
         if target is None:
             present(found.sensitivity(), output_format, plot)
             return
-        chosen = found.model
+        chosen, axes = found.model, found.comparison.axes
     if target is None or parameter is None:
         present(sensitivity(chosen), output_format, plot)
         return
@@ -92,4 +94,5 @@ def command(
         raise InvalidParameter(msg)
     check_output(chosen, output.strip())
     wanted = quantity(text, chosen.meaning(output.strip()).unit, output.strip())
-    present(what_it_takes(chosen, output.strip(), wanted, parameter), output_format, plot)
+    answer = what_it_takes(chosen, output.strip(), wanted, parameter)
+    present(replace(answer, axes=axes), output_format, plot)

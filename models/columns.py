@@ -8,11 +8,13 @@ requests that were seen inside.
 import re
 from collections.abc import Collection
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from headway.errors import MeasurementError
 from headway.models.measurements import Measurements, Observed
+from headway.models.tables import Column
 from headway.models.units import Unit, compatible, split_header, unit
 
 
@@ -212,13 +214,31 @@ def check_unit(source: str, column: Observed, wanted: Unit) -> None:
         raise MeasurementError(msg)
 
 
-def axes(x: Observed, y: Observed) -> str:
-    r"""Say which columns an answer comes from.
+class Axes(NamedTuple):
+    r"""Titles of the columns that an answer comes from: of the load and of the output.
 
     Examples
     --------
     >>> table = Measurements.parse("throughput_ops_s,response_ms\n100,3.4\n", "own.csv")
-    >>> axes(load_column(table), response_column(table))
-    'y = response_ms, x = throughput_ops_s'
+    >>> print(Axes.of(load_column(table), response_column(table)))
+    y = response_ms, x = throughput_ops_s
     """
-    return f"y = {y.header}, x = {x.header}"
+
+    x: str
+    y: str
+
+    @classmethod
+    def of(cls, x: Observed, y: Observed) -> "Axes":
+        """The titles of two columns."""
+        return cls(x.header, y.header)
+
+    def __str__(self) -> str:
+        return f"y = {self.y}, x = {self.x}"
+
+    def document(self) -> dict[str, str]:
+        """The fields of the JSON contract."""
+        return self._asdict()
+
+    def columns(self, rows: int) -> tuple[Column, ...]:
+        """The same in every row of a table, for CSV."""
+        return tuple(Column(name, (title,) * rows) for name, title in self.document().items())

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from headway.errors import MeasurementError
 from headway.kinds import FloatArray
-from headway.models.columns import axes, is_rate
+from headway.models.columns import Axes, is_rate
 from headway.models.matching import Match, match
 from headway.models.measurements import Measurements, Observed
 from headway.models.model import Model
@@ -57,9 +57,9 @@ class Comparison(Shown):
         return self.solution.model
 
     @property
-    def axes(self) -> str:
+    def axes(self) -> Axes:
         """Which columns were compared: ``y = response_ms, x = throughput_ops_s``."""
-        return axes(self.load, self.measured)
+        return Axes.of(self.load, self.measured)
 
     @property
     def rate_unit(self) -> Unit:

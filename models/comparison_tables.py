@@ -32,9 +32,7 @@ def point_table(comparison: Comparison) -> Table:
 def comparison_csv(comparison: Comparison) -> str:
     """Every point in SI units, and in each row the columns it comes from."""
     table, rows = point_table(comparison), len(comparison.load.values)
-    sources = {"x": comparison.load.header, "y": comparison.measured.header}
-    columns = [Column(name, (title,) * rows) for name, title in sources.items()]
-    return Table("", (*table.columns, *columns)).to_csv()
+    return Table("", (*table.columns, *comparison.axes.columns(rows))).to_csv()
 
 
 def comparison_tables(comparison: Comparison) -> list[Table]:
@@ -67,7 +65,7 @@ def _worst(comparison: Comparison) -> str:
 
 
 def _notes(comparison: Comparison) -> list[str]:
-    notes = [comparison.axes, *closed_notes(comparison)]
+    notes = [str(comparison.axes), *closed_notes(comparison)]
     if comparison.output == "response_time" and is_rate(comparison.load):
         notes.append(span(comparison.within, comparison.load.values))
     left_out = int(comparison.in_range.sum() - comparison.counted.sum())
@@ -117,8 +115,7 @@ def comparison_document(comparison: Comparison) -> dict[str, Any]:
         "model": comparison.model.name,
         "preset": comparison.model.preset,
         "output": comparison.output,
-        "x": comparison.load.header,
-        "y": comparison.measured.header,
+        **comparison.axes.document(),
         "points": comparison_rows(comparison),
         "summary": comparison.summary,
         "signatures": {name: s.document() for name, s in comparison.signatures.items()},

@@ -76,14 +76,15 @@ def match(
 def _closed_as_measured(model: Model, measurements: Measurements, x: str | None) -> Model:
     """Close an open model whose load was measured as a population.
 
-    Its think time follows by Little's law, where what came through was measured too.
+    It stands at the largest population. Its think time follows by Little's law, where what came
+    through was measured too.
     """
     if "arrival_rate" not in model.parameters:
         return model
     load = load_column(measurements, x, model.parameters)
     if not is_population(load):
         return model
-    return model.closed(1, think_time(measurements, load))
+    return model.closed(float(np.nanmax(load.values)), think_time(measurements, load))
 
 
 def think_time(measurements: Measurements, population: Observed) -> float:

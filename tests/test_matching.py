@@ -79,7 +79,10 @@ def test_y_says_otherwise():
 
     found = server.compare(table(open_table()), y="outstanding")
 
-    assert (found.output, found.axes) == ("outstanding", "y = outstanding, x = throughput_ops_s")
+    assert (found.output, str(found.axes)) == (
+        "outstanding",
+        "y = outstanding, x = throughput_ops_s",
+    )
     np.testing.assert_allclose(found.relative_error, 0, atol=1e-6)  # six printed digits
 
 
@@ -88,7 +91,7 @@ def test_percentiles_are_held_against_percentiles(column):
     found = machine().compare(table(open_table()), y=column)
 
     assert found.output == "response_time_p95"
-    assert found.axes == "y = response_p95_ms, x = throughput_ops_s"
+    assert str(found.axes) == "y = response_p95_ms, x = throughput_ops_s"
     np.testing.assert_allclose(found.relative_error, 0, atol=1e-5)  # six digits of milliseconds
     assert "predicted against measured" in str(found)
     assert json.loads(found.to_json())["output"] == "response_time_p95"
@@ -138,7 +141,7 @@ def test_a_population_closes_the_model(title):
     found = machine().compare(table(closed_table(title=title)))
 
     assert found.model.is_closed
-    assert found.axes == f"y = response_ms, x = {title}"
+    assert str(found.axes) == f"y = response_ms, x = {title}"
     assert str(found.load.unit) == "job"
     np.testing.assert_allclose(found.relative_error, 0, atol=1e-7)  # eight digits of milliseconds
     assert found.signatures == {}
@@ -161,7 +164,7 @@ def test_outstanding_is_a_load_where_there_is_no_rate_or_where_it_is_named():
 def test_throughput_against_a_population():
     found = machine().compare(table(closed_table()), y="throughput_ops_s")
 
-    assert (found.output, found.axes) == ("throughput", "y = throughput_ops_s, x = clients")
+    assert (found.output, str(found.axes)) == ("throughput", "y = throughput_ops_s, x = clients")
     np.testing.assert_allclose(found.relative_error, 0, atol=1e-7)
     only = "\n".join(line.rpartition(",")[0] for line in closed_table().splitlines())
     assert machine().compare(table(only)).output == "throughput"
@@ -222,7 +225,7 @@ def test_closed_curves_have_no_signature():
         curve(table(closed_table()))
 
     found = MeasuredSignature.of(curve(table(closed_table()), x="throughput_ops_s"))
-    assert found.curve.axes == "y = response_ms, x = throughput_ops_s"
+    assert str(found.curve.axes) == "y = response_ms, x = throughput_ops_s"
 
 
 @pytest.mark.parametrize("y", [None, "throughput_ops_s"])
@@ -266,6 +269,7 @@ ANSWERS = {
     "fit": ["fit", "server-single", "--free", "delay,service_time", "--data"],
     "fit server": ["fit", "server", "--data"],
     "signature": ["signature", "sfs"],
+    "sensitivity": ["sensitivity", "server-single", "--free", "delay,service_time", "--data"],
 }
 
 
@@ -281,6 +285,16 @@ def test_every_answer_says_which_columns_it_comes_from(command, tmp_path):
     assert "y = response_ms, x = throughput_ops_s" in told
     assert (document["x"], document["y"]) == ("throughput_ops_s", "response_ms")
     assert {(row["x"], row["y"]) for row in rows} == {("throughput_ops_s", "response_ms")}
+
+
+def test_targets_after_a_fit_say_it_too(tmp_path):
+    path = tmp_path / "own.csv"
+    path.write_text(open_table())
+    command = [*ANSWERS["sensitivity"], str(path), "--set", "arrival_rate=500",
+               "--target", "response_time=7ms", "--solve-for", "service_time"]  # fmt: skip
+
+    assert "y = response_ms, x = throughput_ops_s" in headway(*command).out
+    assert json.loads(headway(*command, "--json").out)["y"] == "response_ms"
 
 
 def test_several_servers_say_it_too(tmp_path):

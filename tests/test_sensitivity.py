@@ -178,7 +178,7 @@ def test_elasticities_of_a_fit_have_intervals():
     half = (fit.ci95["s"][1] - s) * 800 / (1 - 800 * s) ** 2
     assert row["ci95"][1] - row["elasticity"] == pytest.approx(half, rel=1e-5)
     assert f"{row['elasticity']:+.3f} ± {half:.3f}" in str(found)
-    assert found.to_csv().startswith("output,parameter,derivative,elasticity,low,high\n")
+    assert found.to_csv().startswith("output,parameter,derivative,elasticity,low,high,x,y\n")
     effect = json.loads(found.to_json())["outputs"]["response_time"]["s"]
     assert effect["ci95"] == pytest.approx(row["ci95"])
     whiskers = [c for c in found.plot().axes[0].containers if isinstance(c, ErrorbarContainer)]

@@ -58,7 +58,7 @@ def elasticities(
         }
         for output, by_parameter in here.effects.items()
     }
-    return replace(here, effects=effects)
+    return replace(here, effects=effects, axes=fit.comparison.axes)
 
 
 def _slopes(fit: Fit, name: str, here: Sensitivity) -> Mapping[str, Mapping[str, float]]:

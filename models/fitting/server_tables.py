@@ -135,7 +135,14 @@ class SideBySide(Shown):
     def to_csv(self) -> str:
         """A CSV row a server and quantity, in SI."""
         cells = [
-            (server.best.measurements.source, t.name, t.value, t.low, t.high, *_columns(server))
+            (
+                server.best.measurements.source,
+                t.name,
+                t.value,
+                t.low,
+                t.high,
+                *server.best.comparison.axes,
+            )
             for server in self.common_fits()
             for t in server.told
         ]
@@ -148,12 +155,6 @@ class SideBySide(Shown):
         from headway.models.plotting.fits import servers_figure
 
         return servers_figure([server.best for server in self.servers])
-
-
-def _columns(server: ServerFit) -> tuple[str, str]:
-    """Titles of the columns of load and output."""
-    comparison = server.best.comparison
-    return comparison.load.header, comparison.measured.header
 
 
 def _winners_table(servers: Sequence[ServerFit]) -> Table:
@@ -176,12 +177,7 @@ def _winners_table(servers: Sequence[ServerFit]) -> Table:
         f"median RMS error {np.median(errors):.2%}, "
         f"{sum(error <= 0.1 for error in errors)} of {len(errors)} within 10 %"
     ]
-    said = {s.best.comparison.axes for s in servers}
-    notes += (
-        sorted(said)
-        if len(said) == 1
-        else [f"{_name(s)}: {s.best.comparison.axes}" for s in servers]
-    )
+    notes += sorted({str(s.best.comparison.axes) for s in servers})
     if len(servers) <= MOST_COLUMNS:
         notes += [f"{_name(s)}: {text}" for s in servers for text in s.best.warnings]
     return Table("servers, each by the form that suits it best", columns, tuple(notes))

@@ -32,7 +32,7 @@ def _parameter_table(fit: Fit) -> Table:
     columns = [
         Column(t, tuple(cells)) for t, cells in zip(titles, zip(*rows, strict=True), strict=True)
     ]
-    said = (fit.comparison.axes, *closed_notes(fit.comparison), *derivation(fit))
+    said = (str(fit.comparison.axes), *closed_notes(fit.comparison), *derivation(fit))
     notes = (*said, *(f"warning: {text}" for text in fit.warnings))
     preset = f" ({fit.model.preset})" if fit.model.preset else ""
     title = f"{fit.model.name}{preset}: fitted to {fit.measurements.source}"
@@ -202,8 +202,7 @@ def fit_document(fit: Fit) -> dict[str, Any]:
         "model": fit.model.name,
         "preset": fit.model.preset,
         "data": fit.measurements.source,
-        "x": fit.comparison.load.header,
-        "y": fit.comparison.measured.header,
+        **fit.comparison.axes.document(),
         "parameters": parameter_document(fit),
         "correlations": {
             name: dict(zip(fit.free, map(float, row), strict=True))
@@ -239,8 +238,7 @@ def fit_csv(fit: Fit) -> str:
         Column("initial", tuple(row["initial"] for row in rows)),
         Column("identifiable", tuple("yes" if row["identifiable"] else "no" for row in rows)),
         Column("unit", tuple(dimensions)),
-        Column("x", (fit.comparison.load.header,) * len(rows)),
-        Column("y", (fit.comparison.measured.header,) * len(rows)),
+        *fit.comparison.axes.columns(len(rows)),
     )
     return Table("", columns).to_csv()
 

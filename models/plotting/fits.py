@@ -121,5 +121,5 @@ def _shared_label(fits: Sequence[Fit]) -> str:
     """Words for the axis, with the columns where all servers have the same."""
     first = fits[0].comparison
     label = axis_label(first.output, _shared_unit(fits))
-    said = {fit.comparison.axes for fit in fits}
+    said = {str(fit.comparison.axes) for fit in fits}
     return f"{label}\n{said.pop()}" if len(said) == 1 else label

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from headway.errors import GraphError, InvalidParameter
+from headway.models.columns import Axes
 from headway.models.counts import counts
 from headway.models.limits import station_limits
 from headway.models.model import Model
@@ -74,10 +75,13 @@ class Sensitivity(Shown):
         The model solved at the point.
     effects
         By output and parameter.
+    axes
+        The columns of the measurements that parameters were fitted to; None without.
     """
 
     solution: Solution
     effects: Mapping[str, Mapping[str, Effect]]
+    axes: Axes | None = None
 
     def __repr__(self) -> str:
         return f"Sensitivity({self.model.name}: {len(self.effects)} outputs)"
@@ -118,6 +122,7 @@ class Sensitivity(Shown):
         document = {
             "model": self.model.name,
             "preset": self.model.preset,
+            **(self.axes.document() if self.axes else {}),
             "method": self.solution.method,
             "approximation": self.solution.approximation or None,
             "inputs": {name: float(value) for name, value in self.model.inputs.items()},

@@ -48,7 +48,8 @@ def csv_columns(found: Sensitivity) -> tuple[Column, ...]:
         columns |= {title: [row.get(title) for row in rows] for title in ("fewer", "more")}
     if found.solution.approximation:
         columns["approximation"] = [found.solution.approximation] * len(rows)
-    return tuple(Column(title, tuple(cells)) for title, cells in columns.items())
+    taken = found.axes.columns(len(rows)) if found.axes else ()
+    return (*(Column(title, tuple(cells)) for title, cells in columns.items()), *taken)
 
 
 def _elasticity_table(found: Sensitivity) -> Table:
@@ -91,7 +92,7 @@ def _sentences(found: Sensitivity) -> list[str]:
     shown = [
         f"{b.station} at {b.saturation_throughput / rate.scale:.6g} {rate}" for b in found.binds
     ]
-    sentences = []
+    sentences = [f"fitted: {found.axes}"] if found.axes else []
     if shown:
         following = f"; were that relieved, {shown[1]} is next" if len(shown) > 1 else ""
         sentences.append(f"{shown[0].replace(' at ', ' binds: it saturates at ', 1)}{following}")

@@ -12,6 +12,7 @@ import numpy as np
 from headway.errors import InvalidParameter
 from headway.kinds import FloatArray
 from headway.models.answers import labels
+from headway.models.columns import Axes
 from headway.models.counts import counts
 from headway.models.model import Better, Model
 from headway.models.names import nearest
@@ -37,6 +38,8 @@ class Target(Shown):
         The output and the value it should have [SI].
     parameter, value
         The parameter and the value that does it [SI].
+    axes
+        The columns of the measurements that parameters were fitted to; None without.
     """
 
     model: Model
@@ -44,6 +47,7 @@ class Target(Shown):
     wanted: float
     parameter: str
     value: float
+    axes: Axes | None = None
 
     def __repr__(self) -> str:
         return f"Target({self.output} by {self.parameter}={self.value:g})"
@@ -68,7 +72,8 @@ class Target(Shown):
         target = f"{self.wanted / meant.scale:.6g} {meant}".strip()
         title = f"{self.model.name}: what it takes for {self.output} of {target}"
         columns = tuple(Column(name, (cell,)) for name, cell in cells.items())
-        return [Table(title, columns, tuple(labels(self.solution)))]
+        fitted = [f"fitted: {self.axes}"] if self.axes else []
+        return [Table(title, columns, (*fitted, *labels(self.solution)))]
 
     def rows(self) -> list[dict[str, Any]]:
         """One dict."""
@@ -81,6 +86,7 @@ class Target(Shown):
                 "value": self.value,
                 "initial": value_now(self.model, self.parameter),
                 "approximation": self.solution.approximation or None,
+                **(self.axes.document() if self.axes else {}),
             }
         ]
 

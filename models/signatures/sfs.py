@@ -15,7 +15,7 @@ from headway.errors import MeasurementError
 from headway.kinds import FloatArray
 from headway.models.columns import (
     DELIVERED,
-    axes,
+    Axes,
     find,
     is_population,
     load_column,
@@ -177,9 +177,9 @@ class Curve:
     invalid: int = 0
 
     @property
-    def axes(self) -> str:
+    def axes(self) -> Axes:
         """Which columns it is made of: ``y = response_ms, x = throughput_ops_s``."""
-        return axes(self.load, self.response_time)
+        return Axes.of(self.load, self.response_time)
 
     def signature(self, within: Range = ALL) -> SfsSignature:
         """The signature of the curve over a range of load."""
@@ -295,7 +295,7 @@ class MeasuredSignature(Shown):
 
     def tables(self) -> list[Table]:
         """The signature in readable units."""
-        notes = [self.curve.axes, span(self.within, self.curve.load.values)]
+        notes = [str(self.curve.axes), span(self.within, self.curve.load.values)]
         if self.curve.start is Start.FIRST_POINT:
             notes.append("overall response time from the first point on, as SPECstorage has it")
         if self.curve.invalid:
@@ -311,10 +311,7 @@ class MeasuredSignature(Shown):
         """Strict JSON by the contract in docs/design.md."""
         from headway.models.answers import strict_json
 
-        return strict_json({**self._columns(), **self.signature.document()})
-
-    def _columns(self) -> dict[str, str]:
-        return {"x": self.curve.load.header, "y": self.curve.response_time.header}
+        return strict_json({**self.curve.axes.document(), **self.signature.document()})
 
     def to_csv(self) -> str:
         """One row of SI values, and the columns they come from."""
@@ -323,8 +320,7 @@ class MeasuredSignature(Shown):
             Column(name, (value,), unit(units.get(name, "op/s" if "throughput" in name else "s")))
             for name, value in self.signature.document().items()
         ]
-        columns += [Column(name, (title,)) for name, title in self._columns().items()]
-        return Table("", tuple(columns)).to_csv()
+        return Table("", (*columns, *self.curve.axes.columns(1))).to_csv()
 
     def plot(self) -> Any:
         """Draw the curve and its line, as a matplotlib Figure."""
