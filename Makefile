@@ -32,12 +32,18 @@ test: $(READY)
 # Spoilt inputs, then the property tests on random examples; both say again how to repeat them.
 SEED := $(or $(SEED),$(shell od -An -N4 -tu4 /dev/urandom | tr -d ' '))
 FUZZ ?= 100000
-.PHONY: fuzz fuzz-inputs fuzz-properties
-fuzz: fuzz-inputs fuzz-properties
+MODELS ?= 2000
+.PHONY: fuzz fuzz-inputs fuzz-models fuzz-properties
+fuzz: fuzz-inputs fuzz-models fuzz-properties
 
 fuzz-inputs: $(READY)
 	$(BIN)/python -m tests.fuzz --count $(FUZZ) --seed $(SEED) $(if $(ONLY),--only $(ONLY)) \
 	    $(if $(FUZZ_SECONDS),--seconds $(FUZZ_SECONDS))
+
+# Random small models: MODELS of them from the seed on.
+fuzz-models: $(READY)
+	HEADWAY_MODELS=$(SEED):$(MODELS) $(BIN)/python -m pytest -q -n auto --dist worksteal \
+	    tests/test_random_models.py
 
 fuzz-properties: $(READY)
 	HEADWAY_FUZZ=$(SEED) $(BIN)/python -m pytest -n auto --dist worksteal

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from headway.errors import Saturated, UnknownParameter
+from headway.errors import GraphError, Saturated, UnknownParameter
 from headway.kinds import Number, plain
 from headway.models.flows import losing, returning
 from headway.models.frozen import Frozen, Kept
@@ -138,7 +138,19 @@ class Solution(Kept, Shown):
 
     @cached_property
     def saturation_throughput(self) -> Number:
-        """Throughput at which the first station is always busy [1/s]."""
+        """Throughput at which the first station is always busy [1/s].
+
+        Raises
+        ------
+        GraphError
+            Where several classes share the network: it depends on their mix.
+        """
+        if self.shared:
+            msg = (
+                f"{self.model.name}: with several classes there is no one saturation throughput; "
+                "raise the rate of one class until its rows are saturated"
+            )
+            raise GraphError(msg)
         network = self.model.network
         found = saturation_throughput(network.graph, network.inputs)
         return self._over_points(found)

@@ -500,3 +500,11 @@ def test_servers_that_stand_as_one_with_a_share_of_the_visits_cannot_be_closed()
     """`server` draws one of its equal servers; where the jobs at the others are is not in it."""
     with pytest.raises(GraphError, match="server cannot be closed"):
         catalogue_model("server").at(servers=2.0).solve(population=5)
+
+
+def test_several_classes_have_no_one_saturation_throughput():
+    solution = two_classes().at(rate=np.array([1.0, 2.0]), m=2).solve()
+
+    with pytest.raises(GraphError, match="several classes there is no one saturation throughput"):
+        solution["saturation_throughput"]
+    assert solution.plot().axes

@@ -175,8 +175,10 @@ def _draw_output(axes: Any, x: FloatArray, solution: Solution, output: str) -> N
 
 def _draw_limits(panels: Any, outputs: list[str], solution: Solution, x_unit: Unit) -> None:
     """Draw the saturation throughput where it is one number and within sight."""
+    if solution.shared:
+        return
     limits = np.unique(np.ravel(np.asarray(solution.saturation_throughput, float)))
-    if limits.size != 1 or not np.isfinite(limits[0]) or solution.shared:
+    if limits.size != 1 or not np.isfinite(limits[0]):
         return
     reached = float(np.max(np.asarray(solution["throughput"], float)))
     if "throughput" in outputs and reached > 0.7 * limits[0]:
