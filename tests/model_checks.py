@@ -9,11 +9,9 @@ import csv
 import io
 import json
 import math
-import signal
 import traceback
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 
 import numpy as np
 
@@ -26,6 +24,7 @@ from headway.models.sensitivities.target import what_it_takes
 from headway.models.solution import Solution
 from headway.models.symbolic import bounded_symbols, numeric
 from headway.models.units import quantity
+from tests.limits import limited_time
 from tests.random_models import RandomModel, random_model
 
 AGREE = 1e-7
@@ -38,7 +37,7 @@ ROUNDED = 6e-3
 WORDS = ("bottleneck", "saturated", "method", "approximation")
 """Columns of a CSV that hold no numbers."""
 LONGEST = 10
-"""Seconds of CPU that a check may take, whatever else runs; a hang is a finding."""
+"""Seconds of processor time that a check may take; a hang is a finding."""
 
 _STEP = 1e-5
 _PLOT_EVERY = 40
@@ -57,26 +56,9 @@ def findings(seed: int) -> list[str]:
     return found
 
 
-@contextmanager
-def _limited() -> Iterator[None]:
-    """Stop what takes longer than a check may."""
-
-    def stop(*_: object) -> None:
-        msg = f"still running after {LONGEST} s"
-        raise TimeoutError(msg)
-
-    before = signal.signal(signal.SIGVTALRM, stop)
-    signal.setitimer(signal.ITIMER_VIRTUAL, LONGEST)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
-        signal.signal(signal.SIGVTALRM, before)
-
-
 def _run(check: Callable[[Model, str], Iterator[str]], drawn: RandomModel) -> list[str]:
     try:
-        with _limited():
+        with limited_time(LONGEST, TimeoutError):
             return list(check(parse_model(drawn.text), drawn.load))
     except HeadwayError as error:
         return [f"refused in several lines: {error}"] if "\n" in str(error) else []

@@ -7,6 +7,9 @@ import nbformat
 from nbclient import NotebookClient
 
 FOLDER = Path(__file__).parent.parent / "notebooks"
+PATIENT = {"timeout": None, "startup_timeout": 900, "iopub_timeout": 900}
+"""Seconds; a busy machine is no fault of a notebook."""
+
 STRICT = "import warnings\nwarnings.simplefilter('error')"
 
 FITTED = """
@@ -52,5 +55,6 @@ def executed(path, last="print('null')"):
     fresh = nbformat.read(path, as_version=4)
     cells = [nbformat.v4.new_code_cell(STRICT), *fresh.cells, nbformat.v4.new_code_cell(last)]
     fresh.cells = cells
-    NotebookClient(fresh, timeout=None, resources={"metadata": {"path": str(FOLDER)}}).execute()
+    resources = {"metadata": {"path": str(FOLDER)}}
+    NotebookClient(fresh, **PATIENT, resources=resources).execute()
     return {"key_numbers": key_numbers(fresh), "found": json.loads(cells[-1].outputs[0]["text"])}

@@ -17,7 +17,7 @@ CALL = "import conftest; from headway.cli.main import main; main()"
 
 def run(*arguments, **options):
     command = [sys.executable, "-c", CALL, *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, timeout=60, check=False, **options)
+    return subprocess.run(command, capture_output=True, timeout=600, check=False, **options)
 
 
 @pytest.mark.parametrize("name", ["/dev/zero", "/dev/random", "pipe", "folder", "x" * 300, "a\0b"])

@@ -2,7 +2,6 @@
 
 import random
 import resource
-import signal
 import tempfile
 import time
 import traceback
@@ -16,9 +15,10 @@ from headway.errors import HeadwayError
 from tests.fuzz.mutations import encoded, mutated
 from tests.fuzz.seeds import texts
 from tests.fuzz.targets import TARGETS, pick
+from tests.limits import limited_time
 
 SECONDS = 10.0
-"""Longest that one input may take."""
+"""Longest that one input may take: of processor time, and thirty times that on the clock."""
 
 MEMORY = 6 * 2**30
 """Most bytes of address space."""
@@ -62,7 +62,7 @@ def tried(seed, index, folder):
     path = folder / ("input.toml" if kind == "model" else "input.csv")
     path.write_bytes(content)
     try:
-        with _limited_time(), warnings.catch_warnings():
+        with limited_time(SECONDS, Hang), warnings.catch_warnings():
             warnings.simplefilter("error")
             warnings.simplefilter("ignore", RuntimeWarning)
             TARGETS[kind][0](chance, path)
@@ -81,20 +81,6 @@ def _place(error):
     own = [f for f in frames if any(f"/{name}/" in f.filename for name in _INSIDE)]
     last = (own or frames)[-1]
     return f"{'/'.join(Path(last.filename).parts[-3:])}:{last.lineno}"
-
-
-@contextmanager
-def _limited_time():
-    def stop(_number, _frame):
-        raise Hang(f"longer than {SECONDS:g} s")
-
-    before = signal.signal(signal.SIGALRM, stop)
-    signal.setitimer(signal.ITIMER_REAL, SECONDS)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
 
 
 @contextmanager

@@ -1,0 +1,34 @@
+"""Limits on time count work and waiting, not what other programs take."""
+
+import signal
+import time
+
+import pytest
+
+from tests import limits
+from tests.limits import limited_time
+
+
+def work():
+    while True:
+        pass
+
+
+def test_work_is_stopped():
+    with pytest.raises(TimeoutError, match=r"longer than 0.05 s"), limited_time(0.05, TimeoutError):
+        work()
+
+
+def test_waiting_is_stopped_later(monkeypatch):
+    patience = [(name, timer, min(times, 2)) for name, timer, times in limits._TIMERS]
+    monkeypatch.setattr(limits, "_TIMERS", patience)
+    with pytest.raises(TimeoutError), limited_time(0.05, TimeoutError):
+        time.sleep(3600)
+
+
+def test_what_is_over_is_left_alone():
+    with limited_time(10.0, TimeoutError):
+        pass
+
+    assert signal.getitimer(signal.ITIMER_REAL) == signal.getitimer(signal.ITIMER_PROF) == (0, 0)
+    assert signal.getsignal(signal.SIGALRM) is signal.SIG_DFL
