@@ -88,6 +88,23 @@ def test_one_class_ten_stations(kernels, capsys, population, spread):
     report(capsys, what, ours, theirs, "MVA in C", "1")
 
 
+def test_sweep_of_populations(kernels, capsys):
+    jobs = np.arange(1, 10**5 + 1)
+    demand = np.random.default_rng(2).random(10)
+    queue = np.empty(10)
+    stations, visits = [MM1(d) for d in demand], [1.0] * 10
+
+    theirs = median(
+        lambda: kernels.mva(10, jobs.size, pointer(demand), ctypes.c_double(5.0), pointer(queue))
+    )
+    ours = median(lambda: solve_closed(stations, visits, jobs, 5.0), 3)
+
+    solution = solve_closed(stations, visits, jobs, 5.0)
+    assert np.allclose(solution.queue_length[:, -1], queue, rtol=1e-9)
+    what = f"populations 1 to 10^5, 10 stations ({solution.method})"
+    report(capsys, what, ours, theirs, "one recursion in C", "200")
+
+
 @pytest.mark.parametrize("pool", [False, True])
 def test_sweep_of_a_closed_network(kernels, capsys, pool):
     points = 10**5

@@ -11,14 +11,16 @@ from headway.errors import GraphError, InvalidParameter
 from headway.kinds import FloatArray, check_domain, check_not_negative, is_symbolic
 from headway.queueing.abilities import ServiceKind
 from headway.queueing.kinds_of_station import product_form_kinds
+from headway.queueing.lattice import check_memory
 from headway.queueing.stations import Station
 
 
 class Method(StrEnum):
     """How a closed network is solved.
 
-    ``auto`` takes an exact method; ``exact`` is mean value analysis where every station is a
-    delay or single servers, else convolution; the last two are approximations.
+    ``auto`` takes an exact method wherever one fits into memory; ``exact`` is mean value analysis
+    where every station is a delay or single servers, else convolution, and convolution for
+    sweeps of large populations; the last two are approximations.
     """
 
     AUTO = "auto"
@@ -48,13 +50,16 @@ class Centre:
         (points,).
     speeds
         Of a varying centre: its speed with 1, 2... jobs over that with one, shape
-        (numbers, points); the last holds on.
+        (numbers, points) or (numbers, 1); the last holds on.
+    servers
+        Of a varying centre that is a pool: its servers, shape (points,).
     """
 
     kind: ServiceKind
     demand: FloatArray
     queues: FloatArray
     speeds: FloatArray
+    servers: FloatArray | None = None
 
 
 def spread(values: Any, points: int) -> FloatArray:
@@ -118,7 +123,10 @@ def common_shape(stations: Sequence[Station], others: Sequence[Any]) -> tuple[in
 
 
 def read_centres(
-    stations: Sequence[Station], demand: FloatArray, shape: tuple[int, ...]
+    stations: Sequence[Station],
+    demand: FloatArray,
+    shape: tuple[int, ...],
+    population: FloatArray,
 ) -> list[Centre]:
     """Read stations as centres of a closed product-form network.
 
@@ -130,6 +138,8 @@ def read_centres(
         Service demands D, shape (stations, points) [s].
     shape
         Shape of the operating points.
+    population
+        Jobs N, shape (points,): of more servers than jobs no more than N can be busy.
 
     Raises
     ------
@@ -139,7 +149,7 @@ def read_centres(
     Examples
     --------
     >>> from headway.queueing.stations import MM1
-    >>> read_centres([MM1(0.5)], np.array([[2.0]]), ())[0].kind.value
+    >>> read_centres([MM1(0.5)], np.array([[2.0]]), (), np.array([3.0]))[0].kind.value
     'queue'
     """
     for station in stations:
@@ -150,22 +160,38 @@ def read_centres(
             )
             raise GraphError(msg)
     counts = rows([station.count for station in stations], shape)
-    return [_centre(*parts, shape) for parts in zip(stations, demand, counts, strict=True)]
+    each = zip(stations, demand, counts, strict=True)
+    return [_centre(*parts, shape, population) for parts in each]
 
 
 def _centre(
-    station: Station, demand: FloatArray, count: FloatArray, shape: tuple[int, ...]
+    station: Station,
+    demand: FloatArray,
+    count: FloatArray,
+    shape: tuple[int, ...],
+    population: FloatArray,
 ) -> Centre:
     kind = station.can.product_form
     if kind is ServiceKind.VARYING:
         rates = rows(station.rates, shape)  # type: ignore[attr-defined]
         return Centre(kind, demand, count, rates / rates[0])
     if kind is ServiceKind.QUEUE and (count > 1).any():
-        present = np.arange(1, int(count.max()) + 1)[:, None]
-        return Centre(ServiceKind.VARYING, demand, np.ones(1), np.minimum(present, count))
+        return _pool(demand, count, population)
     if kind is ServiceKind.DELAY:
         return Centre(kind, demand, np.full(demand.shape, np.inf), _STEADY)
     return Centre(ServiceKind.QUEUE, demand, count, _STEADY)
+
+
+def _pool(demand: FloatArray, count: FloatArray, population: FloatArray) -> Centre:
+    """Make a centre of m servers at one queue; a delay where no job ever finds all m busy."""
+    if (count >= population).all():
+        return Centre(ServiceKind.DELAY, demand, np.full(demand.shape, np.inf), _STEADY)
+    most = int(min(count.max(), population.max()))
+    check_memory([most], 8.0 * most)
+    present = np.arange(1, most + 1)[:, None]
+    different = count if np.ptp(count) else count[:1]
+    speeds = np.minimum(present, different)
+    return Centre(ServiceKind.VARYING, demand, np.ones(1), speeds, count)
 
 
 _STEADY = np.ones((1, 1))

@@ -103,8 +103,8 @@ def solve_closed(
     (jobs,), (think,) = rows([population], shape), rows([think_time], shape)
     demand = visited * times
     _check_demand(demand, think)
-    centres = read_centres(stations, demand, shape)
-    used = choose(Method(method), centres, jobs)
+    centres = read_centres(stations, demand, shape, jobs)
+    used = choose(Method(method), centres, think, jobs)
     rate, queue = SOLVERS[used](centres, think, jobs)
     speeds = rows([station.speedup(population) for station in stations], shape)
     answers = _solution(speeds, visited, times, jobs, rate, queue)

@@ -11,31 +11,51 @@ from headway.kinds import FloatArray
 from headway.queueing.abilities import ServiceKind
 from headway.queueing.approximate import Closed, linearizer, schweitzer
 from headway.queueing.centres import Centre, Method
-from headway.queueing.convolution import convolution
+from headway.queueing.convolution import convolution, series_bytes
 from headway.queueing.digits import digit_convolution, has_few_digits
+from headway.queueing.lattice import LARGEST, check_memory
 from headway.queueing.mva import mean_value_analysis
+from headway.queueing.points import by_network
 from headway.queueing.saturated import SinglePoint, is_saturated, saturated
 
-_LONG = 200  # population from which a single point goes faster by convolution
+_LONG = 200  # population from which a point, or a sweep, goes faster by convolution
 
 _Result = tuple[FloatArray, FloatArray]
 _Solver = Callable[[Sequence[Centre], FloatArray, FloatArray], _Result]
 
 
-def choose(method: Method, centres: Sequence[Centre], jobs: FloatArray) -> Method:
+def choose(
+    method: Method, centres: Sequence[Centre], think: FloatArray, jobs: FloatArray
+) -> Method:
     """Name the method that a wish for ``auto`` or ``exact`` comes to.
+
+    Left to choose, it takes an approximation where no exact method fits into memory.
 
     Examples
     --------
-    >>> choose(Method.AUTO, [], np.ones(1)).value
+    >>> choose(Method.AUTO, [], np.zeros(1), np.ones(1)).value
     'exact'
     """
     if method not in {Method.AUTO, Method.EXACT}:
         return method
-    long = method is Method.AUTO and jobs.size == 1 and jobs[0] >= _LONG
-    if long or any(c.kind is ServiceKind.VARYING for c in centres):
+    varying = _of(ServiceKind.VARYING, centres)
+    many = jobs.max(initial=0) >= _LONG and _shares(centres, think, jobs)
+    if method is Method.EXACT:
+        return Method.CONVOLUTION if varying or (many and jobs.size > 1) else method
+    if series_bytes(varying, jobs) > LARGEST and all(c.servers is not None for c in varying):
+        queues, still = _of(ServiceKind.QUEUE, centres), think + _delays(centres, jobs)
+        fits = (not queues and not varying) or _short_cut(queues, varying, still, jobs)
+        return Method.CONVOLUTION if fits else Method.LINEARIZER
+    if varying or many:
         return Method.CONVOLUTION
     return Method.EXACT
+
+
+def _shares(centres: Sequence[Centre], think: FloatArray, jobs: FloatArray) -> bool:
+    """Whether one series answers all operating points, or most of them."""
+    numbers = [values for c in centres for values in (c.demand, c.queues)]
+    rows = [np.broadcast_to(values, jobs.shape) for values in (think, *numbers)]
+    return jobs.size == 1 or bool(by_network(np.array(rows), jobs))
 
 
 def note(method: Method, centres: Sequence[Centre]) -> str:
@@ -58,6 +78,7 @@ def _exact(centres: Sequence[Centre], think: FloatArray, jobs: FloatArray) -> _R
     queues, still = _of(ServiceKind.QUEUE, centres), think + _delays(centres, jobs)
     if not queues:
         return _place(centres, jobs / still, [], [])
+    check_memory([int(jobs.max()) + 1], 8.0 * float(jobs.max()))  # a step each, if no memory
     rate, queue = mean_value_analysis(*_rows(queues, jobs), still, jobs)
     return _place(centres, rate, queue, [])
 
@@ -65,22 +86,34 @@ def _exact(centres: Sequence[Centre], think: FloatArray, jobs: FloatArray) -> _R
 def _convolution(centres: Sequence[Centre], think: FloatArray, jobs: FloatArray) -> _Result:
     still = think + _delays(centres, jobs)
     queues, varying = _of(ServiceKind.QUEUE, centres), _of(ServiceKind.VARYING, centres)
-    short = None if varying else _short_cut(queues, still, jobs)
+    if not (queues or varying):
+        return _place(centres, jobs / still, [], [])
+    short = _short_cut(queues, varying, still, jobs)
     rate, single, several = short or convolution(queues, varying, still, jobs)
     return _place(centres, rate, single, several)
 
 
 def _short_cut(
-    queues: Sequence[Centre], still: FloatArray, jobs: FloatArray
-) -> tuple[FloatArray, FloatArray, list[FloatArray]] | None:
-    """Solve a single point of single servers without its whole series, where that can be done."""
-    demand, split = _rows(queues, jobs)
-    if jobs.size > 1 or not demand.any():
+    queues: Sequence[Centre], varying: Sequence[Centre], still: FloatArray, jobs: FloatArray
+) -> tuple[FloatArray, FloatArray, FloatArray] | None:
+    """Solve a single point of servers and pools without its series, where that can be done."""
+    pools = [c.servers for c in varying if c.servers is not None]
+    if jobs.size > 1 or len(pools) < len(varying):
         return None
-    network = SinglePoint(demand[:, 0], split[:, 0].astype(int), float(still[0]), int(jobs[0]))
+    demand, split = _rows([*queues, *varying], jobs)
+    if not demand.any():
+        return None
+    servers = np.concatenate([np.ones(len(queues)), *pools])
+    network = SinglePoint(
+        demand[:, 0], split[:, 0].astype(int), float(still[0]), int(jobs[0]), servers
+    )
     if is_saturated(network):
-        return (*saturated(network), [])
-    return (*digit_convolution(network), []) if has_few_digits(network) else None
+        rate, lengths = saturated(network)
+    elif not pools and has_few_digits(network):
+        rate, lengths = digit_convolution(network)
+    else:
+        return None
+    return rate, lengths[: len(queues)], lengths[len(queues) :]
 
 
 def _approximate(solver: Callable[[Closed], _Result]) -> _Solver:

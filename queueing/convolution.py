@@ -12,19 +12,24 @@ Networks*, 1980, for load-dependent stations.
 """
 
 from collections.abc import Sequence
+from functools import reduce
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from headway.errors import InvalidParameter
 from headway.kinds import FloatArray
 from headway.queueing.birth_death import weights
 from headway.queueing.centres import Centre, spread
+from headway.queueing.lattice import check_memory
+from headway.queueing.points import by_network
 from headway.queueing.poisson import poisson
 
-_FILTER_WORTH = 50_000  # steps of recurrences from which SciPy's filter is worth its import
+_FILTER_WORTH = 2_000_000  # steps of recurrences from which SciPy's filter is worth its import
 _FEW = 16  # points that do not fill a vector
 _BLOCK = 1 << 16  # numbers of a series, over all points of a block
+_LEAST = 1e-280  # chances below may have lost digits
 _SERIES_END = 45.0  # exp(-45) is far below a rounding error
 
 
@@ -49,7 +54,16 @@ def convolution(
     -------
     Throughput, shape (points,); queue lengths of `queues` and of `varying`, shape
     (stations, points).
+
+    Raises
+    ------
+    InvalidParameter
+        For a population whose series would need too much memory.
     """
+    check_memory([int(population.max()) + 1], series_bytes(varying, population))
+    groups = by_network(_numbers(queues, varying, think_time), population)
+    if groups:
+        return _by_group(queues, varying, think_time, population, groups)
     blocks = []
     size = max(1, _BLOCK // (int(population.max()) + 1))
     for start in range(0, population.size, size):
@@ -60,13 +74,113 @@ def convolution(
     return np.concatenate(rates), np.concatenate(lengths, -1), np.concatenate(others, -1)
 
 
+def series_bytes(varying: Sequence[Centre], population: FloatArray) -> float:
+    """Memory of one operating point's series: one for each varying station, and a few more [B].
+
+    Examples
+    --------
+    >>> series_bytes([], np.array([999.0]))
+    48000.0
+    """
+    return 8.0 * (float(population.max()) + 1) * (6 + 2 * len(varying))
+
+
+def _numbers(
+    queues: Sequence[Centre], varying: Sequence[Centre], think_time: FloatArray
+) -> FloatArray:
+    """All that makes a network, by operating point."""
+    lists = [think_time[None]]
+    for centre in (*queues, *varying):
+        lists += [centre.demand[None], centre.queues[None]]
+        lists += [centre.speeds] if centre.speeds.shape[1] > 1 else []
+    return np.vstack([np.broadcast_to(one, (len(one), think_time.size)) for one in lists])
+
+
+def _by_group(
+    queues: Sequence[Centre],
+    varying: Sequence[Centre],
+    think_time: FloatArray,
+    population: FloatArray,
+    groups: Sequence[NDArray[np.intp]],
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Solve network by network, all populations of each from as few series as hold them."""
+    rate = np.zeros(population.shape)
+    single = np.zeros((len(queues), population.size))
+    several = np.zeros((len(varying), population.size))
+    for group in groups:
+        one = slice(int(group[0]), int(group[0]) + 1)
+        network = [_part(c, one) for c in queues], [_part(c, one) for c in varying]
+        todo = group[np.argsort(population[group], kind="stable")]
+        while todo.size:
+            jobs = population[todo].astype(int)
+            found = _series(*network, think_time[one], jobs)
+            done = todo[-found[0].size :]
+            rate[done], single[:, done], several[:, done] = found
+            todo = todo[: todo.size - done.size]
+    return rate, single, several
+
+
+def _series(
+    queues: Sequence[Centre],
+    varying: Sequence[Centre],
+    think_time: FloatArray,
+    jobs: NDArray[np.intp],
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Answers of the largest of ascending populations, down to where the series underflows."""
+    most = jobs[-1:].astype(float)
+    scale = _scale(queues, varying, think_time, most)
+    size = int(jobs[-1]) + 1
+    base = _thinking(size, scale * think_time)
+    ratios = [scale * centre.demand / centre.queues for centre in queues]
+    base = _all_servers(base, ratios, queues)
+    factors = [_Factor(centre, scale, size) for centre in varying]
+    chances = reduce(lambda series, factor: factor.times(series), factors, base)
+    _check_range(chances[-1])
+    held = jobs[int(np.searchsorted(jobs, _first_held(chances[:, 0]))) :]
+    top = chances[held, 0]
+    before = np.where(held > 0, chances[np.maximum(held - 1, 0), 0], 0.0)
+    single = [
+        _lengths(chances, ratio)[held, 0] * c.queues / top
+        for ratio, c in zip(ratios, queues, strict=True)
+    ]
+    several = [_own_lengths(base, factors, k)[held, 0] / top for k in range(len(factors))]
+    return scale * before / top, _stack(single, top), _stack(several, top)
+
+
+def _first_held(chances: FloatArray) -> int:
+    """Least population from which on each chance, and the one before, has all its digits."""
+    low = np.flatnonzero(chances < _LEAST)
+    return int(low[-1]) + 2 if low.size else 0
+
+
+def _lengths(chances: FloatArray, ratio: FloatArray) -> FloatArray:
+    """Sum of ratio**j G(n - j) over j = 1..n, for every n."""
+    shifted = np.zeros(chances.shape)
+    shifted[1:] = ratio * chances[:-1]
+    return _geometric(shifted, ratio)
+
+
+def _own_lengths(base: FloatArray, factors: Sequence["_Factor"], which: int) -> FloatArray:
+    """Mean number at a varying station times G(n), for every n."""
+    others = [factor for k, factor in enumerate(factors) if k != which]
+    series = reduce(lambda found, factor: factor.times(found), others, base)
+    return factors[which].number_times(series)
+
+
+def _check_range(top: FloatArray) -> None:
+    if not (top > 0).all():
+        msg = "convolution left the range of floating-point numbers; use method schweitzer"
+        raise InvalidParameter(msg)
+
+
 def _part(whole: Centre, part: slice) -> Centre:
     """Cut some operating points out of a centre."""
 
     def cut(values: FloatArray) -> FloatArray:
         return values[..., part] if values.shape[-1] > 1 else values
 
-    return Centre(whole.kind, cut(whole.demand), cut(whole.queues), cut(whole.speeds))
+    servers = None if whole.servers is None else cut(whole.servers)
+    return Centre(whole.kind, cut(whole.demand), cut(whole.queues), cut(whole.speeds), servers)
 
 
 def _block(
@@ -86,9 +200,7 @@ def _block(
         prefixes.append(factor.times(prefixes[-1]))
     chances = prefixes[-1]
     top = _at(chances, population)
-    if not (top > 0).all():
-        msg = "convolution left the range of floating-point numbers; use method schweitzer"
-        raise InvalidParameter(msg)
+    _check_range(top)
     throughput = scale * np.where(population > 0, _at(chances, population - 1), 0.0) / top
     lengths = [_queue_length(chances, ratio, population) for ratio in ratios]
     single = _stack([x * c.queues / top for x, c in zip(lengths, queues, strict=True)], top)

@@ -7,6 +7,7 @@ JACM 27(2), 1980; Lazowska et al., *Quantitative System Performance*, 1984, chap
 import numpy as np
 
 from headway.kinds import FloatArray
+from headway.queueing.points import by_network
 
 _BLOCK = 1 << 14  # numbers in a block's arrays: they stay in the second-level cache
 
@@ -41,6 +42,14 @@ def mean_value_analysis(
     ([0.8], [[1.2]])
     """
     throughput, queue = np.zeros(demand.shape[1]), np.zeros(demand.shape)
+    alike = by_network(np.vstack([demand, queues, think_time]), population)
+    for group in alike:
+        one = group[0]
+        throughput[group], queue[:, group] = _sweep(
+            demand[:, one], queues[:, one], float(think_time[one]), population[group]
+        )
+    if alike:
+        return throughput, queue
     step = max(1, _BLOCK // len(demand))
     for start in range(0, demand.shape[1], step):
         part = np.s_[..., start : start + step]
@@ -48,6 +57,27 @@ def mean_value_analysis(
             np.ascontiguousarray(demand[part]), queues[part], think_time[part], population[part]
         )
     return throughput, queue
+
+
+def _sweep(
+    demand: FloatArray, queues: FloatArray, think_time: float, population: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Run the recursion of one network once, and keep what it gives for each population."""
+    ends, which = np.unique(population.astype(int), return_inverse=True)
+    kept, rates = np.zeros((ends.size, demand.size)), np.zeros(ends.size)
+    queue, residence = np.zeros(demand.shape), np.empty(demand.shape)
+    wanted = iter([n for n in ends.tolist() if n > 0])
+    position, following = ends.size - int((ends > 0).sum()), next(wanted, None)
+    split = None if (queues == 1).all() else queues
+    for n in range(1, int(ends[-1]) + 1):
+        np.add(queue if split is None else queue / split, 1.0, out=residence)
+        np.multiply(residence, demand, out=residence)
+        rate = n / (think_time + float(np.add.reduce(residence)))
+        np.multiply(residence, rate, out=queue)
+        if n == following:
+            rates[position], kept[position] = rate, queue
+            position, following = position + 1, next(wanted, None)
+    return rates[which], kept[which].T
 
 
 def _block(
