@@ -14,6 +14,7 @@ from headway.models.parameters import Parameter
 from headway.models.solution import CLASS_PARTS
 from headway.queueing.abilities import ServiceKind
 from headway.queueing.erlang import erlang_b, erlang_c
+from headway.queueing.waiting_room import moment, solve
 
 _RATES = ("throughput", "arrival_rate")
 _WAITS = ("waiting_time", "response_time", "residence_time", "queue_length", "loss_probability")
@@ -156,5 +157,11 @@ def numeric(expression: Any, arguments: Sequence[Any]) -> Any:
     3.0
     """
     functions = {"ErlangB": erlang_b, "ErlangC": erlang_c, "ceiling": ceiling, "floor": floor}
+    functions |= {
+        "RoomLoss": lambda *room: solve(*room).loss,
+        "RoomAdmitted": lambda *room: solve(*room).admitted,
+        "RoomEmpty": lambda *room: solve(*room).empty,
+        "RoomWaiting": moment,
+    }
     modules = [functions, "numpy"]
     return sympy.lambdify(list(arguments), expression, modules=modules, cse=True)

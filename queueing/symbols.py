@@ -1,5 +1,7 @@
 """Erlang's formulas as SymPy functions; the only module of this room that needs SymPy."""
 
+from itertools import accumulate
+from operator import mul
 from typing import Any
 
 import sympy
@@ -26,7 +28,7 @@ class ErlangB(sympy.Function):
         """Derivative for the load: dB/da = B (m/a - 1 + B)."""
         servers, load = self.args
         if argindex == 1:
-            raise sympy.function.ArgumentIndexError(self, argindex)
+            raise sympy.core.function.ArgumentIndexError(self, argindex)
         return self * (servers / load - 1 + self)
 
     def _eval_evalf(self, prec: int) -> Any:
@@ -54,7 +56,7 @@ class ErlangC(sympy.Function):
         """Derivative for the load, by way of B: C = m B / (m - a + a B)."""
         servers, load = self.args
         if argindex == 1:
-            raise sympy.function.ArgumentIndexError(self, argindex)
+            raise sympy.core.function.ArgumentIndexError(self, argindex)
         blocking = ErlangB(servers, load)
         slope = blocking.fdiff(2)
         free = servers - load + load * blocking
@@ -65,6 +67,101 @@ class ErlangC(sympy.Function):
 
     def _sympystr(self, printer: Any) -> str:
         return f"erlang_c({', '.join(printer._print(argument) for argument in self.args)})"
+
+
+class _Room(sympy.Function):
+    """A number of M/M/m/K by m, K and load a; ``doit`` writes the finite sum."""
+
+    def doit(self, **hints: Any) -> Any:
+        """Write the finite sums of the weights a**n / n!, from m on a**n / (m! m**(n - m))."""
+        *orders, servers, places, load = (argument.doit(**hints) for argument in self.args)
+        m, room = int(servers), int(places)
+        ratios = (load / min(n, m) for n in range(1, room + 1))
+        weights = list(accumulate(ratios, mul, initial=sympy.Integer(1)))
+        return sympy.Add(*self._counted(weights, m, orders)) / sympy.Add(*weights)
+
+    def _counted(self, weights: list[Any], servers: int, orders: list[Any]) -> list[Any]:
+        """Weights of the states that count, each as often as it does."""
+        raise NotImplementedError
+
+    def _slope(self, servers: Any, places: Any, load: Any) -> Any:
+        """Derivative for the load: of E f(n) it is (E n f(n) - E n E f(n)) / a."""
+        raise NotImplementedError
+
+    def fdiff(self, argindex: int = 1) -> Any:
+        """Derivative for the load, in other numbers of the same room."""
+        if argindex != len(self.args):
+            raise sympy.core.function.ArgumentIndexError(self, argindex)
+        return self._slope(*self.args[-3:])
+
+    def _eval_evalf(self, prec: int) -> Any:
+        return self.doit()._eval_evalf(prec) if self.args[-1].is_number else None
+
+    def _sympystr(self, printer: Any) -> str:
+        name = "_".join(["room", type(self).__name__.removeprefix("Room").lower()])
+        return f"{name}({', '.join(printer._print(argument) for argument in self.args)})"
+
+
+def _mean(servers: Any, places: Any, load: Any) -> Any:
+    """Mean number there: waiting, and in service."""
+    served = load * RoomAdmitted(servers, places, load)
+    return RoomWaiting(1, servers, places, load) + served
+
+
+class RoomLoss(_Room):
+    """Chance that all K places are taken."""
+
+    nargs = 3
+
+    def _counted(self, weights: list[Any], servers: int, orders: list[Any]) -> list[Any]:  # noqa: ARG002
+        return weights[-1:]
+
+    def _slope(self, servers: Any, places: Any, load: Any) -> Any:
+        return self * (places - _mean(servers, places, load)) / load
+
+
+class RoomAdmitted(_Room):
+    """Chance that a place is free."""
+
+    nargs = 3
+
+    def _counted(self, weights: list[Any], servers: int, orders: list[Any]) -> list[Any]:  # noqa: ARG002
+        return weights[:-1]
+
+    def _slope(self, servers: Any, places: Any, load: Any) -> Any:
+        return -RoomLoss(servers, places, load) * (places - _mean(servers, places, load)) / load
+
+
+class RoomEmpty(_Room):
+    """Chance that nobody is there."""
+
+    nargs = 3
+
+    def _counted(self, weights: list[Any], servers: int, orders: list[Any]) -> list[Any]:  # noqa: ARG002
+        return weights[:1]
+
+    def _slope(self, servers: Any, places: Any, load: Any) -> Any:
+        return -self * _mean(servers, places, load) / load
+
+
+class RoomWaiting(_Room):
+    """Mean of a power of the number waiting: the power, m, K and the load."""
+
+    nargs = 4
+
+    def _counted(self, weights: list[Any], servers: int, orders: list[Any]) -> list[Any]:
+        beyond = enumerate(weights[servers + 1 :], start=1)
+        return [sympy.Integer(n) ** orders[0] * weight for n, weight in beyond]
+
+    def _slope(self, servers: Any, places: Any, load: Any) -> Any:
+        order = self.args[0]
+        one_more = RoomWaiting(order + 1, servers, places, load)
+        return (one_more + (servers - _mean(servers, places, load)) * self) / load
+
+
+def written_out(expression: Any) -> Any:
+    """Write the numbers of finite rooms as sums, for what knows no such function."""
+    return expression.replace(lambda part: isinstance(part, _Room), lambda room: room.doit())
 
 
 def erlang_b(servers: Any, offered_load: Any) -> Any:

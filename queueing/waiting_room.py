@@ -13,12 +13,13 @@ import numpy as np
 
 from headway.errors import InvalidParameter
 from headway.kinds import is_symbolic, plain
-from headway.queueing.birth_death import symbolic_chances
+from headway.queueing.birth_death import weights
 from headway.queueing.blocking import inverse_blocking
 from headway.queueing.erlang import lone_chance
 from headway.queueing.laws import check_arrivals
 from headway.queueing.poisson import stirling_error
 
+_WRITTEN = 8  # places up to which formulas write the states' sums out
 _MOST = 1e300  # beyond, nothing but the loss of digits depends on the load
 
 # B(2k) / (2k)!, Bernoulli's numbers over factorials
@@ -154,8 +155,35 @@ def _bend(y: Any) -> Any:
 def _symbolic(servers: Any, places: Any, load: Any) -> State:
     if any(is_symbolic(count) and not count.is_Integer for count in (servers, places)):
         raise InvalidParameter("servers and places must be numbers in a formula of M/M/m/K")
-    m, room = int(servers), int(places)
-    chances = symbolic_chances([load / min(n, m) for n in range(1, room + 1)])
-    waiting = sum((n - m) * chances[n] for n in range(m, room + 1))
-    admitted = sum(chances[:-1])
-    return State(chances[-1], admitted, waiting / (load * admitted), chances[0])
+    from headway.queueing import symbols
+
+    room = int(servers), int(places), load
+    parts = [symbols.RoomLoss(*room), symbols.RoomAdmitted(*room), symbols.RoomEmpty(*room)]
+    parts.append(symbols.RoomWaiting(1, *room))
+    loss, admitted, empty, waiting = (
+        part.doit() if int(places) <= _WRITTEN else part for part in parts
+    )
+    return State(loss, admitted, waiting / (load * admitted), empty)
+
+
+def moment(order: Any, servers: Any, places: Any, load: Any) -> Any:
+    """Mean of a power of the number waiting at M/M/m/K: what derivatives of its laws need.
+
+    Parameters
+    ----------
+    order
+        The power, a whole number of 1 or more.
+    servers, places
+        m and K, whole numbers.
+    load
+        Offered load a, above 0.
+
+    Examples
+    --------
+    >>> moment(1, 1, 2, 1.0)
+    0.3333333333333333
+    """
+    number = np.arange(1, int(places) + 1)
+    relative = weights(np.asarray(load, float)[..., None] / np.minimum(number, int(servers)))
+    waiting = np.maximum(np.arange(int(places) + 1) - int(servers), 0.0) ** order
+    return plain(relative @ waiting / relative.sum(axis=-1))

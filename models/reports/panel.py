@@ -201,9 +201,11 @@ def javascript(forms: Sequence[Any], symbols: Sequence[Any]) -> str:
     """
     import sympy
 
+    from headway.queueing.symbols import written_out
+
     places = {s: sympy.Symbol(f"v[{k}]", **s.assumptions0) for k, s in enumerate(symbols)}
     parts, results = sympy.cse(
-        [form.xreplace(places) for form in forms], symbols=sympy.numbered_symbols("t")
+        [written_out(form.xreplace(places)) for form in forms], symbols=sympy.numbered_symbols("t")
     )
     lines = [f"  const {name} = {_code(part)};" for name, part in parts]
     returned = ", ".join(map(_code, results))
