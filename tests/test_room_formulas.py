@@ -6,6 +6,7 @@ import sympy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from headway.errors import InvalidParameter
 from headway.models.graph import ModelGraph
 from headway.models.reports.panel import javascript
 from headway.models.symbolic import numeric, symbol
@@ -108,3 +109,10 @@ def test_scripts_have_the_sums():
 
     assert "Room" not in script
     assert written_out(RoomLoss(1, 9, a)) == RoomLoss(1, 9, a).doit()
+
+
+def test_places_that_are_symbols_are_refused():
+    with pytest.raises(InvalidParameter, match="must be numbers in a formula"):
+        MM1K(1.0, symbol("K")).loss_probability(symbol("a"))
+    with pytest.raises(InvalidParameter, match="must be numbers in a formula"):
+        MMmK(1.0, symbol("m"), 4).loss_probability(1.0)
