@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from headway.models.limits import station_limits
-from headway.models.solution import CLASS_PARTS, COMPONENT_PARTS, Solution
+from headway.models.solution import COMPONENT_PARTS, Solution
 from headway.models.tables import Column, Table
 from headway.models.units import ONE, unit
 
@@ -43,9 +43,9 @@ def solution_tables(solution: Solution) -> list[Table]:
 
 def _class_table(solution: Solution) -> Table:
     columns = [Column("class", solution.classes)]
-    for part in CLASS_PARTS:
+    for part in solution.class_parts:
         values = [float(np.ravel(solution[f"class {name}.{part}"])[0]) for name in solution.classes]
-        columns.append(Column.of(part.replace("_", " "), values, _PART_UNITS[part]))
+        columns.append(Column.of(part.replace("_", " "), values, _PART_UNITS.get(part, _SECOND)))
     return Table("classes", tuple(columns))
 
 
@@ -70,7 +70,7 @@ def _sweep_table(solution: Solution) -> Table:
     columns += [
         Column.of(f"{part.replace('_', ' ')} {name}", solution[f"class {name}.{part}"], kind)
         for name in solution.classes
-        for part, kind in ((part, _PART_UNITS[part]) for part in CLASS_PARTS)
+        for part, kind in ((part, _PART_UNITS.get(part, _SECOND)) for part in solution.class_parts)
     ]
     if solution.stations:
         busy = [
@@ -165,7 +165,10 @@ def solution_rows(solution: Solution) -> list[dict[str, Any]]:
         for name in solution.stations
     }
     classes = {
-        name: {part: _spread(solution[f"class {name}.{part}"], solution) for part in CLASS_PARTS}
+        name: {
+            part: _spread(solution[f"class {name}.{part}"], solution)
+            for part in solution.class_parts
+        }
         for name in solution.classes
     }
     count = _count(solution)
@@ -223,9 +226,9 @@ def solution_csv(solution: Solution) -> str:
     ]
     columns += [Column(n, _cells(solution[n]), model.meaning(n).unit) for n in solution.outputs]
     for name in solution.classes:
-        for part in CLASS_PARTS:
+        for part in solution.class_parts:
             cells = _cells(_spread(solution[f"class {name}.{part}"], solution))
-            columns.append(Column(f"{name}_{part}", cells, _PART_UNITS[part]))
+            columns.append(Column(f"{name}_{part}", cells, _PART_UNITS.get(part, _SECOND)))
     for name in solution.stations:
         for part in COMPONENT_PARTS:
             cells = _cells(solution[f"{name}.{part}"])

@@ -43,7 +43,7 @@ def class_values(model: "Model", method: str) -> dict[str, Any]:
     graph = model.graph
     values = graph.plan.run(model.inputs, targets_of(graph))
     classes = [_customers(graph, name, values) for name in graph.classes]
-    centres = [_centre(graph, name, values) for name in graph.stations]
+    centres = [centre_of(graph, name, values) for name in graph.stations]
     solution = solve_multiclass(centres, classes, Method(method), Saturation.MARK)
     values |= _system(graph, solution) | _stations(graph, solution)
     values = graph.plan.run(values, list(graph.outputs))
@@ -81,7 +81,8 @@ def _customers(graph: ModelGraph, name: str, values: dict[str, Any]) -> Customer
     return CustomerClass(name, numbers.get("arrival_rate"), numbers.get("population"), think_time)
 
 
-def _centre(graph: ModelGraph, name: str, values: dict[str, Any]) -> ServiceCentre:
+def centre_of(graph: ModelGraph, name: str, values: Mapping[str, Any]) -> ServiceCentre:
+    """A station as the classes see it."""
     station = graph.stations[name]
     times = [by_class(graph, name, "service_time", c, values) for c in graph.classes]
     visits = [by_class(graph, name, "visits", c, values) for c in graph.classes]

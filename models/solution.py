@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 COMPONENT_PARTS = ("utilisation", "residence_time", "queue_length", "throughput")
 CLASS_PARTS = ("throughput", "response_time")
+PERCENTILE = "response_time_p"
+"""How the names of percentiles begin."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,13 +116,19 @@ class Solution(Kept, Shown):
             standard.append("knee_population")
         if "loss_probability" in self.values:
             standard.append("loss_probability")
-        standard += [name for name in self.values if name.startswith("response_time_p")]
+        standard += [name for name in self.values if name.startswith(PERCENTILE)]
         return (*standard, *(name for name in own if name not in standard))
 
     @property
     def class_outputs(self) -> tuple[str, ...]:
         """Names of the results by class, such as ``class web.response_time``."""
-        return tuple(f"class {name}.{part}" for name in self.classes for part in CLASS_PARTS)
+        return tuple(f"class {name}.{part}" for name in self.classes for part in self.class_parts)
+
+    @property
+    def class_parts(self) -> tuple[str, ...]:
+        """What is known of each class: throughput, response time, and percentiles asked for."""
+        asked = tuple(name for name in self.values if name.startswith(PERCENTILE))
+        return (*CLASS_PARTS, *asked)
 
     @property
     def response_time(self) -> Number:
@@ -228,7 +236,7 @@ class Solution(Kept, Shown):
     def with_percentile(self, percent: float) -> "Solution":
         """Add the time within which a share of the jobs is answered.
 
-        Phases of a job's way are taken as independent; the answer then says so.
+        Of several classes, of each and of all together. How exact it is, the answer says.
 
         Parameters
         ----------
@@ -238,7 +246,7 @@ class Solution(Kept, Shown):
         Raises
         ------
         GraphError
-            For a closed network, or a station whose distribution is not known.
+            For a closed network, or where no distribution is known, with the reason.
         InvalidParameter
             For a percentage out of range.
         """

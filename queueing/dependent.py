@@ -21,6 +21,7 @@ from headway.queueing.abilities import Abilities, ServiceKind
 from headway.queueing.birth_death import symbolic_chances, weights
 from headway.queueing.laws import check_arrivals
 from headway.queueing.stations import MM1, Station
+from headway.queueing.time_laws import TimeLaw, exponential
 
 
 @dataclass(frozen=True)
@@ -51,6 +52,7 @@ class LoadDependent(Station):
     """
 
     can: ClassVar[Abilities] = Abilities(ServiceKind.VARYING)
+    lawless: ClassVar[str] = "rates do not say who of those present is served, and in what order"
 
     rates: Sequence[Quantity | str]
 
@@ -200,3 +202,12 @@ class Parallel(Station):
         """Share of time without any request at any server: (1 - U)**m."""
         idle = 1 - self.utilisation(arrival_rate)
         return idle**self.count if is_symbolic(idle) else apply("max", idle, 0.0) ** self.count
+
+    def time_law(self, arrival_rate: float) -> TimeLaw:
+        """Exponential with mean R, that of one of its queues."""
+        return exponential(float(self.response_time(arrival_rate)))
+
+    @property
+    def lanes(self) -> int:
+        """As many as servers."""
+        return int(self.plain_count)

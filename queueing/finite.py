@@ -19,6 +19,7 @@ from headway.queueing import waiting_room
 from headway.queueing.abilities import Abilities
 from headway.queueing.laws import saturation_throughput
 from headway.queueing.stations import Station
+from headway.queueing.time_laws import TimeLaw, exponential, limited
 
 
 class _FiniteRoom(Station):
@@ -64,6 +65,15 @@ class _FiniteRoom(Station):
     def empty_probability(self, arrival_rate: Quantity) -> Any:
         """Share of time without any request."""
         return self._solved(arrival_rate).empty
+
+    def time_law(self, arrival_rate: float) -> TimeLaw:
+        """Of those let in: exponential service behind the services that the queue ahead needs."""
+        time, servers = self.mean_service, self.plain_count
+        queue = round(float(np.asarray(number("places", self.places), float)) - servers)
+        wait = float(self.waiting_time(arrival_rate)) / time if time > 0 else 0.0
+        if queue == 0 or wait == 0:
+            return exponential(time)
+        return limited(time, servers, queue, arrival_rate * time / servers, wait)
 
     def _solved(self, arrival_rate: Quantity) -> waiting_room.State:
         with np.errstate(over="ignore"):

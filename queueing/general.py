@@ -1,12 +1,24 @@
 """Stations whose service, or arrivals, are not exponential."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
+
+import numpy as np
 
 from headway.kinds import Quantity, check_count, check_not_negative, number
 from headway.queueing.abilities import Abilities
 from headway.queueing.erlang import erlang_c
+from headway.queueing.feedback import NEARLY_CONSTANT, STEADIEST, feedback_law
 from headway.queueing.stations import Station, idle, while_stable
+from headway.queueing.time_laws import (
+    GAMMA,
+    TimeLaw,
+    after_constants,
+    after_waiting,
+    constant,
+    gamma,
+    poisson_wait,
+)
 
 
 @dataclass(frozen=True)
@@ -63,6 +75,24 @@ class MG1(Station):
         """Share of time without any request: 1 - U, whatever the distribution."""
         return idle(self.utilisation(arrival_rate))
 
+    @property
+    def _plain_scv(self) -> float:
+        return float(np.asarray(number("scv", self.scv), float))
+
+    def time_law(self, arrival_rate: float) -> TimeLaw:
+        """Pollaczek and Khinchine's, with gamma-distributed service; M/D/1's at scv = 0."""
+        time, scv = self.mean_service, self._plain_scv
+        if scv == 0 or time == 0:
+            return MD1(time).time_law(arrival_rate)
+        service = gamma(time, scv)
+        law = after_waiting(poisson_wait(arrival_rate, service, time, scv), service, time)
+        return replace(law, notes=(GAMMA,))
+
+    def feedback_law(self, arrival_rate: float, chance: float) -> TimeLaw:
+        """Takács's, with gamma-distributed service."""
+        time, scv = self.mean_service, self._plain_scv
+        return feedback_law(arrival_rate, chance, time, scv)
+
 
 @dataclass(frozen=True)
 class MD1(Station):
@@ -107,6 +137,21 @@ class MD1(Station):
         """Share of time without any request: 1 - U."""
         return idle(self.utilisation(arrival_rate))
 
+    def time_law(self, arrival_rate: float) -> TimeLaw:
+        """Crommelin's."""
+        time = self.mean_service
+        return after_constants(arrival_rate, time) if time > 0 else constant(0.0)
+
+    def looped_law(self, arrival_rate: float) -> TimeLaw:
+        """With nearly constant service: of many visits, constants make a law without end."""
+        law = MG1(self.service_time, STEADIEST).time_law(arrival_rate)
+        return replace(law, notes=(NEARLY_CONSTANT,))
+
+    def feedback_law(self, arrival_rate: float, chance: float) -> TimeLaw:
+        """Takács's, with nearly constant service."""
+        time = self.mean_service
+        return feedback_law(arrival_rate, chance, time, 0.0)
+
 
 @dataclass(frozen=True)
 class GGm(Station):
@@ -141,6 +186,7 @@ class GGm(Station):
     single server queue in heavy traffic", Proc. Cambridge Phil. Soc. 57, 1961.
     """
 
+    lawless: ClassVar[str] = "two moments of arrivals and service do not fix one"
     approximation: ClassVar[str] = "two-moment approximation (Allen-Cunneen; Kingman for 1 server)"
     can: ClassVar[Abilities] = Abilities(counts=frozenset({"servers"}))
 

@@ -23,12 +23,14 @@ from headway.kinds import (
 )
 from headway.queueing.abilities import Abilities, ServiceKind
 from headway.queueing.erlang import empty_probability, erlang_c
+from headway.queueing.feedback import feedback_law
 from headway.queueing.laws import (
     check_arrivals,
     littles_law,
     saturation_throughput,
     utilisation_law,
 )
+from headway.queueing.time_laws import TimeLaw, constant, exponential, pooled
 
 
 class Station(ABC):
@@ -37,11 +39,22 @@ class Station(ABC):
     service_time: Quantity | str
     approximation: ClassVar[str] = ""  # what is approximate about its formulas, if anything
     can: ClassVar[Abilities] = Abilities()
+    lawless: ClassVar[str] = "nobody has derived it"  # why `time_law` refuses, where it does
 
     @property
     def count(self) -> Quantity:
         """Number of servers m."""
         return 1
+
+    @property
+    def mean_service(self) -> float:
+        """Mean service time [s] where it is a number."""
+        return float(np.asarray(number("service_time", self.service_time), float))
+
+    @property
+    def plain_count(self) -> float:
+        """Number of servers m where it is a number."""
+        return float(np.asarray(self.count, float))
 
     @property
     def capacity(self) -> Any:
@@ -102,6 +115,32 @@ class Station(ABC):
         """
         msg = f"{type(self).__name__} has no law for jobs that come straight back"
         raise GraphError(msg)
+
+    def time_law(self, arrival_rate: float) -> TimeLaw:  # noqa: ARG002 - for kinds that know
+        """How the response time of a visit is distributed, below saturation; refused if unknown."""
+        kind = type(self).__name__
+        msg = f"the response time of {kind} has no known distribution: {self.lawless}"
+        raise GraphError(msg)
+
+    def looped_law(self, arrival_rate: float) -> TimeLaw:
+        """The time law of a visit of those who come back, where that cannot be told in full."""
+        return self.time_law(arrival_rate)
+
+    def feedback_law(
+        self,
+        arrival_rate: float,  # noqa: ARG002 - for kinds that know
+        chance: float,  # noqa: ARG002
+    ) -> TimeLaw | None:
+        """How long all visits take of those who come back with a chance; None if unknown.
+
+        The arrival rate [1/s] is that from elsewhere.
+        """
+        return None
+
+    @property
+    def lanes(self) -> int | None:
+        """Number of single exponential servers with a queue each that it is; None if it is not."""
+        return None
 
 
 def while_stable(utilisation: Any, waiting_time: Callable[[Any], Any]) -> Any:
@@ -200,6 +239,10 @@ class Delay(Station):
         """Zero: nobody waits."""
         return arrival_rate * 0
 
+    def time_law(self, arrival_rate: float) -> TimeLaw:  # noqa: ARG002 - the same at all of them
+        """Constant."""
+        return constant(self.mean_service)
+
 
 @dataclass(frozen=True)
 class MM1(Station):
@@ -247,6 +290,20 @@ class MM1(Station):
     def empty_probability(self, arrival_rate: Quantity) -> Any:
         """Share of time without any request: 1 - U."""
         return idle(self.utilisation(arrival_rate))
+
+    def time_law(self, arrival_rate: float) -> TimeLaw:
+        """Exponential with mean R."""
+        return exponential(float(self.response_time(arrival_rate)))
+
+    def feedback_law(self, arrival_rate: float, chance: float) -> TimeLaw:
+        """Takács's."""
+        time = self.mean_service
+        return feedback_law(arrival_rate, chance, time, 1.0)
+
+    @property
+    def lanes(self) -> int:
+        """One."""
+        return 1
 
 
 @dataclass(frozen=True)
@@ -309,3 +366,9 @@ class MMm(Station):
         """Share of time without any request: 1 / (sum below m of a**k / k! + last / (1 - U))."""
         load = arrival_rate * number("service_time", self.service_time)
         return empty_probability(self.count, load)
+
+    def time_law(self, arrival_rate: float) -> TimeLaw:
+        """Exponential service and, with chance C(m, a), an exponential wait of mean S / (m - a)."""
+        time, servers = self.mean_service, self.plain_count
+        load = arrival_rate * time
+        return pooled(time, float(erlang_c(servers, load)), time / (servers - load))

@@ -1,0 +1,332 @@
+"""How long a visit takes: laws of response times as Laplace transforms.
+
+A law is a sum of pieces, each a transform that is smooth beyond the constant time that it is
+shifted by: only then can it be inverted to many digits where constants make its distribution jump.
+
+Source: Kleinrock, *Queueing Systems* I, 1975, sections 3.2, 3.5, 3.6 and 5.7.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import reduce
+from math import comb
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+ComplexArray: TypeAlias = NDArray[np.complex128]
+Transform: TypeAlias = Callable[[ComplexArray], ComplexArray]
+
+GAMMA = "M/G/1 service is taken as gamma-distributed"
+MOST_PIECES = 64
+"""A law of more pieces keeps its weightiest; the rest becomes one."""
+
+_MULTIPLIED = 4  # powers whose pieces are multiplied out: of more, no kink is left to see
+_SHARP = 0.9  # utilisation above which the second kink of a constant service is too dull to matter
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Part of a law: a transform, shifted by a constant time [s]."""
+
+    shift: float
+    transform: Transform
+
+
+@dataclass(frozen=True)
+class TimeLaw:
+    """How a time is distributed: E[exp(-s T)] is the sum of exp(-s shift) transform(s).
+
+    Parameters
+    ----------
+    pieces
+        Its parts; of a transform that has only one, most often.
+    mean
+        E[T] [s].
+    notes
+        What is taken for granted about it, in words.
+
+    Examples
+    --------
+    >>> law = in_series(constant(2.0), exponential(0.5))
+    >>> law.mean, law.pieces[0].shift
+    (2.5, 2.0)
+    """
+
+    pieces: tuple[Piece, ...]
+    mean: float
+    notes: tuple[str, ...] = ()
+
+    def transform(self, s: ComplexArray) -> ComplexArray:
+        """E[exp(-s T)]."""
+        return np.asarray(sum(np.exp(-s * p.shift) * p.transform(s) for p in self.pieces))
+
+
+def constant(time: float) -> TimeLaw:
+    """Always the same time [s].
+
+    Examples
+    --------
+    >>> constant(3.0).pieces[0].shift
+    3.0
+    """
+    return TimeLaw((Piece(time, np.ones_like),), time)
+
+
+def exponential(mean: float) -> TimeLaw:
+    """An exponential time with this mean [s].
+
+    Examples
+    --------
+    >>> exponential(0.5).transform(np.array([2.0 + 0j])).real.tolist()
+    [0.5]
+    """
+    return TimeLaw((Piece(0.0, lambda s: 1 / (1 + s * mean)),), mean)
+
+
+def gamma(mean: float, scv: float) -> Transform:
+    """Transform of a gamma-distributed time; of a constant for scv = 0."""
+    if scv == 0:
+        return lambda s: np.exp(-s * mean)
+    return lambda s: np.exp(-np.log1p(s * mean * scv) / scv)
+
+
+def pooled(service_time: float, waits: float, wait: float) -> TimeLaw:
+    """Exponential service, before it with chance `waits` an exponential wait of mean `wait`.
+
+    Examples
+    --------
+    >>> pooled(1.0, waits=0.25, wait=2.0).mean
+    1.5
+    """
+
+    def law(s: ComplexArray) -> ComplexArray:
+        return (1 - waits + waits / (1 + s * wait)) / (1 + s * service_time)
+
+    return TimeLaw((Piece(0.0, law),), service_time + waits * wait)
+
+
+def limited(service_time: float, servers: float, queue: int, ratio: float, wait: float) -> TimeLaw:
+    """Exponential service of those let in, behind a geometric number of them in a finite queue.
+
+    Parameters
+    ----------
+    service_time, servers
+        S [s] and m.
+    queue
+        Places K - m beyond the servers.
+    ratio
+        Offered load of each server a/m, above 0.
+    wait
+        Mean wait of those let in, in service times.
+
+    Examples
+    --------
+    >>> round(limited(1.0, 1, 1, ratio=1.0, wait=0.5).mean, 12)
+    1.5
+    """
+    steps = np.arange(queue)
+    logs = steps * np.log(ratio)
+    weights = np.exp(logs - logs.max(initial=0.0))
+    total = float((weights * (steps + 1)).sum())
+    weights = weights * (wait * servers / total) if queue else weights
+    never = 1 - float(weights.sum())
+
+    def law(s: ComplexArray) -> ComplexArray:
+        turn = 1 / (1 + s * service_time / servers)
+        behind = np.polyval(np.append(weights[::-1], 0.0), turn) if queue else 0.0
+        return (never + behind) / (1 + s * service_time)
+
+    return TimeLaw((Piece(0.0, law),), service_time * (1 + wait))
+
+
+def after_waiting(wait: TimeLaw, service: Transform, mean: float) -> TimeLaw:
+    """A service of one's own after a wait.
+
+    Parameters
+    ----------
+    wait
+        As of `poisson_wait`.
+    service, mean
+        Transform and mean of the service time.
+    """
+    return replace(in_series(wait, TimeLaw((Piece(0.0, service),), mean)), notes=wait.notes)
+
+
+def poisson_wait(rate: float, service: Transform, mean: float, scv: float) -> TimeLaw:
+    """Wait in M/G/1, first come first served: Pollaczek and Khinchine's.
+
+    Parameters
+    ----------
+    rate
+        Arrivals [1/s].
+    service, mean, scv
+        Smooth transform, mean [s] and squared coefficient of variation of all service times.
+
+    Examples
+    --------
+    >>> poisson_wait(0.5, gamma(1.0, 1.0), 1.0, 1.0).mean
+    1.0
+    """
+    busy = rate * mean
+
+    def law(s: ComplexArray) -> ComplexArray:
+        return (1 - busy) / (1 - busy * (1 - service(s)) / (s * mean))
+
+    return TimeLaw((Piece(0.0, law),), busy * mean * (1 + scv) / (2 * (1 - busy)))
+
+
+def mixture(laws: Sequence[TimeLaw], weights: Sequence[float]) -> TimeLaw:
+    """One of several times, by chance.
+
+    Parameters
+    ----------
+    laws, weights
+        As many weights as laws, 0 or more, not all 0.
+
+    Examples
+    --------
+    >>> mixture([constant(1.0), constant(2.0)], [3.0, 1.0]).mean
+    1.25
+    """
+    total = sum(weights)
+    shares = [weight / total for weight in weights]
+    mean = sum(share * law.mean for share, law in zip(shares, laws, strict=True))
+    pieces = [
+        replace(piece, transform=_scaled(piece.transform, share))
+        for share, law in zip(shares, laws, strict=True)
+        for piece in law.pieces
+    ]
+    return TimeLaw(_fewer(pieces, mean), mean, merged(*(law.notes for law in laws)))
+
+
+def after_constants(rate: float, time: float) -> TimeLaw:
+    """M/D/1, first come first served.
+
+    The waiting time is a geometric sum of uniform ones, whose density jumps for one of them
+    and bends for two; these terms are split off, so that the rest is smooth.
+
+    Examples
+    --------
+    >>> [piece.shift for piece in after_constants(0.5, 1.0).pieces]
+    [1.0, 1.0, 2.0, 3.0]
+    """
+    busy = rate * time
+    order = 2 if busy < _SHARP else 1
+
+    def rest(s: ComplexArray) -> ComplexArray:
+        left = busy * -_expm1(-s * time) / (s * time)
+        return (1 - busy) * left ** (order + 1) / (1 - left)
+
+    kinks = [Piece((1 + j) * time, _kink(busy, time, order, j)) for j in range(order + 1)]
+    mean = time + busy * time / (2 * (1 - busy))
+    return TimeLaw((Piece(time, rest), *kinks), mean)
+
+
+def _kink(busy: float, time: float, order: int, position: int) -> Transform:
+    """What sums of up to `order` uniform times hold that is shifted by `position` of them."""
+    sign = (1 - busy) * (-1) ** position
+
+    def law(s: ComplexArray) -> ComplexArray:
+        terms = range(position, order + 1)
+        each = (comb(k, position) * (busy / (s * time)) ** k for k in terms)
+        return np.asarray(sign * sum(each, np.zeros_like(s)))
+
+    return law
+
+
+def _expm1(x: ComplexArray) -> ComplexArray:
+    """exp(x) - 1 of complex numbers, with all digits near 0."""
+    half = np.sin(x.imag / 2)
+    real = np.expm1(x.real) * np.cos(x.imag) - 2 * half * half
+    return np.asarray(real + 1j * np.exp(x.real) * np.sin(x.imag))
+
+
+def in_series(*laws: TimeLaw) -> TimeLaw:
+    """The sum of independent times.
+
+    Examples
+    --------
+    >>> in_series(exponential(1.0), exponential(2.0)).mean
+    3.0
+    """
+    return reduce(_two, laws, TimeLaw((Piece(0.0, np.ones_like),), 0.0))
+
+
+def _two(first: TimeLaw, second: TimeLaw) -> TimeLaw:
+    mean = first.mean + second.mean
+    pieces = [Piece(p.shift + q.shift, _times(p, q)) for p in first.pieces for q in second.pieces]
+    return TimeLaw(_fewer(pieces, mean), mean, merged(first.notes, second.notes))
+
+
+def _times(p: Piece, q: Piece) -> Transform:
+    return lambda s: p.transform(s) * q.transform(s)
+
+
+def repeated(law: TimeLaw, count: int) -> TimeLaw:
+    """The sum of `count` independent times of one law.
+
+    Examples
+    --------
+    >>> repeated(constant(2.0), 3).pieces[0].shift
+    6.0
+    """
+    if len(law.pieces) > 1 and count <= _MULTIPLIED:
+        return in_series(*[law] * count)
+    start = min(piece.shift for piece in law.pieces)
+
+    def power(s: ComplexArray) -> ComplexArray:
+        each = sum(np.exp(-s * (p.shift - start)) * p.transform(s) for p in law.pieces)
+        return np.asarray(np.asarray(each) ** count)
+
+    return TimeLaw((Piece(count * start, power),), count * law.mean, law.notes)
+
+
+def by_chance(law: TimeLaw, share: float) -> TimeLaw:
+    """Take a time with a chance of `share`, and no time at all otherwise.
+
+    Examples
+    --------
+    >>> by_chance(constant(2.0), 0.25).mean
+    0.5
+    """
+    never = Piece(0.0, lambda s: np.full_like(s, 1 - share))
+    sometimes = [replace(p, transform=_scaled(p.transform, share)) for p in law.pieces]
+    mean = share * law.mean
+    return TimeLaw(_fewer([never, *sometimes], mean), mean, law.notes)
+
+
+def _scaled(transform: Transform, factor: float) -> Transform:
+    return lambda s: factor * transform(s)
+
+
+def _fewer(pieces: list[Piece], scale: float) -> tuple[Piece, ...]:
+    """Join pieces with one shift, and the lightest of too many."""
+    groups: dict[float, list[Piece]] = {}
+    for piece in pieces:
+        groups.setdefault(_rounded(piece.shift, scale), []).append(piece)
+    joined = [group[0] if len(group) == 1 else _joined(group) for group in groups.values()]
+    if len(joined) <= MOST_PIECES:
+        return tuple(joined)
+    s = np.array([1 / scale + 0j])
+    joined.sort(key=lambda piece: -abs(complex(piece.transform(s)[0])))
+    return (*joined[: MOST_PIECES - 1], _joined(joined[MOST_PIECES - 1 :]))
+
+
+def _rounded(shift: float, scale: float) -> float:
+    return round(shift / scale, 11) if scale > 0 else 0.0
+
+
+def _joined(pieces: list[Piece]) -> Piece:
+    start = min(piece.shift for piece in pieces)
+
+    def total(s: ComplexArray) -> ComplexArray:
+        return np.asarray(sum(np.exp(-s * (p.shift - start)) * p.transform(s) for p in pieces))
+
+    return Piece(start, total)
+
+
+def merged(*notes: tuple[str, ...]) -> tuple[str, ...]:
+    """Notes without repetition, in order."""
+    return tuple(dict.fromkeys(note for several in notes for note in several))
