@@ -21,6 +21,7 @@ from headway.queueing.stations import Station
 from headway.queueing.time_laws import TimeLaw, by_chance, in_series, repeated
 
 _NEVER = 1e-300
+_AT_A_JUMP = 1e-11  # relative: a percentile so near to a constant time is that time
 _SAME = 1e-13  # relative: percentiles that count as one
 
 
@@ -177,7 +178,8 @@ def percentile_of(law: TimeLaw, share: float) -> float:
     while above(high) > 0:
         low, high = high, 2 * high
     found: float = brentq(above, low, high, xtol=_SAME * high, rtol=_SAME)
-    return found
+    jumps = (p.shift for p in law.pieces if abs(p.shift - found) <= _AT_A_JUMP * found)
+    return next(jumps, found)
 
 
 def path_law(phases: Sequence[Phase]) -> TimeLaw:

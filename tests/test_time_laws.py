@@ -109,6 +109,13 @@ def test_constants_in_a_loop_jump_at_each_round():
     assert solved["response_time_p99.5"] == pytest.approx(found, rel=1e-9)
 
 
+def test_percentiles_at_a_jump_are_the_jump():
+    shares = np.array([0.1, 0.5, 0.9, 0.99])
+
+    assert response_time_percentile(Delay(0.006), 1.0, shares).tolist() == [0.006] * 4
+    assert response_time_percentile(MD1(0.3), 1.0, 0.5) == 0.3
+
+
 def brent(chance):
     return brentq(chance, 40.0, 41.0, xtol=1e-13)
 

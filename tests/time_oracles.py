@@ -97,11 +97,11 @@ def _survival(states, moves, inside, ats):
         present.append(inside.sum())
         inside = step @ inside + left * inside
     numbers = np.arange(steps)
-    logs = [mp_log_poisson(numbers, pace * at) for at in ats]
+    logs = [log_poisson(numbers, pace * at) for at in ats]
     return [float(np.exp(log) @ present) for log in logs]
 
 
-def mp_log_poisson(numbers, mean):
+def log_poisson(numbers, mean):
     """Logarithms of Poisson chances."""
     sums = np.append(0.0, np.cumsum(np.log(np.arange(1, len(numbers)))))
     return numbers * np.log(mean) - mean - sums
