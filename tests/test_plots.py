@@ -167,6 +167,30 @@ def test_the_readme_shows_the_picture_the_command_makes(tmp_path, request):
     assert words == re.findall(r"<!-- (.+) -->", shown.read_text())
 
 
+def test_the_readme_shows_what_the_demonstration_fits(request):
+    data = Measurements.read(data_path("network_sensitivity/table_a_1_scsi_performance.csv"))
+    published = catalogue_model("nfs-server").with_preset("scsi")
+    fit = published.fit(data, ["delay", "cpu_time", "disk_time", "touched_per_load"])
+    figure = fit.plot()
+
+    assert "preset scsi, not fitted" in legend(figure.axes[0])
+    drawn = next(
+        line for line in figure.axes[0].lines if line.get_label() == "preset scsi, not fitted"
+    )
+    x, y = np.asarray(drawn.get_xdata()), np.asarray(drawn.get_ydata())
+    there = np.isfinite(y)
+    expected = published.solve(x[there]).response_time * 1e3
+    np.testing.assert_allclose(y[there], expected, rtol=1e-12)
+    words = re.findall(r"<!-- (.+) -->", picture(figure, "svg").decode())
+    shown = request.config.rootpath / "docs" / "pictures" / "fitted.svg"
+    assert words == re.findall(r"<!-- (.+) -->", shown.read_text())
+    readme = (request.config.rootpath / "README.md").read_text()
+    worst = [np.abs(c.relative_error).max() for c in (published.compare(data), fit.comparison)]
+    assert (
+        "up to {:.0%} off; fitted to the curve, {:.1%}.".format(*worst).replace("%", " %") in readme
+    )
+
+
 def test_slowdowns_of_several_programs():
     levels = np.array([100.0, 0.0, 50.0])
     panels = [

@@ -18,6 +18,7 @@ from headway.models.plotting.figures import (
     title_of,
 )
 from headway.models.plotting.pieces import (
+    SECOND,
     axis_label,
     draw_band,
     draw_curve,
@@ -28,6 +29,7 @@ from headway.models.plotting.pieces import (
     outside_legend,
     plain_log_axis,
     style,
+    visible,
 )
 from headway.models.units import Unit
 
@@ -55,6 +57,7 @@ def _figure(fit: Fit, others: Sequence[tuple[str, Fit]]) -> Figure:
     _draw_fit(upper, fit, shown)
     for place, (name, other) in enumerate(others, 1):
         _draw_other(upper, other, name, place, scale)
+    _draw_published(upper, fit, shown)
     if fit.loads().size:
         mark_saturation(upper, fit.model, load, float(fit.loads().max()))
     draw_points(upper, x, comparison.measured.values / scale)
@@ -75,6 +78,18 @@ def _draw_fit(axes: Any, fit: Fit, shown: Unit) -> None:
     predicted, low, high = fit.predict(loads)
     draw_band(axes, loads / unit, low / shown.scale, high / shown.scale)
     draw_curve(axes, loads / unit, predicted / shown.scale, "fit")
+
+
+def _draw_published(axes: Any, fit: Fit, shown: Unit) -> None:
+    """Draw the preset that the search started from, where nothing but the load varies."""
+    name, loads, initial = fit.comparison.load_parameter, fit.loads(), fit.initial
+    swept = [n for n, value in fit.problem.model.inputs.items() if np.ndim(value)]
+    if initial.preset is None or name is None or swept != [name] or not loads.size:
+        return
+    values = np.asarray(initial.at({name: loads}).solve()[fit.comparison.output], float)
+    x = loads / fit.comparison.load.unit.scale
+    label = f"preset {initial.preset}, not fitted"
+    axes.plot(x, visible(values) / shown.scale, "--", color=SECOND, label=label)
 
 
 def _draw_other(axes: Any, fit: Fit, name: str, place: int, scale: float) -> None:
