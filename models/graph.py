@@ -14,7 +14,7 @@ from headway.kinds import FUNCTIONS, Quantity, is_symbolic
 from headway.loggp.conventions import in_papers
 from headway.loggp.parameters import Convention, LogGP
 from headway.models.algorithms import ALGORITHMS
-from headway.models.components import Component, Route
+from headway.models.components import Component, Route, ends_with
 from headway.models.formula import Constant, Formula, formula
 from headway.models.frozen import Kept
 from headway.models.names import check_shown, nearest
@@ -240,16 +240,11 @@ class ModelGraph(Kept):
         GraphError
             For a station that does not exist, or a route given twice.
         """
-        place = f"route {source} -> {target}"
-        for station in (source, target):
-            if station not in self.stations:
-                msg = f"{place}: there is no station {station!r}{nearest(station, self.stations)}"
-                raise GraphError(msg)
-        if target in [route.target for route in self.routes if route.source == source]:
-            msg = f"{place} is given twice; add up the probabilities"
-            raise GraphError(msg)
+        known, place = ends_with(self, source, target), f"route {source} -> {target}"
         graph, read = self._read(probability, f"{place}: probability")
-        return replace(graph, routes=(*graph.routes, Route(source, target, read)))
+        longer = replace(graph, routes=(*graph.routes, Route(source, target, read)))
+        longer.__dict__["ends"] = known
+        return longer
 
     def arrive(self, station: str, rate: Expression) -> "ModelGraph":
         """Let jobs arrive at a station with a rate [1/s]; may be called for several."""

@@ -96,6 +96,7 @@ __all__ = [
     "solve_multiclass",
     "station_kind",
     "utilisation_law",
+    "visit_ratios",
 ]
 
 __getattr__ = lazy_names(
@@ -174,5 +175,6 @@ __getattr__ = lazy_names(
             "MMm",
             "Station",
         ),
+        "traffic": ("visit_ratios",),
     },
 )

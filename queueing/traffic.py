@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from headway.errors import GraphError
-from headway.kinds import Quantity, is_symbolic
+from headway.kinds import FloatArray, Quantity, is_symbolic
 
 Node = TypeVar("Node", bound=Hashable)
 Routes = Mapping[tuple[Node, Node], Quantity]
@@ -26,7 +26,7 @@ _DENSE_LIMIT = 100
 
 
 def visit_ratios(
-    nodes: Sequence[Node], entries: Mapping[Node, Quantity], routes: Routes[Node]
+    nodes: Sequence[Node], entries: Mapping[Node, Quantity], routes: Routes[Node] | FloatArray
 ) -> dict[Node, Any]:
     """Solve the traffic equations for the mean visits of a job to each station.
 
@@ -37,7 +37,8 @@ def visit_ratios(
     entries
         Share of jobs that enters at a station; the shares sum to 1.
     routes
-        Probability of each route (from, to): float, array or SymPy expression.
+        Probability of each route (from, to): float, array or SymPy expression; or all of them as
+        a matrix of floats, rows from and columns to in the order of `nodes`.
 
     Raises
     ------
@@ -49,7 +50,11 @@ def visit_ratios(
     --------
     >>> visit_ratios(["cpu"], {"cpu": 1.0}, {("cpu", "cpu"): 0.6})
     {'cpu': 2.5}
+    >>> visit_ratios(["cpu", "disk"], {"cpu": 1.0}, routes=np.array([[0.0, 0.5], [1.0, 0.0]]))
+    {'cpu': 2.0, 'disk': 1.0}
     """
+    if isinstance(routes, np.ndarray):
+        return _of_matrix(nodes, entries, routes)
     check_routes(nodes, routes)
     return solve_traffic(nodes, entries, routes)
 
@@ -91,6 +96,36 @@ def check_routes(nodes: Sequence[Node], routes: Routes[Node]) -> None:
             raise GraphError(msg)
     if len(numeric) == len(routes):
         _check_exits(nodes, numeric, leaving)
+
+
+def _of_matrix(
+    nodes: Sequence[Node], entries: Mapping[Node, Any], matrix: FloatArray
+) -> dict[Node, Any]:
+    """Solve the traffic equations of a matrix of probabilities, by linear algebra."""
+    matrix = np.asarray(matrix, float)
+    if matrix.shape != (len(nodes), len(nodes)):
+        msg = f"routes has shape {matrix.shape} for {len(nodes)} stations; give a row for each"
+        raise GraphError(msg)
+    rest = 1 - matrix.sum(axis=1)
+    good = (matrix >= 0) & (matrix <= 1 + SUM_TOLERANCE)
+    if not good.all() or rest.min(initial=1.0) < -SUM_TOLERANCE:
+        check_routes(nodes, _as_routes(nodes, matrix))
+    out = rest > SUM_TOLERANCE
+    new = out
+    while new.any() and not out.all():
+        new = (matrix[:, new] > 0).any(axis=1) & ~out
+        out = out | new
+    if not out.all():
+        check_routes(nodes, _as_routes(nodes, matrix))
+    come = np.array([entries.get(node, 0.0) for node in nodes], float)
+    visits = np.linalg.solve(np.eye(len(nodes)) - matrix.T, come)
+    return dict(zip(nodes, visits.tolist(), strict=True))
+
+
+def _as_routes(nodes: Sequence[Node], matrix: FloatArray) -> dict[tuple[Node, Node], float]:
+    """Routes of a matrix one by one, for what is refused by name."""
+    used = zip(*np.nonzero(matrix), strict=True)
+    return {(nodes[i], nodes[j]): float(matrix[i, j]) for i, j in used}
 
 
 def _leaving(nodes: Sequence[Node], numeric: Mapping[tuple[Node, Node], Any]) -> dict[Node, Any]:

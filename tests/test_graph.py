@@ -270,3 +270,18 @@ def test_saturation_does_not_mind_what_only_a_delay_depends_on():
     for count in (3, 16, 17):
         solved = raid.at(added_latency=np.linspace(0, 1e-3, count)).solve()
         assert solved.saturation_throughput == pytest.approx(1 / 650e-6, rel=1e-12)
+
+
+def test_branches_of_a_graph_know_their_own_routes():
+    """Graphs hand their routes on; two that come from one do not see each other's."""
+    start = ModelGraph("g").station("a", MM1(1.0)).station("b", MM1(1.0)).route("a", "b", 0.5)
+
+    left = start.route("b", "a", 0.5)
+    right = start.route("a", "a", 0.1).route("b", "a", 0.2)
+
+    assert [(r.source, r.target) for r in left.routes] == [("a", "b"), ("b", "a")]
+    assert len(right.routes) == 3
+    for graph in (start, left, right):
+        with pytest.raises(GraphError, match="given twice"):
+            graph.route("a", "b", 0.1)
+    assert start.route("b", "a", 0.5) == left

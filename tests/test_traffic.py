@@ -88,3 +88,32 @@ def test_large_sparse_network_conserves_flow():
 def test_refused(routes, why):
     with pytest.raises(GraphError, match=why):
         visit_ratios(["a", "b"], {"a": 1.0}, routes)
+
+
+@given(networks())
+def test_a_matrix_gives_what_its_routes_do(matrix):
+    nodes = [f"s{k}" for k in range(len(matrix))]
+    routes = {(f"s{i}", f"s{j}"): p for (i, j), p in np.ndenumerate(matrix) if p}
+    entries = {"s0": 0.5, nodes[-1]: 0.5} if len(nodes) > 1 else {"s0": 1.0}
+
+    expected = visit_ratios(nodes, entries, routes)
+
+    # Tolerance: every job leaves with chance 0.8 % at least, so the condition is below 1e3.
+    found = visit_ratios(nodes, entries, routes=matrix)
+    assert list(found) == nodes
+    np.testing.assert_allclose(list(found.values()), list(expected.values()), 1e-11, 1e-13)
+
+
+@pytest.mark.parametrize(
+    ("matrix", "why"),
+    [
+        ([[0.0, 1.2], [0.0, 0.0]], "not between 0 and 1"),
+        ([[0.0, np.nan], [0.0, 0.0]], "not between 0 and 1"),
+        ([[0.6, 0.6], [0.0, 0.0]], "sum to 1.2"),
+        ([[0.0, 1.0], [1.0, 0.0]], "nothing leaves the loop of a, b"),
+        ([[0.0, 0.5]], "give a row for each"),
+    ],
+)
+def test_refused_matrices(matrix, why):
+    with pytest.raises(GraphError, match=why):
+        visit_ratios(["a", "b"], {"a": 1.0}, np.array(matrix))
