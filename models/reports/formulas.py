@@ -192,9 +192,9 @@ def _run(model: Model, given: dict[str, Any], target: str) -> Any:
 def _equation(model: Model, name: str, right: Any) -> Equation | None:
     if right is None:
         return None
-    form = whole_numbers(right)
-    if form.count_ops() > MOST_OPERATIONS:
+    if sympy.sympify(right).count_ops() > MOST_OPERATIONS:
         return None
+    form = whole_numbers(right)
     equals = f"<mrow>{mathml(symbol(name))}<mo>=</mo>{mathml(form)}</mrow>"
     doc = model.meaning(name).doc
     return Equation(name, equals, str(form), doc)

@@ -8,6 +8,7 @@ import math
 import re
 import sys
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any, Protocol, TypeAlias, cast
 
 import numpy as np
@@ -174,6 +175,12 @@ def apply(function: str, *arguments: Any) -> Any:
         return plain(_NUMERIC[function](*arguments))
     if function == "where":
         return _symbolic_where(*arguments)
+    return _symbolic_call(function, *arguments)
+
+
+@lru_cache(maxsize=4096, typed=True)
+def _symbolic_call(function: str, *arguments: Any) -> Any:
+    """Apply a function of SymPy; kept, as to compare long arguments of a maximum takes long."""
     import sympy
 
     return getattr(sympy, _SYMBOLIC[function])(*arguments)
