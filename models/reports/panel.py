@@ -9,6 +9,7 @@ import numpy as np
 
 from headway.errors import HeadwayError
 from headway.models.comparison import Comparison
+from headway.models.counts import counts
 from headway.models.flows import losing
 from headway.models.model import Model
 from headway.models.parameters import Parameter
@@ -145,8 +146,10 @@ def panel(report: Report) -> Panel | NoPanel:
 
 def _obstacle(report: Report) -> str:
     """What stands against a panel before any formula is looked at."""
-    if report.model.is_closed or report.model.graph.classes:
+    if report.model.network.is_closed:
         return f"the network is closed: it is solved by {solved_by(report)}, not by one formula"
+    if report.model.graph.classes:
+        return "customers come in classes, and a panel has one load"
     if report.comparison.load_parameter is None:
         return "no parameter of the model is the measured load"
     if report.sensitivity is None:
@@ -243,14 +246,8 @@ def _controls(report: Report, point: Model) -> tuple[Control, ...]:
 
 
 def _whole_numbers(model: Model) -> set[str]:
-    """Parameters that make up a number of servers or of places, and are whole now."""
-    parts = [
-        component.fields[part]
-        for component in model.graph.stations.values()
-        for part in ("servers", "capacity")
-        if part in component.fields
-    ]
-    names = {n for part in parts if not isinstance(part, tuple) for n in part.names}
+    """Parameters that count something, and are whole now."""
+    names = counts(model.graph)
     values = {name: np.asarray(model.inputs[name]) for name in names & model.inputs.keys()}
     return {name for name, value in values.items() if np.all(value == np.round(value))}
 
