@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from headway.errors import InvalidParameter
-from headway.models import ModelGraph, catalogue_model, model_names, what_it_takes
+from headway.models import Measurements, ModelGraph, catalogue_model, model_names, what_it_takes
 from headway.models.files.reading import parse_model
 from headway.models.machine_balance import balance
 from headway.models.sensitivities.differences import Change
@@ -199,6 +199,17 @@ def test_places_are_whole():
     assert found.solution["loss_probability"] == pytest.approx(law[1], rel=1e-12)
 
 
+def test_a_fit_finds_the_places_that_made_a_curve():
+    """Without noise, started at 4 where there are 6."""
+    room = ModelGraph("room").declare("s", "k").station("cpu", MM1K("s", "k"))
+    loads = np.linspace(20, 180, 10)
+    times = np.asarray(room.at(s=0.01, k=6).solve(arrival_rate=loads).response_time)
+    rows = "\n".join(f"{x!r},{y!r}" for x, y in zip(loads.tolist(), times.tolist(), strict=True))
+    data = Measurements.parse(f"arrival_rate_ops_s,response_s\n{rows}\n", "curve")
+
+    assert room.at(s=0.01, k=4).fit(data, ["k"]).values["k"] == 6
+
+
 def test_less_loss_meets_a_target():
     """Issue 11: a loss of 0.001 was answered with 2 servers, where it is 0.00117."""
     text = """
@@ -339,6 +350,7 @@ service_time = "cpu_time"
     form = model.closed_form("class web.response_time")
     values = {symbol: float(model.inputs[symbol.name]) for symbol in form.free_symbols}
 
+    assert "class web.response_time" not in sensitivity(model).effects  # it is the network's
     assert {symbol.name for symbol in values} == {"rate", "cpu_time"}
     assert float(form.subs(values)) == pytest.approx(0.01, rel=1e-12)
 

@@ -196,9 +196,10 @@ def sensitivity(model: Model, wanted: Collection[str] | None = None) -> Sensitiv
         raise InvalidParameter(msg)
     model = model.at({name: float(np.ravel(v)[0]) for name, v in model.inputs.items()})
     solution = model.solve().require_stable()
+    by_class = solution.class_outputs if solution.shared else ()
     outputs = [
         name
-        for name in (*solution.outputs, *solution.class_outputs)
+        for name in (*solution.outputs, *by_class)
         if not _echoes(solution, name) and (wanted is None or name in wanted)
     ]
     whole, method = counts(model.graph), method_of(solution)
