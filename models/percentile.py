@@ -59,6 +59,12 @@ def _check_open(solution: "Solution") -> None:
     if not solution.stations:
         msg = f"{name}: a program's run time is one number, without percentiles"
         raise GraphError(msg)
+    if "response_time" in solution.model.graph.outputs:
+        msg = (
+            f"{name}: its response time is a formula, and percentiles follow the stations; "
+            "make a station of each part of it"
+        )
+        raise GraphError(msg)
     if solution.model.network.is_closed or _closed_classes(solution):
         msg = (
             f"{name}: percentiles are known for open networks only; how long jobs take that "

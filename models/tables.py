@@ -44,6 +44,9 @@ class Shown:
 LITTLE = 0.1
 """Below this a fourth decimal is shown."""
 
+MOST_ROWS = 400
+"""Rows that a printed table shows; of a longer one the first and the last half of them."""
+
 WIDTH = 80
 """Columns of text that does not go to a terminal."""
 
@@ -181,12 +184,15 @@ class Table:
         return "\n\n".join(part for part in parts if part)
 
     def noted(self, width: int) -> str:
-        """The notes, wrapped."""
-        return "\n".join(paragraph(note, width) for note in self.notes)
+        """The notes, wrapped; the first says how many rows are not shown."""
+        hidden = len(self.columns[0].cells) - MOST_ROWS if self.columns else 0
+        more = [f"{hidden:,} rows in between are not shown; --csv and --json have all"]
+        notes = (*(more if hidden > 0 else []), *self.notes)
+        return "\n".join(paragraph(note, width) for note in notes)
 
     def grids(self, width: int) -> list[Any]:
         """What a rich console prints below the title: blocks of columns, or lists of rows."""
-        shapes = [_shape(column) for column in self.columns]
+        shapes = [_shortened(_shape(column)) for column in self.columns]
         found = blocks(shapes, min(self.keys, len(shapes)), width)
         if found is None:
             return ["\n\n".join(records(shapes, width))]
@@ -219,6 +225,15 @@ def _shape(column: Column) -> Shape:
     written = column.is_text and all(map(is_value, column.texts))
     texts = aligned(column.texts) if written else column.texts
     return Shape(column.heading, texts, column.is_text)
+
+
+def _shortened(shape: Shape) -> Shape:
+    """The first and last texts of a column that is too long to be read."""
+    if len(shape.texts) <= MOST_ROWS:
+        return shape
+    half = MOST_ROWS // 2
+    texts = [*shape.texts[:half], "…", *shape.texts[-half:]]
+    return Shape(shape.heading, texts, shape.is_text)
 
 
 def _grid(shapes: Sequence[Shape], width: int) -> Any:

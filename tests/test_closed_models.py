@@ -508,3 +508,11 @@ def test_several_classes_have_no_one_saturation_throughput():
     with pytest.raises(GraphError, match="several classes there is no one saturation throughput"):
         solution["saturation_throughput"]
     assert solution.plot().axes
+
+
+def test_a_response_time_by_formula_has_no_percentile():
+    graph = ModelGraph("g").declare("wait").station("cpu", MM1(0.001))
+    graph = graph.output("response_time", "wait + cpu.response_time")
+
+    with pytest.raises(GraphError, match="its response time is a formula"):
+        graph.at(wait=0.001, arrival_rate=10.0).solve().with_percentile(95)

@@ -164,3 +164,13 @@ def test_a_terminal_of_another_width(columns):
     assert "nfs-server: NFS file" in lines[0]
     widest = max(map(len, lines))
     assert widest <= 26 if columns == 20 else 100 < widest <= 132
+
+
+def test_a_table_too_long_to_read_shows_its_first_and_last_rows():
+    table = Table("", (Column("n", tuple(range(100_000))),))
+    lines = table.text().splitlines()
+
+    assert [line.strip() for line in lines[2:4]] == ["0", "1"]
+    assert "99,600 rows in between are not shown; --csv and --json have all" in lines
+    assert len(lines) == 2 + 400 + 1 + 2
+    assert table.to_csv().count("\n") == 100_001
