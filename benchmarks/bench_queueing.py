@@ -182,3 +182,23 @@ def test_visits_of_a_matrix_of_routes(capsys):
 
     report(capsys, "visits, 200 stations, matrix", ours, solver, "numpy.linalg.solve", "2")
     report(capsys, "visits, 200 stations, matrix", ours, routes, "40,000 routes by name", "0.02")
+
+
+@pytest.mark.parametrize(
+    ("method", "classes", "stations", "jobs", "aim"),
+    [
+        (Method.SCHWEITZER, 4, 10, 2500, 0.0015),
+        (Method.LINEARIZER, 20, 30, 50, 0.3),
+        (Method.LINEARIZER, 100, 30, 10, 5.0),
+    ],
+)
+def test_approximations_of_many_classes(capsys, method, classes, stations, jobs, aim):
+    demand = np.random.default_rng(5).uniform(0.1, 1, (classes, stations))
+    visits = (1,) * classes
+    centres = [ServiceCentre(f"s{k}", tuple(demand[:, k]), visits) for k in range(stations)]
+    customers = [CustomerClass(str(c), population=jobs, think_time=1.0) for c in range(classes)]
+
+    ours = median(lambda: solve_multiclass(centres, customers, method), 3)
+
+    what = f"{method}, {classes} classes of {jobs} jobs, {stations} stations"
+    report(capsys, what, ours, aim, "the time aimed at", "1")

@@ -135,6 +135,9 @@ class ServiceCentre:
         for value in self.visits:
             check_not_negative(f"{self.name}: visits", value)
         check_count(f"{self.name}: servers", self.servers)
+        if self.discipline not in set(Discipline):
+            msg = f"{self.name}: there is no discipline {self.discipline!r}; use ps or fcfs"
+            raise InvalidParameter(msg)
         if self.kind is ServiceKind.VARYING:
             msg = f"{self.name}: several classes cannot share speeds by number present"
             raise InvalidParameter(msg)
@@ -196,7 +199,7 @@ class ClassNetwork:
         return np.where(self._are(ServiceKind.PARALLEL)[:, None], self.servers, 1.0)
 
     def _are(self, kind: ServiceKind) -> Any:
-        return np.array([c.kind is kind for c in self.centres])
+        return np.array([c.kind == kind for c in self.centres])
 
     def at(self, points: NDArray[np.intp]) -> "ClassNetwork":
         """Give some of its operating points, in a row."""

@@ -1,7 +1,6 @@
 """The ways to solve a closed network of one class, and the choice between them."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,12 +12,16 @@ from headway.queueing.approximate import Closed, linearizer, schweitzer
 from headway.queueing.centres import Centre, Method
 from headway.queueing.convolution import convolution, series_bytes
 from headway.queueing.digits import digit_convolution, has_few_digits
+from headway.queueing.fixed_point import State
 from headway.queueing.lattice import LARGEST, check_memory
+from headway.queueing.measured import closed_note
 from headway.queueing.mva import mean_value_analysis
 from headway.queueing.points import by_network
 from headway.queueing.saturated import SinglePoint, is_saturated, saturated
 
 _LONG = 200  # population from which a point, or a sweep, goes faster by convolution
+
+_COPIES = 20  # arrays as long as the tables of speeds that an approximation works with
 
 _Result = tuple[FloatArray, FloatArray]
 _Solver = Callable[[Sequence[Centre], FloatArray, FloatArray], _Result]
@@ -63,15 +66,10 @@ def note(method: Method, centres: Sequence[Centre]) -> str:
 
     Examples
     --------
-    >>> note(Method.SCHWEITZER, [])
-    'Bard-Schweitzer approximate mean value analysis'
+    >>> note(Method.EXACT, [])
+    ''
     """
-    if not method.approximate:
-        return ""
-    name = "Bard-Schweitzer" if method is Method.SCHWEITZER else "Linearizer"
-    pools = any(c.kind is ServiceKind.VARYING for c in centres)
-    servers = "; m servers by Seidmann's fast server and delay" if pools else ""
-    return f"{name} approximate mean value analysis{servers}"
+    return closed_note(method, pools=any(c.kind is ServiceKind.VARYING for c in centres))
 
 
 def _exact(centres: Sequence[Centre], think: FloatArray, jobs: FloatArray) -> _Result:
@@ -116,21 +114,39 @@ def _short_cut(
     return rate, lengths[: len(queues)], lengths[len(queues) :]
 
 
-def _approximate(solver: Callable[[Closed], _Result]) -> _Solver:
-    """Make a solver of one class, m servers being one fast one after a delay."""
+def _approximate(solver: Callable[[Closed], State]) -> _Solver:
+    """Make a solver of one class."""
 
     def solve(centres: Sequence[Centre], think: FloatArray, jobs: FloatArray) -> _Result:
         for part in centres:
             _check_pool(part)
-        fast = [replace(c, kind=_single(c.kind), demand=c.demand / c.speeds[-1]) for c in centres]
-        extra = np.array([c.demand * (1 - 1 / c.speeds[-1]) for c in centres])
-        demand, split = _rows(_of(ServiceKind.QUEUE, fast), jobs)
-        still = think + _delays(fast, jobs) + extra.sum(axis=0)
-        rate, queue = solver(Closed(demand[None], split, still[None], jobs[None]))
-        placed = _place(fast, rate[0], queue[0], [])
-        return placed[0], placed[1] + rate[0] * extra
+        queues, pools = _of(ServiceKind.QUEUE, centres), _of(ServiceKind.VARYING, centres)
+        demand, split = _rows([*queues, *pools], jobs)
+        network = Closed(
+            demand[None],
+            split,
+            (think + _delays(centres, jobs))[None],
+            jobs[None],
+            crowded=tuple(range(len(queues), len(demand))),
+            rates=_speeds(pools, jobs),
+        )
+        state = solver(network)
+        single, several = np.split(state.queue[0], [len(queues)])
+        return _place(centres, state.rate[0], single, several)
 
     return solve
+
+
+def _speeds(pools: Sequence[Centre], jobs: FloatArray) -> FloatArray | None:
+    """Speeds of pools with 1, 2... jobs, as far as they change or jobs come."""
+    if not pools:
+        return None
+    longest = max(len(c.speeds) for c in pools)
+    present = np.arange(min(longest, max(int(jobs.max()), 1)))
+    check_memory([len(present)], 8.0 * _COPIES * len(present) * len(pools) * jobs.size)
+    rows = [c.speeds[np.minimum(present, len(c.speeds) - 1)] for c in pools]
+    shape = len(present), jobs.size
+    return np.stack([np.broadcast_to(row, shape) for row in rows], axis=1)
 
 
 def _check_pool(part: Centre) -> None:
@@ -138,10 +154,6 @@ def _check_pool(part: Centre) -> None:
     present = np.arange(1, len(part.speeds) + 1)[:, None]
     if not np.array_equal(part.speeds, np.minimum(present, part.speeds[-1])):
         raise GraphError("load-dependent rates have no approximate method; use method exact")
-
-
-def _single(kind: ServiceKind) -> ServiceKind:
-    return ServiceKind.QUEUE if kind is ServiceKind.VARYING else kind
 
 
 def _of(kind: ServiceKind, centres: Sequence[Centre]) -> list[Centre]:

@@ -33,7 +33,7 @@ def unequal(network: ClassNetwork) -> Any:
     True
     """
     ordered = [
-        c.discipline is Discipline.FCFS and c.kind is not ServiceKind.DELAY for c in network.centres
+        c.discipline == Discipline.FCFS and c.kind != ServiceKind.DELAY for c in network.centres
     ]
     if not any(ordered):
         return np.zeros(network.servers.shape, bool)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from headway.errors import InvalidParameter
 from headway.kinds import FloatArray
 
-LARGEST = 1e9  # bytes one array over the lattice may take
+LARGEST = 1e9  # bytes that an exact solution may take
 
 
 def lattice_bytes(sizes: Sequence[int], stations: int, points: int) -> float:
@@ -21,6 +21,22 @@ def lattice_bytes(sizes: Sequence[int], stations: int, points: int) -> float:
     4410944.0
     """
     return 8.0 * prod(sizes) * stations * points
+
+
+def convolution_bytes(sizes: Sequence[int], stations: int, points: int) -> float:
+    """Memory that a convolution over all populations needs [B].
+
+    At each of them and each operating point it keeps a number for every station it has
+    convolved, as many as classes for the populations that are left, and eight for work in
+    hand; and for all points together three for each class.
+
+    Examples
+    --------
+    >>> convolution_bytes([101, 101], 8, 1)
+    2121808.0
+    """
+    classes = len(sizes)
+    return 8.0 * prod(sizes) * (points * (stations + classes + 8) + 3 * classes + 2)
 
 
 class Lattice:
@@ -84,7 +100,7 @@ def lattice_for(population: FloatArray, stations: int) -> Lattice:
     16
     """
     sizes = [int(n) + 1 for n in population.max(axis=1)]
-    check_memory(sizes, lattice_bytes(sizes, stations, population.shape[1]))
+    check_memory(sizes, convolution_bytes(sizes, stations, population.shape[1]))
     return Lattice(sizes)
 
 

@@ -17,6 +17,7 @@ from headway.queueing.classes import (
     read_network,
 )
 from headway.queueing.fcfs import is_exact, mean_found, unequal
+from headway.queueing.measured import open_note
 from headway.queueing.multiclass_methods import Lengths, growth_alone, solve_closed_classes
 from headway.queueing.overload import Overload, find_overload, refuse_overload, without
 
@@ -144,7 +145,7 @@ def _in_order(network: ClassNetwork, unlike: Any) -> str:
     if not unlike.any() or is_exact(network, unlike):
         return ""
     names = [c.name for c, k in zip(network.centres, unlike.any(axis=1), strict=True) if k]
-    return f"{', '.join(names)}: first come first served with times that differ by class"
+    return open_note(names)
 
 
 def _solution(

@@ -1,21 +1,26 @@
 """The ways to solve the closed classes of a network, beside its open ones."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from math import prod
 
 import numpy as np
+from numpy.typing import NDArray
 
 from headway.errors import GraphError
 from headway.kinds import FloatArray
-from headway.queueing.approximate import Closed, linearizer, schweitzer
+from headway.queueing.approximate import Closed, Ordered, linearizer, schweitzer
 from headway.queueing.centres import Method
 from headway.queueing.classes import ClassNetwork
 from headway.queueing.erlang import erlang_c
 from headway.queueing.fcfs import unequal
-from headway.queueing.lattice import LARGEST, lattice_bytes
+from headway.queueing.lattice import LARGEST, convolution_bytes, lattice_bytes
 from headway.queueing.lattice_convolution import Pools, lattice_convolution
 from headway.queueing.lattice_mva import lattice_mva
+from headway.queueing.measured import closed_note
+from headway.queueing.pools import closed_rates
 
-_POOL_NOTE = "; m servers by Seidmann's fast server and delay"
+FEW = 10_000
+"""Populations up to which pools are solved exactly also where an approximation is asked for."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +71,9 @@ def solve_closed_classes(network: ClassNetwork, load: FloatArray, method: Method
     InvalidParameter
         For a lattice of populations too large for an exact method.
     """
-    _check_discipline(network)
+    in_order = unequal(network).any(axis=0)
+    if in_order.any() and not in_order.all():
+        return _in_two_parts(network, load, method, in_order)
     used = _choose(network, method)
     if used is Method.EXACT and not network.is_pool.any():
         return _by_mva(network, load)
@@ -75,15 +82,23 @@ def solve_closed_classes(network: ClassNetwork, load: FloatArray, method: Method
     return _approximated(network, load, used)
 
 
-def _check_discipline(network: ClassNetwork) -> None:
-    unlike = unequal(network).any(axis=1)
-    if unlike.any():
-        name = network.centres[int(unlike.argmax())].name
-        msg = (
-            f"{name}: closed classes with different service times, first come first served, "
-            f'have no product form; use discipline "ps" or one service time'
-        )
-        raise GraphError(msg)
+def _in_two_parts(
+    network: ClassNetwork, load: FloatArray, method: Method, in_order: NDArray[np.bool_]
+) -> Lengths:
+    """Solve the points that have a product form, as they would be alone, and those that have none.
+
+    The answer is called what those are that have none.
+    """
+    first, second = np.flatnonzero(in_order), np.flatnonzero(~in_order)
+    one, two = (solve_closed_classes(network.at(p), load[:, p], method) for p in (first, second))
+    back = np.argsort(np.concatenate([first, second]))
+
+    def joined(name: str) -> FloatArray:
+        parts = [getattr(one, name), getattr(two, name)]
+        return np.asarray(np.concatenate(parts, axis=-1)[..., back])
+
+    parts = (joined(name) for name in ("throughput", "queue_length", "open_growth"))
+    return Lengths(one.method, one.approximation, *parts)
 
 
 def growth_alone(network: ClassNetwork, load: FloatArray) -> FloatArray:
@@ -105,30 +120,48 @@ def growth_alone(network: ClassNetwork, load: FloatArray) -> FloatArray:
 
 
 def _choose(network: ClassNetwork, method: Method) -> Method:
+    """Take an exact method where nothing speaks against it, also for crowds that are small."""
+    sizes = [int(n) + 1 for n in network.population[~network.is_open].max(axis=1)]
+    if unequal(network).any():
+        return _without_product_form(network, method)
+    if method.approximate and network.is_pool.any() and prod(sizes) <= FEW:
+        return Method.CONVOLUTION
     if method is not Method.AUTO:
         return method
-    population = network.population[~network.is_open]
-    sizes = [int(n) + 1 for n in population.max(axis=1)]
-    needed = lattice_bytes(sizes, len(network.centres), population.shape[1])
+    needed = _bytes(network, sizes)
     return Method.EXACT if needed <= LARGEST else Method.LINEARIZER
 
 
-def _arrays(network: ClassNetwork, load: FloatArray) -> tuple[Closed, FloatArray]:
-    """Closed classes among single servers slowed down by open ones, and the pools' delays."""
-    closed, still = ~network.is_open, network.is_delay[:, None]
-    demand = network.demand[closed]
-    think = network.think_time[closed] + np.where(still, demand, 0.0).sum(axis=1)
-    fast = np.where(network.is_pool[:, None], network.servers, 1.0)
-    extra = demand * (1 - 1 / fast)
-    free = np.where(still, 1.0, 1 - load / network.servers)
-    slowed = np.where(still, 0.0, demand / fast / free)
-    arrays = Closed(
-        slowed,
-        network.queues,
-        think + extra.sum(axis=1),
-        network.population[closed],
-    )
-    return arrays, extra
+def _bytes(network: ClassNetwork, sizes: list[int]) -> float:
+    """Memory of the lattice, each of the parallel queues being a station of a convolution."""
+    points = network.population.shape[1]
+    if not network.is_pool.any():
+        return lattice_bytes(sizes, len(network.centres), points)
+    queues = np.where(network.is_delay[:, None], 0, network.queues).max(axis=1)
+    return convolution_bytes(sizes, int(queues.sum()), points)
+
+
+def _without_product_form(network: ClassNetwork, method: Method) -> Method:
+    if method in {Method.EXACT, Method.CONVOLUTION}:
+        name = network.centres[int(unequal(network).any(axis=1).argmax())].name
+        msg = (
+            f"{name}: closed classes with different service times, first come first served, have "
+            'no product form; use method linearizer, discipline "ps", or one service time'
+        )
+        raise GraphError(msg)
+    return Method.LINEARIZER if method is Method.AUTO else method
+
+
+def _still(network: ClassNetwork) -> FloatArray:
+    """Time of closed classes without queueing, thinking and at delays."""
+    closed, rest = ~network.is_open, network.is_delay[:, None]
+    resting = np.where(rest, network.demand[closed], 0.0).sum(axis=1)
+    return np.asarray(network.think_time[closed] + resting)
+
+
+def _queueing(network: ClassNetwork) -> FloatArray:
+    """Demands of closed classes where they queue."""
+    return np.where(network.is_delay[:, None], 0.0, network.demand[~network.is_open])
 
 
 def _with_delays(network: ClassNetwork, rate: FloatArray, queue: FloatArray) -> FloatArray:
@@ -138,29 +171,53 @@ def _with_delays(network: ClassNetwork, rate: FloatArray, queue: FloatArray) -> 
 
 
 def _by_mva(network: ClassNetwork, load: FloatArray) -> Lengths:
-    arrays, _ = _arrays(network, load)
-    rate, queue = lattice_mva(arrays.demand, arrays.queues, arrays.think_time, arrays.population)
-    grown = (1 + queue.sum(axis=0) / network.queues) / (1 - load / network.servers)
-    growth = np.where(network.is_delay[:, None], 1.0, grown)
+    free = np.where(network.is_delay[:, None], 1.0, 1 - load / network.servers)
+    population, demand = network.population[~network.is_open], _queueing(network) / free
+    rate, queue = lattice_mva(demand, network.queues, _still(network), population)
+    growth = (1 + queue.sum(axis=0) / network.queues) / free
+    growth = np.where(network.is_delay[:, None], 1.0, growth)
     return Lengths(Method.EXACT, "", rate, _with_delays(network, rate, queue), growth)
 
 
 def _approximated(network: ClassNetwork, load: FloatArray, method: Method) -> Lengths:
-    arrays, extra = _arrays(network, load)
-    solver = schweitzer if method is Method.SCHWEITZER else linearizer
-    rate, queue = solver(arrays)
-    name = "Bard-Schweitzer" if method is Method.SCHWEITZER else "Linearizer"
-    note = f"{name} approximate mean value analysis" + _POOL_NOTE * bool(network.is_pool.any())
-    queue = _with_delays(network, rate, queue + rate[:, None] * extra)
-    return Lengths(method, note, rate, queue, _growth_beside(network, load, queue))
+    arrays = _arrays(network, load)
+    state = schweitzer(arrays) if method is Method.SCHWEITZER else linearizer(arrays)
+    growth = np.where(network.is_delay[:, None], 1.0, arrays.growth(state))
+    queue = _with_delays(network, state.rate, state.queue)
+    in_order = unequal(network).any(axis=1)
+    names = [c.name for c, k in zip(network.centres, in_order, strict=True) if k]
+    note = closed_note(method, pools=bool(network.is_pool.any()), in_order=names)
+    return Lengths(method, note, state.rate, queue, growth)
 
 
-def _growth_beside(network: ClassNetwork, load: FloatArray, queue: FloatArray) -> FloatArray:
-    """Open jobs at a pool beside closed ones: one server m times as fast, after a delay."""
-    fast = network.servers / network.queues
-    found = 1 + queue.sum(axis=0) / network.queues
-    growth = 1 - 1 / fast + found / fast / (1 - load / network.servers)
-    return np.where(network.is_delay[:, None], 1.0, growth)
+def _arrays(network: ClassNetwork, load: FloatArray) -> Closed:
+    """Closed classes and what open ones leave them."""
+    closed = ~network.is_open
+    free = np.where(network.is_delay[:, None], 1.0, 1 - load / network.servers)
+    crowded = np.flatnonzero(network.is_pool)
+    jobs = max(int(network.population[closed].sum(axis=0).max()), 1)
+    most = min(jobs, int(network.servers[crowded].max(initial=1)))
+    rates = [closed_rates(network.servers[k], load[k], most) for k in crowded]
+    return Closed(
+        _queueing(network),
+        network.queues,
+        _still(network),
+        network.population[closed],
+        free,
+        tuple(crowded.tolist()),
+        np.stack(rates, axis=1) if rates else None,
+        _line(network),
+    )
+
+
+def _line(network: ClassNetwork) -> Ordered | None:
+    here, closed = unequal(network), ~network.is_open
+    if not here.any():
+        return None
+    held = network.rates[:, None] * network.demand
+    work = (held * network.service_times).sum(axis=0)
+    times, visits = network.service_times[closed], network.visits[closed]
+    return Ordered(here, times, visits, held.sum(axis=0), work)
 
 
 def _by_convolutions(network: ClassNetwork, load: FloatArray) -> Lengths:
@@ -179,18 +236,18 @@ def _by_convolutions(network: ClassNetwork, load: FloatArray) -> Lengths:
 
 def _by_convolution(network: ClassNetwork, load: FloatArray) -> Lengths:
     """Convolve, each of the parallel queues as a station of its own."""
-    arrays, _ = _arrays(network, load)
     closed = ~network.is_open
     demand = network.demand[closed]
-    think = network.think_time[closed]
-    think = think + np.where(network.is_delay[:, None], demand, 0.0).sum(axis=1)
-    which, servers, share = _stations(network)
-    guess = np.maximum(schweitzer(arrays)[0], 1e-300)
+    which, servers, share = _stations(network, load)
+    arrays = _arrays(network, load)
+    fast = arrays.demand / np.where(network.is_pool[:, None], network.servers, 1.0)
+    single = replace(arrays, demand=fast, crowded=(), rates=None, ordered=None)
+    guess = np.maximum(schweitzer(single).rate, 1e-300)
     pools = Pools(
         demand[:, which] / share,
         servers,
         load[which] / share,
-        think,
+        _still(network),
         network.population[closed],
         guess,
     )
@@ -203,9 +260,14 @@ def _by_convolution(network: ClassNetwork, load: FloatArray) -> Lengths:
     return Lengths(Method.CONVOLUTION, "", rate, _with_delays(network, rate, queue), growth)
 
 
-def _stations(network: ClassNetwork) -> tuple[list[int], list[int], FloatArray]:
-    """Stations of the convolution: the centre of each, its servers, its share of the centre."""
+def _stations(network: ClassNetwork, load: FloatArray) -> tuple[list[int], list[int], FloatArray]:
+    """Stations of the convolution: the centre of each, its servers, its share of the centre.
+
+    Servers beyond the number of jobs are never used, where open classes use none.
+    """
     copies = np.where(network.is_delay, 0, network.queues[:, 0]).astype(int)
     which = np.repeat(np.arange(len(copies)), copies)
     servers = network.servers[which, 0] / copies[which]
+    jobs = max(float(network.population.sum(axis=0).max()), 1.0)
+    servers = np.where(load[which].any(axis=1), servers, np.minimum(servers, jobs))
     return which.tolist(), servers.astype(int).tolist(), copies[which, None].astype(float)

@@ -1,5 +1,6 @@
 """Several classes: against direct sums over all states, and by the laws."""
 
+import tracemalloc
 from itertools import product
 from math import factorial, prod
 
@@ -23,6 +24,7 @@ from headway.queueing import (
     solve_closed,
     solve_multiclass,
 )
+from headway.queueing.lattice import convolution_bytes
 
 # The issue's acceptance for methods that are all exact.
 AGREE = 1e-10
@@ -335,7 +337,7 @@ def test_closed_jobs_slow_down_towards_saturation_as_marked():
 @pytest.mark.parametrize("method", list(Method))
 @pytest.mark.parametrize("kind", [ServiceKind.QUEUE, ServiceKind.PARALLEL])
 def test_servers_may_differ_by_point(method, kind):
-    counts = np.array([1, 3, 2, 3])
+    counts = np.array([4, 3, 2, 3] if method.approximate else [1, 3, 2, 3])
     classes = [opened(0.4), closed(3, 1.0), closed(2)]
 
     def solved(servers):
@@ -437,3 +439,65 @@ def test_several_servers_wait_by_two_moments():
     scv = 2 * (rates * times**2).sum() / total / mean**2 - 1
     wait = MMm(mean, servers).waiting_time(total) * (1 + scv) / 2
     assert solution.response_time == pytest.approx(times + wait, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("jobs", "stations", "servers", "points"),
+    [((100, 100), 8, 8, 1), ((20, 20, 20), 4, 3, 20), ((8,) * 4, 4, 3, 10), ((30, 30), 2, 3, 100)],
+)
+def test_memory_of_a_convolution_is_what_was_estimated(jobs, stations, servers, points):
+    times = np.random.default_rng(0).uniform(0.1, 1, (stations, len(jobs), points))
+    centres = [centre(str(k), list(times[k]), servers) for k in range(stations)]
+
+    solve_multiclass(centres, [closed(1) for _ in jobs], Method.CONVOLUTION)  # imports
+    tracemalloc.start()
+    solve_multiclass(centres, [closed(n, 1.0) for n in jobs], Method.CONVOLUTION)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+
+    # Temporary arrays that overlap are not followed one by one.
+    assert 0.7 < peak / convolution_bytes([n + 1 for n in jobs], stations, points) < 1.3
+
+
+def test_pools_are_refused_before_they_fill_the_memory():
+    centres = [centre(f"s{k}", [0.1] * 4, 8) for k in range(12)]
+    classes = [closed(46, 1.0) for _ in range(4)]
+
+    with pytest.raises(InvalidParameter, match=r"4.9e\+06 populations .1.5 GB.; use method linear"):
+        solve_multiclass(centres, classes, Method.EXACT)
+
+
+def test_more_servers_than_jobs_cost_nothing():
+    many, few = (centre("pool", [1.0, 2.0], m) for m in (10**9, 5))
+    classes, one = [closed(3, 1.0), closed(2)], centre("one", [0.2, 0.1])
+    for method in (Method.EXACT, Method.LINEARIZER):
+        solution = solve_multiclass([many, one], classes, method)
+
+        assert solution.throughput == pytest.approx(
+            solve_multiclass([few, one], classes, method).throughput, rel=1e-12
+        )
+
+
+@pytest.mark.parametrize("method", [Method.SCHWEITZER, Method.LINEARIZER])
+def test_jobs_at_pools_where_nobody_waits(method):
+    centres = [centre("a", [2.628], 4), centre("b", [0.397], 4)]
+
+    solution = solve_multiclass(centres, [closed(4)], method)
+
+    assert solution.throughput == pytest.approx([4 / (2.628 + 0.397)], rel=1e-12)
+
+
+def test_points_in_order_of_arrival_are_solved_as_one_by_one():
+    def solved(time):
+        places = [centre("cpu", [0.2, time], discipline=Discipline.FCFS), centre("b", [0.3, 0.1])]
+        return solve_multiclass(places, [closed(3, 1.0), closed(2)])
+
+    times = np.array([0.2, 0.5, 0.2, 0.1])
+    table = solved(times)
+
+    assert "first come first served" in table.approximation
+    for i, time in enumerate(times):
+        one = solved(float(time))
+        assert bool(one.approximation) == (time != 0.2)
+        assert table.throughput[:, i] == pytest.approx(one.throughput, rel=1e-9)
+        assert table.queue_length[..., i] == pytest.approx(one.queue_length, rel=1e-8)

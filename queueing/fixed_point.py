@@ -1,0 +1,179 @@
+"""Where approximate mean value analysis comes to rest, by Newton's method.
+
+The residence time of class c at station k, when everything else is given, is
+
+    R_ck = (o_ck + g_ck (v_k + t_ck)) / (1 + g_ck X_c / N_c)
+
+with v_k for what an arrival meets there, itself included. Two sets of equations are left,
+X_c (Z_c + sum over k of R_ck) = N_c and v_k = w_k + sum over c of X_c R_ck. The first is
+diagonal in X, so a step takes one linear system in v. Where a step leads no nearer, the plain
+iteration X_c = N_c / (Z_c + sum over k of R_ck) follows, which is slow where a station is
+nearly saturated but goes the right way.
+"""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from headway.errors import InvalidParameter
+from headway.kinds import FloatArray
+
+_CLOSE = ((100, 1e-11), (400, 1e-8), (1000, 1e-5))
+"""Relative change at which it is at rest, in the first steps and in later ones: what takes long
+creeps along a direction in which the approximation itself hardly distinguishes."""
+_LONGEST = 2.0  # logarithm of the largest factor of a step
+_EAGER = 25  # steps in which what was shortened may soon be whole again
+_SHORT = 1 / 64  # least part of a step that is taken
+_PLAIN = 3  # plain steps before Newton's
+
+
+@dataclass(frozen=True)
+class State:
+    """Throughputs X, what an arrival meets v, and queue lengths, at every point.
+
+    Parameters
+    ----------
+    rate, met, queue
+        Shapes (classes, points), (stations, points) and (classes, stations, points).
+    """
+
+    rate: FloatArray
+    met: FloatArray
+    queue: FloatArray
+
+
+@dataclass(frozen=True)
+class Linear:
+    """Coefficients of the residence times near a state.
+
+    Parameters
+    ----------
+    offset, gain
+        o and g, shape (classes, stations, points) [s].
+    least
+        Residence time of a job that never waits, as for `gain` [s].
+    extra, slope
+        w, shape (stations, points), and its derivative by X_c, as for `gain`.
+    """
+
+    offset: FloatArray | float
+    gain: FloatArray
+    least: FloatArray
+    extra: FloatArray
+    slope: FloatArray | float
+
+
+class Equations(Protocol):
+    """A network: what does not change, and the coefficients at a state."""
+
+    @property
+    def think_time(self) -> FloatArray:
+        """Z, shape (classes, points)."""
+        ...
+
+    @property
+    def population(self) -> FloatArray:
+        """N, shape (classes, points)."""
+        ...
+
+    def linear(self, state: State) -> Linear:
+        """Give the coefficients near a state."""
+        ...
+
+
+def settle(network: Equations, correction: FloatArray | float, state: State) -> State:
+    """Find the fixed point.
+
+    Parameters
+    ----------
+    network
+        Think times, populations and coefficients.
+    correction
+        t, shape (classes, stations, points).
+    state
+        Where to start.
+
+    Raises
+    ------
+    InvalidParameter
+        If the steps do not come to rest.
+    """
+    worst, part = np.inf, np.ones(state.rate.shape[1])
+    tolerances = [tolerance for steps, tolerance in _CLOSE for _ in range(steps)]
+    for step, tolerance in enumerate(tolerances):
+        around = _Around(network, correction, state)
+        if step > _PLAIN:
+            longer = np.minimum(part * (2 if step < _EAGER else 1.05), 1)
+            part = np.where(around.miss < worst, longer, np.maximum(part / 2, _SHORT))
+        worst = around.miss
+        following = around.plain() if step < _PLAIN else around.newton(part)
+        moved = _moved(network, state, following)
+        state = following
+        if moved <= tolerance * part.min():
+            return state
+    raise InvalidParameter("the approximation did not settle; use another method")
+
+
+class _Around:
+    """The equations, and the ways on, from a state."""
+
+    def __init__(self, network: Equations, correction: FloatArray | float, state: State) -> None:
+        self.state, self.network = state, network
+        self.linear = near = network.linear(state)
+        some = np.maximum(network.population, 1)
+        self.bottom = 1 + near.gain * (state.rate / some)[:, None]
+        top = near.offset + near.gain * (state.met + correction)
+        self.residence = np.maximum(top / self.bottom, near.least)
+        self.queue = state.rate[:, None] * self.residence
+        self.cycle = network.think_time + self.residence.sum(axis=1)
+        self.found = near.extra + self.queue.sum(axis=0)
+        served = np.where(network.population > 0, state.rate * self.cycle / some, 1.0)
+        self.missed_jobs, self.missed_met = np.log(served), np.log(state.met / self.found)
+        self.miss = np.maximum(
+            np.abs(self.missed_jobs).max(axis=0), np.abs(self.missed_met).max(axis=0, initial=0)
+        )
+
+    def plain(self) -> State:
+        """Take the throughputs that the residence times give."""
+        rate = self.network.population / np.where(self.cycle > 0, self.cycle, 1.0)
+        queue = rate[:, None] * self.residence
+        return State(rate, self.linear.extra + queue.sum(axis=0), queue)
+
+    def newton(self, part: FloatArray) -> State:
+        """Take the logarithms at which the equations, made linear in them, are fulfilled."""
+        state, near = self.state, self.linear
+        cycle = np.where(self.cycle > 0, self.cycle, 1.0)
+        waits = self.residence > near.least  # who does not wait is not slowed by others either
+        own = self.residence / np.where(waits, self.bottom, 1.0)
+        slow = np.where(waits, near.gain / self.bottom, 0.0)
+        steep = (self.network.think_time + own.sum(axis=1)) / cycle
+        steep = np.where(steep > 0, steep, 1.0)
+        by_met = slow * (state.met / cycle[:, None])
+        by_rate = (own + near.slope) * (state.rate / steep)[:, None] / self.found
+        system = np.matmul(by_rate.transpose(2, 1, 0), by_met.transpose(2, 0, 1))
+        among = np.arange(len(state.met))
+        stiff = 1 - state.met * (state.rate[:, None] * slow).sum(axis=0) / self.found
+        system[:, among, among] += stiff.T
+        wanted = self.missed_met + (by_rate * self.missed_jobs[:, None]).sum(axis=0)
+        met = -np.linalg.solve(system, wanted.T[..., None])[..., 0].T
+        rate = -(self.missed_jobs + (by_met * met).sum(axis=1)) / steep
+        return self._moved(rate, met, part)
+
+    def _moved(self, rate: FloatArray, met: FloatArray, part: FloatArray) -> State:
+        """Go part of the way in logarithms, nowhere by more than a factor."""
+        longest = np.maximum(np.abs(rate).max(axis=0), np.abs(met).max(axis=0, initial=0))
+        part = part * np.minimum(1, _LONGEST / np.maximum(longest, _LONGEST))
+        faster = self.state.rate * np.exp(part * rate)
+        longer = self.state.met * np.exp(part * met)
+        queue = self.state.queue + part * (faster[:, None] * self.residence - self.state.queue)
+        return State(faster, longer, queue)
+
+
+def _moved(network: Equations, state: State, following: State) -> float:
+    """Give the largest relative change of throughputs and lengths."""
+    some = np.maximum(network.population, 1)[:, None]
+    faster = np.abs(following.rate - state.rate) / np.maximum(following.rate, 1e-300)
+    longer = np.abs(following.met - state.met) / following.met
+    shifted = np.abs(following.queue - state.queue) / some
+    return max(float(part.max(initial=0.0)) for part in (faster, longer, shifted))
