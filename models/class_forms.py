@@ -8,6 +8,7 @@ from headway.models.classes import by_class, targets_of
 from headway.models.graph import ModelGraph
 from headway.models.names import nearest
 from headway.queueing.abilities import ServiceKind
+from headway.queueing.classes import Discipline
 from headway.queueing.erlang import erlang_c
 
 
@@ -56,15 +57,20 @@ def _answers(graph: ModelGraph, values: Mapping[str, Any]) -> dict[str, Any]:
     stays: dict[str, Any] = dict.fromkeys(rates, 0)
     for name in graph.stations:
         visits = {c: by_class(graph, name, "visits", c, values) for c in rates}
-        demands = {
-            c: v * by_class(graph, name, "service_time", c, values) for c, v in visits.items()
-        }
+        times = {c: by_class(graph, name, "service_time", c, values) for c in rates}
+        demands = {c: v * times[c] for c, v in visits.items()}
         load = sum(rates[c] * demand for c, demand in demands.items())
         through = sum(rates[c] * v for c, v in visits.items())
         growth = _growth(graph, name, load, values)
-        stays = {c: stay + demands[c] * growth for c, stay in stays.items()}
-        found |= _station(graph, name, values, load, through, growth)
-        found[f"{name}.residence_time"] = load * growth / total
+        here = {c: demands[c] * growth for c in rates}
+        if graph.stations[name].discipline == Discipline.FCFS and growth != 1:
+            found_work = sum(rates[c] * demands[c] * times[c] for c in rates)
+            waits = (growth - 1) * found_work / load
+            here = {c: demands[c] + (visits[c] * waits if times[c] != 0 else 0) for c in rates}
+        stays = {c: stay + here[c] for c, stay in stays.items()}
+        queue = sum(rates[c] * here[c] for c in rates)
+        found |= _station(graph, name, values, load, through, queue)
+        found[f"{name}.residence_time"] = queue / total
     for c, stay in stays.items():
         found |= {f"class {c}.throughput": rates[c], f"class {c}.response_time": stay}
     mean = sum(rates[c] * stay for c, stay in stays.items()) / total
@@ -72,14 +78,14 @@ def _answers(graph: ModelGraph, values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _station(
-    graph: ModelGraph, name: str, values: Mapping[str, Any], load: Any, through: Any, growth: Any
+    graph: ModelGraph, name: str, values: Mapping[str, Any], load: Any, through: Any, queue: Any
 ) -> dict[str, Any]:
     is_delay = graph.stations[name].can.product_form is ServiceKind.DELAY
     return {
         f"{name}.utilisation": 0 if is_delay else load / values.get(f"{name}.servers", 1),
-        f"{name}.queue_length": load * growth,
+        f"{name}.queue_length": queue,
         f"{name}.throughput": through,
-        f"{name}.response_time": load * growth / through,
+        f"{name}.response_time": queue / through,
     }
 
 

@@ -10,7 +10,7 @@ from headway.kinds import FloatArray
 from headway.models.graph import ModelGraph
 from headway.queueing.abilities import ServiceKind
 from headway.queueing.centres import Method
-from headway.queueing.classes import CustomerClass, Saturation, ServiceCentre
+from headway.queueing.classes import CustomerClass, Discipline, Saturation, ServiceCentre
 from headway.queueing.kinds_of_station import product_form_kinds
 from headway.queueing.multiclass import MulticlassSolution, solve_multiclass
 
@@ -87,7 +87,8 @@ def centre_of(graph: ModelGraph, name: str, values: Mapping[str, Any]) -> Servic
     times = [by_class(graph, name, "service_time", c, values) for c in graph.classes]
     visits = [by_class(graph, name, "visits", c, values) for c in graph.classes]
     kind = station.can.product_form or ServiceKind.QUEUE
-    return ServiceCentre(name, times, visits, kind, values.get(f"{name}.servers", 1))
+    servers = values.get(f"{name}.servers", 1)
+    return ServiceCentre(name, times, visits, kind, servers, Discipline(station.discipline))
 
 
 def by_class(graph: ModelGraph, name: str, part: str, c: str, values: Mapping[str, Any]) -> Any:

@@ -9,6 +9,7 @@ from headway.models.formula import Formula
 from headway.models.frozen import Kept
 from headway.models.names import nearest
 from headway.queueing.abilities import Abilities
+from headway.queueing.classes import Discipline
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,6 +28,8 @@ class Component(Kept):
         Service time by class, where classes differ.
     labels
         Names of a pipeline's stages.
+    discipline
+        Whose turn it is where service times differ by class, `headway.queueing.Discipline`.
     """
 
     kind: type
@@ -34,6 +37,7 @@ class Component(Kept):
     visits: Mapping[str, Formula] = field(default_factory=dict)
     service_times: Mapping[str, Formula] = field(default_factory=dict)
     labels: tuple[str, ...] = ()
+    discipline: str = Discipline.FCFS.value
 
     @property
     def can(self) -> Abilities:

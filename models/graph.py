@@ -19,6 +19,7 @@ from headway.models.formula import Constant, Formula, formula
 from headway.models.frozen import Kept
 from headway.models.names import check_shown, nearest
 from headway.models.units import quantity
+from headway.queueing.classes import Discipline
 from headway.queueing.stations import Station
 
 if TYPE_CHECKING:
@@ -193,6 +194,7 @@ class ModelGraph(Kept):
         station: Station,
         visits: Expression | Mapping[str, Expression] | None = None,
         service_times: Mapping[str, Expression] | None = None,
+        discipline: str = Discipline.FCFS.value,
     ) -> "ModelGraph":
         """Add a station; the first one is where jobs arrive unless `arrive` says otherwise.
 
@@ -204,12 +206,18 @@ class ModelGraph(Kept):
             Mean visits of a job, for all classes or by class, in place of routes.
         service_times
             Service time by class, where it is not that of `station` for all.
+        discipline
+            ``fcfs`` serves in order of arrival, ``ps`` shares the servers among all present; it
+            matters where service times differ by class.
         """
+        if discipline not in set(Discipline):
+            msg = f"{name}: there is no discipline {discipline!r}; it must be fcfs or ps"
+            raise GraphError(msg)
         graph, component = self._component(name, station, [f.name for f in fields(station)])  # type: ignore[arg-type]
         by_class = visits if isinstance(visits, Mapping) else {"": visits}
         graph, read = graph._read_all(by_class, f"{name}.visits")
         graph, times = graph._read_all(service_times or {}, f"{name}.service_time")
-        component = replace(component, visits=read, service_times=times)
+        component = replace(component, visits=read, service_times=times, discipline=str(discipline))
         return replace(graph, stations={**graph.stations, name: component})
 
     def customers(

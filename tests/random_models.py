@@ -117,6 +117,9 @@ class _Writer:
             entry[key] = self._number(name, key, with_link)
         if "capacity" in keys and "servers" in keys:
             entry["servers"], entry["capacity"] = 2, self._count(f"k_{name}", 2, 6)
+        if isinstance(entry.get("service_time"), dict) and "population" in str(self.classes):
+            # In order of arrival, answers jump where times become equal and the solution exact.
+            entry["discipline"] = "ps"
         if visits:
             entry["visits"] = self._visits(name)
         return entry

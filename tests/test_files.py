@@ -196,3 +196,37 @@ def test_files_are_found_by_name_or_path(tmp_path):
     (tmp_path / "bad.toml").write_bytes(b"\xff\xfe")
     with pytest.raises(ModelFileError, match="not a text file"):
         find_model(str(tmp_path / "bad.toml"))
+
+
+MIXED_TIMES = """
+name = "mix"
+[classes.a]
+arrival_rate = "0.4 /s"
+[classes.b]
+arrival_rate = "0.4 /s"
+[stations.cpu]
+kind = "MM1"
+service_time = { a = "0.2 s", b = "2 s" }
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "times"),
+    [
+        ("", (13.67, 15.47)),
+        ('discipline = "fcfs"', (13.67, 15.47)),
+        ('discipline = "ps"', (1.67, 16.67)),
+    ],
+)
+def test_a_station_says_its_discipline(line, times):
+    model = parse_model(f"{MIXED_TIMES}{line}\n")
+
+    for found in (model.solve(), parse_model(model.to_toml()).solve()):
+        assert found["class a.response_time"] == pytest.approx(times[0], abs=0.005)
+        assert found["class b.response_time"] == pytest.approx(times[1], abs=0.005)
+        assert not found.approximation
+
+
+def test_an_unknown_discipline_is_refused():
+    with pytest.raises(ModelFileError, match="no discipline 'lifo'; it must be fcfs or ps"):
+        parse_model(f'{MIXED_TIMES}discipline = "lifo"\n')

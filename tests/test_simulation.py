@@ -122,7 +122,11 @@ def two_classes(random, customers):
     times = {"web": random.uniform(0.2, 0.4), "batch": random.uniform(0.4, 0.8)}
     return (
         graph.station(
-            "cpu", MM1(1.0), visits=dict(zip(times, often, strict=True)), service_times=times
+            "cpu",
+            MM1(1.0),
+            visits=dict(zip(times, often, strict=True)),
+            service_times=times,
+            discipline="ps",
         )
         .station("disk", MM1(random.uniform(0.3, 0.6)), visits=dict(zip(times, once, strict=True)))
         .station("wire", Delay(random.uniform(0.5, 1)), visits=1.0)

@@ -24,6 +24,7 @@ from headway.models.model import Better, Meaning, Model
 from headway.models.names import nearest
 from headway.models.parameters import Parameter, Preset
 from headway.models.units import LEADING_NUMBER, ONE, Unit, quantity, unit
+from headway.queueing.classes import Discipline
 from headway.queueing.kinds_of_station import STATIONS, station_kind
 
 LARGEST_FILE = 1_000_000
@@ -277,8 +278,9 @@ class _Builder:
         if kind not in STATIONS:
             msg = f"there is no kind of station {kind!r}{nearest(kind, STATIONS)}"
             raise self.place.error(msg, "stations", name, "kind")
+        discipline = str(table.pop("discipline", Discipline.FCFS.value))
         keys = [field.name for field in fields(station_kind(kind))]  # type: ignore[arg-type]
-        self._check_keys("stations", name, table, keys)
+        self._check_keys("stations", name, table, [*keys, "discipline"])
         missing = [FILE_KEYS.get(key, key) for key in keys if key not in table]
         if missing:
             msg = f"{kind} needs {missing[0]}"
@@ -288,7 +290,8 @@ class _Builder:
         if by_class is not None:
             values["service_time"] = next(iter(by_class.values()), 0.0)
         read = self._fields(graph, "stations", name, {} if visits is None else {"visits": visits})
-        return graph.station(name, station_kind(kind)(**values), read.get("visits"), by_class)
+        station = station_kind(kind)(**values)
+        return graph.station(name, station, read.get("visits"), by_class, discipline)
 
     def _check_keys(self, kind: str, name: str, table: Mapping[str, Any], known: Any) -> None:
         for key in table:

@@ -9,6 +9,7 @@ from headway.models.formula import Formula
 from headway.models.model import Model
 from headway.models.parameters import Parameter
 from headway.models.units import quantity
+from headway.queueing.classes import Discipline
 
 
 def to_toml(model: Model) -> str:
@@ -120,6 +121,8 @@ def _fields(component: Component) -> dict[str, Any]:
         if by_class:
             values = {name: _expression(read) for name, read in by_class.items()}
             table[key] = values.get("", values)
+    if component.discipline != Discipline.FCFS:
+        table["discipline"] = component.discipline
     return table
 
 
