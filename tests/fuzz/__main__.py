@@ -5,6 +5,7 @@ import contextlib
 import secrets
 import sys
 import time
+from collections import Counter
 from pathlib import Path
 
 from rich.console import Console
@@ -25,24 +26,48 @@ def _arguments():
     return reader.parse_args()
 
 
+class Log:
+    """Tells each fault in full once, as soon as it is met; counts the others like it."""
+
+    def __init__(self):
+        self.met = Counter()
+
+    def __call__(self, finding):
+        """Take note of what came of an input."""
+        if finding is None:
+            return
+        fault = finding.what.partition(":")[0], finding.place
+        self.met[fault] += 1
+        if self.met[fault] == 1:
+            name = _keep(finding)
+            shown = f"{finding}\n{finding.trace}\nkept in {name}.input\n"
+            print(shown.encode("ascii", "backslashreplace").decode(), flush=True)
+
+
 @contextlib.contextmanager
-def _bar(count):
+def _bar(count, log):
     """A bar on a terminal; a line each tenth elsewhere."""
     console = Console(stderr=True)
     if not console.is_terminal:
-        yield _lines(count)
+        yield _lines(count, log)
         return
     columns = (TextColumn("inputs"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=console) as bar:
         task = bar.add_task("", total=count)
-        yield lambda: bar.advance(task)
+
+        def seen(finding):
+            log(finding)
+            bar.advance(task)
+
+        yield seen
 
 
-def _lines(count):
+def _lines(count, log):
     done = 0
 
-    def seen():
+    def seen(finding):
         nonlocal done
+        log(finding)
         done += 1
         if done % max(1, count // 10) == 0:
             print(f"{done} of {count} inputs", flush=True)
@@ -58,19 +83,6 @@ def _keep(finding):
     return name
 
 
-def _report(findings):
-    """Each fault in full once, however many inputs meet it."""
-    known = {}
-    for finding in findings:
-        known.setdefault((finding.what.partition(":")[0], finding.place), []).append(finding)
-    for alike in known.values():
-        name = _keep(alike[0])
-        shown = f"{alike[0]}\n{alike[0].trace}"
-        print(shown.encode("ascii", "backslashreplace").decode())
-        print(f"met by {len(alike)} inputs; the first is kept in {name}.input\n")
-    return len(known)
-
-
 def main():
     """Run a campaign."""
     given = _arguments()
@@ -78,13 +90,15 @@ def main():
     indices = range(given.count) if given.only is None else [given.only]
     print(f"inputs from seed {seed}", flush=True)
     begun = time.monotonic()
-    with _bar(len(indices)) as seen:
-        findings, counts = campaign(seed, indices, seen, begun + given.seconds)
-    faults = _report(findings)
+    log = Log()
+    with _bar(len(indices), log) as seen:
+        _, counts = campaign(seed, indices, seen, begun + given.seconds)
+    for (what, place), often in log.met.items():
+        print(f"{often} x {what} at {place}")
     told = ", ".join(f"{number} {what}" for what, number in sorted(counts.items()))
     passed = time.monotonic() - begun
-    print(f"seed {seed}: {counts.total()} inputs in {passed:.0f} s: {told}; {faults} faults")
-    return 1 if faults else 0
+    print(f"seed {seed}: {counts.total()} inputs in {passed:.0f} s: {told}; {len(log.met)} faults")
+    return 1 if log.met else 0
 
 
 if __name__ == "__main__":

@@ -94,7 +94,7 @@ def limited_memory():
         resource.setrlimit(resource.RLIMIT_AS, before)
 
 
-def campaign(seed, indices, seen=lambda: None, until=float("inf")):
+def campaign(seed, indices, seen=lambda _finding: None, until=float("inf")):
     """Try inputs one after another.
 
     Parameters
@@ -102,7 +102,7 @@ def campaign(seed, indices, seen=lambda: None, until=float("inf")):
     seed, indices
         Which inputs: the same seed and index make the same input.
     seen
-        Told after each.
+        Told after each input: what was found, or None.
     until
         Time after which no further input is begun, as `time.monotonic` has it.
 
@@ -118,5 +118,5 @@ def campaign(seed, indices, seen=lambda: None, until=float("inf")):
             finding, refused = tried(seed, index, Path(name))
             findings += [finding] if finding else []
             counts["found" if finding else "refused" if refused else "answered"] += 1
-            seen()
+            seen(finding)
     return findings, counts
