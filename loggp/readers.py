@@ -48,8 +48,8 @@ def _time_scale(header: list[str], source: str, line: int) -> float:
     units = [name.removeprefix("time_") for name in header[1:2]]
     if header[:1] != ["size_bytes"] or not units or units[0] not in _TIME_UNITS:
         known = ", ".join(f"time_{unit}" for unit in _TIME_UNITS)
-        found = ",".join(header)
-        msg = f"{source}:{line}: header is {found!r}; it must be size_bytes and one of {known}"
+        found = quoted(",".join(header))
+        msg = f"{source}:{line}: header is {found}; it must be size_bytes and one of {known}"
         raise MeasurementError(msg)
     return _TIME_UNITS[units[0]]
 

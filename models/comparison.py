@@ -12,7 +12,7 @@ from headway.kinds import FloatArray
 from headway.models.columns import Axes, is_rate
 from headway.models.matching import Match, match
 from headway.models.measurements import Measurements, Observed
-from headway.models.model import Model
+from headway.models.model import Model, points_shape
 from headway.models.regression import FEWEST_POINTS, r_squared
 from headway.models.signatures.sfs import ALL, Range, SfsSignature, sfs_signature
 from headway.models.solution import Solution
@@ -210,6 +210,7 @@ def _solved(found: Match) -> Solution:
         from headway.models.fitting.paced import bent_by_level, paced_solution
 
         rate = found.load.values
+        points_shape({**found.model.inputs, **found.inputs})
         full = bent_by_level(found.inputs, rate, found.measured.values)
         settings = {n: v for n, v in found.inputs.items() if n != "throughput"}
         solution = paced_solution(found.model.at(settings), rate, full)

@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 LARGEST_FILE = 20_000_000
 """Bytes; a curve of response times is never larger."""
 
+MOST_ROWS = 1_000_000
+"""Rows; a curve has some dozens, repeats some thousands."""
+
 MOST_COLUMNS = 1000
 """Columns; what a benchmark tells of a run takes some dozens."""
 
@@ -192,6 +195,9 @@ def _split(text: str, source: str) -> tuple[list[str], list[tuple[int, list[str]
     except csv.Error as error:
         msg = f"{source}:{reader.line_num}: not a CSV file ({error})"
         raise MeasurementError(msg) from None
+    if len(rows) > MOST_ROWS:
+        msg = f"{source}: more than the {MOST_ROWS} rows a table may have; keep means of them"
+        raise MeasurementError(msg)
     if not rows:
         msg = f"{source}: holds no row; it needs a header such as throughput_ops_s,response_ms"
         raise MeasurementError(msg)

@@ -58,7 +58,7 @@ class Parameter(Kept):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.value is not None:
-            self._check(np.asarray(self.value, float))
+            self._check(_array(self.value, self.name))
 
     def _check(self, entries: Any) -> None:
         if self._is_fine(entries):
@@ -117,11 +117,12 @@ class Parameter(Kept):
         return replace(self, value=value)
 
 
-def _array(values: Sequence[float], name: str) -> FloatArray:
+def _array(values: Number | Sequence[float], name: str) -> FloatArray:
     try:
         return np.asarray(values, float)
-    except (TypeError, ValueError):
-        msg = f"{name} is {values!r}; a list must hold numbers in SI"
+    except (TypeError, ValueError, OverflowError):
+        shown = repr(values) if np.ndim(values) else f"of type {type(values).__name__}"
+        msg = f"{name} is {shown}; a list must hold numbers in SI"
         raise InvalidParameter(msg) from None
 
 

@@ -298,3 +298,55 @@ def test_numbers_of_a_model_file_without_end(tmp_path):
 def test_stations_of_python_have_names_too():
     with pytest.raises(GraphError):
         ModelGraph("one").station("a\x1b", MM1(1.0))
+
+
+MANY = 300_000
+PAGE = "SPECsfs97_R1.v3 = 300 Ops/Sec (Overall Response Time = 1.0 msec)\n100 0.9\n300 1.5\n"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<html>" + "<a " * MANY,
+        "<html>" + "<!--" * MANY,
+        "<html>" + "<td>1" * 10 * MANY,
+        "<summary>" + "<run>" * MANY + "</run>" * MANY + "</summary>",
+        PAGE + "Memory" + " " * MANY,
+        PAGE + "\n" * MANY + "x\n" * 30_000,
+        "SFS Aggregate Results" + "\n" * MANY,
+        "a," * MANY + "b\n1,2\n",
+        "#\n" * MANY,
+    ],
+    ids=lambda text: repr(text[:30]),
+)
+def test_texts_that_patterns_would_take_for_ever_over(text, tmp_path):
+    """Each took time by the square of its length, or worse: this ends, whatever the machine."""
+    path = tmp_path / "input"
+    path.write_text(text)
+
+    assert headway("signature", "sfs", path).code in (0, 2)
+
+
+@pytest.mark.parametrize("value", ["9" * 400, "true"])
+def test_presets_hold_numbers(value, tmp_path):
+    path = tmp_path / "m.toml"
+    path.write_text(model().replace('"2 ms"', value))
+
+    assert "presets.fast" in refusal("show", path)
+
+
+def test_sweeps_that_do_not_fit_measured_points(tmp_path):
+    path = tmp_path / "curve.csv"
+    path.write_text(HEAD + REST)
+    sweep = ("--set", "service_time=1ms,2ms", "--set", "delay=1ms")
+
+    line = refusal("compare", "server-single", *sweep, "--closed", "5", "--data", path)
+
+    assert "do not fit each other" in line
+
+
+def test_a_header_of_any_length_is_named_in_short(tmp_path):
+    path = tmp_path / "sizes.csv"
+    path.write_text("a" * 100_000 + "\n1\n")
+
+    assert len(refusal("signature", "loggp", path)) < 400

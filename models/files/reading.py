@@ -369,7 +369,8 @@ class _Builder:
         for key in table.keys() - words.keys():
             with self.place("presets", name, key):
                 text = table[key]
-                values[key] = model.at({key: text}).parameters[key].value
+                value = text if isinstance(text, str) else quantity(text, None, key)
+                values[key] = model.at({key: value}).parameters[key].value
         ordered = {key: values[key] for key in table if key in values}
         with self.place("presets", name):
             return Preset(name, ordered, **words)  # type: ignore[arg-type]

@@ -78,7 +78,7 @@ def disclosed(lines: list[str]) -> dict[str, Fact]:
     3000000000.0
     """
     found: dict[str, Fact] = {}
-    for line in lines:
+    for line in filter(str.strip, lines):
         for name in _KEYS:
             match = _PATTERNS[name].match(line) or _LOOSE[name].match(line)
             if match and name not in found:

@@ -3,7 +3,7 @@
 import re
 from html.parser import HTMLParser
 
-from headway.errors import MeasurementError
+from headway.errors import MeasurementError, quoted
 
 _HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 _BLOCKS = frozenset(
@@ -12,7 +12,11 @@ _BLOCKS = frozenset(
 _CELLS = frozenset(("td", "th"))
 _HIDDEN = frozenset(("style", "title"))
 _DANGEROUS = re.compile(r"<!ENTITY|<script\b|javascript:", re.IGNORECASE)
-_HANDLER = re.compile(r"<\w[^>]*\son[a-z]+\s*=", re.IGNORECASE)
+LONGEST = 2_000_000
+"""Characters; pages of results take a tenth of it."""
+
+_UNCLOSED = re.compile(r"<[A-Za-z/!?]")
+_HANDLER = re.compile(r"<\w[^<>]*\son[a-z]+\s*=", re.IGNORECASE)
 
 
 class _Lines(HTMLParser):
@@ -58,6 +62,9 @@ def html_as_text(page: str, source: str) -> str:
     >>> html_as_text("<table><tr><td>100<td>0.9<tr><td>200<td>1.1</table>", "page.html").split()
     ['|', '100', '|', '0.9', '|', '200', '|', '1.1']
     """
+    if len(page) > LONGEST:
+        msg = f"{source}: {len(page)} characters are more than the {LONGEST} a page may have"
+        raise MeasurementError(msg)
     danger = _DANGEROUS.search(page) or _HANDLER.search(page)
     if danger:
         line = page.count("\n", 0, danger.start()) + 1
@@ -66,5 +73,8 @@ def html_as_text(page: str, source: str) -> str:
         raise MeasurementError(msg)
     parser = _Lines()
     parser.feed(page)
+    if _UNCLOSED.match(parser.rawdata):  # of which the parser would try each character in turn
+        msg = f"{source}: the page ends within {quoted(parser.rawdata[:40])}; save it whole"
+        raise MeasurementError(msg)
     parser.close()
     return "".join(parser.parts).replace("\xa0", " ")

@@ -13,7 +13,7 @@ SFSSUM_2008 = re.compile(
     r"\s*(?:INVALID\s+)?\d+\s+\d+\s+[\d.]+\s+\d+\s+\d+\s+(?:NFS\d?|CIFS)\s",
     re.IGNORECASE | re.ASCII,
 )
-SFSSUM_2020 = re.compile(r"^\s*Business\s+Requested\s+Achieved\s+Avg Lat", re.MULTILINE)
+SFSSUM_2020 = re.compile(r"^[ \t]*Business[ \t]+Requested[ \t]+Achieved[ \t]+Avg Lat", re.MULTILINE)
 SFSSUM_CSV = re.compile(r"\A\s*business,requested,achieved,avg_lat_ms\b", re.IGNORECASE)
 SFSRES = re.compile(r"SFS Aggregate Results|AGGREGATE RESULTS SUMMARY")
 
@@ -50,6 +50,7 @@ _COLUMNS_2020 = (
     "workload",
     "valid",
 )
+_CHUNK, _DEEPEST = 20_000, 20  # characters parsed at a time, and how deep a list of runs may be
 _INVALID = "no"
 _MARK = "INVALID"
 _ENTITY = re.compile(r"<!(DOCTYPE|ENTITY)", re.IGNORECASE)
@@ -152,7 +153,7 @@ def read_sfssum_xml(text: str, source: str) -> Measurements:
         msg = f"{source}: the XML declares entities or a document type; take them out"
         raise MeasurementError(msg)
     try:
-        root = ET.fromstring(text)  # noqa: S314 - without a document type nothing can expand
+        root = _xml_root(text, source)
     except ET.ParseError as error:
         line, column = error.position
         msg = f"{source}:{line}: not whole XML (column {column}); write the file again"
@@ -161,6 +162,24 @@ def read_sfssum_xml(text: str, source: str) -> Measurements:
     titles = list(dict.fromkeys(title for run in runs for title in run))
     rows = [(i + 1, [run.get(title, "") for title in titles]) for i, run in enumerate(runs)]
     return _assembled(titles, rows, source)
+
+
+def _xml_root(text: str, source: str) -> Any:
+    """Parse XML by and by, so that endless nesting is refused before it is built."""
+    import xml.etree.ElementTree as ET
+
+    parser: Any = ET.XMLPullParser(("start", "end"))
+    depth, root = 0, None
+    for start in range(0, len(text), _CHUNK):
+        parser.feed(text[start : start + _CHUNK])
+        for event, element in parser.read_events():
+            root = element if root is None else root
+            depth += 1 if event == "start" else -1
+            if depth > _DEEPEST:
+                msg = f"{source}: XML nested more than {_DEEPEST} deep is no list of runs"
+                raise MeasurementError(msg)
+    parser.close()
+    return root
 
 
 def _xml_run(run: Any, source: str) -> dict[str, str]:
@@ -187,7 +206,8 @@ def _metric(metric: Any, title: str, source: str) -> str:
 
 _REQUESTED = re.compile(r"Requested Load \(\w+ operations/second\) = (\d+)", re.ASCII)
 _SUMMARY = re.compile(
-    r"^(INVALID )?\s*SFS \w+ THROUGHPUT:\s*([\d.]+) Ops/Sec\s+AVG\. RESPONSE TIME:\s*([\d.]+) Msec",
+    r"^(INVALID )?[ \t]*SFS \w+ THROUGHPUT:\s*([\d.]+) Ops/Sec\s+"
+    r"AVG\. RESPONSE TIME:\s*([\d.]+) Msec",
     re.MULTILINE | re.ASCII,
 )
 _OPERATION = re.compile(

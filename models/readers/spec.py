@@ -35,6 +35,11 @@ _HEADER_LINES = 12
 _AGREEMENT = 0.02  # of the table's peak with the printed one; pages round and truncate
 _FACTOR = 3.0  # by which a printed overall response time may differ before the units are wrong
 
+LONGEST_PAGE, MOST_LINES = 1_000_000, 20_000
+"""Characters and lines that say something; pages of results take a tenth of it."""
+
+_LONGEST_LINE = 400
+
 Row = tuple[int, list[str]]
 
 
@@ -52,13 +57,26 @@ def read_page(text: str, source: str) -> Measurements:
         For a page without a result table or with two, or whose header and printed result
         contradict the table.
     """
-    lines = text.splitlines()
+    lines = _short_lines(text, source)
     table = _table(lines, source)
     header = lines[max(0, table[0][0] - _HEADER_LINES) : table[0][0]]
     measurements = _measurements(table, header, source)
-    facts = {**_results(text), **disclosed(lines)}
+    facts = {**_results("\n".join(lines)), **disclosed(lines)}
     _check_result(measurements, facts, source)
     return replace(measurements, facts=facts)
+
+
+def _short_lines(text: str, source: str) -> list[str]:
+    """The lines of a page, blanks few and ends cut: patterns take long over long ones."""
+    lines = text.splitlines()
+    told = sum(bool(line.strip()) for line in lines)
+    if len(text) > LONGEST_PAGE or told > MOST_LINES:
+        msg = (
+            f"{source}: {len(text)} characters in {told} lines are more than the {LONGEST_PAGE} in "
+            f"{MOST_LINES} a result page may have"
+        )
+        raise MeasurementError(msg)
+    return [re.sub(r"[ \t]{3,}", "  ", line[:_LONGEST_LINE]) for line in lines]
 
 
 def _table(lines: list[str], source: str) -> list[Row]:
