@@ -12,7 +12,7 @@ from headway.models.names import nearest
 from headway.models.parameters import Parameter
 from headway.models.units import LEADING_NUMBER, Unit, quantity
 
-MOST_POINTS = 1_000_000
+MOST_POINTS = 100_000
 
 
 def apply_settings(model: Model, settings: Sequence[str]) -> Model:
@@ -23,7 +23,7 @@ def apply_settings(model: Model, settings: Sequence[str]) -> Model:
     Raises
     ------
     InvalidParameter, UnknownParameter, UnitError
-        For text that is no setting, unknown names, wrong units, or more than a million points.
+        For text that is no setting, unknown names, wrong units, or more than 100,000 points.
     """
     values = dict(_setting(model, text) for text in settings)
     return model.at(_grid(values))

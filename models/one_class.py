@@ -41,6 +41,9 @@ def network_of(model: "Model") -> "Model":
     if len(graph.classes) != 1:
         return model
     name, customers = next(iter(graph.classes.items()))
+    if not graph.stations:
+        msg = f"class {name} has no station to go to; give the model stations"
+        raise GraphError(msg)
     stations = {n: _alone(n, component, name) for n, component in graph.stations.items()}
     folded = replace(graph, stations=stations, classes={})
     if "arrival_rate" in customers:

@@ -332,5 +332,8 @@ class Plan:
             self._runs[key] = tuple(name for name in self._order if name in wanted)
         values = dict(given)
         for name in self._runs[key]:
+            if name not in self._steps:
+                msg = f"{name} is used, but only a network with stations has it"
+                raise GraphError(msg)
             values[name] = self._steps[name].calculate(values)
         return values

@@ -350,3 +350,25 @@ def test_a_header_of_any_length_is_named_in_short(tmp_path):
     path.write_text("a" * 100_000 + "\n1\n")
 
     assert len(refusal("signature", "loggp", path)) < 400
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '[outputs]\ndouble = "2 * response_time"\n',
+        '[outputs]\nx = "2"\n[classes.b]\narrival_rate = "10 /s"\n',
+    ],
+)
+def test_programs_have_no_jobs(text, tmp_path):
+    path = tmp_path / "m.toml"
+    path.write_text(f'name = "program"\n{text}')
+
+    assert "station" in refusal("solve", path)
+
+
+def test_a_fit_at_values_that_do_not_fit_its_points(tmp_path):
+    path = tmp_path / "curve.csv"
+    path.write_text(HEAD + REST)
+    held = ("--fix", "delay=1ms,2ms", "--free", "service_time")
+
+    assert "do not fit each other" in refusal("fit", "server-single", *held, "--data", path)

@@ -14,7 +14,7 @@ import numpy as np
 from headway.errors import HeadwayError
 from headway.kinds import FloatArray
 from headway.models.graph import ModelGraph
-from headway.models.model import Model
+from headway.models.model import Model, points_shape
 
 Values = Mapping[str, Any]
 Predict = Callable[[Values], FloatArray]
@@ -92,7 +92,7 @@ def _agreeing(
 
 def solver_of(model: Model, output: str) -> Predict:
     """Predict by solving; a point that cannot be solved is infinitely wrong."""
-    shape = np.broadcast_shapes(*(np.shape(v) for v in model.inputs.values()))
+    shape = points_shape(model.inputs)
 
     def predict(values: Values) -> FloatArray:
         try:
