@@ -18,8 +18,13 @@ open classes.
 
 import numpy as np
 
+from headway.errors import InvalidParameter
 from headway.kinds import FloatArray
 from headway.queueing.poisson import poisson
+
+
+MOST_SERVERS = 10_000_000
+"""Terms of a sum over servers, of all points together."""
 
 
 def closed_rates(servers: FloatArray, open_load: FloatArray, most: int) -> FloatArray:
@@ -37,6 +42,11 @@ def closed_rates(servers: FloatArray, open_load: FloatArray, most: int) -> Float
     a(n) = f(n - 1) / f(n), shape (most, points), where f(n) is the coefficient of s**n in the
     station's product form F(s + u) = B(s + u) / (1 - (s + u) / m).
 
+    Raises
+    ------
+    InvalidParameter
+        For more than ten million servers beside open jobs.
+
     Examples
     --------
     >>> closed_rates(np.array([2.0]), np.array([0.0]), 3).ravel().tolist()
@@ -45,6 +55,9 @@ def closed_rates(servers: FloatArray, open_load: FloatArray, most: int) -> Float
     count = np.arange(1.0, most + 1)[:, None]
     if not open_load.any():
         return np.asarray(np.minimum(count, servers))
+    if servers.size * servers.max() > MOST_SERVERS:
+        msg = f"{servers.max():g} servers shared with open classes need a sum over each; take fewer"
+        raise InvalidParameter(msg)
     terms = np.arange(servers.max())[:, None]
     sums = np.cumsum(np.cumsum(poisson(terms, open_load), axis=0), axis=0)
     room, rates = servers - open_load, np.empty((most, len(servers)))

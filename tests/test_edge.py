@@ -16,6 +16,7 @@ from headway.models.graph import ModelGraph
 from headway.models.units import quantity, unit
 from headway.queueing import MM1
 from tests.command import headway, refusal
+from tests.fuzz.seeds import SHARED
 from tests.test_readers import SFSRES
 
 RAID = data_path("network_sensitivity/table_a_5_raid_performance.csv")
@@ -372,3 +373,10 @@ def test_a_fit_at_values_that_do_not_fit_its_points(tmp_path):
     held = ("--fix", "delay=1ms,2ms", "--free", "service_time")
 
     assert "do not fit each other" in refusal("fit", "server-single", *held, "--data", path)
+
+
+def test_a_pool_of_endless_servers_beside_open_jobs(tmp_path):
+    path = tmp_path / "m.toml"
+    path.write_text(SHARED.replace("servers = 2", "servers = 3e14"))
+
+    assert "3e+14 servers" in refusal("solve", path)
