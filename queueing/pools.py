@@ -22,7 +22,6 @@ from headway.errors import InvalidParameter
 from headway.kinds import FloatArray
 from headway.queueing.poisson import poisson
 
-
 MOST_SERVERS = 10_000_000
 """Terms of a sum over servers, of all points together."""
 
