@@ -164,7 +164,7 @@ def compiled_forms(form: Any, busy: Sequence[Any], names: Sequence[str]) -> Eval
 
     def predict(values: Values) -> FloatArray:
         with np.errstate(all="ignore"):
-            found, *shares = value(*(values[name] for name in arguments))
+            found, *shares = value(*(np.asarray(values[name], float) for name in arguments))
             shape = np.broadcast_shapes((1,), *map(np.shape, values.values()))
             lost = np.any([np.broadcast_to(np.asarray(s) >= 1, shape) for s in shares], axis=0)
             known = np.where(lost | ~np.isfinite(found), np.inf, found)
@@ -173,7 +173,7 @@ def compiled_forms(form: Any, busy: Sequence[Any], names: Sequence[str]) -> Eval
     def slopes(values: Values, wanted: Sequence[str]) -> FloatArray:
         shape = np.broadcast_shapes((1,), *map(np.shape, values.values()))
         with np.errstate(all="ignore"):
-            each = slope(*(values[name] for name in arguments))
+            each = slope(*(np.asarray(values[name], float) for name in arguments))
         found = dict(zip(names, each, strict=True))
         columns = [np.broadcast_to(np.asarray(found[n], float), shape) for n in wanted]
         stacked: FloatArray = np.stack(columns, axis=-1) if columns else np.zeros((*shape, 0))

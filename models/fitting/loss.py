@@ -59,3 +59,52 @@ def loss_derivatives(residuals: FloatArray, loss: Loss) -> tuple[FloatArray, Flo
     if loss is Loss.CAUCHY:
         return residuals / (1 + square), (1 - square) / (1 + square) ** 2
     return residuals, np.ones_like(residuals)
+
+
+def loss_cost(residuals: FloatArray, loss: Loss) -> float:
+    """What a fit makes least: half the sum of the residuals' shares.
+
+    Parameters
+    ----------
+    residuals
+        In standard errors; infinite ones cost infinitely much.
+    loss
+        How they count.
+
+    Examples
+    --------
+    >>> loss_cost(np.array([0.5, 3.0]), Loss.HUBER)
+    2.625
+    """
+    square = residuals**2
+    if loss is Loss.SOFT_L1:
+        square = 2 * (np.sqrt(1 + square) - 1)
+    elif loss is Loss.HUBER:
+        square = np.where(square <= 1, square, 2 * np.abs(residuals) - 1)
+    elif loss is Loss.CAUCHY:
+        square = np.log1p(square)
+    return 0.5 * float(np.sum(square))
+
+
+def loss_weights(residuals: FloatArray, loss: Loss) -> FloatArray:
+    """By what a square would have to be weighted to pull as a residual does.
+
+    Parameters
+    ----------
+    residuals
+        In standard errors.
+    loss
+        How they count; linear is a weight of 1.
+
+    Examples
+    --------
+    >>> loss_weights(np.array([0.5, 4.0]), Loss.HUBER).tolist()
+    [1.0, 0.25]
+    """
+    if loss is Loss.SOFT_L1:
+        return np.asarray(1 / np.sqrt(1 + residuals**2))
+    if loss is Loss.HUBER:
+        return np.asarray(1 / np.maximum(np.abs(residuals), 1.0))
+    if loss is Loss.CAUCHY:
+        return np.asarray(1 / (1 + residuals**2))
+    return np.ones_like(residuals)

@@ -1,6 +1,6 @@
 """Looking for the best values: from many starts, over decades, and over whole numbers."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -9,6 +9,8 @@ import numpy as np
 
 from headway.errors import Saturated
 from headway.kinds import FloatArray
+from headway.models.fitting.descent import Valley, descend, reflected
+from headway.models.fitting.loss import loss_cost
 from headway.models.fitting.problem import Problem
 
 STARTS = 12
@@ -18,8 +20,10 @@ _AGREEING = 3  # runs that end alike before the rest is left out
 _ALIKE = 1e-6  # relative difference of two costs that count as one
 _HALVINGS = 60
 _FEW = 5  # free parameters up to which random starts find the best fit
-_KICKS = 6  # for each parameter beyond those
+_KICKS = 9  # for each parameter beyond those
 _LOST = 4.0  # logarithms below its initial value from which a parameter fell to nothing
+_COARSE_STEPS, _COARSE = 100, 1e-6  # of the search by ratios: steps, and least relative gain
+_STEPS, _PRECISION = 300, 1e-13  # of the search in own units
 _AT_BOUND = 1e-6  # relative distance to a bound within which a value lies at it
 
 
@@ -164,7 +168,7 @@ def _bounds(problem: Problem) -> tuple[FloatArray, FloatArray]:
 
 
 def _cost(problem: Problem, free: FloatArray) -> float:
-    return 0.5 * float(np.sum(problem.residuals(free) ** 2))
+    return loss_cost(problem.residuals(free), problem.loss)
 
 
 def _log_cost(problem: Problem, free: FloatArray) -> float:
@@ -176,8 +180,6 @@ def _log_cost(problem: Problem, free: FloatArray) -> float:
 
 def _by_ratios(problem: Problem, start: FloatArray) -> FloatArray:
     """Search by logarithms of ratios, which leads from far away."""
-    from scipy.optimize import least_squares
-
     relative = (problem.measured / problem.sigma)[problem.used]
 
     def residuals(inner: FloatArray) -> FloatArray:
@@ -196,8 +198,9 @@ def _by_ratios(problem: Problem, start: FloatArray) -> FloatArray:
     inner = _inner(problem, start)
     if not np.isfinite(residuals(inner)).all():
         return start
-    result = least_squares(residuals, inner, jacobian, max_nfev=100, xtol=1e-6, ftol=1e-6)
-    return _outer(problem, result.x)
+    wide = np.full(len(inner), np.inf)
+    valley = Valley(residuals, jacobian, -wide, wide, np.ones(len(inner)))
+    return _outer(problem, descend(valley, inner, _COARSE_STEPS, _COARSE)[0])
 
 
 def polish(problem: Problem, start: FloatArray) -> Found:
@@ -206,30 +209,20 @@ def polish(problem: Problem, start: FloatArray) -> Found:
     Steps to values at which a measured load is not sustained are never taken, so the
     saturation point stays above every measured load.
     """
-    from scipy.optimize import least_squares
-
     if not problem.names:
         return Found(start, _cost(problem, start), np.array([], bool))
     low, high = _bounds(problem)
-    inside = np.clip(start, low * (1 + 1e-12) + 1e-300, high)
-    if not np.isfinite(problem.residuals(inside)).all():
-        return Found(inside, np.inf, np.zeros(len(inside), bool))
-    result = least_squares(
-        problem.residuals,
-        inside,
-        problem.jacobian,
-        bounds=(low, high),
-        x_scale=np.maximum(np.abs(inside), 0.01 * np.abs(problem.initial) + 1e-12),
-        loss=problem.loss.value,
-        xtol=1e-12,
-        ftol=1e-12,
-        gtol=1e-12,
-        max_nfev=300,
-    )
+    start = np.clip(start, low, high)
+    if not np.isfinite(problem.residuals(start)).all():
+        return Found(start, np.inf, np.zeros(len(start), bool))
+    scale = np.maximum(np.abs(start), 0.01 * np.abs(problem.initial) + 1e-12)
+    valley = Valley(problem.residuals, problem.jacobian, low, high, scale, problem.loss)
+    go = descend if len(problem.names) <= _FEW else reflected
+    free, cost = go(valley, start, _STEPS, _PRECISION)
     width = np.maximum(np.abs(np.where(np.isfinite(low), low, 0)), np.abs(problem.initial))
     with np.errstate(invalid="ignore"):
-        near = (result.x - low < _AT_BOUND * width) | (high - result.x < _AT_BOUND * width)
-    return Found(result.x, float(result.cost), near)
+        near = (free - low < _AT_BOUND * width) | (high - free < _AT_BOUND * width)
+    return Found(free, cost, near)
 
 
 def _over_whole(problem: Problem, starts: int) -> Found:
@@ -246,7 +239,7 @@ def _over_whole(problem: Problem, starts: int) -> Found:
 
     def at(count: int) -> float:
         if count not in ends:
-            ends[count] = _held(problem, name, count, starts if not ends else 2)
+            ends[count] = _held(_beside(problem, ends, count), name, count, 1 if ends else starts)
         return ends[count].cost
 
     best = _climb(at, round(min(max(first, low), high)), (low, high), factor)
@@ -257,6 +250,17 @@ def _over_whole(problem: Problem, starts: int) -> Found:
         found.cost,
         np.insert(found.at_bound, index, edge),
     )
+
+
+def _beside(problem: Problem, ends: Mapping[int, Found], count: int) -> Problem:
+    """Start from where the nearest count that was tried ended."""
+    known = [other for other in ends if np.isfinite(ends[other].cost)]
+    if not known:
+        return problem
+    nearest = min(known, key=lambda other: abs(other - count))
+    names = [name for name in problem.names if name != problem.whole[0]]
+    values = dict(zip(names, map(float, ends[nearest].free), strict=True))
+    return replace(problem, model=problem.model.at(values))
 
 
 def _held(problem: Problem, name: str, count: int, starts: int) -> Found:
