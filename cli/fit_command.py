@@ -197,7 +197,7 @@ def _fitted(
     bounds = dict(_bound(model, text) for text in bound)
     curve = measured(data[0])
     with progress("bootstrap", bootstrap) as advance:
-        return fit_model(
+        found = fit_model(
             model,
             curve,
             names_of(free),
@@ -209,6 +209,7 @@ def _fitted(
             rounds=bootstrap,
             seen=advance,
         )
+    return found.examined()
 
 
 def _bound(model: "Model", text: str) -> tuple[str, tuple[float, float]]:

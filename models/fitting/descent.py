@@ -39,6 +39,8 @@ class Valley:
         By how much each value may change at first; damping holds what has little effect near it.
     loss
         How residuals count.
+    exact
+        How many of the last residuals count by their squares whatever the loss.
     """
 
     residuals: Residuals
@@ -47,10 +49,24 @@ class Valley:
     high: FloatArray
     scale: FloatArray
     loss: Loss = Loss.LINEAR
+    exact: int = 0
+
+    def cost(self, errors: FloatArray) -> float:
+        """What residuals cost."""
+        if not self.exact:
+            return loss_cost(errors, self.loss)
+        held = errors[-self.exact :]
+        return loss_cost(errors[: -self.exact], self.loss) + 0.5 * float(held @ held)
+
+    def weights(self, errors: FloatArray) -> FloatArray:
+        """By what squares of residuals are weighted here."""
+        found = loss_weights(errors, self.loss)
+        found[len(found) - self.exact :] = 1.0
+        return found
 
 
 def descend(
-    valley: Valley, start: FloatArray, steps: int, precision: float
+    valley: Valley, start: FloatArray, steps: int, precision: float, worth: float = 0.0
 ) -> tuple[FloatArray, float]:
     """Go down from a start until a further step gains nothing.
 
@@ -64,6 +80,8 @@ def descend(
         How many steps are made at most.
     precision
         Relative gain below which a step is not worth making.
+    worth
+        Absolute gain below which it is not.
 
     Returns
     -------
@@ -80,10 +98,11 @@ def descend(
     """
     values, damping = np.clip(start, valley.low, valley.high), _FIRST
     errors = valley.residuals(values)
-    cost = loss_cost(errors, valley.loss)
+    cost = valley.cost(errors)
     for _ in range(steps):
         slope, bend = _shape(valley, values, errors)
-        found = _downhill(valley, (values, cost), (slope, bend), damping, precision)
+        least = max(precision * cost, worth)
+        found = _downhill(valley, (values, cost), (slope, bend), damping, least)
         if found is None:
             break
         values, errors, cost, damping = found
@@ -96,7 +115,7 @@ def _shape(valley: Valley, values: FloatArray, errors: FloatArray) -> tuple[Floa
     jacobian = valley.jacobian(values)
     if valley.loss is Loss.LINEAR:
         return errors @ jacobian, jacobian.T @ jacobian
-    weighted = jacobian * loss_weights(errors, valley.loss)[:, None]
+    weighted = jacobian * valley.weights(errors)[:, None]
     return errors @ weighted, weighted.T @ jacobian
 
 
@@ -105,7 +124,7 @@ def _downhill(
     here: tuple[FloatArray, float],
     shape: tuple[FloatArray, FloatArray],
     damping: float,
-    precision: float,
+    least: float,
 ) -> tuple[FloatArray, FloatArray, float, float] | None:
     """A step that lowers the cost, damped until it does; None where none is worth making."""
     (values, cost), (slope, bend) = here, shape
@@ -120,10 +139,10 @@ def _downhill(
         step = np.zeros(len(values))
         step[moving] = _solved(scaled, damping, -(slope / size)[moving]) / size[moving]
         tried = np.clip(values + step, valley.low, valley.high)
-        if not -float(slope @ (tried - values)) > precision * cost:
+        if not -float(slope @ (tried - values)) > least:
             return None
         errors = valley.residuals(tried)
-        reached = loss_cost(errors, valley.loss)
+        reached = valley.cost(errors)
         if reached < cost:
             return tried, errors, reached, damping
         damping *= _RAISED

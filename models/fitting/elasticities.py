@@ -1,12 +1,11 @@
 """Elasticities of a fitted model, with intervals that the fit's uncertainty leaves them."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 
 import numpy as np
 
 from headway.errors import Saturated
-from headway.kinds import FloatArray
 from headway.models.fitting.fit import Fit
 from headway.models.fitting.uncertainty import student
 from headway.models.model import Model
@@ -47,12 +46,12 @@ def elasticities(
     """
     here = sensitivity(point or fit.model, wanted)
     slopes = [_slopes(fit, name, here) for name in fit.free]
-    spread = np.nan_to_num(fit.known.covariance, posinf=0.0)
     factor = student(fit.known.degrees)
     effects = {
         output: {
             name: replace(
-                effect, half_width=factor * _error([s[output][name] for s in slopes], spread)
+                effect,
+                half_width=factor * fit.known.error_of(np.array([s[output][name] for s in slopes])),
             )
             for name, effect in by_parameter.items()
         }
@@ -83,8 +82,3 @@ def _effects(name: str, value: float, here: Sensitivity) -> Mapping[str, Mapping
         return sensitivity(here.model.at({name: value}), here.effects).effects
     except Saturated:
         return here.effects
-
-
-def _error(slopes: Sequence[float], spread: FloatArray) -> float:
-    slope = np.array(slopes)
-    return float(np.sqrt(max(float(slope @ spread @ slope), 0.0)))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from headway.errors import MeasurementError
+from headway.errors import InvalidParameter, MeasurementError
 from headway.kinds import FloatArray
 from headway.models.comparison import Comparison, compare
 from headway.models.fitting.identify import (
@@ -24,16 +24,22 @@ from headway.models.fitting.identify import (
 )
 from headway.models.fitting.loss import Loss
 from headway.models.fitting.problem import Problem, problem
+from headway.models.fitting.resampling import (
+    Refits,
+    bootstrap,
+    left_out_errors,
+    studentised,
+)
 from headway.models.fitting.search import STARTS, Found, search
 from headway.models.fitting.uncertainty import (
     Uncertainty,
     band,
-    bootstrap,
-    intervals,
-    left_out_errors,
+    student,
     uncertainty,
+    unequal_errors,
 )
-from headway.models.fitting.warnings import warnings_of
+from headway.models.fitting.valleys import Answer, answers, hull
+from headway.models.fitting.warnings import costly_warnings, quick_warnings
 from headway.models.matching import match
 from headway.models.measurements import Measurements
 from headway.models.model import Model
@@ -42,6 +48,10 @@ from headway.models.tables import Shown, Table
 
 if TYPE_CHECKING:
     from headway.models.sensitivities.effects import Sensitivity
+
+
+_TOO_GOOD = 0.1  # of the variance of rounding: less than chance leaves of it
+_EXACT = 1e-20  # variance that rounding in the computer alone leaves
 
 
 def _ignore() -> None:
@@ -64,8 +74,13 @@ class Fit(Shown):
         The fitted model held against the measurements.
     problem, found
         What was solved, and the end of the search.
-    samples
-        Free parameters by bootstrap round; no rows where none was asked for.
+    refits
+        Fits to resampled errors, where a bootstrap was asked for.
+
+    Notes
+    -----
+    Intervals, other answers, left-out errors and the warnings that need them take further fits.
+    They are computed when asked for by name, or all by `examined`; printing shows what there is.
     """
 
     initial: Model
@@ -74,7 +89,7 @@ class Fit(Shown):
     comparison: Comparison
     problem: Problem
     found: Found
-    samples: FloatArray
+    refits: Refits | None
 
     def __repr__(self) -> str:
         error = self.comparison.summary["rms_relative_error"]
@@ -107,12 +122,41 @@ class Fit(Shown):
         return dict(zip(self.free, map(float, self.known.standard_errors), strict=True))
 
     @cached_property
+    def answers(self) -> tuple[Answer, ...]:
+        """The best values, and others far from them that fit not significantly worse."""
+        found = answers(self.problem, self.found, self.known)
+        if self.refits is None:
+            return found
+        ends = studentised(self.problem, self.found, self.known, self.refits)
+        return (replace(found[0], ends=tuple(ends)), *found[1:])
+
+    @cached_property
     def ci95(self) -> dict[str, tuple[float, float]]:
-        """95 % interval of each fitted parameter: by bootstrap if asked for, else see above."""
-        if len(self.samples):
-            ends = np.percentile(self.samples, [2.5, 97.5], axis=0).T.tolist()
-            return {name: (low, high) for name, (low, high) in zip(self.free, ends, strict=True)}
-        return dict(zip(self.free, intervals(self.problem, self.found, self.known), strict=True))
+        """95 % interval of each fitted parameter, whichever of the answers is right."""
+        return dict(zip(self.free, hull(self.answers), strict=True))
+
+    @cached_property
+    def robust_ci95(self) -> dict[str, tuple[float, float]]:
+        """Intervals that hold also where relative errors differ over the curve; never narrower."""
+        factor = student(self.known.degrees)
+        errors = unequal_errors(self.problem, self.found)
+        found = {}
+        for k, (name, (low, high)) in enumerate(self.ci95.items()):
+            value, half = self.values[name], factor * float(errors[k])
+            if name not in self.problem.whole:
+                low, high = min(low, value - half), max(high, value + half)
+            found[name] = self.problem.scales[k].within(low, high)
+        return found
+
+    def examined(self) -> "Fit":
+        """This fit, with all computed that takes further fits: so it prints whole."""
+        _ = self.answers, self.leave_one_out, self.leave_last_load_out
+        return self
+
+    @property
+    def is_examined(self) -> bool:
+        """Whether intervals, other answers and left-out errors have been computed."""
+        return {"answers", "leave_one_out", "leave_last_load_out"} <= set(vars(self))
 
     @cached_property
     def identified(self) -> Identified:
@@ -143,18 +187,25 @@ class Fit(Shown):
 
     @property
     def aicc(self) -> float:
-        """Akaike's criterion, corrected for few points; infinite for too few."""
+        """Akaike's criterion, corrected for few points; infinite for too few.
+
+        Errors a third as large as rounding to the printed digits makes them speak for no model.
+        """
         n, k = self.points, len(self.free) + 1
         if n - k - 1 <= 0:
             return math.inf
-        return (
-            n * math.log(2 * self.found.cost / n + 1e-300) + 2 * k + 2 * k * (k + 1) / (n - k - 1)
-        )
+        scatter = max(2 * self.found.cost / n, _TOO_GOOD * self.problem.rounding, _EXACT)
+        return n * math.log(scatter) + 2 * k + 2 * k * (k + 1) / (n - k - 1)
 
     @cached_property
     def warnings(self) -> tuple[str, ...]:
         """What is wrong with it, a sentence each; empty if nothing is."""
-        return (*self.identified.sentences, *warnings_of(self))
+        return (*self.quick_warnings, *costly_warnings(self))
+
+    @cached_property
+    def quick_warnings(self) -> tuple[str, ...]:
+        """Those of them that take no further fits."""
+        return (*self.identified.sentences, *quick_warnings(self))
 
     @property
     def summary(self) -> dict[str, float]:
@@ -178,8 +229,16 @@ class Fit(Shown):
 
         Returns
         -------
-        Prediction, lower and upper end, in SI.
+        Prediction, lower and upper end, in SI; infinite from saturation on.
+
+        Raises
+        ------
+        InvalidParameter
+            For a closed model, whose load is what was measured.
         """
+        if "throughput" in self.problem.fixed:
+            msg = f"{self.model.name} is closed: it predicts at the throughputs that were measured"
+            raise InvalidParameter(msg)
         predicted, slopes = at_loads(self.problem, self.found.free, np.asarray(loads, float))
         low, high = band(self.problem, self.known, slopes, predicted)
         return predicted, low, high
@@ -199,7 +258,7 @@ class Fit(Shown):
         return np.linspace(0.02 * top, 1.05 * top, 300)
 
     def tables(self) -> list[Table]:
-        """Parameters, quality, derivation and warnings."""
+        """Parameters, quality, derivation and warnings, as far as they have been computed."""
         from headway.models.fitting.tables import fit_tables
 
         return fit_tables(self)
@@ -305,9 +364,9 @@ def fit_model(
     found = search(solved, starts)
     values = dict(zip(free, map(float, found.free), strict=True))
     fitted = bounded.at(values)
-    samples = bootstrap(solved, found, rounds, seen) if rounds else np.zeros((0, len(free)))
+    refits = bootstrap(solved, found, rounds, seen) if rounds else None
     comparison = compare(fitted, kept, x, y)
-    return Fit(bounded, fitted, kept, comparison, solved, found, samples)
+    return Fit(bounded, fitted, kept, comparison, solved, found, refits)
 
 
 def _bounded(model: Model, bounds: Mapping[str, tuple[float, float]]) -> Model:

@@ -7,6 +7,7 @@ import numpy as np
 
 from headway.kinds import FloatArray
 from headway.models.fitting.problem import RELATIVE_NOISE, Problem
+from headway.models.fitting.search import natural_scale
 from headway.models.fitting.uncertainty import Uncertainty
 from headway.models.model import Model
 
@@ -16,8 +17,10 @@ RANK = 1e-6
 WEAK = 0.5
 """Relative standard error from which a parameter counts as not determined."""
 
+_NOTHING = 1e-3  # of its initial value: what is less has no size of its own
 _SHARE = 1e-3  # of a combination that is worth naming
 _HELPS = 0.8  # factor on the standard error from which a measurement is worth advising
+_FARTHEST = 3.0  # times the highest measured load: how far a further load is advised
 _LOADS = np.linspace(0.05, 0.98, 32)
 
 
@@ -47,7 +50,7 @@ def structure(problem: Problem, free: FloatArray) -> Identified:
     free
         Values at which to look.
     """
-    effects = problem.jacobian(free) * np.where(free == 0, 1.0, np.abs(free))
+    effects = problem.jacobian(free) * natural_scale(problem, free)
     _, singular, right = np.linalg.svd(effects, full_matrices=True)
     strength = np.zeros(len(free))
     strength[: len(singular)] = singular
@@ -76,7 +79,8 @@ def _silent_sentence(shares: dict[str, float]) -> str:
 
 def precision(problem: Problem, free: FloatArray, known: Uncertainty) -> Identified:
     """Name parameters whose standard error is as large as half of them, and what would help."""
-    errors = known.standard_errors / np.where(free == 0, 1.0, np.abs(free))
+    size, usual = np.abs(free), np.abs(problem.initial)
+    errors = known.standard_errors / np.where(size > _NOTHING * usual, size, usual)
     weak = [n for n, e in zip(problem.names, errors, strict=True) if not e < WEAK]
     sentences = []
     for name in weak:
@@ -139,12 +143,15 @@ def _error(rows: FloatArray, k: int) -> float:
 
 
 def candidate_loads(model: Model) -> FloatArray:
-    """Loads from 5 to 98 % of saturation; none where the load is no arrival rate."""
+    """Loads from 5 to 98 % of saturation, or of thrice the highest where that is farther.
+
+    None where the load is no arrival rate.
+    """
     if "arrival_rate" not in model.parameters:
         return np.array([])
     loads = np.asarray(model.parameters["arrival_rate"].value, float)
     limit = float(np.max(np.asarray(model.solve().saturation_throughput)))
-    return _LOADS * (limit if np.isfinite(limit) else 1.5 * float(loads.max()))
+    return _LOADS * min(limit, _FARTHEST * float(loads.max()))
 
 
 def at_loads(

@@ -21,6 +21,8 @@ from headway.queueing.abilities import ServiceKind
 from headway.queueing.kinds_of_station import STATIONS, station_kind
 from headway.queueing.stations import Station
 
+_ROSE = 1.5  # times: how far a curve has risen before it can bend back
+
 ALIKE = 0.1
 """How well throughput times response time agrees along a branch that bends back."""
 
@@ -30,7 +32,8 @@ _PACED = (ServiceKind.DELAY, ServiceKind.QUEUE, ServiceKind.PARALLEL)
 def bent(throughput: FloatArray, response_time: FloatArray) -> Any:
     """Which points lie on a branch that bends back: slower, yet less gets through.
 
-    There X R stays near its largest value, the number of requests that circulate.
+    There X R stays near its largest value, the number of requests that circulate. Before it bends
+    back a curve rises: one that merely falls with load, or hardly changes, has no such branch.
 
     Parameters
     ----------
@@ -50,11 +53,10 @@ def bent(throughput: FloatArray, response_time: FloatArray) -> Any:
     product = throughput * response_time
     most = product.max()
     full = product >= (1 - ALIKE) * most
-    beaten = [
-        bool(np.any((throughput > x) & (response_time < r)))
-        for x, r in zip(throughput, response_time, strict=True)
-    ]
-    back = np.array(beaten) & full
+    points = list(zip(throughput, response_time, strict=True))
+    beaten = [bool(np.any((throughput > x) & (response_time < r))) for x, r in points]
+    rose = [bool(np.any((throughput < x) & (_ROSE * response_time < r))) for x, r in points]
+    back = np.array(beaten) & np.array(rose) & full
     return full if back.any() and full.sum() > 1 else np.zeros(throughput.shape, bool)
 
 

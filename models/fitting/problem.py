@@ -12,7 +12,7 @@ from headway.errors import InvalidParameter, MeasurementError, UnknownParameter
 from headway.kinds import FloatArray
 from headway.models.counts import counts
 from headway.models.fitting.evaluate import Evaluator, evaluator
-from headway.models.fitting.loss import Loss
+from headway.models.fitting.loss import Loss, loss_cost
 from headway.models.fitting.paced import bent_by_level, paced_evaluator
 from headway.models.matching import Match
 from headway.models.measurements import Observed
@@ -30,11 +30,19 @@ SMALLEST = 1e-9
 
 @dataclass(frozen=True)
 class Scale:
-    """Bounds of a free parameter, and whether it is searched for by its logarithm."""
+    """Bounds of a free parameter, whether it is searched for by its logarithm, and its least.
+
+    The least is what the lower bound stands for: nothing, where only what is above 0 is searched.
+    """
 
     low: float
     high: float
     logarithmic: bool
+    least: float
+
+    def within(self, low: float, high: float) -> tuple[float, float]:
+        """An interval inside the bounds; what reaches the least that is searched begins at none."""
+        return (self.least if low <= self.low else low), min(high, self.high)
 
     def inner(self, value: float) -> float:
         """The value as the search sees it."""
@@ -107,6 +115,10 @@ class Problem:
             return np.full(int(self.used.sum()), np.inf)
         return np.asarray(((predicted - self.measured) / self.sigma)[self.used])
 
+    def cost(self, free: FloatArray) -> float:
+        """What the search makes least; infinite where a measured load is not sustained."""
+        return loss_cost(self.residuals(free), self.loss)
+
     def jacobian(self, free: FloatArray) -> FloatArray:
         """Derivatives of the residuals, shape (used points, free parameters)."""
         return np.asarray((self.slopes(free) / self.sigma[:, None])[self.used])
@@ -157,6 +169,12 @@ class Problem:
             scales=tuple(self.scales[k] for k in kept),
             whole=tuple(other for other in self.whole if other != name),
         )
+
+    @cached_property
+    def rounding(self) -> float:
+        """Variance that rounding to the printed digits alone gives, of the weighted errors."""
+        own = 1 - (RELATIVE_NOISE * self.measured / self.sigma) ** 2
+        return float(np.mean(own[self.used]))
 
 
 def problem(
@@ -277,6 +295,9 @@ def _scale(model: Model, name: str) -> Scale:
     start = float(parameter.value or 0.0)
     positive = parameter.minimum >= 0 or (bool(model.graph.stations) and start > 0)
     if not positive:
-        return Scale(parameter.minimum, parameter.maximum, logarithmic=False)
+        return Scale(
+            parameter.minimum, parameter.maximum, logarithmic=False, least=parameter.minimum
+        )
     low = max(parameter.minimum, SMALLEST * (start or parameter.unit.scale))
-    return Scale(low, parameter.maximum, logarithmic=True)
+    least = max(parameter.minimum, 0.0)
+    return Scale(low, parameter.maximum, logarithmic=True, least=least)

@@ -10,7 +10,6 @@ import numpy as np
 from headway.errors import Saturated
 from headway.kinds import FloatArray
 from headway.models.fitting.descent import Valley, descend, reflected
-from headway.models.fitting.loss import loss_cost
 from headway.models.fitting.problem import Problem
 
 STARTS = 12
@@ -64,11 +63,11 @@ def search(problem: Problem, starts: int = STARTS) -> Found:
     if problem.whole:
         return _over_whole(problem, starts)
     if not problem.names:
-        return Found(np.array([]), _cost(problem, np.array([])), np.array([], bool))
+        return Found(np.array([]), problem.cost(np.array([])), np.array([], bool))
     best: Found | None = None
     alike = 0
-    for start in _starts(problem, starts):
-        found = polish(problem, _by_ratios(problem, start))
+    for start in starts_of(problem, starts):
+        found = follow(problem, start)
         if best is None or found.cost < best.cost * (1 - _ALIKE):
             best, alike = found, 1
         elif np.isfinite(found.cost) and found.cost <= best.cost * (1 + _ALIKE) + 1e-20:
@@ -99,7 +98,7 @@ def _kicked(problem: Problem, best: Found) -> Found:
     return best
 
 
-def _starts(problem: Problem, count: int) -> list[FloatArray]:
+def starts_of(problem: Problem, count: int) -> list[FloatArray]:
     """The initial values, and the best of many random ones, all of them sustained."""
     first = feasible(problem, problem.initial)
     if count <= 1:
@@ -140,6 +139,11 @@ def _unsustained(problem: Problem) -> str:
     )
 
 
+def natural_scale(problem: Problem, free: FloatArray) -> FloatArray:
+    """How large a change of each value is large: of what went to nothing, its initial value."""
+    return np.asarray(np.maximum(np.abs(free), np.abs(problem.initial)) + 1e-300)
+
+
 def _between(problem: Problem, inside: FloatArray, wanted: FloatArray) -> FloatArray:
     """Go from sustained values towards others as far as all loads stay sustained."""
     start, end = _inner(problem, inside), _inner(problem, wanted)
@@ -159,16 +163,13 @@ def _outer(problem: Problem, inner: FloatArray) -> FloatArray:
 
 
 def _clipped(problem: Problem, free: FloatArray) -> FloatArray:
-    low, high = _bounds(problem)
+    low, high = bounds_of(problem)
     return np.clip(free, low, high)
 
 
-def _bounds(problem: Problem) -> tuple[FloatArray, FloatArray]:
+def bounds_of(problem: Problem) -> tuple[FloatArray, FloatArray]:
+    """Lower and upper bounds of the free parameters."""
     return np.array([s.low for s in problem.scales]), np.array([s.high for s in problem.scales])
-
-
-def _cost(problem: Problem, free: FloatArray) -> float:
-    return loss_cost(problem.residuals(free), problem.loss)
 
 
 def _log_cost(problem: Problem, free: FloatArray) -> float:
@@ -176,6 +177,11 @@ def _log_cost(problem: Problem, free: FloatArray) -> float:
     with np.errstate(all="ignore"):
         ratio = np.log(problem.predict(free) / problem.measured)[problem.used]
     return float(np.sum(ratio**2)) if np.isfinite(ratio).all() else np.inf
+
+
+def follow(problem: Problem, start: FloatArray) -> Found:
+    """Follow one start, which may be far away, to its end."""
+    return polish(problem, _by_ratios(problem, start))
 
 
 def _by_ratios(problem: Problem, start: FloatArray) -> FloatArray:
@@ -203,22 +209,24 @@ def _by_ratios(problem: Problem, start: FloatArray) -> FloatArray:
     return _outer(problem, descend(valley, inner, _COARSE_STEPS, _COARSE)[0])
 
 
-def polish(problem: Problem, start: FloatArray) -> Found:
+def polish(problem: Problem, start: FloatArray, worth: float = 0.0) -> Found:
     """Follow one start to its end in the parameters' own units, within their bounds.
 
     Steps to values at which a measured load is not sustained are never taken, so the
-    saturation point stays above every measured load.
+    saturation point stays above every measured load. A step is made if it gains what it is worth.
     """
     if not problem.names:
-        return Found(start, _cost(problem, start), np.array([], bool))
-    low, high = _bounds(problem)
+        return Found(start, problem.cost(start), np.array([], bool))
+    low, high = bounds_of(problem)
     start = np.clip(start, low, high)
     if not np.isfinite(problem.residuals(start)).all():
         return Found(start, np.inf, np.zeros(len(start), bool))
     scale = np.maximum(np.abs(start), 0.01 * np.abs(problem.initial) + 1e-12)
     valley = Valley(problem.residuals, problem.jacobian, low, high, scale, problem.loss)
-    go = descend if len(problem.names) <= _FEW else reflected
-    free, cost = go(valley, start, _STEPS, _PRECISION)
+    if len(problem.names) > _FEW:
+        free, cost = reflected(valley, start, _STEPS, _PRECISION)
+    else:
+        free, cost = descend(valley, start, _STEPS, _PRECISION, worth)
     width = np.maximum(np.abs(np.where(np.isfinite(low), low, 0)), np.abs(problem.initial))
     with np.errstate(invalid="ignore"):
         near = (free - low < _AT_BOUND * width) | (high - free < _AT_BOUND * width)

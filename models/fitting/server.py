@@ -4,8 +4,7 @@ The choice: the form of the least AICc, unless another, whose AICc is within `PL
 predicts left-out points clearly better.
 """
 
-import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -14,21 +13,19 @@ import numpy as np
 
 from headway.errors import HeadwayError, MeasurementError
 from headway.kinds import FloatArray
-from headway.models.columns import is_population, is_rate, load_column
+from headway.models.columns import is_population, load_column
 from headway.models.fitting.closed import clients_of
 from headway.models.fitting.fit import Fit, fit_model
 from headway.models.fitting.loss import Loss
-from headway.models.fitting.uncertainty import student
+from headway.models.fitting.told import Told, told_of
 from headway.models.matching import match
 from headway.models.measurements import Measurements
 from headway.models.model import Model
-from headway.models.regression import FEWEST_POINTS, regression_line
 from headway.models.shipped import catalogue_model
 from headway.models.signatures.sfs import ALL, Range, curve
 from headway.models.tables import Shown, Table
 
-Quantified = Callable[[dict[str, float]], float]
-"""A quantity as a function of the free parameters."""
+__all__ = ["FORMS", "Form", "ServerFit", "Told", "fit_server", "forms_for", "ranked", "started"]
 
 PLAUSIBLE = 4.0
 """Difference in AICc up to which a form is still well supported (Burnham and Anderson)."""
@@ -36,8 +33,6 @@ PLAUSIBLE = 4.0
 CLEARLY = 0.8
 """Share of the leave-one-out error that a form may have to be taken before one of less AICc."""
 
-_VAGUE = 100.0  # times a value: an interval that reaches so far says nothing
-_STEP = 1e-5  # relative step of a difference
 _INSTANT = 1e-9  # seconds: less than any response time
 _SPARE = 2  # points more than free parameters that a form needs
 
@@ -82,23 +77,6 @@ CIRCULATING = (
 
 
 @dataclass(frozen=True)
-class Told:
-    """A quantity that a fit tells of a server, with its 95 % interval, in SI."""
-
-    name: str
-    value: float
-    low: float
-    high: float
-    unit: str
-
-    @property
-    def determined(self) -> bool:
-        """Whether its interval reaches no farther than a hundred times the value."""
-        farthest = max(abs(self.low), abs(self.high))
-        return math.isfinite(farthest) and (self.value == 0 or farthest < _VAGUE * abs(self.value))
-
-
-@dataclass(frozen=True)
 class ServerFit(Shown):
     """The forms that fit a server's curve, best first.
 
@@ -127,7 +105,12 @@ class ServerFit(Shown):
     @cached_property
     def told(self) -> tuple[Told, ...]:
         """Base, slope, saturation, time per operation and cache, as the chosen form has them."""
-        return tuple(_told(self.best))
+        return told_of(self.best)
+
+    def examined(self) -> "ServerFit":
+        """The same, with all computed that its tables show and that takes further fits."""
+        _ = self.told, self.best.examined(), [fit.leave_one_out for _, fit in self.candidates]
+        return self
 
     def tables(self) -> list[Table]:
         """The choice, the chosen fit, and what it tells."""
@@ -204,7 +187,7 @@ def fit_server(
             refused = refused or error
     if not fits:
         raise refused or _too_few(measurements, int(inside.sum()))
-    return ServerFit(tuple(ranked(fits)))
+    return ServerFit(tuple(ranked(fits))).examined()
 
 
 @dataclass(frozen=True)
@@ -304,81 +287,3 @@ def ranked(fits: Sequence[tuple[Form, Fit]]) -> list[tuple[Form, Fit]]:
         if plausible and pair[1].leave_one_out_rms < CLEARLY * chosen[1].leave_one_out_rms:
             chosen = pair
     return [chosen, *(pair for pair in by_aicc if pair is not chosen)]
-
-
-def _told(fit: Fit) -> list[Told]:
-    """Quantities of the fitted form with intervals by linear propagation of logarithms."""
-    slope: Quantified = lambda v: _slope(fit, v)  # noqa: E731 - one of a list of the like
-    wanted: list[tuple[str, str, Quantified]] = [
-        ("base response time", "ms", lambda v: _base(fit, v)),
-        *([("slope", "us*s/op", slope)] if is_rate(fit.comparison.load) else []),
-        ("saturation throughput", "op/s", lambda v: _saturation(fit, v)),
-        *((words, unit, of) for name, words, unit, of in _DIRECT if name in fit.values),
-    ]
-    return [_quantity(fit, name, unit, of) for name, unit, of in wanted]
-
-
-_DIRECT: tuple[tuple[str, str, str, Quantified], ...] = (
-    ("service_time", "time per operation", "ms", lambda v: v["service_time"]),
-    ("disk_time", "disk time per miss", "ms", lambda v: v["disk_time"]),
-    ("cached_load", "load that the cache holds", "op/s", lambda v: v["cached_load"]),
-    ("growth", "load at which half of it misses", "op/s", lambda v: _half_missing(v)),
-    ("population", "requests that circulate", "", lambda v: v["population"]),
-)
-
-
-def _half_missing(values: dict[str, float]) -> float:
-    return float(values["full_load"] * 0.5 ** (1 / max(values["growth"], 1e-9)))
-
-
-def _predicted(fit: Fit, values: dict[str, float]) -> FloatArray:
-    order = np.argsort(fit.comparison.load.values, kind="stable")
-    return fit.problem.predict(np.array([values[name] for name in fit.free]))[order]
-
-
-def _base(fit: Fit, values: dict[str, float]) -> float:
-    """Response time at the least load; from a throughput of jobs that circulate, N/X - Z."""
-    first = float(_predicted(fit, values)[0])
-    if fit.comparison.output != "throughput":
-        return first
-    jobs = float(fit.comparison.load.values.min())
-    return jobs / first - float(np.min(np.asarray(fit.model.inputs["think_time"])))
-
-
-def _slope(fit: Fit, values: dict[str, float]) -> float:
-    predicted = _predicted(fit, values)
-    if predicted.size < FEWEST_POINTS or not np.isfinite(predicted).all():
-        return float("nan")
-    return regression_line(np.sort(fit.comparison.load.values), predicted).slope
-
-
-def _saturation(fit: Fit, values: dict[str, float]) -> float:
-    if "full_load" in values:
-        return values["full_load"]
-    servers = values.get("servers", float(np.ravel(fit.model.inputs.get("servers", 1.0))[0]))
-    return servers / values["service_time"]
-
-
-def _difference(fit: Fit, parameter: str, of: Quantified) -> float:
-    """Derivative of a quantity for a parameter, one-sided where a side saturates."""
-    best = fit.values
-    points = (best[parameter], *fit.problem.around(parameter, best[parameter], _STEP))
-    found = {point: float(of({**best, parameter: point})) for point in points}
-    ends = sorted(point for point in found if np.isfinite(found[point]))
-    if len(ends) < 2:
-        return 0.0
-    return (found[ends[-1]] - found[ends[0]]) / (ends[-1] - ends[0])
-
-
-def _quantity(fit: Fit, name: str, unit: str, of: Quantified) -> Told:
-    """A quantity and its interval, linearly from that of the parameters."""
-    best = fit.values
-    value = float(of(best))
-    slopes = [_difference(fit, parameter, of) for parameter in fit.free]
-    spread = np.nan_to_num(fit.known.covariance, posinf=0.0)
-    slope = np.nan_to_num(np.array(slopes), posinf=0.0, neginf=0.0)
-    half = student(fit.known.degrees) * float(np.sqrt(max(slope @ spread @ slope, 0.0)))
-    if value > 0 and half < np.inf:
-        factor = float(np.exp(min(half / value, 50.0)))
-        return Told(name, value, value / factor, value * factor, unit)
-    return Told(name, value, value - half, value + half, unit)

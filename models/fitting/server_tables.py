@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -51,7 +52,7 @@ def _told_table(found: ServerFit) -> Table:
 def _told_text(told: Told, largest: float | None = None) -> str:
     """Value and interval, in the unit that suits the largest value beside it."""
     if not told.determined:
-        return "not determined"
+        return told.undetermined
     shown = shown_unit(unit(told.unit), largest or told.value) if told.unit else unit("")
     numbers = [four_digits(v / shown.scale) for v in (told.value, told.low, told.high)]
     return f"{numbers[0]} ({numbers[1]} to {numbers[2]}) {shown}".rstrip()
@@ -73,7 +74,11 @@ def server_document(found: ServerFit) -> dict[str, Any]:
             for form, fit in found.candidates
         ],
         "server": {
-            told.name.replace(" ", "_"): {"value": told.value, "ci95": [told.low, told.high]}
+            told.name.replace(" ", "_"): {
+                "value": _value(told),
+                "ci95": [told.low, told.high],
+                "determined": told.determined,
+            }
             for told in found.told
         },
     }
@@ -92,7 +97,7 @@ class SideBySide(Shown):
     def __repr__(self) -> str:
         return f"SideBySide({', '.join(_name(server) for server in self.servers)})"
 
-    @property
+    @cached_property
     def common(self) -> Form:
         """The form of least summed AICc whose quantities all of them determine."""
         totals: dict[Form, float] = {}
@@ -100,11 +105,16 @@ class SideBySide(Shown):
             for form, fit in server.candidates:
                 totals[form] = totals.get(form, 0.0) + fit.aicc
         shared = [f for f in totals if all(f in dict(s.candidates) for s in self.servers)]
-        clear = [f for f in shared if all(t.determined for s in self._by(f) for t in s.told)]
-        return min(clear or shared, key=lambda form: totals[form])
+        shared.sort(key=lambda form: totals[form])
+        clear = (f for f in shared if all(t.determined for s in self._by(f) for t in s.told))
+        return next(clear, shared[0])
 
     def common_fits(self) -> list[ServerFit]:
         """Every server by the common form."""
+        return self._common_fits
+
+    @cached_property
+    def _common_fits(self) -> list[ServerFit]:
         return self._by(self.common)
 
     def _by(self, form: Form) -> list[ServerFit]:
@@ -138,7 +148,7 @@ class SideBySide(Shown):
             (
                 server.best.measurements.source,
                 t.name,
-                t.value,
+                _value(t),
                 t.low,
                 t.high,
                 *server.best.comparison.axes,
@@ -166,9 +176,7 @@ def _winners_table(servers: Sequence[ServerFit]) -> Table:
             tuple(f"{s.best.comparison.summary['rms_relative_error']:.2%}" for s in servers),
         ),
         Column("left out", tuple(_left_out(s.best) for s in servers)),
-        Column(
-            "saturates at [op/s]", tuple(four_digits(_value_of(s, "saturation")) for s in servers)
-        ),
+        Column("saturates at [op/s]", tuple(_limit_of(s) for s in servers)),
         Column("base [ms]", tuple(f"{1e3 * _value_of(s, 'base'):.3g}" for s in servers)),
         Column("runner-up", tuple(s.candidates[1][0].name for s in servers)),
     )
@@ -192,6 +200,11 @@ def _value_of(server: ServerFit, begins: str) -> float:
     return next(t.value for t in server.told if t.name.startswith(begins))
 
 
+def _limit_of(server: ServerFit) -> str:
+    limit = next(t for t in server.told if t.name.startswith("saturation"))
+    return four_digits(limit.value) if limit.determined else f"at least {four_digits(limit.low)}"
+
+
 def _side_table(side: SideBySide) -> Table:
     fits = side.common_fits()
     rows = list(zip(*(s.told for s in fits), strict=True))
@@ -200,6 +213,10 @@ def _side_table(side: SideBySide) -> Table:
     columns += [Column(_name(s), tuple(map(_told_text, s.told, largest))) for s in fits]
     title = f"all by one form, {side.common.name}"
     return Table(title, tuple(columns), tuple(differences(fits)))
+
+
+def _value(told: Told) -> float | None:
+    return told.value if told.determined else None
 
 
 def _name(server: ServerFit) -> str:
@@ -214,7 +231,8 @@ def differences(fits: Sequence[ServerFit]) -> list[str]:
         apart, alike = [], []
         for mine, theirs in zip(first.told, other.told, strict=True):
             ratio = theirs.value / mine.value if mine.value else float("nan")
-            if mine.high < theirs.low or theirs.high < mine.low:
+            clear = mine.determined and theirs.determined
+            if clear and (mine.high < theirs.low or theirs.high < mine.low):
                 apart.append(f"{mine.name} (x {ratio:.3g})")
             else:
                 alike.append(mine.name)

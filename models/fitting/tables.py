@@ -15,39 +15,66 @@ from headway.models.solution import Solution
 from headway.models.tables import Column, Table, four_digits
 from headway.models.units import Unit, readable
 
+_NOTHING = 1e-6  # of an interval's upper end: a value of which only that is worth showing
+
 WILD = 10.0
 """Relative error beyond which its size says nothing."""
 
 
 def fit_tables(fit: Fit) -> list[Table]:
-    """Parameters with their uncertainty, quality of the fit, and how an answer comes about."""
-    tables = [_parameter_table(fit), _quality_table(fit)]
-    correlations = _correlation_table(fit)
-    return [*tables, correlations] if correlations else tables
+    """Parameters with their uncertainty, quality of the fit, and how an answer comes about.
+
+    What takes further fits stands in them if it has been computed.
+    """
+    tables = [_parameter_table(fit), _answers_table(fit), _quality_table(fit)]
+    return [table for table in (*tables, _correlation_table(fit)) if table is not None]
 
 
 def _parameter_table(fit: Fit) -> Table:
-    titles = ("parameter", "value", "95 % interval", "started from", "meaning")
+    interval = ("95 % interval",) if fit.is_examined else ()
+    titles = ("parameter", "value", *interval, "started from", "meaning")
     rows = [(name, *_parameter_cells(fit, name)) for name in fit.free]
     columns = [
         Column(t, tuple(cells)) for t, cells in zip(titles, zip(*rows, strict=True), strict=True)
     ]
     said = (str(fit.comparison.axes), *closed_notes(fit.comparison), *derivation(fit))
-    notes = (*said, *(f"warning: {text}" for text in fit.warnings))
+    warnings = fit.warnings if fit.is_examined else fit.quick_warnings
+    notes = (*said, *(f"warning: {text}" for text in warnings))
+    if not fit.is_examined:
+        notes = (*notes, "intervals, other answers and left-out errors: examined()")
     preset = f" ({fit.model.preset})" if fit.model.preset else ""
     title = f"{fit.model.name}{preset}: fitted to {fit.measurements.source}"
     return Table(title, tuple(columns), notes)
 
 
 def _parameter_cells(fit: Fit, name: str) -> tuple[str, ...]:
-    parameter = fit.model.parameters[name]
-    value, error = fit.values[name], fit.standard_errors[name]
-    low, high = fit.ci95[name]
-    at_bound = error == 0 and math.isfinite(high)  # then the interval says how large it may be
-    unit = shown_unit(parameter.unit, high if at_bound else value)
-    interval = f"{_short(low, unit)} to {_short(high, unit)} {unit}".rstrip()
+    parameter, value = fit.model.parameters[name], fit.values[name]
     initial = fit.initial.parameters[name]
-    return estimate(fit, name, unit), interval, initial.shown(_single(initial)), parameter.doc
+    rest = initial.shown(_single(initial)), parameter.doc
+    if not fit.is_examined:
+        return estimate(fit, name, shown_unit(parameter.unit, value)), *rest
+    low, high = fit.ci95[name]
+    nothing = math.isfinite(high) and value < _NOTHING * high  # then show how large it may be
+    unit = shown_unit(parameter.unit, high if nothing else value)
+    return estimate(fit, name, unit), _interval(low, high, unit), *rest
+
+
+def _interval(low: float, high: float, unit: Unit) -> str:
+    return f"{_short(low, unit)} to {_short(high, unit)} {unit}".rstrip()
+
+
+def _answers_table(fit: Fit) -> Table | None:
+    """Answers that fit about as well, side by side, each with its own intervals."""
+    if not fit.is_examined or len(fit.answers) < 2:
+        return None
+    columns = [Column("answer", fit.free)]
+    for number, answer in enumerate(fit.answers, 1):
+        cells = []
+        for name, value, ends in zip(fit.free, answer.free.tolist(), answer.ends, strict=True):
+            unit = shown_unit(fit.model.parameters[name].unit, value or ends[1])
+            cells.append(f"{_short(value, unit)} ({_interval(*ends, unit)})")
+        columns.append(Column(f"{number}", tuple(cells)))
+    return Table("", tuple(columns), ("each fits not significantly worse than the first",))
 
 
 def _single(parameter: Parameter) -> float:
@@ -130,14 +157,19 @@ def _bottleneck(fit: Fit, peak: int) -> str:
 
 
 def _quality_table(fit: Fit) -> Table:
-    summary = fit.summary
+    summary = fit.comparison.summary
+    left_out = (
+        {
+            "leave-one-out RMS error": _percent(fit.leave_one_out_rms),
+            "error at the highest load, left out": _percent(fit.leave_last_load_out),
+        }
+        if fit.is_examined
+        else {}
+    )
     rows = {
         "RMS relative error": f"{summary['rms_relative_error']:.2%}",
         "largest relative error": f"{summary['max_relative_error']:.2%}",
-        "leave-one-out RMS error": _percent(summary["leave_one_out_rms_relative_error"]),
-        "error at the highest load, left out": _percent(
-            summary["leave_last_load_out_relative_error"]
-        ),
+        **left_out,
         "r squared": f"{summary['r_squared']:.4f}",
         "AICc": f"{fit.aicc:.2f}" if math.isfinite(fit.aicc) else "-",
         "points, free parameters": f"{fit.points}, {len(fit.free)}",
@@ -208,6 +240,18 @@ def fit_document(fit: Fit) -> dict[str, Any]:
             name: dict(zip(fit.free, map(float, row), strict=True))
             for name, row in zip(fit.free, fit.known.correlations, strict=True)
         },
+        "answers": [
+            {
+                "parameters": {
+                    name: {"value": value, "ci95": list(ends)}
+                    for name, value, ends in zip(
+                        fit.free, answer.free.tolist(), answer.ends, strict=True
+                    )
+                },
+                "relative_cost": answer.cost / fit.found.cost if fit.found.cost else 1.0,
+            }
+            for answer in fit.answers
+        ],
         "summary": fit.summary,
         "points": [
             {"load": x, "measured": y, "predicted": p, "relative_error": e}

@@ -1,31 +1,35 @@
-"""How sure a fit is: standard errors, intervals, correlations, bands, left-out errors.
+"""How sure a fit is: standard errors, intervals, correlations, bands.
 
-Intervals are Student's t times the standard error; where a value lies near a bound, or is
-little known, by profile likelihood: all values that fit no worse than the best one by an F
+Intervals are Student's t times the standard error; where any value lies near a bound, or is
+little known, all are by profile likelihood: values that fit no worse than the best one by an F
 test, the other parameters free. Of a count, all whole numbers that do.
 
 Source: Seber and Wild, *Nonlinear Regression*, 1989, chapter 5.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
-from headway.errors import Saturated
 from headway.kinds import FloatArray
 from headway.models.fitting.counts import count_interval
 from headway.models.fitting.loss import loss_derivatives
 from headway.models.fitting.problem import Problem
-from headway.models.fitting.search import Found, polish
+from headway.models.fitting.profile import Reached, freed, holding_parameter, profile_ends
+from headway.models.fitting.search import Found, natural_scale
 
 CONFIDENCE = 0.95
+
+WORTH = 1e-3
+"""Share of the cost that makes a fit significantly worse which a step has to gain in a profile."""
+
+Ends = tuple[float, float]
+
 _SYMMETRIC = 0.15  # relative standard error up to which an interval is taken as symmetric
-_WIDEST = 1e6  # factor from the best value at which a profile is given up
 _FLAT = 0.02  # least curvature: where most points are outliers, a robust cost bends the wrong way
-_BISECTIONS = 18
 _RANK = 1e-7  # relative singular value below which a combination has no effect
+_SPARE = 0.02  # least share of a point's error that the fit leaves over
+_UNKNOWN = 0.5  # of a value's natural scale: the first step where nothing is known
 
 
 @dataclass(frozen=True)
@@ -36,15 +40,28 @@ class Uncertainty:
     ----------
     variance
         What the cost varies by: that of the residuals, 1 where the stated errors are right.
-    covariance
-        Of the free parameters; infinite where nothing is known.
+    spread
+        Covariance of the free parameters, as far as anything is known.
+    silent
+        Directions that no prediction depends on, shape (directions, parameters), in changes of
+        natural size.
+    scale
+        That natural size, by parameter.
     degrees
         Of freedom: points less parameters.
     """
 
     variance: float
-    covariance: FloatArray
+    spread: FloatArray
+    silent: FloatArray
+    scale: FloatArray
     degrees: int
+
+    @property
+    def covariance(self) -> FloatArray:
+        """Of the free parameters; infinite where nothing is known."""
+        unknown = (np.abs(self.silent) > np.sqrt(_RANK)).any(axis=0)
+        return np.asarray(self.spread + np.diag(np.where(unknown, np.inf, 0.0)))
 
     @property
     def standard_errors(self) -> FloatArray:
@@ -57,6 +74,14 @@ class Uncertainty:
         errors = self.standard_errors
         with np.errstate(invalid="ignore", divide="ignore"):
             return np.asarray(self.covariance / np.outer(errors, errors))
+
+    def error_of(self, slopes: FloatArray) -> float:
+        """Standard error of a quantity with these derivatives, linearly; infinite if unknown."""
+        effect = slopes * self.scale
+        size = float(np.linalg.norm(effect))
+        if (np.abs(self.silent @ effect) > np.sqrt(_RANK) * size).any():
+            return np.inf
+        return float(np.sqrt(max(slopes @ self.spread @ slopes, 0.0)))
 
 
 def student(degrees: int) -> float:
@@ -73,17 +98,16 @@ def student(degrees: int) -> float:
 
 
 def uncertainty(problem: Problem, found: Found) -> Uncertainty:
-    """Linearised uncertainty at the best values; what lies at a bound counts as fixed."""
-    inside = ~found.at_bound
-    jacobian = problem.jacobian(found.free)[:, inside]
+    """Linearised uncertainty at the best values; rounding to the printed digits is the least."""
     degrees = int(problem.used.sum()) - len(found.free)
     first, second = loss_derivatives(problem.residuals(found.free), problem.loss)
     curvature = _curvature(second, len(found.free))
-    variance = float(np.sum(first**2)) / degrees / curvature if degrees > 0 else np.nan
-    covariance = np.zeros((len(found.free), len(found.free)))
-    inverse = _inverse(jacobian, found.free[inside])
-    covariance[np.ix_(inside, inside)] = variance / curvature * inverse
-    return Uncertainty(variance, covariance, degrees)
+    scattered = float(np.sum(first**2)) / degrees / curvature if degrees > 0 else np.nan
+    variance = scattered if np.isnan(scattered) else max(scattered, problem.rounding)
+    scale = natural_scale(problem, found.free)
+    inverse, silent = _inverse(problem.jacobian(found.free) * scale)
+    spread = variance / curvature * inverse * np.outer(scale, scale)
+    return Uncertainty(variance, spread, silent, scale, degrees)
 
 
 def _curvature(second: FloatArray, parameters: int) -> float:
@@ -92,182 +116,126 @@ def _curvature(second: FloatArray, parameters: int) -> float:
     return mean / (1 + parameters / len(second) * float(second.var()) / mean**2)
 
 
-def _inverse(jacobian: FloatArray, free: FloatArray) -> FloatArray:
-    """(J'J)^-1, infinite along what has no effect; J is scaled to relative changes."""
+def _inverse(jacobian: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """(J'J)^-1 as far as J has effects, and the directions that have none."""
+    width = jacobian.shape[1]
     if not jacobian.size:
-        return np.zeros((len(free), len(free)))
-    size = np.where(free == 0, 1.0, np.abs(free))
-    _, singular, right = np.linalg.svd(jacobian * size, full_matrices=True)
-    full = np.zeros(len(free))
+        return np.zeros((width, width)), np.zeros((0, width))
+    _, singular, right = np.linalg.svd(jacobian, full_matrices=True)
+    full = np.zeros(width)
     full[: len(singular)] = singular
     known = full > _RANK * max(float(full.max()), 1e-300)
-    spread = np.where(known, 1 / np.where(known, full, 1.0) ** 2, 0.0)
-    inverse = (right.T * spread) @ right
-    lost = (np.abs(right[~known]) > np.sqrt(_RANK)).any(axis=0) if (~known).any() else []
-    inverse[np.diag_indices(len(free))] += np.where(lost, np.inf, 0.0) if len(lost) else 0.0
-    return np.asarray(inverse * np.outer(size, size))
+    weights = np.where(known, 1 / np.where(known, full, 1.0) ** 2, 0.0)
+    return (right.T * weights) @ right, right[~known]
 
 
-def intervals(problem: Problem, found: Found, known: Uncertainty) -> list[tuple[float, float]]:
-    """95 % interval of each free parameter."""
-    problem = problem.starting(found.free)
-    return [_interval(problem, found, known, k) for k in range(len(found.free))]
+def unequal_errors(problem: Problem, found: Found) -> FloatArray:
+    """Standard errors that hold where measurements err unequally: each by its own residual.
+
+    Source: MacKinnon and White, *Some heteroskedasticity-consistent covariance matrix estimators*,
+    1985, the jackknife form; residuals are set right by their leverage.
+    """
+    scale = natural_scale(problem, found.free)
+    first, second = loss_derivatives(problem.residuals(found.free), problem.loss)
+    left, singular, right = np.linalg.svd(problem.jacobian(found.free) * scale, full_matrices=False)
+    known = singular > _RANK * max(float(singular.max(initial=0.0)), 1e-300)
+    pull = (right[known].T / singular[known]) @ left[:, known].T
+    spare = np.maximum(1 - (left[:, known] ** 2).sum(axis=1), _SPARE)
+    errors = first / spare / _curvature(second, len(found.free))
+    return np.asarray(scale * np.sqrt(pull**2 @ errors**2))
 
 
-def _interval(problem: Problem, found: Found, known: Uncertainty, k: int) -> tuple[float, float]:
-    scale, value = problem.scales[k], float(found.free[k])
-    half = student(known.degrees) * float(known.standard_errors[k])
-    low, high = value - half, value + half
-    near = found.at_bound[k] or low <= scale.low or high >= scale.high
-    doubtful = scale.logarithmic and float(known.standard_errors[k]) > _SYMMETRIC * abs(value)
+def worst_cost(found: Found, known: Uncertainty) -> float:
+    """Cost above which a fit is significantly worse than the best."""
+    return found.cost + 0.5 * known.variance * student(known.degrees) ** 2
+
+
+def intervals(
+    problem: Problem, found: Found, known: Uncertainty, most: float | None = None
+) -> tuple[Ends, ...]:
+    """95 % interval of each free parameter.
+
+    Parameters
+    ----------
+    problem, found, known
+        The fit.
+    most
+        Cost up to which a fit is not significantly worse, if found is not the best one.
+    """
     if known.degrees <= 0:
-        return scale.low, scale.high
-    if problem.names[k] in problem.whole:
-        return count_interval(problem, k, round(value), _worst_cost(found, known))
-    if near or doubtful or not np.isfinite(half):
-        return profile_interval(problem, found, known, k)
-    return max(low, scale.low), min(high, scale.high)
+        return tuple((scale.low, scale.high) for scale in problem.scales)
+    limit = worst_cost(found, known) if most is None else most
+    counted = {
+        name: _counted(problem, found, name, limit)
+        for name in problem.names
+        if name in problem.whole
+    }
+    half = student(known.degrees) * known.standard_errors
+    if most is None and not _doubtful(problem, found, known):
+        plain = [(v - h, v + h) for v, h in zip(found.free.tolist(), half.tolist(), strict=True)]
+        ends = dict(zip(problem.names, plain, strict=True))
+    else:
+        smooth = [name for name in problem.names if name not in problem.whole]
+        ends = {n: profile_interval(problem, found, known, n, limit) for n in smooth}
+    ends |= counted
+    pairs = zip(problem.names, problem.scales, strict=True)
+    return tuple(scale.within(*ends[name]) for name, scale in pairs)
+
+
+def _doubtful(problem: Problem, found: Found, known: Uncertainty) -> bool:
+    """Whether any value is little known or near a bound: then none's interval is symmetric."""
+    half = student(known.degrees) * known.standard_errors
+    for k, (scale, value) in enumerate(zip(problem.scales, found.free, strict=True)):
+        if problem.names[k] in problem.whole:
+            continue
+        near = found.at_bound[k] or value - half[k] <= scale.low or value + half[k] >= scale.high
+        vague = scale.logarithmic and not known.standard_errors[k] <= _SYMMETRIC * abs(value)
+        if near or vague:
+            return True
+    return False
+
+
+def _counted(problem: Problem, found: Found, name: str, most: float) -> Ends:
+    k = problem.names.index(name)
+    return count_interval(problem.starting(found.free), k, round(found.free[k]), most)
 
 
 def profile_interval(
-    problem: Problem, found: Found, known: Uncertainty, k: int
-) -> tuple[float, float]:
+    problem: Problem, found: Found, known: Uncertainty, name: str, most: float | None = None
+) -> Ends:
     """Interval of one parameter by profile likelihood.
+
+    Parameters
+    ----------
+    problem, found, known
+        The fit.
+    name
+        The parameter.
+    most
+        Cost up to which a fit is not significantly worse, if found is not the best one.
 
     Returns
     -------
     Both ends; a bound, zero or infinity where the data set no limit.
     """
-    most = _worst_cost(found, known)
-    ends = [_profile_end(problem, found, k, most, direction) for direction in (-1, 1)]
-    return ends[0], ends[1]
+    rest = freed(problem.starting(found.free)) if problem.whole else problem
+    place, k = problem.names.index(name), rest.names.index(name)
+    own = np.array([found.free[problem.names.index(other)] for other in rest.names])
+    half = student(known.degrees) * float(known.standard_errors[place])
+    reach = half if np.isfinite(half) and half > 0 else _UNKNOWN * natural_scale(rest, own)[k]
+    best = Reached(float(own[k]), found.cost, own)
+    limits = problem.scales[place].low, problem.scales[place].high
+    limit = worst_cost(found, known) if most is None else most
+    worth = WORTH * (worst_cost(found, known) - found.cost)
+    hold = holding_parameter(rest, k, _followed(rest, problem, known, place), worth)
+    return profile_ends(hold, best, reach, limits, limit)
 
 
-def _worst_cost(found: Found, known: Uncertainty) -> float:
-    """Cost above which a fit is significantly worse than the best."""
-    return found.cost + 0.5 * known.variance * student(known.degrees) ** 2
-
-
-def _profile_end(problem: Problem, found: Found, k: int, most: float, direction: int) -> float:
-    """Go out by growing factors until the fit is too bad, then halve the step in between."""
-    name, scale = problem.names[k], problem.scales[k]
-    start = max(float(found.free[k]), scale.low)
-    others = np.delete(found.free, k)
-    limit = scale.high if direction > 0 else scale.low
-    inside, factor = start, 1.02
-    outside = None
-    while outside is None:
-        tried = start * factor**direction
-        tried = min(tried, limit) if direction > 0 else max(tried, limit)
-        cost, moved = _held_cost(problem, name, tried, others)
-        if cost > most:
-            outside = tried
-        elif tried == limit or factor > _WIDEST:
-            return limit if tried == limit else (np.inf if direction > 0 else 0.0)
-        else:
-            inside, others, factor = tried, moved, 1 + (factor - 1) * 2
-    for _ in range(_BISECTIONS):
-        middle = float(np.sqrt(inside * outside))
-        cost, moved = _held_cost(problem, name, middle, others)
-        if cost > most:
-            outside = middle
-        else:
-            inside, others = middle, moved
-    return inside
-
-
-def _held_cost(
-    problem: Problem, name: str, value: float, others: FloatArray
-) -> tuple[float, FloatArray]:
-    """Least cost with one parameter held; the others start from where they were."""
-    held = problem.holding(name, value)
-    if not np.isfinite(held.predict(others)).all():
-        return np.inf, others
-    held = _smooth(held)
-    found = polish(held, np.array([v for n, v in _named(problem, name, others) if n in held.names]))
-    merged = dict(zip(held.names, found.free, strict=True))
-    return found.cost, np.array([merged.get(n, v) for n, v in _named(problem, name, others)])
-
-
-def _smooth(problem: Problem) -> Problem:
-    """Move what is continuous: counts too where fractions of them make sense, else they stay."""
-    if problem.relaxed:
-        return replace(problem, whole=())
-    for name in problem.whole:
-        value = float(problem.model.parameters[name].value)  # type: ignore[arg-type]
-        problem = problem.holding(name, value)
-    return problem
-
-
-def _named(problem: Problem, held: str, others: FloatArray) -> list[tuple[str, float]]:
-    names = [name for name in problem.names if name != held]
-    return list(zip(names, others.tolist(), strict=True))
-
-
-def left_out_errors(problem: Problem, found: Found, groups: list[Any]) -> FloatArray:
-    """Relative errors at points when they are left out, group by group.
-
-    Parameters
-    ----------
-    problem, found
-        The fit.
-    groups
-        Marks of the points to leave out together.
-
-    Returns
-    -------
-    One error a left-out point; infinite where the rest of the data has no fit.
-    """
-    errors = []
-    for group in groups:
-        missing = np.asarray(group)
-        rest = _smooth(problem.starting(found.free).without(missing))
-        free = np.array([dict(zip(problem.names, found.free, strict=True))[n] for n in rest.names])
-        if int(rest.used.sum()) < len(rest.names):
-            errors.append(np.full(int(missing.sum()), np.inf))
-            continue
-        moved = polish(rest, free).free
-        predicted = rest.predict(moved)
-        errors.append((predicted / problem.measured - 1)[missing])
-    return np.concatenate(errors)
-
-
-def bootstrap(problem: Problem, found: Found, rounds: int, seen: Callable[[], None]) -> FloatArray:
-    """Refit to predictions plus errors drawn from those observed, again and again.
-
-    Parameters
-    ----------
-    problem, found
-        The fit.
-    rounds
-        How often.
-    seen
-        Called after each round.
-
-    Returns
-    -------
-    Free parameters by round, shape (rounds, parameters).
-    """
-    random = np.random.default_rng(20_000)
-    best = _smooth(problem.starting(found.free))
-    free = np.array([dict(zip(problem.names, found.free, strict=True))[n] for n in best.names])
-    predicted = problem.predict(found.free)
-    errors = (problem.measured - predicted) / problem.sigma
-    degrees = max(len(errors) - len(found.free), 1)
-    errors = (errors - errors.mean()) * np.sqrt(len(errors) / degrees)
-    rows = []
-    for _ in range(rounds):
-        drawn = predicted + problem.sigma * random.choice(errors, len(errors))
-        again = replace(best, measured=np.maximum(drawn, 1e-3 * predicted))
-        try:
-            ended = polish(again, free).free
-        except Saturated:
-            ended = free
-        values = dict(zip(problem.names, found.free, strict=True))
-        values |= dict(zip(best.names, ended, strict=True))
-        rows.append([values[name] for name in problem.names])
-        seen()
-    return np.array(rows)
+def _followed(rest: Problem, problem: Problem, known: Uncertainty, place: int) -> FloatArray:
+    """How far each parameter moves with one of them, by the linearised fit."""
+    column = dict(zip(problem.names, known.spread[:, place].tolist(), strict=True))
+    own = float(known.spread[place, place])
+    return np.array([column[name] / own if own > 0 else 0.0 for name in rest.names])
 
 
 def band(
@@ -285,8 +253,10 @@ def band(
         The predictions [SI].
     """
     relative = slopes / np.where(predicted > 0, predicted, 1.0)[:, None]
-    spread = np.nan_to_num(known.covariance, posinf=0.0)
     own = known.variance * float(np.median(problem.sigma / problem.measured)) ** 2
-    error = np.sqrt(np.einsum("ij,jk,ik->i", relative, spread, relative) + own)
-    factor = np.exp(student(known.degrees) * error)
-    return predicted / factor, predicted * factor
+    error = np.array([np.sqrt(known.error_of(row) ** 2 + own) for row in relative])
+    with np.errstate(over="ignore", invalid="ignore"):
+        factor = np.exp(student(known.degrees) * error)
+        high = np.where(np.isfinite(predicted), predicted * factor, np.inf)
+        low = np.where(np.isfinite(predicted), predicted / factor, np.inf)
+    return low, high

@@ -17,19 +17,22 @@ _APART = 1.2  # ratio of counts from which the other parameters feel which one i
 _RUNS_NEED = 7  # points from which signs of residuals say anything
 
 
-def warnings_of(fit: "Fit") -> list[str]:
-    """Everything to say of a fit but what its data cannot identify."""
+def quick_warnings(fit: "Fit") -> list[str]:
+    """What there is to say that takes no further fits, but what the data cannot identify."""
     return [
         *_at_bounds(fit),
         *_no_freedom(fit),
         *_worse_than_constant(fit),
         *_lack_of_fit(fit),
         *_correlated(fit),
-        *_open_counts(fit),
-        *_extrapolates_badly(fit),
         *_bends(fit),
         *_invalid(fit),
     ]
+
+
+def costly_warnings(fit: "Fit") -> list[str]:
+    """What there is to say of other answers and of left-out points."""
+    return [*_other_answers(fit), *_open_counts(fit), *_extrapolates_badly(fit)]
 
 
 def _at_bounds(fit: "Fit") -> list[str]:
@@ -111,6 +114,15 @@ def _correlated(fit: "Fit") -> list[str]:
         f"{fit.free[i]} and {fit.free[j]} hardly come apart: correlation {correlations[i, j]:+.3f}"
         for i, j in pairs
     ]
+
+
+def _other_answers(fit: "Fit") -> list[str]:
+    """Say that values far from the best ones fit not significantly worse."""
+    others = len(fit.answers) - 1
+    if not others:
+        return []
+    what = "another answer fits" if others == 1 else f"{others} other answers fit"
+    return [f"{what} about as well, with its own numbers; the intervals hold for each of them"]
 
 
 def _open_counts(fit: "Fit") -> list[str]:

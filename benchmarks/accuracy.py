@@ -1,0 +1,213 @@
+"""How many of the 95 % intervals of fits hold the truth, over simulated curves.
+
+Run with ``make accuracy``; ``python benchmarks/accuracy.py --curves 40 --cell server`` runs less.
+It prints the tables of docs/accuracy.md.
+"""
+
+import argparse
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from headway.errors import HeadwayError
+from headway.models import Fit, Measurements, ModelGraph, catalogue_model, fit_model
+from headway.models.model import Model
+from headway.queueing import MM1, Delay
+
+CHAIN = (
+    ModelGraph("network + cpu + disks")
+    .declare("network", "cpu_time", "disk_time")
+    .station("wire", Delay("network"))
+    .station("cpu", MM1("cpu_time"))
+    .station("disks", MM1("disk_time"))
+    .route("wire", "cpu")
+    .route("cpu", "disks")
+)
+
+
+@dataclass(frozen=True)
+class Case:
+    """A model with its true values, what is fitted, and the loads measured, lowest and highest."""
+
+    model: Model
+    free: tuple[str, ...]
+    low: float
+    high: float
+
+
+def _case(name: str, values: Mapping[str, Any], free: str, low: float, high: float) -> Case:
+    return Case(catalogue_model(name).at(values), tuple(free.split(",")), low, high)
+
+
+CASES = {
+    "single": _case(
+        "server-single", {"delay": 2e-3, "service_time": 1e-3}, "delay,service_time", 100, 930
+    ),
+    "server": _case(
+        "server",
+        {"delay": 1e-3, "service_time": 4e-3, "servers": 4.0},
+        "delay,service_time,servers",
+        *(100, 930),
+    ),
+    "contention": _case(
+        "server-contention",
+        {"delay": 0.0, "contention": 6e-6, "service_time": 2e-3, "servers": 2.2},
+        "contention,service_time,servers",
+        *(80, 1000),
+    ),
+    "nfs-server": Case(
+        catalogue_model("nfs-server").with_preset("scsi"),
+        ("delay", "cpu_time", "touched_per_load"),
+        *(100, 1050),
+    ),
+    "network + cpu + disks": Case(
+        CHAIN.at(network=1e-3, cpu_time=4e-3, disk_time=2e-3, arrival_rate=100.0),
+        ("network", "cpu_time", "disk_time"),
+        *(20, 235),
+    ),
+    "closed": _case(
+        "server-closed",
+        {"population": 40, "delay": 2e-3, "service_time": 1e-3, "servers": 1},
+        "delay,service_time",
+        *(100, 950),
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Noise:
+    """How measurements scatter: points, and relative noise at the lowest and highest load."""
+
+    points: int
+    first: float
+    last: float
+
+    @property
+    def name(self) -> str:
+        """What the table calls it."""
+        if self.first == self.last:
+            return f"{self.first:.0%}, n = {self.points}"
+        return f"{self.first:.0%} to {self.last:.0%}, n = {self.points}"
+
+
+NOISES = (Noise(10, 0.03, 0.03), Noise(5, 0.03, 0.03), Noise(10, 0.01, 0.08))
+
+
+def curve(case: Case, noise: Noise, seed: int) -> Measurements:
+    """One simulated curve.
+
+    Parameters
+    ----------
+    case, noise
+        Model and scatter.
+    seed
+        Of the noise.
+    """
+    loads = np.linspace(case.low, case.high, noise.points)
+    exact = _exact(case, loads)
+    scatter = np.linspace(noise.first, noise.last, noise.points)
+    times = exact * (1 + scatter * np.random.default_rng(seed).standard_normal(noise.points))
+    return _table(loads, times)
+
+
+def _table(loads: Sequence[float], times: Sequence[float]) -> Measurements:
+    rows = "\n".join(f"{float(x)!r},{float(y)!r}" for x, y in zip(loads, times, strict=True))
+    return Measurements.parse(f"throughput_ops_s,response_s\n{rows}\n", "simulated")
+
+
+def _exact(case: Case, loads: Any) -> Any:
+    if case.model.is_closed:
+        return case.model.compare(_table(loads, np.full(len(loads), 5e-3))).predicted
+    return np.asarray(case.model.solve(arrival_rate=loads).response_time)
+
+
+def started(case: Case) -> Model:
+    """The model started away from the truth."""
+    values = {name: 0.6 * float(case.model.inputs[name]) for name in case.free}
+    return case.model.at(values)
+
+
+@dataclass
+class Count:
+    """What intervals did over simulated curves."""
+
+    curves: int = 0
+    lost: int = 0
+    several: int = 0
+    inside: Any = 0
+    robust: Any = 0
+
+    def add(self, fit: Fit, truth: Sequence[float]) -> None:
+        """Count one fit: a truth inside the interval of any of its answers."""
+        held = [
+            any(answer.ends[k][0] <= value <= answer.ends[k][1] for answer in fit.answers)
+            for k, value in enumerate(truth)
+        ]
+        self.curves += 1
+        self.several += len(fit.answers) > 1
+        self.inside = self.inside + np.array(held, int)
+        ends = [fit.robust_ci95[name] for name in fit.free]
+        robust = [low <= value <= high for value, (low, high) in zip(truth, ends, strict=True)]
+        self.robust = self.robust + np.array(robust, int)
+
+
+def covered(case: Case, noise: Noise, curves: int, rounds: int = 0) -> Count:
+    """Fit simulated curves and count.
+
+    Parameters
+    ----------
+    case, noise
+        Model and scatter.
+    curves
+        How many.
+    rounds
+        Of bootstrap; intervals as usual if 0.
+    """
+    truth = [float(case.model.inputs[name]) for name in case.free]
+    count = Count()
+    for seed in range(curves):
+        try:
+            fit = fit_model(started(case), curve(case, noise, seed), case.free, rounds=rounds)
+        except HeadwayError:
+            count.lost += 1
+            continue
+        count.add(fit, truth)
+    return count
+
+
+def rows(cells: Sequence[str], curves: int, rounds: int) -> Iterator[str]:
+    """Rows of the table in docs/accuracy.md."""
+    for name in cells:
+        case = CASES[name]
+        for noise in NOISES if not rounds else NOISES[:2]:
+            count = covered(case, noise, curves, rounds)
+            usual, robust = (
+                shares(case.free, k, count.curves) for k in (count.inside, count.robust)
+            )
+            several = f"{count.several}" if count.several else "-"
+            yield f"| {name} | {noise.name} | {count.curves} | {usual} | {robust} | {several} |"
+
+
+def shares(names: Sequence[str], inside: Sequence[int], curves: int) -> str:
+    """Share of curves by parameter [%]."""
+    pairs = zip(names, inside, strict=True)
+    return ", ".join(f"`{name}` {100 * held / curves:.1f}" for name, held in pairs)
+
+
+def main() -> None:
+    """Print the table, row by row."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--curves", type=int, default=400)
+    parser.add_argument("--rounds", type=int, default=0)
+    parser.add_argument("--cell", action="append", choices=list(CASES))
+    chosen = parser.parse_args()
+    print("| model | noise | curves | truth in the interval [%] | in the robust one | several |")
+    print("|---|---|---|---|---|---|")
+    for row in rows(chosen.cell or list(CASES), chosen.curves, chosen.rounds):
+        print(row, flush=True)
+
+
+if __name__ == "__main__":
+    main()
