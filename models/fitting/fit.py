@@ -149,7 +149,7 @@ class Fit(Shown):
         return found
 
     def examined(self) -> "Fit":
-        """This fit, with all computed that takes further fits: so it prints whole."""
+        """The same fit, with all computed that takes further fits: so it prints whole."""
         _ = self.answers, self.leave_one_out, self.leave_last_load_out
         return self
 
@@ -234,10 +234,10 @@ class Fit(Shown):
         Raises
         ------
         InvalidParameter
-            For a closed model, whose load is what was measured.
+            For a model without an arrival rate, closed or a program.
         """
-        if "throughput" in self.problem.fixed:
-            msg = f"{self.model.name} is closed: it predicts at the throughputs that were measured"
+        if not self.loads().size:
+            msg = f"{self.model.name} has no curve over an arrival rate, only the measured points"
             raise InvalidParameter(msg)
         predicted, slopes = at_loads(self.problem, self.found.free, np.asarray(loads, float))
         low, high = band(self.problem, self.known, slopes, predicted)

@@ -85,9 +85,9 @@ def precision(problem: Problem, free: FloatArray, known: Uncertainty) -> Identif
     sentences = []
     for name in weak:
         k = problem.names.index(name)
-        size = f"{errors[k]:.0%}" if np.isfinite(errors[k]) else "any size"
+        told = f"{errors[k]:.0%}" if np.isfinite(errors[k]) else "any size"
         partner = _partner(problem.names, known, k)
-        sentence = f"{name} is hardly determined (standard error {size} of it{partner})"
+        sentence = f"{name} is hardly determined (standard error {told} of it{partner})"
         sentences.append(f"{sentence}; {advice(problem, free, name)}")
     return Identified(frozenset(weak), tuple(sentences))
 

@@ -15,6 +15,9 @@ from headway.models.solution import Solution
 from headway.models.tables import Column, Table, four_digits
 from headway.models.units import Unit, readable
 
+_IDLE = 0.1  # utilisation at the highest load below which no limit shows
+_HOLDS = "intervals hold if the model is right and relative errors are alike at every load"
+_NOT_YET = "intervals, other answers and left-out errors: examined()"
 _NOTHING = 1e-6  # of an interval's upper end: a value of which only that is worth showing
 
 WILD = 10.0
@@ -40,8 +43,7 @@ def _parameter_table(fit: Fit) -> Table:
     said = (str(fit.comparison.axes), *closed_notes(fit.comparison), *derivation(fit))
     warnings = fit.warnings if fit.is_examined else fit.quick_warnings
     notes = (*said, *(f"warning: {text}" for text in warnings))
-    if not fit.is_examined:
-        notes = (*notes, "intervals, other answers and left-out errors: examined()")
+    notes = (*notes, _HOLDS if fit.is_examined else _NOT_YET)
     preset = f" ({fit.model.preset})" if fit.model.preset else ""
     title = f"{fit.model.name}{preset}: fitted to {fit.measurements.source}"
     return Table(title, tuple(columns), notes)
@@ -152,6 +154,8 @@ def _bottleneck(fit: Fit, peak: int) -> str:
     saturation = _at(solution.saturation_throughput, solution, peak)
     if not math.isfinite(saturation):
         return "no station saturates in this model"
+    if busy < _IDLE:
+        return f"{name} binds: {busy:.0%} busy at the highest load; its limit does not show there"
     limit = four_digits(saturation / unit.scale)
     return f"{name} binds: {busy:.0%} busy at the highest load, it saturates at {limit} {unit}"
 
@@ -207,6 +211,7 @@ def parameter_document(fit: Fit) -> dict[str, dict[str, Any]]:
             "value": fit.values[name],
             "standard_error": fit.standard_errors[name],
             "ci95": list(fit.ci95[name]),
+            "robust_ci95": list(fit.robust_ci95[name]),
             "initial": _single(fit.initial.parameters[name]),
             "free": True,
             "identifiable": name not in fit.identified.undetermined,
@@ -221,6 +226,7 @@ def parameter_document(fit: Fit) -> dict[str, dict[str, Any]]:
                 "value": value,
                 "standard_error": None,
                 "ci95": None,
+                "robust_ci95": None,
                 "initial": value,
                 "free": False,
                 "identifiable": None,

@@ -8,6 +8,7 @@ Source: Seber and Wild, *Nonlinear Regression*, 1989, chapter 5.
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -66,7 +67,8 @@ class Uncertainty:
     @property
     def standard_errors(self) -> FloatArray:
         """Of the free parameters, in SI."""
-        return np.asarray(np.sqrt(np.diag(self.covariance)))
+        variances: FloatArray = np.diag(self.covariance)
+        return np.asarray(np.sqrt(variances))
 
     @property
     def correlations(self) -> FloatArray:
@@ -124,7 +126,7 @@ def _inverse(jacobian: FloatArray) -> tuple[FloatArray, FloatArray]:
     _, singular, right = np.linalg.svd(jacobian, full_matrices=True)
     full = np.zeros(width)
     full[: len(singular)] = singular
-    known = full > _RANK * max(float(full.max()), 1e-300)
+    known: Any = full > _RANK * max(float(full.max()), 1e-300)
     weights = np.where(known, 1 / np.where(known, full, 1.0) ** 2, 0.0)
     return (right.T * weights) @ right, right[~known]
 

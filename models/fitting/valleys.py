@@ -79,7 +79,7 @@ def hull(told: tuple[Answer, ...]) -> list[Ends]:
 
 
 def _other_ends(problem: Problem, found: Found) -> list[Found]:
-    """Where starts lead that exchange roles, or lie elsewhere; a count's interval looks for itself."""
+    """Where starts lead that exchange roles, or lie elsewhere; intervals of counts look alone."""
     if problem.whole or len(problem.names) < 2:
         return []
     ends = [polish(problem, start) for start in _exchanged(problem, found.free)]

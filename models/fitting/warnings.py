@@ -14,6 +14,8 @@ _JAGGED = 0.03  # RMS distance from the nearest rising curve
 _CORRELATED = 0.98
 _SATURATED = 10.0  # times: a fit so far off has that load at its very saturation point
 _APART = 1.2  # ratio of counts from which the other parameters feel which one it is
+_WIDER = 1.3  # times: by how much unequal errors widen an interval before it is said
+_FEW = 2  # points more than free parameters that are few
 _RUNS_NEED = 7  # points from which signs of residuals say anything
 
 
@@ -31,8 +33,24 @@ def quick_warnings(fit: "Fit") -> list[str]:
 
 
 def costly_warnings(fit: "Fit") -> list[str]:
-    """What there is to say of other answers and of left-out points."""
-    return [*_other_answers(fit), *_open_counts(fit), *_extrapolates_badly(fit)]
+    """What there is to say of other answers, of unequal errors and of left-out points."""
+    parts = (_other_answers, _open_counts, _unequal, _extrapolates_badly)
+    return [sentence for part in parts for sentence in part(fit)]
+
+
+def _unequal(fit: "Fit") -> list[str]:
+    """Say when errors that differ in size make intervals much wider."""
+    wider = []
+    for name, (low, high) in fit.robust_ci95.items():
+        own = fit.ci95[name]
+        if np.isfinite(high - low) and high - low > _WIDER * (own[1] - own[0]):
+            shown = fit.model.parameters[name].shown
+            wider.append(f"{name} {shown(low)} to {shown(high)}")
+    if not wider:
+        return []
+    return [
+        f"errors differ in size over the curve; intervals that allow for it: {', '.join(wider)}"
+    ]
 
 
 def _at_bounds(fit: "Fit") -> list[str]:
@@ -52,8 +70,11 @@ def _at_bounds(fit: "Fit") -> list[str]:
 
 
 def _no_freedom(fit: "Fit") -> list[str]:
-    if fit.known.degrees > 0:
+    if fit.known.degrees > _FEW:
         return []
+    if fit.known.degrees > 0:
+        more = f"{fit.known.degrees} point{'s' * (fit.known.degrees > 1)} more than free parameters"
+        return [f"{more}: intervals are wide, and where the curve has a kink hold less than 95 %"]
     return ["as many free parameters as points: errors and intervals cannot be told"]
 
 
