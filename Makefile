@@ -8,7 +8,7 @@ READY := $(VENV)/.ready
 RUNS := $(or $(wildcard $(READY)),$(VENV)/.runs)
 DATA := models/data/network_sensitivity
 
-.PHONY: demo test check lint types layers docs benchmark clean help
+.PHONY: demo test check lint types layers docs benchmark accuracy clean help
 .DEFAULT_GOAL := help
 
 help:
@@ -86,6 +86,11 @@ docs: $(READY)
 
 benchmark: $(READY)
 	$(BIN)/python -m pytest benchmarks -q --benchmark-disable-gc
+
+# make accuracy: how many intervals of fits hold the truth, the table of docs/accuracy.md (an hour)
+accuracy: $(READY)
+	nice $(BIN)/python benchmarks/accuracy.py
+	nice $(BIN)/python benchmarks/accuracy.py --cell single --rounds 200 --curves 200
 
 clean:
 	rm -rf $(VENV) build demo .pytest_cache .mypy_cache .ruff_cache .hypothesis

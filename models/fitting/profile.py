@@ -201,10 +201,9 @@ def gradient(problem: Problem, quantity: Quantity, free: FloatArray) -> FloatArr
 
 
 def freed(problem: Problem) -> Problem:
-    """Let counts move too where fractions of them make sense; elsewhere they stay."""
-    if problem.relaxed:
-        return replace(problem, whole=())
+    """Let counts move too where fractions of them make sense; else, and at a bound, they stay."""
     for name in problem.whole:
-        value = float(problem.model.parameters[name].value)  # type: ignore[arg-type]
-        problem = problem.holding(name, value)
-    return problem
+        value = float(problem.initial[problem.names.index(name)])
+        if not problem.relaxed or value <= problem.scales[problem.names.index(name)].low:
+            problem = problem.holding(name, value)
+    return replace(problem, whole=())

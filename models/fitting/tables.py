@@ -211,7 +211,6 @@ def parameter_document(fit: Fit) -> dict[str, dict[str, Any]]:
             "value": fit.values[name],
             "standard_error": fit.standard_errors[name],
             "ci95": list(fit.ci95[name]),
-            "robust_ci95": list(fit.robust_ci95[name]),
             "initial": _single(fit.initial.parameters[name]),
             "free": True,
             "identifiable": name not in fit.identified.undetermined,
@@ -226,7 +225,6 @@ def parameter_document(fit: Fit) -> dict[str, dict[str, Any]]:
                 "value": value,
                 "standard_error": None,
                 "ci95": None,
-                "robust_ci95": None,
                 "initial": value,
                 "free": False,
                 "identifiable": None,
@@ -246,6 +244,7 @@ def fit_document(fit: Fit) -> dict[str, Any]:
             name: dict(zip(fit.free, map(float, row), strict=True))
             for name, row in zip(fit.free, fit.known.correlations, strict=True)
         },
+        "robust_ci95": {name: list(ends) for name, ends in fit.robust_ci95.items()},
         "answers": [
             {
                 "parameters": {

@@ -7,6 +7,7 @@ test, the other parameters free. Of a count, all whole numbers that do.
 Source: Seber and Wild, *Nonlinear Regression*, 1989, chapter 5.
 """
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -83,7 +84,7 @@ class Uncertainty:
         size = float(np.linalg.norm(effect))
         if (np.abs(self.silent @ effect) > np.sqrt(_RANK) * size).any():
             return np.inf
-        return float(np.sqrt(max(slopes @ self.spread @ slopes, 0.0)))
+        return math.sqrt(max(float(slopes @ self.spread @ slopes), 0.0))
 
 
 def student(degrees: int) -> float:
@@ -107,7 +108,10 @@ def uncertainty(problem: Problem, found: Found) -> Uncertainty:
     scattered = float(np.sum(first**2)) / degrees / curvature if degrees > 0 else np.nan
     variance = scattered if np.isnan(scattered) else max(scattered, problem.rounding)
     scale = natural_scale(problem, found.free)
-    inverse, silent = _inverse(problem.jacobian(found.free) * scale)
+    counted = np.array([name in problem.whole for name in problem.names], bool)
+    moving = ~(counted & np.asarray(found.at_bound, bool))  # one server is one, not nearly one
+    inverse, silent = _inverse(problem.jacobian(found.free) * np.where(moving, scale, 0.0))
+    inverse, silent = inverse * np.outer(moving, moving), silent[:, :] * moving
     spread = variance / curvature * inverse * np.outer(scale, scale)
     return Uncertainty(variance, spread, silent, scale, degrees)
 

@@ -14,7 +14,8 @@ _JAGGED = 0.03  # RMS distance from the nearest rising curve
 _CORRELATED = 0.98
 _SATURATED = 10.0  # times: a fit so far off has that load at its very saturation point
 _APART = 1.2  # ratio of counts from which the other parameters feel which one it is
-_WIDER = 1.3  # times: by how much unequal errors widen an interval before it is said
+_WIDER = 1.5  # times: by how much unequal errors widen an interval before it is said
+_TELLING = 5  # points more than free parameters from which residuals tell of their size
 _FEW = 2  # points more than free parameters that are few
 _RUNS_NEED = 7  # points from which signs of residuals say anything
 
@@ -40,6 +41,8 @@ def costly_warnings(fit: "Fit") -> list[str]:
 
 def _unequal(fit: "Fit") -> list[str]:
     """Say when errors that differ in size make intervals much wider."""
+    if fit.known.degrees < _TELLING:
+        return []
     wider = []
     for name, (low, high) in fit.robust_ci95.items():
         own = fit.ci95[name]
