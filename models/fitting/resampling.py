@@ -15,7 +15,7 @@ from headway.kinds import FloatArray
 from headway.models.fitting.problem import Problem
 from headway.models.fitting.profile import freed
 from headway.models.fitting.search import Found, polish
-from headway.models.fitting.uncertainty import Ends, Uncertainty, uncertainty
+from headway.models.fitting.uncertainty import Ends, Uncertainty, student, uncertainty
 
 _LEVERAGE = 0.95  # most that is taken out of an error for a point that the fit runs through
 _LEAST = 1e-3  # of a prediction: no drawn measurement is less
@@ -137,6 +137,8 @@ def _widened(problem: Problem, best: Problem, found: Found, refits: Refits) -> R
 def studentised(problem: Problem, found: Found, known: Uncertainty, refits: Refits) -> list[Ends]:
     """95 % intervals from refits, each measured by its own standard error.
 
+    No end is nearer than Student's t has it: a few residuals, drawn again, show no tails.
+
     Parameters
     ----------
     problem, found, known
@@ -144,7 +146,7 @@ def studentised(problem: Problem, found: Found, known: Uncertainty, refits: Refi
     refits
         Refits to resampled errors.
     """
-    ends = []
+    ends, least = [], student(known.degrees)
     for k, (scale, value) in enumerate(zip(problem.scales, found.free.tolist(), strict=True)):
         ratios = (refits.values[:, k] - value) / refits.errors[:, k]
         ratios = ratios[np.isfinite(ratios)]
@@ -153,5 +155,6 @@ def studentised(problem: Problem, found: Found, known: Uncertainty, refits: Refi
             ends.append((scale.low, scale.high) if not np.isfinite(own) else (value, value))
             continue
         low, high = np.percentile(ratios, [2.5, 97.5]).tolist()
+        low, high = min(low, -least), max(high, least)
         ends.append((max(value - high * own, scale.low), min(value - low * own, scale.high)))
     return ends
