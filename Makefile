@@ -90,7 +90,7 @@ benchmark: $(READY)
 # make accuracy: how many intervals of fits hold the truth, the table of docs/accuracy.md (an hour)
 accuracy: $(READY)
 	nice $(BIN)/python benchmarks/accuracy.py
-	nice $(BIN)/python benchmarks/accuracy.py --cell single --rounds 200 --curves 200
+	nice $(BIN)/python benchmarks/accuracy.py --cell single --rounds 100 --curves 100
 
 clean:
 	rm -rf $(VENV) build demo .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -21,7 +21,7 @@ from headway.models.fitting.uncertainty import (
     worst_cost,
 )
 
-_LOOKED_AT = 6  # starts that are followed to look for other valleys
+_LOOKED_AT = 3  # starts that are followed to look for other valleys
 _MOST = 4  # answers told of
 
 
@@ -84,7 +84,7 @@ def _other_ends(problem: Problem, found: Found) -> list[Found]:
         return []
     ends = [polish(problem, start) for start in _exchanged(problem, found.free)]
     try:
-        starts = starts_of(problem, _LOOKED_AT)
+        starts = starts_of(problem, 1 + _LOOKED_AT)[1:]  # the first is where the search began
     except Saturated:
         return ends
     return [*ends, *(follow(problem, start) for start in starts)]
