@@ -516,3 +516,15 @@ def test_a_response_time_by_formula_has_no_percentile():
 
     with pytest.raises(GraphError, match="its response time is a formula"):
         graph.at(wait=0.001, arrival_rate=10.0).solve().with_percentile(95)
+
+
+@pytest.mark.parametrize("delay", [0.0, 1e-15, 5e-10, 1e-6])
+def test_a_time_beside_the_stations_may_be_small(delay):
+    graph = ModelGraph("g").declare("wait").station("cpu", MM1(1.39e-3))
+    graph = graph.output("response_time", "wait + cpu.response_time")
+    users = np.array([1.0, 8.0, 64.0])
+    solution = graph.at(wait=delay).solve(population=users, think_time=0.01)
+    same = ModelGraph("same").station("cpu", MM1(1.39e-3)).at()
+    beside = same.solve(population=users, think_time=0.01 + delay)
+
+    np.testing.assert_allclose(solution.throughput, beside.throughput, rtol=1e-11)

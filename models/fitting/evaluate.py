@@ -70,7 +70,8 @@ def evaluator(model: Model, output: str, names: Sequence[str], whole: Collection
         compiled = _agreeing(model, output, wanted, solved)
         if compiled is not None:
             return compiled
-    return Evaluator(solved, differences(solved))
+    sizes = {n: abs(float(v)) for n, v in model.inputs.items() if not np.ndim(v)}
+    return Evaluator(solved, differences(solved, sizes))
 
 
 def _agreeing(
@@ -106,18 +107,26 @@ def solver_of(model: Model, output: str) -> Predict:
     return predict
 
 
-def differences(predict: Predict) -> Slopes:
-    """Central differences, one-sided where a side is infinite."""
+def differences(predict: Predict, sizes: Mapping[str, float]) -> Slopes:
+    """Central differences, one-sided where a side is infinite.
+
+    Parameters
+    ----------
+    predict
+        The solver.
+    sizes
+        What a value is measured by that went to nothing: where its search began [SI].
+    """
 
     def slopes(values: Values, names: Sequence[str]) -> FloatArray:
-        columns = [_difference(predict, values, name) for name in names]
+        columns = [_difference(predict, values, n, sizes.get(n, 0.0)) for n in names]
         return np.stack(columns, axis=-1) if columns else np.zeros((*predict(values).shape, 0))
 
     return slopes
 
 
-def _difference(predict: Predict, values: Values, name: str) -> FloatArray:
-    step = _STEP * (abs(float(values[name])) or _STEP)
+def _difference(predict: Predict, values: Values, name: str, size: float) -> FloatArray:
+    step = _STEP * (max(abs(float(values[name])), size) or _STEP)
     up = predict({**values, name: values[name] + step})
     down = predict({**values, name: values[name] - step})
     here = predict(values)
