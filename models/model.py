@@ -284,7 +284,7 @@ class Model(Kept, Shown):
     @property
     def is_closed(self) -> bool:
         """Whether a population circulates, rather than jobs arriving from outside."""
-        return "population" in self.parameters
+        return "population" in self.parameters and not self.graph.classes
 
     def closed(self, population: Number, think_time: Number | str | None = None) -> "Model":
         """Close the network: the same graph, with a population instead of arrivals.

@@ -210,6 +210,8 @@ def _block(
 
 def _thinking(size: int, mean: FloatArray) -> FloatArray:
     """Chances of 0, 1, 2... jobs thinking, as far as they do not underflow."""
+    if not np.isfinite(mean).all():
+        raise InvalidParameter("times lie too far apart to be calculated with; check the longest")
     likely = mean.max() + 40 * np.sqrt(mean.max()) + 750  # beyond, below exp(-745)
     series = np.zeros((size, mean.size))
     counts = np.arange(min(size, int(likely)))[:, None]

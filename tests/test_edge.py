@@ -16,7 +16,7 @@ from headway.models.graph import ModelGraph
 from headway.models.units import quantity, unit
 from headway.queueing import MM1
 from tests.command import headway, refusal
-from tests.fuzz.seeds import SHARED
+from tests.fuzz.seeds import CLASSES, CLOSED_LOOP, SHARED
 from tests.test_readers import SFSRES
 
 RAID = data_path("network_sensitivity/table_a_5_raid_performance.csv")
@@ -380,3 +380,27 @@ def test_a_pool_of_endless_servers_beside_open_jobs(tmp_path):
     path.write_text(SHARED.replace("servers = 2", "servers = 3e14"))
 
     assert "3e+14 servers" in refusal("solve", path)
+
+
+def test_a_formula_too_deep_to_draw(tmp_path):
+    path = tmp_path / "m.toml"
+    path.write_text('name = "x"\n[parameters]\ns = 2\n[outputs]\ny = "' + "s**" * 60 + '1"\n')
+
+    line = refusal("show", path, "--formula", "--plot", tmp_path / "x.svg")
+
+    assert "too deep to be drawn" in line
+
+
+def test_a_parameter_named_population_beside_classes(tmp_path):
+    path = tmp_path / "m.toml"
+    path.write_text(CLASSES + "[parameters.population]\nvalue = 50\n")
+
+    assert "class" in headway("solve", path).out
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_rates_at_the_end_of_floats(tmp_path):
+    path = tmp_path / "m.toml"
+    path.write_text(CLOSED_LOOP.replace("rates = [1,", "rates = [5e-324,"))
+
+    assert "too far apart" in refusal("solve", path)

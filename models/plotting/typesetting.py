@@ -16,6 +16,8 @@ from matplotlib.font_manager import FontProperties
 from matplotlib.mathtext import MathTextParser
 from sympy.printing.latex import LatexPrinter
 
+from headway.errors import FormulaError
+
 _LETTERS = "abcdefghjkmnpqrstuvwxyz"
 _SHARES = (1.0, 0.8, 0.6, 0.45)
 _LETTER, _SIGN, _DOT, _BRACKETS = 0.58, 1.2, 0.75, 1.0  # widths in sizes of the letters
@@ -83,7 +85,10 @@ def tex(form: Any) -> str:
 @lru_cache(maxsize=4096)
 def extent(text: str, size: float) -> tuple[float, float, float]:
     """Width, height above and depth below the line of typeset text [points]."""
-    drawn = _PARSER.parse(f"${text}$", dpi=72, prop=FontProperties(size=size))
+    try:
+        drawn = _PARSER.parse(f"${text}$", dpi=72, prop=FontProperties(size=size))
+    except RecursionError:
+        raise FormulaError("a formula is nested too deep to be drawn; name its parts") from None
     return drawn.width, drawn.height - drawn.depth, drawn.depth
 
 
