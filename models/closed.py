@@ -72,6 +72,9 @@ def closed_values(model: "Model", method: str, shape: tuple[int, ...]) -> dict[s
     return values | {"method": solution.method.value, "approximation": solution.approximation}
 
 
+MOST_CONSISTENT = 200_000
+"""Jobs of a network whose numbers depend on its throughput; each search solves it some 30 times."""
+
 Circulation = Callable[[Any], tuple[ClosedSolution, Any]]
 """From an assumed throughput to the solution, and a job's time beyond its stations [s]."""
 
@@ -162,6 +165,13 @@ def _consistent_throughput(
     At none assumed something flows; at more than the network can carry less comes back than
     was assumed. In between, as everything is continuous, there is a first one that agrees.
     """
+    most = float(np.max(np.asarray(population)))
+    if most > MOST_CONSISTENT:
+        msg = (
+            f"population is {most:g}; a network whose numbers depend on its throughput is solved "
+            f"many times, for {MOST_CONSISTENT} jobs at most"
+        )
+        raise InvalidParameter(msg)
     nobody = np.broadcast_to(np.asarray(population) == 0, shape)
 
     def share(rate: FloatArray) -> FloatArray:

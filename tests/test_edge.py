@@ -404,3 +404,10 @@ def test_rates_at_the_end_of_floats(tmp_path):
     path.write_text(CLOSED_LOOP.replace("rates = [1,", "rates = [5e-324,"))
 
     assert "too far apart" in refusal("solve", path)
+
+
+def test_a_large_population_where_times_depend_on_the_throughput(tmp_path):
+    path = tmp_path / "m.toml"
+    path.write_text(CLOSED_LOOP.replace("population = 6", "population = 1e6"))
+
+    assert "200000 jobs at most" in refusal("solve", path)
