@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from timing import median
 
+from headway.models import ModelGraph
 from headway.queueing import (
     MM1,
     CustomerClass,
@@ -202,3 +203,39 @@ def test_approximations_of_many_classes(capsys, method, classes, stations, jobs,
 
     what = f"{method}, {classes} classes of {jobs} jobs, {stations} stations"
     report(capsys, what, ours, aim, "the time aimed at", "1")
+
+
+def test_a_model_of_a_matrix_of_routes(capsys):
+    matrix = np.random.default_rng(5).dirichlet(np.ones(200), 200) * 0.8
+    graph = ModelGraph("many")
+    for k in range(200):
+        graph = graph.station(f"s{k}", MM1(1e-4))
+    model = graph.route_all(matrix).at()
+    solver = median(lambda: np.linalg.solve(np.eye(200) - matrix.T, np.eye(200)[0]))
+    given = {"arrival_rate": 1.0}
+    visits = median(lambda: model.graph.plan.run(given, ["visits"]))
+    whole = median(lambda: model.solve(arrival_rate=10.0))
+
+    report(capsys, "visits of a model, 200 stations", visits, solver, "numpy.linalg.solve", "4")
+    report(capsys, "its whole solution", whole, solver, "numpy.linalg.solve", "20")
+
+
+def test_adding_routes_looks_at_no_others(capsys):
+    graph = ModelGraph("many")
+    for k in range(100):
+        graph = graph.station(f"s{k}", MM1(1e-4))
+
+    def grown(rows):
+        longer = graph
+        for i in range(rows):
+            for j in range(100):
+                longer = longer.route(f"s{i}", f"s{j}", 0.001)
+
+    report(
+        capsys,
+        "10,000 routes",
+        median(lambda: grown(100), 3),
+        median(lambda: grown(10), 3),
+        "1,000 routes",
+        "12",
+    )

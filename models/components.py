@@ -2,12 +2,9 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
-from headway.errors import GraphError
 from headway.models.formula import Formula
 from headway.models.frozen import Kept
-from headway.models.names import nearest
 from headway.queueing.abilities import Abilities
 from headway.queueing.classes import Discipline
 
@@ -59,28 +56,3 @@ class Route:
     source: str
     target: str
     probability: Formula
-
-
-def ends_with(graph: Any, source: str, target: str) -> set[tuple[str, str]]:
-    """Ends of a graph's routes and of one more: a set that graphs hand on as routes are added.
-
-    Where it has grown with another graph made from the same one, it is made anew.
-
-    Raises
-    ------
-    GraphError
-        For a station that does not exist, or a route given twice.
-    """
-    place = f"route {source} -> {target}"
-    for station in (source, target):
-        if station not in graph.stations:
-            msg = f"{place}: there is no station {station!r}{nearest(station, graph.stations)}"
-            raise GraphError(msg)
-    known: set[tuple[str, str]] = graph.__dict__.get("ends", set())
-    if len(known) != len(graph.routes):
-        known = {(route.source, route.target) for route in graph.routes}
-    if (source, target) in known:
-        msg = f"{place} is given twice; add up the probabilities"
-        raise GraphError(msg)
-    known.add((source, target))
-    return known

@@ -1,6 +1,7 @@
 """Models described: parameters, stations, routes, outputs and closed forms, as tables and text."""
 
 from dataclasses import replace
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from headway.models.components import Component
 from headway.models.graph import CLASS_KEYS, ModelGraph
 from headway.models.model import Model
 from headway.models.parameters import digits
+from headway.models.routes import MOST_SHOWN
 from headway.models.tables import Column, Table
 
 
@@ -97,10 +99,15 @@ def _route_table(model: Model) -> Table:
         next(iter(graph.stations)): "arrival_rate"
     }
     rows = [("(arrivals)", name, text) for name, text in arrivals.items()]
-    rows += [(r.source, r.target, r.probability.text) for r in graph.routes]
+    shown = islice(graph.routes, MOST_SHOWN)
+    rows += [(r.source, r.target, r.probability.text) for r in shown]
     left, right, share = zip(*rows, strict=True)
     columns = (Column("from", left), Column("to", right), Column("rate or probability", share))
-    return Table("", columns, ("What is not routed on leaves the system.",))
+    notes = ["What is not routed on leaves the system."]
+    more = len(graph.routes) - MOST_SHOWN
+    if more > 0:
+        notes.append(f"{more} more routes are not shown; to_toml() writes them all.")
+    return Table("", columns, tuple(notes))
 
 
 def _class_table(model: Model) -> Table:

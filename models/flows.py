@@ -12,10 +12,12 @@ from typing import Any
 import numpy as np
 
 from headway.errors import GraphError
-from headway.kinds import check_not_negative, is_symbolic, plain
+from headway.kinds import FloatArray, check_not_negative, is_symbolic, plain
 from headway.models.graph import ModelGraph
+from headway.models.routes import step_of
+from headway.queueing.chances import ByName, ByNumber, Chances, is_sparse, suits_a_matrix
 from headway.queueing.returning import Returning
-from headway.queueing.traffic import check_routes, solve_traffic
+from headway.queueing.traffic import check_routes
 
 _MOST_ROUNDS = 1000
 _SETTLED = 1e-14  # losses are probabilities: this is their last digit
@@ -53,8 +55,7 @@ def losing(graph: ModelGraph) -> list[str]:
 
 def returning(graph: ModelGraph) -> list[str]:
     """Stations that send jobs straight back to themselves and have a law for it."""
-    loops = [route.source for route in graph.routes if route.source == route.target]
-    return [name for name in loops if graph.stations[name].can.returns]
+    return [n for n in graph.stations if n in graph.routes.loops and graph.stations[n].can.returns]
 
 
 def law(name: str, values: Mapping[str, Any]) -> Any:
@@ -64,15 +65,28 @@ def law(name: str, values: Mapping[str, Any]) -> Any:
     return Returning(station.returning(share), station.service_time, share)
 
 
-def flow(graph: ModelGraph, values: Mapping[str, Any]) -> Flow:
+def numbers_of(graph: ModelGraph) -> FloatArray | None:
+    """Probabilities that are numbers as a matrix, once a graph; None where names are quicker."""
+    names, routes = tuple(graph.stations), graph.routes
+    return routes.fixed(names) if suits_a_matrix(len(names), len(routes)) else None
+
+
+def flow(graph: ModelGraph, numbers: FloatArray | None, values: Mapping[str, Any]) -> Flow:
     """Flow by routes; where stations lose jobs, losses and visits are made to agree.
+
+    Parameters
+    ----------
+    graph, numbers
+        A graph, and its probabilities by `numbers_of`.
+    values
+        Its numbers calculated so far.
 
     Raises
     ------
     GraphError
         For routes that nothing leaves by, or losses that do not settle.
     """
-    network = _Network(graph, values)
+    network = _Network(graph, numbers, values)
     if not losing(graph):
         visits = network.arrivals({})
         returns = {name: network.share(name) for name in returning(graph)}
@@ -110,41 +124,29 @@ def _agree(new: Any, old: Any) -> bool:
 class _Network:
     """Routes between stations, those back to a station that loses jobs taken as its own affair."""
 
-    def __init__(self, graph: ModelGraph, values: Mapping[str, Any]) -> None:
-        self._values = values
-        self.nodes = list(graph.stations)
-        self.entries: dict[str, Any] = {self.nodes[0]: 1.0}
-        if graph.arrivals:
-            rates = {name: values[f"arrivals at {name}"] for name in graph.arrivals}
-            self.entries = _shares(rates)
-        routes = {(r.source, r.target): values[f"{r.source} -> {r.target}"] for r in graph.routes}
-        check_routes(self.nodes, routes)
-        own = set(losing(graph)) & set(returning(graph))
-        self.routes = {
-            (source, target): p / (1 - self.share(source)) if source in own else p
-            for (source, target), p in routes.items()
-            if source != target or source not in own
-        }
-        self.own = own
+    def __init__(
+        self, graph: ModelGraph, numbers: FloatArray | None, values: Mapping[str, Any]
+    ) -> None:
+        first = next(iter(graph.stations))
+        rates = {name: values[f"arrivals at {name}"] for name in graph.arrivals}
+        self.entries: dict[str, Any] = _shares(rates) if rates else {first: 1.0}
+        self.own = set(losing(graph)) & set(returning(graph))
+        self._whole = _chances(graph, numbers, values)
+        self._whole.check()
+        self._chances = self._whole.without_returns(self.own)
 
     def share(self, name: str) -> Any:
         """Chance that a job returns straight to a station."""
-        return self._values[f"{name} -> {name}"]
+        return self._whole.share(name)
 
     def arrivals(self, admitted: Mapping[str, Any]) -> dict[str, Any]:
         """Mean arrivals of a job at each station."""
-        kept = {
-            (s, t): p * admitted[s] if s in admitted else p for (s, t), p in self.routes.items()
-        }
-        return solve_traffic(self.nodes, self.entries, kept)
+        return self._chances.arrivals(self.entries, admitted)
 
     def answered(self, stays: Mapping[str, Any], admitted: Mapping[str, Any]) -> Flow:
         """Who is answered, by the same equations with every route reversed."""
-        leave: dict[str, Any] = dict.fromkeys(self.nodes, 1.0)
-        for (source, _), p in self.routes.items():
-            leave[source] = leave[source] - p
-        back = {(t, s): p * admitted.get(t, 1.0) for (s, t), p in self.routes.items()}
-        after = solve_traffic(self.nodes, leave, back)
+        leave = self._chances.leaving()
+        after = self._chances.after(leave, admitted)
         parts = [share * admitted.get(n, 1.0) * after[n] for n, share in self.entries.items()]
         last = {n: leave[n] * (1 - self.share(n)) if n in self.own else leave[n] for n in leave}
         return Flow(stays, self._visits(stays, admitted), after, sum(parts), last)
@@ -153,6 +155,19 @@ class _Network:
         """All arrivals: what finds a place comes back a geometric number of times."""
         again = {n: admitted[n] * self.share(n) / (1 - self.share(n)) for n in self.own}
         return {n: stay * (1 + again[n]) if n in again else stay for n, stay in stays.items()}
+
+
+def _chances(graph: ModelGraph, numbers: FloatArray | None, values: Mapping[str, Any]) -> Chances:
+    """Chances of the routes, as a matrix where that is quicker and they are numbers."""
+    names, routes = tuple(graph.stations), graph.routes
+    changing = {(r.source, r.target): values[step_of(r)] for r in routes.changing}
+    rates = [values["throughput"]] if losing(graph) else []
+    many = any(np.ndim(value) for value in (*changing.values(), *rates))
+    by_name = is_symbolic(*changing.values()) or (many and is_sparse(len(names), len(routes)))
+    if numbers is None or by_name:
+        return ByName(names, routes.chances(values))
+    place = {name: k for k, name in enumerate(names)}
+    return ByNumber(names, numbers, {(place[s], place[t]): p for (s, t), p in changing.items()})
 
 
 def _shares(rates: Mapping[str, Any]) -> dict[str, Any]:

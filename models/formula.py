@@ -15,8 +15,9 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from headway import kinds
-from headway.errors import FormulaError, is_hidden, quoted
+from headway.errors import FormulaError, UnitError, is_hidden, quoted
 from headway.kinds import is_symbolic, number_of
+from headway.models.units import quantity
 
 _BLANKS = str.maketrans(dict.fromkeys("\t\r\n", " "))
 MOST_CHARACTERS = 10_000
@@ -108,8 +109,21 @@ class Formula:
 
         Numbers follow IEEE arithmetic: 1/0 is infinite, 0/0 is not a number.
         """
+        if isinstance(self.tree, Constant):
+            return self.tree.value
         with np.errstate(all="ignore"):
             return kinds.plain(_evaluate(self.tree, values))
+
+
+def of_number(value: float) -> Formula:
+    """Make a formula of a number.
+
+    Examples
+    --------
+    >>> of_number(0.1).text
+    '0.1'
+    """
+    return Formula(f"{value:.15g}", Constant(value))
 
 
 def _names(tree: Tree) -> set[str]:
@@ -300,3 +314,25 @@ _PLAIN_WORDS: dict[type, str] = {
     ast.IfExp: "if/else (use where(condition, a, b))",
     ast.BoolOp: "and/or (multiply the conditions)",
 }
+
+
+def formula_at(text: str, place: str) -> Formula:
+    """Read a formula; of a quantity with unit say how to give it.
+
+    Raises
+    ------
+    FormulaError
+        With the place that the text stands at, for a quantity.
+    """
+    try:
+        return formula(text)
+    except FormulaError as error:
+        try:
+            value = quantity(text)
+        except UnitError:
+            raise error from None
+        msg = (
+            f"{place}: {text!r} is a quantity; numbers are SI here: write {value:g}, "
+            "or declare a parameter and give it to at()"
+        )
+        raise FormulaError(msg) from None

@@ -9,16 +9,18 @@ from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from headway.errors import FormulaError, GraphError, UnitError, UnknownParameter
+from numpy.typing import ArrayLike
+
+from headway.errors import GraphError, UnknownParameter
 from headway.kinds import FUNCTIONS, Quantity, is_symbolic
 from headway.loggp.conventions import in_papers
 from headway.loggp.parameters import Convention, LogGP
 from headway.models.algorithms import ALGORITHMS
-from headway.models.components import Component, Route, ends_with
-from headway.models.formula import Constant, Formula, formula
+from headway.models.components import Component, Route
+from headway.models.formula import Formula, formula_at, of_number
 from headway.models.frozen import Kept
-from headway.models.names import check_shown, nearest
-from headway.models.units import quantity
+from headway.models.names import check_name, check_shown, nearest
+from headway.models.routes import Routes, check_ends, routes_of
 from headway.queueing.classes import Discipline
 from headway.queueing.stations import Station
 
@@ -42,22 +44,6 @@ STATION_PARTS = (
     "residence_time",
     "queue_length",
 )
-
-
-def _formula(text: str, place: str) -> Formula:
-    """Read a formula; of a quantity with unit say how to give it."""
-    try:
-        return formula(text)
-    except FormulaError as error:
-        try:
-            value = quantity(text)
-        except UnitError:
-            raise error from None
-        msg = (
-            f"{place}: {text!r} is a quantity; numbers are SI here: write {value:g}, "
-            "or declare a parameter and give it to at()"
-        )
-        raise FormulaError(msg) from None
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,12 +79,13 @@ class ModelGraph(Kept):
     links: Mapping[str, Component] = field(default_factory=dict)
     algorithms: Mapping[str, Mapping[str, Component]] = field(default_factory=dict)
     stations: Mapping[str, Component] = field(default_factory=dict)
-    routes: tuple[Route, ...] = ()
+    routes: Routes = field(default_factory=Routes)
     arrivals: Mapping[str, Formula] = field(default_factory=dict)
     outputs: Mapping[str, Formula] = field(default_factory=dict)
     classes: Mapping[str, Mapping[str, Formula]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "routes", routes_of(self.routes, tuple(self.stations)))
         super().__post_init__()
         check_shown(self.name, "model")
 
@@ -248,11 +235,34 @@ class ModelGraph(Kept):
         GraphError
             For a station that does not exist, or a route given twice.
         """
-        known, place = ends_with(self, source, target), f"route {source} -> {target}"
-        graph, read = self._read(probability, f"{place}: probability")
-        longer = replace(graph, routes=(*graph.routes, Route(source, target, read)))
-        longer.__dict__["ends"] = known
-        return longer
+        check_ends(self.stations, source, target)
+        graph, read = self._read(probability, f"route {source} -> {target}: probability")
+        return replace(graph, routes=graph.routes.adding(Route(source, target, read)))
+
+    def route_all(self, matrix: ArrayLike) -> "ModelGraph":
+        """Send jobs between all stations by a matrix of probabilities, taken as it is.
+
+        Parameters
+        ----------
+        matrix
+            Probability to go from each station (row) to each (column), in the order in which
+            the stations were added; a row sums to 1 at most, what is left leaves the system.
+            Routes with a formula go by `route`, where the matrix has 0.
+
+        Raises
+        ------
+        GraphError
+            For a matrix of another shape, probabilities outside 0 to 1, a row that sums to
+            more than 1, stations that nothing leaves, or a route given twice.
+
+        Examples
+        --------
+        >>> from headway.queueing import MM1
+        >>> two = ModelGraph("two").station("cpu", MM1(0.1)).station("disk", MM1(0.1))
+        >>> two.route_all([[0.0, 0.5], [1.0, 0.0]]).at().solve(arrival_rate=1.0)["cpu.visits"]
+        2.0
+        """
+        return replace(self, routes=self.routes.with_matrix(tuple(self.stations), matrix))
 
     def arrive(self, station: str, rate: Expression) -> "ModelGraph":
         """Let jobs arrive at a station with a rate [1/s]; may be called for several."""
@@ -328,12 +338,7 @@ class ModelGraph(Kept):
         return frozenset(own)
 
     def _check_new(self, name: str) -> None:
-        if not name.isidentifier() or name.startswith("_"):
-            msg = f"{name!r} is not a name; use letters, digits and _"
-            raise GraphError(msg)
-        if name in RESERVED or name in FUNCTIONS:
-            msg = f"{name} has a meaning of its own; choose another name"
-            raise GraphError(msg)
+        check_name(name, (*RESERVED, *FUNCTIONS))
         if name in {*self.parameters, *self.bindings, *self.outputs}:
             msg = f"{name} is defined twice"
             raise GraphError(msg)
@@ -383,12 +388,11 @@ class ModelGraph(Kept):
     def _read(self, expression: Expression, place: str) -> "tuple[ModelGraph, Formula]":
         """Make a formula of an expression; declare the symbols of a SymPy one."""
         if isinstance(expression, str):
-            read = _formula(expression, place)
+            read = formula_at(expression, place)
             self.check_known(read, place)
             return self, read
         if not is_symbolic(expression):
-            value = float(expression)  # type: ignore[arg-type]
-            return self, Formula(f"{value:.15g}", Constant(value))
+            return self, of_number(float(expression))  # type: ignore[arg-type]
         from headway.models.from_sympy import from_sympy
 
         read = from_sympy(expression)

@@ -49,3 +49,26 @@ def check_shown(name: str, what: str) -> None:
     if len(name) > LONGEST_NAME:
         msg = f"{what} {quoted(name)} has {len(name)} characters; {LONGEST_NAME} are the most"
         raise GraphError(msg)
+
+
+def check_name(name: str, taken: Iterable[str]) -> None:
+    """Refuse what is no name for a number, or has a meaning already.
+
+    Raises
+    ------
+    GraphError
+        With the name.
+
+    Examples
+    --------
+    >>> check_name("a-b", ())
+    Traceback (most recent call last):
+        ...
+    headway.errors.GraphError: 'a-b' is not a name; use letters, digits and _
+    """
+    if not name.isidentifier() or name.startswith("_"):
+        msg = f"{name!r} is not a name; use letters, digits and _"
+        raise GraphError(msg)
+    if name in taken:
+        msg = f"{name} has a meaning of its own; choose another name"
+        raise GraphError(msg)

@@ -146,7 +146,7 @@ def _admitted(point: "Solution", name: str) -> float:
     graph, values = point.model.network.graph, point.values
     if not graph.stations[name].can.loses:
         return 1.0
-    if any(route.source == route.target == name for route in graph.routes):
+    if name in graph.routes.loops:
         msg = f"how long jobs take that keep their place at {name} and come back is not known"
         raise GraphError(msg)
     return 1 - float(values[f"{name}.loss_probability"])

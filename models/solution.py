@@ -378,7 +378,7 @@ def _doubts(model: Model) -> str:
     about = {name: station.kind.approximation for name, station in stations.items()}  # type: ignore[attr-defined]
     notes = [f"{name}: {note}" for name, note in about.items() if note]
     others = [name for name, station in stations.items() if not station.can.product_form]
-    loops = {route.source for route in model.graph.routes} - set(returning(model.graph))
+    loops = model.graph.routes.loops - set(returning(model.graph))
     if others and (len(stations) > 1 or loops):
         notes.append(f"what arrives at and leaves {', '.join(others)} is taken as Poisson")
     lost = losing(model.graph)

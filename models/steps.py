@@ -18,10 +18,11 @@ from headway.errors import GraphError, InvalidParameter
 from headway.kinds import check_not_negative
 from headway.models.algorithms import ALGORITHMS
 from headway.models.components import Component
-from headway.models.flows import flow, given_flow, law, losing, returning
+from headway.models.flows import flow, given_flow, law, losing, numbers_of, returning
 from headway.models.formula import Formula
 from headway.models.graph import ModelGraph
 from headway.models.names import nearest
+from headway.models.routes import step_of
 
 Values = dict[str, Any]
 
@@ -107,11 +108,13 @@ def _traffic_steps(graph: ModelGraph) -> list[Step]:
         needs = {*given.values(), *_laws_that_lose(graph)}
         steps.append(_step("flow", needs, partial(given_flow, graph, given)))
     else:
-        probabilities = {f"{r.source} -> {r.target}": r.probability for r in graph.routes}
+        loops = [r for n in returning(graph) if (r := graph.routes.between(n, n))]
+        probabilities = {step_of(r): r.probability for r in (*graph.routes.single, *loops)}
         steps += _formula_steps(probabilities)
         places = {f"arrivals at {name}" for name in graph.arrivals}
-        needs = {*probabilities, *places, *_laws_that_lose(graph)}
-        steps.append(_step("flow", needs, partial(flow, graph)))
+        changing = map(step_of, graph.routes.changing)
+        needs = {*changing, *places, *_laws_that_lose(graph)}
+        steps.append(_step("flow", needs, partial(flow, graph, numbers_of(graph))))
     return [*steps, _step("visits", {"flow"}, lambda v: v["flow"].visits)]
 
 

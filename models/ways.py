@@ -8,6 +8,7 @@ import numpy as np
 
 from headway.kinds import FloatArray
 from headway.models.graph import ModelGraph
+from headway.models.routes import step_of
 
 _ROUNDING = 1e-12  # of chances that sum to 1
 
@@ -37,10 +38,9 @@ def ways_of(graph: ModelGraph, values: Mapping[str, Any]) -> Ways:
         Its calculated numbers.
     """
     place = {name: k for k, name in enumerate(graph.stations)}
-    onward, entries = np.zeros((len(place), len(place))), np.zeros(len(place))
-    for route in graph.routes:
-        chance = float(values[f"{route.source} -> {route.target}"])
-        onward[place[route.source], place[route.target]] = chance
+    onward, entries = graph.routes.fixed(tuple(place)).copy(), np.zeros(len(place))
+    for route in graph.routes.changing:
+        onward[place[route.source], place[route.target]] = float(values[step_of(route)])
     for name in graph.arrivals or tuple(place)[:1]:
         entries[place[name]] = values.get(f"arrivals at {name}", 1.0)
     if not entries.any():

@@ -103,7 +103,8 @@ class RoutedNetwork:
         if len(members) == 1:
             return [self._single(members[0])]
         queues = [self.stations[k].lanes for k in members]
-        laws = None if None in queues else loop_laws(self._loop(members, queues))
+        few = len(members) <= _MOST_FOLLOWED and None not in queues
+        laws = loop_laws(self._loop(members, queues)) if few else None
         if laws is None:
             notes = (_loose([self.names[k] for k in members]),)
             return [self._visit(k, self._looped(k), notes) for k in members]
@@ -181,6 +182,8 @@ class RoutedNetwork:
         )
 
 
+_MOST_FOLLOWED = 20  # stations of a loop: its laws are as many as the square
+_SHOWN = 12  # stations that a note names
 _HARDLY = 1e-9  # of an arrival while one is served
 _DELAY = ServiceKind.DELAY
 _QUEUES = (ServiceKind.QUEUE, ServiceKind.PARALLEL)
@@ -203,13 +206,18 @@ class _Part:
 
 def _loose(names: list[str]) -> str:
     return (
-        f"{INDEPENDENT}, though they come back to {', '.join(names)}: "
+        f"{INDEPENDENT}, though they come back to {_listed(names)}: "
         "99th percentiles came out up to 40 % too low where measured"
     )
 
 
+def _listed(names: list[str]) -> str:
+    more = len(names) - _SHOWN
+    return ", ".join(names[:_SHOWN]) + (f" and {more} more" if more > 0 else "")
+
+
 def _together(names: list[str]) -> str:
     return (
-        f"in the loop of {', '.join(names)}, percentiles take where the others are as in "
+        f"in the loop of {_listed(names)}, percentiles take where the others are as in "
         "equilibrium given their number: 99th percentiles within 3 % where measured"
     )

@@ -24,6 +24,12 @@ SUM_TOLERANCE = 1e-9
 
 _DENSE_LIMIT = 100
 
+FEW = 20
+"""Stations of which elimination by name is as quick as a matrix."""
+
+SPARSE = 4
+"""Routes a station that elimination by name does not fill up."""
+
 
 def visit_ratios(
     nodes: Sequence[Node], entries: Mapping[Node, Quantity], routes: Routes[Node] | FloatArray
@@ -54,7 +60,10 @@ def visit_ratios(
     {'cpu': 2.0, 'disk': 1.0}
     """
     if isinstance(routes, np.ndarray):
-        return _of_matrix(nodes, entries, routes)
+        return _of_matrix(nodes, entries, np.asarray(routes, float))
+    matrix = _as_matrix(nodes, routes)
+    if matrix is not None:
+        return _of_matrix(nodes, entries, matrix)
     check_routes(nodes, routes)
     return solve_traffic(nodes, entries, routes)
 
@@ -98,32 +107,63 @@ def check_routes(nodes: Sequence[Node], routes: Routes[Node]) -> None:
         _check_exits(nodes, numeric, leaving)
 
 
+def _as_matrix(nodes: Sequence[Node], routes: Routes[Node]) -> FloatArray | None:
+    """Routes as a matrix, where they are numbers and so many that elimination would fill it."""
+    chances = routes.values()
+    if len(routes) <= SPARSE * len(nodes) or any(np.ndim(p) for p in chances):  # type: ignore[arg-type]
+        return None
+    if len(nodes) <= FEW or is_symbolic(*chances):
+        return None
+    place = {node: k for k, node in enumerate(nodes)}
+    matrix = np.zeros((len(nodes), len(nodes)))
+    ends = np.array([(place[source], place[target]) for source, target in routes])
+    matrix[ends[:, 0], ends[:, 1]] = np.array(list(chances), float)
+    return matrix
+
+
 def _of_matrix(
-    nodes: Sequence[Node], entries: Mapping[Node, Any], matrix: FloatArray
+    nodes: Sequence[Node], entries: Mapping[Node, Quantity], matrix: FloatArray
 ) -> dict[Node, Any]:
-    """Solve the traffic equations of a matrix of probabilities, by linear algebra."""
-    matrix = np.asarray(matrix, float)
+    """Visits by linear algebra: those of jobs that enter at each place, by how many do."""
+    check_matrix(nodes, matrix)
+    places = [k for k, node in enumerate(nodes) if node in entries]
+    shares = [entries[nodes[k]] for k in places]
+    each = np.linalg.solve(np.eye(len(nodes)) - matrix.T, np.eye(len(nodes))[:, places])
+    if is_symbolic(*shares) or any(np.ndim(share) for share in shares):  # type: ignore[arg-type]
+        rows = [sum(e * v for e, v in zip(shares, row, strict=True)) for row in each.tolist()]
+        return dict(zip(nodes, rows, strict=True))
+    return dict(zip(nodes, (each @ np.array(shares, float)).tolist(), strict=True))
+
+
+def check_matrix(nodes: Sequence[Node], matrix: FloatArray) -> None:
+    """Refuse a matrix of probabilities that does not make a network that every job leaves.
+
+    Raises
+    ------
+    GraphError
+        As `visit_ratios`, and for a matrix of another shape.
+    """
     if matrix.shape != (len(nodes), len(nodes)):
         msg = f"routes has shape {matrix.shape} for {len(nodes)} stations; give a row for each"
         raise GraphError(msg)
     rest = 1 - matrix.sum(axis=1)
     good = (matrix >= 0) & (matrix <= 1 + SUM_TOLERANCE)
-    if not good.all() or rest.min(initial=1.0) < -SUM_TOLERANCE:
-        check_routes(nodes, _as_routes(nodes, matrix))
+    if not good.all() or rest.min(initial=1.0) < -SUM_TOLERANCE or not _all_leave(matrix, rest):
+        check_routes(nodes, as_routes(nodes, matrix))
+
+
+def _all_leave(matrix: FloatArray, rest: FloatArray) -> bool:
+    """Whether from every station some path leads out."""
     out = rest > SUM_TOLERANCE
     new = out
     while new.any() and not out.all():
         new = (matrix[:, new] > 0).any(axis=1) & ~out
         out = out | new
-    if not out.all():
-        check_routes(nodes, _as_routes(nodes, matrix))
-    come = np.array([entries.get(node, 0.0) for node in nodes], float)
-    visits = np.linalg.solve(np.eye(len(nodes)) - matrix.T, come)
-    return dict(zip(nodes, visits.tolist(), strict=True))
+    return bool(out.all())
 
 
-def _as_routes(nodes: Sequence[Node], matrix: FloatArray) -> dict[tuple[Node, Node], float]:
-    """Routes of a matrix one by one, for what is refused by name."""
+def as_routes(nodes: Sequence[Node], matrix: FloatArray) -> dict[tuple[Node, Node], float]:
+    """Routes of a matrix one by one."""
     used = zip(*np.nonzero(matrix), strict=True)
     return {(nodes[i], nodes[j]): float(matrix[i, j]) for i, j in used}
 

@@ -117,3 +117,34 @@ def test_a_matrix_gives_what_its_routes_do(matrix):
 def test_refused_matrices(matrix, why):
     with pytest.raises(GraphError, match=why):
         visit_ratios(["a", "b"], {"a": 1.0}, np.array(matrix))
+
+
+def test_many_routes_by_name_give_what_their_matrix_does():
+    matrix = np.random.default_rng(3).dirichlet(np.ones(40), 40) * 0.9
+    nodes, entries = list(range(40)), {3: 0.25, 5: 0.75}
+    routes = {ends: float(p) for ends, p in np.ndenumerate(matrix)}
+
+    found = visit_ratios(nodes, entries, routes)
+
+    assert found == visit_ratios(nodes, entries, matrix)
+    come = np.array([entries.get(node, 0.0) for node in nodes])
+    # Tolerance: a tenth of the jobs leaves after each visit, so the condition is below 100.
+    expected = np.linalg.solve(np.eye(40) - matrix.T, come)
+    assert list(found.values()) == pytest.approx(expected, rel=1e-12)
+    with pytest.raises(GraphError, match="route 0 -> 1: probability 1.5 is not between"):
+        visit_ratios(nodes, entries, routes | {(0, 1): 1.5})
+
+
+def test_entries_of_a_matrix_may_be_arrays_or_symbols():
+    matrix = np.array([[0.0, 0.5], [0.4, 0.0]])
+    share = np.array([0.0, 0.25, 1.0])
+    e = sympy.Symbol("e")
+
+    points = visit_ratios(["a", "b"], {"a": share, "b": 1 - share}, matrix)
+    form = visit_ratios(["a", "b"], {"a": e, "b": 1 - e}, matrix)
+
+    for k, x in enumerate(share):
+        alone = visit_ratios(["a", "b"], {"a": x, "b": 1 - x}, matrix)
+        for node, visits in alone.items():
+            assert points[node][k] == pytest.approx(visits, rel=1e-14)
+            assert float(form[node].subs(e, x)) == pytest.approx(visits, rel=1e-14)

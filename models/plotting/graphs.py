@@ -18,6 +18,7 @@ from headway.models.graph import ModelGraph
 from headway.models.model import Model
 from headway.models.networks import to_networkx
 from headway.models.plotting.pieces import MEASURED, MODELLED, QUIET, SECOND, literal
+from headway.models.routes import MOST_SHOWN
 
 Places = dict[str, tuple[float, float]]
 
@@ -55,7 +56,18 @@ def graph_figure(
         Share of each station that is busy, to write beside it; a saturated one is marked.
     title
         Title of the picture; the graph's name if empty.
+
+    Raises
+    ------
+    GraphError
+        For more routes than can be told apart.
     """
+    if len(graph.routes) > MOST_SHOWN:
+        msg = (
+            f"{graph.name} has {len(graph.routes)} routes; a drawing shows {MOST_SHOWN} at most, "
+            "more cannot be told apart: draw a graph of some of the stations"
+        )
+        raise GraphError(msg)
     drawn = to_networkx(graph)
     places = _places(graph, drawn)
     low, high = _ends(graph, drawn, places)

@@ -11,6 +11,7 @@ import numpy as np
 from headway.errors import InvalidParameter
 from headway.models.plotting.figures import picture
 from headway.models.reports.report import Report
+from headway.models.routes import MOST_SHOWN
 
 _SVG = "{http://www.w3.org/2000/svg}"
 _LINK = "{http://www.w3.org/1999/xlink}href"
@@ -102,9 +103,9 @@ def drawings(report: Report) -> Drawings:
 
 
 def graph_drawing(report: Report) -> PageFigure | None:
-    """The model's graph at the operating point; None for a program, which has no stations."""
+    """The model's graph at the operating point; None where there is nothing to tell apart."""
     graph = report.model.graph
-    if not graph.stations:
+    if not graph.stations or len(graph.routes) > MOST_SHOWN:
         return None
     model = report.sensitivity.model if report.sensitivity else report.model
     routes = [

@@ -1,0 +1,221 @@
+"""Chances of jobs to go from station to station, by name or as matrices.
+
+By name they may be symbols, and few of many are quick; as matrices they are one array
+computation, over blocks of operating points where they differ.
+"""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from headway.kinds import FloatArray, is_symbolic
+from headway.queueing.traffic import (
+    FEW,
+    SPARSE,
+    as_routes,
+    check_matrix,
+    check_routes,
+    solve_traffic,
+)
+
+_MANY = 500  # stations: solvers of sparse matrices are quicker where routes are few
+_BLOCK = 2**21  # numbers in the matrices of a block of points
+
+Numbers: TypeAlias = Mapping[str, Any]
+"""A number, array or symbol by station."""
+
+
+@dataclass(frozen=True)
+class ByName:
+    """Chances by route.
+
+    Parameters
+    ----------
+    nodes
+        Names of all stations.
+    routes
+        Chance of each route (from, to).
+    """
+
+    nodes: Sequence[str]
+    routes: Mapping[tuple[str, str], Any]
+
+    def check(self) -> None:
+        """Refuse chances that do not make a network that every job leaves."""
+        check_routes(self.nodes, self.routes)
+
+    def share(self, node: str) -> Any:
+        """Chance that a job returns straight to a station."""
+        return self.routes.get((node, node), 0.0)
+
+    def without_returns(self, own: Collection[str]) -> "ByName":
+        """Chances of those who do not return straight to some stations."""
+        routes = {
+            (source, target): p / (1 - self.share(source)) if source in own else p
+            for (source, target), p in self.routes.items()
+            if source != target or source not in own
+        }
+        return replace(self, routes=routes)
+
+    def leaving(self) -> dict[str, Any]:
+        """Chance to leave the network from each station."""
+        leave: dict[str, Any] = dict.fromkeys(self.nodes, 1.0)
+        for (source, _), p in self.routes.items():
+            leave[source] = leave[source] - p
+        return leave
+
+    def arrivals(self, entries: Numbers, admitted: Numbers) -> dict[str, Any]:
+        """Mean arrivals of a job at each station, of which some admit a share only."""
+        kept = {
+            (s, t): p * admitted[s] if s in admitted else p for (s, t), p in self.routes.items()
+        }
+        return solve_traffic(self.nodes, entries, kept)
+
+    def after(self, leave: Numbers, admitted: Numbers) -> dict[str, Any]:
+        """Chance to be answered after each station, by the same equations reversed."""
+        back = {(t, s): p * admitted.get(t, 1.0) for (s, t), p in self.routes.items()}
+        return solve_traffic(self.nodes, leave, back)
+
+
+@dataclass(frozen=True)
+class ByNumber:
+    """Chances as a matrix of those that are the same everywhere, and others by place.
+
+    Parameters
+    ----------
+    nodes
+        Names of all stations.
+    fixed
+        Chances of the routes, rows from; 0 for those in `changing`.
+    changing
+        Number or array over operating points by (row, column).
+    scale
+        What multiplies the chances of a row.
+    """
+
+    nodes: Sequence[str]
+    fixed: FloatArray
+    changing: Mapping[tuple[int, int], Any]
+    scale: Mapping[int, Any] = field(default_factory=dict)
+
+    @cached_property
+    def place(self) -> dict[str, int]:
+        """Row of each station."""
+        return {name: k for k, name in enumerate(self.nodes)}
+
+    def check(self) -> None:
+        """Refuse chances that do not make a network that every job leaves."""
+        shape = np.broadcast_shapes(*map(np.shape, self.changing.values()))
+        for _, matrices in self._blocks(shape, {}):
+            for matrix in matrices:
+                check_matrix(self.nodes, matrix)
+
+    def share(self, node: str) -> Any:
+        """Chance that a job returns straight to a station."""
+        k = self.place[node]
+        return self.changing.get((k, k), float(self.fixed[k, k]))
+
+    def without_returns(self, own: Collection[str]) -> "ByNumber":
+        """Chances of those who do not return straight to some stations."""
+        if not own:
+            return self
+        rows = [self.place[name] for name in own]
+        fixed = self.fixed.copy()
+        fixed[rows, rows] = 0.0
+        scale = {self.place[name]: 1 / (1 - self.share(name)) for name in own}
+        kept = {(i, j): p for (i, j), p in self.changing.items() if i != j or i not in rows}
+        return replace(self, fixed=fixed, changing=kept, scale=scale)
+
+    def leaving(self) -> dict[str, Any]:
+        """Chance to leave the network from each station."""
+        sums: list[Any] = self.fixed.sum(axis=1).tolist()
+        for (i, _), p in self.changing.items():
+            sums[i] = sums[i] + p
+        return {name: 1 - sums[k] * self.scale.get(k, 1.0) for k, name in enumerate(self.nodes)}
+
+    def arrivals(self, entries: Numbers, admitted: Numbers) -> dict[str, Any]:
+        """Mean arrivals of a job at each station, of which some admit a share only."""
+        if is_symbolic(*admitted.values()):
+            return self._named().arrivals(entries, admitted)
+        if is_symbolic(*entries.values()):
+            alone = {name: self.arrivals({name: 1.0}, admitted) for name in entries}
+            return {n: sum(e * alone[k][n] for k, e in entries.items()) for n in self.nodes}
+        return self._solved(entries, admitted, forward=True)
+
+    def after(self, leave: Numbers, admitted: Numbers) -> dict[str, Any]:
+        """Chance to be answered after each station, by the same equations reversed."""
+        if is_symbolic(*admitted.values()):
+            return self._named().after(leave, admitted)
+        return self._solved(leave, admitted, forward=False)
+
+    def _named(self) -> ByName:
+        matrix = self.fixed.copy()
+        for k, factor in self.scale.items():
+            matrix[k] *= factor
+        routes: dict[tuple[str, str], Any] = dict(as_routes(self.nodes, matrix))
+        for (i, j), p in self.changing.items():
+            routes[self.nodes[i], self.nodes[j]] = p * self.scale.get(i, 1.0)
+        return ByName(self.nodes, routes)
+
+    def _solved(self, right: Numbers, admitted: Numbers, *, forward: bool) -> dict[str, Any]:
+        """Solve x = right + A x, A the chances transposed (forward) or as they are."""
+        let_in = {self.place[name]: share for name, share in admitted.items()}
+        spread = (right, let_in, self.changing, self.scale)
+        shape = np.broadcast_shapes(*(np.shape(v) for part in spread for v in part.values()))
+        known = np.zeros((len(self.nodes), int(np.prod(shape))))
+        for name, value in right.items():
+            known[self.place[name]] = _at(value, shape)
+        found = np.empty_like(known)
+        for points, matrices in self._blocks(shape, let_in, rows=forward):
+            system = np.eye(len(self.nodes)) - (matrices.swapaxes(1, 2) if forward else matrices)
+            found[:, points] = _columns(system, known[:, points])
+        each = found.reshape(-1, *shape) if shape else found[:, 0].tolist()
+        return dict(zip(self.nodes, each, strict=True))
+
+    def _blocks(
+        self, shape: tuple[int, ...], let_in: Mapping[int, Any], *, rows: bool = True
+    ) -> Iterator[tuple[slice, FloatArray]]:
+        """Matrices of blocks of operating points; a single one where all points have the same."""
+        size = int(np.prod(shape))
+        spread = (let_in, self.changing, self.scale)
+        same = not any(np.ndim(v) for part in spread for v in part.values())
+        step = size if same else max(1, _BLOCK // len(self.nodes) ** 2)
+        for start in range(0, size, step):
+            points = slice(start, min(start + step, size))
+            matrices = np.repeat(self.fixed[None], 1 if same else points.stop - start, axis=0)
+            for (i, j), p in self.changing.items():
+                matrices[:, i, j] = _at(p, shape, points)
+            for i, factor in self.scale.items():
+                matrices[:, i] *= np.reshape(_at(factor, shape, points), (-1, 1))
+            for k, share in let_in.items():
+                scaled = matrices[:, k] if rows else matrices[:, :, k]
+                scaled *= np.reshape(_at(share, shape, points), (-1, 1))
+            yield points, matrices
+
+
+Chances: TypeAlias = ByName | ByNumber
+
+
+def suits_a_matrix(stations: int, routes: int) -> bool:
+    """Whether the chances of a network are better kept as a matrix."""
+    return FEW < stations <= _MANY or (stations > _MANY and routes > stations**2 / 10)
+
+
+def is_sparse(stations: int, routes: int) -> bool:
+    """Whether elimination by name is quicker for many points than a matrix for each."""
+    return routes <= SPARSE * stations
+
+
+def _at(value: Any, shape: tuple[int, ...], points: slice = slice(None)) -> Any:
+    """Values at some of the operating points, in flat order; a number is the same at all."""
+    return np.broadcast_to(value, shape).ravel()[points] if np.ndim(value) else value
+
+
+def _columns(systems: FloatArray, known: FloatArray) -> FloatArray:
+    """Solve for each point, a column of what is known, by its system or by the only one."""
+    if len(systems) == 1:
+        return np.asarray(np.linalg.solve(systems[0], known), float)
+    return np.asarray(np.linalg.solve(systems, known.T[..., None])[..., 0].T, float)
