@@ -8,6 +8,18 @@ from headway.models.frozen import Kept
 from headway.queueing.abilities import Abilities
 from headway.queueing.classes import Discipline
 
+STATION_PARTS = (
+    "visits",
+    "arrival_rate",
+    "throughput",
+    "utilisation",
+    "waiting_time",
+    "response_time",
+    "residence_time",
+    "queue_length",
+)
+"""What formulas may ask of a station beside its own numbers."""
+
 
 @dataclass(frozen=True, eq=False)
 class Component(Kept):

@@ -16,7 +16,7 @@ from headway.kinds import FUNCTIONS, Quantity, is_symbolic
 from headway.loggp.conventions import in_papers
 from headway.loggp.parameters import Convention, LogGP
 from headway.models.algorithms import ALGORITHMS
-from headway.models.components import Component, Route
+from headway.models.components import STATION_PARTS, Component, Route
 from headway.models.formula import Formula, formula_at, of_number
 from headway.models.frozen import Kept
 from headway.models.names import check_name, check_shown, nearest
@@ -34,16 +34,6 @@ Expression: TypeAlias = Quantity | str
 RESERVED = frozenset({"arrival_rate", "throughput", "response_time", "saturation_throughput"})
 CLASS_KEYS = ("arrival_rate", "population", "think_time")
 LINK_PARTS = ("latency", "send_overhead", "receive_overhead", "gap", "gap_per_byte", "processors")
-STATION_PARTS = (
-    "visits",
-    "arrival_rate",
-    "throughput",
-    "utilisation",
-    "waiting_time",
-    "response_time",
-    "residence_time",
-    "queue_length",
-)
 
 
 @dataclass(frozen=True, eq=False)
