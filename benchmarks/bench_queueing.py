@@ -217,7 +217,7 @@ def test_a_model_of_a_matrix_of_routes(capsys):
     whole = median(lambda: model.solve(arrival_rate=10.0))
 
     report(capsys, "visits of a model, 200 stations", visits, solver, "numpy.linalg.solve", "4")
-    report(capsys, "its whole solution", whole, solver, "numpy.linalg.solve", "20")
+    report(capsys, "its whole solution", whole, solver, "numpy.linalg.solve", "40")
 
 
 def test_adding_routes_looks_at_no_others(capsys):
@@ -237,5 +237,5 @@ def test_adding_routes_looks_at_no_others(capsys):
         median(lambda: grown(100), 3),
         median(lambda: grown(10), 3),
         "1,000 routes",
-        "12",
+        "20",
     )

@@ -106,7 +106,7 @@ def _route_table(model: Model) -> Table:
     notes = ["What is not routed on leaves the system."]
     more = len(graph.routes) - MOST_SHOWN
     if more > 0:
-        notes.append(f"{more} more routes are not shown; to_toml() writes them all.")
+        notes.append(f"{more} more routes are not shown; `graph.routes` has them all.")
     return Table("", columns, tuple(notes))
 
 

@@ -9,7 +9,7 @@ import sympy
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headway.errors import GraphError
+from headway.errors import GraphError, ModelFileError
 from headway.models import ModelGraph, flows, parse_model
 from headway.models.components import Route
 from headway.models.formula import formula
@@ -245,6 +245,13 @@ def test_a_matrix_written_and_read_gives_the_same_graph():
 
     assert again.graph.routes == model.graph.routes
     assert again.solve().values == model.solve().values
+
+
+def test_more_routes_than_a_file_may_have_are_not_written():
+    model = stations([MM1(0.001)] * 101).route_all(np.full((101, 101), 0.009)).at(arrival_rate=1.0)
+
+    with pytest.raises(ModelFileError, match="net: 10303 entries are more than the 10000 a model"):
+        model.to_toml()
 
 
 def test_routes_share_what_they_have_and_stay_as_they_are():

@@ -103,7 +103,8 @@ def _entry(text: str, place: "Place") -> schema.ModelEntry:
     except (ValueError, RecursionError) as error:  # ValueError: also whole numbers without end
         msg = f"not TOML: {str(error)[:200]}"
         raise place.error(msg) from None
-    _check_size(document, place)
+    if wrong := too_many(document):
+        raise place.error(wrong)
     try:
         return schema.structure(document)
     except Exception as error:
@@ -111,11 +112,12 @@ def _entry(text: str, place: "Place") -> schema.ModelEntry:
         raise place.error(what, *path) from None
 
 
-def _check_size(document: dict[str, Any], place: Place) -> None:
+def too_many(document: dict[str, Any]) -> str:
+    """Say how many entries a document has beyond what a model file may have; empty if none."""
     count = sum(len(table) for table in document.values() if isinstance(table, dict | list))
-    if count > MOST_ENTRIES:
-        msg = f"{count} entries are more than the {MOST_ENTRIES} a model may have"
-        raise place.error(msg)
+    if count <= MOST_ENTRIES:
+        return ""
+    return f"{count} entries are more than the {MOST_ENTRIES} a model may have"
 
 
 class _Builder:

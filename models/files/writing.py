@@ -4,7 +4,7 @@ from typing import Any
 
 from headway.errors import ModelFileError, is_hidden
 from headway.models.components import Component
-from headway.models.files.reading import FILE_KEYS
+from headway.models.files.reading import FILE_KEYS, too_many
 from headway.models.formula import Formula
 from headway.models.model import Model
 from headway.models.parameters import Parameter
@@ -23,11 +23,16 @@ def to_toml(model: Model) -> str:
     Raises
     ------
     ModelFileError
-        If a parameter holds several operating points.
+        If a parameter holds several operating points, or there are more routes and other
+        entries than a file may have.
     """
     import tomli_w
 
-    text = tomli_w.dumps(document(model))
+    tables = document(model)
+    if wrong := too_many(tables):
+        msg = f"{model.name}: {wrong} file; keep it in Python, pickled for instance"
+        raise ModelFileError(msg)
+    text = tomli_w.dumps(tables)
     return "".join(c if c == "\n" or not is_hidden(c) else f"\\u{ord(c):04x}" for c in text)
 
 
