@@ -30,7 +30,7 @@ def to_toml(model: Model) -> str:
 
     tables = document(model)
     if wrong := too_many(tables):
-        msg = f"{model.name}: {wrong} file; keep it in Python, pickled for instance"
+        msg = f"{model.name}: {wrong} in a file; keep it in Python"
         raise ModelFileError(msg)
     text = tomli_w.dumps(tables)
     return "".join(c if c == "\n" or not is_hidden(c) else f"\\u{ord(c):04x}" for c in text)
