@@ -172,6 +172,8 @@ def _centre(
     population: FloatArray,
 ) -> Centre:
     kind = station.can.product_form
+    if not demand.any():  # nobody spends time there, however many it serves at once
+        return Centre(ServiceKind.QUEUE, demand, np.ones(demand.shape), _STEADY)
     if kind is ServiceKind.VARYING:
         rates = rows(station.rates, shape)  # type: ignore[attr-defined]
         return Centre(kind, demand, count, rates / rates[0])

@@ -153,7 +153,13 @@ def names_of(axes):
 def test_fit_shows_points_curve_band_and_residuals():
     upper, lower = figure("fit").axes
 
-    assert names_of(upper) == ["95 % band", "fit", "model saturates", "measured"]
+    assert names_of(upper) == [
+        "95 % band",
+        "fit",
+        "preset scsi, not fitted",
+        "model saturates",
+        "measured",
+    ]
     (band,) = upper.collections
     low, high = band.get_datalim(upper.transData).intervaly
     assert 0 < low < high < upper.get_ylim()[1] * 1.01

@@ -182,11 +182,11 @@ def test_a_fifo_of_several_classes():
     assert percentile_of(alike, 0.95) == pytest.approx(-5 * np.log(0.05), rel=1e-9)
 
 
-def shared(time="0.1"):
+def shared(time="0.1", discipline="fcfs"):
     return (
         ModelGraph("shared")
         .station("cpu", MM1(0.1), visits={"web": 1, "batch": 1}, service_times={
-            "web": 0.1, "batch": time})
+            "web": 0.1, "batch": time}, discipline=discipline)
         .station("net", Delay(0.5), visits={"web": 1, "batch": 0})
         .customers("web", arrival_rate=4.0)
         .customers("batch", arrival_rate=3.0)
@@ -225,7 +225,7 @@ def test_one_class_alone_has_its_percentile():
 @pytest.mark.parametrize(
     ("graph", "why"),
     [
-        (shared("0.15"), "cpu: how long jobs take that share a server with classes of other"),
+        (shared("0.15", "ps"), "cpu: how long jobs take that share a server with classes of other"),
         (mixed(), "percentiles are known for open networks"),
         (again(MM1K(1.0, 4), 0.3), "keep their place at s"),
     ],
