@@ -41,12 +41,12 @@ def noisy(model, loads, seed=0, noise=0.03):
     )
 
 
-def check_coverage(name, hits):
+def check_coverage(name, hits, curves):
     """Hold the counts against what is promised, and against what the documentation prints."""
     page = (Path(__file__).parent.parent / "docs/explanation/intervals.md").read_text()
     for parameter, count in hits.items():
-        assert 0.92 <= count / 400 <= 0.98, (parameter, count)
-        printed = re.search(rf"\| {name} \| `{parameter}` \| (\d+) \| ([\d.]+) %", page)
+        assert 0.92 <= count / curves <= 0.98, (parameter, count)
+        printed = re.search(rf"\| {name} \| `{parameter}` \| {curves} \| (\d+) \| ([\d.]+) %", page)
         # another machine's rounding may move an end or two across the truth
         assert abs(int(printed[1]) - count) <= 2, (parameter, count)
-        assert float(printed[2]) == pytest.approx(int(printed[1]) / 4, abs=0.051)
+        assert float(printed[2]) == pytest.approx(100 * int(printed[1]) / curves, abs=0.051)

@@ -18,6 +18,8 @@ from headway.queueing.abilities import ServiceKind
 from headway.queueing.kinds_of_station import STATIONS, station_kind
 from tests.fit_data import TWO, check_coverage, table
 
+_CURVES = 200
+
 
 @pytest.mark.slow
 def test_intervals_of_a_closed_model_cover_the_truth():
@@ -28,13 +30,13 @@ def test_intervals_of_a_closed_model_cover_the_truth():
     free = ["delay", "service_time"]
     exact = model.compare(table(loads, np.full(10, 5e-3))).predicted
     hits = dict.fromkeys(free, 0)
-    for seed in range(400):
+    for seed in range(_CURVES):
         times = exact * (1 + 0.03 * np.random.default_rng(seed).standard_normal(10))
         found = fit_model(model, table(loads, times), free, starts=1)
         for parameter, (low, high) in found.ci95.items():
             hits[parameter] += low <= model.parameters[parameter].value <= high
 
-    check_coverage("closed", hits)
+    check_coverage("closed", hits, _CURVES)
 
 
 def test_a_curve_that_bends_back_is_closed():
