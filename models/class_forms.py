@@ -61,11 +61,10 @@ def _answers(graph: ModelGraph, values: Mapping[str, Any]) -> dict[str, Any]:
         demands = {c: v * times[c] for c, v in visits.items()}
         load = sum(rates[c] * demand for c, demand in demands.items())
         through = sum(rates[c] * v for c, v in visits.items())
-        growth = _growth(graph, name, load, values)
-        here = {c: demands[c] * growth for c in rates}
-        if graph.stations[name].discipline == Discipline.FCFS and growth != 1:
-            found_work = sum(rates[c] * demands[c] * times[c] for c in rates)
-            waits = (growth - 1) * found_work / load
+        more = _more(graph, name, load, values)
+        here = {c: demands[c] * (1 + load * more) for c in rates}
+        if graph.stations[name].discipline == Discipline.FCFS and len(set(times.values())) > 1:
+            waits = more * sum(rates[c] * demands[c] * times[c] for c in rates)
             here = {c: demands[c] + (visits[c] * waits if times[c] != 0 else 0) for c in rates}
         stays = {c: stay + here[c] for c, stay in stays.items()}
         queue = sum(rates[c] * here[c] for c in rates)
@@ -89,12 +88,12 @@ def _station(
     }
 
 
-def _growth(graph: ModelGraph, name: str, load: Any, values: Mapping[str, Any]) -> Any:
-    """How much longer a job stays than its service takes."""
+def _more(graph: ModelGraph, name: str, load: Any, values: Mapping[str, Any]) -> Any:
+    """How much longer than its service a job stays there, over the load; finite without load."""
     kind = graph.stations[name].can.product_form
     servers = values.get(f"{name}.servers", 1)
     if kind is ServiceKind.DELAY:
-        return 1
+        return 0
     if kind is ServiceKind.QUEUE and servers != 1:
-        return 1 + erlang_c(servers, load) / (servers - load)
-    return 1 / (1 - load / servers)
+        return erlang_c(servers, load) / (load * (servers - load))
+    return 1 / (servers - load)

@@ -107,8 +107,9 @@ def _settled(
         new = {n: each.admitted(stays[n] * values["throughput"]) for n, each in laws.items()}
         if round_number and all(_agree(new[name], admitted[name]) for name in new):
             return stays, new
-        if is_symbolic(*new.values()) and round_number > len(graph.stations):
-            break
+        if is_symbolic(*new.values()) and round_number >= len(laws):  # no loop takes more
+            msg = f"{graph.name}: losses in the loop through {', '.join(laws)} have no closed form"
+            raise GraphError(msg)
         admitted = new
     names = ", ".join(admitted)
     msg = f"{graph.name}: losses and visits do not settle; loosen the loop through {names}"
