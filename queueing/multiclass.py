@@ -179,7 +179,7 @@ def _solution(
         residence_time=shaped(residence.swapaxes(0, 1)),
         station_response_time=shaped(per_visit.swapaxes(0, 1)),
         station_throughput=shaped(through.swapaxes(0, 1)),
-        saturated=overload.points.reshape(network.shape),
+        saturated=overload.saturated.reshape(network.shape),
         overload=overload.message,
         approximation=result.approximation,
     )

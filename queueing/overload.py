@@ -32,7 +32,7 @@ class Overload:
     message: str
 
     @property
-    def points(self) -> Any:
+    def saturated(self) -> Any:
         """Which points are saturated, shape (points,)."""
         return self.full.any(axis=0)
 
