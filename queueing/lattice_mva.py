@@ -62,6 +62,8 @@ def lattice_mva(
     after = before.copy()
     for total in range(1, planes.last + 1):
         for c, point, cell in planes.ends(total):
+            if not population[c, point]:
+                continue
             found = before[point, planes.margin + cell - planes.steps[c]]
             residence = demand[c, :, point] * found
             rate[c, point] = population[c, point] / (think_time[c, point] + residence.sum())

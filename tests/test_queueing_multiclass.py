@@ -501,3 +501,14 @@ def test_points_in_order_of_arrival_are_solved_as_one_by_one():
         assert bool(one.approximation) == (time != 0.2)
         assert table.throughput[:, i] == pytest.approx(one.throughput, rel=1e-9)
         assert table.queue_length[..., i] == pytest.approx(one.queue_length, rel=1e-8)
+
+
+@pytest.mark.parametrize("method", list(Method))
+def test_a_class_without_jobs_or_visits_has_no_throughput(method):
+    delay = ServiceCentre("net", (0.3, 0.001), (3, 0), ServiceKind.DELAY)
+    classes = [CustomerClass("a", population=2), CustomerClass("b", population=0)]
+
+    found = solve_multiclass([delay], classes, method)
+
+    assert found.throughput.tolist() == pytest.approx([2 / 0.9, 0])
+    assert found.response_time.tolist() == pytest.approx([0.9, 0])
