@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from headway.errors import GraphError, UnknownParameter
+from headway.kinds import apply
 from headway.models.classes import by_class, targets_of
 from headway.models.graph import ModelGraph
 from headway.models.names import nearest
@@ -65,6 +66,8 @@ def _answers(graph: ModelGraph, values: Mapping[str, Any]) -> dict[str, Any]:
         here = {c: demands[c] * (1 + load * more) for c in rates}
         if graph.stations[name].discipline == Discipline.FCFS and len(set(times.values())) > 1:
             waits = more * sum(rates[c] * demands[c] * times[c] for c in rates)
+            if _is_pool(graph, name, values) and load != 0:  # its law divides by the load
+                waits = apply("where", load > 0, waits, 0)
             here = {c: demands[c] + (visits[c] * waits if times[c] != 0 else 0) for c in rates}
         stays = {c: stay + here[c] for c, stay in stays.items()}
         queue = sum(rates[c] * here[c] for c in rates)
@@ -94,6 +97,11 @@ def _more(graph: ModelGraph, name: str, load: Any, values: Mapping[str, Any]) ->
     servers = values.get(f"{name}.servers", 1)
     if kind is ServiceKind.DELAY:
         return 0
-    if kind is ServiceKind.QUEUE and servers != 1:
+    if _is_pool(graph, name, values) and load != 0:
         return erlang_c(servers, load) / (load * (servers - load))
     return 1 / (servers - load)
+
+
+def _is_pool(graph: ModelGraph, name: str, values: Mapping[str, Any]) -> bool:
+    queue = graph.stations[name].can.product_form is ServiceKind.QUEUE
+    return queue and bool(values.get(f"{name}.servers", 1) != 1)

@@ -14,7 +14,7 @@ from headway.models.machine_balance import balance
 from headway.models.sensitivities.differences import Change
 from headway.models.sensitivities.effects import sensitivity
 from headway.models.symbolic import numeric
-from headway.queueing import MD1, MM1, MM1K, MMm
+from headway.queueing import MD1, MM1, MM1K, Delay, MMm
 from tests.command import headway, refusal
 
 OPEN_CLASSES = """
@@ -377,3 +377,18 @@ def test_balance_finds_the_load_that_fills_what_depends_on_the_load():
     disks = next(x.load for x in balance(raid).machines[0].limits if x.resource == "disks")
 
     assert disks == pytest.approx(28 / 0.012 + 512)
+
+
+def test_a_closed_form_holds_at_a_pool_that_nobody_visits():
+    graph = (
+        ModelGraph("g")
+        .declare("v", "r")
+        .station("pool", MMm(0.1, 2), visits="v", service_times={"a": 0.1, "b": 0.2})
+    )
+    graph = graph.station("net", Delay(0.3), visits=1)
+    model = graph.customers("a", arrival_rate="r").customers("b", arrival_rate=1.0).at(v=0, r=2)
+
+    form = model.closed_form("response_time")
+    with np.errstate(invalid="ignore"):
+        value = numeric(form, sorted(form.free_symbols, key=str))(np.array(2.0), np.array(0.0))
+    assert float(value) == pytest.approx(model.solve().response_time, rel=1e-12)
