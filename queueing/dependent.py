@@ -108,8 +108,8 @@ class LoadDependent(Station):
     def response_time(self, arrival_rate: Quantity) -> Any:
         """R = Q / lambda [s]; infinite from saturation on."""
         length = self.queue_length(arrival_rate)
-        if is_symbolic(length):
-            return length / arrival_rate
+        if is_symbolic(length, arrival_rate):
+            return self.service_time if arrival_rate == 0 else length / arrival_rate
         rate = np.asarray(arrival_rate, float)
         busy = rate != 0
         return plain(np.where(busy, length / np.where(busy, rate, 1.0), self.service_time))

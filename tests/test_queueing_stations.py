@@ -221,3 +221,9 @@ def test_one_class_is_mg1():
     (wait,) = PriorityMG1((0.5,), (3.0,)).waiting_times((1.0,))
 
     assert wait == MG1(0.5, 3.0).waiting_time(1.0)
+
+
+def test_a_closed_form_holds_where_nobody_comes():
+    rate = sympy.Symbol("r", positive=True)
+
+    assert LoadDependent((rate, 2 * rate)).response_time(0 * rate) == 1 / rate
