@@ -70,7 +70,7 @@ def command(
 ) -> None:
     """Differentiate a model."""
     from headway.models.sensitivities.effects import sensitivity
-    from headway.models.sensitivities.target import check_output, what_it_takes
+    from headway.models.sensitivities.target import solution_with, what_it_takes
     from headway.models.units import quantity
 
     if (target is None) != (parameter is None):
@@ -92,7 +92,7 @@ def command(
     if not equals:
         msg = f"--target {target}: write OUTPUT=VALUE, such as response_time=10ms"
         raise InvalidParameter(msg)
-    check_output(chosen, output.strip())
+    solution_with(chosen, output.strip())
     wanted = quantity(text, chosen.meaning(output.strip()).unit, output.strip())
     answer = what_it_takes(chosen, output.strip(), wanted, parameter)
     present(replace(answer, axes=axes), output_format, plot)

@@ -10,19 +10,18 @@ import numpy as np
 from headway.models.limits import station_limits
 from headway.models.solution import COMPONENT_PARTS, Solution
 from headway.models.tables import Column, Table
-from headway.models.units import ONE, unit
+from headway.models.units import ONE, Unit, unit
 
 MOST_COLUMNS = 9
 """Outputs that the table of a sweep shows."""
 
 _TIE = 1e-9  # relative difference below which two stations saturate together
-_SECOND = unit("s")
-_PART_UNITS = {
-    "throughput": unit("1/s"),
-    "waiting_time": _SECOND,
-    "response_time": _SECOND,
-    "residence_time": _SECOND,
-}
+_PART_UNITS = {"throughput": unit("1/s"), "utilisation": ONE, "queue_length": ONE}
+
+
+def _unit_of(part: str) -> Unit:
+    """Unit of what is known of a station or a class: a time unless it is a rate or a number."""
+    return _PART_UNITS.get(part, unit("s"))
 
 
 def swept(solution: Solution) -> list[str]:
@@ -45,7 +44,7 @@ def _class_table(solution: Solution) -> Table:
     columns = [Column("class", solution.classes)]
     for part in solution.class_parts:
         values = [float(np.ravel(solution[f"class {name}.{part}"])[0]) for name in solution.classes]
-        columns.append(Column.of(part.replace("_", " "), values, _PART_UNITS.get(part, _SECOND)))
+        columns.append(Column.of(part.replace("_", " "), values, _unit_of(part)))
     return Table("classes", tuple(columns))
 
 
@@ -68,9 +67,11 @@ def _sweep_table(solution: Solution) -> Table:
     names = names[:MOST_COLUMNS]
     columns += [Column.of(name, solution[name], model.meaning(name).unit) for name in names]
     columns += [
-        Column.of(f"{part.replace('_', ' ')} {name}", solution[f"class {name}.{part}"], kind)
+        Column.of(
+            f"{part.replace('_', ' ')} {name}", solution[f"class {name}.{part}"], _unit_of(part)
+        )
         for name in solution.classes
-        for part, kind in ((part, _PART_UNITS.get(part, _SECOND)) for part in solution.class_parts)
+        for part in solution.class_parts
     ]
     if solution.stations:
         busy = [
@@ -152,7 +153,7 @@ def _stations_table(solution: Solution) -> Table:
     columns = [Column("station", solution.stations)]
     for part in COMPONENT_PARTS:
         values = [float(np.ravel(solution[f"{name}.{part}"])[0]) for name in solution.stations]
-        columns.append(Column.of(part.replace("_", " "), values, _PART_UNITS.get(part, ONE)))
+        columns.append(Column.of(part.replace("_", " "), values, _unit_of(part)))
     return Table("stations", tuple(columns))
 
 
@@ -228,11 +229,11 @@ def solution_csv(solution: Solution) -> str:
     for name in solution.classes:
         for part in solution.class_parts:
             cells = _cells(_spread(solution[f"class {name}.{part}"], solution))
-            columns.append(Column(f"{name}_{part}", cells, _PART_UNITS.get(part, _SECOND)))
+            columns.append(Column(f"{name}_{part}", cells, _unit_of(part)))
     for name in solution.stations:
         for part in COMPONENT_PARTS:
             cells = _cells(solution[f"{name}.{part}"])
-            columns.append(Column(f"{name}_{part}", cells, _PART_UNITS.get(part, ONE)))
+            columns.append(Column(f"{name}_{part}", cells, _unit_of(part)))
     if solution.stations:
         columns.append(Column("bottleneck", tuple(solution.bottleneck.ravel().tolist())))
         marks = tuple("yes" if mark else "no" for mark in solution.saturated.ravel())

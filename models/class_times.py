@@ -75,7 +75,7 @@ class _Sharing:
     @property
     def alike(self) -> bool:
         """Whether all classes ask the same of each station."""
-        return all(len(self.asked(k, c)) == 1 for k in range(len(self.centres)) for c in (0,))
+        return all(len(self.asked(k, 0)) == 1 for k in range(len(self.centres)))
 
     def asked(self, k: int, own: int) -> set[float]:
         """Service times that meet at a station, that of a class's own among them."""

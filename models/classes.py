@@ -8,6 +8,7 @@ import numpy as np
 from headway.errors import GraphError
 from headway.kinds import FloatArray
 from headway.models.graph import ModelGraph
+from headway.models.saturation import RATES
 from headway.queueing.abilities import ServiceKind
 from headway.queueing.centres import Method
 from headway.queueing.classes import CustomerClass, Discipline, Saturation, ServiceCentre
@@ -68,7 +69,7 @@ def targets_of(graph: ModelGraph) -> list[str]:
         targets += [f"{name}.service_time[{c}]" for c in station.service_times]
     if not any(station.visits for station in graph.stations.values()):
         targets.append("visits")
-    rates = graph.plan.needed(targets) & {"throughput", "arrival_rate"}
+    rates = graph.plan.needed(targets) & set(RATES)
     if rates:
         msg = f"{graph.name}: with classes there is no single {max(rates)}; formulas cannot use it"
         raise GraphError(msg)

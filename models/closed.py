@@ -9,7 +9,7 @@ import numpy as np
 from headway.errors import GraphError, InvalidParameter
 from headway.kinds import FloatArray
 from headway.models.roots import first_crossing
-from headway.models.saturation import depends_on_load
+from headway.models.saturation import RATES, depends_on_load
 from headway.queueing.bounds import Bounds, network_bounds
 from headway.queueing.centres import Method
 from headway.queueing.closed import ClosedSolution, solve_closed
@@ -19,9 +19,6 @@ if TYPE_CHECKING:
     from headway.models.graph import ModelGraph
     from headway.models.model import Model
     from headway.models.solution import Solution
-
-LOADS = ("throughput", "arrival_rate")
-"""What formulas call the rate at which jobs come and go."""
 
 AGREEMENT = 1e-9
 """How well assumed and resulting throughput have to agree, relative."""
@@ -102,7 +99,7 @@ def _beyond_depends_on_load(graph: "ModelGraph") -> bool:
     if "response_time" not in graph.outputs:
         return False
     known = [f"{name}.{part}" for name in graph.stations for part in _PARTS]
-    return not graph.plan.needed(["response_time"], known).isdisjoint(LOADS)
+    return not graph.plan.needed(["response_time"], known).isdisjoint(RATES)
 
 
 def _circulation(model: "Model", method: Method) -> Circulation:
@@ -111,7 +108,7 @@ def _circulation(model: "Model", method: Method) -> Circulation:
     targets = ["visits", *(f"station {name}" for name in graph.stations)]
 
     def circulate(throughput: Any) -> tuple[ClosedSolution, Any]:
-        given = {**inputs, **dict.fromkeys(LOADS, throughput)}
+        given = {**inputs, **dict.fromkeys(RATES, throughput)}
         values = graph.plan.run(given, targets)
         stations = [values[f"station {name}"] for name in graph.stations]
         visits = [values["visits"][name] for name in graph.stations]
@@ -143,7 +140,7 @@ def _unhindered(graph: "ModelGraph", values: Mapping[str, Any], rate: Any) -> di
 def _beyond(model: "Model", throughput: Any, stations: Mapping[str, Any]) -> Any:
     """What a formula for the response time adds to the time at stations [s]."""
     graph = model.graph
-    given = {**model.inputs, **dict.fromkeys(LOADS, throughput), **stations}
+    given = {**model.inputs, **dict.fromkeys(RATES, throughput), **stations}
     total = graph.plan.run(given, ["response_time"])["response_time"]
     more = np.asarray(total - sum(stations[f"{n}.residence_time"] for n in graph.stations), float)
     return np.where(np.abs(more) <= _ROUNDING * np.abs(total), 0.0, more)

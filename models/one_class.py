@@ -5,13 +5,13 @@ from typing import TYPE_CHECKING
 
 from headway.errors import GraphError
 from headway.models.components import Component
-from headway.models.formula import Constant, Formula, formula
+from headway.models.formula import Formula, formula, of_number
 from headway.models.graph import ModelGraph
 
 if TYPE_CHECKING:
     from headway.models.model import Model
 
-_NEVER = Formula("0", Constant(0.0))
+_NEVER = of_number(0.0)
 
 
 def network_of(model: "Model") -> "Model":

@@ -12,6 +12,9 @@ from headway.models.graph import ModelGraph
 from headway.models.roots import first_crossing
 from headway.queueing.stations import Station
 
+RATES = ("throughput", "arrival_rate")
+"""What formulas call the rate at which jobs come and go."""
+
 _BLOCK = 4096  # operating points taken together, so that a grid of them fits into memory
 
 
@@ -65,7 +68,7 @@ def limit(station: Station, inputs: Mapping[str, Any]) -> Any:
 def depends_on_load(graph: ModelGraph) -> bool:
     """Tell whether visits or a station's own numbers use the throughput."""
     targets = ["visits", *(f"station {name}" for name in graph.stations)]
-    return not graph.plan.needed(targets).isdisjoint({"throughput", "arrival_rate"})
+    return not graph.plan.needed(targets).isdisjoint(RATES)
 
 
 def _shape_of(graph: ModelGraph, inputs: Mapping[str, Any], targets: list[str]) -> tuple[int, ...]:

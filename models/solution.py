@@ -346,11 +346,18 @@ def solve_model(model: Model, method: str = "auto") -> Solution:
 
         return Solution(model, class_values(model, method), shape)
     values = _network_values(network, method, shape)
-    alone = Solution(network, values, shape)
+    if model.graph.classes:
+        values |= _same_for_each(model, Solution(network, values, shape))
+    return Solution(model, values, shape)
+
+
+def _same_for_each(model: Model, alone: Solution) -> Values:
+    """What the one network that all classes are says of each of them."""
+    values: Values = {}
     for name in model.graph.classes:
         values[f"class {name}.throughput"] = alone.throughput
         values[f"class {name}.response_time"] = alone.response_time
-    return Solution(model, values, shape)
+    return values
 
 
 def _network_values(network: Model, method: str, shape: tuple[int, ...]) -> Values:

@@ -11,12 +11,12 @@ from headway.models.graph import ModelGraph
 from headway.models.model import Model
 from headway.models.names import nearest
 from headway.models.parameters import Parameter
+from headway.models.saturation import RATES
 from headway.models.solution import CLASS_PARTS
 from headway.queueing.abilities import ServiceKind
 from headway.queueing.erlang import erlang_b, erlang_c
 from headway.queueing.waiting_room import moment, solve
 
-_RATES = ("throughput", "arrival_rate")
 _WAITS = ("waiting_time", "response_time", "residence_time", "queue_length", "loss_probability")
 
 
@@ -104,7 +104,7 @@ def model_form(model: Model, output: str) -> Any:
         output = output.rpartition(".")[2]
     if network.is_closed:
         _check_circulation(network.graph, output)
-        symbols |= dict.fromkeys(_RATES, symbol("throughput"))
+        symbols |= dict.fromkeys(RATES, symbol("throughput"))
     return closed_form(network.graph, output, symbols)
 
 
@@ -135,7 +135,7 @@ def whole_numbers(expression: Any) -> Any:
     >>> whole_numbers(2.0 * sympy.Symbol("x"))
     2*x
     """
-    form = sympy.sympify(expression)
+    form = sympy.sympify(expression, strict=True)
     whole = {number for number in form.atoms(sympy.Float) if float(number).is_integer()}
     return form.xreplace({number: sympy.Integer(int(number)) for number in whole})
 

@@ -34,8 +34,6 @@ class Abilities:
         Whether it turns away what finds no place.
     returns
         Whether it has a law of its own (`Station.returning`) for jobs that come straight back.
-    closed_form
-        Whether its laws can be written in symbols.
 
     Examples
     --------
@@ -49,7 +47,6 @@ class Abilities:
     counts: frozenset[str] = frozenset()
     loses: bool = False
     returns: bool = False
-    closed_form: bool = True
 
     @property
     def limits(self) -> bool:

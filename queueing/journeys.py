@@ -59,8 +59,7 @@ class Journey:
     @property
     def visits(self) -> FloatArray:
         """Mean visits to each station."""
-        count = len(self.laws)
-        return np.asarray(np.linalg.solve(np.eye(count) - self.onward.T, self.entries))
+        return mean_visits(self.entries, self.onward)
 
     @property
     def mean(self) -> float:
@@ -74,6 +73,11 @@ class Journey:
     def answered(self) -> float:
         """Share of jobs that leave: those that are not lost."""
         return float(self.visits @ self.leaving)
+
+
+def mean_visits(entries: FloatArray, onward: FloatArray) -> FloatArray:
+    """Mean visits of a job to each station, by where jobs enter and where they go from there."""
+    return np.asarray(np.linalg.solve(np.eye(len(entries)) - onward.T, entries))
 
 
 class _Ways:

@@ -156,7 +156,7 @@ def _solution(
     overload: Overload,
 ) -> MulticlassSolution:
     """Everything else from throughputs and queue lengths, by the operational laws."""
-    stuck = overload.full & (network.demand > 0)
+    stuck = overload.stuck
     queue = _with_stuck(network, overload, queue)
     through = network.visits * rate[:, None]
     some = through > 0
@@ -187,7 +187,7 @@ def _solution(
 
 def _with_stuck(network: ClassNetwork, overload: Overload, queue: FloatArray) -> FloatArray:
     """Open queues without end at full stations, and closed jobs that never leave them."""
-    stuck = overload.full & (network.demand > 0)
+    stuck = overload.stuck
     here = np.where(stuck.sum(axis=1, keepdims=True) > 1, np.nan, network.population[:, None])
     open_queue = np.where(network.rates[:, None] > 0, np.inf, 0.0)
     endless = np.where(network.is_open[:, None, None], open_queue, here)

@@ -20,16 +20,21 @@ class Overload:
         Servers that open classes would hold, shape (stations, points).
     full
         Stations that cannot serve their open classes, shape (stations, points).
-    hit
-        Classes that need such a station, shape (classes, points).
+    stuck
+        Classes that need such a station, shape (classes, stations, points).
     message
         What is wrong at the first such point, in one line; empty if there is none.
     """
 
     load: FloatArray
     full: Any
-    hit: Any
+    stuck: Any
     message: str
+
+    @property
+    def hit(self) -> Any:
+        """Classes that need a full station, shape (classes, points)."""
+        return self.stuck.any(axis=1)
 
     @property
     def saturated(self) -> Any:
@@ -55,8 +60,8 @@ def find_overload(network: ClassNetwork) -> Overload:
     held = network.rates[:, None] * network.demand
     load = np.asarray(held.sum(axis=0))
     full = ~network.is_delay[:, None] & (load >= network.servers)
-    hit = ((network.demand > 0) & full).any(axis=1)
-    return Overload(load, full, hit, _message(network, held, load) if full.any() else "")
+    stuck = (network.demand > 0) & full
+    return Overload(load, full, stuck, _message(network, held, load) if full.any() else "")
 
 
 def refuse_overload(overload: Overload) -> None:

@@ -18,7 +18,7 @@ from scipy.sparse.csgraph import connected_components
 
 from headway.kinds import FloatArray
 from headway.queueing.abilities import ServiceKind
-from headway.queueing.journeys import Journey
+from headway.queueing.journeys import Journey, mean_visits
 from headway.queueing.loops import Loop, loop_laws
 from headway.queueing.stations import Station
 from headway.queueing.time_laws import TimeLaw, merged
@@ -72,8 +72,7 @@ class RoutedNetwork:
     @property
     def visits(self) -> FloatArray:
         """Mean visits of a job to each station."""
-        count = len(self.stations)
-        return np.asarray(np.linalg.solve(np.eye(count) - self.onward.T, self.entries))
+        return mean_visits(self.entries, self.onward)
 
     def _visited(self) -> "RoutedNetwork":
         """Without stations that nobody comes to."""

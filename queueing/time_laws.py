@@ -115,7 +115,7 @@ def limited(service_time: float, servers: float, queue: int, ratio: float, wait:
     service_time, servers
         S [s] and m.
     queue
-        Places K - m beyond the servers.
+        Places K - m beyond the servers, at least 1.
     ratio
         Offered load of each server a/m, above 0.
     wait
@@ -128,14 +128,14 @@ def limited(service_time: float, servers: float, queue: int, ratio: float, wait:
     """
     steps = np.arange(queue)
     logs = steps * np.log(ratio)
-    weights = np.exp(logs - logs.max(initial=0.0))
+    weights = np.exp(logs - logs.max())
     total = float((weights * (steps + 1)).sum())
-    weights = weights * (wait * servers / total) if queue else weights
+    weights = weights * (wait * servers / total)
     never = 1 - float(weights.sum())
 
     def law(s: ComplexArray) -> ComplexArray:
         turn = 1 / (1 + s * service_time / servers)
-        behind = np.polyval(np.append(weights[::-1], 0.0), turn) if queue else 0.0
+        behind = np.polyval(np.append(weights[::-1], 0.0), turn)
         return (never + behind) / (1 + s * service_time)
 
     return TimeLaw((Piece(0.0, law),), service_time * (1 + wait))

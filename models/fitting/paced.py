@@ -144,7 +144,8 @@ def _forms(model: Model) -> tuple[Any, list[Any]]:
         _residence(found[f"station {name}"], found["visits"][name], rate, (jobs - 1) / jobs)
         for name in graph.stations
     ]
-    return sympify(sum(time for time, _ in parts)), [sympify(busy) for _, busy in parts]
+    response = sympify(sum(time for time, _ in parts), strict=True)
+    return response, [sympify(busy, strict=True) for _, busy in parts]
 
 
 def paced_solution(model: Model, rate: FloatArray, full: Any) -> Solution:

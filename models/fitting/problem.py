@@ -18,6 +18,7 @@ from headway.models.matching import Match
 from headway.models.measurements import Observed
 from headway.models.model import Model
 from headway.models.names import nearest
+from headway.models.saturation import RATES
 
 RELATIVE_NOISE = 0.02
 """Relative error of a measurement beyond what its printed digits leave open."""
@@ -274,7 +275,7 @@ def _check_points(found: Match, free: int, source: str) -> None:
     if different < 2:
         msg = f"{source}: all points are at one load; a fit needs different ones"
         raise MeasurementError(msg)
-    driven = next(iter(found.inputs)) in ("throughput", "arrival_rate", "population")
+    driven = next(iter(found.inputs)) in (*RATES, "population")
     if driven and not (found.load.values > 0).all():
         msg = f"{source}: {found.load.header} holds a load of 0, at which nothing can be measured"
         raise MeasurementError(msg)

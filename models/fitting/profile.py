@@ -14,7 +14,7 @@ import numpy as np
 from headway.kinds import FloatArray
 from headway.models.fitting.descent import Valley, descend
 from headway.models.fitting.problem import Problem
-from headway.models.fitting.search import bounds_of, natural_scale, polish
+from headway.models.fitting.search import Found, bounds_of, natural_scale, polish
 
 _REACHES = 44  # doublings of a step before a quantity counts as without limit
 _REFINED = 24  # steps between the last value that fits and the first that does not
@@ -207,3 +207,9 @@ def freed(problem: Problem) -> Problem:
         if not problem.relaxed or value <= problem.scales[problem.names.index(name)].low:
             problem = problem.holding(name, value)
     return replace(problem, whole=())
+
+
+def values_of(problem: Problem, whole: Problem, found: Found) -> FloatArray:
+    """Fitted values of those parameters of a problem that another, smaller one has."""
+    values = dict(zip(whole.names, found.free, strict=True))
+    return np.array([values[name] for name in problem.names])

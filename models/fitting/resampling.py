@@ -13,7 +13,7 @@ import numpy as np
 from headway.errors import Saturated
 from headway.kinds import FloatArray
 from headway.models.fitting.problem import Problem
-from headway.models.fitting.profile import freed
+from headway.models.fitting.profile import freed, values_of
 from headway.models.fitting.search import Found, polish
 from headway.models.fitting.uncertainty import Ends, Uncertainty, student, uncertainty
 
@@ -37,7 +37,7 @@ def left_out_errors(problem: Problem, found: Found, groups: list[Any]) -> FloatA
     """
     errors = []
     start = freed(problem.starting(found.free))
-    free = _of(start, problem, found)
+    free = values_of(start, problem, found)
     for group in groups:
         missing = np.asarray(group)
         rest = start.without(missing)
@@ -47,12 +47,6 @@ def left_out_errors(problem: Problem, found: Found, groups: list[Any]) -> FloatA
         predicted = rest.predict(polish(rest, free).free)
         errors.append((predicted / problem.measured - 1)[missing])
     return np.concatenate(errors)
-
-
-def _of(problem: Problem, whole: Problem, found: Found) -> FloatArray:
-    """Values of the parameters that one problem has of another's."""
-    values = dict(zip(whole.names, found.free, strict=True))
-    return np.array([values[name] for name in problem.names])
 
 
 @dataclass(frozen=True)
@@ -85,7 +79,7 @@ def bootstrap(problem: Problem, found: Found, rounds: int, seen: Callable[[], No
     """
     random = np.random.default_rng(20_000)
     best = freed(problem.starting(found.free))
-    start = _of(best, problem, found)
+    start = values_of(best, problem, found)
     predicted = problem.predict(found.free)
     errors = _set_right(problem, found)
     rows = []

@@ -17,7 +17,13 @@ from headway.kinds import FloatArray
 from headway.models.fitting.counts import count_interval
 from headway.models.fitting.loss import loss_derivatives
 from headway.models.fitting.problem import Problem
-from headway.models.fitting.profile import Reached, freed, holding_parameter, profile_ends
+from headway.models.fitting.profile import (
+    Reached,
+    freed,
+    holding_parameter,
+    profile_ends,
+    values_of,
+)
 from headway.models.fitting.search import Found, natural_scale
 
 CONFIDENCE = 0.95
@@ -111,7 +117,7 @@ def uncertainty(problem: Problem, found: Found) -> Uncertainty:
     counted = np.array([name in problem.whole for name in problem.names], bool)
     moving = ~(counted & np.asarray(found.at_bound, bool))  # one server is one, not nearly one
     inverse, silent = _inverse(problem.jacobian(found.free) * np.where(moving, scale, 0.0))
-    inverse, silent = inverse * np.outer(moving, moving), silent[:, :] * moving
+    inverse, silent = inverse * np.outer(moving, moving), silent * moving
     spread = variance / curvature * inverse * np.outer(scale, scale)
     return Uncertainty(variance, spread, silent, scale, degrees)
 
@@ -226,7 +232,7 @@ def profile_interval(
     """
     rest = freed(problem.starting(found.free)) if problem.whole else problem
     place, k = problem.names.index(name), rest.names.index(name)
-    own = np.array([found.free[problem.names.index(other)] for other in rest.names])
+    own = values_of(rest, problem, found)
     half = student(known.degrees) * float(known.standard_errors[place])
     reach = half if np.isfinite(half) and half > 0 else _UNKNOWN * natural_scale(rest, own)[k]
     best = Reached(float(own[k]), found.cost, own)

@@ -124,7 +124,7 @@ def mathml(expression: Any) -> str:
     '<mrow><mi>cpu time</mi><mo>+</mo><mn>1</mn></mrow>'
     """
     printer = _Printer({"mul_symbol": "dot"})
-    element = printer._print(sympy.sympify(expression))
+    element = printer._print(sympy.sympify(expression, strict=True))
     return str(element.toxml()).replace("<mo>-</mo>", "<mo>−</mo>")
 
 
@@ -192,7 +192,7 @@ def _run(model: Model, given: dict[str, Any], target: str) -> Any:
 def _equation(model: Model, name: str, right: Any) -> Equation | None:
     if right is None:
         return None
-    if sympy.sympify(right).count_ops() > MOST_OPERATIONS:
+    if sympy.sympify(right, strict=True).count_ops() > MOST_OPERATIONS:
         return None
     form = whole_numbers(right)
     equals = f"<mrow>{mathml(symbol(name))}<mo>=</mo>{mathml(form)}</mrow>"

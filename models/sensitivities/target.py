@@ -113,8 +113,8 @@ def value_now(model: Model, parameter: str) -> float:
     return float(np.ravel(np.asarray(model.inputs[parameter], float))[0])
 
 
-def check_output(model: Model, output: str) -> None:
-    """Refuse a name that is no output of a model.
+def solution_with(model: Model, output: str) -> Solution:
+    """Solve a model, and refuse a name that is none of its outputs.
 
     Raises
     ------
@@ -126,6 +126,7 @@ def check_output(model: Model, output: str) -> None:
     if output not in outputs:
         msg = f"{model.name} has no output {output!r}{nearest(output, outputs)}"
         raise InvalidParameter(msg)
+    return solution
 
 
 def what_it_takes(model: Model, output: str, wanted: float, parameter: str) -> Target:
@@ -162,8 +163,7 @@ def what_it_takes(model: Model, output: str, wanted: float, parameter: str) -> T
     5.0
     """
     model.at({parameter: model.inputs.get(parameter, 1.0)})
-    check_output(model, output)
-    method = method_of(model.solve())
+    method = method_of(solution_with(model, output))
 
     def misses(values: Sequence[float]) -> FloatArray:
         changes = [{parameter: float(value)} for value in values]
