@@ -107,7 +107,15 @@ def _of(table: str, program: str) -> list[Row]:
     return [row for row in rows(f"{_FOLDER}/{table}") if row["program"] == program]
 
 
-def _overheads(program: str) -> list[Prediction]:
+def overheads(program: str) -> list[Prediction]:
+    """A Split-C program's cells of Table 3.3, the exchanged and the shifted ones put right too.
+
+    Examples
+    --------
+    >>> cell = overheads("Radix")[-1]
+    >>> cell.name, cell.printed, round(cell.added, 1)
+    ('Radix 103 us', '263.6', 255.8)
+    """
     found = []
     table = _of("table_3_3_overhead_predictions", program)
     for level, row in zip(OVERHEADS, table, strict=True):
@@ -144,7 +152,8 @@ def _read(program: str, level: str, row: Row, added: float) -> list[Prediction]:
     ]
 
 
-def _gaps(program: str) -> list[Prediction]:
+def gaps(program: str) -> list[Prediction]:
+    """A Split-C program's cells of Table 3.4, the exchanged ones put right too."""
     found = []
     for level, row in zip(GAPS, _of("table_3_4_gap_predictions", program), strict=True):
         added = float(burst_gap_run_time(0.0, _messages()[program], (level - GAPS[0]) * _US))
@@ -153,30 +162,30 @@ def _gaps(program: str) -> list[Prediction]:
 
 
 @lru_cache(maxsize=1)
-def _run_times() -> dict[str, str]:
+def printed_run_times() -> dict[str, str]:
     """Base run times of the Split-C programs on 32 nodes, as printed [s]."""
     table = rows(f"{_FOLDER}/table_3_1_split_c_applications")
     return {row["program"]: row["run_time_s"] for row in table if row["nodes"] == "32"}
 
 
 def _split_c_base(program: str) -> float:
-    cells = [*_overheads(program), *_gaps(program)]
-    return base_run_time(cells, float(_run_times()[program]))
+    cells = [*overheads(program), *gaps(program)]
+    return base_run_time(cells, float(printed_run_times()[program]))
 
 
 def _table_3_1() -> Iterator[Cell]:
-    for program, printed in _run_times().items():
+    for program, printed in printed_run_times().items():
         yield cell_of_print(program, printed, _split_c_base(program))
 
 
 def _table_3_3() -> Iterator[Cell]:
     for program in _messages():
-        yield from _cells(_overheads(program), _split_c_base(program))
+        yield from _cells(overheads(program), _split_c_base(program))
 
 
 def _table_3_4() -> Iterator[Cell]:
     for program in _messages():
-        yield from _cells(_gaps(program), _split_c_base(program))
+        yield from _cells(gaps(program), _split_c_base(program))
 
 
 @lru_cache(maxsize=1)
@@ -193,7 +202,8 @@ def _mpi_added(program: str, overhead: float, per_fragment: float = 2.0) -> floa
     return float(mpi_overhead_run_time(0.0, messages, fragments, (overhead - 10) * _US))
 
 
-def _npb_overheads(program: str) -> list[Prediction]:
+def npb_overheads(program: str) -> list[Prediction]:
+    """A NAS program's cells of Table 4.2."""
     found = []
     for row in _of("table_4_2_npb_overhead_predictions", program):
         level = row["overhead_us"]
@@ -204,7 +214,8 @@ def _npb_overheads(program: str) -> list[Prediction]:
     return found
 
 
-def _npb_bandwidths(program: str) -> list[Prediction]:
+def npb_bandwidths(program: str) -> list[Prediction]:
+    """A NAS program's cells of Table 4.3."""
     found = []
     sent = float(_npb()[program]["mpi_device_bytes"])
     for row in _of("table_4_3_npb_bulk_gap_predictions", program):
@@ -218,7 +229,7 @@ def _npb_bandwidths(program: str) -> list[Prediction]:
 
 
 def _npb_base(program: str) -> float:
-    cells = [*_npb_overheads(program), *_npb_bandwidths(program)]
+    cells = [*npb_overheads(program), *npb_bandwidths(program)]
     return base_run_time(cells, float(_npb()[program]["run_time_s"]))
 
 
@@ -229,8 +240,8 @@ def _table_4_1() -> Iterator[Cell]:
 
 def _table_4_2() -> Iterator[Cell]:
     for program in _npb():
-        yield from _cells(_npb_overheads(program), _npb_base(program))
-    last = _npb_overheads("FT")[-1]
+        yield from _cells(npb_overheads(program), _npb_base(program))
+    last = npb_overheads("FT")[-1]
     once = _npb_base("FT") + _mpi_added("FT", 110, per_fragment=1)
     known, name = Expectation.ERRATUM, f"{last.name} as the text says"
     yield Cell(name, float(last.printed), once, 0.0, known, _FRAGMENTS)
@@ -238,7 +249,7 @@ def _table_4_2() -> Iterator[Cell]:
 
 def _table_4_3() -> Iterator[Cell]:
     for program in _npb():
-        yield from _cells(_npb_bandwidths(program), _npb_base(program))
+        yield from _cells(npb_bandwidths(program), _npb_base(program))
 
 
 _DIGIT = "half of the last digit, with one unrounded base run time a program"
