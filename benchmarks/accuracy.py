@@ -13,7 +13,7 @@ import numpy as np
 
 from headway.errors import HeadwayError
 from headway.models import Fit, Measurements, ModelGraph, catalogue_model, fit_model
-from headway.models.model import Model
+from headway.models.structure.model import Model
 from headway.queueing import MM1, Delay
 
 CHAIN = (

@@ -9,7 +9,7 @@ import time
 import numpy as np
 
 from headway.models import Measurements, catalogue_model, data_path, fit_model
-from headway.models.fitting.server import fit_server
+from headway.models.inference.server import fit_server
 
 SCSI = data_path("network_sensitivity/table_a_1_scsi_performance.csv")
 FREE = ["delay", "cpu_time", "disk_time", "touched_per_load"]

@@ -40,7 +40,7 @@ def command(
     plot: Path | None,
 ) -> None:
     """Say what saturates first, and set machines side by side."""
-    from headway.models.machine_balance import Balance, balance
+    from headway.models.analysis.balance import Balance, balance
 
     chosen = [chosen_model(model, name, settings) for name in presets or (None,)]
     machines = tuple(balance(one).machines[0] for one in chosen)

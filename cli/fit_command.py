@@ -30,7 +30,7 @@ from headway.cli.output import Answer, present, progress
 from headway.errors import InvalidParameter
 
 if TYPE_CHECKING:
-    from headway.models.model import Model
+    from headway.models.structure.model import Model
 
 FAMILY = "server"
 LOSSES = ("linear", "soft_l1", "huber", "cauchy")
@@ -154,9 +154,9 @@ def _family(
     loss: str,
 ) -> Answer:
     """Fit every form of a server to every curve."""
-    from headway.models.fitting.loss import Loss
-    from headway.models.fitting.server import fit_server
-    from headway.models.fitting.server_tables import SideBySide
+    from headway.models.inference.searching.loss import Loss
+    from headway.models.inference.server import fit_server
+    from headway.models.showing.servers import SideBySide
     from headway.models.signatures.sfs import Range
 
     paths = [path for name in data for path in _expanded(name)]
@@ -187,8 +187,8 @@ def _fitted(
     bootstrap: int,
 ) -> Answer:
     """Fit one model to one file."""
-    from headway.models.fitting.fit import fit_model
-    from headway.models.fitting.loss import Loss
+    from headway.models.inference.fit import fit_model
+    from headway.models.inference.searching.loss import Loss
     from headway.models.signatures.sfs import Range
 
     if len(data) > 1:
@@ -215,7 +215,7 @@ def _fitted(
 def _bound(model: "Model", text: str) -> tuple[str, tuple[float, float]]:
     """Read NAME=LOW:HIGH."""
     from headway.cli.sweeps import named_parameter
-    from headway.models.units import quantity
+    from headway.models.language.units import quantity
 
     name, _, span = text.partition("=")
     low, colon, high = span.partition(":")

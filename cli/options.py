@@ -10,8 +10,8 @@ import click
 from click.shell_completion import CompletionItem
 
 if TYPE_CHECKING:
-    from headway.models.measurements import Measurements
-    from headway.models.model import Model
+    from headway.models.measured.measurements import Measurements
+    from headway.models.structure.model import Model
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -25,7 +25,7 @@ class Format(StrEnum):
 
 
 def _complete_model(_c: click.Context, _p: click.Parameter, text: str) -> list[CompletionItem]:
-    from headway.models.shipped import model_names
+    from headway.models.files.shipped import model_names
 
     names = [CompletionItem(name) for name in model_names() if name.startswith(text)]
     return names or [CompletionItem(text, type="file")]
@@ -34,7 +34,7 @@ def _complete_model(_c: click.Context, _p: click.Parameter, text: str) -> list[C
 def _model_so_far(ctx: click.Context) -> "Model | None":
     """The model already named on an unfinished line; click leaves it among the arguments."""
     from headway.errors import HeadwayError
-    from headway.models.shipped import find_model
+    from headway.models.files.shipped import find_model
 
     name = ctx.params.get("model") or next(iter(ctx.args), None)
     try:
@@ -185,7 +185,7 @@ def load_limits(
     """Read ``--from`` and ``--to``: rates, unless the model has no arrivals to go by."""
     import math
 
-    from headway.models.units import quantity, unit
+    from headway.models.language.units import quantity, unit
 
     is_rate = model is None or "arrival_rate" in model.parameters
     wanted = unit("op/s") if is_rate else None
@@ -223,7 +223,7 @@ def chosen_model(
 ) -> "Model":
     """Find a model and give it its preset and settings."""
     from headway.cli.sweeps import apply_settings
-    from headway.models.shipped import find_model
+    from headway.models.files.shipped import find_model
 
     model = find_model(name)
     if preset is not None:
@@ -240,15 +240,15 @@ def names_of(text: str | None) -> list[str]:
 
 def measured(path: Path) -> "Measurements":
     """Read a file of the user's, or a published table that ships with headway."""
-    from headway.models.measurements import Measurements
+    from headway.models.measured.measurements import Measurements
 
     return Measurements.read(shipped_or_own(path))
 
 
 def shipped_or_own(path: Path) -> Path:
     """The path of a user's file or, where there is none, of a published table."""
-    from headway.models.intake import is_given
-    from headway.models.shipped import data_path
+    from headway.models.files.intake import is_given
+    from headway.models.files.shipped import data_path
 
     shipped = data_path(str(path))
     is_own = is_given(path) or os.path.exists(path)  # noqa: PTH110 - takes any name at all

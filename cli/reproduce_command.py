@@ -14,7 +14,7 @@ DIFFERENT = 1
 
 
 def _complete(_c: click.Context, _p: click.Parameter, text: str) -> list[CompletionItem]:
-    from headway.models.reproductions.reproduction import DOCUMENTS, published
+    from headway.models.published.reproduction import DOCUMENTS, published
 
     names = [document.name for document in DOCUMENTS]
     names += [f"{document.name}/{table.name}" for document, table in published()]
@@ -31,7 +31,7 @@ def command(
     table: str | None, view: str | None, output_format: Format | None, plot: Path | None
 ) -> int:
     """Recompute all tables, those of one document, or one table cell by cell."""
-    from headway.models.reproductions.reproduction import Reproduction, View, published, recompute
+    from headway.models.published.reproduction import Reproduction, View, published, recompute
 
     chosen = published(table)
     with progress("recomputing", len(chosen)) as advance:

@@ -69,9 +69,9 @@ def command(
     plot: Path | None,
 ) -> None:
     """Differentiate a model."""
-    from headway.models.sensitivities.effects import sensitivity
-    from headway.models.sensitivities.target import solution_with, what_it_takes
-    from headway.models.units import quantity
+    from headway.models.analysis.sensitivity import sensitivity
+    from headway.models.analysis.target import solution_with, what_it_takes
+    from headway.models.language.units import quantity
 
     if (target is None) != (parameter is None):
         raise InvalidParameter("--target and --solve-for go together")

@@ -31,9 +31,9 @@ def command(
     plot: Path | None,
 ) -> None:
     """Show parameters, stations, routes, presets and assumptions."""
-    from headway.models.answers import strict_json
-    from headway.models.description import closed_forms, doubts_of
     from headway.models.files.writing import document, to_toml
+    from headway.models.showing.models import closed_forms, doubts_of
+    from headway.models.showing.solutions import strict_json
 
     chosen = chosen_model(model, preset, settings)
     if plot is not None:

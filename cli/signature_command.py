@@ -66,9 +66,9 @@ def logp(
     The cost is the mean time of issuing one of a burst of requests, its delay (computation)
     included. Repeats are further rows, and give intervals.
     """
-    from headway.loggp.signature import WINDOW
+    from headway.loggp.measuring.signature import WINDOW
+    from headway.models.language.units import quantity, unit
     from headway.models.signatures.logp import MeasuredLogp
-    from headway.models.units import quantity, unit
 
     trip = None if rtt is None else quantity(rtt, unit("us"), "--rtt")
     found = MeasuredLogp.of(measured(file), trip, WINDOW if window is None else window)
@@ -84,10 +84,10 @@ def loggp(
     file: Path, pins: tuple[str, ...], output_format: Format | None, plot: Path | None
 ) -> None:
     """Lines and breaks by message size off Netgauge's output or size_bytes,time_us in FILE."""
-    from headway.models.intake import read_text
-    from headway.models.measurements import LARGEST_FILE
+    from headway.models.files.intake import read_text
+    from headway.models.language.units import quantity, unit
+    from headway.models.measured.measurements import LARGEST_FILE
     from headway.models.signatures.loggp import MeasuredSizes, read_sizes, samples
-    from headway.models.units import quantity, unit
 
     pinned = [quantity(pin, unit("B"), "--pin") for pin in pins]
     series = read_sizes(read_text(shipped_or_own(file), LARGEST_FILE), str(file))

@@ -7,10 +7,10 @@ import numpy as np
 
 from headway.errors import InvalidParameter, UnknownParameter
 from headway.kinds import FloatArray
-from headway.models.model import Model
-from headway.models.names import nearest
-from headway.models.parameters import Parameter
-from headway.models.units import LEADING_NUMBER, Unit, quantity
+from headway.models.language.names import nearest
+from headway.models.language.parameters import Parameter
+from headway.models.language.units import LEADING_NUMBER, Unit, quantity
+from headway.models.structure.model import Model
 
 MOST_POINTS = 100_000
 
@@ -66,7 +66,7 @@ def sweep(text: str, unit: Unit, name: str) -> FloatArray:
 
     Examples
     --------
-    >>> from headway.models.units import unit
+    >>> from headway.models.language.units import unit
     >>> sweep("100:300:100us", unit("s"), "delay").round(9).tolist()
     [0.0001, 0.0002, 0.0003]
     """

@@ -5,28 +5,8 @@ from typing import TYPE_CHECKING
 from headway.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from headway.loggp.burstiness import BurstinessFit, GapRuns, fit_burstiness
-    from headway.loggp.collectives import (
-        BroadcastTree,
-        all_to_all_steady_time,
-        all_to_all_time,
-        barrier_time,
-        broadcast_time,
-        broadcast_tree,
-        reduction_time,
-    )
-    from headway.loggp.communication import (
-        byte_imbalance,
-        communication_balance,
-        message_interval,
-        sensitivity,
-        slowdown,
-        small_message_traffic,
-    )
-    from headway.loggp.conventions import convert
-    from headway.loggp.estimates import Estimate, repeats_needed
-    from headway.loggp.extraction import GapLimit, LogPEstimate, read_signature
-    from headway.loggp.messages import (
+    from headway.loggp.machine.conventions import convert
+    from headway.loggp.machine.messages import (
         bulk_bandwidth,
         bulk_transfer_time,
         capacity,
@@ -41,12 +21,50 @@ if TYPE_CHECKING:
         train_time,
         windowed_gap,
     )
-    from headway.loggp.mpi import MessageLine, MpiMessages, full_fragments, small_messages
-    from headway.loggp.parameters import Convention, LogGP
-    from headway.loggp.phases import Event, Parallel, Phase, Series
-    from headway.loggp.pipeline import EqualPackets, Pipeline, Stage, Timeline
-    from headway.loggp.platforms import PLATFORM_SOURCES, PLATFORMS
-    from headway.loggp.programs import (
+    from headway.loggp.machine.parameters import Convention, LogGP
+    from headway.loggp.machine.phases import Event, Parallel, Phase, Series
+    from headway.loggp.machine.pipeline import EqualPackets, Pipeline, Stage, Timeline
+    from headway.loggp.machine.platforms import PLATFORM_SOURCES, PLATFORMS
+    from headway.loggp.machine.routers import forwarding_gap, interface_gap, processor_left
+    from headway.loggp.machine.transfers import PacketTransfer
+    from headway.loggp.measuring.estimates import Estimate, repeats_needed
+    from headway.loggp.measuring.extraction import GapLimit, LogPEstimate, read_signature
+    from headway.loggp.measuring.readers import read_netgauge, read_plain
+    from headway.loggp.measuring.signature import (
+        Regime,
+        issue_cost,
+        issue_times,
+        regime,
+        steady_issue_cost,
+    )
+    from headway.loggp.measuring.sizefit import (
+        Break,
+        Line,
+        LineParameter,
+        SizeFit,
+        fit_sizes,
+        machine_from_sizes,
+    )
+    from headway.loggp.measuring.sizes import SizeSeries, find_breaks, size_series
+    from headway.loggp.programs.burstiness import BurstinessFit, GapRuns, fit_burstiness
+    from headway.loggp.programs.collectives import (
+        BroadcastTree,
+        all_to_all_steady_time,
+        all_to_all_time,
+        barrier_time,
+        broadcast_time,
+        broadcast_tree,
+        reduction_time,
+    )
+    from headway.loggp.programs.communication import (
+        byte_imbalance,
+        communication_balance,
+        message_interval,
+        sensitivity,
+        slowdown,
+        small_message_traffic,
+    )
+    from headway.loggp.programs.laws import (
         bulk_gap_run_time,
         burst_gap_run_time,
         mixed_gap_run_time,
@@ -56,27 +74,15 @@ if TYPE_CHECKING:
         serialization_time,
         uniform_gap_run_time,
     )
-    from headway.loggp.readers import read_netgauge, read_plain
-    from headway.loggp.related import (
+    from headway.loggp.programs.mpi import MessageLine, MpiMessages, full_fragments, small_messages
+    from headway.loggp.programs.related import (
         BlockingRequests,
         bsp_superstep_time,
         lopc_cycle_time,
         lopc_run_time,
         qsm_phase_time,
     )
-    from headway.loggp.routers import forwarding_gap, interface_gap, processor_left
-    from headway.loggp.signature import Regime, issue_cost, issue_times, regime, steady_issue_cost
-    from headway.loggp.sizefit import (
-        Break,
-        Line,
-        LineParameter,
-        SizeFit,
-        fit_sizes,
-        machine_from_sizes,
-    )
-    from headway.loggp.sizes import SizeSeries, find_breaks, size_series
-    from headway.loggp.transfers import PacketTransfer
-    from headway.loggp.validity import Limit, hidden_gap, hidden_latency, limits
+    from headway.loggp.programs.validity import Limit, hidden_gap, hidden_latency, limits
 
 __all__ = [
     "PLATFORMS",
@@ -172,12 +178,12 @@ __all__ = [
 __getattr__ = lazy_names(
     __name__,
     {
-        "burstiness": (
+        "programs.burstiness": (
             "BurstinessFit",
             "GapRuns",
             "fit_burstiness",
         ),
-        "collectives": (
+        "programs.collectives": (
             "BroadcastTree",
             "all_to_all_steady_time",
             "all_to_all_time",
@@ -186,7 +192,7 @@ __getattr__ = lazy_names(
             "broadcast_tree",
             "reduction_time",
         ),
-        "communication": (
+        "programs.communication": (
             "byte_imbalance",
             "communication_balance",
             "message_interval",
@@ -194,17 +200,17 @@ __getattr__ = lazy_names(
             "slowdown",
             "small_message_traffic",
         ),
-        "conventions": ("convert",),
-        "estimates": (
+        "machine.conventions": ("convert",),
+        "measuring.estimates": (
             "Estimate",
             "repeats_needed",
         ),
-        "extraction": (
+        "measuring.extraction": (
             "GapLimit",
             "LogPEstimate",
             "read_signature",
         ),
-        "messages": (
+        "machine.messages": (
             "bulk_bandwidth",
             "bulk_transfer_time",
             "capacity",
@@ -219,33 +225,33 @@ __getattr__ = lazy_names(
             "train_time",
             "windowed_gap",
         ),
-        "mpi": (
+        "programs.mpi": (
             "MessageLine",
             "MpiMessages",
             "full_fragments",
             "small_messages",
         ),
-        "parameters": (
+        "machine.parameters": (
             "Convention",
             "LogGP",
         ),
-        "phases": (
+        "machine.phases": (
             "Event",
             "Parallel",
             "Phase",
             "Series",
         ),
-        "pipeline": (
+        "machine.pipeline": (
             "EqualPackets",
             "Pipeline",
             "Stage",
             "Timeline",
         ),
-        "platforms": (
+        "machine.platforms": (
             "PLATFORM_SOURCES",
             "PLATFORMS",
         ),
-        "programs": (
+        "programs.laws": (
             "bulk_gap_run_time",
             "burst_gap_run_time",
             "mixed_gap_run_time",
@@ -255,30 +261,30 @@ __getattr__ = lazy_names(
             "serialization_time",
             "uniform_gap_run_time",
         ),
-        "readers": (
+        "measuring.readers": (
             "read_netgauge",
             "read_plain",
         ),
-        "related": (
+        "programs.related": (
             "BlockingRequests",
             "bsp_superstep_time",
             "lopc_cycle_time",
             "lopc_run_time",
             "qsm_phase_time",
         ),
-        "routers": (
+        "machine.routers": (
             "forwarding_gap",
             "interface_gap",
             "processor_left",
         ),
-        "signature": (
+        "measuring.signature": (
             "Regime",
             "issue_cost",
             "issue_times",
             "regime",
             "steady_issue_cost",
         ),
-        "sizefit": (
+        "measuring.sizefit": (
             "Break",
             "Line",
             "LineParameter",
@@ -286,17 +292,17 @@ __getattr__ = lazy_names(
             "fit_sizes",
             "machine_from_sizes",
         ),
-        "sizes": (
+        "measuring.sizes": (
             "SizeSeries",
             "find_breaks",
             "size_series",
         ),
-        "validity": (
+        "programs.validity": (
             "Limit",
             "hidden_gap",
             "hidden_latency",
             "limits",
         ),
-        "transfers": ("PacketTransfer",),
+        "machine.transfers": ("PacketTransfer",),
     },
 )

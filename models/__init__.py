@@ -8,31 +8,31 @@ from typing import TYPE_CHECKING
 from headway.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from headway.models.comparison import Comparison, compare
+    from headway.models.analysis.balance import Balance, balance
+    from headway.models.analysis.comparison import Comparison, compare
+    from headway.models.analysis.sensitivity import Sensitivity
+    from headway.models.analysis.target import Target, what_it_takes
     from headway.models.files.reading import parse_model, read_model
-    from headway.models.fitting.fit import Fit, fit_model
-    from headway.models.graph import ModelGraph
-    from headway.models.machine_balance import Balance, balance
-    from headway.models.measurements import Measurements
-    from headway.models.model import Model
-    from headway.models.parameters import Parameter, Preset
-    from headway.models.plotting.communication import (
+    from headway.models.files.shipped import catalogue_model, data_path, find_model, model_names
+    from headway.models.inference.fit import Fit, fit_model
+    from headway.models.language.parameters import Parameter, Preset
+    from headway.models.measured.measurements import Measurements
+    from headway.models.plotting.formulas import formula_figure
+    from headway.models.published.reproduction import Reproduction, reproduce
+    from headway.models.published.studies.communication import (
         Communication,
         communication_figure,
         message_map,
         published_communication,
     )
-    from headway.models.plotting.formulas import formula_figure
-    from headway.models.plotting.slowdowns import SlowdownPanel, slowdown_figure
+    from headway.models.published.studies.slowdown_figures import SlowdownPanel, slowdown_figure
     from headway.models.reports.report import Report, make_report
-    from headway.models.reproductions.reproduction import Reproduction, reproduce
-    from headway.models.sensitivities.effects import Sensitivity
-    from headway.models.sensitivities.target import Target, what_it_takes
-    from headway.models.shipped import catalogue_model, data_path, find_model, model_names
     from headway.models.signatures.loggp import MeasuredSizes, read_sizes
     from headway.models.signatures.logp import MeasuredLogp
     from headway.models.signatures.sfs import Range, SfsSignature, curve, sfs_signature
-    from headway.models.solution import Solution
+    from headway.models.solving.solution import Solution
+    from headway.models.structure.graph import ModelGraph
+    from headway.models.structure.model import Model
 
 __all__ = [
     "Balance",
@@ -79,30 +79,30 @@ __all__ = [
 __getattr__ = lazy_names(
     __name__,
     {
-        "machine_balance": ("Balance", "balance"),
-        "plotting.communication": (
+        "analysis.balance": ("Balance", "balance"),
+        "published.studies.communication": (
             "Communication",
             "communication_figure",
             "message_map",
             "published_communication",
         ),
-        "comparison": ("Comparison", "compare"),
+        "analysis.comparison": ("Comparison", "compare"),
         "files.reading": ("parse_model", "read_model"),
-        "fitting.fit": ("Fit", "fit_model"),
+        "inference.fit": ("Fit", "fit_model"),
         "plotting.formulas": ("formula_figure",),
-        "graph": ("ModelGraph",),
-        "measurements": ("Measurements",),
-        "model": ("Model",),
-        "parameters": ("Parameter", "Preset"),
+        "structure.graph": ("ModelGraph",),
+        "measured.measurements": ("Measurements",),
+        "structure.model": ("Model",),
+        "language.parameters": ("Parameter", "Preset"),
         "reports.report": ("Report", "make_report"),
-        "reproductions.reproduction": ("Reproduction", "reproduce"),
-        "sensitivities.effects": ("Sensitivity",),
-        "sensitivities.target": ("Target", "what_it_takes"),
-        "shipped": ("catalogue_model", "data_path", "find_model", "model_names"),
+        "published.reproduction": ("Reproduction", "reproduce"),
+        "analysis.sensitivity": ("Sensitivity",),
+        "analysis.target": ("Target", "what_it_takes"),
+        "files.shipped": ("catalogue_model", "data_path", "find_model", "model_names"),
         "signatures.sfs": ("Range", "SfsSignature", "curve", "sfs_signature"),
         "signatures.loggp": ("MeasuredSizes", "read_sizes"),
         "signatures.logp": ("MeasuredLogp",),
-        "plotting.slowdowns": ("SlowdownPanel", "slowdown_figure"),
-        "solution": ("Solution",),
+        "published.studies.slowdown_figures": ("SlowdownPanel", "slowdown_figure"),
+        "solving.solution": ("Solution",),
     },
 )

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING
 from headway.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from headway.queueing.abilities import Abilities, ServiceKind
     from headway.queueing.bounds import (
         Bottleneck,
         Bounds,
@@ -15,19 +14,16 @@ if TYPE_CHECKING:
         geometric_bounds,
         network_bounds,
     )
-    from headway.queueing.centres import Method
-    from headway.queueing.classes import (
+    from headway.queueing.classes.network import (
         CustomerClass,
         Discipline,
         Saturation,
         ServiceCentre,
     )
-    from headway.queueing.closed import ClosedSolution, solve_closed
-    from headway.queueing.dependent import LoadDependent, Parallel
-    from headway.queueing.erlang import empty_probability, erlang_b, erlang_c
-    from headway.queueing.finite import MM1K, MMmK
-    from headway.queueing.general import MD1, MG1, GGm
-    from headway.queueing.kinds_of_station import STATIONS, station_kind
+    from headway.queueing.classes.solve import MulticlassSolution, solve_multiclass
+    from headway.queueing.closed.demands import Method
+    from headway.queueing.closed.solve import ClosedSolution, solve_closed
+    from headway.queueing.erlang.formulas import empty_probability, erlang_b, erlang_c
     from headway.queueing.laws import (
         forced_flow_law,
         interactive_response_time,
@@ -37,16 +33,20 @@ if TYPE_CHECKING:
         service_demand,
         utilisation_law,
     )
-    from headway.queueing.multiclass import MulticlassSolution, solve_multiclass
     from headway.queueing.percentiles import (
         Phase,
         path_exceedance,
         path_percentile,
         response_time_percentile,
     )
-    from headway.queueing.priority import PriorityMG1
-    from headway.queueing.sources import FiniteSource
-    from headway.queueing.stations import MM1, Delay, MMm, Station
+    from headway.queueing.stations.abilities import Abilities, ServiceKind
+    from headway.queueing.stations.base import MM1, Delay, MMm, Station
+    from headway.queueing.stations.dependent import LoadDependent, Parallel
+    from headway.queueing.stations.finite import MM1K, MMmK
+    from headway.queueing.stations.general import MD1, MG1, GGm
+    from headway.queueing.stations.kinds import STATIONS, station_kind
+    from headway.queueing.stations.priority import PriorityMG1
+    from headway.queueing.stations.sources import FiniteSource
 
 __all__ = [
     "MD1",
@@ -102,7 +102,7 @@ __all__ = [
 __getattr__ = lazy_names(
     __name__,
     {
-        "abilities": (
+        "stations.abilities": (
             "Abilities",
             "ServiceKind",
         ),
@@ -115,36 +115,36 @@ __getattr__ = lazy_names(
             "geometric_bounds",
             "network_bounds",
         ),
-        "centres": ("Method",),
-        "classes": (
+        "closed.demands": ("Method",),
+        "classes.network": (
             "CustomerClass",
             "Discipline",
             "Saturation",
             "ServiceCentre",
         ),
-        "closed": (
+        "closed.solve": (
             "ClosedSolution",
             "solve_closed",
         ),
-        "dependent": (
+        "stations.dependent": (
             "LoadDependent",
             "Parallel",
         ),
-        "erlang": (
+        "erlang.formulas": (
             "empty_probability",
             "erlang_b",
             "erlang_c",
         ),
-        "finite": (
+        "stations.finite": (
             "MM1K",
             "MMmK",
         ),
-        "general": (
+        "stations.general": (
             "MD1",
             "MG1",
             "GGm",
         ),
-        "kinds_of_station": (
+        "stations.kinds": (
             "STATIONS",
             "station_kind",
         ),
@@ -157,7 +157,7 @@ __getattr__ = lazy_names(
             "service_demand",
             "utilisation_law",
         ),
-        "multiclass": (
+        "classes.solve": (
             "MulticlassSolution",
             "solve_multiclass",
         ),
@@ -167,9 +167,9 @@ __getattr__ = lazy_names(
             "path_percentile",
             "response_time_percentile",
         ),
-        "priority": ("PriorityMG1",),
-        "sources": ("FiniteSource",),
-        "stations": (
+        "stations.priority": ("PriorityMG1",),
+        "stations.sources": ("FiniteSource",),
+        "stations.base": (
             "MM1",
             "Delay",
             "MMm",

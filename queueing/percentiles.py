@@ -1,7 +1,7 @@
 """How response times are distributed: what share of requests is answered within a time.
 
 Visits of a request are taken as independent, which is exact for one station and for M/M/1 and
-M/M/m stations in series. Where routes lead back, see `headway.queueing.journeys`.
+M/M/m stations in series. Where routes lead back, see `headway.queueing.times.journeys`.
 
 Source: Kleinrock, *Queueing Systems* I, 1975, sections 3.2, 3.5 and 5.7.
 """
@@ -16,9 +16,9 @@ from scipy.optimize import brentq
 
 from headway.errors import GraphError
 from headway.kinds import check_domain, check_not_negative, plain
-from headway.queueing.inversion import exceedance
-from headway.queueing.stations import Station
-from headway.queueing.time_laws import TimeLaw, by_chance, in_series, repeated
+from headway.queueing.stations.base import Station
+from headway.queueing.times.inversion import exceedance
+from headway.queueing.times.laws import TimeLaw, by_chance, in_series, repeated
 
 _NEVER = 1e-300
 _AT_A_JUMP = 1e-11  # relative: a percentile so near to a constant time is that time
@@ -163,7 +163,7 @@ def percentile_of(law: TimeLaw, share: float) -> float:
 
     Examples
     --------
-    >>> from headway.queueing.time_laws import exponential
+    >>> from headway.queueing.times.laws import exponential
     >>> round(percentile_of(exponential(1.0), 0.95), 9)
     2.995732274
     """
@@ -212,7 +212,7 @@ def of_visits(law: TimeLaw, visits: float) -> TimeLaw:
 
     Examples
     --------
-    >>> from headway.queueing.time_laws import constant
+    >>> from headway.queueing.times.laws import constant
     >>> of_visits(constant(1.0), 2.4).mean
     2.4
     """

@@ -1,8 +1,8 @@
 """Response times where routes say which way jobs go: what their visits have to do with each other.
 
 Loops of single exponential servers and a server that jobs come back to are followed as they are
-(`headway.queueing.loops`, `headway.queueing.feedback`); else visits are taken as independent, which
-is exact where jobs cannot overtake.
+(`headway.queueing.times.loops`, `headway.queueing.times.feedback`); else visits are taken as
+independent, which is exact where jobs cannot overtake.
 
 Source: Walrand and Varaiya, "Sojourn times and the overtaking condition in Jacksonian networks",
 Adv. Appl. Prob. 12(4), 1980; Burke, "The dependence of sojourn times in tandem M/M/s queues",
@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
 from headway.kinds import FloatArray
-from headway.queueing.abilities import ServiceKind
-from headway.queueing.journeys import Journey, mean_visits
-from headway.queueing.loops import Loop, loop_laws
-from headway.queueing.stations import Station
-from headway.queueing.time_laws import TimeLaw, merged
+from headway.queueing.stations.abilities import ServiceKind
+from headway.queueing.stations.base import Station
+from headway.queueing.times.journeys import Journey, mean_visits
+from headway.queueing.times.laws import TimeLaw, merged
+from headway.queueing.times.loops import Loop, loop_laws
 
 INDEPENDENT = "percentiles take the visits of a job as independent"
 GIVEN = f"{INDEPENDENT}, and as many as given (2.4 are two, and a third in 40 %)"
@@ -38,7 +38,7 @@ class RoutedNetwork:
     rates
         Arrivals at each station [1/s], those it loses included.
     entries, onward, leaving
-        As of `headway.queueing.journeys.Journey`.
+        As of `headway.queueing.times.journeys.Journey`.
 
     Examples
     --------

@@ -5,7 +5,7 @@ from functools import cache
 import numpy as np
 
 from headway.loggp import LogGP
-from headway.loggp.signature import issue_cost
+from headway.loggp.measuring.signature import issue_cost
 from headway.models import (
     Measurements,
     ModelGraph,
@@ -20,10 +20,10 @@ from headway.models import (
     slowdown_figure,
     what_it_takes,
 )
-from headway.models.fitting.server import fit_server
-from headway.models.fitting.server_tables import SideBySide
-from headway.models.machine_balance import Balance, balance
-from headway.models.sensitivities.effects import sensitivity
+from headway.models.analysis.balance import Balance, balance
+from headway.models.analysis.sensitivity import sensitivity
+from headway.models.inference.server import fit_server
+from headway.models.showing.servers import SideBySide
 from headway.models.signatures.loggp import MeasuredSizes, read_sizes
 from headway.models.signatures.logp import MeasuredLogp
 from headway.models.signatures.sfs import MeasuredSignature

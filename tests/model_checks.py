@@ -17,13 +17,13 @@ import numpy as np
 
 from headway.errors import HeadwayError
 from headway.models import parse_model
-from headway.models.counts import counts
-from headway.models.model import Model
-from headway.models.sensitivities.effects import sensitivity
-from headway.models.sensitivities.target import what_it_takes
-from headway.models.solution import Solution
-from headway.models.symbolic import bounded_symbols, numeric
-from headway.models.units import quantity
+from headway.models.analysis.sensitivity import sensitivity
+from headway.models.analysis.target import what_it_takes
+from headway.models.language.units import quantity
+from headway.models.solving.solution import Solution
+from headway.models.solving.symbolic import bounded_symbols, numeric
+from headway.models.structure.counts import counts
+from headway.models.structure.model import Model
 from tests.limits import limited_time
 from tests.random_models import RandomModel, random_model
 

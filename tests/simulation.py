@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from headway.models import Model
-from headway.models.graph import ModelGraph
+from headway.models.structure.graph import ModelGraph
 
 FloatArray = NDArray[np.float64]
 

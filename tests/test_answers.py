@@ -9,11 +9,11 @@ import pytest
 
 from headway.errors import InvalidParameter
 from headway.models import Measurements, ModelGraph, catalogue_model, model_names, what_it_takes
+from headway.models.analysis.balance import balance
+from headway.models.analysis.differences import Change
+from headway.models.analysis.sensitivity import sensitivity
 from headway.models.files.reading import parse_model
-from headway.models.machine_balance import balance
-from headway.models.sensitivities.differences import Change
-from headway.models.sensitivities.effects import sensitivity
-from headway.models.symbolic import numeric
+from headway.models.solving.symbolic import numeric
 from headway.queueing import MD1, MM1, MM1K, Delay, MMm
 from tests.command import headway, refusal
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from headway.queueing import Method
-from headway.queueing.measured import (
+from headway.queueing.closed.measured import (
     CLOSED_IN_ORDER,
     MEASURED,
     OPEN_IN_ORDER,

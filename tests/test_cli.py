@@ -9,7 +9,7 @@ from headway.cli.main import COMMANDS
 from headway.cli.sweeps import sweep
 from headway.errors import InvalidParameter
 from headway.models import Measurements, data_path
-from headway.models.units import unit
+from headway.models.language.units import unit
 from tests.command import headway, refusal
 from tests.figures import logp_text, sizes_text
 

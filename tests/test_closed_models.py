@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from headway.errors import GraphError, InvalidParameter, ModelFileError, Saturated
 from headway.models import ModelGraph, catalogue_model, data_path, parse_model
 from headway.queueing import MM1, MM1K, Delay, GGm, MMm, erlang_b
-from headway.queueing.kinds_of_station import STATIONS, product_form_kinds
+from headway.queueing.stations.kinds import STATIONS, product_form_kinds
 from tests.command import headway, refusal
 
 INTERACTIVE = """

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from headway.models.graph import ModelGraph
+from headway.models.structure.graph import ModelGraph
 from headway.queueing import MM1, Delay, LoadDependent, MMm, Parallel, network_bounds, solve_closed
 
 

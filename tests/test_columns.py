@@ -8,8 +8,14 @@ import pytest
 
 from headway.errors import MeasurementError
 from headway.models import Measurements
-from headway.models.columns import ROLES, is_population, load_column, response_column, role_of
-from headway.models.statistic import Measure, percentile_of, statistic
+from headway.models.measured.columns import (
+    ROLES,
+    is_population,
+    load_column,
+    response_column,
+    role_of,
+)
+from headway.models.measured.statistic import Measure, percentile_of, statistic
 
 POPULATIONS = (
     "clients", "threads", "connections", "vus", "users", "outstanding", "population",

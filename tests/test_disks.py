@@ -8,7 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from headway.models import catalogue_model
-from headway.models.disk_rates import RateTable, disk_streams, leave_one_out, parallel_file, refit
+from headway.models.published.studies.disk_rates import (
+    RateTable,
+    disk_streams,
+    leave_one_out,
+    parallel_file,
+    refit,
+)
 from tests.command import refusal
 
 ROOT = Path(__file__).parent.parent

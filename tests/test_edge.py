@@ -11,9 +11,9 @@ import pytest
 from headway.errors import GraphError, HeadwayError, UnitError
 from headway.models import Measurements, data_path
 from headway.models.files.reading import parse_model
-from headway.models.formula import formula
-from headway.models.graph import ModelGraph
-from headway.models.units import quantity, unit
+from headway.models.language.formula import formula
+from headway.models.language.units import quantity, unit
+from headway.models.structure.graph import ModelGraph
 from headway.queueing import MM1
 from tests.command import headway, refusal
 from tests.fuzz.seeds import CLASSES, CLOSED_LOOP, SHARED

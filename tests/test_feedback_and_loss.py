@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from headway.errors import GraphError
-from headway.models.graph import ModelGraph
+from headway.models.structure.graph import ModelGraph
 from headway.queueing import MD1, MG1, MM1, MM1K, Delay, GGm, MMm, MMmK
 
 

@@ -12,10 +12,10 @@ from headway.models import (
     catalogue_model,
     fit_model,
 )
-from headway.models.fitting.closed import clients_of
-from headway.models.fitting.paced import bent
-from headway.queueing.abilities import ServiceKind
-from headway.queueing.kinds_of_station import STATIONS, station_kind
+from headway.models.inference.closed_curves import clients_of
+from headway.models.inference.searching.paced import bent
+from headway.queueing.stations.abilities import ServiceKind
+from headway.queueing.stations.kinds import STATIONS, station_kind
 from tests.fit_data import TWO, check_coverage, table
 
 _CURVES = 200

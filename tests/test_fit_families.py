@@ -4,15 +4,15 @@ import numpy as np
 import pytest
 
 from headway.models import Measurements, catalogue_model, fit_model
-from headway.models.fitting.calibration import (
+from headway.models.inference.searching.loss import Loss
+from headway.models.measured.regression import regression_line
+from headway.models.published.studies.calibration import (
     SHARED,
     START,
     on_bends,
     predicted_from_baseline,
 )
-from headway.models.fitting.families import FAMILIES, family
-from headway.models.fitting.loss import Loss
-from headway.models.regression import regression_line
+from headway.models.published.studies.families import FAMILIES, family
 
 
 @pytest.mark.slow

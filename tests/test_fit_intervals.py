@@ -11,13 +11,13 @@ from scipy.stats import binom
 
 from headway.errors import InvalidParameter
 from headway.models import Measurements, ModelGraph, catalogue_model, data_path, fit_model
-from headway.models.fitting import descent
-from headway.models.fitting.closed import clients_of
-from headway.models.fitting.evaluate import compiled_forms
-from headway.models.fitting.server import FORMS, ServerFit, fit_server
-from headway.models.fitting.server_tables import SideBySide
-from headway.models.fitting.told import Told
-from headway.models.symbolic import symbol
+from headway.models.inference.closed_curves import clients_of
+from headway.models.inference.searching import descent
+from headway.models.inference.searching.evaluate import compiled_forms
+from headway.models.inference.server import FORMS, ServerFit, fit_server
+from headway.models.inference.told import Told
+from headway.models.showing.servers import SideBySide
+from headway.models.solving.symbolic import symbol
 from headway.queueing import MM1K
 from tests.command import headway
 from tests.fit_data import ONE, TWO, noisy, table
@@ -204,8 +204,8 @@ def test_printing_never_computes(monkeypatch):
     fit = TWO.at(delay=1e-3, s=5e-4).fit(
         noisy(TWO.at(delay=2e-3, s=1e-3), np.linspace(100, 900, 10)), ["delay", "s"]
     )
-    for name in ("search", "profile"):
-        module = sys.modules[f"headway.models.fitting.{name}"]
+    for name in ("searching.search", "certainty.profile"):
+        module = sys.modules[f"headway.models.inference.{name}"]
         counter = Counter(descent.descend)
         monkeypatch.setattr(module, "descend", counter)
         plain = str(fit), repr(fit), fit._repr_html_()
@@ -213,7 +213,9 @@ def test_printing_never_computes(monkeypatch):
         assert "examined()" in plain[0]
         assert "leave-one-out" not in plain[0]
     counter = Counter(descent.descend)
-    monkeypatch.setattr(sys.modules["headway.models.fitting.search"], "descend", counter)
+    monkeypatch.setattr(
+        sys.modules["headway.models.inference.searching.search"], "descend", counter
+    )
     whole = fit.examined()
     asked = counter.calls
     assert asked > 0
@@ -223,9 +225,9 @@ def test_printing_never_computes(monkeypatch):
 
 
 def test_printing_a_server_never_computes(flat, monkeypatch):
-    for name in ("search", "profile"):
+    for name in ("searching.search", "certainty.profile"):
         counter = Counter(descent.descend)
-        monkeypatch.setattr(sys.modules[f"headway.models.fitting.{name}"], "descend", counter)
+        monkeypatch.setattr(sys.modules[f"headway.models.inference.{name}"], "descend", counter)
         assert "saturation" in str(flat) + flat._repr_html_()
         assert counter.calls == 0
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from headway.models import Measurements, catalogue_model, data_path, model_names
-from headway.models.fitting.server import FORMS, Told, fit_server, forms_for
-from headway.models.fitting.server_tables import SideBySide, differences
+from headway.models.inference.server import FORMS, Told, fit_server, forms_for
+from headway.models.showing.servers import SideBySide, differences
 from tests.command import headway
 
 FOLDER = data_path("sfs_results/curves")

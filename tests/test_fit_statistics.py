@@ -14,8 +14,8 @@ from headway.models import (
     catalogue_model,
     fit_model,
 )
-from headway.models.fitting.loss import Loss, loss_derivatives
-from headway.models.fitting.uncertainty import profile_interval
+from headway.models.inference.certainty.uncertainty import profile_interval
+from headway.models.inference.searching.loss import Loss, loss_derivatives
 from tests.fit_data import ONE, POOL, TWO, check_coverage, noisy, table
 
 

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from headway.errors import FormulaError
-from headway.models.formula import formula, render
-from headway.models.from_sympy import from_sympy
+from headway.models.language.formula import formula, render
+from headway.models.language.from_sympy import from_sympy
 
 VALUES = {"a": 2.0, "b": 3.0, "lan.overhead": 5.0}
 

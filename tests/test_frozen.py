@@ -8,7 +8,7 @@ import pytest
 
 from headway.errors import FormulaError, UnknownParameter
 from headway.models import ModelGraph, catalogue_model, model_names
-from headway.models.frozen import Frozen
+from headway.models.language.frozen import Frozen
 from headway.queueing import MM1
 
 

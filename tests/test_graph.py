@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from headway.errors import GraphError, InvalidParameter, Saturated, UnknownParameter
 from headway.loggp import PLATFORMS
 from headway.models import ModelGraph, catalogue_model
-from headway.models.symbolic import numeric, symbol
+from headway.models.solving.symbolic import numeric, symbol
 from headway.queueing import MM1, Delay, MMm
 
 

@@ -11,9 +11,9 @@ import pytest
 from scipy.optimize import brentq
 
 from headway.queueing import MM1
-from headway.queueing.journeys import Journey
 from headway.queueing.percentiles import percentile_of
 from headway.queueing.routed import RoutedNetwork
+from headway.queueing.times.journeys import Journey
 from tests.time_oracles import loop_exceedance
 
 PAGE = (Path(__file__).parent.parent / "docs/accuracy.md").read_text()

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from headway.errors import MeasurementError
-from headway.models.intake import read_bytes, read_text
+from headway.models.files.intake import read_bytes, read_text
 from tests.command import refusal
 
 CURVE = "throughput_ops_s,response_ms\n100,2\n200,2.5\n300,3\n400,4\n"

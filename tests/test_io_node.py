@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from headway.errors import InvalidParameter
 from headway.models import balance, catalogue_model, data_path
-from headway.models.barriers import (
+from headway.models.published.studies.barriers import (
     available_share,
     mean_interruptions,
     slowest_random,

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from headway.errors import InvalidParameter
-from headway.models.graph import ModelGraph
+from headway.models.structure.graph import ModelGraph
 from headway.queueing import (
     MD1,
     MG1,
@@ -23,7 +23,7 @@ from headway.queueing import (
     solve_closed,
     solve_multiclass,
 )
-from headway.queueing.sources import FiniteSource
+from headway.queueing.stations.sources import FiniteSource
 
 KINDS = [
     Delay,

@@ -18,7 +18,7 @@ from headway.loggp import (
     interface_gap,
     processor_left,
 )
-from headway.models.reproductions.machines import gam_pipeline as gam
+from headway.models.published.documents.machines import gam_pipeline as gam
 
 stages = st.lists(
     st.builds(Stage, st.just("stage"), st.floats(0.01, 50), st.floats(0, 2)), min_size=1, max_size=6

@@ -22,8 +22,8 @@ from headway.loggp import (
     read_plain,
     size_series,
 )
-from headway.loggp.breaks import best_breaks, line_costs
-from headway.loggp.sizefit import _lines
+from headway.loggp.measuring.breaks import best_breaks, line_costs
+from headway.loggp.measuring.sizefit import _lines
 
 # 45 sizes in half octaves from 1 B to 4 MiB (the first half octave would round to 1 again)
 SIZES = np.unique(np.round(2.0 ** np.append(np.arange(0, 22.1, 0.5), 2.3)))

@@ -17,8 +17,8 @@ from headway.models import (
     make_report,
     parse_model,
 )
-from headway.models.fitting.server import fit_server
-from headway.models.matching import match, think_time
+from headway.models.inference.server import fit_server
+from headway.models.measured.matching import match, think_time
 from headway.models.signatures.sfs import MeasuredSignature
 from headway.queueing import MM1, Delay, MMm
 from tests.command import headway, refusal

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from headway.errors import HeadwayError, ModelFileError
 from headway.loggp import BlockingRequests, PacketTransfer, Pipeline, Stage, lopc_cycle_time
 from headway.models import ModelGraph, catalogue_model, parse_model
-from headway.models.symbolic import numeric, symbol
+from headway.models.solving.symbolic import numeric, symbol
 from tests.command import headway, refusal
 from tests.loggp_tables import rows
 

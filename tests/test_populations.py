@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from headway.errors import InvalidParameter
-from headway.models.graph import ModelGraph
+from headway.models.structure.graph import ModelGraph
 from headway.queueing import MM1, Delay, LoadDependent, MMm, Parallel, solve_closed
 
 MANY = 10**9

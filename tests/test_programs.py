@@ -26,11 +26,11 @@ from headway.loggp import (
     serialization_time,
     uniform_gap_run_time,
 )
-from headway.loggp.parameters import LogGP
-from headway.loggp.routers import forwarding_gap, interface_gap, processor_left
+from headway.loggp.machine.parameters import LogGP
+from headway.loggp.machine.routers import forwarding_gap, interface_gap, processor_left
 from headway.models import catalogue_model
-from headway.models.slowdown_study import PROGRAMS as PRESETS
-from headway.models.symbolic import numeric, symbol
+from headway.models.published.studies.slowdown_study import PROGRAMS as PRESETS
+from headway.models.solving.symbolic import numeric, symbol
 from tests.command import headway, refusal
 from tests.loggp_tables import (
     BASES,

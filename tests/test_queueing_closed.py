@@ -20,8 +20,8 @@ from headway.queueing import (
     Parallel,
     solve_closed,
 )
-from headway.queueing.digits import digit_convolution, has_few_digits
-from headway.queueing.saturated import SinglePoint, is_saturated, saturated
+from headway.queueing.closed.digits import digit_convolution, has_few_digits
+from headway.queueing.closed.saturated import SinglePoint, is_saturated, saturated
 
 # The acceptance; two recursions of a few hundred positive steps differ by less.
 AGREE = 1e-10

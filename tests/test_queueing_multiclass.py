@@ -24,7 +24,7 @@ from headway.queueing import (
     solve_closed,
     solve_multiclass,
 )
-from headway.queueing.lattice import convolution_bytes
+from headway.queueing.classes.lattice import convolution_bytes
 
 # The acceptance for methods that are all exact.
 AGREE = 1e-10

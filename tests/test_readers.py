@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from headway.errors import MeasurementError
 from headway.models import Measurements, curve, data_path
-from headway.models.readers.recognise import read_any
+from headway.models.measured.recognise import read_any
 from tests.command import headway, refusal
 
 LADDIS = """SPEC SFS 1 Baseline Summary

@@ -8,10 +8,10 @@ import attrs
 import pytest
 
 from headway.loggp import PLATFORMS, Convention
-from headway.models.algorithms import ALGORITHMS
 from headway.models.files.reading import FILE_KEYS
 from headway.models.files.schema import ModelEntry, OutputEntry, ParameterEntry
-from headway.queueing.kinds_of_station import STATIONS, station_kind
+from headway.models.language.algorithms import ALGORITHMS
+from headway.queueing.stations.kinds import STATIONS, station_kind
 
 PAGE = (Path(__file__).parent.parent / "docs/model-files.md").read_text()
 

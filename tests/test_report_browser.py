@@ -10,7 +10,7 @@ import sympy
 from headway.kinds import apply
 from headway.models import model_names
 from headway.models.reports.panel import Role, javascript, panel
-from headway.models.symbolic import symbol
+from headway.models.solving.symbolic import symbol
 from tests.report_pages import CASES, html, made, of_catalogue
 
 BROWSER = next(

@@ -5,15 +5,16 @@ import json
 
 import pytest
 
-from headway.models.reproductions import programs, reproduction
-from headway.models.reproductions.cells import (
+from headway.models.published import reproduction
+from headway.models.published.cells import (
     Cell,
     Expectation,
     Outcome,
     PublishedTable,
     cell_of_print,
 )
-from headway.models.reproductions.reproduction import (
+from headway.models.published.documents import programs
+from headway.models.published.reproduction import (
     DOCUMENTS,
     Document,
     Recomputed,
@@ -135,8 +136,8 @@ def test_a_wrong_law_is_noticed(monkeypatch):
 
 
 def test_a_changed_model_file_is_noticed(monkeypatch):
-    from headway.models import shipped
-    from headway.models.reproductions import io_node
+    from headway.models.files import shipped
+    from headway.models.published.documents import io_node
 
     model = shipped.catalogue_model("io-node")
     spoiled = dataclasses.replace(

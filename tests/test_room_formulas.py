@@ -7,11 +7,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from headway.errors import InvalidParameter
-from headway.models.graph import ModelGraph
 from headway.models.reports.panel import javascript
-from headway.models.symbolic import numeric, symbol
+from headway.models.solving.symbolic import numeric, symbol
+from headway.models.structure.graph import ModelGraph
 from headway.queueing import MM1K, MMmK
-from headway.queueing.symbols import RoomAdmitted, RoomEmpty, RoomLoss, RoomWaiting, written_out
+from headway.queueing.erlang.symbols import (
+    RoomAdmitted,
+    RoomEmpty,
+    RoomLoss,
+    RoomWaiting,
+    written_out,
+)
 
 LAWS = {
     "loss_probability": lambda p, _m, _a: p[-1],

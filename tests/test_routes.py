@@ -10,10 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from headway.errors import GraphError, ModelFileError
-from headway.models import ModelGraph, flows, parse_model
-from headway.models.components import Route
-from headway.models.formula import formula
-from headway.models.routes import MOST_SHOWN, Routes
+from headway.models import ModelGraph, parse_model
+from headway.models.language.formula import formula
+from headway.models.structure import flows
+from headway.models.structure.components import Route
+from headway.models.structure.routes import MOST_SHOWN, Routes
 from headway.queueing import MM1, MM1K, Delay
 from headway.queueing.chances import ByName, ByNumber
 from headway.queueing.traffic import as_routes

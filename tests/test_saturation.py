@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headway.models.graph import ModelGraph
-from headway.models.roots import STEPS, first_crossing
+from headway.models.solving.roots import STEPS, first_crossing
+from headway.models.structure.graph import ModelGraph
 from headway.queueing import MM1, MM1K, MMmK
 
 

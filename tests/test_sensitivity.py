@@ -7,7 +7,7 @@ import pytest
 from matplotlib.container import ErrorbarContainer
 
 from headway.models import Measurements, ModelGraph, catalogue_model, data_path, what_it_takes
-from headway.models.sensitivities.effects import sensitivity
+from headway.models.analysis.sensitivity import sensitivity
 from headway.queueing import MM1, MMm
 from tests.command import headway, refusal
 

@@ -82,7 +82,7 @@ def test_a_model_file_that_cannot_be_written(name, tmp_path):
 
 
 def test_a_plot_that_fails_leaves_no_model_file(tmp_path, monkeypatch):
-    from headway.models.fitting.fit import Fit
+    from headway.models.inference.fit import Fit
 
     def fails(_self):
         raise OSError("no")

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from headway.errors import HeadwayError, UnitError, is_hidden, quoted, visible
 from headway.kinds import number_of, resolution
-from headway.models.units import quantity
+from headway.models.language.units import quantity
 
 
 @pytest.mark.parametrize(

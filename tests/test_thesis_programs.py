@@ -2,15 +2,15 @@
 
 import pytest
 
-from headway.models.reproductions.cells import Cell, Expectation, Outcome, PublishedTable
-from headway.models.reproductions.programs import (
+from headway.models.published.cells import Cell, Expectation, Outcome, PublishedTable
+from headway.models.published.documents.programs import (
     Prediction,
     base_run_time,
     gaps,
     overheads,
     printed_run_times,
 )
-from headway.models.reproductions.reproduction import Document, Recomputed, reproduce
+from headway.models.published.reproduction import Document, Recomputed, reproduce
 
 PARTS = {part.table.name: part for part in reproduce("thesis").parts}
 TOLERANCE = 0.07

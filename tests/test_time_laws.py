@@ -9,8 +9,8 @@ from scipy.stats import gamma as gamma_law
 
 from headway.errors import GraphError
 from headway.models import ModelGraph
-from headway.models.class_times import served_in_turn
-from headway.models.percentile import law_of
+from headway.models.solving.class_times import served_in_turn
+from headway.models.solving.percentile import law_of
 from headway.queueing import (
     MD1,
     MG1,
@@ -26,10 +26,10 @@ from headway.queueing import (
     path_percentile,
     response_time_percentile,
 )
-from headway.queueing.feedback import Feedback
-from headway.queueing.inversion import exceedance
 from headway.queueing.percentiles import percentile_of
-from headway.queueing.time_laws import gamma
+from headway.queueing.times.feedback import Feedback
+from headway.queueing.times.inversion import exceedance
+from headway.queueing.times.laws import gamma
 from tests.time_oracles import crommelin, hypoexponential, loop_exceedance, pooled
 
 TAIL = 1e-6

@@ -6,7 +6,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from headway.errors import UnitError
-from headway.models.units import compatible, quantity, readable, si_text, split_header, unit
+from headway.models.language.units import (
+    compatible,
+    quantity,
+    readable,
+    si_text,
+    split_header,
+    unit,
+)
 
 registry = pint.UnitRegistry()
 registry.define("op = [operation]")

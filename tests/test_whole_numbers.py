@@ -18,7 +18,7 @@ from headway.loggp import (
     capacity,
 )
 from headway.models import ModelGraph, catalogue_model
-from headway.models.symbolic import numeric, symbol
+from headway.models.solving.symbolic import numeric, symbol
 
 PRESET = catalogue_model("pipeline").presets["gam"].values
 STAGES = ("send_cpu", "send_interface", "wire", "receive_interface", "receive_cpu")

@@ -12,20 +12,20 @@ from headway.errors import (
     MeasurementError,
     ModelFileError,
 )
-from headway.loggp.parameters import Convention, LogGP
-from headway.loggp.platforms import PLATFORMS
-from headway.models.algorithms import ALGORITHMS
-from headway.models.expressions import MEANT_NUMBER, expression, flat, names_in
+from headway.loggp.machine.parameters import Convention, LogGP
+from headway.loggp.machine.platforms import PLATFORMS
 from headway.models.files import schema
+from headway.models.files.expressions import MEANT_NUMBER, expression, flat, names_in
+from headway.models.files.intake import read_text
 from headway.models.files.places import Place
-from headway.models.graph import CLASS_KEYS, LINK_PARTS, ModelGraph
-from headway.models.intake import read_text
-from headway.models.model import Better, Meaning, Model
-from headway.models.names import nearest
-from headway.models.parameters import Parameter, Preset
-from headway.models.units import LEADING_NUMBER, ONE, Unit, quantity, unit
-from headway.queueing.classes import Discipline
-from headway.queueing.kinds_of_station import STATIONS, station_kind
+from headway.models.language.algorithms import ALGORITHMS
+from headway.models.language.names import nearest
+from headway.models.language.parameters import Parameter, Preset
+from headway.models.language.units import LEADING_NUMBER, ONE, Unit, quantity, unit
+from headway.models.structure.graph import CLASS_KEYS, LINK_PARTS, ModelGraph
+from headway.models.structure.model import Better, Meaning, Model
+from headway.queueing.classes.network import Discipline
+from headway.queueing.stations.kinds import STATIONS, station_kind
 
 LARGEST_FILE = 1_000_000
 """Bytes; a model file is written by hand."""

@@ -3,13 +3,13 @@
 from typing import Any
 
 from headway.errors import ModelFileError, is_hidden
-from headway.models.components import Component
 from headway.models.files.reading import FILE_KEYS, too_many
-from headway.models.formula import Formula
-from headway.models.model import Model
-from headway.models.parameters import Parameter
-from headway.models.units import quantity
-from headway.queueing.classes import Discipline
+from headway.models.language.formula import Formula
+from headway.models.language.parameters import Parameter
+from headway.models.language.units import quantity
+from headway.models.structure.components import Component
+from headway.models.structure.model import Model
+from headway.queueing.classes.network import Discipline
 
 
 def to_toml(model: Model) -> str:

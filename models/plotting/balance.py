@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from headway.models.machine_balance import Balance, Bars
+from headway.models.analysis.balance import Balance, Bars
 from headway.models.plotting.pieces import HATCHES, light_grid, literal, plain_log_axis, style
 
 

@@ -11,10 +11,8 @@ from matplotlib.figure import Figure
 
 from headway.errors import InvalidParameter
 from headway.kinds import FloatArray
-from headway.models.answers import swept
-from headway.models.comparison import Comparison
-from headway.models.counts import counts
-from headway.models.model import Model
+from headway.models.analysis.comparison import Comparison
+from headway.models.language.units import Unit, unit
 from headway.models.plotting.pieces import (
     MEASURED,
     MODELLED,
@@ -32,10 +30,12 @@ from headway.models.plotting.pieces import (
     style,
     visible,
 )
+from headway.models.showing.solutions import swept
+from headway.models.showing.table import scale_of
 from headway.models.signatures.sfs import MeasuredSignature
-from headway.models.solution import Solution
-from headway.models.tables import scale_of
-from headway.models.units import Unit, unit
+from headway.models.solving.solution import Solution
+from headway.models.structure.counts import counts
+from headway.models.structure.model import Model
 
 _CURVE_POINTS = 400
 _NEAR = 1.15  # a saturation point that much beyond the data is drawn

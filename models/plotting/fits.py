@@ -7,8 +7,9 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from headway.errors import InvalidParameter
-from headway.models.fitting.fit import Fit
-from headway.models.fitting.server import ServerFit
+from headway.models.inference.fit import Fit
+from headway.models.inference.server import ServerFit
+from headway.models.language.units import Unit
 from headway.models.plotting.figures import (
     curve_and_residuals,
     draw_model,
@@ -31,7 +32,6 @@ from headway.models.plotting.pieces import (
     style,
     visible,
 )
-from headway.models.units import Unit
 
 _RUNNERS_UP = 2
 _ROW = 0.21  # inches that an entry of a legend takes

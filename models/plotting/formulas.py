@@ -7,11 +7,11 @@ from typing import Any
 from matplotlib.figure import Figure
 
 from headway.errors import HeadwayError
-from headway.models.description import formula_names
-from headway.models.model import Model
 from headway.models.plotting.pieces import literal
 from headway.models.plotting.typesetting import Typesetter, bare, extent, word
-from headway.models.symbolic import symbol
+from headway.models.showing.models import formula_names
+from headway.models.solving.symbolic import symbol
+from headway.models.structure.model import Model
 
 SIZE = 12.0
 """Of the letters [points]."""

@@ -13,12 +13,12 @@ from matplotlib.patches import FancyArrowPatch, Patch
 from matplotlib.text import Text
 
 from headway.errors import GraphError
-from headway.models.components import Component
-from headway.models.graph import ModelGraph
-from headway.models.model import Model
-from headway.models.networks import to_networkx
 from headway.models.plotting.pieces import MEASURED, MODELLED, QUIET, SECOND, literal
-from headway.models.routes import MOST_SHOWN
+from headway.models.structure.components import Component
+from headway.models.structure.graph import ModelGraph
+from headway.models.structure.model import Model
+from headway.models.structure.networks import to_networkx
+from headway.models.structure.routes import MOST_SHOWN
 
 Places = dict[str, tuple[float, float]]
 

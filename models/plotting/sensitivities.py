@@ -7,6 +7,9 @@ from matplotlib.figure import Figure
 
 from headway.errors import InvalidParameter
 from headway.kinds import FloatArray
+from headway.models.analysis.points import method_of, outputs_at
+from headway.models.analysis.sensitivity import Effect, Sensitivity
+from headway.models.analysis.target import Target, value_now
 from headway.models.plotting.figures import title_of
 from headway.models.plotting.pieces import (
     HATCHES,
@@ -18,10 +21,7 @@ from headway.models.plotting.pieces import (
     legend,
     light_grid,
 )
-from headway.models.sensitivities.effects import Effect, Sensitivity
-from headway.models.sensitivities.points import method_of, outputs_at
-from headway.models.sensitivities.target import Target, value_now
-from headway.models.tables import scale_of
+from headway.models.showing.table import scale_of
 
 _LEAST = 1e-3  # elasticity worth a bar
 _POINTS = 201

@@ -6,9 +6,10 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from headway.kinds import FloatArray
-from headway.loggp.signature import issue_cost
-from headway.loggp.sizefit import Line
-from headway.loggp.sizes import SizeSeries
+from headway.loggp.measuring.signature import issue_cost
+from headway.loggp.measuring.sizefit import Line
+from headway.loggp.measuring.sizes import SizeSeries
+from headway.models.language.units import readable, unit
 from headway.models.plotting.figures import short_source
 from headway.models.plotting.pieces import (
     MEASURED,
@@ -22,7 +23,6 @@ from headway.models.plotting.pieces import (
 )
 from headway.models.signatures.loggp import MeasuredSizes
 from headway.models.signatures.logp import MeasuredLogp
-from headway.models.units import readable, unit
 
 _MOST_DELAYS = 7
 

@@ -10,9 +10,9 @@ import sympy
 from sympy.printing.mathml import MathMLPresentationPrinter
 
 from headway.errors import HeadwayError
-from headway.models.formula import Formula
-from headway.models.model import Model
-from headway.models.symbolic import bounded_symbols, symbol, whole_numbers
+from headway.models.language.formula import Formula
+from headway.models.solving.symbolic import bounded_symbols, symbol, whole_numbers
+from headway.models.structure.model import Model
 
 MOST_OPERATIONS = 150
 """What is longer than this is no longer read; it is said instead."""

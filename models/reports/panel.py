@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 
 from headway.errors import HeadwayError
-from headway.models.comparison import Comparison
-from headway.models.counts import counts
-from headway.models.flows import losing
-from headway.models.model import Model
-from headway.models.parameters import Parameter
+from headway.models.analysis.comparison import Comparison
+from headway.models.language.parameters import Parameter
+from headway.models.language.units import Unit
 from headway.models.reports.report import Report
-from headway.models.tables import scale_of
-from headway.models.units import Unit
+from headway.models.showing.table import scale_of
+from headway.models.structure.counts import counts
+from headway.models.structure.flows import losing
+from headway.models.structure.model import Model
 
 MOST_CHARACTERS = 100_000
 """A longer closed form is not carried by a page."""
@@ -122,7 +122,7 @@ def panel(report: Report) -> Panel | NoPanel:
     reason = _obstacle(report)
     if reason or report.sensitivity is None:
         return NoPanel(reason)
-    from headway.models.symbolic import bounded_symbols, closed_form
+    from headway.models.solving.symbolic import bounded_symbols, closed_form
 
     stations = [name for name in model.graph.stations if name not in losing(model.graph)]
     outputs = [comparison.output, *(f"{name}.utilisation" for name in stations)]
@@ -165,7 +165,7 @@ def solved_by(report: Report) -> str:
 
 def _agrees(forms: Sequence[Any], comparison: Comparison) -> bool:
     """Hold the closed form against the solver at the measured points that are sustained."""
-    from headway.models.symbolic import numeric
+    from headway.models.solving.symbolic import numeric
 
     symbols = sorted({s for form in forms for s in form.free_symbols}, key=str)
     inputs = comparison.model.inputs
@@ -196,7 +196,7 @@ def javascript(forms: Sequence[Any], symbols: Sequence[Any]) -> str:
 
     Examples
     --------
-    >>> from headway.models.symbolic import symbol
+    >>> from headway.models.solving.symbolic import symbol
     >>> print(javascript([symbol("a") / (1 - symbol("a"))], [symbol("a")]))
     function closedForm(v, erlangB, erlangC) {
       return [v[0]/(1 - v[0])];
@@ -204,7 +204,7 @@ def javascript(forms: Sequence[Any], symbols: Sequence[Any]) -> str:
     """
     import sympy
 
-    from headway.queueing.symbols import written_out
+    from headway.queueing.erlang.symbols import written_out
 
     places = {s: sympy.Symbol(f"v[{k}]", **s.assumptions0) for k, s in enumerate(symbols)}
     parts, results = sympy.cse(

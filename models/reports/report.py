@@ -7,12 +7,12 @@ import numpy as np
 
 from headway.errors import InvalidParameter
 from headway.kinds import Number
-from headway.models.comparison import Comparison, compare
-from headway.models.fitting.fit import Fit, fit_model
-from headway.models.measurements import Measurements
-from headway.models.model import Model
-from headway.models.sensitivities.effects import Sensitivity, sensitivity
+from headway.models.analysis.comparison import Comparison, compare
+from headway.models.analysis.sensitivity import Sensitivity, sensitivity
+from headway.models.inference.fit import Fit, fit_model
+from headway.models.measured.measurements import Measurements
 from headway.models.signatures.sfs import ALL, Range
+from headway.models.structure.model import Model
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ def make_report(
     Parameters
     ----------
     model, measurements, x, y, within
-        As for `headway.models.comparison.compare`.
+        As for `headway.models.analysis.comparison.compare`.
     free
         Names of parameters to fit; none to take the model as it is.
     held
@@ -120,7 +120,7 @@ def _sensitivity(point: Model, fit: Fit | None, outputs: Collection[str]) -> Sen
     """Sensitivities at a point, with intervals where a fit gives them."""
     if fit is None:
         return sensitivity(point, outputs)
-    from headway.models.fitting.elasticities import elasticities
+    from headway.models.inference.elasticities import elasticities
 
     return elasticities(fit, point, outputs)
 

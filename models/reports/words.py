@@ -8,17 +8,17 @@ from pathlib import Path
 import numpy as np
 
 from headway import __version__
-from headway.models.comparison_tables import comparison_tables
-from headway.models.fitting.fit import Fit
-from headway.models.fitting.tables import WILD, estimate, fit_tables, shown_unit
-from headway.models.measurements import Measurements, Observed
-from headway.models.parameters import Parameter, digits
+from headway.models.analysis.sensitivity import Sensitivity
+from headway.models.files.shipped import data_path
+from headway.models.inference.fit import Fit
+from headway.models.language.parameters import Parameter, digits
+from headway.models.language.units import ONE, Unit, split_header
+from headway.models.measured.measurements import Measurements, Observed
 from headway.models.reports.report import Report
-from headway.models.sensitivities.effects import Sensitivity
-from headway.models.sensitivities.tables import sensitivity_tables
-from headway.models.shipped import data_path
-from headway.models.tables import Column, Table, four_digits
-from headway.models.units import ONE, Unit, split_header
+from headway.models.showing.comparisons import comparison_tables
+from headway.models.showing.fits import WILD, estimate, fit_tables, shown_unit
+from headway.models.showing.sensitivities import sensitivity_tables
+from headway.models.showing.table import Column, Table, four_digits
 
 _NOTHING = 1e-6  # of a parameter's unit
 _LARGE = 0.1  # RMS relative error above which a page says so

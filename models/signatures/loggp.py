@@ -7,10 +7,10 @@ from functools import cached_property
 from typing import Any
 
 from headway.errors import HeadwayError, MeasurementError
-from headway.loggp.misfit import Misfit, line_misfits
-from headway.loggp.parameters import LogGP
-from headway.loggp.readers import read_netgauge, read_plain
-from headway.loggp.sizefit import (
+from headway.loggp.machine.parameters import LogGP
+from headway.loggp.measuring.misfit import Misfit, line_misfits
+from headway.loggp.measuring.readers import read_netgauge, read_plain
+from headway.loggp.measuring.sizefit import (
     SAMPLES,
     Line,
     LineParameter,
@@ -18,9 +18,9 @@ from headway.loggp.sizefit import (
     fit_sizes,
     machine_from_sizes,
 )
-from headway.loggp.sizes import SizeSeries
-from headway.models.tables import Cell, Column, Shown, Table
-from headway.models.units import Unit, unit
+from headway.loggp.measuring.sizes import SizeSeries
+from headway.models.language.units import Unit, unit
+from headway.models.showing.table import Cell, Column, Shown, Table
 
 NETGAUGE_MARK = "PRTT(1,0,s)"
 """What Netgauge's output says in its head and no table of plain series does."""
@@ -228,7 +228,7 @@ class MeasuredSizes(Shown):
 
     def to_json(self) -> str:
         """Strict JSON by the contract in docs/design.md."""
-        from headway.models.answers import strict_json
+        from headway.models.showing.solutions import strict_json
 
         return strict_json(self.document())
 

@@ -8,13 +8,18 @@ import numpy as np
 
 from headway.errors import HeadwayError, MeasurementError
 from headway.kinds import FloatArray
-from headway.loggp.estimates import Estimate
-from headway.loggp.extraction import GapLimit, LogPEstimate, read_signature, signature_misfit
-from headway.loggp.misfit import Misfit
-from headway.loggp.signature import WINDOW
-from headway.models.measurements import Measurements, Observed
-from headway.models.tables import Column, Shown, Table
-from headway.models.units import unit
+from headway.loggp.measuring.estimates import Estimate
+from headway.loggp.measuring.extraction import (
+    GapLimit,
+    LogPEstimate,
+    read_signature,
+    signature_misfit,
+)
+from headway.loggp.measuring.misfit import Misfit
+from headway.loggp.measuring.signature import WINDOW
+from headway.models.language.units import unit
+from headway.models.measured.measurements import Measurements, Observed
+from headway.models.showing.table import Column, Shown, Table
 
 PARAMETERS = ("send_overhead", "receive_overhead", "gap", "latency")
 ROUND_TRIP_NAMES = ("rtt", "round_trip", "round_trip_time")
@@ -181,7 +186,7 @@ class MeasuredLogp(Shown):
 
     def to_json(self) -> str:
         """Strict JSON by the contract in docs/design.md."""
-        from headway.models.answers import strict_json
+        from headway.models.showing.solutions import strict_json
 
         return strict_json(self.document())
 

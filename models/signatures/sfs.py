@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from headway.errors import MeasurementError
 from headway.kinds import FloatArray
-from headway.models.columns import (
+from headway.models.language.units import unit
+from headway.models.measured.columns import (
     DELIVERED,
     Axes,
     find,
@@ -21,11 +22,10 @@ from headway.models.columns import (
     load_column,
     response_column,
 )
-from headway.models.measurements import Measurements, Observed
-from headway.models.regression import regression_line
-from headway.models.statistic import percentile_of
-from headway.models.tables import Column, Shown, Table
-from headway.models.units import unit
+from headway.models.measured.measurements import Measurements, Observed
+from headway.models.measured.regression import regression_line
+from headway.models.measured.statistic import percentile_of
+from headway.models.showing.table import Column, Shown, Table
 from headway.queueing.laws import littles_law
 
 
@@ -309,7 +309,7 @@ class MeasuredSignature(Shown):
 
     def to_json(self) -> str:
         """Strict JSON by the contract in docs/design.md."""
-        from headway.models.answers import strict_json
+        from headway.models.showing.solutions import strict_json
 
         return strict_json({**self.curve.axes.document(), **self.signature.document()})
 

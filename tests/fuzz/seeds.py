@@ -3,7 +3,7 @@
 from functools import lru_cache
 from pathlib import Path
 
-from headway.models.shipped import data_path, model_names
+from headway.models.files.shipped import data_path, model_names
 from tests import figures, test_readers
 
 _MOST_LINES = 30

@@ -15,17 +15,17 @@ from headway.cli.main import main
 from headway.cli.sweeps import sweep
 from headway.errors import is_hidden
 from headway.models import Measurements, catalogue_model
-from headway.models.description import closed_forms
+from headway.models.analysis.balance import balance
+from headway.models.analysis.sensitivity import sensitivity
+from headway.models.files.intake import read_text
 from headway.models.files.reading import read_model
-from headway.models.formula import formula
-from headway.models.intake import read_text
-from headway.models.machine_balance import balance
-from headway.models.measurements import LARGEST_FILE
-from headway.models.sensitivities.effects import sensitivity
+from headway.models.language.formula import formula
+from headway.models.language.units import quantity, unit
+from headway.models.measured.measurements import LARGEST_FILE
+from headway.models.showing.models import closed_forms
 from headway.models.signatures.loggp import MeasuredSizes, read_sizes
 from headway.models.signatures.logp import MeasuredLogp
 from headway.models.signatures.sfs import MeasuredSignature, curve
-from headway.models.units import quantity, unit
 from tests.fuzz import seeds
 
 _RARE = 0.05

@@ -1,0 +1,1 @@
+"""The machine: LogGP's numbers, and what messages and transfers cost with them."""

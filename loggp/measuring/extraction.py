@@ -1,0 +1,356 @@
+"""LogP parameters read off a measured signature.
+
+Source: Culler, Liu, Martin and Yoshikawa, *Assessing Network Interfaces*, 1996, section
+"Small-message empirical results"; Martin's thesis, section 2.3.1. Both read costs; here
+slopes of the burst's time are read, from which the send-only start of a burst drops out.
+"""
+
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from headway.errors import MeasurementError
+from headway.kinds import FloatArray, check_count, check_not_negative, check_positive
+from headway.loggp.machine.messages import request_reply_time
+from headway.loggp.machine.parameters import LogGP
+from headway.loggp.measuring.estimates import Estimate, estimate, pooled_deviation, weighted_line
+from headway.loggp.measuring.misfit import Misfit, misfit
+from headway.loggp.measuring.signature import WINDOW, issue_cost
+
+_UNSTEADY = 0.25  # two slopes of one long burst that differ more are not one steady state
+_DEVIATIONS = 3.0  # and they differ by more than their errors
+_STEP = 1e-6  # of the round trip, for differences
+_NEAR = 0.1  # share of half the round trip by which measured parts of it may exceed it
+_SAME = 0.02  # a gap this near to what processor or window allow is set by them
+
+
+class GapLimit(StrEnum):
+    """What sets the interval between requests in a long burst."""
+
+    NETWORK = "network"
+    OVERHEAD = "overhead"
+    WINDOW = "window"
+
+
+@dataclass(frozen=True)
+class LogPEstimate:
+    """LogP parameters read off a signature [s].
+
+    Parameters
+    ----------
+    send_overhead, receive_overhead, gap, latency
+        Estimates, with intervals where measurements were repeated.
+    limited_by
+        What sets the gap. If that is not the network, the network's own gap is not
+        determined: it is at most the value given.
+    excess
+        Time by which the overheads exceed half the round trip that they are part of [s]; the
+        latency is then given as 0.
+    """
+
+    send_overhead: Estimate
+    receive_overhead: Estimate
+    gap: Estimate
+    latency: Estimate
+    limited_by: GapLimit
+    excess: float = 0.0
+
+    @property
+    def overhead(self) -> float:
+        """Mean of send and receive overhead [s]."""
+        return (self.send_overhead.value + self.receive_overhead.value) / 2
+
+    def machine(self, gap_per_byte: float = 0.0, processors: int = 2) -> LogGP:
+        """Give the machine with these parameters; the signature does not tell G."""
+        return LogGP(
+            self.latency.value,
+            self.send_overhead.value,
+            self.receive_overhead.value,
+            self.gap.value,
+            gap_per_byte,
+            processors,
+        )
+
+
+@dataclass(frozen=True)
+class _Curve:
+    """One delay's bursts: time of the whole burst, and how often it was measured."""
+
+    delay: float
+    burst: FloatArray
+    time: FloatArray
+    repeats: FloatArray
+
+
+@dataclass(frozen=True)
+class _Slope:
+    """Time per request in the steady state, and its variance for unit relative variance."""
+
+    delay: float
+    value: float
+    variance: float
+
+
+def _check_rows(burst_size: ArrayLike, delay: ArrayLike, cost: ArrayLike) -> list[FloatArray]:
+    """Give the three columns as arrays of one length, or refuse them."""
+    check_count("burst_size", burst_size)
+    check_not_negative("delay", delay)
+    check_positive("cost", cost)
+    columns = [np.atleast_1d(np.asarray(column, float)) for column in (burst_size, delay, cost)]
+    if len({column.shape for column in columns}) > 1 or columns[0].ndim != 1:
+        shapes = ", ".join(str(column.shape) for column in columns)
+        msg = f"burst_size, delay and cost have shapes {shapes}; give one of each a measurement"
+        raise MeasurementError(msg)
+    return columns
+
+
+def _curves(columns: list[FloatArray]) -> tuple[list[_Curve], float, int]:
+    """Group the measurements; also the pooled relative deviation of repeats."""
+    burst_size, delays, cost = columns
+    curves, groups = [], []
+    for delay in np.unique(delays):
+        sizes = np.unique(burst_size[delays == delay])
+        costs = [cost[(delays == delay) & (burst_size == size)] for size in sizes]
+        groups += costs
+        means = np.array([group.mean() for group in costs])
+        repeats = np.array([float(group.size) for group in costs])
+        curves.append(_Curve(float(delay), sizes, sizes * means, repeats))
+    deviation, freedom = pooled_deviation(groups)
+    return curves, deviation, freedom
+
+
+def _send_overhead(curve: _Curve, round_trip: float) -> tuple[float, float]:
+    """Mean cost of bursts that were over before any reply can have come; and its variance.
+
+    A burst of one is, whatever it takes: its reply comes after it.
+    """
+    alone = (curve.time <= round_trip / 2) | (curve.burst == 1)
+    if curve.delay > 0 or not alone.any():
+        msg = (
+            "no burst without delay is over before the first reply can come, half a round trip "
+            f"({round_trip / 2:.4g} s) after it begins: add delay 0 with burst_size 1"
+        )
+        raise MeasurementError(msg)
+    weight = curve.repeats[alone]
+    mean = float((weight * curve.time[alone] / curve.burst[alone]).sum() / weight.sum())
+    if mean > (1 + _NEAR) * round_trip / 2:
+        msg = (
+            f"a request without delay costs {mean:.4g} s, but half the round trip, of which the "
+            f"send overhead is a part, is {round_trip / 2:.4g} s: check the round trip and the "
+            "unit of the cost"
+        )
+        raise MeasurementError(msg)
+    return mean, mean**2 / float(weight.sum())
+
+
+def _long(curve: _Curve, round_trip: float) -> Any:
+    """Which bursts count as long: the longer half, or the two longest, if replies come in them."""
+    late = curve.time >= round_trip
+    half = late & (curve.burst >= curve.burst[-1] / 2)
+    if half.sum() > 1:
+        return half
+    return late & (curve.burst >= curve.burst[-2:][0])
+
+
+def _steady_slope(curve: _Curve, round_trip: float, deviation: float) -> _Slope:
+    """Time per further request over the long bursts of one delay."""
+    longest = curve.burst[-1]
+    long = _long(curve, round_trip)
+    where = f"at delay {curve.delay:g} s"
+    if long.sum() < 2:
+        enough = int(np.ceil(2 * max(longest, round_trip / curve.time[0] * curve.burst[0])))
+        msg = (
+            f"bursts of {longest:g} {where} do not show the steady state: add two long ones, "
+            f"such as burst_size {enough} and {2 * enough}"
+        )
+        raise MeasurementError(msg)
+    burst, time, repeats = curve.burst[long], curve.time[long], curve.repeats[long]
+    level, slope, variance = weighted_line(burst, time, repeats / time**2)
+    if slope <= 0:
+        msg = f"the time of a burst falls with burst_size {where}; are the columns exchanged?"
+        raise MeasurementError(msg)
+    scatter = max(deviation, _scatter(time, level + slope * burst))
+    _check_steady(curve, slope, scatter, float(np.sqrt(variance)), where)
+    return _Slope(curve.delay, slope, variance)
+
+
+def _scatter(time: FloatArray, line: FloatArray) -> float:
+    """Relative deviation of times about the line that was fitted to them."""
+    left = time.size - 2
+    return float(np.sqrt((((time - line) / time) ** 2).sum() / left)) if left > 0 else 0.0
+
+
+def _check_steady(curve: _Curve, slope: float, scatter: float, error: float, where: str) -> None:
+    """Refuse a curve that still bends at its longest bursts: by more than its scatter.
+
+    ``error`` is that of the slope for a scatter of one; the two slopes may share a burst.
+    """
+    if curve.burst.size < 3:
+        return
+    burst, time, repeats = (part[-3:-1] for part in (curve.burst, curve.time, curve.repeats))
+    before = float(np.diff(time)[0] / np.diff(burst)[0])
+    both = scatter * (error + float(np.sqrt((time**2 / repeats).sum()) / np.diff(burst)[0]))
+    if abs(before - slope) > max(_UNSTEADY * slope, _DEVIATIONS * both):
+        msg = (
+            f"the time per request {where} still changes ({before:g} to {slope:g} s) at the "
+            f"longest bursts: add burst_size {int(2 * curve.burst[-1])} and "
+            f"{int(4 * curve.burst[-1])}"
+        )
+        raise MeasurementError(msg)
+
+
+def _busy_time(
+    curves: list[_Curve], gap: float, send: float, round_trip: float, deviation: float
+) -> _Slope:
+    """o_s + o_r: time per request less delay, where the delay makes the sender the slowest."""
+    slow = [curve for curve in curves if curve.delay > 0 and curve.delay + send >= gap]
+    if not slow:
+        msg = (
+            f"receive_overhead is not determined: add bursts with a delay of at least "
+            f"{gap - send:.3g} s, beyond which the sender and not the gap sets the pace"
+        )
+        raise MeasurementError(msg)
+    slopes = [_steady_slope(curve, round_trip, deviation) for curve in slow]
+    weight = np.array([1 / slope.variance for slope in slopes])
+    busy = np.array([slope.value - slope.delay for slope in slopes])
+    return _Slope(0.0, float((weight * busy).sum() / weight.sum()), float(1 / weight.sum()))
+
+
+def _refuse_negative(name: str, value: float, remedy: str) -> None:
+    """Refuse a parameter that comes out below zero, rounding apart."""
+    if value < 0:
+        msg = (
+            f"{name} is not determined by these measurements (it would be {value:.3g} s): {remedy}"
+        )
+        raise MeasurementError(msg)
+
+
+def _gap_limit(gap: float, busy: float, one_way: float, window: int) -> GapLimit:
+    """Tell what sets the interval between requests."""
+    if busy >= gap * (1 - _SAME):
+        return GapLimit.OVERHEAD
+    if one_way / window >= gap * (1 - _SAME):
+        return GapLimit.WINDOW
+    return GapLimit.NETWORK
+
+
+def read_signature(
+    burst_size: ArrayLike,
+    delay: ArrayLike,
+    cost: ArrayLike,
+    round_trip: ArrayLike,
+    window: int = WINDOW,
+) -> LogPEstimate:
+    """Read LogP parameters off a measured signature.
+
+    o_s is the cost of bursts too short for a reply to come back; g the time per further
+    request of long bursts without delay; o_s + o_r the same with a delay D that makes the
+    sender the bottleneck (D + o_s >= g), less D; L = RTT/2 - o_s - o_r. The longer half of
+    the bursts counts as long, or the two longest. Overheads may exceed half the round trip by
+    a tenth, as measured numbers do: the latency is then 0, and ``excess`` says by how much.
+    Intervals suppose that all measurements have the same
+    relative error, which is taken from the repeats.
+
+    Parameters
+    ----------
+    burst_size, delay, cost
+        One entry a measurement, shape (n,): requests in the burst, computation after each
+        [s], and mean cost of a request with its computation [s]. Repeats are further rows.
+    round_trip
+        Time of one request and its reply [s]; several are averaged.
+    window
+        Messages outstanding in each direction, to tell what limits the gap. Where the
+        window does, choose bursts that are multiples of twice the window.
+
+    Raises
+    ------
+    MeasurementError
+        Where bursts or delays do not suffice; says which measurements to add.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from headway.loggp import PLATFORMS, issue_cost
+    >>> bursts, delays = np.tile([1, 2, 64, 128], 2), np.repeat([0.0, 16e-6], 4)
+    >>> cost = issue_cost(PLATFORMS["paragon-1996"], bursts, delays)
+    >>> found = read_signature(bursts, delays, cost, 20.1e-6)
+    >>> round(found.receive_overhead.value * 1e6, 9), round(found.latency.value * 1e6, 9)
+    (2.2, 6.45)
+    """
+    trips = np.atleast_1d(np.asarray(round_trip, float))
+    check_positive("round_trip", trips)
+    check_count("window", window)
+    trip = float(trips.mean())
+    curves, deviation, freedom = _curves(_check_rows(burst_size, delay, cost))
+    send, send_variance = _send_overhead(curves[0], trip)
+    gap = _steady_slope(curves[0], trip, deviation)
+    busy = _busy_time(curves, gap.value, send, trip, deviation)
+    receive, latency = busy.value - send, trip / 2 - busy.value
+    _refuse_negative("receive_overhead", receive, "repeat them, or use a smaller delay")
+    excess = max(-latency, 0.0)
+    if excess > _NEAR * trip / 2:
+        _refuse_negative("latency", latency, "check round_trip, and repeat the measurements")
+    trip_variance = float(trips.var(ddof=1)) / trips.size if trips.size > 1 else 0.0
+    scale = deviation**2
+    return LogPEstimate(
+        estimate(send, scale * send_variance, freedom),
+        estimate(receive, scale * (busy.variance + send_variance), freedom),
+        estimate(gap.value, scale * gap.variance, freedom),
+        estimate(max(latency, 0.0), scale * busy.variance + trip_variance / 4, freedom),
+        _gap_limit(gap.value, busy.value, trip / 2, window),
+        excess,
+    )
+
+
+def signature_misfit(
+    found: LogPEstimate,
+    burst_size: ArrayLike,
+    delay: ArrayLike,
+    cost: ArrayLike,
+    window: int = WINDOW,
+) -> Misfit:
+    """Hold the discrete model of what was read off against every burst that was measured.
+
+    Parameters
+    ----------
+    found
+        As `read_signature` gives it for these measurements.
+    burst_size, delay, cost, window
+        As for `read_signature`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from headway.loggp import PLATFORMS, issue_cost
+    >>> bursts, delays = np.tile([1, 2, 64, 128], 2), np.repeat([0.0, 16e-6], 4)
+    >>> cost = issue_cost(PLATFORMS["paragon-1996"], bursts, delays)
+    >>> found = read_signature(bursts, delays, cost, 20.1e-6)
+    >>> signature_misfit(found, bursts, delays, cost).is_lack_of_fit
+    False
+    """
+    curves, deviation, freedom = _curves(_check_rows(burst_size, delay, cost))
+    measured = np.concatenate([curve.time / curve.burst for curve in curves])
+    repeats = np.concatenate([curve.repeats for curve in curves])
+    machine = found.machine()
+    predicted = _costs(machine, curves, window)
+    step = _STEP * float(request_reply_time(machine))
+    slopes = [
+        (_costs(_more(machine, name, step), curves, window) / predicted - 1) / step
+        for name in ("latency", "send_overhead", "receive_overhead", "gap")
+    ]
+    return misfit(
+        measured, predicted, deviation / np.sqrt(repeats), np.stack(slopes, axis=1), freedom
+    )
+
+
+def _costs(machine: LogGP, curves: list[_Curve], window: int) -> FloatArray:
+    """Predicted cost of a request in each burst of each curve [s]."""
+    return np.concatenate([issue_cost(machine, c.burst, c.delay, window) for c in curves])
+
+
+def _more(machine: LogGP, name: str, step: float) -> LogGP:
+    """The machine with one parameter larger by a step."""
+    return replace(machine, **{name: getattr(machine, name) + step})

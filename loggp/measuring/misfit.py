@@ -1,0 +1,192 @@
+"""Whether lines or laws miss what was measured by more than the scatter of repeats.
+
+Source: Draper and Smith, *Applied Regression Analysis*, section 2.1 (lack of fit and pure
+error), on relative residuals.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from headway.errors import MeasurementError
+from headway.kinds import FloatArray, check_not_negative, check_positive
+from headway.loggp.measuring.sizefit import Line, SizeFit
+from headway.loggp.measuring.sizes import SizeSeries
+
+SIGNIFICANT = 0.01
+"""Chance below which a misfit is not the scatter of repeats."""
+
+SMALL = 0.05
+"""Relative misfit that is none worth a word, however surely it is there."""
+
+LARGE = 0.25
+"""Relative misfit that is one where nothing was repeated."""
+
+_DEVIATIONS = 4.0  # of one centre, beyond which the worst of some dozens is no chance
+_CLOCK = 1e-9  # repeats that agree to the last digit leave the rounding of their clock
+_KNOWN_OF_REPEATS = 0.37  # efficiency of a median absolute deviation, normal law
+_SAME_DIRECTION = 1e-9  # of the largest: what smaller singular values say is rounding
+
+
+@dataclass(frozen=True)
+class Misfit:
+    """How far predictions miss the centres of repeated measurements.
+
+    Parameters
+    ----------
+    f, p
+        Mean square of the misfit over that of the repeats, and the chance of as much without
+        a lack of fit; ``None`` where nothing was repeated, or nothing is left to test.
+    worst
+        Which place is missed most, by ratio.
+    measured, predicted
+        The centre there, and what was predicted [s].
+    scatter
+        Relative standard deviation of the centre there, 0 where it is not known.
+
+    Examples
+    --------
+    >>> Misfit(None, None, 0, 2e-6, 1e-6, 0.01).factor
+    2.0
+    """
+
+    f: float | None
+    p: float | None
+    worst: int
+    measured: float
+    predicted: float
+    scatter: float
+
+    @property
+    def factor(self) -> float:
+        """Ratio of prediction and measurement at the worst place, 1 or more."""
+        if self.predicted <= 0:
+            return math.inf
+        ratio = self.measured / self.predicted
+        return max(ratio, 1 / ratio)
+
+    @property
+    def is_lack_of_fit(self) -> bool:
+        """Whether the misfit is more than scatter, and large enough to matter."""
+        if self.p is None:
+            return math.log(self.factor) > max(math.log(1 + LARGE), _DEVIATIONS * self.scatter)
+        return self.p < SIGNIFICANT and self.factor > 1 + SMALL
+
+    def document(self) -> dict[str, float | bool | None]:
+        """Whether there is a lack of fit, its test and its size, for JSON."""
+        factor = self.factor if math.isfinite(self.factor) else None
+        return {"found": self.is_lack_of_fit, "f": self.f, "p": self.p, "factor": factor}
+
+    @property
+    def words(self) -> str:
+        """Say how large it is, and by which test."""
+        by = f"a factor of {self.factor:.3g}" if self.factor > 2 else f"{self.factor - 1:.0%}"
+        told = f"{self.measured * 1e6:.4g} us measured, {self.predicted * 1e6:.4g} us predicted"
+        test = "" if self.p is None or self.f is None else f"; F = {self.f:.3g}, p = {self.p:.1g}"
+        return f"by {by} ({told}{test})"
+
+
+def misfit(
+    measured: FloatArray,
+    predicted: FloatArray,
+    deviation: FloatArray,
+    slopes: FloatArray,
+    freedom: float,
+) -> Misfit:
+    r"""Test predictions against the scatter of repeats.
+
+    F = (sum over places of (ln(m/p) / s)^2) / (places - parameters), of the law F(places -
+    parameters, freedom) where nothing is missed but by chance. What other values of the
+    parameters would explain, to first order, is taken out before: an estimate that is not the
+    least-squares one is no lack of fit.
+
+    Parameters
+    ----------
+    measured
+        Centres m of the measurements at each place [s], positive, shape (n,), one or more.
+    predicted
+        What is predicted there, p [s], 0 or more.
+    deviation
+        Relative standard deviation s of each centre; 0 where it is not known.
+    slopes
+        Derivative of ln p by each parameter that was fitted, shape (n, parameters).
+    freedom
+        Degrees of freedom of the repeats; 0 where nothing was repeated.
+
+    Raises
+    ------
+    MeasurementError
+        For no measurement.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> times, far = np.array([1.0, 2.0, 3.0]), np.array([1.0, 2.0, 4.0])
+    >>> misfit(times, far, np.full(3, 0.01), np.ones((3, 1)), 9).is_lack_of_fit
+    True
+    """
+    check_positive("measured", measured)
+    check_not_negative("predicted", predicted)
+    if measured.size == 0:
+        raise MeasurementError("no measurement to hold the prediction against")
+    with np.errstate(divide="ignore"):
+        missed = np.log(measured) - np.log(predicted)
+    worst = int(np.argmax(np.abs(missed)))
+    statistic, chance = _f_test(missed, deviation, slopes, freedom)
+    at_worst = (float(part[worst]) for part in (measured, predicted, deviation))
+    return Misfit(statistic, chance, worst, *at_worst)
+
+
+def _f_test(
+    missed: FloatArray, deviation: FloatArray, slopes: FloatArray, freedom: float
+) -> tuple[float | None, float | None]:
+    """F and its chance; none where nothing was repeated or more was fitted than measured."""
+    if freedom < 1 or not np.isfinite(missed).all():
+        return None, None
+    from scipy.special import fdtrc
+
+    scale = np.maximum(deviation, _CLOCK)
+    directions, sizes, _ = np.linalg.svd(slopes / scale[:, None], full_matrices=False)
+    directions = directions[:, sizes > _SAME_DIRECTION * sizes.max(initial=0.0)]
+    left = missed.size - directions.shape[1]
+    if left < 1:
+        return None, None
+    standard = missed / scale
+    unexplained = standard - directions @ (directions.T @ standard)
+    square = float((unexplained**2).sum()) / left
+    return square, float(fdtrc(left, freedom, square))
+
+
+def line_misfits(series: Sequence[SizeSeries], fit: SizeFit) -> dict[str, Misfit]:
+    """Hold the lines of each series against its medians, by name.
+
+    Parameters
+    ----------
+    series
+        What was measured.
+    fit
+        Lines as `headway.loggp.measuring.sizefit.fit_sizes` gives them for these series.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from headway.loggp import fit_sizes, size_series
+    >>> size = 2.0 ** np.arange(12)
+    >>> series = [size_series("gap", size, 5e-6 + 1e-9 * size)]
+    >>> line_misfits(series, fit_sizes(series))["gap"].is_lack_of_fit
+    False
+    """
+    return {one.name: _line_misfit(one, fit.lines[one.name]) for one in series}
+
+
+def _line_misfit(one: SizeSeries, lines: Sequence[Line]) -> Misfit:
+    on = [(one.size >= line.first_size) & (one.size <= line.last_size) for line in lines]
+    predicted = np.zeros(one.size.size)
+    for here, line in zip(on, lines, strict=True):
+        predicted[here] = line.time(one.size[here])
+    parts = [column for here in on for column in (here / predicted, here * one.size / predicted)]
+    freedom = _KNOWN_OF_REPEATS * float((one.repeats - 1).sum())
+    deviation = np.full(one.size.size, one.centre_deviation)
+    return misfit(one.centre, predicted, deviation, np.stack(parts, axis=1), freedom)

@@ -1,0 +1,174 @@
+"""Text of measurement files to size series: plain columns, and Netgauge's LogGP output.
+
+Only text comes in here; who reads files gives it. Errors name the line.
+"""
+
+from collections.abc import Iterator
+
+from headway.errors import MeasurementError, quoted
+from headway.kinds import number_of
+from headway.loggp.measuring.sizes import SizeSeries, size_series
+
+_NETGAUGE_MARK = "PRTT(1,0,s)"
+_NETGAUGE_COLUMNS = 11  # size n PRTT(1,0,s) PRTT(n,0,s) PRTT(n,d,s) L o_s o_r g G lsqu(g,G)
+_TIME_UNITS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
+
+
+def _numbers(line: int, cells: list[str], source: str) -> list[float]:
+    """Turn cells into numbers, or name the line and the cell."""
+    values = []
+    for cell in cells:
+        value = number_of(cell)
+        if value is None:
+            msg = f"{source}:{line}: {quoted(cell)} is not a number"
+            raise MeasurementError(msg)
+        values.append(value)
+    return values
+
+
+def _data_lines(text: str) -> Iterator[tuple[int, str]]:
+    """Give the lines that are neither empty nor comments, numbered from 1."""
+    for number, line in enumerate(text.splitlines(), 1):
+        if line.strip() and not line.lstrip().startswith("#"):
+            yield number, line
+
+
+def _check_row(line: int, size: float, time: float, source: str) -> None:
+    """Refuse sizes and times that cannot be."""
+    if not (1 <= size < float("inf") and size == int(size)):
+        msg = f"{source}:{line}: size is {size:g}; it must be a whole number of bytes, 1 or more"
+        raise MeasurementError(msg)
+    if not 0 < time < float("inf"):
+        msg = f"{source}:{line}: time is {time:g}; it must be positive and finite"
+        raise MeasurementError(msg)
+
+
+def _time_scale(header: list[str], source: str, line: int) -> float:
+    """Unit of the time column of a header ``size_bytes, time_UNIT``."""
+    units = [name.removeprefix("time_") for name in header[1:2]]
+    if header[:1] != ["size_bytes"] or not units or units[0] not in _TIME_UNITS:
+        known = ", ".join(f"time_{unit}" for unit in _TIME_UNITS)
+        found = quoted(",".join(header))
+        msg = f"{source}:{line}: header is {found}; it must be size_bytes and one of {known}"
+        raise MeasurementError(msg)
+    return _TIME_UNITS[units[0]]
+
+
+def read_plain(text: str, name: str = "time", source: str = "text") -> SizeSeries:
+    r"""Read a series of ``size_bytes`` and ``time_us`` columns, repeats as further rows.
+
+    Parameters
+    ----------
+    text
+        CSV with a header; the unit of time stands in it (``time_s``, ``_ms``, ``_us``, ``_ns``).
+    name
+        Name for the series.
+    source
+        What to call the text in errors.
+
+    Raises
+    ------
+    MeasurementError
+        For a header without unit, or a row that cannot be read; names the line.
+
+    Examples
+    --------
+    >>> read_plain("size_bytes,time_us\n1,2\n2,3\n4,5\n").size.tolist()
+    [1.0, 2.0, 4.0]
+    """
+    lines = _data_lines(text)
+    first, header = next(lines, (1, ""))
+    if text.strip() and not header:
+        msg = f"{source}: holds only comments; it needs Netgauge's output or size_bytes,time_us"
+        raise MeasurementError(msg)
+    scale = _time_scale([cell.strip() for cell in header.split(",")], source, first)
+    sizes, times = [], []
+    for line, row in lines:
+        cells = row.split(",")
+        if len(cells) != 2:
+            msg = f"{source}:{line}: {len(cells)} cells; each row has a size and a time"
+            raise MeasurementError(msg)
+        size, time = _numbers(line, cells, source)
+        _check_row(line, size, time, source)
+        sizes.append(size)
+        times.append(time * scale)
+    return size_series(name, sizes, times)
+
+
+def read_netgauge(text: str, source: str = "text") -> dict[str, SizeSeries]:
+    r"""Read Netgauge's LogGP output: its raw times, not the parameters it derived.
+
+    Gives ``round_trip`` = PRTT(1,0,s) and ``gap`` = (PRTT(n,0,s) - PRTT(1,0,s)) / (n - 1)
+    for each size, and ``send_overhead`` = (PRTT(n,d,s) - PRTT(1,0,s)) / (n - 1) - d with
+    d = PRTT(1,0,s) and ``receive_overhead`` (its o_r column) where all of them are positive.
+    Netgauge's times are in microseconds. Its own latency is half the round trip with the
+    overheads left in (`Convention.NETGAUGE`).
+
+    Parameters
+    ----------
+    text
+        The output file, 11 columns and a comment line that names them.
+    source
+        What to call the text in errors.
+
+    Raises
+    ------
+    MeasurementError
+        For text that is not such a file, or a row that cannot be read; names the line.
+
+    Examples
+    --------
+    >>> head = "# size n PRTT(1,0,s) PRTT(n,0,s) PRTT(n,PRTT(1,0,s),s) L o_s o_r g G lsqu(g,G)"
+    >>> row = "{} 10 20.0 65.0 227.0 10.0 3.0 2.0 5.0 0.001 0.1"
+    >>> text = "\n".join([head, *(row.format(size) for size in (1, 1025, 2049))])
+    >>> series = read_netgauge(text)
+    >>> sorted(series), (series["send_overhead"].centre * 1e6).round(9).tolist()
+    (['gap', 'receive_overhead', 'round_trip', 'send_overhead'], [3.0, 3.0, 3.0])
+    """
+    if _NETGAUGE_MARK not in text:
+        msg = (
+            f"{source}:1: no column {_NETGAUGE_MARK} is named; this is not Netgauge's LogGP output"
+        )
+        raise MeasurementError(msg)
+    columns: dict[str, list[float]] = {"size": []}
+    for line, row in _data_lines(text):
+        cells = row.split()
+        if len(cells) != _NETGAUGE_COLUMNS:
+            msg = (
+                f"{source}:{line}: {len(cells)} columns; Netgauge's output has {_NETGAUGE_COLUMNS}"
+            )
+            raise MeasurementError(msg)
+        for name, value in _netgauge_row(line, _numbers(line, cells, source), source).items():
+            columns.setdefault(name, []).append(value)
+    sizes = columns.pop("size")
+    if not sizes:
+        msg = f"{source}: holds no measurement; it needs a row for each message size"
+        raise MeasurementError(msg)
+    always = ("round_trip", "gap")
+    return {
+        name: size_series(name, sizes, values)
+        for name, values in columns.items()
+        if name in always or min(values) > 0
+    }
+
+
+def _netgauge_row(line: int, cells: list[float], source: str) -> dict[str, float]:
+    """Give one row's size [B] and times [s]."""
+    size, count, single, train, spaced, _, _, receive, *_ = cells
+    _check_row(line, size, single, source)
+    if count < 2:
+        msg = f"{source}:{line}: n is {count:g}; a gap needs trains of 2 or more messages"
+        raise MeasurementError(msg)
+    if train <= single:
+        msg = (
+            f"{source}:{line}: the gap at {size:g} bytes is not determined by this data: a train "
+            f"of {count:g} takes {train:g} us and one message {single:g} us; repeat the runs"
+        )
+        raise MeasurementError(msg)
+    return {
+        "size": size,
+        "round_trip": single * 1e-6,
+        "gap": (train - single) / (count - 1) * 1e-6,
+        "send_overhead": ((spaced - single) / (count - 1) - single) * 1e-6,
+        "receive_overhead": receive * 1e-6,
+    }

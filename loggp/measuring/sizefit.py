@@ -1,0 +1,362 @@
+"""Lines through times by message size, with intervals, and the LogGP machine they make.
+
+A parameter that the data do not determine says so, and is never printed as negative.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from headway.errors import MeasurementError
+from headway.kinds import FloatArray, Number, check_count, check_positive
+from headway.loggp.machine.parameters import LogGP
+from headway.loggp.measuring.sizes import PENALTY, TOLERANCE, SizeSeries, break_places, find_breaks
+
+SAMPLES = 200
+"""How often the repeats are drawn anew."""
+
+_INTERVAL = (2.5, 97.5)  # percentiles of the 95 % interval
+_ROUNDING = 1e-12
+_FALLING = 4.0  # deviations by which times must fall along a line to be refused
+
+
+@dataclass(frozen=True)
+class LineParameter:
+    """Intercept or slope of a line, never negative.
+
+    Parameters
+    ----------
+    value
+        Least-squares value; 0 where the data would have it negative.
+    interval
+        95 % interval with the breaks held; ``None`` where nothing was repeated.
+    determined
+        Whether the data tell it from zero. If not, only an upper limit is known.
+
+    Examples
+    --------
+    >>> LineParameter(0.0, (0.0, 2e-6), determined=False)
+    not determined by this data (at most 2e-06)
+    """
+
+    value: float
+    interval: tuple[float, float] | None
+    determined: bool
+
+    def __repr__(self) -> str:
+        """Show value and interval, or that the data do not determine it."""
+        if self.determined:
+            shown = "" if self.interval is None else " ({:g} to {:g})".format(*self.interval)
+            return f"{self.value:g}{shown}"
+        limit = "" if self.interval is None else f" (at most {self.interval[1]:g})"
+        return f"not determined by this data{limit}"
+
+
+@dataclass(frozen=True)
+class Line:
+    """A straight line t = intercept + slope s through part of a series.
+
+    Parameters
+    ----------
+    first_size, last_size
+        Smallest and largest size that was measured on it [B].
+    intercept
+        Time of nothing, extrapolated [s].
+    slope
+        Time per byte [s/B].
+    """
+
+    first_size: float
+    last_size: float
+    intercept: LineParameter
+    slope: LineParameter
+
+    def time(self, size: Number) -> Any:
+        """Time at a size on the line [s]; also at an array of sizes."""
+        return self.intercept.value + self.slope.value * size
+
+
+@dataclass(frozen=True)
+class Break:
+    """Where lines break: between two sizes that were measured.
+
+    Parameters
+    ----------
+    below, above
+        Last size on the one line and first size on the next [B].
+    interval
+        Sizes between which 95 % of the resampled series break; ``None`` without repeats.
+    pinned
+        Whether it was given and not found.
+    """
+
+    below: float
+    above: float
+    interval: tuple[float, float] | None
+    pinned: bool
+
+    @property
+    def advice(self) -> str:
+        """Say which sizes to measure to narrow it down."""
+        return f"measure sizes between {self.below:g} and {self.above:g} bytes"
+
+
+@dataclass(frozen=True)
+class SizeFit:
+    """Piecewise lines through several series, with common breaks.
+
+    Parameters
+    ----------
+    breaks
+        In order of size.
+    lines
+        For each series, by name, its lines in order of size.
+    deviation
+        For each series, by name, the relative standard deviation of one measurement.
+    """
+
+    breaks: tuple[Break, ...]
+    lines: dict[str, tuple[Line, ...]]
+    deviation: dict[str, float]
+
+    def line(self, name: str, size: float) -> Line:
+        """Give the line of a series that holds at a size."""
+        check_count("size", size)
+        if name not in self.lines:
+            known = ", ".join(sorted(self.lines))
+            msg = f"no series {name!r} was measured; there are: {known}"
+            raise MeasurementError(msg)
+        place = sum(size > one.below for one in self.breaks)
+        return self.lines[name][place]
+
+
+def _lines(size: FloatArray, times: Any) -> tuple[Any, Any]:
+    """Least squares of relative residuals with neither intercept nor slope below zero.
+
+    ``times`` has shape (samples, n). Where the free solution has a negative part, the best
+    lies on a bound, and the better of the two bounds is it.
+    """
+    level, slanted = 1 / times, size / times
+    products = [(one * other).sum(-1) for one, other in ((level, level), (level, slanted))]
+    level_level, level_slanted = products
+    slanted_slanted = (slanted**2).sum(-1)
+    ones_level, ones_slanted = level.sum(-1), slanted.sum(-1)
+    determinant = level_level * slanted_slanted - level_slanted**2
+    intercept = (slanted_slanted * ones_level - level_slanted * ones_slanted) / determinant
+    slope = (level_level * ones_slanted - level_slanted * ones_level) / determinant
+    flat, through_zero = ones_level / level_level, ones_slanted / slanted_slanted
+    # on a bound the residual sum is n less these gains
+    prefers_flat = ones_level * flat >= ones_slanted * through_zero
+    # what a slope adds over the sizes must be more than rounding
+    slope = np.where(np.abs(slope) * size[-1] <= _ROUNDING * np.abs(intercept), 0.0, slope)
+    free = (intercept >= 0) & (slope >= 0)
+    return (
+        np.where(free, intercept, np.where(prefers_flat, flat, 0.0)),
+        np.where(free, slope, np.where(prefers_flat, 0.0, through_zero)),
+    )
+
+
+def _parameter(values: FloatArray) -> LineParameter:
+    """Make a parameter of its value (first) and its resampled values (the rest)."""
+    value = float(values[0])
+    if values.size == 1:
+        return LineParameter(value, None, value > 0)
+    low, high = (float(limit) for limit in np.percentile(values[1:], _INTERVAL))
+    return LineParameter(value, (low, high), value > 0 and low > 0)
+
+
+def _refuse_falling(one: SizeSeries, low: int, high: int, tolerance: float) -> None:
+    """Refuse times that fall along a line by more than their noise."""
+    time = one.centre[low:high]
+    half = (high - low) // 2
+    change = float(time[-half:].mean() / time[:half].mean() - 1)
+    noise = _FALLING * one.centre_deviation / np.sqrt(half) + tolerance
+    if change < -noise:
+        msg = (
+            f"{one.name} falls by {-change:.0%} from {one.size[low]:g} to {one.size[high - 1]:g} "
+            "bytes: a longer message cannot take less time; check the columns and repeat the runs"
+        )
+        raise MeasurementError(msg)
+
+
+def _resampled_medians(
+    one: SizeSeries,
+    samples: int,
+    random: np.random.Generator,
+    on_sample: Callable[[], None] | None,
+) -> FloatArray:
+    """Medians of the repeats (first) and of repeats drawn anew, shape (1 + samples, n)."""
+    rows = np.arange(one.size.size)[:, None]
+    drawn = [one.centre]
+    for _ in range(samples):
+        chosen = (random.random(one.time.shape) * one.repeats[:, None]).astype(int)
+        mask = np.isnan(one.time)
+        drawn.append(np.nanmedian(np.where(mask, np.nan, one.time[rows, chosen]), axis=1))
+        if on_sample is not None:
+            on_sample()
+    return np.array(drawn)
+
+
+def _breaks(
+    series: Sequence[SizeSeries],
+    starts: tuple[int, ...],
+    samples: Sequence[FloatArray],
+    pinned: Sequence[float],
+) -> tuple[Break, ...]:
+    """Give each break its sizes, and its interval from the resampled series."""
+    size = series[0].size
+    held = {int(place) for place in np.searchsorted(size, sorted(pinned), side="right")}
+    resampled = break_places(series, starts, [sample[1:] for sample in samples])
+    found = []
+    for start, places in zip(starts, resampled, strict=True):
+        interval = None
+        if start in held:
+            interval = (float(size[start - 1]), float(size[start]))
+        elif places.size:
+            low, high = np.percentile(places, _INTERVAL, method="nearest").astype(int)
+            interval = (float(size[low - 1]), float(size[high]))
+        below, above = float(size[start - 1]), float(size[start])
+        found.append(Break(below, above, interval, start in held))
+    return tuple(found)
+
+
+def _series_lines(
+    one: SizeSeries, edges: tuple[int, ...], medians: FloatArray, tolerance: float
+) -> tuple[Line, ...]:
+    """Fit the lines of one series between the breaks."""
+    lines = []
+    for low, high in pairwise(edges):
+        _refuse_falling(one, low, high, tolerance)
+        intercept, slope = _lines(one.size[low:high], medians[:, low:high])
+        lines.append(
+            Line(
+                float(one.size[low]),
+                float(one.size[high - 1]),
+                _parameter(intercept),
+                _parameter(slope),
+            )
+        )
+    return tuple(lines)
+
+
+def fit_sizes(
+    series: Sequence[SizeSeries],
+    pinned: Sequence[float] = (),
+    tolerance: float = TOLERANCE,
+    penalty: float = PENALTY,
+    seed: int = 0,
+    on_sample: Callable[[], None] | None = None,
+) -> SizeFit:
+    """Fit piecewise lines with common breaks to times by message size.
+
+    Breaks as `find_breaks` has them; on each line least squares of relative residuals with
+    intercept and slope of 0 or more. Intervals hold the number of breaks, and come from
+    drawing the repeats anew (with few repeats that makes them somewhat too wide; a misfit of
+    the lines themselves is not in them).
+
+    Parameters
+    ----------
+    series, pinned, tolerance, penalty
+        As for `find_breaks`.
+    seed
+        Of the random draws, so that an answer can be had again.
+    on_sample
+        Called after each of `SAMPLES` draws a series, to show progress.
+
+    Raises
+    ------
+    MeasurementError
+        For no series, series of different sizes, or times that fall with size.
+    InvalidParameter
+        For pinned breaks that leave fewer than three sizes on a side.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from headway.loggp import size_series
+    >>> size = 2.0 ** np.arange(12)
+    >>> fit = fit_sizes([size_series("gap", size, 5e-6 + 1e-9 * size)])
+    >>> fit.breaks, round(fit.lines["gap"][0].slope.value * 1e9, 9)
+    ((), 1.0)
+    """
+    starts = find_breaks(series, pinned, tolerance, penalty)
+    has_repeats = min(int(one.repeats.min()) for one in series) > 1
+    random = np.random.default_rng(seed)
+    samples = SAMPLES if has_repeats else 0
+    medians = [_resampled_medians(one, samples, random, on_sample) for one in series]
+    edges = (0, *starts, series[0].size.size)
+    return SizeFit(
+        _breaks(series, starts, medians, pinned),
+        {
+            one.name: _series_lines(one, edges, median, tolerance)
+            for one, median in zip(series, medians, strict=True)
+        },
+        {one.name: one.deviation for one in series},
+    )
+
+
+def _determined(line: Line, name: str, part: str) -> float:
+    """Give a line's intercept or slope, or refuse one that the data do not determine."""
+    parameter: LineParameter = getattr(line, part)
+    if not parameter.determined:
+        where = f"between {line.first_size:g} and {line.last_size:g} bytes"
+        msg = f"{part} of {name} {where} is {parameter!r}"
+        raise MeasurementError(msg)
+    return parameter.value
+
+
+def machine_from_sizes(fit: SizeFit, size: float = 1.0, processors: int = 2) -> LogGP:
+    """Make the LogGP machine that holds near a message size.
+
+    Needs the series ``send_overhead``, ``receive_overhead``, ``gap`` (time per message of a
+    saturated sender, g + (s - 1) G) and ``round_trip`` (of a ping-pong): o_s and o_r are
+    read off their lines at the size, g and G off the gap's line, and
+    L = RTT(s)/2 - o_s - o_r - (s - 1) G.
+
+    Parameters
+    ----------
+    fit
+        Lines of the four series.
+    size
+        Message size s [B], 1 or more.
+    processors
+        Number of processors for the machine.
+
+    Raises
+    ------
+    MeasurementError
+        Where a series is missing, or a parameter is not determined by the data.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from headway.loggp import size_series
+    >>> size = 2.0 ** np.arange(12)
+    >>> one_way = 3e-6 + 10e-6 + 4e-6 + 1e-9 * (size - 1)
+    >>> series = [
+    ...     size_series("send_overhead", size, np.full(12, 3e-6)),
+    ...     size_series("receive_overhead", size, np.full(12, 4e-6)),
+    ...     size_series("gap", size, 5e-6 + 1e-9 * (size - 1)),
+    ...     size_series("round_trip", size, 2 * one_way),
+    ... ]
+    >>> round(machine_from_sizes(fit_sizes(series)).latency * 1e6, 6)
+    10.0
+    """
+    send, receive, gap, trip = (
+        fit.line(name, size) for name in ("send_overhead", "receive_overhead", "gap", "round_trip")
+    )
+    per_byte = _determined(gap, "gap", "slope")
+    per_message = _determined(gap, "gap", "intercept") + per_byte
+    overheads = send.time(size) + receive.time(size)
+    latency = trip.time(size) / 2 - overheads - (size - 1) * per_byte
+    if latency < 0:
+        msg = (
+            f"latency at {size:g} bytes is not determined by this data: half the round trip is "
+            f"{trip.time(size) / 2:.3g} s, and overheads and bytes take {-latency:.3g} s more"
+        )
+        raise MeasurementError(msg)
+    check_positive("gap", per_message)
+    return LogGP(latency, send.time(size), receive.time(size), per_message, per_byte, processors)

@@ -1,0 +1,238 @@
+"""Series of times by message size, and the piecewise lines through them.
+
+Method: breaks by exact dynamic programming on relative residuals, judged against the spread
+of repeats and a tolerance below which a misfit is not called a change of protocol; joint
+over several series; parameters never negative; intervals by resampling the repeats.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from headway.errors import InvalidParameter, MeasurementError
+from headway.kinds import FloatArray, check_count, check_not_negative, check_positive
+from headway.loggp.measuring.breaks import (
+    LEAST_POINTS,
+    best_single_break,
+    breaks_between,
+    line_costs,
+)
+
+TOLERANCE = 0.05
+"""Relative misfit that is not yet a change of protocol."""
+
+PENALTY = 8.0
+"""Cost of a break, times the logarithm of the number of sizes."""
+
+_TO_DEVIATION = 1.4826  # median absolute deviation to standard deviation, normal law
+_MEDIAN_VARIANCE = math.pi / 2  # variance of a median over that of a mean, normal law
+
+
+@dataclass(frozen=True)
+class SizeSeries:
+    """Times measured at several message sizes, repeats included.
+
+    Parameters
+    ----------
+    name
+        What was timed, such as ``gap``.
+    size
+        Message sizes [B], rising whole numbers of 1 or more, shape (n,).
+    time
+        Times [s], positive, shape (n, repeats); NaN where a size has fewer repeats.
+    """
+
+    name: str
+    size: FloatArray
+    time: FloatArray
+
+    def __post_init__(self) -> None:
+        check_count(f"size of {self.name}", self.size)
+        check_positive(f"time of {self.name}", self.time[~np.isnan(self.time)])
+        if self.size.size < LEAST_POINTS:
+            msg = f"{self.name} has {self.size.size} sizes; a line needs at least {LEAST_POINTS}"
+            raise MeasurementError(msg)
+
+    @property
+    def centre(self) -> FloatArray:
+        """Median of the repeats at each size [s]."""
+        return np.asarray(np.nanmedian(self.time, axis=1))
+
+    @property
+    def repeats(self) -> Any:
+        """How many times each size was measured, shape (n,)."""
+        return (~np.isnan(self.time)).sum(axis=1)
+
+    @property
+    def deviation(self) -> float:
+        """Relative standard deviation of one measurement, outliers apart.
+
+        From the differences of successive repeats; without repeats from how far each
+        point lies off the line through its neighbours.
+        """
+        if self.repeats.max() > 1:
+            relative = self.time / self.centre[:, None]
+            apart = np.diff(relative, axis=1) / math.sqrt(2)
+            return float(_TO_DEVIATION * np.nanmedian(np.abs(apart)))
+        size, time = self.size, self.centre
+        share = (size[1:-1] - size[:-2]) / (size[2:] - size[:-2])
+        between = (1 - share) * time[:-2] + share * time[2:]
+        spread = np.sqrt(time[1:-1] ** 2 + ((1 - share) * time[:-2]) ** 2 + (share * time[2:]) ** 2)
+        return float(_TO_DEVIATION * np.median(np.abs(time[1:-1] - between) / spread))
+
+    @property
+    def centre_deviation(self) -> float:
+        """Relative standard deviation of the medians."""
+        count = float(np.median(self.repeats))
+        inflation = _MEDIAN_VARIANCE / count if count > 2 else 1 / count
+        return self.deviation * math.sqrt(inflation)
+
+
+def size_series(name: str, size: ArrayLike, time: ArrayLike) -> SizeSeries:
+    """Make a series from measurements in any order, one a row; repeats are further rows.
+
+    Parameters
+    ----------
+    name
+        What was timed.
+    size, time
+        Message size [B] and time [s] of each measurement, same length.
+
+    Raises
+    ------
+    MeasurementError
+        For lengths that differ, or fewer than three different sizes.
+
+    Examples
+    --------
+    >>> size_series("gap", [1, 2, 1, 4], [1.0, 2.0, 1.2, 4.0]).repeats.tolist()
+    [2, 1, 1]
+    """
+    sizes, times = np.asarray(size, float).ravel(), np.asarray(time, float).ravel()
+    if sizes.size != times.size:
+        msg = f"{name} has {sizes.size} sizes but {times.size} times; give one time for each size"
+        raise MeasurementError(msg)
+    check_positive(f"time of {name}", times)
+    distinct, place = np.unique(sizes, return_inverse=True)
+    counts = np.bincount(place, minlength=distinct.size)
+    table = np.full((distinct.size, int(counts.max(initial=0))), np.nan)
+    order = np.argsort(place, kind="stable")
+    column = np.arange(sizes.size) - np.repeat(np.cumsum(counts) - counts, counts)
+    table[place[order], column] = times[order]
+    return SizeSeries(name, distinct, table)
+
+
+def pinned_places(size: FloatArray, pinned: Sequence[float]) -> tuple[int, ...]:
+    """Turn pinned break sizes into the first point after each.
+
+    Raises
+    ------
+    InvalidParameter
+        Where a pinned break leaves too few sizes on a side.
+    """
+    places = tuple(int(place) for place in np.searchsorted(size, sorted(pinned), side="right"))
+    for low, high in pairwise((0, *places, size.size)):
+        if high - low < LEAST_POINTS:
+            shown = ", ".join(f"{value:g}" for value in sorted(pinned))
+            msg = (
+                f"pinned breaks {shown} leave {high - low} sizes on one line; measure at least "
+                f"{LEAST_POINTS} sizes on each side"
+            )
+            raise InvalidParameter(msg)
+    return places
+
+
+def _same_sizes(series: Sequence[SizeSeries]) -> FloatArray:
+    """Give the sizes that all series have in common, or refuse series that differ."""
+    if not series:
+        msg = "no series given; a fit needs at least one"
+        raise MeasurementError(msg)
+    first = series[0]
+    for other in series[1:]:
+        if not np.array_equal(first.size, other.size):
+            msg = f"{first.name} and {other.name} were measured at different sizes; fit them apart"
+            raise MeasurementError(msg)
+    return first.size
+
+
+def find_breaks(
+    series: Sequence[SizeSeries],
+    pinned: Sequence[float] = (),
+    tolerance: float = TOLERANCE,
+    penalty: float = PENALTY,
+) -> tuple[int, ...]:
+    """Find where the lines through several series break, all at the same sizes.
+
+    Least sum over series and points of squared relative residuals over sigma^2 + tau^2,
+    plus c ln n for each break; sigma is the deviation of the series' medians.
+
+    Parameters
+    ----------
+    series
+        One or more, measured at the same n sizes.
+    pinned
+        Sizes known to be the last before a break [B], such as an eager limit.
+    tolerance
+        Relative misfit tau that is not yet a change, 0 or more.
+    penalty
+        Factor c, 0 or more.
+
+    Returns
+    -------
+    First point of each line but the first.
+
+    Raises
+    ------
+    MeasurementError
+        For no series, or series of different sizes.
+    InvalidParameter
+        For pinned breaks that leave fewer than three sizes on a side.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> size = 2.0 ** np.arange(12)
+    >>> time = np.where(size <= 128, 10 + size / 50, 40 + size / 100)
+    >>> find_breaks([size_series("ping-pong", size, time)])
+    (8,)
+    """
+    check_not_negative("tolerance", tolerance)
+    check_not_negative("penalty", penalty)
+    size = _same_sizes(series)
+    places = pinned_places(size, pinned)
+    costs = np.zeros((size.size, size.size))
+    for one in series:
+        variance = one.centre_deviation**2 + tolerance**2
+        # with neither noise nor tolerance any misfit counts, down to rounding
+        costs = costs + line_costs(size, one.centre) / max(variance, 1e-24)
+    return breaks_between(costs, penalty * math.log(size.size), places)
+
+
+def break_places(
+    series: Sequence[SizeSeries], breaks: tuple[int, ...], samples: Sequence[FloatArray]
+) -> list[Any]:
+    """Place each break anew in every resampled series, its neighbours held.
+
+    Parameters
+    ----------
+    series, breaks
+        The series and the breaks found in them.
+    samples
+        Resampled medians of each series, shape (samples, n).
+
+    Returns
+    -------
+    For each break its first point after it, shape (samples,).
+    """
+    size = _same_sizes(series)
+    edges = (0, *breaks, size.size)
+    scaled = np.stack(samples)
+    return [
+        low + best_single_break(size[low:high], scaled[:, :, low:high])
+        for low, high in zip(edges[:-2], edges[2:], strict=True)
+    ]

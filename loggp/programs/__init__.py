@@ -1,0 +1,1 @@
+"""Programs on the machine: what communication costs them."""

@@ -1,0 +1,1 @@
+"""Questions about a solved model: comparison, sensitivity, targets, balance."""

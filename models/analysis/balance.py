@@ -1,0 +1,211 @@
+"""The balance of a machine: the load at which each of its resources is full, and which is first.
+
+A machine is balanced for a phase of a program when all its resources saturate at one load;
+a higher set of loads is a better machine (Arpaci-Dusseau et al., section 6, Figure 9).
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from headway.errors import GraphError
+from headway.models.language.units import Unit
+from headway.models.showing.table import Column, Shown, Table
+from headway.models.solving.limits import station_limits
+from headway.models.solving.solution import Solution
+from headway.models.structure.model import Model
+
+ENDING = "_saturation"
+PHASES = ("read", "write")
+NEARLY = 1.15
+"""Limits within this factor of the least bind nearly at once: published loads are no surer."""
+
+
+@dataclass(frozen=True)
+class Limit:
+    """The load at which a resource is full.
+
+    Parameters
+    ----------
+    phase
+        Phase of the program; empty where it has one only.
+    resource
+        What is full.
+    load
+        Disk rate, or rate of jobs, in SI; infinite for a resource that is not used.
+    """
+
+    phase: str
+    resource: str
+    load: float
+
+
+@dataclass(frozen=True)
+class Bars:
+    """The limits of one machine and program.
+
+    Parameters
+    ----------
+    title
+        What it is.
+    limits
+        A limit for each phase and resource.
+    unit
+        The unit the loads are shown in.
+    notes
+        What is to be known of the numbers.
+    """
+
+    title: str
+    limits: tuple[Limit, ...]
+    unit: Unit
+    notes: tuple[str, ...] = ()
+
+    @property
+    def phases(self) -> tuple[str, ...]:
+        """The phases, in the model's order."""
+        return tuple(dict.fromkeys(limit.phase for limit in self.limits))
+
+    def order(self, phase: str = "") -> list[Limit]:
+        """The limits of a phase, the first to be reached first; unused resources left out."""
+        used = [x for x in self.limits if x.phase == phase and math.isfinite(x.load)]
+        return sorted(used, key=lambda limit: limit.load)
+
+    def first(self, phase: str = "") -> str:
+        """The resource that is full first, and those that are full nearly at once."""
+        ranked = self.order(phase)
+        near = [x.resource for x in ranked if x.load <= NEARLY * ranked[0].load]
+        return f"{near[0]} (nearly at once: {', '.join(near[1:])})" if near[1:] else near[0]
+
+    def evenness(self, phase: str = "") -> float:
+        """The least load as a share of the greatest; 1 is a balanced machine."""
+        ranked = self.order(phase)
+        return ranked[0].load / ranked[-1].load
+
+
+@dataclass(frozen=True)
+class Balance(Shown):
+    """What saturates when, for one machine or several side by side.
+
+    Examples
+    --------
+    >>> from headway.models import catalogue_model
+    >>> sort = balance(catalogue_model("streaming-io").with_preset("sort-workstation"))
+    >>> sort.machines[0].first("read"), sort.machines[0].order("read")[-1].resource
+    ('cpu', 'memory bus')
+    """
+
+    machines: tuple[Bars, ...]
+
+    def __repr__(self) -> str:
+        return f"Balance({', '.join(bars.title for bars in self.machines)})"
+
+    def tables(self) -> list[Table]:
+        """The load that each resource bears, a row a phase."""
+        rows = [(bars, phase) for bars in self.machines for phase in bars.phases]
+        resources = dict.fromkeys(x.resource for bars in self.machines for x in bars.limits)
+        columns = [Column("machine", tuple(bars.title for bars, _ in rows))]
+        if any(phase for _, phase in rows):
+            columns.append(Column("phase", tuple(phase for _, phase in rows)))
+        for name in resources:
+            loads = tuple(_load(bars, phase, name) for bars, phase in rows)
+            columns.append(Column(name, loads, self.machines[0].unit))
+        columns.append(Column("full first", tuple(bars.first(p) for bars, p in rows)))
+        columns.append(Column("balance", tuple(bars.evenness(p) for bars, p in rows)))
+        note = "the load at which each resource is full; balance = least / greatest, 1 is even"
+        notes = dict.fromkeys(note for bars in self.machines for note in bars.notes)
+        return [Table("balance", tuple(columns), (note, *notes))]
+
+    def rows(self) -> list[dict[str, Any]]:
+        """A dict a machine and phase, loads in SI, unused resources infinite."""
+        return [
+            {
+                "machine": bars.title,
+                "phase": phase or None,
+                "saturation": {x.resource: x.load for x in bars.limits if x.phase == phase},
+                "order": [x.resource for x in bars.order(phase)],
+                "first": bars.order(phase)[0].resource,
+                "balance": bars.evenness(phase),
+            }
+            for bars in self.machines
+            for phase in bars.phases
+        ]
+
+    def to_json(self) -> str:
+        """Strict JSON; a resource that is not used is null."""
+        from headway.models.showing.solutions import strict_json
+
+        return strict_json({"machines": self.rows()})
+
+    def to_csv(self) -> str:
+        """A CSV row a machine and phase."""
+        return self.tables()[0].to_csv()
+
+    def plot(self) -> Any:
+        """Bars of each machine and phase, as a matplotlib Figure."""
+        from headway.models.plotting.balance import balance_figure
+
+        return balance_figure(self)
+
+
+def _load(bars: Bars, phase: str, resource: str) -> float | None:
+    found = [x.load for x in bars.limits if (x.phase, x.resource) == (phase, resource)]
+    return found[0] if found and math.isfinite(found[0]) else None
+
+
+def balance(model: Model, presets: Sequence[str] = ()) -> Balance:
+    """Find at which load each resource of a model is full.
+
+    Resources are the stations of a network, or the outputs of a model without stations whose
+    names end in ``_saturation``; ``read_`` and ``write_`` before a name are phases.
+
+    Parameters
+    ----------
+    model
+        One operating point.
+    presets
+        Machines to set side by side; the model as it is if there are none.
+
+    Raises
+    ------
+    GraphError
+        For a model that names no resource, or has several operating points.
+    """
+    chosen = [model.with_preset(name) for name in presets] or [model]
+    return Balance(tuple(_bars(one) for one in chosen))
+
+
+def _bars(model: Model) -> Bars:
+    solution = model.solve()
+    if np.prod(solution.shape) != 1:
+        msg = f"{model.name}: a balance is of one operating point; leave out lists and ranges"
+        raise GraphError(msg)
+    named = [name for name in solution.outputs if name.endswith(ENDING)]
+    limits = [_limit(name, solution[name]) for name in named] or _station_limits(solution)
+    if not any(math.isfinite(limit.load) for limit in limits):
+        msg = f"{model.name} has no resource to saturate; name outputs such as cpu{ENDING}"
+        raise GraphError(msg)
+    preset = f" ({model.preset})" if model.preset else ""
+    shown = model.meaning(named[0] if named else "throughput").unit
+    return Bars(f"{model.name}{preset}", tuple(limits), shown, tuple(_notes(solution, named)))
+
+
+def _notes(solution: Solution, named: Sequence[str]) -> list[str]:
+    """Say what the load is of several classes."""
+    if named or not solution.shared:
+        return []
+    return ["the load is that of all classes together, in the proportion they have"]
+
+
+def _station_limits(solution: Solution) -> list[Limit]:
+    return [Limit("", name, limit) for name, limit in station_limits(solution).items()]
+
+
+def _limit(output: str, load: Any) -> Limit:
+    phase, _, rest = output.removesuffix(ENDING).partition("_")
+    if phase not in PHASES:
+        phase, rest = "", output.removesuffix(ENDING)
+    return Limit(phase, rest.replace("_", " "), float(np.ravel(load)[0]))

@@ -1,0 +1,223 @@
+"""A model held against measurements: errors point by point, and what they sum up to."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headway.errors import MeasurementError
+from headway.kinds import FloatArray
+from headway.models.language.units import Unit
+from headway.models.measured.columns import Axes, is_rate
+from headway.models.measured.matching import Match, match
+from headway.models.measured.measurements import Measurements, Observed
+from headway.models.measured.regression import FEWEST_POINTS, r_squared
+from headway.models.showing.table import Shown, Table
+from headway.models.signatures.sfs import ALL, Range, SfsSignature, sfs_signature
+from headway.models.solving.solution import Solution
+from headway.models.structure.model import Model, points_shape
+
+
+@dataclass(frozen=True)
+class Comparison(Shown):
+    """Predicted against measured.
+
+    Parameters
+    ----------
+    solution
+        The model solved at the measured points.
+    output
+        The output that was measured.
+    load, measured
+        The columns of the data it was held against.
+    within
+        Range of load that errors, lines and signatures are summed up over.
+    percent
+        The percentage, where percentiles of the response time were measured.
+    """
+
+    solution: Solution
+    output: str
+    load: Observed
+    measured: Observed
+    within: Range
+    percent: float | None = None
+
+    def __repr__(self) -> str:
+        worst = self.summary["max_relative_error"]
+        return (
+            f"Comparison({self.model.name}, {len(self.measured.values)} points, worst {worst:.1%})"
+        )
+
+    @property
+    def model(self) -> Model:
+        """The model at the measured points."""
+        return self.solution.model
+
+    @property
+    def axes(self) -> Axes:
+        """Which columns were compared: ``y = response_ms, x = throughput_ops_s``."""
+        return Axes.of(self.load, self.measured)
+
+    @property
+    def rate_unit(self) -> Unit:
+        """The unit that throughput was measured in, where it was, else the model's."""
+        for column in (self.load, self.measured):
+            if is_rate(column):
+                return column.unit
+        return self.model.meaning("throughput").unit
+
+    @cached_property
+    def load_parameter(self) -> str | None:
+        """The parameter that the load sets; None where a closed network paces itself to it."""
+        loads, inputs = self.load.values, self.model.inputs
+        swept = (name for name, value in inputs.items() if np.ndim(value))
+        return next((name for name in swept if np.array_equal(inputs[name], loads)), None)
+
+    def solved(self, model: Model) -> Solution:
+        """The same question put to a model at other points."""
+        return _with_percentile(model.solve(), self.percent)
+
+    @cached_property
+    def predicted(self) -> FloatArray:
+        """What the model says [SI]; infinite at points it cannot sustain."""
+        return np.atleast_1d(np.asarray(self.solution[self.output], float))
+
+    @cached_property
+    def relative_error(self) -> FloatArray:
+        """(predicted - measured) / measured, by point."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return (self.predicted - self.measured.values) / self.measured.values
+
+    @cached_property
+    def in_range(self) -> NDArray[np.bool_]:
+        """Which points lie in the range of load."""
+        return self.within.holds(self.load.values)
+
+    @cached_property
+    def counted(self) -> NDArray[np.bool_]:
+        """Which points the summary counts: in range, and sustained by the model."""
+        return self.in_range & np.isfinite(self.relative_error)
+
+    @cached_property
+    def summary(self) -> dict[str, float]:
+        """RMS, largest and median size of the relative errors, and r squared, in range."""
+        errors = self.relative_error[self.counted]
+        if errors.size == 0:
+            return dict.fromkeys(SUMMARY, float("nan"))
+        sizes = np.abs(errors)
+        explained = r_squared(self.measured.values[self.counted], self.predicted[self.counted])
+        values = (np.sqrt(np.mean(errors**2)), sizes.max(), np.median(sizes), explained)
+        return dict(zip(SUMMARY, map(float, values), strict=True))
+
+    @cached_property
+    def signatures(self) -> dict[str, SfsSignature]:
+        """SFS signatures of both, where response time was measured over enough loads."""
+        inside = self.in_range & np.isfinite(self.predicted)
+        loads = self.load.values
+        curved = self.output == "response_time" and is_rate(self.load)
+        if not curved or np.unique(loads[inside]).size < FEWEST_POINTS:
+            return {}
+        sustained = np.isfinite(self.predicted)
+        return {
+            "measured": sfs_signature(loads, self.measured.values, self.within),
+            "predicted": sfs_signature(loads[sustained], self.predicted[sustained], self.within),
+        }
+
+    def plot(self) -> Any:
+        """Draw points, model, lines and relative residuals, as a matplotlib Figure."""
+        from headway.models.plotting.figures import comparison_figure
+
+        return comparison_figure(self)
+
+    def tables(self) -> list[Table]:
+        """Points, summary and signatures."""
+        from headway.models.showing.comparisons import comparison_tables
+
+        return comparison_tables(self)
+
+    def rows(self) -> list[dict[str, Any]]:
+        """One dict a point: inputs, measured, predicted, relative error, whether in range."""
+        from headway.models.showing.comparisons import comparison_rows
+
+        return comparison_rows(self)
+
+    def to_json(self) -> str:
+        """Strict JSON by the contract in docs/design.md."""
+        from headway.models.showing.comparisons import comparison_document
+        from headway.models.showing.solutions import strict_json
+
+        return strict_json(comparison_document(self))
+
+    def to_csv(self) -> str:
+        """A CSV row a point, with the columns that it comes from."""
+        from headway.models.showing.comparisons import comparison_csv
+
+        return comparison_csv(self)
+
+
+SUMMARY = ("rms_relative_error", "max_relative_error", "median_relative_error", "r_squared")
+
+
+def compare(
+    model: Model,
+    measurements: Measurements,
+    x: str | None = None,
+    y: str | None = None,
+    within: Range = ALL,
+) -> Comparison:
+    """Solve a model at measured points and hold it against them.
+
+    Parameters
+    ----------
+    model
+        Its remaining parameters have values.
+    measurements
+        A column for an output (``response_ms``), one for the load (``throughput_ops_s``),
+        and perhaps columns that bear names of parameters. A population as the load
+        (``clients``) closes an open model.
+    x, y
+        Columns for load and output where titles do not tell them, or another is meant. A
+        column of percentiles is held against that percentile.
+    within
+        Range of load to sum up over.
+
+    Raises
+    ------
+    MeasurementError
+        For missing columns, units of another dimension, and statistics that no model
+        predicts, and if no row is complete or none lies in the range.
+    GraphError
+        For percentiles of a model that has none, and for a population where the model cannot
+        be closed.
+    """
+    found = match(model, measurements, x, y)
+    if not within.holds(found.load.values).any():
+        msg = f"{measurements.source}: no load lies between {within.low:g} and {within.high:g}"
+        raise MeasurementError(msg)
+    solution = _solved(found)
+    return Comparison(solution, found.output, found.load, found.measured, within, found.percent)
+
+
+def _solved(found: Match) -> Solution:
+    """Solve at the measured points; a closed model paces itself to the delivered throughput.
+
+    Where the curve bends back nobody thinks longer than the model's think time.
+    """
+    if "throughput" in found.inputs:
+        from headway.models.inference.searching.paced import bent_by_level, paced_solution
+
+        rate = found.load.values
+        points_shape({**found.model.inputs, **found.inputs})
+        full = bent_by_level(found.inputs, rate, found.measured.values)
+        settings = {n: v for n, v in found.inputs.items() if n != "throughput"}
+        solution = paced_solution(found.model.at(settings), rate, full)
+    else:
+        solution = found.model.at(found.inputs).solve()
+    return _with_percentile(solution, found.percent)
+
+
+def _with_percentile(solution: Solution, percent: float | None) -> Solution:
+    return solution if percent is None else solution.with_percentile(percent)

@@ -1,0 +1,193 @@
+"""Derivatives of a solved model by differences, extrapolated to steps of nothing.
+
+Every model can be solved with other values, so every model has them: by central differences
+over ever smaller steps, whose even error terms are taken out one after the other (Ridders).
+Whole numbers change by one.
+"""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+
+from headway.kinds import FloatArray
+from headway.models.analysis.points import outputs_at
+from headway.models.structure.model import Model
+
+_RATIO = 8.0  # from each step to the next smaller one
+_STEPS: FloatArray = 2e-3 / _RATIO ** np.arange(4.0)  # of the parameter's size
+_CENTRAL, _ONE_SIDED = (2, 4, 6), (1, 2, 3)  # powers of the step in a difference's error
+_SURE = 1e-5  # error of an elasticity above which there is no derivative to tell
+_FLAT = 1e-8  # change of an output below which a corner cannot be told from rounding
+
+
+class Change(StrEnum):
+    """What a derivative is of: a smooth output, a count, or an output with a corner or none."""
+
+    DERIVATIVE = "derivative"
+    WHOLE_STEP = "whole step"
+    CORNER = "corner"
+    NONE = "none"
+
+
+@dataclass(frozen=True)
+class Slope:
+    """How an output changes with a parameter.
+
+    Parameters
+    ----------
+    value
+        Output per parameter [SI]; of a count what one more changes, or, where there cannot be
+        one more, the last one; NaN if there is none.
+    change
+        What it is.
+    fewer, more
+        Of a count, the output with one fewer and one more; NaN where the model refuses it.
+    """
+
+    value: float
+    change: Change = Change.DERIVATIVE
+    fewer: float = np.nan
+    more: float = np.nan
+
+
+@dataclass(frozen=True)
+class Sides:
+    """An output below and above a point, by step, the largest first.
+
+    Parameters
+    ----------
+    here
+        The output at the point.
+    steps, low, high
+        Steps of the parameter, and the output that far below and above; NaN where refused.
+    """
+
+    here: float
+    steps: FloatArray
+    low: FloatArray
+    high: FloatArray
+
+
+def slopes(
+    model: Model, names: Sequence[str], outputs: Sequence[str], whole: Collection[str], method: str
+) -> dict[str, dict[str, Slope]]:
+    """Differentiate outputs for parameters.
+
+    Parameters
+    ----------
+    model
+        At one operating point.
+    names, outputs
+        Parameters and outputs.
+    whole
+        Parameters that count something.
+    method
+        As for `headway.models.Model.solve`.
+
+    Returns
+    -------
+    By output and parameter.
+
+    Examples
+    --------
+    >>> from headway.models import ModelGraph
+    >>> from headway.queueing import MM1
+    >>> one = ModelGraph("one").declare("s").station("cpu", MM1("s")).at(s=0.5, arrival_rate=1)
+    >>> round(slopes(one, ["s"], ["response_time"], (), "auto")["response_time"]["s"].value, 9)
+    4.0
+    """
+    smooth = [name for name in names if name not in whole]
+    found = _smooth(model, smooth, outputs, method)
+    found |= _whole(model, [name for name in names if name in whole], outputs, method)
+    return {
+        output: {name: found[name][place] for name in names} for place, output in enumerate(outputs)
+    }
+
+
+def _whole(
+    model: Model, names: Sequence[str], outputs: Sequence[str], method: str
+) -> dict[str, list[Slope]]:
+    """What one more and one fewer do."""
+    changes = [{name: float(model.inputs[name]) + by} for name in names for by in (-1, 0, 1)]
+    each = outputs_at(model, changes, outputs, method).reshape(len(names), 3, len(outputs))
+    return {
+        name: [_step(*map(float, ends)) for ends in each[place].T]
+        for place, name in enumerate(names)
+    }
+
+
+def _step(fewer: float, here: float, more: float) -> Slope:
+    return Slope(here - fewer if np.isnan(more) else more - here, Change.WHOLE_STEP, fewer, more)
+
+
+def _smooth(
+    model: Model, names: Sequence[str], outputs: Sequence[str], method: str
+) -> dict[str, list[Slope]]:
+    """Derivatives for numbers that may take any value."""
+    steps: dict[str, FloatArray] = {name: _size(model, name) * _STEPS for name in names}
+    changes = [
+        {name: float(model.inputs[name]) + side * step}
+        for name in names
+        for step in steps[name]
+        for side in (-1, 1)
+    ]
+    here, *others = outputs_at(model, [{}, *changes], outputs, method)
+    each = np.reshape(others, (len(names), len(_STEPS), 2, len(outputs)))
+    return {
+        name: [
+            _slope(Sides(float(here[k]), steps[name], *each[place, :, :, k].T), _size(model, name))
+            for k in range(len(outputs))
+        ]
+        for place, name in enumerate(names)
+    }
+
+
+def _size(model: Model, name: str) -> float:
+    """A parameter's size, or where it is zero its unit."""
+    return abs(float(model.inputs[name])) or model.parameters[name].unit.scale
+
+
+def _slope(sides: Sides, size: float) -> Slope:
+    """The derivative from both sides, or from the only one that the model takes."""
+    slope, error = _extrapolated(sides)
+    scale = max(abs(sides.here), abs(slope) * size)
+    if not error * size <= _SURE * scale:
+        return Slope(np.nan, Change.NONE)
+    return Slope(slope, Change.CORNER if _has_corner(sides) else Change.DERIVATIVE)
+
+
+def _extrapolated(sides: Sides) -> tuple[float, float]:
+    """Slope and its error, by whichever differences there are enough of."""
+    up = (sides.high - sides.here) / sides.steps
+    down = (sides.here - sides.low) / sides.steps
+    tried = [_limit((up + down) / 2, _CENTRAL), _limit(up, _ONE_SIDED), _limit(down, _ONE_SIDED)]
+    known = [(slope, error) for slope, error in tried if np.isfinite(error)]
+    return known[0] if known else (np.nan, np.inf)
+
+
+def _limit(differences: FloatArray, powers: Sequence[int]) -> tuple[float, float]:
+    """Ridders' extrapolation to a step of nothing: the value that agrees best with those before."""
+    row = differences[np.isfinite(differences)]
+    best, error = np.nan, np.inf
+    for power in powers:
+        if len(row) < 2:
+            break
+        factor = _RATIO**power
+        better = (factor * row[1:] - row[:-1]) / (factor - 1)
+        misses = np.maximum(abs(better - row[1:]), abs(better - row[:-1]))
+        place = int(misses.argmin())
+        if misses[place] < error:
+            best, error = float(better[place]), float(misses[place])
+        row = better
+    return best, error
+
+
+def _has_corner(sides: Sides) -> bool:
+    """Tell whether the slopes above and below differ even over the smallest steps."""
+    bend = ((sides.high - sides.here) - (sides.here - sides.low)) / sides.steps
+    last, before = bend[-1], bend[-2]
+    size = sides.steps[0] / _STEPS[0]
+    seen = abs(last) * size > _FLAT * abs(sides.here)
+    return bool(seen and abs(last - before) < abs(before) / 2)

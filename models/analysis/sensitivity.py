@@ -1,0 +1,239 @@
+"""What each parameter does to each output: derivatives, elasticities, and what binds next.
+
+derivative = d output / d parameter; elasticity = derivative * parameter / output: the percent
+by which an output changes when a parameter grows by one percent.
+"""
+
+import math
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from headway.errors import GraphError, InvalidParameter
+from headway.models.analysis.differences import Change, Slope, slopes
+from headway.models.analysis.points import method_of
+from headway.models.measured.columns import Axes
+from headway.models.showing.table import Shown, Table
+from headway.models.solving.limits import station_limits
+from headway.models.solving.solution import Solution
+from headway.models.structure.counts import counts
+from headway.models.structure.model import Model
+
+
+@dataclass(frozen=True)
+class Effect:
+    """What one parameter does to one output.
+
+    Parameters
+    ----------
+    derivative
+        In SI units of the output per SI unit of the parameter; of a count, what one more does.
+    elasticity
+        Relative change per relative change; NaN where either is zero.
+    half_width
+        Half of the elasticity's 95 % interval; None where the parameters are taken as given.
+    change
+        Whether the derivative is one, or the change over a whole step, the mean of both sides
+        of a corner, or none, as the output jumps.
+    fewer, more
+        Of a count, the output with one fewer and one more; NaN where that is refused.
+    """
+
+    derivative: float
+    elasticity: float
+    half_width: float | None = None
+    change: Change = Change.DERIVATIVE
+    fewer: float = math.nan
+    more: float = math.nan
+
+    @property
+    def ci95(self) -> tuple[float, float] | None:
+        """95 % interval of the elasticity, where a fit gave the parameters."""
+        if self.half_width is None:
+            return None
+        return self.elasticity - self.half_width, self.elasticity + self.half_width
+
+
+@dataclass(frozen=True)
+class Bind:
+    """A station's saturation: how much throughput it allows [1/s]."""
+
+    station: str
+    saturation_throughput: float
+
+
+@dataclass(frozen=True)
+class Sensitivity(Shown):
+    """Sensitivities of a model at one operating point.
+
+    Parameters
+    ----------
+    solution
+        The model solved at the point.
+    effects
+        By output and parameter.
+    axes
+        The columns of the measurements that parameters were fitted to; None without.
+    """
+
+    solution: Solution
+    effects: Mapping[str, Mapping[str, Effect]]
+    axes: Axes | None = None
+
+    def __repr__(self) -> str:
+        return f"Sensitivity({self.model.name}: {len(self.effects)} outputs)"
+
+    @property
+    def model(self) -> Model:
+        """The model at its operating point."""
+        return self.solution.model
+
+    @property
+    def bottleneck(self) -> str | None:
+        """The station that binds; None for a model of a program."""
+        return str(self.solution.bottleneck) if self.solution.stations else None
+
+    @cached_property
+    def binds(self) -> tuple[Bind, ...]:
+        """Stations by the throughput that each allows, as if the others were fast enough."""
+        return tuple(_binds(self.solution))
+
+    def tables(self) -> list[Table]:
+        """Elasticities by output, derivatives, and what binds."""
+        from headway.models.showing.sensitivities import sensitivity_tables
+
+        return sensitivity_tables(self)
+
+    def rows(self) -> list[dict[str, Any]]:
+        """One dict an output and parameter."""
+        return [
+            {"output": output, "parameter": name, **_entry(effect)}
+            for output, effects in self.effects.items()
+            for name, effect in effects.items()
+        ]
+
+    def to_json(self) -> str:
+        """Strict JSON by the contract in docs/design.md."""
+        from headway.models.showing.solutions import strict_json
+
+        document = {
+            "model": self.model.name,
+            "preset": self.model.preset,
+            **(self.axes.document() if self.axes else {}),
+            "method": self.solution.method,
+            "approximation": self.solution.approximation or None,
+            "inputs": {name: float(value) for name, value in self.model.inputs.items()},
+            "outputs": {
+                output: {name: _entry(effect) for name, effect in effects.items()}
+                for output, effects in self.effects.items()
+            },
+            "bottleneck": self.bottleneck,
+            "binds": [
+                {"station": b.station, "saturation_throughput": b.saturation_throughput}
+                for b in self.binds
+            ],
+        }
+        return strict_json(document)
+
+    def to_csv(self) -> str:
+        """A CSV row an output and parameter."""
+        from headway.models.showing.sensitivities import csv_columns
+
+        return Table("", csv_columns(self)).to_csv()
+
+    def plot(self) -> Any:
+        """Draw elasticities as a tornado, the largest on top, as a matplotlib Figure."""
+        from headway.models.plotting.sensitivities import tornado
+
+        return tornado(self)
+
+
+def _entry(effect: Effect) -> dict[str, Any]:
+    entry: dict[str, Any] = {
+        "derivative": effect.derivative,
+        "elasticity": effect.elasticity,
+        "change": effect.change.value,
+    }
+    if effect.change is Change.WHOLE_STEP:
+        entry |= {"fewer": effect.fewer, "more": effect.more}
+    return entry if effect.ci95 is None else {**entry, "ci95": list(effect.ci95)}
+
+
+def sensitivity(model: Model, wanted: Collection[str] | None = None) -> Sensitivity:
+    """Differentiate outputs of a model for every parameter.
+
+    By central differences of the solved model, extrapolated to a step of nothing; what counts
+    something (servers, places, jobs) changes by one.
+
+    Parameters
+    ----------
+    model
+        With a single value for every parameter.
+    wanted
+        Names of outputs; every output if left out.
+
+    Raises
+    ------
+    InvalidParameter
+        For several operating points at once.
+    Saturated
+        Where the model cannot sustain its load.
+
+    Examples
+    --------
+    >>> from headway.models import catalogue_model
+    >>> raid = catalogue_model("nfs-server").with_preset("raid").at(arrival_rate=1200.0)
+    >>> found = sensitivity(raid)
+    >>> found.bottleneck, round(found.effects["saturation_throughput"]["cpu_time"].elasticity, 9)
+    ('cpu', -1.0)
+    """
+    several = [name for name, value in model.inputs.items() if np.size(value) > 1]
+    if several:
+        msg = f"sensitivity is taken at one point; {several[0]} has several values"
+        raise InvalidParameter(msg)
+    model = model.at({name: float(np.ravel(v)[0]) for name, v in model.inputs.items()})
+    solution = model.solve().require_stable()
+    by_class = solution.class_outputs if solution.shared else ()
+    outputs = [
+        name
+        for name in (*solution.outputs, *by_class)
+        if not _echoes(solution, name) and (wanted is None or name in wanted)
+    ]
+    whole, method = counts(model.graph), method_of(solution)
+    found = slopes(model, list(model.parameters), outputs, whole, method)
+    effects = {
+        output: {
+            name: _effect(slope, model.inputs[name], solution[output])
+            for name, slope in found[output].items()
+        }
+        for output in outputs
+    }
+    return Sensitivity(solution, effects)
+
+
+def _echoes(solution: Solution, output: str) -> bool:
+    """Tell whether an output is but an arrival rate."""
+    model = solution.model
+    if output == "throughput":
+        return "arrival_rate" in model.parameters and "loss_probability" not in solution.values
+    opened = (name for name, c in model.graph.classes.items() if "arrival_rate" in c)
+    return output in [f"class {name}.throughput" for name in opened]
+
+
+def _effect(slope: Slope, value: Any, output: Any) -> Effect:
+    scale = float(value) / float(output) if float(output) else math.nan
+    share = slope.value * scale if math.isfinite(slope.value) else math.nan
+    return Effect(slope.value, share, None, slope.change, slope.fewer, slope.more)
+
+
+def _binds(solution: Solution) -> list[Bind]:
+    """Let the stations bind one after the other."""
+    try:
+        limits = station_limits(solution)
+    except GraphError:  # closed classes have no limits of their own
+        return []
+    found = [Bind(name, limit) for name, limit in limits.items() if math.isfinite(limit)]
+    return sorted(found, key=lambda bind: bind.saturation_throughput)

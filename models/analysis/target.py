@@ -1,0 +1,290 @@
+"""What it would take: the value of one parameter that brings an output to a target."""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from headway.errors import InvalidParameter
+from headway.kinds import FloatArray
+from headway.models.analysis.points import method_of, outputs_at
+from headway.models.language.names import nearest
+from headway.models.language.units import Unit
+from headway.models.measured.columns import Axes
+from headway.models.showing.solutions import labels
+from headway.models.showing.table import Column, Shown, Table, scale_of
+from headway.models.solving.solution import Solution
+from headway.models.structure.counts import counts
+from headway.models.structure.model import Better, Model
+
+_DECADES = 6.0  # to each side of where a parameter is
+_GRID = 241
+_LARGEST_COUNT = 1e4
+
+
+@dataclass(frozen=True)
+class Target(Shown):
+    """What it would take: the value of one parameter that brings one output to a target.
+
+    Parameters
+    ----------
+    model
+        As it was.
+    output, wanted
+        The output and the value it should have [SI].
+    parameter, value
+        The parameter and the value that does it [SI].
+    axes
+        The columns of the measurements that parameters were fitted to; None without.
+    """
+
+    model: Model
+    output: str
+    wanted: float
+    parameter: str
+    value: float
+    axes: Axes | None = None
+
+    def __repr__(self) -> str:
+        return f"Target({self.output} by {self.parameter}={self.value:g})"
+
+    @cached_property
+    def solution(self) -> Solution:
+        """The model with that value."""
+        return self.model.at({self.parameter: self.value}).solve()
+
+    def tables(self) -> list[Table]:
+        """One row: from, to, and by which factor."""
+        parameter = self.model.parameters[self.parameter]
+        now = value_now(self.model, self.parameter)
+        meant = _shown_in(self.model, self.output, self.wanted)
+        factor = f"x {self.value / now:.4g}" if now else "-"
+        cells = {
+            "parameter": self.parameter,
+            "now": parameter.shown(now),
+            "needed": parameter.shown(self.value),
+            "factor": factor,
+        }
+        target = f"{self.wanted / meant.scale:.6g} {meant}".strip()
+        title = f"{self.model.name}: what it takes for {self.output} of {target}"
+        columns = tuple(Column(name, (cell,)) for name, cell in cells.items())
+        fitted = [f"fitted: {self.axes}"] if self.axes else []
+        return [Table(title, columns, (*fitted, *labels(self.solution)))]
+
+    def rows(self) -> list[dict[str, Any]]:
+        """One dict."""
+        return [
+            {
+                "model": self.model.name,
+                "output": self.output,
+                "target": self.wanted,
+                "parameter": self.parameter,
+                "value": self.value,
+                "initial": value_now(self.model, self.parameter),
+                "approximation": self.solution.approximation or None,
+                **(self.axes.document() if self.axes else {}),
+            }
+        ]
+
+    def to_json(self) -> str:
+        """Strict JSON of the row."""
+        from headway.models.showing.solutions import strict_json
+
+        return strict_json(self.rows()[0])
+
+    def to_csv(self) -> str:
+        """One CSV row in SI."""
+        row = self.rows()[0]
+        return Table("", tuple(Column(name, (value,)) for name, value in row.items())).to_csv()
+
+    def plot(self) -> Any:
+        """Draw the output over the parameter, with the value now and the one that is needed."""
+        from headway.models.plotting.sensitivities import target_figure
+
+        return target_figure(self)
+
+
+def value_now(model: Model, parameter: str) -> float:
+    """The single value of a parameter [SI]; the first where it has several."""
+    return float(np.ravel(np.asarray(model.inputs[parameter], float))[0])
+
+
+def solution_with(model: Model, output: str) -> Solution:
+    """Solve a model, and refuse a name that is none of its outputs.
+
+    Raises
+    ------
+    InvalidParameter
+        With the nearest names.
+    """
+    solution = model.solve()
+    outputs = (*solution.outputs, *solution.class_outputs)
+    if output not in outputs:
+        msg = f"{model.name} has no output {output!r}{nearest(output, outputs)}"
+        raise InvalidParameter(msg)
+    return solution
+
+
+def what_it_takes(model: Model, output: str, wanted: float, parameter: str) -> Target:
+    """Find the value of a parameter, nearest to what it is, at which an output reaches a target.
+
+    Parameters
+    ----------
+    model
+        With a single value for every parameter.
+    output, wanted
+        An output and its target [SI].
+    parameter
+        The one to change.
+
+    Raises
+    ------
+    InvalidParameter, UnknownParameter
+        For an unknown output or parameter, or a target that no value reaches.
+
+    Examples
+    --------
+    >>> from headway.models import ModelGraph
+    >>> from headway.queueing import MM1
+    >>> one = ModelGraph("one").declare("s").station("cpu", MM1("s")).at(s=0.002, arrival_rate=400)
+    >>> round(what_it_takes(one, "response_time", 0.005, "s").value, 9)
+    0.001666667
+
+    Of servers and jobs, the number that just meets the target:
+
+    >>> from headway.queueing import MMm
+    >>> pool = ModelGraph("pool").declare("s", "m").station("cpu", MMm("s", "m"))
+    >>> busy = pool.at(s=0.002, m=2, arrival_rate=1400)
+    >>> what_it_takes(busy, "response_time", 0.0025, "m").value
+    5.0
+    """
+    model.at({parameter: model.inputs.get(parameter, 1.0)})
+    method = method_of(solution_with(model, output))
+
+    def misses(values: Sequence[float]) -> FloatArray:
+        changes = [{parameter: float(value)} for value in values]
+        return outputs_at(model, changes, [output], method)[:, 0] - wanted
+
+    whole = parameter in counts(model.graph)
+    value = _whole(misses, model, output, parameter) if whole else _any(misses, model, parameter)
+    if value is None:
+        tried = _counted(model, parameter) if whole else _values(_start(model, parameter))
+        raise InvalidParameter(_out_of_reach(model, output, wanted, parameter, misses(tried)))
+    return Target(model, output, wanted, parameter, value)
+
+
+def _start(model: Model, parameter: str) -> float:
+    return value_now(model, parameter) or model.parameters[parameter].unit.scale
+
+
+def _any(
+    misses: Callable[[Sequence[float]], FloatArray], model: Model, parameter: str
+) -> float | None:
+    """Find the value nearest to what it is at which nothing is missed."""
+    bracket = _nearest_change(misses, _start(model, parameter))
+    if bracket is None or bracket[0] == bracket[1]:
+        return bracket[0] if bracket else None
+    from scipy.optimize import brentq
+
+    return float(brentq(lambda value: float(misses([value])[0]), *bracket, xtol=1e-300))
+
+
+def _whole(
+    misses: Callable[[Sequence[float]], FloatArray], model: Model, output: str, parameter: str
+) -> float | None:
+    """Find the count nearest to what it is that just meets a target: its neighbour does not."""
+    sign = 1 if _better(model, output) is Better.LESS else -1
+
+    @cache
+    def meets(count: int) -> bool:
+        return bool(sign * misses([count])[0] <= 0)
+
+    now = _count_now(model, parameter)
+    outwards = sorted(
+        pairwise(_counted(model, parameter)),
+        key=lambda pair: abs(math.log(pair[0] * pair[1] / now**2)),
+    )
+    change = next((pair for pair in outwards if meets(pair[0]) != meets(pair[1])), None)
+    return None if change is None else float(_met_end(meets, *change))
+
+
+def _better(model: Model, output: str) -> Better:
+    """Whether less or more of an output meets a target."""
+    found = model.better(output)
+    if found is None:
+        msg = (
+            f"{output}: a whole number seldom meets a target exactly, and whether less or more of "
+            f'it is better is not said; write better = "less" or "more" in [outputs.{output}]'
+        )
+        raise InvalidParameter(msg)
+    return found
+
+
+def _met_end(meets: Callable[[int], bool], low: int, high: int) -> int:
+    """Halve between two counts, of which one meets a target; give the last one that does."""
+    low_meets = meets(low)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if meets(middle) == low_meets else (low, middle)
+    return low if low_meets else high
+
+
+def _count_now(model: Model, parameter: str) -> float:
+    return max(value_now(model, parameter), 1.0)
+
+
+def _counted(model: Model, parameter: str) -> list[int]:
+    """Whole numbers by doubling and halving what there is now, within a parameter's bounds."""
+    meant = model.parameters[parameter]
+    low, high = max(meant.minimum, 1.0), min(meant.maximum, _LARGEST_COUNT)
+    now = _count_now(model, parameter)
+    steps = math.ceil(math.log2(_LARGEST_COUNT))
+    each = now * 2.0 ** np.arange(-steps, steps + 1)
+    return sorted({int(count) for count in np.clip(each, low, high).round()})
+
+
+def _out_of_reach(
+    model: Model, output: str, wanted: float, parameter: str, missed: FloatArray
+) -> str:
+    shown = _shown_in(model, output, wanted)
+    reached = [m + wanted for m in missed.tolist() if math.isfinite(m)]
+    span = [f"{end / shown.scale:.6g}" for end in (min(reached), max(reached))] if reached else []
+    at_best = (
+        f"it goes from {span[0]} to {span[1]} {shown} at most" if span else "it saturates at all"
+    )
+    return (
+        f"no value of {parameter} brings {output} to {wanted / shown.scale:.6g} {shown}; "
+        f"{at_best}; choose another target or parameter"
+    )
+
+
+def _shown_in(model: Model, output: str, wanted: float) -> Unit:
+    """The unit in which a target takes few digits."""
+    return scale_of(np.array([wanted]), model.meaning(output).unit)
+
+
+def _values(start: float) -> list[float]:
+    grid: list[float] = (start * 10.0 ** np.linspace(-_DECADES, _DECADES, _GRID)).tolist()
+    return grid
+
+
+def _nearest_change(
+    misses: Callable[[Sequence[float]], FloatArray], start: float
+) -> tuple[float, float] | None:
+    """Find two neighbouring values around a change of sign, nearest to the start."""
+    grid = np.array(_values(start))
+    values = misses(grid.tolist())
+    exact = np.flatnonzero(values == 0)
+    middle = _GRID // 2
+    if exact.size:
+        found = float(grid[exact[np.abs(exact - middle).argmin()]])
+        return found, found
+    changes = np.flatnonzero(np.sign(values[:-1]) * np.sign(values[1:]) < 0)
+    if not changes.size:
+        return None
+    nearest = int(changes[np.abs(changes + 0.5 - middle).argmin()])
+    return float(grid[nearest]), float(grid[nearest + 1])

@@ -1,0 +1,66 @@
+"""Texts of a model file that are a quantity with unit, or a formula."""
+
+import re
+from typing import Any
+
+from headway.errors import FormulaError, UnitError
+from headway.models.files.schema import Scalar
+from headway.models.language.formula import formula
+from headway.models.language.units import Unit, quantity
+from headway.models.structure.graph import ModelGraph
+
+MEANT_NUMBER = re.compile(r"\s*[+-]?\.?[0-9]")
+"""How a text begins that is meant as a number."""
+
+
+def flat(entry: Any) -> list[Any]:
+    """The texts of a number, a list or a table by class."""
+    if isinstance(entry, dict):
+        return list(entry.values())
+    return entry if isinstance(entry, list) else [entry]
+
+
+def names_in(text: Any) -> frozenset[str]:
+    """The names in a text that is a formula; none in anything else."""
+    if not isinstance(text, str):
+        return frozenset()
+    try:
+        return formula(text).names
+    except FormulaError:
+        return frozenset()
+
+
+def expression(text: Scalar, graph: ModelGraph, wanted: Unit, name: str) -> float | str:
+    """Tell a quantity ("650 us") from a formula ("2 * cpu_time"): the model's names win.
+
+    Parameters
+    ----------
+    text
+        A number, a quantity with unit, or a formula.
+    graph
+        Whose names count.
+    wanted
+        The unit a quantity must be convertible to.
+    name
+        What it is, for messages.
+    """
+    if not isinstance(text, str):
+        return _plain(text, name)
+    names = names_in(text)
+    if MEANT_NUMBER.match(text) and not (names and names <= graph.names):
+        try:
+            return quantity(text, wanted, name)
+        except UnitError:
+            if re.search(r"[+(]|[*/-]\s*[0-9.]", text):
+                why = "mixes units and arithmetic; name the quantity in [parameters]"
+                msg = f"{name}: {text!r} {why}"
+                raise FormulaError(msg) from None
+            if not names:
+                raise
+    graph.check_known(formula(text), name)
+    return text
+
+
+def _plain(number: float, name: str) -> float:
+    """A bare number of a model file; whole ones there may be of any length."""
+    return quantity(number, None, name)

@@ -1,1 +1,0 @@
-"""Fitting: from measured curves to parameters, how sure they are, and what is wrong."""

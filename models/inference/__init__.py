@@ -1,0 +1,1 @@
+"""Parameters from measurements: fits, and how sure they are."""

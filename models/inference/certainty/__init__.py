@@ -1,0 +1,1 @@
+"""How sure a fit is: intervals, other valleys, what data do not tell."""

@@ -1,0 +1,169 @@
+"""What the data can and cannot determine, in words, and which measurement would help."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from headway.kinds import FloatArray
+from headway.models.inference.certainty.uncertainty import Uncertainty
+from headway.models.inference.searching.problem import RELATIVE_NOISE, Problem
+from headway.models.inference.searching.search import natural_scale
+from headway.models.structure.model import Model
+
+RANK = 1e-6
+"""Effect of a relative change, as a share of the largest, below which there is none."""
+
+WEAK = 0.5
+"""Relative standard error from which a parameter counts as not determined."""
+
+_NOTHING = 1e-3  # of its initial value: what is less has no size of its own
+_SHARE = 1e-3  # of a combination that is worth naming
+_HELPS = 0.8  # factor on the standard error from which a measurement is worth advising
+_FARTHEST = 3.0  # times the highest measured load: how far a further load is advised
+_LOADS = np.linspace(0.05, 0.98, 32)
+
+
+@dataclass(frozen=True)
+class Identified:
+    """Which parameters are determined.
+
+    Parameters
+    ----------
+    undetermined
+        Names of those that are not.
+    sentences
+        Why not, and what would help.
+    """
+
+    undetermined: frozenset[str]
+    sentences: tuple[str, ...]
+
+
+def structure(problem: Problem, free: FloatArray) -> Identified:
+    """Find combinations of parameters that no prediction depends on, by the Jacobian's rank.
+
+    Parameters
+    ----------
+    problem
+        The fit.
+    free
+        Values at which to look.
+    """
+    effects = problem.jacobian(free) * natural_scale(problem, free)
+    _, singular, right = np.linalg.svd(effects, full_matrices=True)
+    strength = np.zeros(len(free))
+    strength[: len(singular)] = singular
+    silent = right[strength <= RANK * max(float(strength.max()), 1e-300)]
+    lost: set[str] = set()
+    sentences = []
+    for way in silent:
+        shares = {n: float(w) for n, w in zip(problem.names, way, strict=True) if abs(w) > _SHARE}
+        lost |= set(shares)
+        sentences.append(_silent_sentence(shares))
+    return Identified(frozenset(lost), tuple(sentences))
+
+
+def _silent_sentence(shares: dict[str, float]) -> str:
+    if len(shares) == 1:
+        name = next(iter(shares))
+        return f"no prediction at these points depends on {name}: fix it"
+    names = sorted(shares, key=lambda n: -abs(shares[n]))
+    first = shares[names[0]]
+    others = ", ".join(f"{n} by {shares[n] / first:+.2g} %" for n in names[1:])
+    return (
+        f"only a combination of {', '.join(names)} is determined: changing {names[0]} by 1 % and "
+        f"{others} changes no prediction; fix one of them, or vary it in the measurements"
+    )
+
+
+def precision(problem: Problem, free: FloatArray, known: Uncertainty) -> Identified:
+    """Name parameters whose standard error is as large as half of them, and what would help."""
+    size, usual = np.abs(free), np.abs(problem.initial)
+    errors = known.standard_errors / np.where(size > _NOTHING * usual, size, usual)
+    weak = [n for n, e in zip(problem.names, errors, strict=True) if not e < WEAK]
+    sentences = []
+    for name in weak:
+        k = problem.names.index(name)
+        told = f"{errors[k]:.0%}" if np.isfinite(errors[k]) else "any size"
+        partner = _partner(problem.names, known, k)
+        sentence = f"{name} is hardly determined (standard error {told} of it{partner})"
+        sentences.append(f"{sentence}; {advice(problem, free, name)}")
+    return Identified(frozenset(weak), tuple(sentences))
+
+
+def _partner(names: Sequence[str], known: Uncertainty, k: int) -> str:
+    correlation = np.abs(np.nan_to_num(known.correlations[k]))
+    correlation[k] = 0.0
+    if not correlation.size or correlation.max() < 0.9:
+        return ""
+    other = int(correlation.argmax())
+    return f", and {names[other]} makes up for it: correlation {known.correlations[k, other]:+.2f}"
+
+
+def advice(problem: Problem, free: FloatArray, name: str) -> str:
+    """Say which further load would narrow a parameter most, were it measured twice.
+
+    Parameters
+    ----------
+    problem, free
+        The fit and its best values.
+    name
+        The parameter.
+    """
+    k = problem.names.index(name)
+    rows = problem.jacobian(free)
+    loads = candidate_loads(
+        problem.model.at(dict(zip(problem.names, map(float, free), strict=True)))
+    )
+    if loads.size == 0:
+        return f"fix {name}, or measure where it matters"
+    predicted, slopes = at_loads(problem, free, loads)
+    usable = np.isfinite(predicted) & (predicted > 0)
+    best, where = 1.0, 0.0
+    before = _error(rows, k)
+    for load, row in zip(
+        loads[usable], slopes[usable] / predicted[usable, None] / RELATIVE_NOISE, strict=True
+    ):
+        gain = _error(np.vstack([rows, row, row]), k) / before
+        if gain < best:
+            best, where = gain, float(load)
+    if best > _HELPS:
+        return f"no single further load would mend that: fix {name}, or measure it apart"
+    unit = problem.model.meaning("throughput").unit
+    return f"two points near {where / unit.scale:.3g} {unit} would cut that to {best:.0%}"
+
+
+def _error(rows: FloatArray, k: int) -> float:
+    """Standard error of a parameter, up to a factor, from rows of derivatives."""
+    size = np.linalg.norm(rows, axis=0)
+    scaled = rows / np.where(size == 0, 1.0, size)
+    inverse = np.linalg.pinv(scaled.T @ scaled + 1e-14 * np.eye(len(size)))
+    return float(np.sqrt(max(inverse[k, k], 1e-300))) / (float(size[k]) or 1.0)
+
+
+def candidate_loads(model: Model) -> FloatArray:
+    """Loads from 5 to 98 % of saturation, or of thrice the highest where that is farther.
+
+    None where the load is no arrival rate.
+    """
+    if "arrival_rate" not in model.parameters:
+        return np.array([])
+    loads = np.asarray(model.parameters["arrival_rate"].value, float)
+    limit = float(np.max(np.asarray(model.solve().saturation_throughput)))
+    return _LOADS * min(limit, _FARTHEST * float(loads.max()))
+
+
+def at_loads(
+    problem: Problem, free: FloatArray, loads: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Predictions and derivatives at other loads, all else as at the first measured point."""
+    values = {
+        n: (float(np.ravel(v)[0]) if np.ndim(v) else v) for n, v in problem.values(free).items()
+    }
+    values["arrival_rate"] = loads
+    smooth = [n for n in problem.names if problem.relaxed or n not in problem.whole]
+    columns = dict(zip(smooth, problem.evaluate.slopes(values, smooth).T, strict=True))
+    zero = np.zeros(loads.shape)
+    stacked = np.stack([columns.get(name, zero) for name in problem.names], axis=-1)
+    return problem.evaluate.predict(values), stacked

@@ -1,0 +1,154 @@
+"""What a fit says of points it has not seen: left-out errors, and refits to resampled errors.
+
+Source: Davison and Hinkley, *Bootstrap Methods and their Application*, 1997, sections 5.2 and
+6.2, for errors set right by their leverage and for intervals from studentised refits.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from headway.errors import Saturated
+from headway.kinds import FloatArray
+from headway.models.inference.certainty.profile import freed, values_of
+from headway.models.inference.certainty.uncertainty import Ends, Uncertainty, student, uncertainty
+from headway.models.inference.searching.problem import Problem
+from headway.models.inference.searching.search import Found, polish
+
+_LEVERAGE = 0.95  # most that is taken out of an error for a point that the fit runs through
+_LEAST = 1e-3  # of a prediction: no drawn measurement is less
+
+
+def left_out_errors(problem: Problem, found: Found, groups: list[Any]) -> FloatArray:
+    """Relative errors at points when they are left out, group by group.
+
+    Parameters
+    ----------
+    problem, found
+        The fit.
+    groups
+        Marks of the points to leave out together.
+
+    Returns
+    -------
+    One error a left-out point; infinite where the rest of the data has no fit.
+    """
+    errors = []
+    start = freed(problem.starting(found.free))
+    free = values_of(start, problem, found)
+    for group in groups:
+        missing = np.asarray(group)
+        rest = start.without(missing)
+        if int(rest.used.sum()) < len(rest.names):
+            errors.append(np.full(int(missing.sum()), np.inf))
+            continue
+        predicted = rest.predict(polish(rest, free).free)
+        errors.append((predicted / problem.measured - 1)[missing])
+    return np.concatenate(errors)
+
+
+@dataclass(frozen=True)
+class Refits:
+    """Fits to predictions plus errors drawn from those observed.
+
+    Parameters
+    ----------
+    values
+        Free parameters by round, shape (rounds, parameters).
+    errors
+        Their standard errors by round.
+    """
+
+    values: FloatArray
+    errors: FloatArray
+
+
+def bootstrap(problem: Problem, found: Found, rounds: int, seen: Callable[[], None]) -> Refits:
+    """Refit to predictions plus errors drawn from those observed, again and again.
+
+    Parameters
+    ----------
+    problem, found
+        The fit.
+    rounds
+        How often.
+    seen
+        Called after each round.
+    """
+    random = np.random.default_rng(20_000)
+    best = freed(problem.starting(found.free))
+    start = values_of(best, problem, found)
+    predicted = problem.predict(found.free)
+    errors = _set_right(problem, found)
+    rows = []
+    for _ in range(rounds):
+        drawn = predicted + predicted * random.choice(errors, len(errors))
+        again = _measuring(best, np.maximum(drawn, _LEAST * predicted))
+        rows.append(_refitted(again, start))
+        seen()
+    values, spread = (np.array([row[k] for row in rows]) for k in (0, 1))
+    return _widened(problem, best, found, Refits(values, spread))
+
+
+def _measuring(problem: Problem, measured: FloatArray) -> Problem:
+    """The same problem with other measured values, weighed as they are."""
+    relative = problem.sigma / problem.measured
+    return replace(problem, measured=measured, sigma=measured * relative)
+
+
+def _set_right(problem: Problem, found: Found) -> FloatArray:
+    """Relative errors as large as measurements have them: a fit leaves less, by its leverage."""
+    predicted = problem.predict(found.free)
+    errors = problem.measured / predicted - 1
+    jacobian = problem.slopes(found.free) / problem.sigma[:, None]
+    left, singular, _ = np.linalg.svd(jacobian, full_matrices=False)
+    known = left[:, singular > 1e-9 * max(float(singular.max(initial=0.0)), 1e-300)]
+    leverage = np.minimum((known**2).sum(axis=1), _LEVERAGE)
+    right = errors / np.sqrt(1 - leverage)
+    return np.asarray(right - right.mean())
+
+
+def _refitted(problem: Problem, start: FloatArray) -> tuple[FloatArray, FloatArray]:
+    try:
+        ended = polish(problem, start)
+    except Saturated:
+        return start, np.full(len(start), np.nan)
+    return ended.free, uncertainty(problem, ended).standard_errors
+
+
+def _widened(problem: Problem, best: Problem, found: Found, refits: Refits) -> Refits:
+    """Put counts that stayed back beside what moved."""
+    rounds = len(refits.values)
+    values, errors = np.tile(found.free, (rounds, 1)), np.zeros((rounds, len(found.free)))
+    for k, name in enumerate(best.names):
+        place = problem.names.index(name)
+        values[:, place], errors[:, place] = refits.values[:, k], refits.errors[:, k]
+    return Refits(values, errors)
+
+
+def studentised(problem: Problem, found: Found, known: Uncertainty, refits: Refits) -> list[Ends]:
+    """95 % intervals from refits, each measured by its own standard error.
+
+    No end is nearer than Student's t has it: a few residuals, drawn again, show no tails.
+
+    Parameters
+    ----------
+    problem, found, known
+        The fit.
+    refits
+        Refits to resampled errors.
+    """
+    ends, least = [], student(known.degrees)
+    for k, (scale, value) in enumerate(zip(problem.scales, found.free.tolist(), strict=True)):
+        ratios = (refits.values[:, k] - value) / refits.errors[:, k]
+        ratios = ratios[np.isfinite(ratios)]
+        own = float(known.standard_errors[k])
+        if not ratios.size or not np.isfinite(own):
+            ends.append((scale.low, scale.high) if not np.isfinite(own) else (value, value))
+            continue
+        low, high = np.percentile(ratios, [2.5, 97.5]).tolist()
+        low, high = min(low, -least), max(high, least)
+        ends.append((max(value - high * own, scale.low), min(value - low * own, scale.high)))
+    return ends

@@ -1,0 +1,274 @@
+"""How sure a fit is: standard errors, intervals, correlations, bands.
+
+Intervals are Student's t times the standard error; where any value lies near a bound, or is
+little known, all are by profile likelihood: values that fit no worse than the best one by an F
+test, the other parameters free. Of a count, all whole numbers that do.
+
+Source: Seber and Wild, *Nonlinear Regression*, 1989, chapter 5.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from headway.kinds import FloatArray
+from headway.models.inference.certainty.profile import (
+    Reached,
+    freed,
+    holding_parameter,
+    profile_ends,
+    values_of,
+)
+from headway.models.inference.certainty.whole_numbers import count_interval
+from headway.models.inference.searching.loss import loss_derivatives
+from headway.models.inference.searching.problem import Problem
+from headway.models.inference.searching.search import Found, natural_scale
+
+CONFIDENCE = 0.95
+
+WORTH = 1e-3
+"""Share of the cost that makes a fit significantly worse which a step has to gain in a profile."""
+
+Ends = tuple[float, float]
+
+_SYMMETRIC = 0.15  # relative standard error up to which an interval is taken as symmetric
+_FLAT = 0.02  # least curvature: where most points are outliers, a robust cost bends the wrong way
+_RANK = 1e-7  # relative singular value below which a combination has no effect
+_SPARE = 0.02  # least share of a point's error that the fit leaves over
+_UNKNOWN = 0.5  # of a value's natural scale: the first step where nothing is known
+
+
+@dataclass(frozen=True)
+class Uncertainty:
+    """What is known of the free parameters.
+
+    Parameters
+    ----------
+    variance
+        What the cost varies by: that of the residuals, 1 where the stated errors are right.
+    spread
+        Covariance of the free parameters, as far as anything is known.
+    silent
+        Directions that no prediction depends on, shape (directions, parameters), in changes of
+        natural size.
+    scale
+        That natural size, by parameter.
+    degrees
+        Of freedom: points less parameters.
+    """
+
+    variance: float
+    spread: FloatArray
+    silent: FloatArray
+    scale: FloatArray
+    degrees: int
+
+    @property
+    def covariance(self) -> FloatArray:
+        """Of the free parameters; infinite where nothing is known."""
+        unknown = (np.abs(self.silent) > np.sqrt(_RANK)).any(axis=0)
+        return np.asarray(self.spread + np.diag(np.where(unknown, np.inf, 0.0)))
+
+    @property
+    def standard_errors(self) -> FloatArray:
+        """Of the free parameters, in SI."""
+        variances: FloatArray = np.diag(self.covariance)
+        return np.asarray(np.sqrt(variances))
+
+    @property
+    def correlations(self) -> FloatArray:
+        """Between the free parameters; NaN where nothing is known."""
+        errors = self.standard_errors
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return np.asarray(self.covariance / np.outer(errors, errors))
+
+    def error_of(self, slopes: FloatArray) -> float:
+        """Standard error of a quantity with these derivatives, linearly; infinite if unknown."""
+        effect = slopes * self.scale
+        size = float(np.linalg.norm(effect))
+        if (np.abs(self.silent @ effect) > np.sqrt(_RANK) * size).any():
+            return np.inf
+        return math.sqrt(max(float(slopes @ self.spread @ slopes), 0.0))
+
+
+def student(degrees: int) -> float:
+    """Student's t that 95 % of the distribution lie within.
+
+    Examples
+    --------
+    >>> round(student(6), 3)
+    2.447
+    """
+    from scipy.special import stdtrit
+
+    return float(stdtrit(degrees, (1 + CONFIDENCE) / 2)) if degrees > 0 else np.inf
+
+
+def uncertainty(problem: Problem, found: Found) -> Uncertainty:
+    """Linearised uncertainty at the best values; rounding to the printed digits is the least."""
+    degrees = int(problem.used.sum()) - len(found.free)
+    first, second = loss_derivatives(problem.residuals(found.free), problem.loss)
+    curvature = _curvature(second, len(found.free))
+    scattered = float(np.sum(first**2)) / degrees / curvature if degrees > 0 else np.nan
+    variance = scattered if np.isnan(scattered) else max(scattered, problem.rounding)
+    scale = natural_scale(problem, found.free)
+    counted = np.array([name in problem.whole for name in problem.names], bool)
+    moving = ~(counted & np.asarray(found.at_bound, bool))  # one server is one, not nearly one
+    inverse, silent = _inverse(problem.jacobian(found.free) * np.where(moving, scale, 0.0))
+    inverse, silent = inverse * np.outer(moving, moving), silent * moving
+    spread = variance / curvature * inverse * np.outer(scale, scale)
+    return Uncertainty(variance, spread, silent, scale, degrees)
+
+
+def _curvature(second: FloatArray, parameters: int) -> float:
+    """Mean curvature of the cost, smaller where few points show it (Huber)."""
+    mean = max(float(second.mean()), _FLAT)
+    return mean / (1 + parameters / len(second) * float(second.var()) / mean**2)
+
+
+def _inverse(jacobian: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """(J'J)^-1 as far as J has effects, and the directions that have none."""
+    width = jacobian.shape[1]
+    if not jacobian.size:
+        return np.zeros((width, width)), np.zeros((0, width))
+    _, singular, right = np.linalg.svd(jacobian, full_matrices=True)
+    full = np.zeros(width)
+    full[: len(singular)] = singular
+    known: Any = full > _RANK * max(float(full.max()), 1e-300)
+    weights = np.where(known, 1 / np.where(known, full, 1.0) ** 2, 0.0)
+    return (right.T * weights) @ right, right[~known]
+
+
+def unequal_errors(problem: Problem, found: Found) -> FloatArray:
+    """Standard errors that hold where measurements err unequally: each by its own residual.
+
+    Source: MacKinnon and White, *Some heteroskedasticity-consistent covariance matrix estimators*,
+    1985, the jackknife form; residuals are set right by their leverage.
+    """
+    scale = natural_scale(problem, found.free)
+    first, second = loss_derivatives(problem.residuals(found.free), problem.loss)
+    left, singular, right = np.linalg.svd(problem.jacobian(found.free) * scale, full_matrices=False)
+    known = singular > _RANK * max(float(singular.max(initial=0.0)), 1e-300)
+    pull = (right[known].T / singular[known]) @ left[:, known].T
+    spare = np.maximum(1 - (left[:, known] ** 2).sum(axis=1), _SPARE)
+    errors = first / spare / _curvature(second, len(found.free))
+    return np.asarray(scale * np.sqrt(pull**2 @ errors**2))
+
+
+def worst_cost(found: Found, known: Uncertainty) -> float:
+    """Cost above which a fit is significantly worse than the best."""
+    return found.cost + 0.5 * known.variance * student(known.degrees) ** 2
+
+
+def intervals(
+    problem: Problem, found: Found, known: Uncertainty, most: float | None = None
+) -> tuple[Ends, ...]:
+    """95 % interval of each free parameter.
+
+    Parameters
+    ----------
+    problem, found, known
+        The fit.
+    most
+        Cost up to which a fit is not significantly worse, if found is not the best one.
+    """
+    if known.degrees <= 0:
+        return tuple((scale.low, scale.high) for scale in problem.scales)
+    limit = worst_cost(found, known) if most is None else most
+    counted = {
+        name: _counted(problem, found, name, limit)
+        for name in problem.names
+        if name in problem.whole
+    }
+    half = student(known.degrees) * known.standard_errors
+    if most is None and not _doubtful(problem, found, known):
+        plain = [(v - h, v + h) for v, h in zip(found.free.tolist(), half.tolist(), strict=True)]
+        ends = dict(zip(problem.names, plain, strict=True))
+    else:
+        smooth = [name for name in problem.names if name not in problem.whole]
+        ends = {n: profile_interval(problem, found, known, n, limit) for n in smooth}
+    ends |= counted
+    pairs = zip(problem.names, problem.scales, strict=True)
+    return tuple(scale.within(*ends[name]) for name, scale in pairs)
+
+
+def _doubtful(problem: Problem, found: Found, known: Uncertainty) -> bool:
+    """Whether any value is little known or near a bound: then none's interval is symmetric."""
+    half = student(known.degrees) * known.standard_errors
+    for k, (scale, value) in enumerate(zip(problem.scales, found.free, strict=True)):
+        if problem.names[k] in problem.whole:
+            continue
+        near = found.at_bound[k] or value - half[k] <= scale.low or value + half[k] >= scale.high
+        vague = scale.logarithmic and not known.standard_errors[k] <= _SYMMETRIC * abs(value)
+        if near or vague:
+            return True
+    return False
+
+
+def _counted(problem: Problem, found: Found, name: str, most: float) -> Ends:
+    k = problem.names.index(name)
+    return count_interval(problem.starting(found.free), k, round(found.free[k]), most)
+
+
+def profile_interval(
+    problem: Problem, found: Found, known: Uncertainty, name: str, most: float | None = None
+) -> Ends:
+    """Interval of one parameter by profile likelihood.
+
+    Parameters
+    ----------
+    problem, found, known
+        The fit.
+    name
+        The parameter.
+    most
+        Cost up to which a fit is not significantly worse, if found is not the best one.
+
+    Returns
+    -------
+    Both ends; a bound, zero or infinity where the data set no limit.
+    """
+    rest = freed(problem.starting(found.free)) if problem.whole else problem
+    place, k = problem.names.index(name), rest.names.index(name)
+    own = values_of(rest, problem, found)
+    half = student(known.degrees) * float(known.standard_errors[place])
+    reach = half if np.isfinite(half) and half > 0 else _UNKNOWN * natural_scale(rest, own)[k]
+    best = Reached(float(own[k]), found.cost, own)
+    limits = problem.scales[place].low, problem.scales[place].high
+    limit = worst_cost(found, known) if most is None else most
+    worth = WORTH * (worst_cost(found, known) - found.cost)
+    hold = holding_parameter(rest, k, _followed(rest, problem, known, place), worth)
+    return profile_ends(hold, best, reach, limits, limit)
+
+
+def _followed(rest: Problem, problem: Problem, known: Uncertainty, place: int) -> FloatArray:
+    """How far each parameter moves with one of them, by the linearised fit."""
+    column = dict(zip(problem.names, known.spread[:, place].tolist(), strict=True))
+    own = float(known.spread[place, place])
+    return np.array([column[name] / own if own > 0 else 0.0 for name in rest.names])
+
+
+def band(
+    problem: Problem, known: Uncertainty, slopes: FloatArray, predicted: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """95 % prediction band: where a further measurement is expected, by relative error.
+
+    Parameters
+    ----------
+    problem, known
+        The fit.
+    slopes
+        Derivatives of the predictions for the free parameters, shape (loads, parameters).
+    predicted
+        The predictions [SI].
+    """
+    relative = slopes / np.where(predicted > 0, predicted, 1.0)[:, None]
+    own = known.variance * float(np.median(problem.sigma / problem.measured)) ** 2
+    error = np.array([np.sqrt(known.error_of(row) ** 2 + own) for row in relative])
+    with np.errstate(over="ignore", invalid="ignore"):
+        factor = np.exp(student(known.degrees) * error)
+        high = np.where(np.isfinite(predicted), predicted * factor, np.inf)
+        low = np.where(np.isfinite(predicted), predicted / factor, np.inf)
+    return low, high

@@ -1,0 +1,104 @@
+"""Other answers: values far from the best ones that fit not significantly worse.
+
+Two times may exchange their roles, or one fall to nothing while another takes its place. Each
+valley that holds such values is an answer with its own numbers.
+"""
+
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+
+from headway.errors import Saturated
+from headway.kinds import FloatArray
+from headway.models.inference.certainty.uncertainty import (
+    Ends,
+    Uncertainty,
+    intervals,
+    uncertainty,
+    worst_cost,
+)
+from headway.models.inference.searching.problem import Problem
+from headway.models.inference.searching.search import Found, follow, polish, starts_of
+
+_LOOKED_AT = 3  # starts that are followed to look for other valleys
+_MOST = 4  # answers told of
+
+
+@dataclass(frozen=True)
+class Answer:
+    """Values that fit, and how far each may go.
+
+    Parameters
+    ----------
+    free
+        Values of the free parameters.
+    cost
+        Half the sum of squared residuals, by the loss.
+    ends
+        95 % interval of each.
+    """
+
+    free: FloatArray
+    cost: float
+    ends: tuple[Ends, ...]
+
+    def holds(self, free: FloatArray) -> bool:
+        """Whether all values lie in their intervals."""
+        pairs = zip(free.tolist(), self.ends, strict=True)
+        return all(low <= value <= high for value, (low, high) in pairs)
+
+
+def answers(problem: Problem, found: Found, known: Uncertainty) -> tuple[Answer, ...]:
+    """The best answer first, then others that fit not significantly worse.
+
+    Parameters
+    ----------
+    problem, found, known
+        The fit.
+    """
+    told = [Answer(found.free, found.cost, intervals(problem, found, known))]
+    if known.degrees <= 0:
+        return tuple(told)
+    most = worst_cost(found, known)
+    ends = sorted(_other_ends(problem, found), key=lambda end: end.cost)
+    for end in ends:
+        new = end.cost <= most and not any(answer.holds(end.free) for answer in told)
+        if new and len(told) < _MOST:
+            own = intervals(problem, end, uncertainty(problem, end), most)
+            told.append(Answer(end.free, end.cost, own))
+    return tuple(told)
+
+
+def hull(told: tuple[Answer, ...]) -> list[Ends]:
+    """Intervals that hold whichever answer is right."""
+    return [
+        (min(low for low, _ in ends), max(high for _, high in ends))
+        for ends in zip(*(answer.ends for answer in told), strict=True)
+    ]
+
+
+def _other_ends(problem: Problem, found: Found) -> list[Found]:
+    """Where starts lead that exchange roles, or lie elsewhere; intervals of counts look alone."""
+    if problem.whole or len(problem.names) < 2:
+        return []
+    ends = [polish(problem, start) for start in _exchanged(problem, found.free)]
+    try:
+        starts = starts_of(problem, 1 + _LOOKED_AT)[1:]  # the first is where the search began
+    except Saturated:
+        return ends
+    return [*ends, *(follow(problem, start) for start in starts)]
+
+
+def _exchanged(problem: Problem, free: FloatArray) -> list[FloatArray]:
+    """The values with each two of one dimension exchanged."""
+    parameters = [problem.model.parameters[name] for name in problem.names]
+    starts = []
+    for i, j in combinations(range(len(free)), 2):
+        swapped = free.copy()
+        swapped[[i, j]] = free[[j, i]]
+        alike = parameters[i].unit.dimension == parameters[j].unit.dimension
+        inside = all(s.low <= v <= s.high for s, v in zip(problem.scales, swapped, strict=True))
+        if alike and inside and np.isfinite(problem.predict(swapped)).all():
+            starts.append(swapped)
+    return starts

@@ -1,0 +1,97 @@
+"""Open or closed: what a curve itself says of the clients behind it."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from headway.errors import MeasurementError
+from headway.kinds import FloatArray
+from headway.models.inference.searching.paced import bent
+from headway.models.measured.measurements import Measurements
+from headway.models.signatures.sfs import Curve, curve
+from headway.queueing.laws import littles_law
+
+BEHIND = 0.97
+"""Share of the requested load below which a point fell behind."""
+
+
+@dataclass(frozen=True)
+class Clients:
+    """What a curve tells of a closed population.
+
+    Parameters
+    ----------
+    bent, behind
+        Points on a branch that bends back, and points below their requested load.
+    population
+        Requests that circulate, by Little's law at those points; None where there are none.
+    spread
+        Relative standard deviation of that number over the points.
+    """
+
+    bent: Any
+    behind: Any
+    population: float | None
+    spread: float
+
+    @property
+    def closed(self) -> bool:
+        """Whether anything shows that the load came from a finite population."""
+        return self.population is not None
+
+
+def clients(found: Curve, requested: FloatArray | None = None) -> Clients:
+    r"""Look for signs of a closed population: a branch that bends back, loads not reached.
+
+    Parameters
+    ----------
+    found
+        A curve.
+    requested
+        Requested loads where they were recorded [1/s].
+
+    Examples
+    --------
+    >>> text = "throughput_ops_s,response_ms\n100,5\n200,6\n310,100\n300,103\n"
+    >>> round(clients(curve(Measurements.parse(text, "curve"))).population)
+    31
+    """
+    rate, time = found.throughput.values, found.response_time.values
+    back = bent(rate, time)
+    behind = np.zeros(rate.shape, bool) if requested is None else rate < BEHIND * requested
+    full = back | behind
+    if not full.any():
+        return Clients(back, behind, None, 0.0)
+    inside = np.asarray(littles_law(rate[full], time[full]), float)
+    return Clients(back, behind, float(inside.mean()), float(inside.std() / inside.mean()))
+
+
+def clients_of(
+    measurements: Measurements, x: str | None = None, y: str | None = None
+) -> Clients | None:
+    """Look for a closed population in a table; None where it is no curve of response times."""
+    try:
+        found = curve(measurements, x, y)
+    except MeasurementError:
+        return None
+    requested = measurements.find(["requested", "offered"])
+    same = requested is not None and requested.values.shape == found.throughput.values.shape
+    return clients(found, requested.values if requested is not None and same else None)
+
+
+def closed_signs(measurements: Measurements) -> list[str]:
+    """Say in a sentence what speaks against an open model; nothing where nothing does."""
+    found = clients_of(measurements)
+    if found is None or found.population is None:
+        return []
+    signs = []
+    if found.bent.any():
+        signs.append("the curve bends back")
+    if found.behind.any():
+        signs.append(f"{int(found.behind.sum())} points fell behind their requested load")
+    what = " and ".join(signs)
+    return [
+        f"{what}: some {found.population:.3g} requests circulate there (Little's law), "
+        "so the load is closed; an open model has no such branch: give the model a population"
+    ]

@@ -1,0 +1,392 @@
+"""From a measured curve to parameters: the best values, how sure they are, and what is wrong.
+
+Source for the statistics: Seber and Wild, *Nonlinear Regression*, 1989; Burnham and
+Anderson, *Model Selection and Multimodel Inference*, 2002, for AICc.
+"""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from headway.errors import InvalidParameter, MeasurementError
+from headway.kinds import FloatArray
+from headway.models.analysis.comparison import Comparison, compare
+from headway.models.inference.certainty.identify import (
+    Identified,
+    at_loads,
+    candidate_loads,
+    precision,
+    structure,
+)
+from headway.models.inference.certainty.resampling import (
+    Refits,
+    bootstrap,
+    left_out_errors,
+    studentised,
+)
+from headway.models.inference.certainty.uncertainty import (
+    Uncertainty,
+    band,
+    student,
+    uncertainty,
+    unequal_errors,
+)
+from headway.models.inference.certainty.valleys import Answer, answers, hull
+from headway.models.inference.searching.loss import Loss
+from headway.models.inference.searching.problem import Problem, problem
+from headway.models.inference.searching.search import STARTS, Found, search
+from headway.models.inference.warnings import costly_warnings, quick_warnings
+from headway.models.measured.matching import match
+from headway.models.measured.measurements import Measurements
+from headway.models.showing.table import Shown, Table
+from headway.models.signatures.sfs import ALL, Range
+from headway.models.structure.model import Model
+
+if TYPE_CHECKING:
+    from headway.models.analysis.sensitivity import Sensitivity
+
+
+_TOO_GOOD = 0.1  # of the variance of rounding: less than chance leaves of it
+_EXACT = 1e-20  # variance that rounding in the computer alone leaves
+
+
+def _ignore() -> None:
+    """Show no progress."""
+
+
+@dataclass(frozen=True)
+class Fit(Shown):
+    """A model fitted to measurements.
+
+    Parameters
+    ----------
+    initial
+        The model as it was before.
+    model
+        The fitted model, with single values.
+    measurements
+        What it was fitted to.
+    comparison
+        The fitted model held against the measurements.
+    problem, found
+        What was solved, and the end of the search.
+    refits
+        Fits to resampled errors, where a bootstrap was asked for.
+
+    Notes
+    -----
+    Intervals, other answers, left-out errors and the warnings that need them take further fits.
+    They are computed when asked for by name, or all by `examined`; printing shows what there is.
+    """
+
+    initial: Model
+    model: Model
+    measurements: Measurements
+    comparison: Comparison
+    problem: Problem
+    found: Found
+    refits: Refits | None
+
+    def __repr__(self) -> str:
+        error = self.comparison.summary["rms_relative_error"]
+        free = ", ".join(self.free)
+        return f"Fit({self.model.name}: {free} from {self.points} points, RMS error {error:.1%})"
+
+    @property
+    def free(self) -> tuple[str, ...]:
+        """Names of the fitted parameters."""
+        return self.problem.names
+
+    @property
+    def points(self) -> int:
+        """How many measured points counted."""
+        return int(self.problem.used.sum())
+
+    @property
+    def values(self) -> dict[str, float]:
+        """Fitted values by name, in SI."""
+        return dict(zip(self.free, map(float, self.found.free), strict=True))
+
+    @cached_property
+    def known(self) -> Uncertainty:
+        """Covariance, standard errors and correlations."""
+        return uncertainty(self.problem, self.found)
+
+    @property
+    def standard_errors(self) -> dict[str, float]:
+        """Standard errors by name, in SI; infinite where nothing is known."""
+        return dict(zip(self.free, map(float, self.known.standard_errors), strict=True))
+
+    @cached_property
+    def answers(self) -> tuple[Answer, ...]:
+        """The best values, and others far from them that fit not significantly worse."""
+        found = answers(self.problem, self.found, self.known)
+        if self.refits is None:
+            return found
+        ends = studentised(self.problem, self.found, self.known, self.refits)
+        return (replace(found[0], ends=tuple(ends)), *found[1:])
+
+    @cached_property
+    def ci95(self) -> dict[str, tuple[float, float]]:
+        """95 % interval of each fitted parameter, whichever of the answers is right."""
+        return dict(zip(self.free, hull(self.answers), strict=True))
+
+    @cached_property
+    def robust_ci95(self) -> dict[str, tuple[float, float]]:
+        """Intervals that hold also where relative errors differ over the curve; never narrower."""
+        factor = student(self.known.degrees)
+        errors = unequal_errors(self.problem, self.found)
+        found = {}
+        for k, (name, (low, high)) in enumerate(self.ci95.items()):
+            value, half = self.values[name], factor * float(errors[k])
+            if name not in self.problem.whole:
+                low, high = min(low, value - half), max(high, value + half)
+            found[name] = self.problem.scales[k].within(low, high)
+        return found
+
+    def examined(self) -> "Fit":
+        """The same fit, with all computed that takes further fits: so it prints whole."""
+        _ = self.answers, self.leave_one_out, self.leave_last_load_out
+        return self
+
+    @property
+    def is_examined(self) -> bool:
+        """Whether intervals, other answers and left-out errors have been computed."""
+        return {"answers", "leave_one_out", "leave_last_load_out"} <= set(vars(self))
+
+    @cached_property
+    def identified(self) -> Identified:
+        """What the data do not determine, before and after the search, and what would help."""
+        before = structure(self.problem, self.found.free)
+        if before.sentences:
+            return before
+        return precision(self.problem, self.found.free, self.known)
+
+    @cached_property
+    def leave_one_out(self) -> FloatArray:
+        """Relative error at each point when the others alone determine the parameters."""
+        groups = [np.arange(len(self.problem.used)) == k for k in np.flatnonzero(self.problem.used)]
+        return left_out_errors(self.problem, self.found, groups)
+
+    @cached_property
+    def leave_last_load_out(self) -> float:
+        """Largest relative error at the highest load when it is left out."""
+        loads = np.where(self.problem.used, self.comparison.load.values, -np.inf)
+        group = loads >= loads.max()
+        errors = left_out_errors(self.problem, self.found, [group])
+        return float(np.abs(errors).max())
+
+    @property
+    def leave_one_out_rms(self) -> float:
+        """Root mean square of the leave-one-out errors."""
+        return float(np.sqrt(np.mean(self.leave_one_out**2)))
+
+    @property
+    def aicc(self) -> float:
+        """Akaike's criterion, corrected for few points; infinite for too few.
+
+        Errors a third as large as rounding to the printed digits makes them speak for no model.
+        """
+        n, k = self.points, len(self.free) + 1
+        if n - k - 1 <= 0:
+            return math.inf
+        scatter = max(2 * self.found.cost / n, _TOO_GOOD * self.problem.rounding, _EXACT)
+        return n * math.log(scatter) + 2 * k + 2 * k * (k + 1) / (n - k - 1)
+
+    @cached_property
+    def warnings(self) -> tuple[str, ...]:
+        """What is wrong with it, a sentence each; empty if nothing is."""
+        return (*self.quick_warnings, *costly_warnings(self))
+
+    @cached_property
+    def quick_warnings(self) -> tuple[str, ...]:
+        """Those of them that take no further fits."""
+        return (*self.identified.sentences, *quick_warnings(self))
+
+    @property
+    def summary(self) -> dict[str, float]:
+        """Errors as for a comparison, and what speaks for the model's generality."""
+        return {
+            **self.comparison.summary,
+            "aicc": self.aicc,
+            "points": self.points,
+            "free_parameters": len(self.free),
+            "leave_one_out_rms_relative_error": self.leave_one_out_rms,
+            "leave_last_load_out_relative_error": self.leave_last_load_out,
+        }
+
+    def predict(self, loads: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Prediction and 95 % band of a further measurement, at loads inside the data or out.
+
+        Parameters
+        ----------
+        loads
+            Arrival rates [1/s].
+
+        Returns
+        -------
+        Prediction, lower and upper end, in SI; infinite from saturation on.
+
+        Raises
+        ------
+        InvalidParameter
+            For a model without an arrival rate, closed or a program.
+        """
+        if not self.loads().size:
+            msg = f"{self.model.name} has no curve over an arrival rate, only the measured points"
+            raise InvalidParameter(msg)
+        predicted, slopes = at_loads(self.problem, self.found.free, np.asarray(loads, float))
+        low, high = band(self.problem, self.known, slopes, predicted)
+        return predicted, low, high
+
+    def sensitivity(self, arrival_rate: float | None = None) -> "Sensitivity":
+        """Elasticities at a load, with intervals; see `headway.models.inference.elasticities`."""
+        from headway.models.inference.elasticities import elasticities
+
+        at_load = None if arrival_rate is None else self.model.at(arrival_rate=arrival_rate)
+        return elasticities(self, at_load)
+
+    def loads(self) -> FloatArray:
+        """Loads to draw over; none where the load is no arrival rate."""
+        if candidate_loads(self.problem.model).size == 0 or "throughput" in self.problem.fixed:
+            return np.array([])
+        top = float(self.comparison.load.values.max())
+        return np.linspace(0.02 * top, 1.05 * top, 300)
+
+    def tables(self) -> list[Table]:
+        """Parameters, quality, derivation and warnings, as far as they have been computed."""
+        from headway.models.showing.fits import fit_tables
+
+        return fit_tables(self)
+
+    def rows(self) -> list[dict[str, Any]]:
+        """One dict a parameter."""
+        from headway.models.showing.fits import fit_rows
+
+        return fit_rows(self)
+
+    def to_json(self) -> str:
+        """Strict JSON by the contract in docs/design.md."""
+        from headway.models.showing.fits import fit_document
+        from headway.models.showing.solutions import strict_json
+
+        return strict_json(fit_document(self))
+
+    def to_csv(self) -> str:
+        """A CSV row a parameter, in SI."""
+        from headway.models.showing.fits import fit_csv
+
+        return fit_csv(self)
+
+    def to_toml(self, command: str = "") -> str:
+        """The fitted model as a model file that says where its values come from.
+
+        Parameters
+        ----------
+        command
+            What was typed to get it, for the record.
+        """
+        from headway.models.showing.fits import with_provenance
+
+        return with_provenance(self, command).to_toml()
+
+    def plot(self) -> Any:
+        """Draw points, curve, band and residuals, as a matplotlib Figure."""
+        from headway.models.plotting.fits import fit_figure
+
+        return fit_figure(self)
+
+
+def fit_model(
+    model: Model,
+    measurements: Measurements,
+    free: Sequence[str],
+    x: str | None = None,
+    y: str | None = None,
+    within: Range = ALL,
+    bounds: Mapping[str, tuple[float, float]] | None = None,
+    loss: Loss = Loss.LINEAR,
+    starts: int = STARTS,
+    rounds: int = 0,
+    seen: Callable[[], None] = _ignore,
+) -> Fit:
+    r"""Determine parameters of a model from measurements, by least squares of relative errors.
+
+    sum ((predicted - measured) / sigma)**2 with sigma = measured * sqrt(0.02**2 + r**2), r the
+    standard error of rounding to the printed digits, relative. Values at which a measured load
+    is not sustained are never taken.
+
+    Parameters
+    ----------
+    model
+        Values of the free parameters are where the search starts.
+    measurements
+        As for `Model.compare`: a population as the load closes an open model, and a closed
+        model takes a curve of throughput too.
+    free
+        Names of the parameters to determine.
+    x, y, within
+        Columns of load and output, and the range of load that counts.
+    bounds
+        Narrower bounds of free parameters [SI].
+    loss
+        How residuals count; linear is least squares.
+    starts
+        How many starts are followed at most.
+    rounds, seen
+        Rounds of bootstrap for the intervals, and what to call after each.
+
+    Raises
+    ------
+    UnknownParameter, InvalidParameter, MeasurementError, Saturated
+        For free parameters that the model lacks, fewer points than parameters, equal loads or
+        values, and models that cannot sustain the measured loads.
+
+    Examples
+    --------
+    >>> from headway.models import ModelGraph
+    >>> from headway.queueing import MM1
+    >>> one = ModelGraph("one").declare("s").station("cpu", MM1("s")).at(s=1.0)
+    >>> text = "throughput_ops_s,response_ms\n10,11.11\n50,20.00\n90,100.0\n"
+    >>> found = fit_model(one, Measurements.parse(text, "curve"), ["s"])
+    >>> round(found.values["s"], 6)
+    0.01
+    """
+    asked = match(model, measurements, x, y)
+    x, y = asked.load.header, asked.measured.header
+    bounded = _bounded(asked.model, bounds or {})
+    kept = _within(measurements, x, within)
+    solved = problem(bounded, match(bounded, kept, x, y), free, measurements.source, loss)
+    found = search(solved, starts)
+    values = dict(zip(free, map(float, found.free), strict=True))
+    fitted = bounded.at(values)
+    refits = bootstrap(solved, found, rounds, seen) if rounds else None
+    comparison = compare(fitted, kept, x, y)
+    return Fit(bounded, fitted, kept, comparison, solved, found, refits)
+
+
+def _bounded(model: Model, bounds: Mapping[str, tuple[float, float]]) -> Model:
+    """Give parameters narrower bounds; a value outside moves to the nearer one."""
+    parameters = dict(model.parameters)
+    for name, (low, high) in bounds.items():
+        model.at({name: low}).at({name: high})
+        old = parameters[name]
+        value = None if old.value is None else float(np.clip(old.value, low, high))
+        parameters[name] = replace(old, value=value, minimum=low, maximum=high)
+    return replace(model, parameters=parameters)
+
+
+def _within(measurements: Measurements, x: str, within: Range) -> Measurements:
+    """Leave out the rows whose load is not in the range."""
+    if within == ALL:
+        return measurements
+    inside = within.holds(measurements.column(x).values)
+    if not inside.any():
+        low, high = within.low, within.high
+        msg = f"{measurements.source}: no load lies between {low:g} and {high:g}"
+        raise MeasurementError(msg)
+    return measurements.only(inside)

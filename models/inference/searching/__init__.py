@@ -1,0 +1,1 @@
+"""The least cost: problem, derivatives, descent."""

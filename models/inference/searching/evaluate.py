@@ -1,0 +1,191 @@
+"""What a fit needs of a model at its measured points: predictions and their derivatives.
+
+An open network or a program is compiled from its closed form, with exact derivatives. What
+has no closed form is solved, and differenced.
+"""
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from headway.errors import HeadwayError
+from headway.kinds import FloatArray
+from headway.models.structure.graph import ModelGraph
+from headway.models.structure.model import Model, points_shape
+
+Values = Mapping[str, Any]
+Predict = Callable[[Values], FloatArray]
+Slopes = Callable[[Values, Sequence[str]], FloatArray]
+
+_STEP = 1e-6  # relative step of a central difference: the cube root of a double's precision
+_NO_FORM = (
+    HeadwayError,
+    TypeError,
+    ValueError,
+    AttributeError,
+    ArithmeticError,
+    NotImplementedError,
+)
+_AGREEMENT = 1e-9  # of the compiled form with the solver, else the solver is taken
+
+
+@dataclass(frozen=True)
+class Evaluator:
+    """Predictions of one output at every measured point.
+
+    Parameters
+    ----------
+    predict
+        Takes SI values by parameter; gives the output by point, infinite where the model
+        is saturated.
+    slopes
+        Derivatives of the output for some parameters, shape (points, parameters).
+    smooth
+        Parameters whose derivatives come from the closed form; empty where all are differenced.
+    """
+
+    predict: Predict
+    slopes: Slopes
+    smooth: frozenset[str] = frozenset()
+
+
+def evaluator(model: Model, output: str, names: Sequence[str], whole: Collection[str]) -> Evaluator:
+    """Compile a model for fitting, or fall back on solving it.
+
+    Parameters
+    ----------
+    model
+        With its arrays of measured points.
+    output
+        What was measured.
+    names, whole
+        Free parameters; those that have to be whole numbers, which not every closed form can
+        be differentiated for.
+    """
+    solved = solver_of(model, output)
+    for wanted in (tuple(names), tuple(name for name in names if name not in whole)):
+        compiled = _agreeing(model, output, wanted, solved)
+        if compiled is not None:
+            return compiled
+    sizes = {n: abs(float(v)) for n, v in model.inputs.items() if not np.ndim(v)}
+    return Evaluator(solved, differences(solved, sizes))
+
+
+def _agreeing(
+    model: Model, output: str, names: tuple[str, ...], solved: Predict
+) -> Evaluator | None:
+    """Compile the closed form; None where there is none, or it says otherwise than the solver."""
+    if model.is_closed or model.graph.classes:
+        return None
+    try:
+        compiled = _compiled(_Key(repr(model.graph), model.graph), output, names)
+        same = np.allclose(
+            compiled.predict(model.inputs), solved(model.inputs), rtol=_AGREEMENT, atol=0
+        )
+        compiled.slopes(model.inputs, names)
+    except _NO_FORM:
+        return None
+    return compiled if same else None
+
+
+def solver_of(model: Model, output: str) -> Predict:
+    """Predict by solving; a point that cannot be solved is infinitely wrong."""
+    shape = points_shape(model.inputs)
+
+    def predict(values: Values) -> FloatArray:
+        try:
+            solution = model.at(dict(values)).solve()
+            found = np.asarray(solution[output], float)
+        except HeadwayError:
+            return np.full(shape, np.inf)
+        lost = solution.saturated | ~np.isfinite(found) if solution.stations else False
+        return np.atleast_1d(np.where(lost, np.inf, found))
+
+    return predict
+
+
+def differences(predict: Predict, sizes: Mapping[str, float]) -> Slopes:
+    """Central differences, one-sided where a side is infinite.
+
+    Parameters
+    ----------
+    predict
+        The solver.
+    sizes
+        What a value is measured by that went to nothing: where its search began [SI].
+    """
+
+    def slopes(values: Values, names: Sequence[str]) -> FloatArray:
+        columns = [_difference(predict, values, n, sizes.get(n, 0.0)) for n in names]
+        return np.stack(columns, axis=-1) if columns else np.zeros((*predict(values).shape, 0))
+
+    return slopes
+
+
+def _difference(predict: Predict, values: Values, name: str, size: float) -> FloatArray:
+    step = _STEP * (max(abs(float(values[name])), size) or _STEP)
+    up = predict({**values, name: values[name] + step})
+    down = predict({**values, name: values[name] - step})
+    here = predict(values)
+    width = step * (np.isfinite(up) + np.isfinite(down) * 1.0)
+    high, low = np.where(np.isfinite(up), up, here), np.where(np.isfinite(down), down, here)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        slope = (high - low) / width
+    return np.where(np.isfinite(slope), slope, 0.0)
+
+
+@dataclass(frozen=True)
+class _Key:
+    """A graph by what it says, as graphs hold dicts and have no hash of their own."""
+
+    text: str
+    graph: ModelGraph = field(compare=False)
+
+
+@lru_cache(maxsize=256)
+def _compiled(key: _Key, output: str, names: tuple[str, ...]) -> Evaluator:
+    from headway.models.solving.symbolic import closed_form
+
+    graph = key.graph
+    busy = [closed_form(graph, f"{name}.utilisation") for name in graph.stations]
+    return compiled_forms(closed_form(graph, output), busy, names)
+
+
+def compiled_forms(form: Any, busy: Sequence[Any], names: Sequence[str]) -> Evaluator:
+    """Compile an output, its utilisations and its derivatives into functions of arrays.
+
+    Parameters
+    ----------
+    form, busy
+        SymPy expressions of parameters: the output, and the share of each station in use.
+    names
+        Parameters to differentiate for.
+    """
+    from headway.models.solving.symbolic import numeric, symbol
+
+    symbols = sorted({s for part in (form, *busy) for s in part.free_symbols}, key=str)
+    arguments = [str(s) for s in symbols]
+    value = numeric([form, *busy], symbols)
+    slope = numeric([form.diff(symbol(name)) for name in names], symbols)
+
+    def predict(values: Values) -> FloatArray:
+        with np.errstate(all="ignore"):
+            found, *shares = value(*(np.asarray(values[name], float) for name in arguments))
+            shape = np.broadcast_shapes((1,), *map(np.shape, values.values()))
+            lost = np.any([np.broadcast_to(np.asarray(s) >= 1, shape) for s in shares], axis=0)
+            known = np.where(lost | ~np.isfinite(found), np.inf, found)
+        return np.asarray(np.broadcast_to(known, shape))
+
+    def slopes(values: Values, wanted: Sequence[str]) -> FloatArray:
+        shape = np.broadcast_shapes((1,), *map(np.shape, values.values()))
+        with np.errstate(all="ignore"):
+            each = slope(*(np.asarray(values[name], float) for name in arguments))
+        found = dict(zip(names, each, strict=True))
+        columns = [np.broadcast_to(np.asarray(found[n], float), shape) for n in wanted]
+        stacked: FloatArray = np.stack(columns, axis=-1) if columns else np.zeros((*shape, 0))
+        return np.where(np.isfinite(stacked), stacked, 0.0)
+
+    return Evaluator(predict, slopes, frozenset(names))

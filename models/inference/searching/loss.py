@@ -1,0 +1,110 @@
+"""How residuals count in a fit: squared, or less so that outliers pull less.
+
+Source: Huber, *Robust Statistics*, 1981, chapter 7, for the uncertainty that goes with it.
+"""
+
+from enum import StrEnum
+
+import numpy as np
+
+from headway.errors import InvalidParameter
+from headway.kinds import FloatArray
+from headway.models.language.names import nearest
+
+
+class Loss(StrEnum):
+    """How large residuals count: squared, or less so that outliers pull less."""
+
+    LINEAR = "linear"
+    SOFT_L1 = "soft_l1"
+    HUBER = "huber"
+    CAUCHY = "cauchy"
+
+
+def loss_of(name: str) -> Loss:
+    """Find a loss by its name.
+
+    Raises
+    ------
+    InvalidParameter
+        For a name that is none.
+    """
+    if name not in set(Loss):
+        msg = f"loss is {name!r}{nearest(name, set(Loss))}"
+        raise InvalidParameter(msg)
+    return Loss(name)
+
+
+def loss_derivatives(residuals: FloatArray, loss: Loss) -> tuple[FloatArray, FloatArray]:
+    """First and second derivative of each residual's share of the cost.
+
+    Parameters
+    ----------
+    residuals
+        In standard errors.
+    loss
+        How they count; linear is half the square.
+
+    Examples
+    --------
+    >>> first, second = loss_derivatives(np.array([0.5, 3.0]), Loss.HUBER)
+    >>> first.tolist(), second.tolist()
+    ([0.5, 1.0], [1.0, 0.0])
+    """
+    square = residuals**2
+    if loss is Loss.SOFT_L1:
+        return residuals / np.sqrt(1 + square), (1 + square) ** -1.5
+    if loss is Loss.HUBER:
+        return np.clip(residuals, -1, 1), np.where(square <= 1, 1.0, 0.0)
+    if loss is Loss.CAUCHY:
+        return residuals / (1 + square), (1 - square) / (1 + square) ** 2
+    return residuals, np.ones_like(residuals)
+
+
+def loss_cost(residuals: FloatArray, loss: Loss) -> float:
+    """What a fit makes least: half the sum of the residuals' shares.
+
+    Parameters
+    ----------
+    residuals
+        In standard errors; infinite ones cost infinitely much.
+    loss
+        How they count.
+
+    Examples
+    --------
+    >>> loss_cost(np.array([0.5, 3.0]), Loss.HUBER)
+    2.625
+    """
+    square = residuals**2
+    if loss is Loss.SOFT_L1:
+        square = 2 * (np.sqrt(1 + square) - 1)
+    elif loss is Loss.HUBER:
+        square = np.where(square <= 1, square, 2 * np.abs(residuals) - 1)
+    elif loss is Loss.CAUCHY:
+        square = np.log1p(square)
+    return 0.5 * float(np.sum(square))
+
+
+def loss_weights(residuals: FloatArray, loss: Loss) -> FloatArray:
+    """By what a square would have to be weighted to pull as a residual does.
+
+    Parameters
+    ----------
+    residuals
+        In standard errors.
+    loss
+        How they count; linear is a weight of 1.
+
+    Examples
+    --------
+    >>> loss_weights(np.array([0.5, 4.0]), Loss.HUBER).tolist()
+    [1.0, 0.25]
+    """
+    if loss is Loss.SOFT_L1:
+        return np.asarray(1 / np.sqrt(1 + residuals**2))
+    if loss is Loss.HUBER:
+        return np.asarray(1 / np.maximum(np.abs(residuals), 1.0))
+    if loss is Loss.CAUCHY:
+        return np.asarray(1 / (1 + residuals**2))
+    return np.ones_like(residuals)

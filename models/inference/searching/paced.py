@@ -1,0 +1,211 @@
+"""Closed networks against a curve of throughput: each point's think time is not known.
+
+A load generator of N processes paces itself: it thinks until the load asked for is reached.
+So the throughput X of a point is measured and its think time follows. By Schweitzer's
+approximation the stations of a closed network at throughput X are those of an open one whose
+queues are seen by (N - 1)/N of the load; the think time is N/X - R. The model's own think time
+Z is the least: at it, on the branch that bends back, R = N/X - Z by Little's law.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from headway.errors import GraphError, InvalidParameter
+from headway.kinds import FloatArray
+from headway.models.inference.searching.evaluate import Evaluator, compiled_forms
+from headway.models.solving.solution import Solution
+from headway.models.structure.model import Model
+from headway.queueing.stations.abilities import ServiceKind
+from headway.queueing.stations.base import Station
+from headway.queueing.stations.kinds import STATIONS, station_kind
+
+_ROSE = 1.5  # times: how far a curve has risen before it can bend back
+
+ALIKE = 0.1
+"""How well throughput times response time agrees along a branch that bends back."""
+
+_PACED = (ServiceKind.DELAY, ServiceKind.QUEUE, ServiceKind.PARALLEL)
+
+
+def bent(throughput: FloatArray, response_time: FloatArray) -> Any:
+    """Which points lie on a branch that bends back: slower, yet less gets through.
+
+    There X R stays near its largest value, the number of requests that circulate. Before it bends
+    back a curve rises: one that merely falls with load, or hardly changes, has no such branch.
+
+    Parameters
+    ----------
+    throughput, response_time
+        Points of a curve [1/s] and [s].
+
+    Returns
+    -------
+    A mark a point; none is set where the curve does not bend back.
+
+    Examples
+    --------
+    >>> rate = np.array([100.0, 200.0, 300.0, 310.0, 280.0])
+    >>> bent(rate, np.array([0.01, 0.012, 0.05, 0.1, 0.11])).tolist()
+    [False, False, False, True, True]
+    """
+    product = throughput * response_time
+    most = product.max()
+    full = product >= (1 - ALIKE) * most
+    points = list(zip(throughput, response_time, strict=True))
+    beaten = [bool(np.any((throughput > x) & (response_time < r))) for x, r in points]
+    rose = [bool(np.any((throughput < x) & (_ROSE * response_time < r))) for x, r in points]
+    back = np.array(beaten) & np.array(rose) & full
+    return full if back.any() and full.sum() > 1 else np.zeros(throughput.shape, bool)
+
+
+def _residence(station: Station, visits: Any, throughput: Any, seen: Any) -> tuple[Any, Any]:
+    """V R and utilisation; m servers by Seidmann as a delay and one that is m times as fast."""
+    form = station.can.product_form
+    if form not in _PACED:
+        known = ", ".join(n for n in STATIONS if station_kind(n).can.product_form in _PACED)
+        msg = f"{type(station).__name__} cannot be paced; use {known}"
+        raise GraphError(msg)
+    time: Any = station.service_time
+    if form is ServiceKind.DELAY:
+        return visits * time, throughput * 0
+    servers: Any = station.count
+    busy = visits * time * throughput / servers * seen
+    stretched = visits * time / (1 - busy)
+    if form is ServiceKind.QUEUE:
+        return visits * time * (servers - 1) / servers + stretched / servers, busy
+    return stretched, busy
+
+
+def paced_evaluator(model: Model, rate: FloatArray, full: Any, names: tuple[str, ...]) -> Evaluator:
+    """Make predictions of a closed model from the throughput that was delivered.
+
+    Parameters
+    ----------
+    model
+        With values for every parameter.
+    rate, full
+        Delivered throughput by point [1/s], and points at which nobody thinks longer than least.
+    names
+        Free parameters.
+
+    Raises
+    ------
+    InvalidParameter
+        For a population of less than one, who could not drive any load.
+    """
+    jobs = float(np.min(np.asarray(model.inputs["population"])))
+    if jobs < 1:
+        msg = f"population is {jobs:g}; to drive a measured load it must be 1 or more"
+        raise InvalidParameter(msg)
+    paced = compiled_forms(*_forms(model), names)
+
+    def predict(values: Mapping[str, Any]) -> FloatArray:
+        limit = _limit(values, rate)
+        response = paced.predict({**values, "throughput": rate})
+        paced_or_full: FloatArray = np.where(full, limit, np.minimum(response, limit))
+        return paced_or_full
+
+    def slopes(values: Mapping[str, Any], wanted: Sequence[str]) -> FloatArray:
+        found = paced.slopes({**values, "throughput": rate}, wanted)
+        limited = predict(values) >= _limit(values, rate)
+        little = [_limit_slope(name, rate) for name in wanted]
+        return np.where(limited[:, None], np.stack(little, axis=-1), found)
+
+    return Evaluator(predict, slopes, paced.smooth)
+
+
+def _limit(values: Mapping[str, Any], rate: FloatArray) -> FloatArray:
+    """Longest response time at a throughput, by Little's law; infinite where there is none."""
+    with np.errstate(divide="ignore", over="ignore"):
+        longest = np.asarray(values["population"] / rate - values["think_time"])
+    return np.where(longest > 0, longest, np.inf)
+
+
+def _limit_slope(name: str, rate: FloatArray) -> FloatArray:
+    if name == "population":
+        return 1 / rate
+    return np.full(rate.shape, -1.0 if name == "think_time" else 0.0)
+
+
+def _forms(model: Model) -> tuple[Any, list[Any]]:
+    """Response time at a throughput, and the share of each station that is in use."""
+    from sympy import sympify
+
+    from headway.models.solving.symbolic import symbol
+
+    graph = model.graph
+    rate, jobs = symbol("throughput"), symbol("population")
+    given = {name: symbol(name) for name in model.parameters}
+    given |= {"throughput": rate, "arrival_rate": rate}
+    found = graph.plan.run(given, ["visits", *(f"station {name}" for name in graph.stations)])
+    parts = [
+        _residence(found[f"station {name}"], found["visits"][name], rate, (jobs - 1) / jobs)
+        for name in graph.stations
+    ]
+    response = sympify(sum(time for time, _ in parts), strict=True)
+    return response, [sympify(busy, strict=True) for _, busy in parts]
+
+
+def paced_solution(model: Model, rate: FloatArray, full: Any) -> Solution:
+    """Solve a closed model at delivered throughputs; think times are those that give them.
+
+    The model's own think time is the least.
+
+    Parameters
+    ----------
+    model
+        With values for every parameter.
+    rate, full
+        Delivered throughput by point [1/s], and points at which nobody thinks longer than least.
+    """
+    response = paced_evaluator(model, rate, full, ()).predict(model.inputs)
+    with np.errstate(divide="ignore", over="ignore"):  # at a load of nothing one thinks for ever
+        spare = np.maximum(np.asarray(model.inputs["population"]) / rate - response, 0.0)
+    if not np.isfinite(spare).all():
+        msg = "a load of 0 is none that a closed model can be paced to; leave that row out"
+        raise InvalidParameter(msg)
+    model = model.at(think_time=spare)
+    graph, inputs = model.graph, {**model.inputs, "throughput": rate, "arrival_rate": rate}
+    names = list(graph.stations)
+    values = graph.plan.run(inputs, ["visits", *(f"station {name}" for name in names)])
+    jobs = np.asarray(model.inputs["population"])
+    for name in names:
+        station, visits = values[f"station {name}"], values["visits"][name]
+        time, _ = _residence(station, visits, rate, (jobs - 1) / jobs)
+        values[f"{name}.residence_time"] = np.where(time > 0, np.minimum(time, response), response)
+        values[f"{name}.throughput"] = visits * rate
+        values[f"{name}.utilisation"] = station.utilisation(visits * rate)
+        values[f"{name}.queue_length"] = rate * values[f"{name}.residence_time"]
+    values["response_time"] = response
+    values = graph.plan.run(values, [*graph.outputs, "visits"])
+    marks = {"method": "paced", "approximation": "paced: Schweitzer at the delivered throughput"}
+    return Solution(model, values | marks, rate.shape)
+
+
+def bent_by_level(
+    inputs: Mapping[str, FloatArray], throughput: FloatArray, response_time: FloatArray
+) -> Any:
+    """Which points lie on branches that bend back, where several curves stand in one table.
+
+    Parameters
+    ----------
+    inputs
+        What was set row by row, the throughput among it: each other combination is a curve,
+        and all have one population: a point with as many requests inside is at its limit too.
+    throughput, response_time
+        All points [1/s] and [s].
+    """
+    settings = [np.asarray(v) for n, v in inputs.items() if n != "throughput"]
+    if not settings:
+        return bent(throughput, response_time)
+    _, curve = np.unique(np.stack(settings), axis=1, return_inverse=True)
+    marks = np.zeros(throughput.shape, bool)
+    for number in np.unique(curve):
+        own = np.ravel(curve) == number
+        marks[own] = bent(throughput[own], response_time[own])
+    product = throughput * response_time
+    if marks.any():
+        marks |= product >= (1 - ALIKE) * product[marks].mean()
+    return marks

@@ -1,0 +1,289 @@
+"""Servers whose inside is unknown: fit several forms, choose one, and say what it tells.
+
+The choice: the form of the least AICc, unless another, whose AICc is within `PLAUSIBLE` of it,
+predicts left-out points clearly better.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from headway.errors import HeadwayError, MeasurementError
+from headway.kinds import FloatArray
+from headway.models.files.shipped import catalogue_model
+from headway.models.inference.closed_curves import clients_of
+from headway.models.inference.fit import Fit, fit_model
+from headway.models.inference.searching.loss import Loss
+from headway.models.inference.told import Told, told_of
+from headway.models.measured.columns import is_population, load_column
+from headway.models.measured.matching import match
+from headway.models.measured.measurements import Measurements
+from headway.models.showing.table import Shown, Table
+from headway.models.signatures.sfs import ALL, Range, curve
+from headway.models.structure.model import Model
+
+__all__ = ["FORMS", "Form", "ServerFit", "Told", "fit_server", "forms_for", "ranked", "started"]
+
+PLAUSIBLE = 4.0
+"""Difference in AICc up to which a form is still well supported (Burnham and Anderson)."""
+
+CLEARLY = 0.8
+"""Share of the leave-one-out error that a form may have to be taken before one of less AICc."""
+
+_INSTANT = 1e-9  # seconds: less than any response time
+_SPARE = 2  # points more than free parameters that a form needs
+
+
+@dataclass(frozen=True)
+class Form:
+    """A model of the catalogue with some parameters free; delays that are not free are none."""
+
+    model: str
+    free: tuple[str, ...]
+    closed: bool = False
+
+    @property
+    def name(self) -> str:
+        """What tables call it."""
+        return self.model if "delay" in self.free else f"{self.model} (no delay)"
+
+
+FORMS = (
+    Form("server-single", ("delay", "service_time")),
+    Form("server", ("service_time", "servers")),
+    Form("server", ("delay", "service_time", "servers")),
+    Form("server-pool", ("delay", "service_time", "servers")),
+    Form("server-contention", ("contention", "service_time", "servers")),
+    Form("server-contention", ("delay", "contention", "service_time", "servers")),
+    Form("server-misses", ("delay", "disk_time", "full_load", "growth")),
+    Form("server-cache", ("service_time", "servers", "cached_load", "miss_time")),
+    Form("server-batching", ("wake_up", "batching_load", "service_time", "servers")),
+    Form("server-closed", ("delay", "service_time", "servers", "population"), closed=True),
+)
+"""What is tried, simplest first; the closed form only where the curve shows a population."""
+
+OPEN = tuple(form for form in FORMS if not form.closed)
+"""What is tried where nothing shows a population."""
+
+CIRCULATING = (
+    Form("server-single", ("delay", "service_time")),
+    Form("server-closed", ("delay", "service_time", "servers")),
+    Form("server-pool", ("delay", "service_time", "servers")),
+)
+"""What is tried where the load is a population: those whose closed network is exact."""
+
+
+@dataclass(frozen=True)
+class ServerFit(Shown):
+    """The forms that fit a server's curve, best first.
+
+    Parameters
+    ----------
+    candidates
+        Forms and their fits, the chosen one first.
+    """
+
+    candidates: tuple[tuple[Form, Fit], ...]
+
+    @property
+    def form(self) -> Form:
+        """The chosen form."""
+        return self.candidates[0][0]
+
+    @property
+    def best(self) -> Fit:
+        """The chosen fit."""
+        return self.candidates[0][1]
+
+    def __repr__(self) -> str:
+        error = self.best.comparison.summary["rms_relative_error"]
+        return f"ServerFit({self.best.measurements.source}: {self.form.name}, RMS {error:.1%})"
+
+    @cached_property
+    def told(self) -> tuple[Told, ...]:
+        """Base, slope, saturation, time per operation and cache, as the chosen form has them."""
+        return told_of(self.best)
+
+    def examined(self) -> "ServerFit":
+        """The same, with all computed that its tables show and that takes further fits."""
+        _ = self.told, self.best.examined(), [fit.leave_one_out for _, fit in self.candidates]
+        return self
+
+    def tables(self) -> list[Table]:
+        """The choice, the chosen fit, and what it tells."""
+        from headway.models.showing.servers import server_tables
+
+        return server_tables(self)
+
+    def rows(self) -> list[dict[str, Any]]:
+        """One dict a free parameter of the chosen form."""
+        return self.best.rows()
+
+    def to_json(self) -> str:
+        """The chosen fit by the contract, with ``form``, ``candidates`` and ``server``."""
+        from headway.models.showing.servers import server_document
+        from headway.models.showing.solutions import strict_json
+
+        return strict_json(server_document(self))
+
+    def to_csv(self) -> str:
+        """A CSV row a free parameter of the chosen form."""
+        return self.best.to_csv()
+
+    def to_toml(self, command: str = "") -> str:
+        """The chosen form as a model file."""
+        return self.best.to_toml(command)
+
+    def plot(self) -> Any:
+        """Draw the chosen fit, and the runners-up as thin lines."""
+        from headway.models.plotting.fits import server_figure
+
+        return server_figure(self)
+
+
+def fit_server(
+    measurements: Measurements,
+    x: str | None = None,
+    y: str | None = None,
+    within: Range = ALL,
+    loss: Loss = Loss.LINEAR,
+) -> ServerFit:
+    r"""Fit the forms that a curve can carry, and choose among them.
+
+    Parameters
+    ----------
+    measurements
+        A curve of response time against throughput, or of either against a population.
+    x, y, within, loss
+        As for `headway.models.inference.fit.fit_model`.
+
+    Raises
+    ------
+    MeasurementError
+        For curves with too few points, or which no form fits.
+
+    Examples
+    --------
+    >>> points = [(x, 2 + 1 / (1 - x / 1000)) for x in range(100, 1000, 100)]
+    >>> text = "throughput_ops_s,response_ms\n" + "\n".join(f"{x},{y:.4f}" for x, y in points)
+    >>> found = fit_server(Measurements.parse(text, "curve"))
+    >>> found.form.model, round(found.best.values["service_time"], 6)
+    ('server-single', 0.001)
+    """
+    seen = _seen(measurements, x, y)
+    inside = within.holds(seen.load)
+    fits: list[tuple[Form, Fit]] = []
+    refused: HeadwayError | None = None
+    for form in forms_for(int(inside.sum()), seen.forms):
+        try:
+            model = started(form, seen.rate[inside], seen.time[inside])
+            model = model if seen.think_time is None else model.closed(1, seen.think_time)
+            found = fit_model(model, measurements, form.free, *seen.columns, within, loss=loss)
+            fits.append((form, found))
+        except HeadwayError as error:
+            refused = refused or error
+    if not fits:
+        raise refused or _too_few(measurements, int(inside.sum()))
+    return ServerFit(tuple(ranked(fits))).examined()
+
+
+@dataclass(frozen=True)
+class _Seen:
+    """A curve as the forms need it: one pair of columns for all, rates and times to start from.
+
+    The think time is that of a population that is the load, and None of an open curve.
+    """
+
+    columns: tuple[str, str]
+    load: FloatArray
+    rate: FloatArray
+    time: FloatArray
+    forms: Sequence[Form]
+    think_time: float | None = None
+
+
+def _seen(measurements: Measurements, x: str | None, y: str | None) -> _Seen:
+    """Choose the columns, once for all forms."""
+    if is_population(load_column(measurements, x)):
+        return _circulating(measurements, x, y)
+    found = curve(measurements, x, y)
+    columns = (found.load.header, found.response_time.header)
+    seen = clients_of(measurements, *columns)
+    closed = seen is not None and seen.closed
+    forms = FORMS if closed else OPEN
+    load = found.load.values
+    return _Seen(columns, load, load, found.response_time.values, forms)
+
+
+def _circulating(measurements: Measurements, x: str | None, y: str | None) -> _Seen:
+    """A closed test: rates follow from times, or times from rates, by Little's law."""
+    found = match(catalogue_model("server-single"), measurements, x, y)
+    jobs, measured = found.load.values, found.measured.values
+    think = float(np.mean(found.model.inputs["think_time"]))
+    with np.errstate(divide="ignore"):
+        if found.output == "throughput":
+            rate, time = measured, jobs / measured - think
+        else:
+            rate, time = jobs / (measured + think), measured
+    columns = (found.load.header, found.measured.header)
+    return _Seen(columns, jobs, rate, np.maximum(time, _INSTANT), CIRCULATING, think)
+
+
+def _too_few(measurements: Measurements, points: int) -> MeasurementError:
+    fewest = len(FORMS[0].free) + _SPARE
+    return MeasurementError(
+        f"{measurements.source}: {points} point{'s' * (points != 1)}; "
+        f"the simplest server takes {fewest} different loads at least"
+    )
+
+
+def forms_for(points: int, forms: Sequence[Form] = OPEN) -> list[Form]:
+    """The forms that so many points can carry.
+
+    Examples
+    --------
+    >>> [form.name for form in forms_for(4)]
+    ['server-single', 'server (no delay)']
+    """
+    return [form for form in forms if len(form.free) + _SPARE <= points]
+
+
+def started(form: Form, rate: FloatArray, time: FloatArray) -> Model:
+    """A form with values to start from, read off the curve."""
+    model = catalogue_model(form.model)
+    least, most, top = float(time.min()), float(time.max()), float(rate.max())
+    own = {
+        "delay": least / 2,
+        "service_time": least / 2,
+        "servers": max(0.6 * top * least, 0.1),
+        "contention": float(time.mean()) / top,
+        "cached_load": 0.3 * top,
+        "miss_time": float(time.mean()),
+        "disk_time": 0.3 * most,
+        "full_load": 1.2 * top,
+        "batching_load": 0.3 * top,
+        "wake_up": most,
+        "population": float(np.ceil(1.2 * (rate * time).max())) + 1,
+    }
+    if form.model == "server-single":
+        own["service_time"] = 0.8 / top
+    if form.model in ("server-pool", "server-closed"):
+        own["servers"] = float(np.ceil(own["servers"]))
+    values = {name: value for name, value in own.items() if name in model.parameters}
+    if "delay" not in form.free:
+        values["delay"] = 0.0
+    return model.at(values)
+
+
+def ranked(fits: Sequence[tuple[Form, Fit]]) -> list[tuple[Form, Fit]]:
+    """The chosen form first, the others by AICc."""
+    by_aicc = sorted(fits, key=lambda pair: pair[1].aicc)
+    chosen = by_aicc[0]
+    for pair in by_aicc[1:]:
+        plausible = pair[1].aicc <= by_aicc[0][1].aicc + PLAUSIBLE
+        if plausible and pair[1].leave_one_out_rms < CLEARLY * chosen[1].leave_one_out_rms:
+            chosen = pair
+    return [chosen, *(pair for pair in by_aicc if pair is not chosen)]

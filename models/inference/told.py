@@ -1,0 +1,183 @@
+"""What a fitted form tells of a server: base, slope, saturation, time per operation, cache."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from headway.kinds import FloatArray
+from headway.models.inference.certainty.profile import (
+    Quantity,
+    Reached,
+    freed,
+    gradient,
+    holding_quantity,
+    profile_ends,
+)
+from headway.models.inference.certainty.uncertainty import WORTH, student, worst_cost
+from headway.models.inference.fit import Fit
+from headway.models.language.units import readable, unit
+from headway.models.measured.columns import is_rate
+from headway.models.measured.regression import FEWEST_POINTS, regression_line
+from headway.models.showing.table import four_digits
+
+Values = dict[str, float]
+
+_VAGUE = 100.0  # times a value: an interval that reaches so far says nothing
+_WIDEST = 1e6  # times a quantity: how far it is looked for
+_REACH = 0.5  # of a logarithm: the first step where little is known
+_HARDLY = 0.15  # relative standard error up to which propagation is linear enough
+
+
+@dataclass(frozen=True)
+class Told:
+    """A quantity that a fit tells of a server, with its 95 % interval, in SI."""
+
+    name: str
+    value: float
+    low: float
+    high: float
+    unit: str
+
+    @property
+    def determined(self) -> bool:
+        """Whether its interval reaches no farther than a hundred times the value, up or down."""
+        farthest = max(abs(self.low), abs(self.high))
+        if not math.isfinite(farthest):
+            return False
+        if self.low < 0 < self.high:  # a number about 0 is known by how far it may be from there
+            return True
+        near = self.low == 0 or farthest < _VAGUE**2 * min(abs(self.low), abs(self.high))
+        return near and farthest < _VAGUE * abs(self.value)
+
+    @property
+    def undetermined(self) -> str:
+        """What can be said of a quantity that is not determined: at least so much, or nothing."""
+        if not self.low > 0:
+            return "not determined"
+        shown = readable(unit(self.unit).dimension, self.low)
+        shown = shown if shown.text and shown.scale != 1 else unit(self.unit)
+        return f"not determined: at least {four_digits(self.low / shown.scale)} {shown}".rstrip()
+
+    def __str__(self) -> str:
+        if not self.determined:
+            return f"{self.name}: {self.undetermined}"
+        scale = unit(self.unit).scale
+        value, low, high = (four_digits(v / scale) for v in (self.value, self.low, self.high))
+        return f"{self.name}: {value} ({low} to {high}) {self.unit}".rstrip()
+
+
+def told_of(fit: Fit) -> tuple[Told, ...]:
+    """Quantities of a fitted form, each as its parameters have it.
+
+    Parameters
+    ----------
+    fit
+        A fit of a form of `headway.models.inference.server`.
+    """
+    values = fit.values
+    found = [
+        _linear(fit, "base response time", "ms", lambda v: _base(fit, v)),
+    ]
+    rate = is_rate(fit.comparison.load)
+    if rate:
+        found.append(_linear(fit, "slope", "us*s/op", lambda v: _slope(fit, v)))
+    if "full_load" in values:
+        found.append(_direct(fit, "full_load", "saturation throughput", "op/s"))
+    else:
+        top = float(fit.comparison.load.values.max()) if rate else 0.0
+        found.append(_profiled(fit, "saturation throughput", "op/s", _saturation(fit), top))
+    for name, words, shown in _DIRECT:
+        if name in values:
+            found.append(_direct(fit, name, words, shown))
+    if "growth" in values:
+        words = "load at which half of it misses"
+        found.append(_profiled(fit, words, "op/s", _half_missing, 0.0))
+    return tuple(found)
+
+
+_DIRECT = (
+    ("service_time", "time per operation", "ms"),
+    ("disk_time", "disk time per miss", "ms"),
+    ("cached_load", "load that the cache holds", "op/s"),
+    ("population", "requests that circulate", ""),
+)
+
+
+def _direct(fit: Fit, name: str, words: str, shown: str) -> Told:
+    return Told(words, fit.values[name], *fit.ci95[name], shown)
+
+
+def _saturation(fit: Fit) -> Callable[[Values], float]:
+    servers = float(np.ravel(fit.model.inputs.get("servers", 1.0))[0])
+    return lambda values: values.get("servers", servers) / values["service_time"]
+
+
+def _half_missing(values: Values) -> float:
+    return float(values["full_load"] * 0.5 ** (1 / max(values["growth"], 1e-9)))
+
+
+def _predicted(fit: Fit, values: Values) -> FloatArray:
+    order = np.argsort(fit.comparison.load.values, kind="stable")
+    return fit.problem.predict(np.array([values[name] for name in fit.free]))[order]
+
+
+def _base(fit: Fit, values: Values) -> float:
+    """Response time at the least load; from a throughput of jobs that circulate, N/X - Z."""
+    first = float(_predicted(fit, values)[0])
+    if fit.comparison.output != "throughput":
+        return first
+    jobs = float(fit.comparison.load.values.min())
+    return jobs / first - float(np.min(np.asarray(fit.model.inputs["think_time"])))
+
+
+def _slope(fit: Fit, values: Values) -> float:
+    predicted = _predicted(fit, values)
+    if predicted.size < FEWEST_POINTS or not np.isfinite(predicted).all():
+        return float("nan")
+    return regression_line(np.sort(fit.comparison.load.values), predicted).slope
+
+
+def _of_array(fit: Fit, of: Callable[[Values], float]) -> Quantity:
+    return lambda free: float(of(dict(zip(fit.free, map(float, free), strict=True))))
+
+
+def _linear(fit: Fit, name: str, shown: str, of: Callable[[Values], float]) -> Told:
+    """A quantity and its interval, linearly from what is known of the parameters."""
+    quantity = _of_array(fit, of)
+    value = quantity(fit.found.free)
+    slopes = gradient(fit.problem, quantity, fit.found.free)
+    half = student(fit.known.degrees) * fit.known.error_of(slopes)
+    if half < value:
+        factor = math.exp(half / value)
+        return Told(name, value, value / factor, value * factor, shown)
+    return Told(name, value, value - half, value + half, shown)
+
+
+def _profiled(fit: Fit, name: str, shown: str, of: Callable[[Values], float], least: float) -> Told:
+    """A positive quantity and its interval by profile likelihood, by its logarithm.
+
+    Where counts do not move by fractions the linear interval stands, and so where it is narrow.
+    """
+    plain = _linear(fit, name, shown, of)
+    narrow = math.isfinite(plain.high) and math.log(plain.high / plain.value) < 2 * _HARDLY
+    rest = freed(fit.problem.starting(fit.found.free)) if fit.problem.whole else fit.problem
+    stuck = rest.names != fit.free or fit.known.degrees <= 0
+    if stuck or (narrow and not fit.found.at_bound.any()):
+        return plain
+
+    def quantity(free: FloatArray) -> float:
+        value = _of_array(fit, of)(free)
+        return math.log(value) if value > 0 else -math.inf
+
+    best = Reached(quantity(fit.found.free), fit.found.cost, fit.found.free)
+    reach = min(math.log(plain.high / plain.value), _REACH) if plain.high < math.inf else _REACH
+    wide = math.log(_WIDEST)
+    limits = (math.log(least) if least else best.value - wide, best.value + wide)
+    most = worst_cost(fit.found, fit.known)
+    hold = holding_quantity(rest, quantity, reach, WORTH * (most - fit.found.cost))
+    ends = profile_ends(hold, best, reach, limits, most)
+    low = math.exp(ends[0])
+    high = math.inf if ends[1] >= limits[1] else math.exp(ends[1])
+    return Told(name, math.exp(best.value), low, high, shown)

@@ -1,0 +1,182 @@
+"""What a fit has to admit: bounds, lack of fit, worse than a constant, invalid points."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from headway.kinds import FloatArray
+
+if TYPE_CHECKING:
+    from headway.models.inference.fit import Fit
+
+_LARGE = 0.1  # RMS relative error above which a fit is called bad
+_JAGGED = 0.03  # RMS distance from the nearest rising curve
+_CORRELATED = 0.98
+_SATURATED = 10.0  # times: a fit so far off has that load at its very saturation point
+_APART = 1.2  # ratio of counts from which the other parameters feel which one it is
+_WIDER = 1.5  # times: by how much unequal errors widen an interval before it is said
+_TELLING = 5  # points more than free parameters from which residuals tell of their size
+_FEW = 2  # points more than free parameters that are few
+_RUNS_NEED = 7  # points from which signs of residuals say anything
+
+
+def quick_warnings(fit: "Fit") -> list[str]:
+    """What there is to say that takes no further fits, but what the data cannot identify."""
+    return [
+        *_at_bounds(fit),
+        *_no_freedom(fit),
+        *_worse_than_constant(fit),
+        *_lack_of_fit(fit),
+        *_correlated(fit),
+        *_bends(fit),
+        *_invalid(fit),
+    ]
+
+
+def costly_warnings(fit: "Fit") -> list[str]:
+    """What there is to say of other answers, of unequal errors and of left-out points."""
+    parts = (_other_answers, _open_counts, _unequal, _extrapolates_badly)
+    return [sentence for part in parts for sentence in part(fit)]
+
+
+def _unequal(fit: "Fit") -> list[str]:
+    """Say when errors that differ in size make intervals much wider."""
+    if fit.known.degrees < _TELLING:
+        return []
+    wider = []
+    for name, (low, high) in fit.robust_ci95.items():
+        own = fit.ci95[name]
+        if np.isfinite(high - low) and high - low > _WIDER * (own[1] - own[0]):
+            shown = fit.model.parameters[name].shown
+            wider.append(f"{name} {shown(low)} to {shown(high)}")
+    if not wider:
+        return []
+    return [
+        f"errors differ in size over the curve; intervals that allow for it: {', '.join(wider)}"
+    ]
+
+
+def _at_bounds(fit: "Fit") -> list[str]:
+    sentences = []
+    for name, at_bound in zip(fit.free, fit.found.at_bound, strict=True):
+        if at_bound:
+            parameter = fit.model.parameters[name]
+            scale = fit.problem.scales[fit.free.index(name)]
+            near_low = fit.values[name] - scale.low <= scale.high - fit.values[name]
+            side, limit = ("lower", scale.low) if near_low else ("upper", scale.high)
+            shown = parameter.shown(limit if limit > 1e-6 * parameter.unit.scale else 0.0)
+            sentences.append(
+                f"{name} ran into its {side} bound, {shown}: these data want none of it, "
+                "or the model lacks something"
+            )
+    return sentences
+
+
+def _no_freedom(fit: "Fit") -> list[str]:
+    if fit.known.degrees > _FEW:
+        return []
+    if fit.known.degrees > 0:
+        more = f"{fit.known.degrees} point{'s' * (fit.known.degrees > 1)} more than free parameters"
+        return [f"{more}: intervals are wide, and where the curve has a kink hold less than 95 %"]
+    return ["as many free parameters as points: errors and intervals cannot be told"]
+
+
+def _worse_than_constant(fit: "Fit") -> list[str]:
+    weights = 1 / fit.problem.sigma**2
+    measured = fit.problem.measured
+    mean = float(np.sum(weights * measured) / np.sum(weights))
+    constant = float(np.sum(((mean - measured) / fit.problem.sigma) ** 2))
+    if 2 * fit.found.cost < constant:
+        return []
+    return ["the fit is worse than a constant: this model does not describe these data"]
+
+
+def _lack_of_fit(fit: "Fit") -> list[str]:
+    """Large errors, or errors whose signs come in runs that chance does not make."""
+    errors = fit.comparison.relative_error
+    rms = fit.comparison.summary["rms_relative_error"]
+    sentences = []
+    if rms > _LARGE:
+        sentences.append(f"lack of fit: RMS error {rms:.1%}; {_trait(fit)}")
+    sentence = _runs(errors[np.argsort(fit.comparison.load.values, kind="stable")])
+    return [*sentences, *sentence]
+
+
+def _trait(fit: "Fit") -> str:
+    """Say what in the curve no rising model can follow: it falls, or it is jagged."""
+    from scipy.optimize import isotonic_regression
+
+    order = np.argsort(fit.comparison.load.values, kind="stable")
+    measured = fit.comparison.measured.values[order]
+    rising = isotonic_regression(measured, weights=1 / measured**2).x
+    missed = float(np.sqrt(np.mean((rising / measured - 1) ** 2)))
+    if missed < _JAGGED:
+        return "the model misses a trait of the curve"
+    falls = measured[0] > 2 * measured.min() and int(measured.argmin()) > len(measured) // 2
+    shape = "falls with load" if falls else "is jagged"
+    return f"the curve {shape}: no rising curve comes nearer to it than {missed:.1%} RMS"
+
+
+def _runs(errors: FloatArray) -> list[str]:
+    """Wald and Wolfowitz's test of the number of runs of one sign, by its normal limit."""
+    up, down = int((errors > 0).sum()), int((errors < 0).sum())
+    total = up + down
+    if total < _RUNS_NEED or min(up, down) < 2:
+        return []
+    runs = 1 + int((np.diff(np.sign(errors[errors != 0])) != 0).sum())
+    mean = 1 + 2 * up * down / total
+    variance = (mean - 1) * (mean - 2) / (total - 1)
+    if runs < mean - 1.645 * np.sqrt(variance) - 0.5:  # one-sided at 5 %
+        return [f"lack of fit: errors come in {runs} runs of one sign, {mean:.0f} expected"]
+    return []
+
+
+def _correlated(fit: "Fit") -> list[str]:
+    correlations = np.nan_to_num(fit.known.correlations)
+    pairs = np.argwhere(np.triu(np.abs(correlations) > _CORRELATED, 1))
+    return [
+        f"{fit.free[i]} and {fit.free[j]} hardly come apart: correlation {correlations[i, j]:+.3f}"
+        for i, j in pairs
+    ]
+
+
+def _other_answers(fit: "Fit") -> list[str]:
+    """Say that values far from the best ones fit not significantly worse."""
+    others = len(fit.answers) - 1
+    if not others:
+        return []
+    what = "another answer fits" if others == 1 else f"{others} other answers fit"
+    return [f"{what} about as well, with its own numbers; the intervals hold for each of them"]
+
+
+def _open_counts(fit: "Fit") -> list[str]:
+    """Say which other counts fit: what is said of the other parameters holds for the best one."""
+    told = []
+    for name in set(fit.problem.whole) & set(fit.ci95):
+        low, high = fit.ci95[name]
+        if high > _APART * low and len(fit.free) > 1:
+            others = f"{name} of {low:g} to {high:g} fit about as well"
+            told.append(f"{others}; the other intervals hold for {fit.values[name]:g}")
+    return told
+
+
+def _extrapolates_badly(fit: "Fit") -> list[str]:
+    missed = fit.leave_last_load_out
+    if missed <= max(3 * fit.comparison.summary["rms_relative_error"], 0.25):
+        return []
+    outcome = f"is predicted {missed:.0%} off" if missed < _SATURATED else "is too much for the fit"
+    return [f"do not extrapolate: without the highest load in the fit, that load {outcome}"]
+
+
+def _bends(fit: "Fit") -> list[str]:
+    """Say when an open model meets a curve that bends back or that fell behind its requests."""
+    if fit.model.is_closed or fit.comparison.output != "response_time":
+        return []
+    from headway.models.inference.closed_curves import closed_signs
+
+    return closed_signs(fit.measurements)
+
+
+def _invalid(fit: "Fit") -> list[str]:
+    count = fit.measurements.invalid
+    return [f"{count} points are marked invalid by the benchmark"] if count else []

@@ -1,0 +1,1 @@
+"""What models are written in: formulas, units, parameters, names."""

@@ -1,0 +1,150 @@
+"""Parameters: a model's numbers, each with unit, bounds, meaning and source."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from headway.errors import InvalidParameter
+from headway.kinds import FloatArray, Number
+from headway.models.language.frozen import Kept
+from headway.models.language.names import check_shown
+from headway.models.language.units import ONE, Unit, quantity
+
+LARGEST_WHOLE = 1e12
+"""Whole numbers below this are written out."""
+
+
+def digits(number: float) -> str:
+    """Write a number with six digits, but counts in full.
+
+    Examples
+    --------
+    >>> digits(1279018.0), digits(0.1234567)
+    ('1279018', '0.123457')
+    """
+    is_count = abs(number) < LARGEST_WHOLE and number == int(number)
+    return f"{number:.0f}" if is_count else f"{number:.6g}"
+
+
+@dataclass(frozen=True, eq=False)
+class Parameter(Kept):
+    """A named number of a model.
+
+    Parameters
+    ----------
+    name
+        As formulas use it.
+    value
+        SI value or array of operating points; ``None`` where the user has to give it.
+    unit
+        The unit it is shown in, and whose dimension its values must have.
+    minimum, maximum
+        Bounds, in SI, both allowed.
+    doc, source
+        Meaning, and where the value comes from.
+    """
+
+    name: str
+    value: Number | None = None
+    unit: Unit = ONE
+    minimum: float = -math.inf
+    maximum: float = math.inf
+    doc: str = ""
+    source: str = ""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.value is not None:
+            self._check(_array(self.value, self.name))
+
+    def _check(self, entries: Any) -> None:
+        if self._is_fine(entries):
+            return
+        wrong = ~((entries >= self.minimum) & (entries <= self.maximum) & np.isfinite(entries))
+        if not wrong.any():
+            return
+        worst = self.shown(float(np.extract(wrong, entries)[0]))
+        low, high = self.shown(self.minimum), self.shown(self.maximum)
+        must = {
+            (False, False): "finite",
+            (True, False): f"{low} or more",
+            (False, True): f"{high} or less",
+            (True, True): f"between {low} and {high}",
+        }[math.isfinite(self.minimum), math.isfinite(self.maximum)]
+        msg = f"{self.name} is {worst}; it must be {must}"
+        raise InvalidParameter(msg)
+
+    def _is_fine(self, entries: Any) -> bool:
+        """Tell in two passes that all entries are in bounds and finite; false if in doubt."""
+        if not entries.size:
+            return False
+        low, high = entries.min(), entries.max()
+        inside = self.minimum <= low and high <= self.maximum
+        return bool(inside and -math.inf < low and high < math.inf)
+
+    def shown(self, value: float) -> str:
+        """Write a value in this parameter's unit.
+
+        Examples
+        --------
+        >>> from headway.models.language.units import unit
+        >>> Parameter("delay", unit=unit("ms")).shown(0.0034)
+        '3.4 ms'
+        """
+        return f"{digits(value / self.unit.scale)} {self.unit}".strip()
+
+    def at(self, value: Number | str | list[float] | tuple[float, ...]) -> "Parameter":
+        """Give the same parameter another value: SI number, array, list, or text with a unit.
+
+        Raises
+        ------
+        UnitError, InvalidParameter
+            For the wrong dimension, or a value out of bounds.
+
+        Examples
+        --------
+        >>> from headway.models.language.units import unit
+        >>> Parameter("delay", unit=unit("ms")).at("650us").value
+        0.00065
+        """
+        if isinstance(value, str):
+            return replace(self, value=quantity(value, self.unit, self.name))
+        if isinstance(value, list | tuple):
+            return replace(self, value=_array(value, self.name))
+        return replace(self, value=value)
+
+
+def _array(values: Number | Sequence[float], name: str) -> FloatArray:
+    try:
+        return np.asarray(values, float)
+    except (TypeError, ValueError, OverflowError):
+        shown = repr(values) if np.ndim(values) else f"of type {type(values).__name__}"
+        msg = f"{name} is {shown}; a list must hold numbers in SI"
+        raise InvalidParameter(msg) from None
+
+
+@dataclass(frozen=True, eq=False)
+class Preset(Kept):
+    """A published set of parameter values.
+
+    Parameters
+    ----------
+    name
+        As ``--preset`` takes it.
+    values
+        SI values by parameter.
+    doc, source
+        What system it is, and where it was published.
+    """
+
+    name: str
+    values: Mapping[str, float]
+    doc: str = ""
+    source: str = ""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_shown(self.name, "preset")

@@ -1,0 +1,1 @@
+"""Measured data: files read, columns understood, matched with a model."""

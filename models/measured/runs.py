@@ -1,0 +1,267 @@
+"""The benchmarks' own files: ``sfssum`` (a line a run) and ``sfsres`` (a report a run)."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from headway.errors import MeasurementError
+from headway.kinds import number_of
+from headway.models.measured.measurements import Measurements
+
+SFSSUM_2008 = re.compile(
+    r"\s*(?:INVALID\s+)?\d+\s+\d+\s+[\d.]+\s+\d+\s+\d+\s+(?:NFS\d?|CIFS)\s",
+    re.IGNORECASE | re.ASCII,
+)
+SFSSUM_2020 = re.compile(r"^[ \t]*Business[ \t]+Requested[ \t]+Achieved[ \t]+Avg Lat", re.MULTILINE)
+SFSSUM_CSV = re.compile(r"\A\s*business,requested,achieved,avg_lat_ms\b", re.IGNORECASE)
+SFSRES = re.compile(r"SFS Aggregate Results|AGGREGATE RESULTS SUMMARY")
+
+_CURVE = ("requested_ops_s", "throughput_ops_s", "response_ms")
+_COLUMNS_2008 = (
+    *_CURVE,
+    "operations",
+    "run_time_s",
+    "protocol",
+    "transport",
+    "version",
+    "file_set_kb",
+    "clients",
+    "processes",
+    "reads",
+    "writes",
+    "benchmark",
+    "valid",
+)
+_COLUMNS_2020 = (
+    "business_metric",
+    *_CURVE,
+    "transferred_kb_s",
+    "read_kb_s",
+    "written_kb_s",
+    "run_time_s",
+    "clients",
+    "processes",
+    "file_size_kb",
+    "client_data_mib",
+    "start_data_mib",
+    "initial_file_space_mib",
+    "maximum_file_space_mib",
+    "workload",
+    "valid",
+)
+_CHUNK, _DEEPEST = 20_000, 20  # characters parsed at a time, and how deep a list of runs may be
+_INVALID = "no"
+_MARK = "INVALID"
+_ENTITY = re.compile(r"<!(DOCTYPE|ENTITY)", re.IGNORECASE)
+_METRICS = {
+    "op rate": "requested_ops_s",
+    "achieved rate": "throughput_ops_s",
+    "average latency": "response_ms",
+    "overall throughput": "transferred_kb_s",
+    "read throughput": "read_kb_s",
+    "write throughput": "written_kb_s",
+    "run time": "run_time_s",
+    "clients": "clients",
+    "processes per client": "processes",
+    "file size": "file_size_kb",
+    "client data set size": "client_data_mib",
+    "starting data set size": "start_data_mib",
+    "initial file space": "initial_file_space_mib",
+    "maximum file space": "maximum_file_space_mib",
+}
+_METRIC_UNITS = {"ops_s": "ops/s", "ms": "milliseconds", "s": "seconds"}
+
+
+def _assembled(
+    titles: Sequence[str], rows: Sequence[tuple[int, Sequence[str]]], source: str
+) -> Measurements:
+    """Make measurements of cells as printed, so that their resolution is kept."""
+    if not rows:
+        msg = f"{source}: holds no run; it needs lines of requested and achieved load"
+        raise MeasurementError(msg)
+    text = "\n".join([",".join(titles), *(",".join(cells) for _, cells in rows)])
+    return replace(Measurements.parse(text, source), lines=tuple(line for line, _ in rows))
+
+
+def read_sfssum_2008(text: str, source: str) -> Measurements:
+    """Read an ``sfssum`` file of SFS 2008; invalid runs are kept, ``valid`` says no.
+
+    Examples
+    --------
+    >>> line = "INVALID  100  99  1.5  29984  300 NFS3 T 4  11537568  1 16  8  8 2008"
+    >>> read_sfssum_2008(line, "sfssum").labels["valid"]
+    ('no',)
+    """
+    rows = []
+    for line, content in enumerate(text.splitlines(), 1):
+        cells = content.split()
+        if not cells:
+            continue
+        valid = _INVALID if cells[0].upper() == _MARK else "yes"
+        cells = cells[1:] if valid == _INVALID else cells
+        _check_cells(cells, len(_COLUMNS_2008) - 1, f"{source}:{line}")
+        rows.append((line, [*cells, valid]))
+    return _assembled(_COLUMNS_2008, rows, source)
+
+
+def _check_cells(cells: Sequence[str], wanted: int, place: str) -> None:
+    if len(cells) != wanted:
+        msg = f"{place}: {len(cells)} cells, but a run has {wanted}; is the file whole?"
+        raise MeasurementError(msg)
+
+
+def read_sfssum_2020(text: str, source: str) -> Measurements:
+    """Read an ``sfssum`` text file of SPECstorage 2020."""
+    rows = []
+    for line, content in enumerate(text.splitlines(), 1):
+        cells = content.split()
+        if cells and re.fullmatch(r"[0-9.]+", cells[0]):
+            rows.append((line, _with_mark(cells, f"{source}:{line}")))
+    return _assembled(_COLUMNS_2020, rows, source)
+
+
+def read_sfssum_csv(text: str, source: str) -> Measurements:
+    """Read an ``sfssum`` CSV file of SPECstorage 2020."""
+    rows = []
+    for line, content in enumerate(text.splitlines(), 1):
+        cells = [cell.strip() for cell in content.split(",")]
+        if line > 1 and any(cells):
+            rows.append((line, _with_mark([c for c in cells if c], f"{source}:{line}")))
+    return _assembled(_COLUMNS_2020, rows, source)
+
+
+def _with_mark(cells: list[str], place: str) -> list[str]:
+    invalid = cells[-1].upper().startswith(_MARK)
+    cells = cells[:-1] if invalid else cells
+    _check_cells(cells, len(_COLUMNS_2020) - 1, place)
+    return [*cells, _INVALID if invalid else "yes"]
+
+
+def read_sfssum_xml(text: str, source: str) -> Measurements:
+    """Read an ``sfssum`` XML file of SPECstorage 2020.
+
+    Raises
+    ------
+    MeasurementError
+        For XML that is not whole, or that declares a document type or entities: those can
+        make a small file huge, and no benchmark writes them.
+    """
+    import xml.etree.ElementTree as ET
+
+    if _ENTITY.search(text):
+        msg = f"{source}: the XML declares entities or a document type; take them out"
+        raise MeasurementError(msg)
+    try:
+        root = _xml_root(text, source)
+    except ET.ParseError as error:
+        line, column = error.position
+        msg = f"{source}:{line}: not whole XML (column {column}); write the file again"
+        raise MeasurementError(msg) from None
+    runs = [_xml_run(run, source) for run in root.iter("run")]
+    titles = list(dict.fromkeys(title for run in runs for title in run))
+    rows = [(i + 1, [run.get(title, "") for title in titles]) for i, run in enumerate(runs)]
+    return _assembled(titles, rows, source)
+
+
+def _xml_root(text: str, source: str) -> Any:
+    """Parse XML by and by, so that endless nesting is refused before it is built."""
+    import xml.etree.ElementTree as ET
+
+    parser: Any = ET.XMLPullParser(("start", "end"))
+    depth, root = 0, None
+    for start in range(0, len(text), _CHUNK):
+        parser.feed(text[start : start + _CHUNK])
+        for event, element in parser.read_events():
+            root = element if root is None else root
+            depth += 1 if event == "start" else -1
+            if depth > _DEEPEST:
+                msg = f"{source}: XML nested more than {_DEEPEST} deep is no list of runs"
+                raise MeasurementError(msg)
+    parser.close()
+    return root
+
+
+def _xml_run(run: Any, source: str) -> dict[str, str]:
+    cells = {"business_metric": (run.findtext("business_metric") or "").strip()}
+    for metric in run.iter("metric"):
+        title = _METRICS.get(metric.get("name", ""))
+        if title:
+            cells[title] = _metric(metric, title, source)
+    benchmark = run.find("benchmark")
+    cells["workload"] = "" if benchmark is None else benchmark.get("name", "")
+    cells["valid"] = _INVALID if run.find("valid_run") is None else "yes"
+    return cells
+
+
+def _metric(metric: Any, title: str, source: str) -> str:
+    """Give the text of a metric; its unit must be the one it always has."""
+    given = metric.get("units")
+    wanted = _METRIC_UNITS.get(title.partition("_")[2])
+    if given and wanted and given != wanted:
+        msg = f"{source}: {metric.get('name')} is in {given}; it needs {wanted}"
+        raise MeasurementError(msg)
+    return (metric.text or "").strip()
+
+
+_REQUESTED = re.compile(r"Requested Load \(\w+ operations/second\) = (\d+)", re.ASCII)
+_SUMMARY = re.compile(
+    r"^(INVALID )?[ \t]*SFS \w+ THROUGHPUT:\s*([\d.]+) Ops/Sec\s+"
+    r"AVG\. RESPONSE TIME:\s*([\d.]+) Msec",
+    re.MULTILINE | re.ASCII,
+)
+_OPERATION = re.compile(
+    r"^(\w+)\s+([\d.]+)%\s+([\d.]+)%\s+(\d+)\s+(\d+)\s+(\d+)\s+([\d.]+)\s+([\d.]+)\s+([\d.]+)"
+    r"\s+([\d.]+)%",
+    re.MULTILINE | re.ASCII,
+)
+_RUN_STARTS = re.compile(r"^Aggregate Test Parameters", re.MULTILINE)
+
+
+def read_sfsres(text: str, source: str) -> Measurements:
+    """Read an ``sfsres`` file: a row a run, with each operation's mean, deviation and mix.
+
+    Columns ``read_mean_ms``, ``read_deviation_ms``, ``read_target_mix`` and
+    ``read_actual_mix`` (shares) and ``read_errors`` stand for the operation read, and so on.
+    """
+    starts = [match.start() for match in _RUN_STARTS.finditer(text)] or [0]
+    ends = [*starts[1:], len(text)]
+    reports = [(a, text[a:b]) for a, b in zip(starts, ends, strict=True)]
+    runs = [
+        (text.count("\n", 0, a) + 1, _report(part, source))
+        for a, part in reports
+        if _SUMMARY.search(part)
+    ]
+    titles = list(dict.fromkeys(title for _, run in runs for title in run))
+    rows = [(line, [run.get(title, "") for title in titles]) for line, run in runs]
+    return _assembled(titles, rows, source)
+
+
+def _report(text: str, source: str) -> Mapping[str, str]:
+    requested, summary = _REQUESTED.search(text), _SUMMARY.search(text)
+    assert summary is not None  # noqa: S101 - only reports with a summary come here
+    cells = {"requested_ops_s": requested[1] if requested else ""}
+    cells |= {"throughput_ops_s": summary[2], "response_ms": summary[3]}
+    cells["valid"] = _INVALID if summary[1] else "yes"
+    for match in _OPERATION.finditer(text):
+        cells |= dict(_operation(match, source))
+    return cells
+
+
+def _operation(match: re.Match[str], source: str) -> Iterable[tuple[str, str]]:
+    name = match[1].lower()
+    yield f"{name}_mean_ms", match[7]
+    yield f"{name}_deviation_ms", match[8]
+    yield f"{name}_target_mix", _share(match[2], f"{source}: {name}_target_mix")
+    yield f"{name}_actual_mix", _share(match[3], f"{source}: {name}_actual_mix")
+    yield f"{name}_errors", match[6]
+
+
+def _share(percent: str, place: str) -> str:
+    """Write a percentage as a share with the digits it was printed with."""
+    value = number_of(percent)
+    if value is None:
+        msg = f"{place} is {percent!r} %, not a number"
+        raise MeasurementError(msg)
+    decimals = len(percent.partition(".")[2])
+    return f"{value / 100:.{decimals + 2}f}"

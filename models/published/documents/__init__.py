@@ -1,0 +1,1 @@
+"""One file a document: its tables, cell by cell."""

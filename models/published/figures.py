@@ -1,0 +1,41 @@
+"""Differences of recomputed cells against their tolerances, a row a table."""
+
+from typing import Any
+
+from matplotlib.figure import Figure
+
+from headway.models.plotting.pieces import MODELLED, SECOND
+from headway.models.published.cells import Cell, Outcome
+from headway.models.published.reproduction import Reproduction
+
+_WIDEST = 2.0
+
+
+def reproduction_figure(found: Reproduction) -> Figure:
+    """Draw each cell that should agree at its difference over its tolerance."""
+    parts = [part for part in found.parts if any(map(_is_drawn, part.asked))]
+    figure = Figure(figsize=(8, 1.2 + 0.28 * len(parts)), layout="constrained")
+    axes = figure.subplots()
+    for place, part in enumerate(parts):
+        _draw(axes, place, [cell for cell in part.asked if _is_drawn(cell)])
+    axes.axvspan(-1, 1, color="0.93", zorder=0)
+    axes.set_yticks(range(len(parts)), [part.name for part in parts])
+    axes.invert_yaxis()
+    axes.set_title("recomputed cells against print; shaded: within tolerance", fontsize="medium")
+    axes.set_xlim(-_WIDEST, _WIDEST)
+    axes.set_xlabel("(recomputed - printed) / tolerance [1]")
+    axes.spines[["top", "right"]].set_visible(False)
+    return figure
+
+
+def _is_drawn(cell: Cell) -> bool:
+    return cell.difference is not None and cell.tolerance > 0
+
+
+def _draw(axes: Any, place: int, cells: list[Cell]) -> None:
+    for cell in cells:
+        ratio = (cell.difference or 0.0) / cell.tolerance
+        differs = cell.outcome is Outcome.DIFFERS
+        colour, marker = (SECOND, "X") if differs else (MODELLED, "o")
+        shown = max(-_WIDEST, min(_WIDEST, ratio))
+        axes.plot(shown, place, marker, color=colour, alpha=0.5, markersize=4, clip_on=False)

@@ -1,0 +1,276 @@
+"""Published tables recomputed cell by cell: what agrees, what cannot, and what print got wrong.
+
+Each document has a module of its own, named in `DOCUMENTS`, with a tuple ``TABLES`` of
+`headway.models.published.cells.PublishedTable`: data in, cells out.
+"""
+
+import importlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, TypeAlias
+
+from headway.errors import UnknownModel
+from headway.models.language.names import nearest
+from headway.models.published.cells import Cell, Expectation, Outcome, PublishedTable
+from headway.models.showing.table import Shown, Table
+
+
+class View(StrEnum):
+    """What people are shown of a reproduction."""
+
+    SUMMARY = "summary"
+    CELLS = "cells"
+    ERRATA = "errata"
+
+
+@dataclass(frozen=True)
+class Document:
+    """A document whose tables are recomputed.
+
+    Parameters
+    ----------
+    name, title
+        What it is called on the command line, and its authors and title.
+    module
+        Module with its ``TABLES``.
+    aliases
+        Other names it is known by.
+    """
+
+    name: str
+    title: str
+    module: str
+    aliases: tuple[str, ...] = ()
+
+    @property
+    def tables(self) -> tuple[PublishedTable, ...]:
+        """Its tables, the module imported only now."""
+        module = importlib.import_module(f"headway.models.published.documents.{self.module}")
+        tables: tuple[PublishedTable, ...] = module.TABLES
+        return tables
+
+
+DOCUMENTS = (
+    Document(
+        "streaming-io",
+        "Arpaci-Dusseau et al., The Architectural Costs of Streaming I/O",
+        "streaming",
+        ("000", "streaming_io"),
+    ),
+    Document(
+        "logp",
+        "Culler et al., Assessing Network Interfaces",
+        "logp",
+        ("001", "logp_microbenchmark"),
+    ),
+    Document(
+        "scsi-disk",
+        "Russell, End-User SCSI Disk Performance",
+        "disks",
+        ("002", "scsi_disk"),
+    ),
+    Document(
+        "io-node",
+        "Kotz, Exploring the use of I/O nodes for computation",
+        "io_node",
+        ("003", "io_node_compute"),
+    ),
+    Document(
+        "thesis",
+        "Martin, Application Sensitivity to Network Performance",
+        "thesis",
+        ("004", "network_sensitivity"),
+    ),
+)
+
+
+@dataclass(frozen=True)
+class Recomputed:
+    """A table with its cells.
+
+    Parameters
+    ----------
+    document, table
+        Where it stands.
+    cells
+        Its cells, recomputed.
+    """
+
+    document: Document
+    table: PublishedTable
+    cells: tuple[Cell, ...]
+
+    @property
+    def name(self) -> str:
+        """Document and table."""
+        return f"{self.document.name}/{self.table.name}"
+
+    def count(self, outcome: Outcome) -> int:
+        """Cells with one outcome."""
+        return sum(cell.outcome is outcome for cell in self.cells)
+
+    @property
+    def asked(self) -> list[Cell]:
+        """Cells that should agree."""
+        return [cell for cell in self.cells if cell.expectation is Expectation.AGREE]
+
+    @property
+    def errata(self) -> list[Cell]:
+        """Cells that print got wrong."""
+        return [cell for cell in self.cells if cell.expectation is Expectation.ERRATUM]
+
+    @property
+    def largest_difference(self) -> float | None:
+        """Largest difference among the cells that should agree; none for words."""
+        gaps = [abs(cell.difference) for cell in self.asked if cell.difference is not None]
+        return max(gaps, default=None)
+
+    @property
+    def worst(self) -> float | None:
+        """Largest difference over its tolerance among those cells; none for words."""
+        pairs = [(c.difference, c.tolerance) for c in self.asked if c.tolerance > 0]
+        return max((abs(gap) / most for gap, most in pairs if gap is not None), default=None)
+
+
+@dataclass(frozen=True)
+class Reproduction(Shown):
+    """Every table that was asked for, recomputed.
+
+    Parameters
+    ----------
+    parts
+        The tables.
+    view
+        What people are shown: a line a table, every cell, or the errata of print.
+    """
+
+    parts: tuple[Recomputed, ...]
+    view: View = View.SUMMARY
+
+    def __repr__(self) -> str:
+        return f"Reproduction({len(self.parts)} tables, {self.count(Outcome.AGREES)} cells agree)"
+
+    def count(self, outcome: Outcome) -> int:
+        """Cells with one outcome in all tables."""
+        return sum(part.count(outcome) for part in self.parts)
+
+    @property
+    def holds(self) -> bool:
+        """Whether every cell agrees that should."""
+        return self.count(Outcome.DIFFERS) == 0
+
+    def tables(self) -> list[Table]:
+        """A summary, every cell, or the errata."""
+        from headway.models.published.tables import shown_tables
+
+        return shown_tables(self)
+
+    def to_json(self) -> str:
+        """Strict JSON by the contract in docs/design.md."""
+        from headway.models.published.tables import document_of
+
+        return document_of(self)
+
+    def to_csv(self) -> str:
+        """A CSV row a cell."""
+        from headway.models.published.tables import cells_csv
+
+        return cells_csv(self)
+
+    def plot(self) -> Any:
+        """Draw each cell's difference against its tolerance, as a matplotlib Figure."""
+        from headway.models.published.figures import reproduction_figure
+
+        return reproduction_figure(self)
+
+
+Choice: TypeAlias = tuple[Document, PublishedTable]
+
+
+def published(name: str | None = None) -> list[Choice]:
+    """The tables that a name asks for: all, a document's, or one.
+
+    Parameters
+    ----------
+    name
+        A document (``thesis`` or ``004``), a table of it (``thesis/table-3.3``), or a table
+        alone where only one document has it (``table-3.3`` or ``3.3``).
+
+    Raises
+    ------
+    UnknownModel
+        With the nearest names.
+
+    Examples
+    --------
+    >>> [table.name for _, table in published("io-node")]
+    ['table-2', 'table-3', 'table-4']
+    """
+    if name is None:
+        return [(document, table) for document in DOCUMENTS for table in document.tables]
+    head, _, rest = name.partition("/")
+    for document in DOCUMENTS:
+        if head in (document.name, *document.aliases):
+            return _of_document(document, rest)
+    found = [pair for pair in published() if name in (pair[1].name, f"{_number(pair[1])}")]
+    if len(found) == 1:
+        return found
+    known = [f"{document.name}/{table.name}" for document, table in published()]
+    if found:
+        several = ", ".join(f"{document.name}/{table.name}" for document, table in found)
+        msg = f"{name!r} is a table of several documents: {several}"
+        raise UnknownModel(msg)
+    msg = f"there is no table {name!r}{nearest(name, [*known, *(d.name for d in DOCUMENTS)])}"
+    raise UnknownModel(msg)
+
+
+def _number(table: PublishedTable) -> str:
+    return table.name.partition("-")[2]
+
+
+def _of_document(document: Document, name: str) -> list[Choice]:
+    tables = document.tables
+    found = [table for table in tables if name in ("", table.name, _number(table))]
+    if not found:
+        msg = f"{document.name} has no table {name!r}{nearest(name, [t.name for t in tables])}"
+        raise UnknownModel(msg)
+    return [(document, table) for table in found]
+
+
+def recompute(
+    chosen: Sequence[Choice], report: Callable[[str], None] | None = None
+) -> tuple[Recomputed, ...]:
+    """Recompute tables, one after the other.
+
+    Parameters
+    ----------
+    chosen
+        As `published` gives them.
+    report
+        Called with each table's name before it is recomputed.
+    """
+    parts = []
+    for document, table in chosen:
+        if report is not None:
+            report(f"{document.name}/{table.name}")
+        parts.append(Recomputed(document, table, tuple(table.recompute())))
+    return tuple(parts)
+
+
+def reproduce(name: str | None = None) -> Reproduction:
+    """Recompute published tables and hold them against print.
+
+    Parameters
+    ----------
+    name
+        As for `published`.
+
+    Examples
+    --------
+    >>> found = reproduce("io-node/table-4")
+    >>> found.holds, found.count(Outcome.AGREES)
+    (True, 4)
+    """
+    view = View.SUMMARY if name is None else View.CELLS
+    return Reproduction(recompute(published(name)), view)

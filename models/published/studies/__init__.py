@@ -1,0 +1,1 @@
+"""Studies of published measurements with the models that ship."""

@@ -1,0 +1,66 @@
+"""The five families of curves of Martin's thesis: one system each, one network parameter varied.
+
+Latency and overhead were varied on both systems, bandwidth on one (Tables B.10 to B.14); each
+table's rows name the varied parameter, the others stand at the apparatus's base.
+"""
+
+from collections.abc import Mapping
+
+from headway.models.files.shipped import data_path
+from headway.models.measured.measurements import Measurements
+
+BASE = {"latency_us": "10", "overhead_us": "80", "bandwidth_mb_s": "26"}
+"""The apparatus as it was where nothing was varied (sections 5.5.1, 5.5.3 and 5.5.4)."""
+
+FAMILIES: Mapping[str, Mapping[str, str]] = {
+    "scsi": {
+        "baseline": "table_a_1_scsi_performance",
+        "latency": "table_b_10_sfs_latency_scsi",
+        "overhead": "table_b_13_sfs_overhead_scsi",
+        "bandwidth": "table_b_14_sfs_bandwidth_scsi",
+    },
+    "raid": {
+        "baseline": "table_a_5_raid_performance",
+        "latency": "table_b_11_sfs_latency_raid",
+        "overhead": "table_b_12_sfs_overhead_raid",
+    },
+}
+"""Tables by system and family."""
+
+
+def family(system: str, *names: str) -> Measurements:
+    """Families of one system in one table, with columns for all that was varied in any.
+
+    Parameters
+    ----------
+    system
+        scsi or raid.
+    names
+        baseline, latency, overhead, bandwidth; all there are if none is named.
+
+    Examples
+    --------
+    >>> family("raid", "overhead").column("overhead").values[:2].tolist()
+    [8e-05, 8e-05]
+    """
+    titles = (*BASE, "throughput_ops_s", "response_ms", "family")
+    rows = [row for name in names or FAMILIES[system] for row in _rows(system, name)]
+    text = "\n".join(",".join(row) for row in (titles, *rows))
+    return Measurements.parse(text, f"families of {system}")
+
+
+def _rows(system: str, name: str) -> list[tuple[str, ...]]:
+    import csv
+
+    path = data_path(f"network_sensitivity/{FAMILIES[system][name]}.csv")
+    with path.open(encoding="utf-8", newline="") as stream:
+        entries = list(csv.DictReader(stream))
+    return [
+        (
+            *(entry.get(key, base) for key, base in BASE.items()),
+            entry["throughput_ops_s"],
+            entry["response_ms"],
+            name,
+        )
+        for entry in entries
+    ]

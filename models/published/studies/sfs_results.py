@@ -1,0 +1,57 @@
+"""The published SFS curves that ship with headway, with what they are curves of."""
+
+import csv
+from dataclasses import dataclass
+
+from headway.models.files.shipped import data_path
+from headway.models.measured.measurements import Measurements
+
+
+@dataclass(frozen=True)
+class PublishedCurve:
+    """A published result.
+
+    Parameters
+    ----------
+    name
+        Its identifier, as its file is called.
+    published
+        Year and month or quarter, as text that sorts by time.
+    vendor, system
+        Whose it is, and what.
+    curve
+        Response times over throughputs.
+    """
+
+    name: str
+    published: str
+    vendor: str
+    system: str
+    curve: Measurements
+
+    @property
+    def year(self) -> int:
+        """Year of publication."""
+        return int(self.published[:4])
+
+
+def published_curves() -> tuple[PublishedCurve, ...]:
+    """Every shipped curve, oldest first.
+
+    Examples
+    --------
+    >>> curves = published_curves()
+    >>> len(curves), curves[0].year, curves[-1].year
+    (24, 1993, 2025)
+    """
+    with data_path("sfs_results/index.csv").open(encoding="utf-8", newline="") as stream:
+        rows = sorted(csv.DictReader(stream), key=lambda row: row["published"])
+    return tuple(
+        PublishedCurve(row["id"], row["published"], row["vendor"], row["model"], _curve(row["id"]))
+        for row in rows
+    )
+
+
+def _curve(name: str) -> Measurements:
+    text = data_path(f"sfs_results/curves/{name}.csv").read_text(encoding="utf-8")
+    return Measurements.parse(text, name)

@@ -1,1 +1,0 @@
-"""Readers of measured files, recognised by their content."""

@@ -1,1 +1,0 @@
-"""What each parameter does to each output, and what a target takes."""

@@ -1,0 +1,1 @@
+"""What answers look like as text, rows and JSON."""

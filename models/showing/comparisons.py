@@ -1,0 +1,122 @@
+"""Comparisons as tables, rows and JSON."""
+
+from typing import Any
+
+import numpy as np
+
+from headway.models.analysis.comparison import Comparison
+from headway.models.language.units import unit
+from headway.models.measured.columns import is_rate
+from headway.models.showing.solutions import solution_rows
+from headway.models.showing.table import Column, Table
+from headway.models.signatures.sfs import signature_table, span
+
+
+def point_table(comparison: Comparison) -> Table:
+    """Every point: load, measured, predicted, relative error."""
+    model = comparison.model
+    shown = model.meaning(comparison.output).unit
+    kind = comparison.output.replace("_", " ")
+    columns = [
+        Column(comparison.load.name, tuple(comparison.load.values.tolist()), comparison.load.unit),
+        Column.of("measured", comparison.measured.values, shown),
+        Column.of("predicted", comparison.predicted, shown),
+        Column("error", tuple(comparison.relative_error.tolist()), unit("%")),
+    ]
+    if not comparison.in_range.all():
+        columns.append(Column("in range", tuple("yes" if k else "" for k in comparison.in_range)))
+    preset = f" ({model.preset})" if model.preset else ""
+    return Table(f"{model.name}{preset}: {kind}, predicted against measured", tuple(columns))
+
+
+def comparison_csv(comparison: Comparison) -> str:
+    """Every point in SI units, and in each row the columns it comes from."""
+    table, rows = point_table(comparison), len(comparison.load.values)
+    return Table("", (*table.columns, *comparison.axes.columns(rows))).to_csv()
+
+
+def comparison_tables(comparison: Comparison) -> list[Table]:
+    """Points, summary, and the two signatures."""
+    tables = [point_table(comparison), _summary_table(comparison)]
+    if comparison.signatures:
+        tables.append(signature_table("signature", dict(comparison.signatures)))
+    return tables
+
+
+def _summary_table(comparison: Comparison) -> Table:
+    summary = comparison.summary
+    worst = _worst(comparison)
+    rows = {
+        "RMS relative error": f"{summary['rms_relative_error']:.1%}",
+        "largest relative error": f"{summary['max_relative_error']:.1%}{worst}",
+        "median relative error": f"{summary['median_relative_error']:.1%}",
+        "r squared": f"{summary['r_squared']:.3f}",
+    }
+    columns = (Column("summary", tuple(rows)), Column("value", tuple(rows.values())))
+    return Table("", columns, tuple(_notes(comparison)))
+
+
+def _worst(comparison: Comparison) -> str:
+    if not comparison.counted.any():
+        return ""
+    sizes = np.where(comparison.counted, np.abs(comparison.relative_error), -1)
+    load = comparison.load.values[int(np.argmax(sizes))] / comparison.load.unit.scale
+    return f" at {load:g} {comparison.load.unit}"
+
+
+def _notes(comparison: Comparison) -> list[str]:
+    notes = [str(comparison.axes), *closed_notes(comparison)]
+    if comparison.output == "response_time" and is_rate(comparison.load):
+        notes.append(span(comparison.within, comparison.load.values))
+    left_out = int(comparison.in_range.sum() - comparison.counted.sum())
+    if left_out:
+        why = comparison.solution.saturation_message
+        notes.append(f"{left_out} points not counted, beyond saturation: {why}")
+    return notes
+
+
+def closed_notes(comparison: Comparison) -> list[str]:
+    """Say of a load of jobs that circulate how long they think."""
+    if comparison.load_parameter != "population":
+        return []
+    think = comparison.model.parameters["think_time"]
+    thought = np.unique(np.asarray(think.value, float))
+    shown = think.shown(float(thought[0])) if thought.size == 1 else "as measured, row by row"
+    return [f"closed: solved at the measured {comparison.load.header}; think time {shown}"]
+
+
+def comparison_rows(comparison: Comparison) -> list[dict[str, Any]]:
+    """One dict a point."""
+    numbers = zip(
+        solution_rows(comparison.solution),
+        comparison.load.values.tolist(),
+        comparison.measured.values.tolist(),
+        comparison.predicted.tolist(),
+        comparison.relative_error.tolist(),
+        comparison.in_range.tolist(),
+        strict=True,
+    )
+    return [
+        {
+            "inputs": row["inputs"],
+            "load": load,
+            "measured": measured,
+            "predicted": predicted,
+            "relative_error": error,
+            "in_range": inside,
+        }
+        for row, load, measured, predicted, error, inside in numbers
+    ]
+
+
+def comparison_document(comparison: Comparison) -> dict[str, Any]:
+    """The JSON contract's document for `compare`."""
+    return {
+        "model": comparison.model.name,
+        "preset": comparison.model.preset,
+        "output": comparison.output,
+        **comparison.axes.document(),
+        "points": comparison_rows(comparison),
+        "summary": comparison.summary,
+        "signatures": {name: s.document() for name, s in comparison.signatures.items()},
+    }

@@ -1,0 +1,319 @@
+"""Fits as tables, rows, CSV, JSON, and as model files that say where they come from."""
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from headway import __version__
+from headway.models.inference.fit import Fit
+from headway.models.language.parameters import Parameter
+from headway.models.language.units import Unit, readable
+from headway.models.showing.comparisons import closed_notes
+from headway.models.showing.table import Column, Table, four_digits
+from headway.models.solving.solution import Solution
+from headway.models.structure.model import Model
+
+_IDLE = 0.1  # utilisation at the highest load below which no limit shows
+_HOLDS = "intervals hold if the model is right and relative errors are alike at every load"
+_NOT_YET = "intervals, other answers and left-out errors: examined()"
+_NOTHING = 1e-6  # of an interval's upper end: a value of which only that is worth showing
+
+WILD = 10.0
+"""Relative error beyond which its size says nothing."""
+
+
+def fit_tables(fit: Fit) -> list[Table]:
+    """Parameters with their uncertainty, quality of the fit, and how an answer comes about.
+
+    What takes further fits stands in them if it has been computed.
+    """
+    tables = [_parameter_table(fit), _answers_table(fit), _quality_table(fit)]
+    return [table for table in (*tables, _correlation_table(fit)) if table is not None]
+
+
+def _parameter_table(fit: Fit) -> Table:
+    interval = ("95 % interval",) if fit.is_examined else ()
+    titles = ("parameter", "value", *interval, "started from", "meaning")
+    rows = [(name, *_parameter_cells(fit, name)) for name in fit.free]
+    columns = [
+        Column(t, tuple(cells)) for t, cells in zip(titles, zip(*rows, strict=True), strict=True)
+    ]
+    said = (str(fit.comparison.axes), *closed_notes(fit.comparison), *derivation(fit))
+    warnings = fit.warnings if fit.is_examined else fit.quick_warnings
+    notes = (*said, *(f"warning: {text}" for text in warnings))
+    notes = (*notes, _HOLDS if fit.is_examined else _NOT_YET)
+    preset = f" ({fit.model.preset})" if fit.model.preset else ""
+    title = f"{fit.model.name}{preset}: fitted to {fit.measurements.source}"
+    return Table(title, tuple(columns), notes)
+
+
+def _parameter_cells(fit: Fit, name: str) -> tuple[str, ...]:
+    parameter, value = fit.model.parameters[name], fit.values[name]
+    initial = fit.initial.parameters[name]
+    rest = initial.shown(_single(initial)), parameter.doc
+    if not fit.is_examined:
+        return estimate(fit, name, shown_unit(parameter.unit, value)), *rest
+    low, high = fit.ci95[name]
+    nothing = math.isfinite(high) and value < _NOTHING * high  # then show how large it may be
+    unit = shown_unit(parameter.unit, high if nothing else value)
+    return estimate(fit, name, unit), _interval(low, high, unit), *rest
+
+
+def _interval(low: float, high: float, unit: Unit) -> str:
+    return f"{_short(low, unit)} to {_short(high, unit)} {unit}".rstrip()
+
+
+def _answers_table(fit: Fit) -> Table | None:
+    """Answers that fit about as well, side by side, each with its own intervals."""
+    if not fit.is_examined or len(fit.answers) < 2:
+        return None
+    columns = [Column("answer", fit.free)]
+    for number, answer in enumerate(fit.answers, 1):
+        cells = []
+        for name, value, ends in zip(fit.free, answer.free.tolist(), answer.ends, strict=True):
+            unit = shown_unit(fit.model.parameters[name].unit, value or ends[1])
+            cells.append(f"{_short(value, unit)} ({_interval(*ends, unit)})")
+        columns.append(Column(f"{number}", tuple(cells)))
+    return Table("", tuple(columns), ("each fits not significantly worse than the first",))
+
+
+def _single(parameter: Parameter) -> float:
+    return float(parameter.value)  # type: ignore[arg-type]
+
+
+def shown_unit(unit: Unit, value: float) -> Unit:
+    """A unit of the same dimension that shows a value with few digits."""
+    best = readable(unit.dimension, value)
+    return best if best.text and unit.text and best.scale != 1 else unit
+
+
+def estimate(fit: Fit, name: str, unit: Unit) -> str:
+    """A fitted value with its standard error; of a count, whose error is not linear, alone."""
+    if name in fit.problem.whole:
+        return f"{fit.values[name]:.0f} {unit}".rstrip()
+    return rounded(fit.values[name], fit.standard_errors[name], unit)
+
+
+def rounded(value: float, error: float, unit: Unit) -> str:
+    """Write a value and its standard error with two digits of the latter.
+
+    Examples
+    --------
+    >>> from headway.models.language.units import unit
+    >>> rounded(0.00065432, 0.0000123, unit("us")), rounded(2.0, float("inf"), unit(""))
+    ('654 ± 12 us', '2 ± ?')
+    """
+    value, error = value / unit.scale, error / unit.scale
+    if not math.isfinite(error) or error <= 0 or error < 1e-9 * abs(value):
+        unknown = "" if error == 0 or math.isfinite(error) else " ± ?"
+        return f"{four_digits(value)}{unknown} {unit}".rstrip()
+    places = max(0, 1 - math.floor(math.log10(error)))
+    if places > 6 or abs(value) >= 1e7:
+        return f"{four_digits(value)} ± {error:.2g} {unit}".rstrip()
+    return f"{value:.{places}f} ± {error:.{places}f} {unit}".rstrip()
+
+
+def _short(value: float, unit: Unit) -> str:
+    return "∞" if math.isinf(value) else four_digits(value / unit.scale)
+
+
+def derivation(fit: Fit) -> list[str]:
+    """Formula, numbers, answer at the highest load, and one sentence on the bottleneck."""
+    comparison = fit.comparison
+    if comparison.output != "response_time" or not comparison.solution.stations:
+        return []
+    peak = int(np.argmax(comparison.load.values))
+    solution = comparison.solution
+    parts = {n: _at(solution[f"{n}.residence_time"], solution, peak) for n in solution.stations}
+    load = comparison.load.values[peak] / comparison.load.unit.scale
+    total = float(comparison.predicted[peak])
+    lines = []
+    if math.isclose(sum(parts.values()), total, rel_tol=1e-6):
+        numbers = " + ".join(f"{1e3 * value:.3g}" for value in parts.values())
+        lines.append(f"response time = {' + '.join(parts)}")
+        lines.append(f"             = {numbers} ms at {load:g} {comparison.load.unit}")
+        lines.append(f"             = {1e3 * total:.3g} ms ({_measured(fit, peak)})")
+    return [*lines, _bottleneck(fit, peak)]
+
+
+def _at(value: Any, solution: Solution, position: int) -> float:
+    return float(np.ravel(np.broadcast_to(value, solution.shape))[position])
+
+
+def _measured(fit: Fit, peak: int) -> str:
+    return f"measured {1e3 * float(fit.comparison.measured.values[peak]):.3g} ms"
+
+
+def _bottleneck(fit: Fit, peak: int) -> str:
+    solution = fit.comparison.solution
+    name = str(np.ravel(solution.bottleneck)[peak])
+    busy = _at(solution[f"{name}.utilisation"], solution, peak)
+    unit = fit.comparison.rate_unit
+    saturation = _at(solution.saturation_throughput, solution, peak)
+    if not math.isfinite(saturation):
+        return "no station saturates in this model"
+    if busy < _IDLE:
+        return f"{name} binds: {busy:.0%} busy at the highest load; its limit does not show there"
+    limit = four_digits(saturation / unit.scale)
+    return f"{name} binds: {busy:.0%} busy at the highest load, it saturates at {limit} {unit}"
+
+
+def _quality_table(fit: Fit) -> Table:
+    summary = fit.comparison.summary
+    left_out = (
+        {
+            "leave-one-out RMS error": _percent(fit.leave_one_out_rms),
+            "error at the highest load, left out": _percent(fit.leave_last_load_out),
+        }
+        if fit.is_examined
+        else {}
+    )
+    rows = {
+        "RMS relative error": f"{summary['rms_relative_error']:.2%}",
+        "largest relative error": f"{summary['max_relative_error']:.2%}",
+        **left_out,
+        "r squared": f"{summary['r_squared']:.4f}",
+        "AICc": f"{fit.aicc:.2f}" if math.isfinite(fit.aicc) else "-",
+        "points, free parameters": f"{fit.points}, {len(fit.free)}",
+    }
+    return Table("", (Column("quality", tuple(rows)), Column("value", tuple(rows.values()))))
+
+
+def _percent(share: float) -> str:
+    if WILD < share < math.inf:
+        return f"above {WILD:.0%}"
+    return f"{share:.2%}" if math.isfinite(share) else "-"
+
+
+def _correlation_table(fit: Fit) -> Table | None:
+    if len(fit.free) < 2:
+        return None
+    columns = [Column("correlation", fit.free)]
+    for k, name in enumerate(fit.free):
+        cells = [f"{c:+.2f}" if math.isfinite(c) else "-" for c in fit.known.correlations[:, k]]
+        columns.append(Column(name, tuple(cells)))
+    return Table("", tuple(columns))
+
+
+def fit_rows(fit: Fit) -> list[dict[str, Any]]:
+    """One dict a parameter, free ones first."""
+    document = parameter_document(fit)
+    return [{"parameter": name, **entry} for name, entry in document.items()]
+
+
+def parameter_document(fit: Fit) -> dict[str, dict[str, Any]]:
+    """Every parameter with value, standard error, interval, start and whether determined."""
+    document = {}
+    for name in fit.free:
+        document[name] = {
+            "value": fit.values[name],
+            "standard_error": fit.standard_errors[name],
+            "ci95": list(fit.ci95[name]),
+            "initial": _single(fit.initial.parameters[name]),
+            "free": True,
+            "identifiable": name not in fit.identified.undetermined,
+        }
+    swept = set(fit.problem.model.inputs) - {
+        n for n, v in fit.problem.model.inputs.items() if np.ndim(v) == 0
+    }
+    for name, parameter in fit.model.parameters.items():
+        if name not in document and name not in swept:
+            value = parameter.value
+            document[name] = {
+                "value": value,
+                "standard_error": None,
+                "ci95": None,
+                "initial": value,
+                "free": False,
+                "identifiable": None,
+            }
+    return document
+
+
+def fit_document(fit: Fit) -> dict[str, Any]:
+    """The JSON contract's document for `fit`."""
+    return {
+        "model": fit.model.name,
+        "preset": fit.model.preset,
+        "data": fit.measurements.source,
+        **fit.comparison.axes.document(),
+        "parameters": parameter_document(fit),
+        "correlations": {
+            name: dict(zip(fit.free, map(float, row), strict=True))
+            for name, row in zip(fit.free, fit.known.correlations, strict=True)
+        },
+        "robust_ci95": {name: list(ends) for name, ends in fit.robust_ci95.items()},
+        "answers": [
+            {
+                "parameters": {
+                    name: {"value": value, "ci95": list(ends)}
+                    for name, value, ends in zip(
+                        fit.free, answer.free.tolist(), answer.ends, strict=True
+                    )
+                },
+                "relative_cost": answer.cost / fit.found.cost if fit.found.cost else 1.0,
+            }
+            for answer in fit.answers
+        ],
+        "summary": fit.summary,
+        "points": [
+            {"load": x, "measured": y, "predicted": p, "relative_error": e}
+            for x, y, p, e in zip(
+                fit.comparison.load.values.tolist(),
+                fit.comparison.measured.values.tolist(),
+                fit.comparison.predicted.tolist(),
+                fit.comparison.relative_error.tolist(),
+                strict=True,
+            )
+        ],
+        "warnings": list(fit.warnings),
+    }
+
+
+def fit_csv(fit: Fit) -> str:
+    """A CSV row a free parameter; SI, with the SI unit in a column of its own."""
+    from headway.models.language.units import si_text
+
+    rows = [row for row in fit_rows(fit) if row["free"]]
+    dimensions = [si_text(fit.model.parameters[row["parameter"]].unit.dimension) for row in rows]
+    columns = (
+        Column("parameter", tuple(row["parameter"] for row in rows)),
+        Column("value", tuple(row["value"] for row in rows)),
+        Column("standard_error", tuple(row["standard_error"] for row in rows)),
+        Column("low", tuple(row["ci95"][0] for row in rows)),
+        Column("high", tuple(row["ci95"][1] for row in rows)),
+        Column("initial", tuple(row["initial"] for row in rows)),
+        Column("identifiable", tuple("yes" if row["identifiable"] else "no" for row in rows)),
+        Column("unit", tuple(dimensions)),
+        *fit.comparison.axes.columns(len(rows)),
+    )
+    return Table("", columns).to_csv()
+
+
+def with_provenance(fit: Fit, command: str) -> Model:
+    """The fitted model, each fitted value with its source: data, hash, version, command.
+
+    A load that the data set stands at the highest measured one.
+    """
+    found = fit.measurements.sha256
+    digest = f", sha256 {found}" if found else ""
+    source = f"fitted to {fit.measurements.source}{digest}; headway {__version__}"
+    parameters = dict(fit.model.parameters)
+    for name in fit.free:
+        low, high = fit.ci95[name]
+        unit = parameters[name].unit
+        interval = f"95 % interval {_short(low, unit)} to {_short(high, unit)} {unit}".rstrip()
+        parameters[name] = replace(parameters[name], source=f"{source}; {interval}")
+    load = fit.comparison.load_parameter
+    if load in parameters:
+        highest = float(fit.comparison.load.values.max())
+        parameters[load] = replace(parameters[load].at(highest), source="highest measured load")
+    how = f"; {command}" if command else ""
+    return replace(
+        fit.model,
+        parameters=parameters,
+        preset=None,
+        source=f"{fit.model.source}; {source}{how}".removeprefix("; "),
+    )

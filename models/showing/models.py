@@ -1,0 +1,178 @@
+"""Models described: parameters, stations, routes, outputs and closed forms, as tables and text."""
+
+from dataclasses import replace
+from itertools import islice
+from typing import Any
+
+import numpy as np
+
+from headway.errors import HeadwayError
+from headway.models.language.parameters import digits
+from headway.models.showing.solutions import labels
+from headway.models.showing.table import Column, Table
+from headway.models.structure.components import Component
+from headway.models.structure.graph import CLASS_KEYS, ModelGraph
+from headway.models.structure.model import Model
+from headway.models.structure.routes import MOST_SHOWN
+
+
+def description_tables(model: Model) -> list[Table]:
+    """What a model is made of; empty parts are left out."""
+    graph = model.graph
+    tables = [_parameter_table(model)] if model.parameters else []
+    derived = {**graph.bindings, **graph.outputs}
+    if derived:
+        tables.append(_formula_table(model))
+    if graph.links:
+        tables.append(_component_table("links", dict(graph.links)))
+    for kind, components in graph.algorithms.items():
+        tables.append(_component_table(kind, dict(components)))
+    if graph.stations:
+        stations = _component_table("stations", dict(graph.stations))
+        tables.append(replace(stations, notes=tuple(doubts_of(model))))
+        if graph.routes or graph.arrivals or not graph.classes:
+            tables.append(_route_table(model))
+    if graph.classes:
+        tables.append(_class_table(model))
+    if model.presets:
+        tables.append(_preset_table(model))
+    return tables
+
+
+def _parameter_table(model: Model) -> Table:
+    parameters = model.parameters.values()
+    shown = [_value(p.value, p.unit.scale) for p in parameters]
+    columns = (
+        Column("parameter", tuple(model.parameters)),
+        Column("value", tuple(shown)),
+        Column("unit", tuple(p.unit.text for p in parameters)),
+        Column("meaning", tuple(p.doc for p in parameters)),
+        Column("source", tuple(p.source for p in parameters)),
+    )
+    title = model.name + (f" ({model.preset})" if model.preset else "")
+    return Table(f"{title}: {model.doc}".rstrip(": "), columns)
+
+
+def _value(value: Any, scale: float) -> str:
+    if value is None:
+        return "-"
+    numbers = np.ravel(value) / scale
+    return ", ".join(digits(x) for x in numbers[:3]) + (", ..." if numbers.size > 3 else "")
+
+
+def _formula_table(model: Model) -> Table:
+    derived = {**model.graph.bindings, **model.graph.outputs}
+    columns = (
+        Column("derived", tuple(derived)),
+        Column("formula", tuple(read.text for read in derived.values())),
+        Column("unit", tuple(model.meaning(name).unit.text for name in derived)),
+        Column("meaning", tuple(model.meaning(name).doc for name in derived)),
+    )
+    return Table("", columns)
+
+
+def _component_table(title: str, components: dict[str, Component]) -> Table:
+    numbers = [
+        ", ".join(
+            f"{key.replace('[]', '')} = {', '.join(read.text for read in formulas)}"
+            for key, formulas in component.formulas().items()
+            if key != "service_time" or not component.service_times
+        )
+        for component in components.values()
+    ]
+    columns = (
+        Column(title.removesuffix("s"), tuple(components)),
+        Column("kind", tuple(_kind(component) for component in components.values())),
+        Column("numbers", tuple(numbers)),
+    )
+    return Table("", columns)
+
+
+def _kind(component: Component) -> str:
+    stages = f" through {', '.join(component.labels)}" if component.labels else ""
+    return component.kind.__name__ + stages
+
+
+def _route_table(model: Model) -> Table:
+    graph = model.graph
+    arrivals = {n: f.text for n, f in graph.arrivals.items()} or {
+        next(iter(graph.stations)): "arrival_rate"
+    }
+    rows = [("(arrivals)", name, text) for name, text in arrivals.items()]
+    shown = islice(graph.routes, MOST_SHOWN)
+    rows += [(r.source, r.target, r.probability.text) for r in shown]
+    left, right, share = zip(*rows, strict=True)
+    columns = (Column("from", left), Column("to", right), Column("rate or probability", share))
+    notes = ["What is not routed on leaves the system."]
+    more = len(graph.routes) - MOST_SHOWN
+    if more > 0:
+        notes.append(f"{more} more routes are not shown; `graph.routes` has them all.")
+    return Table("", columns, tuple(notes))
+
+
+def _class_table(model: Model) -> Table:
+    classes = model.graph.classes
+    columns = [Column("class", tuple(classes))]
+    for key in CLASS_KEYS:
+        texts = [customers[key].text if key in customers else "" for customers in classes.values()]
+        columns.append(Column(key, tuple(texts)))
+    return Table("", tuple(columns))
+
+
+def _preset_table(model: Model) -> Table:
+    presets = model.presets.values()
+    texts = [
+        ", ".join(f"{n} = {model.parameters[n].shown(v)}" for n, v in preset.values.items())
+        for preset in presets
+    ]
+    columns = (
+        Column("preset", tuple(model.presets)),
+        Column("values", tuple(texts)),
+        Column("meaning", tuple(preset.doc for preset in presets)),
+        Column("source", tuple(preset.source for preset in presets)),
+    )
+    return Table("", columns)
+
+
+def closed_forms(model: Model) -> dict[str, str]:
+    """The closed form of each output, in the model's own parameter names.
+
+    Parameters
+    ----------
+    model
+        Any; values do not matter.
+
+    Returns
+    -------
+    Text by output: the response time, that of each class, and, of each station, utilisation
+    and residence time; of a program, each of its outputs. Where there is none, why.
+    """
+    return {output: _closed_form(model, output) for output in formula_names(model.graph)}
+
+
+def formula_names(graph: ModelGraph) -> list[str]:
+    """Outputs, and parts of stations, whose closed forms say what a model computes."""
+    outputs = ["response_time"] if graph.stations else []
+    outputs += [f"class {name}.response_time" for name in graph.classes]
+    outputs += [name for name in graph.outputs if name not in outputs]
+    return outputs + [
+        f"{name}.{part}" for name in graph.stations for part in ("utilisation", "residence_time")
+    ]
+
+
+def _closed_form(model: Model, output: str) -> str:
+    """The closed form, or why there is none."""
+    try:
+        return str(model.closed_form(output))
+    except HeadwayError as error:
+        return f"({error})"
+
+
+def doubts_of(model: Model) -> list[str]:
+    """How a model is solved where it is not open, and what is not exact about its answers."""
+    if not model.graph.stations:
+        return []
+    try:
+        return labels(model.solve())
+    except HeadwayError:  # no values yet, or none that can be solved
+        return []

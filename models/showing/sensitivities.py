@@ -1,0 +1,146 @@
+"""Sensitivities as tables, with what binds and what binds next."""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from headway.models.analysis.differences import Change
+from headway.models.analysis.sensitivity import Effect, Sensitivity
+from headway.models.showing.solutions import labels
+from headway.models.showing.table import Column, Table, four_digits, scale_of
+from headway.models.structure.model import Model
+
+_FLAT = 1e-12  # elasticity below which a parameter has no effect
+_VISIBLE = 5e-4  # elasticity below which tables show none
+
+
+def sensitivity_tables(found: Sensitivity) -> list[Table]:
+    """Elasticities by output, derivatives in readable units, and what one more or fewer does."""
+    tables = [_elasticity_table(found), _derivative_table(found)]
+    steps = _of(found, Change.WHOLE_STEP)
+    counted = [step for step in steps if abs(step[2].elasticity) >= _VISIBLE]
+    return [*tables, _whole_table(found, counted)] if counted else tables
+
+
+def _of(found: Sensitivity, change: Change) -> list[tuple[str, str, Effect]]:
+    """Outputs and parameters whose change is of a kind, where the output has a value."""
+    return [
+        (output, name, effect)
+        for output, effects in found.effects.items()
+        for name, effect in effects.items()
+        if effect.change is change and math.isfinite(float(found.solution[output]))
+    ]
+
+
+def csv_columns(found: Sensitivity) -> tuple[Column, ...]:
+    """The rows as columns; those that would say nothing in any row are left out."""
+    rows = found.rows()
+    columns: dict[str, list[Any]] = {
+        title: [row[title] for row in rows]
+        for title in ("output", "parameter", "derivative", "elasticity")
+    }
+    if any("ci95" in row for row in rows):
+        for place, title in enumerate(("low", "high")):
+            columns[title] = [row["ci95"][place] for row in rows]
+    if any(row["change"] != Change.DERIVATIVE for row in rows):
+        columns["change"] = [row["change"] for row in rows]
+        columns |= {title: [row.get(title) for row in rows] for title in ("fewer", "more")}
+    if found.solution.approximation:
+        columns["approximation"] = [found.solution.approximation] * len(rows)
+    taken = found.axes.columns(len(rows)) if found.axes else ()
+    return (*(Column(title, tuple(cells)) for title, cells in columns.items()), *taken)
+
+
+def _elasticity_table(found: Sensitivity) -> Table:
+    inputs = found.model.inputs
+    shown = {o: e for o, e in found.effects.items() if math.isfinite(float(found.solution[o]))}
+    names = [n for n in inputs if any(_matters(e.get(n)) for e in shown.values())]
+    columns = [
+        Column("parameter", tuple(names)),
+        Column("value", tuple(_value(found.model, name) for name in names)),
+    ]
+    for output, effects in shown.items():
+        cells = [_percent(effects[name]) for name in names]
+        columns.append(Column(output.replace("_", " "), tuple(cells)))
+    preset = f" ({found.model.preset})" if found.model.preset else ""
+    title = f"{found.model.name}{preset}: change of each output [%] per 1 % of each parameter"
+    return Table(title, tuple(columns), tuple(_sentences(found)))
+
+
+def _matters(effect: Effect | None) -> bool:
+    return effect is not None and (effect.change is Change.NONE or abs(effect.elasticity) > _FLAT)
+
+
+def _percent(effect: Effect) -> str:
+    """Write an elasticity, with half of its interval where there is one."""
+    if effect.change is Change.NONE:
+        return "undefined"
+    if not abs(effect.elasticity) >= _VISIBLE:
+        return "-"
+    sure = "" if effect.half_width is None else f" ± {effect.half_width:.3f}"
+    return f"{effect.elasticity:+.3f}{sure}"
+
+
+def _value(model: Model, name: str) -> str:
+    return model.parameters[name].shown(float(model.inputs[name]))
+
+
+def _sentences(found: Sensitivity) -> list[str]:
+    """Say what binds, and what would bind next."""
+    rate = found.model.meaning("throughput").unit
+    shown = [
+        f"{b.station} at {b.saturation_throughput / rate.scale:.6g} {rate}" for b in found.binds
+    ]
+    sentences = [f"fitted: {found.axes}"] if found.axes else []
+    if shown:
+        following = f"; were that relieved, {shown[1]} is next" if len(shown) > 1 else ""
+        sentences.append(f"{shown[0].replace(' at ', ' binds: it saturates at ', 1)}{following}")
+    sentences += _warnings(found) + labels(found.solution)
+    effects = [effect for each in found.effects.values() for effect in each.values()]
+    if any(effect.half_width is not None for effect in effects):
+        sentences.append("± is half of a 95 % interval, from the fit")
+    return sentences
+
+
+def _warnings(found: Sensitivity) -> list[str]:
+    """Say which of the numbers are no derivatives."""
+    counted = dict.fromkeys(name for _, name, _ in _of(found, Change.WHOLE_STEP))
+    said = []
+    if counted:
+        said.append(f"whole numbers, changed by one: {', '.join(counted)}")
+    for change, words in (
+        (Change.CORNER, "mean of both sides of a corner"),
+        (Change.NONE, "undefined, as the output jumps there"),
+    ):
+        pairs = [f"{output} by {name}" for output, name, _ in _of(found, change)]
+        said += [f"{words}: {', '.join(pairs)}"] if pairs else []
+    return said
+
+
+def _whole_table(found: Sensitivity, counted: list[tuple[str, str, Effect]]) -> Table:
+    """Outputs with one fewer and one more of what is counted."""
+    rows = []
+    for output, name, effect in counted:
+        here = float(found.solution[output])
+        values = np.array([effect.fewer, here, effect.more])
+        shown = Column.of("", values, scale_of(values, found.model.meaning(output).unit))
+        rows.append((name, output, *shown.texts, str(shown.unit) or "-"))
+    titles = ("whole number", "output", "one fewer", "now", "one more", "unit")
+    cells = zip(*rows, strict=True)
+    return Table("", tuple(Column(t, tuple(c)) for t, c in zip(titles, cells, strict=True)), keys=2)
+
+
+def _derivative_table(found: Sensitivity) -> Table:
+    rows = []
+    for output, effects in found.effects.items():
+        shown = found.model.meaning(output).unit
+        for name, effect in effects.items():
+            if abs(effect.derivative) > 0 and math.isfinite(effect.derivative):
+                by = found.model.parameters[name].unit
+                size = effect.derivative * by.scale / shown.scale
+                units = f"{str(shown) or 1} per {str(by) or 1}"
+                rows.append((output, name, four_digits(size), units))
+    titles = ("output", "parameter", "derivative", "unit")
+    cells = zip(*rows, strict=True) if rows else [()] * 4
+    return Table("", tuple(Column(t, tuple(c)) for t, c in zip(titles, cells, strict=True)))

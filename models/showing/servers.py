@@ -1,0 +1,241 @@
+"""Fitted servers as tables and JSON, one by itself and several side by side."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from headway.models.inference.fit import Fit
+from headway.models.inference.server import Form, ServerFit, Told
+from headway.models.language.units import unit
+from headway.models.showing.fits import fit_document, shown_unit
+from headway.models.showing.table import Column, Shown, Table, four_digits
+
+
+def server_tables(found: ServerFit) -> list[Table]:
+    """The choice, the chosen fit, and what it tells of the server."""
+    return [_choice_table(found), *found.best.tables()[:2], _told_table(found)]
+
+
+def _choice_table(found: ServerFit) -> Table:
+    rows = [_candidate_cells(form, fit) for form, fit in found.candidates]
+    titles = ("form", "RMS error", "leave-one-out", "AICc", "free", "what it is")
+    columns = [
+        Column(title, cells) for title, cells in zip(titles, zip(*rows, strict=True), strict=True)
+    ]
+    best, others = found.form.name, [form.name for form, _ in found.candidates[1:3]]
+    runners = f"; runners-up: {', '.join(others)}" if others else ""
+    note = f"chosen: {best}, by AICc and by how it predicts left-out points{runners}"
+    return Table(f"{found.best.measurements.source}: forms of a server", tuple(columns), (note,))
+
+
+def _candidate_cells(form: Form, fit: Fit) -> tuple[str, ...]:
+    return (
+        form.name,
+        f"{fit.comparison.summary['rms_relative_error']:.2%}",
+        _left_out(fit),
+        f"{fit.aicc:.1f}",
+        str(len(fit.free)),
+        fit.model.doc,
+    )
+
+
+def _told_table(found: ServerFit) -> Table:
+    names = tuple(t.name for t in found.told)
+    texts = tuple(_told_text(t) for t in found.told)
+    columns = (Column("what it tells", names), Column("value and 95 % interval", texts))
+    return Table("", columns)
+
+
+def _told_text(told: Told, largest: float | None = None) -> str:
+    """Value and interval, in the unit that suits the largest value beside it."""
+    if not told.determined:
+        return told.undetermined
+    shown = shown_unit(unit(told.unit), largest or told.value) if told.unit else unit("")
+    numbers = [four_digits(v / shown.scale) for v in (told.value, told.low, told.high)]
+    return f"{numbers[0]} ({numbers[1]} to {numbers[2]}) {shown}".rstrip()
+
+
+def server_document(found: ServerFit) -> dict[str, Any]:
+    """The JSON contract's document for `fit`, with the choice and what it tells."""
+    return {
+        **fit_document(found.best),
+        "form": found.form.name,
+        "candidates": [
+            {
+                "form": form.name,
+                "rms_relative_error": fit.comparison.summary["rms_relative_error"],
+                "leave_one_out_rms_relative_error": fit.leave_one_out_rms,
+                "aicc": fit.aicc,
+                "free_parameters": len(fit.free),
+            }
+            for form, fit in found.candidates
+        ],
+        "server": {
+            told.name.replace(" ", "_"): {
+                "value": _value(told),
+                "ci95": [told.low, told.high],
+                "determined": told.determined,
+            }
+            for told in found.told
+        },
+    }
+
+
+MOST_COLUMNS = 4
+"""Servers that one table holds side by side; of more only the chosen forms are shown."""
+
+
+@dataclass(frozen=True)
+class SideBySide(Shown):
+    """Several servers, each fitted by itself, and all by one form so that they compare."""
+
+    servers: tuple[ServerFit, ...]
+
+    def __repr__(self) -> str:
+        return f"SideBySide({', '.join(_name(server) for server in self.servers)})"
+
+    @cached_property
+    def common(self) -> Form:
+        """The form of least summed AICc whose quantities all of them determine."""
+        totals: dict[Form, float] = {}
+        for server in self.servers:
+            for form, fit in server.candidates:
+                totals[form] = totals.get(form, 0.0) + fit.aicc
+        shared = [f for f in totals if all(f in dict(s.candidates) for s in self.servers)]
+        shared.sort(key=lambda form: totals[form])
+        clear = (f for f in shared if all(t.determined for s in self._by(f) for t in s.told))
+        return next(clear, shared[0])
+
+    def common_fits(self) -> list[ServerFit]:
+        """Every server by the common form."""
+        return self._common_fits
+
+    @cached_property
+    def _common_fits(self) -> list[ServerFit]:
+        return self._by(self.common)
+
+    def _by(self, form: Form) -> list[ServerFit]:
+        return [ServerFit(((form, dict(s.candidates)[form]),)) for s in self.servers]
+
+    def tables(self) -> list[Table]:
+        """Each server's chosen form, all by one form, and in what they differ."""
+        if len(self.servers) > MOST_COLUMNS:
+            return [_winners_table(self.servers)]
+        return [_winners_table(self.servers), _side_table(self)]
+
+    def rows(self) -> list[dict[str, Any]]:
+        """One dict a server."""
+        return [server_document(server) for server in self.servers]
+
+    def to_json(self) -> str:
+        """Strict JSON: every server's document, and in what they differ."""
+        from headway.models.showing.solutions import strict_json
+
+        document = {
+            "model": "server",
+            "servers": self.rows(),
+            "common_form": self.common.name,
+            "differences": differences(self.common_fits()),
+        }
+        return strict_json(document)
+
+    def to_csv(self) -> str:
+        """A CSV row a server and quantity, in SI."""
+        cells = [
+            (
+                server.best.measurements.source,
+                t.name,
+                _value(t),
+                t.low,
+                t.high,
+                *server.best.comparison.axes,
+            )
+            for server in self.common_fits()
+            for t in server.told
+        ]
+        titles = ("server", "quantity", "value", "low", "high", "x", "y")
+        pairs = zip(titles, zip(*cells, strict=True), strict=True)
+        return Table("", tuple(Column(title, column) for title, column in pairs)).to_csv()
+
+    def plot(self) -> Any:
+        """Draw all curves and fits in one picture."""
+        from headway.models.plotting.fits import servers_figure
+
+        return servers_figure([server.best for server in self.servers])
+
+
+def _winners_table(servers: Sequence[ServerFit]) -> Table:
+    columns = (
+        Column("server", tuple(_name(s) for s in servers)),
+        Column("chosen form", tuple(s.form.name for s in servers)),
+        Column(
+            "RMS error",
+            tuple(f"{s.best.comparison.summary['rms_relative_error']:.2%}" for s in servers),
+        ),
+        Column("left out", tuple(_left_out(s.best) for s in servers)),
+        Column("saturates at [op/s]", tuple(_limit_of(s) for s in servers)),
+        Column("base [ms]", tuple(f"{1e3 * _value_of(s, 'base'):.3g}" for s in servers)),
+        Column("runner-up", tuple(s.candidates[1][0].name for s in servers)),
+    )
+    errors = [s.best.comparison.summary["rms_relative_error"] for s in servers]
+    notes = [
+        f"median RMS error {np.median(errors):.2%}, "
+        f"{sum(error <= 0.1 for error in errors)} of {len(errors)} within 10 %"
+    ]
+    notes += sorted({str(s.best.comparison.axes) for s in servers})
+    if len(servers) <= MOST_COLUMNS:
+        notes += [f"{_name(s)}: {text}" for s in servers for text in s.best.warnings]
+    return Table("servers, each by the form that suits it best", columns, tuple(notes))
+
+
+def _left_out(fit: Fit) -> str:
+    error = fit.leave_one_out_rms
+    return f"{error:.1%}" if error < 10 else "-"
+
+
+def _value_of(server: ServerFit, begins: str) -> float:
+    return next(t.value for t in server.told if t.name.startswith(begins))
+
+
+def _limit_of(server: ServerFit) -> str:
+    limit = next(t for t in server.told if t.name.startswith("saturation"))
+    return four_digits(limit.value) if limit.determined else f"at least {four_digits(limit.low)}"
+
+
+def _side_table(side: SideBySide) -> Table:
+    fits = side.common_fits()
+    rows = list(zip(*(s.told for s in fits), strict=True))
+    largest = [max(told.value for told in row) for row in rows]
+    columns = [Column("quantity", tuple(row[0].name for row in rows))]
+    columns += [Column(_name(s), tuple(map(_told_text, s.told, largest))) for s in fits]
+    title = f"all by one form, {side.common.name}"
+    return Table(title, tuple(columns), tuple(differences(fits)))
+
+
+def _value(told: Told) -> float | None:
+    return told.value if told.determined else None
+
+
+def _name(server: ServerFit) -> str:
+    return server.best.measurements.source.rpartition("/")[2].removesuffix(".csv")
+
+
+def differences(fits: Sequence[ServerFit]) -> list[str]:
+    """Say in which quantities servers differ beyond their 95 % intervals, and in which not."""
+    sentences = []
+    first = fits[0]
+    for other in fits[1:]:
+        apart, alike = [], []
+        for mine, theirs in zip(first.told, other.told, strict=True):
+            ratio = theirs.value / mine.value if mine.value else float("nan")
+            clear = mine.determined and theirs.determined
+            if clear and (mine.high < theirs.low or theirs.high < mine.low):
+                apart.append(f"{mine.name} (x {ratio:.3g})")
+            else:
+                alike.append(mine.name)
+        told = f"{_name(other)} differs from {_name(first)} in {', '.join(apart) or 'nothing'}"
+        sentences.append(told + (f"; not told apart: {', '.join(alike)}" if alike else ""))
+    return sentences

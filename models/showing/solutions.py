@@ -1,0 +1,266 @@
+"""Solutions as tables, rows, CSV and JSON."""
+
+import json
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from headway.models.language.units import ONE, Unit, unit
+from headway.models.showing.table import Column, Table
+from headway.models.solving.limits import station_limits
+from headway.models.solving.solution import COMPONENT_PARTS, Solution
+
+MOST_COLUMNS = 9
+"""Outputs that the table of a sweep shows."""
+
+_TIE = 1e-9  # relative difference below which two stations saturate together
+_PART_UNITS = {"throughput": unit("1/s"), "utilisation": ONE, "queue_length": ONE}
+
+
+def _unit_of(part: str) -> Unit:
+    """Unit of what is known of a station or a class: a time unless it is a rate or a number."""
+    return _PART_UNITS.get(part, unit("s"))
+
+
+def swept(solution: Solution) -> list[str]:
+    """Names of the inputs that differ between operating points."""
+    inputs = solution.model.inputs
+    return [name for name, v in inputs.items() if np.ndim(v) and np.ptp(np.asarray(v)) > 0]
+
+
+def solution_tables(solution: Solution) -> list[Table]:
+    """One table over many operating points, or outputs and components of a single one."""
+    if np.prod(solution.shape) > 1:
+        return [_sweep_table(solution)]
+    tables = [_outputs_table(solution)]
+    if solution.classes:
+        tables.append(_class_table(solution))
+    return [*tables, _stations_table(solution)] if solution.stations else tables
+
+
+def _class_table(solution: Solution) -> Table:
+    columns = [Column("class", solution.classes)]
+    for part in solution.class_parts:
+        values = [float(np.ravel(solution[f"class {name}.{part}"])[0]) for name in solution.classes]
+        columns.append(Column.of(part.replace("_", " "), values, _unit_of(part)))
+    return Table("classes", tuple(columns))
+
+
+def _title(solution: Solution) -> str:
+    preset = solution.model.preset
+    return solution.model.name + (f" ({preset})" if preset else "")
+
+
+def _sweep_table(solution: Solution) -> Table:
+    model = solution.model
+    inputs = model.inputs
+    columns = [
+        Column.of(name, np.broadcast_to(inputs[name], solution.shape), model.parameters[name].unit)
+        for name in swept(solution)
+    ]
+    names = [n for n in solution.outputs if n not in ("saturation_throughput", "knee_population")]
+    if swept(solution) == ["arrival_rate"] and not solution.saturated.any():
+        names.remove("throughput")
+    hidden = names[MOST_COLUMNS:]
+    names = names[:MOST_COLUMNS]
+    columns += [Column.of(name, solution[name], model.meaning(name).unit) for name in names]
+    columns += [
+        Column.of(
+            f"{part.replace('_', ' ')} {name}", solution[f"class {name}.{part}"], _unit_of(part)
+        )
+        for name in solution.classes
+        for part in solution.class_parts
+    ]
+    if solution.stations:
+        busy = [
+            n for n in solution.stations if np.any(np.asarray(solution[f"{n}.utilisation"]) > 0)
+        ]
+        columns += [
+            Column(f"U {name}", _cells(solution[f"{name}.utilisation"])) for name in busy[:4]
+        ]
+        columns.append(Column("bottleneck", tuple(solution.bottleneck.ravel().tolist())))
+    more = [f"and {len(hidden)} more outputs, in --csv and --json"] if hidden else []
+    keys = max(1, len(swept(solution)))
+    return Table(_title(solution), tuple(columns), (*_notes(solution), *more), keys)
+
+
+def _cells(values: Any) -> tuple[float, ...]:
+    return tuple(np.atleast_1d(np.asarray(values, float)).ravel().tolist())
+
+
+def labels(solution: Solution) -> list[str]:
+    """Say how it was solved, and what is not exact about it: a line each, for every answer."""
+    if not solution.stations:
+        return []
+    exact = "" if solution.approximation or solution.method == "exact" else " (exact)"
+    notes = [] if solution.is_open else [f"method: {solution.method}{exact}"]
+    doubt = [f"approximate: {solution.approximation}"] if solution.approximation else []
+    return notes + doubt
+
+
+def _notes(solution: Solution) -> list[str]:
+    """Say how it was solved, which points are saturated and where saturation lies."""
+    if not solution.stations:
+        return []
+    notes = labels(solution)
+    saturated = [f"saturated: {solution.saturation_message}"] * int(solution.saturated.any())
+    if solution.shared:
+        return notes + saturated
+    limits = np.ravel(solution.saturation_throughput)
+    rate = solution.model.meaning("throughput").unit
+    if limits.size > 1 and limits.min() == limits.max() < math.inf:
+        notes.append(f"saturation throughput: {limits[0] / rate.scale:.6g} {rate}")
+    return notes + saturated
+
+
+def _binding_notes(solution: Solution) -> list[str]:
+    """Say which station binds, which would bind next, and between which bounds X must lie."""
+    if solution.shared:
+        return [f"bottleneck: {_only(solution.bottleneck)}"]
+    rate = solution.model.meaning("throughput").unit
+    limits = station_limits(solution)
+    first = str(_only(solution.bottleneck))
+    others = sorted((limit, name) for name, limit in limits.items() if name != first)
+    notes = [f"bottleneck: {first}"]
+    if others and limits[first] <= others[0][0] * (1 + _TIE) < math.inf:
+        limit, name = others[0]
+        notes[0] += f"; relieve it, and {name} is next, at {limit / rate.scale:.6g} {rate}"
+    for name, bounds in solution.bounds().items():
+        low = float(_only(bounds.throughput_lower)) / rate.scale
+        high = float(_only(bounds.throughput_upper)) / rate.scale
+        notes.append(f"{name} bounds: throughput {low:.6g} to {high:.6g} {rate}")
+    return notes
+
+
+def _only(values: Any) -> Any:
+    """The value of a solution's only point, also where its inputs were arrays of one entry."""
+    return np.ravel(values)[0]
+
+
+def _outputs_table(solution: Solution) -> Table:
+    texts = []
+    for name in solution.outputs:
+        column = Column.of(name, solution[name], solution.model.meaning(name).unit)
+        texts.append(f"{column.texts[0]} {column.unit}".strip())
+    names = Column("output", solution.outputs)
+    notes = _notes(solution) + (_binding_notes(solution) if solution.stations else [])
+    return Table(_title(solution), (names, Column("value", tuple(texts))), tuple(notes))
+
+
+def _stations_table(solution: Solution) -> Table:
+    columns = [Column("station", solution.stations)]
+    for part in COMPONENT_PARTS:
+        values = [float(np.ravel(solution[f"{name}.{part}"])[0]) for name in solution.stations]
+        columns.append(Column.of(part.replace("_", " "), values, _unit_of(part)))
+    return Table("stations", tuple(columns))
+
+
+def solution_rows(solution: Solution) -> list[dict[str, Any]]:
+    """One dict an operating point: every input, output and component number, in SI."""
+    inputs = {n: _spread(v, solution) for n, v in solution.model.inputs.items()}
+    outputs = {n: _spread(solution[n], solution) for n in solution.outputs}
+    components = {
+        name: {part: _spread(solution[f"{name}.{part}"], solution) for part in COMPONENT_PARTS}
+        for name in solution.stations
+    }
+    classes = {
+        name: {
+            part: _spread(solution[f"class {name}.{part}"], solution)
+            for part in solution.class_parts
+        }
+        for name in solution.classes
+    }
+    count = _count(solution)
+    return [_row(solution, inputs, outputs, components, classes, k) for k in range(count)]
+
+
+def _count(solution: Solution) -> int:
+    return int(np.prod(solution.shape))
+
+
+def _spread(value: Any, solution: Solution) -> list[float]:
+    flat: list[float] = np.broadcast_to(np.asarray(value, float), solution.shape).ravel().tolist()
+    return flat
+
+
+def _row(
+    solution: Solution,
+    inputs: dict[str, list[float]],
+    outputs: dict[str, list[float]],
+    components: dict[str, dict[str, list[float]]],
+    classes: dict[str, dict[str, list[float]]],
+    k: int,
+) -> dict[str, Any]:
+    row: dict[str, Any] = {
+        "inputs": {name: column[k] for name, column in inputs.items()},
+        "outputs": {name: column[k] for name, column in outputs.items()},
+    }
+    if components:
+        row["components"] = {
+            name: {part: column[k] for part, column in parts.items()}
+            for name, parts in components.items()
+        }
+        for name in classes:
+            row.setdefault("classes", {})[name] = {p: c[k] for p, c in classes[name].items()}
+        row["bottleneck"] = str(np.ravel(solution.bottleneck)[k])
+        row["saturated"] = bool(np.ravel(solution.saturated)[k])
+    return row
+
+
+def solution_document(solution: Solution) -> dict[str, Any]:
+    """The JSON contract's document for `solve`."""
+    model = solution.model
+    document: dict[str, Any] = {"model": model.name, "preset": model.preset}
+    if solution.stations:
+        document |= {"method": solution.method, "approximation": solution.approximation or None}
+    return document | {"points": solution_rows(solution)}
+
+
+def solution_csv(solution: Solution) -> str:
+    """A CSV row an operating point; SI, units in the header."""
+    model = solution.model
+    columns = [
+        Column(name, _cells(_spread(value, solution)), model.parameters[name].unit)
+        for name, value in model.inputs.items()
+    ]
+    columns += [Column(n, _cells(solution[n]), model.meaning(n).unit) for n in solution.outputs]
+    for name in solution.classes:
+        for part in solution.class_parts:
+            cells = _cells(_spread(solution[f"class {name}.{part}"], solution))
+            columns.append(Column(f"{name}_{part}", cells, _unit_of(part)))
+    for name in solution.stations:
+        for part in COMPONENT_PARTS:
+            cells = _cells(solution[f"{name}.{part}"])
+            columns.append(Column(f"{name}_{part}", cells, _unit_of(part)))
+    if solution.stations:
+        columns.append(Column("bottleneck", tuple(solution.bottleneck.ravel().tolist())))
+        marks = tuple("yes" if mark else "no" for mark in solution.saturated.ravel())
+        columns.append(Column("saturated", marks))
+        for title, text in (("method", solution.method), ("approximation", solution.approximation)):
+            columns.append(Column(title, (text,) * _count(solution)))
+    return Table(model.name, tuple(columns)).to_csv()
+
+
+def strict_json(document: Any) -> str:
+    """Write JSON that any reader takes: infinite and undefined numbers become null.
+
+    Examples
+    --------
+    >>> print(strict_json({"a": float("inf")}))
+    {
+      "a": null
+    }
+    """
+    return json.dumps(_clean(document), indent=2, allow_nan=False)
+
+
+def _clean(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {key: _clean(entry) for key, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [_clean(entry) for entry in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value

@@ -1,0 +1,269 @@
+"""Tables: neutral rows and columns, shown as text, HTML or CSV. Presentation lives here."""
+
+import csv
+import html
+import io
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from headway.errors import visible
+from headway.kinds import FloatArray
+from headway.models.language.units import ONE, Unit, header, readable
+from headway.models.showing.layout import (
+    Shape,
+    aligned,
+    blocks,
+    folded,
+    is_value,
+    paragraph,
+    records,
+    widths,
+)
+
+Cell: TypeAlias = float | str | None
+
+
+class Shown:
+    """What shows itself as tables: as text, and as HTML in a notebook."""
+
+    def tables(self) -> "list[Table]":
+        """The tables that make up this answer."""
+        raise NotImplementedError
+
+    def __str__(self) -> str:
+        return "\n\n".join(map(str, self.tables()))
+
+    def _repr_html_(self) -> str:
+        return "".join(table.to_html() for table in self.tables())
+
+
+LITTLE = 0.1
+"""Below this a fourth decimal is shown."""
+
+MOST_ROWS = 400
+"""Rows that a printed table shows; of a longer one the first and the last half of them."""
+
+WIDTH = 80
+"""Columns of text that does not go to a terminal."""
+
+
+def scale_of(values: FloatArray, meant: Unit) -> Unit:
+    """The unit in which values take few digits; what is meant in KiB stays so."""
+    finite = np.abs(values[np.isfinite(values)])
+    if not finite.size or "iB" in meant.text:
+        return meant
+    best = readable(meant.dimension, float(np.sort(finite, axis=None)[finite.size // 2]))
+    return best if best.text and best.scale != 1 else meant
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column: its name, the unit its numbers are in, and a cell a row (in SI).
+
+    Parameters
+    ----------
+    name
+        Heading.
+    cells
+        SI numbers, text, or None where there is nothing to say.
+    unit
+        Unit to show; its dimension for CSV.
+    """
+
+    name: str
+    cells: tuple[Cell, ...]
+    unit: Unit = ONE
+
+    @classmethod
+    def of(cls, name: str, values: Any, unit: Unit = ONE) -> "Column":
+        """Make a column of an array, in a unit that shows its size with few digits."""
+        numbers = np.atleast_1d(np.asarray(values, float)).ravel()
+        return cls(name, tuple(numbers.tolist()), scale_of(numbers, unit))
+
+    @property
+    def heading(self) -> str:
+        """Name and unit."""
+        name = visible(self.name, "\n")
+        return f"{name} [{self.unit}]" if self.unit.text else name
+
+    @property
+    def texts(self) -> list[str]:
+        """The cells as people read them, with one number of decimals throughout."""
+        scaled = [_scaled(cell, self.unit.scale) for cell in self.cells]
+        places = decimals([cell for cell in scaled if isinstance(cell, float)])
+        return [_text(cell, places) for cell in scaled]
+
+    @property
+    def is_text(self) -> bool:
+        """Whether it holds words rather than numbers."""
+        return any(isinstance(cell, str) for cell in self.cells)
+
+
+def _scaled(cell: Cell, scale: float) -> Cell:
+    return cell if cell is None or isinstance(cell, str) else float(cell) / scale
+
+
+def decimals(numbers: Sequence[float]) -> int | None:
+    """Decimals that show the largest number with three digits or four; None for powers of ten.
+
+    Examples
+    --------
+    >>> decimals([8.74, 39.51]), decimals([1538.46]), decimals([1.0, 2.0]), decimals([3e-9])
+    (2, 1, 0, None)
+    >>> decimals([0.0074489])
+    5
+    """
+    finite = [abs(x) for x in numbers if math.isfinite(x)]
+    largest = max(finite, default=0.0)
+    if all(x == int(x) for x in finite) and largest < 1e7:
+        return 0
+    if not 1e-3 <= largest < 1e7:
+        return None
+    size = math.floor(math.log10(largest))
+    if largest >= 1:
+        return max(1, 3 - size)
+    return 3 if largest >= LITTLE else max(4, 2 - size)
+
+
+def four_digits(number: float) -> str:
+    """Write four significant digits, large numbers in full.
+
+    Examples
+    --------
+    >>> four_digits(0.0123456), four_digits(1373412.0), four_digits(6.02e23)
+    ('0.01235', '1373000', '6.02e+23')
+    """
+    text = f"{number:.4g}"
+    return f"{float(text):.0f}" if 1e4 <= abs(number) < 1e9 else text
+
+
+def _text(cell: Cell, places: int | None) -> str:
+    if cell is None or isinstance(cell, str):
+        return visible(cell, "\n") if cell else "-"
+    if not math.isfinite(cell):
+        return "-" if math.isnan(cell) else "∞"
+    return four_digits(cell) if places is None else f"{cell:.{places}f}"
+
+
+@dataclass(frozen=True)
+class Table:
+    """A titled table with notes under it.
+
+    Parameters
+    ----------
+    title
+        May be empty.
+    columns
+        All of one length.
+    notes
+        Lines under it.
+    keys
+        Columns that say what a row is; they stand again where others must move below.
+    """
+
+    title: str
+    columns: tuple[Column, ...]
+    notes: tuple[str, ...] = ()
+    keys: int = 1
+
+    def __str__(self) -> str:
+        return self.text()
+
+    def text(self, width: int = WIDTH) -> str:
+        """The table as plain text.
+
+        Words wrap, and columns move below the others, until the width holds them; a number is
+        never cut. Where not even two columns fit, each row is a list.
+        """
+        bodies = (_plain(grid, width) for grid in self.grids(width))
+        parts = (paragraph(self.title, width), *bodies, self.noted(width))
+        return "\n\n".join(part for part in parts if part)
+
+    def noted(self, width: int) -> str:
+        """The notes, wrapped; the first says how many rows are not shown."""
+        hidden = len(self.columns[0].cells) - MOST_ROWS if self.columns else 0
+        more = [f"{hidden:,} rows in between are not shown; --csv and --json have all"]
+        notes = (*(more if hidden > 0 else []), *self.notes)
+        return "\n".join(paragraph(note, width) for note in notes)
+
+    def grids(self, width: int) -> list[Any]:
+        """What a rich console prints below the title: blocks of columns, or lists of rows."""
+        shapes = [_shortened(_shape(column)) for column in self.columns]
+        found = blocks(shapes, min(self.keys, len(shapes)), width)
+        if found is None:
+            return ["\n\n".join(records(shapes, width))]
+        return [_grid([shapes[place] for place in block], width) for block in found]
+
+    def to_html(self) -> str:
+        """The table as HTML, for notebooks and reports."""
+        heads = "".join(f'<th scope="col">{html.escape(c.heading)}</th>' for c in self.columns)
+        rows = "".join(
+            "<tr>" + "".join(f"<td>{html.escape(text)}</td>" for text in row) + "</tr>"
+            for row in zip(*(column.texts for column in self.columns), strict=True)
+        )
+        notes = "".join(f"<p>{html.escape(visible(note))}</p>" for note in self.notes)
+        caption = f"<caption>{html.escape(visible(self.title))}</caption>"
+        return (
+            f"<table>{caption}<thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>{notes}"
+        )
+
+    def to_csv(self) -> str:
+        """The table as CSV in SI, the unit at the end of each column's name."""
+        stream = io.StringIO()
+        writer = csv.writer(stream, lineterminator="\n")
+        writer.writerow([header(c.name.replace(" ", "_"), c.unit.dimension) for c in self.columns])
+        writer.writerows(zip(*(map(_csv, c.cells) for c in self.columns), strict=True))
+        return stream.getvalue()
+
+
+def _shape(column: Column) -> Shape:
+    """What a column needs; written values are set with their decimal points in line."""
+    written = column.is_text and all(map(is_value, column.texts))
+    texts = aligned(column.texts) if written else column.texts
+    return Shape(column.heading, texts, column.is_text)
+
+
+def _shortened(shape: Shape) -> Shape:
+    """The first and last texts of a column that is too long to be read."""
+    if len(shape.texts) <= MOST_ROWS:
+        return shape
+    half = MOST_ROWS // 2
+    texts = [*shape.texts[:half], "…", *shape.texts[-half:]]
+    return Shape(shape.heading, texts, shape.is_text)
+
+
+def _grid(shapes: Sequence[Shape], width: int) -> Any:
+    """Columns side by side for a rich console; numbers to the right, words to the left."""
+    from rich import box
+    from rich.table import Table as RichTable
+    from rich.text import Text
+
+    shown = RichTable(box=box.SIMPLE_HEAD, pad_edge=False)
+    shares = widths(shapes, width)
+    for shape, share in zip(shapes, shares, strict=True):
+        heading = Text(folded(shape.heading, share))
+        shown.add_column(heading, justify="left" if shape.is_text else "right", width=share)
+    for row in zip(*(shape.texts for shape in shapes), strict=True):
+        shown.add_row(*(Text(folded(t, share)) for t, share in zip(row, shares, strict=True)))
+    return shown
+
+
+def _plain(grid: Any, width: int) -> str:
+    """What a rich console would print, without colour and trailing space."""
+    from rich.console import Console
+
+    if isinstance(grid, str):
+        return grid
+    stream = io.StringIO()
+    Console(file=stream, width=width, color_system=None).print(grid)
+    return "\n".join(line.rstrip() for line in stream.getvalue().splitlines()).strip("\n")
+
+
+def _csv(cell: Cell) -> str:
+    if cell is None or isinstance(cell, str):
+        return visible(cell, "\n") if cell else ""
+    return repr(float(cell)) if math.isfinite(cell) else ""

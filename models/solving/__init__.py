@@ -1,0 +1,1 @@
+"""What a model says: solutions, open, closed and in classes."""

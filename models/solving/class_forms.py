@@ -1,0 +1,107 @@
+"""Closed forms of networks that several open classes share."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from headway.errors import GraphError, UnknownParameter
+from headway.kinds import apply
+from headway.models.language.names import nearest
+from headway.models.solving.classes import by_class, targets_of
+from headway.models.structure.graph import ModelGraph
+from headway.queueing.classes.network import Discipline
+from headway.queueing.erlang.formulas import erlang_c
+from headway.queueing.stations.abilities import ServiceKind
+
+
+def class_form(graph: ModelGraph, output: str, given: Mapping[str, Any]) -> Any:
+    """Write an output of a network of open classes as an expression.
+
+    Their product form (BCMP): with a = sum of lambda_c V_c S_c at a station of m servers, a job
+    of class c stays V_c S_c / (1 - a), at a pool V_c S_c (1 + C(m, a) / (m - a)).
+
+    Parameters
+    ----------
+    graph
+        Whose classes are all open.
+    output
+        An output of the graph, ``response_time``, ``class NAME.response_time``,
+        ``class NAME.throughput``, or a station's ``utilisation``, ``queue_length``,
+        ``throughput``, ``residence_time`` or ``response_time``.
+    given
+        A number or symbol by parameter.
+
+    Raises
+    ------
+    GraphError
+        For closed classes, which are solved by a recursion.
+    UnknownParameter
+        For an output that the graph does not have.
+    """
+    closed = [name for name, customers in graph.classes.items() if "population" in customers]
+    if closed:
+        msg = f"class {closed[0]} is closed: it is solved by a recursion, not by one formula"
+        raise GraphError(msg)
+    values = graph.plan.run(given, targets_of(graph))
+    values |= _answers(graph, values)
+    if output not in values and output not in {*graph.outputs, *graph.bindings}:
+        known = [name for name in values if "." in name] + list(graph.outputs)
+        msg = f"{graph.name} has no closed form of {output!r}{nearest(output, known)}"
+        raise UnknownParameter(msg)
+    return graph.plan.run(values, [output])[output]
+
+
+def _answers(graph: ModelGraph, values: Mapping[str, Any]) -> dict[str, Any]:
+    """Every answer of classes and stations, by the operational laws."""
+    rates = {c: values[f"class {c}.arrival_rate"] for c in graph.classes}
+    total = sum(rates.values())
+    found: dict[str, Any] = {"throughput": total}
+    stays: dict[str, Any] = dict.fromkeys(rates, 0)
+    for name in graph.stations:
+        visits = {c: by_class(graph, name, "visits", c, values) for c in rates}
+        times = {c: by_class(graph, name, "service_time", c, values) for c in rates}
+        demands = {c: v * times[c] for c, v in visits.items()}
+        load = sum(rates[c] * demand for c, demand in demands.items())
+        through = sum(rates[c] * v for c, v in visits.items())
+        more = _more(graph, name, load, values)
+        here = {c: demands[c] * (1 + load * more) for c in rates}
+        if graph.stations[name].discipline == Discipline.FCFS and len(set(times.values())) > 1:
+            waits = more * sum(rates[c] * demands[c] * times[c] for c in rates)
+            if _is_pool(graph, name, values) and load != 0:  # its law divides by the load
+                waits = apply("where", load > 0, waits, 0)
+            here = {c: demands[c] + (visits[c] * waits if times[c] != 0 else 0) for c in rates}
+        stays = {c: stay + here[c] for c, stay in stays.items()}
+        queue = sum(rates[c] * here[c] for c in rates)
+        found |= _station(graph, name, values, load, through, queue)
+        found[f"{name}.residence_time"] = queue / total
+    for c, stay in stays.items():
+        found |= {f"class {c}.throughput": rates[c], f"class {c}.response_time": stay}
+    mean = sum(rates[c] * stay for c, stay in stays.items()) / total
+    return found if "response_time" in graph.outputs else found | {"response_time": mean}
+
+
+def _station(
+    graph: ModelGraph, name: str, values: Mapping[str, Any], load: Any, through: Any, queue: Any
+) -> dict[str, Any]:
+    is_delay = graph.stations[name].can.product_form is ServiceKind.DELAY
+    return {
+        f"{name}.utilisation": 0 if is_delay else load / values.get(f"{name}.servers", 1),
+        f"{name}.queue_length": queue,
+        f"{name}.throughput": through,
+        f"{name}.response_time": queue / through,
+    }
+
+
+def _more(graph: ModelGraph, name: str, load: Any, values: Mapping[str, Any]) -> Any:
+    """How much longer than its service a job stays there, over the load; finite without load."""
+    kind = graph.stations[name].can.product_form
+    servers = values.get(f"{name}.servers", 1)
+    if kind is ServiceKind.DELAY:
+        return 0
+    if _is_pool(graph, name, values) and load != 0:
+        return erlang_c(servers, load) / (load * (servers - load))
+    return 1 / (servers - load)
+
+
+def _is_pool(graph: ModelGraph, name: str, values: Mapping[str, Any]) -> bool:
+    queue = graph.stations[name].can.product_form is ServiceKind.QUEUE
+    return queue and bool(values.get(f"{name}.servers", 1) != 1)

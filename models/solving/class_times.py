@@ -1,0 +1,194 @@
+"""How response times are distributed where several open classes share stations."""
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from headway.errors import GraphError
+from headway.kinds import FloatArray
+from headway.models.solving.classes import centre_of
+from headway.models.structure.ways import visits_given, ways_of
+from headway.queueing.classes.network import Discipline, ServiceCentre
+from headway.queueing.percentiles import of_visits
+from headway.queueing.routed import GIVEN, INDEPENDENT, RoutedNetwork
+from headway.queueing.stations.abilities import ServiceKind
+from headway.queueing.stations.base import Station
+from headway.queueing.times.journeys import Journey
+from headway.queueing.times.laws import (
+    ComplexArray,
+    TimeLaw,
+    after_waiting,
+    constant,
+    gamma,
+    in_series,
+    merged,
+    mixture,
+    poisson_wait,
+)
+
+if TYPE_CHECKING:
+    from headway.models.solving.solution import Solution
+
+
+def class_laws(point: "Solution") -> dict[str, TimeLaw | None]:
+    """Law of the response time of each class, and of all jobs together under "".
+
+    Parameters
+    ----------
+    point
+        One operating point of a network of open classes.
+
+    Returns
+    -------
+    None for a class that comes to a saturated station.
+
+    Raises
+    ------
+    GraphError
+        For a station whose law is not known, with the reason.
+    """
+    sharing = _sharing(point)
+    laws = {name: _class_law(sharing, c) for c, name in enumerate(point.classes)}
+    known = [law for law in laws.values() if law is not None]
+    if len(known) < len(laws):
+        return {"": None, **laws}
+    rates = sharing.rates if sharing.rates.any() else np.ones(len(laws))
+    return {"": mixture(known, rates.tolist()), **laws}
+
+
+@dataclass(frozen=True)
+class _Sharing:
+    """Stations as their classes see them, shape (classes, stations)."""
+
+    point: "Solution"
+    centres: tuple[ServiceCentre, ...]
+    rates: FloatArray
+    visits: FloatArray
+    times: FloatArray
+
+    @property
+    def loads(self) -> FloatArray:
+        """Arrivals of each class at each station [1/s]."""
+        return self.rates[:, None] * self.visits
+
+    @property
+    def alike(self) -> bool:
+        """Whether all classes ask the same of each station."""
+        return all(len(self.asked(k, 0)) == 1 for k in range(len(self.centres)))
+
+    def asked(self, k: int, own: int) -> set[float]:
+        """Service times that meet at a station, that of a class's own among them."""
+        comes = self.loads[:, k] > 0
+        comes[own] = True
+        return set(self.times[comes, k].tolist())
+
+    def station(self, k: int, time: float) -> Station:
+        """The station, if it served everybody in this time."""
+        component = self.point.model.graph.stations[self.centres[k].name]
+        fields = {p: self.point.values[f"{self.centres[k].name}.{p}"] for p in component.fields}
+        made: Station = component.kind(**{**fields, "service_time": time})
+        return made
+
+
+def _sharing(point: "Solution") -> _Sharing:
+    graph, values = point.model.graph, point.values
+    centres = tuple(centre_of(graph, name, values) for name in graph.stations)
+    rates = [float(values[f"class {name}.arrival_rate"]) for name in graph.classes]
+    visits = np.array([centre.visits for centre in centres], float).T
+    times = np.array([centre.service_times for centre in centres], float).T
+    return _Sharing(point, centres, np.array(rates), visits, times)
+
+
+def _class_law(sharing: _Sharing, own: int) -> TimeLaw | None:
+    """How long a job of a class takes."""
+    visited = [int(k) for k in np.flatnonzero(sharing.visits[own] > 0)]
+    point = sharing.point
+    busy = [np.asarray(point[f"{sharing.centres[k].name}.utilisation"]) for k in visited]
+    if any(share >= 1 for share in busy):
+        return None
+    if not visits_given(point.model.graph):
+        return _by_routes(sharing, own)
+    laws = [(_visit_law(sharing, k, own), float(sharing.visits[own, k])) for k in visited]
+    law = in_series(*(of_visits(each, visits) for each, visits in laws))
+    waits = [visits for (_, visits), k in zip(laws, visited, strict=True) if _queues(sharing, k)]
+    told = () if len(waits) <= 1 and sum(waits) <= 1 else (GIVEN,)
+    return replace(law, notes=merged(told, law.notes))
+
+
+def _queues(sharing: _Sharing, k: int) -> bool:
+    return sharing.centres[k].kind is not ServiceKind.DELAY
+
+
+def _by_routes(sharing: _Sharing, own: int) -> TimeLaw:
+    """Follow the routes, which are those of all classes."""
+    ways = ways_of(sharing.point.model.graph, sharing.point.values)
+    names = tuple(centre.name for centre in sharing.centres)
+    if sharing.alike:
+        stations = tuple(sharing.station(k, sharing.times[own, k]) for k in range(len(names)))
+        loads = sharing.loads.sum(axis=0)
+        return RoutedNetwork(names, stations, loads, ways.entries, ways.onward, ways.leaving).law()
+    laws = tuple(_visit_law(sharing, k, own) for k in range(len(names)))
+    law = Journey(laws, ways.entries, ways.onward, ways.leaving).law()
+    return replace(law, notes=merged((INDEPENDENT,), law.notes))
+
+
+def _visit_law(sharing: _Sharing, k: int, own: int) -> TimeLaw:
+    """How long one visit of a class takes at a station."""
+    centre, time = sharing.centres[k], float(sharing.times[own, k])
+    if centre.kind is ServiceKind.DELAY:
+        return constant(time)
+    if len(sharing.asked(k, own)) == 1:
+        return sharing.station(k, time).time_law(float(sharing.loads[:, k].sum()))
+    if centre.discipline is Discipline.FCFS and int(centre.servers) == 1:
+        return _in_turn(sharing, k, own)
+    raise GraphError(_unknown(centre))
+
+
+def _unknown(centre: ServiceCentre) -> str:
+    if centre.discipline is Discipline.FCFS:
+        return (
+            f"{centre.name}: how long jobs take is known for classes of different service times "
+            "at one server only, not at several"
+        )
+    return (
+        f"{centre.name}: how long jobs take that share a server with classes of other service "
+        "times is not known; it is for equal service times, or if served in order of arrival"
+    )
+
+
+def _in_turn(sharing: _Sharing, k: int, own: int) -> TimeLaw:
+    law = served_in_turn(sharing.loads[:, k], sharing.times[:, k], own)
+    others = any(_queues(sharing, other) for other in range(len(sharing.centres)) if other != k)
+    name = sharing.centres[k].name
+    notes = (f"what arrives at {name} is taken as Poisson",) if others else ()
+    return replace(law, notes=notes)
+
+
+def served_in_turn(rates: FloatArray, times: FloatArray, own: int) -> TimeLaw:
+    """Response time of a class at one server, first come first served: exact for Poisson arrivals.
+
+    The wait is that in M/G/1 with a mixture of exponential service times.
+
+    Parameters
+    ----------
+    rates, times
+        Arrivals [1/s] and mean service time [s] of each class.
+    own
+        Position of the class.
+
+    Examples
+    --------
+    >>> law = served_in_turn(np.array([0.4, 0.4]), np.array([0.2, 2.0]), own=0)
+    >>> round(law.mean, 4)
+    13.6667
+    """
+    shares = rates / rates.sum()
+    mean = float(shares @ times)
+    scv = 2 * float(shares @ times**2) / mean**2 - 1
+
+    def service(s: ComplexArray) -> ComplexArray:
+        return np.asarray(sum(p / (1 + s * t) for p, t in zip(shares, times, strict=True)))
+
+    wait = poisson_wait(float(rates.sum()), service, mean, scv)
+    return after_waiting(wait, gamma(float(times[own]), 1.0), float(times[own]))

@@ -1,0 +1,145 @@
+"""Networks of several classes of customers, open, closed or both."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from headway.errors import GraphError
+from headway.kinds import FloatArray
+from headway.models.solving.saturation import RATES
+from headway.models.structure.graph import ModelGraph
+from headway.queueing.classes.network import CustomerClass, Discipline, Saturation, ServiceCentre
+from headway.queueing.classes.solve import MulticlassSolution, solve_multiclass
+from headway.queueing.closed.demands import Method
+from headway.queueing.stations.abilities import ServiceKind
+from headway.queueing.stations.kinds import product_form_kinds
+
+if TYPE_CHECKING:
+    from headway.models.structure.model import Model
+
+
+def class_values(model: "Model", method: str) -> dict[str, Any]:
+    """Solve a network of several classes at every operating point.
+
+    Parameters
+    ----------
+    model
+        Whose graph has classes.
+    method
+        How closed classes are solved, see `headway.queueing.Method`.
+
+    Returns
+    -------
+    The model's inputs and every calculated number by name; of a class such as
+    ``class web.throughput``; ``method`` and ``approximation`` as text; ``saturated``, a mark a
+    point, and ``overload``, which says what is wrong at the first one. There the response times
+    of the classes hit are infinite, and what they get through is not known (NaN).
+
+    Raises
+    ------
+    GraphError
+        For kinds of station or formulas that classes do not allow.
+    """
+    graph = model.graph
+    values = graph.plan.run(model.inputs, targets_of(graph))
+    classes = [_customers(graph, name, values) for name in graph.classes]
+    centres = [centre_of(graph, name, values) for name in graph.stations]
+    solution = solve_multiclass(centres, classes, Method(method), Saturation.MARK)
+    values |= _system(graph, solution) | _stations(graph, solution)
+    values = graph.plan.run(values, list(graph.outputs))
+    return values | {
+        "method": solution.method.value,
+        "approximation": solution.approximation,
+        "saturated": solution.saturated,
+        "overload": solution.overload,
+    }
+
+
+def targets_of(graph: ModelGraph) -> list[str]:
+    """Names of the numbers that classes are solved with; refuses stations they cannot share."""
+    targets = [f"class {name}.{key}" for name, keys in graph.classes.items() for key in keys]
+    for name, station in graph.stations.items():
+        if not station.can.shared:
+            known = ", ".join(product_form_kinds(shared=True))
+            msg = f"{name}: several classes cannot share a {station.kind.__name__}; use {known}"
+            raise GraphError(msg)
+        targets += [f"{name}.{part}" for part in station.fields]
+        targets += [f"{name}.visits[{c}]" for c in station.visits]
+        targets += [f"{name}.service_time[{c}]" for c in station.service_times]
+    if not any(station.visits for station in graph.stations.values()):
+        targets.append("visits")
+    rates = graph.plan.needed(targets) & set(RATES)
+    if rates:
+        msg = f"{graph.name}: with classes there is no single {max(rates)}; formulas cannot use it"
+        raise GraphError(msg)
+    return targets
+
+
+def _customers(graph: ModelGraph, name: str, values: dict[str, Any]) -> CustomerClass:
+    numbers = {key: values[f"class {name}.{key}"] for key in graph.classes[name]}
+    think_time = numbers.get("think_time", 0.0)
+    return CustomerClass(name, numbers.get("arrival_rate"), numbers.get("population"), think_time)
+
+
+def centre_of(graph: ModelGraph, name: str, values: Mapping[str, Any]) -> ServiceCentre:
+    """A station as the classes see it."""
+    station = graph.stations[name]
+    times = [by_class(graph, name, "service_time", c, values) for c in graph.classes]
+    visits = [by_class(graph, name, "visits", c, values) for c in graph.classes]
+    kind = station.can.product_form or ServiceKind.QUEUE
+    servers = values.get(f"{name}.servers", 1)
+    return ServiceCentre(name, times, visits, kind, servers, Discipline(station.discipline))
+
+
+def by_class(graph: ModelGraph, name: str, part: str, c: str, values: Mapping[str, Any]) -> Any:
+    """A station's number for a class: its own, else that of all; no visits if not named."""
+    station = graph.stations[name]
+    own = station.visits if part == "visits" else station.service_times
+    if c in own:
+        return values[f"{name}.{part}[{c}]"]
+    if part == "service_time" and not own:
+        return values[f"{name}.service_time"]
+    if part == "visits" and "" in own:
+        return values[f"{name}.visits[]"]
+    if part == "visits":
+        return 0.0 if own else values["visits"][name]
+    if c in station.visits or "" in station.visits:
+        msg = f"{name}: no service_time for class {c}, which visits it"
+        raise GraphError(msg)
+    return 0.0
+
+
+def _system(graph: ModelGraph, solution: MulticlassSolution) -> dict[str, Any]:
+    """Throughput and mean response time of all jobs and of each class."""
+    rate, time = np.asarray(solution.throughput), np.asarray(solution.response_time)
+    # how much of an overload each class gets through depends on more than the model says
+    carried = np.where((rate > 0) & np.isinf(time), np.nan, rate)
+    values = {}
+    for position, name in enumerate(graph.classes):
+        values[f"class {name}.throughput"] = carried[position]
+        values[f"class {name}.response_time"] = time[position]
+    return values | {"throughput": carried.sum(axis=0), "response_time": _mean(time, rate)}
+
+
+def _mean(times: FloatArray, rates: FloatArray) -> FloatArray:
+    """Mean over the jobs of all classes; where there are none, over the classes."""
+    total = rates.sum(axis=0)
+    some = total > 0
+    spent = np.where(rates > 0, rates * np.where(rates > 0, times, 0.0), 0.0).sum(axis=0)
+    return np.asarray(np.where(some, spent / np.where(some, total, 1.0), times.mean(axis=0)))
+
+
+def _stations(graph: ModelGraph, solution: MulticlassSolution) -> dict[str, Any]:
+    values: dict[str, Any] = {}
+    rate = np.asarray(solution.throughput)
+    for position, name in enumerate(graph.stations):
+        through = np.asarray(solution.station_throughput[position])
+        values[f"{name}.utilisation"] = solution.utilisation[position].sum(axis=0)
+        values[f"{name}.queue_length"] = solution.queue_length[position].sum(axis=0)
+        values[f"{name}.throughput"] = through.sum(axis=0)
+        residence = np.asarray(solution.residence_time[position])
+        values[f"{name}.residence_time"] = _mean(residence, rate)
+        stay = np.asarray(solution.station_response_time[position])
+        values[f"{name}.response_time"] = _mean(stay, through)
+    return values

@@ -1,0 +1,79 @@
+"""The throughput of the whole network at which each station would be full."""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from headway.errors import GraphError
+from headway.models.solving.roots import first_crossing
+from headway.models.solving.saturation import limit
+from headway.models.solving.solution import Solution
+
+
+def station_limits(solution: Solution) -> dict[str, float]:
+    """Find for each station the throughput at which it is full, as if the others were faster.
+
+    Where visits or service times depend on the load, that is the first throughput at which
+    they fill it. With classes, all of them grow in the proportion they have.
+
+    Parameters
+    ----------
+    solution
+        At one operating point.
+
+    Returns
+    -------
+    By station [1/s]; infinite for one that never is, empty for a model of a program.
+
+    Raises
+    ------
+    GraphError
+        With closed classes, whose proportion changes with the load.
+
+    Examples
+    --------
+    >>> from headway.models import catalogue_model
+    >>> raid = catalogue_model("nfs-server").with_preset("raid").solve(800)
+    >>> {name: round(limit, 1) for name, limit in station_limits(raid).items()}
+    {'network': inf, 'cpu': 1538.5, 'disks': 2845.3}
+    """
+    if solution.shared:
+        return _limits_of_mix(solution)
+    return {name: _limit(solution, name) for name in solution.stations}
+
+
+def _limits_of_mix(solution: Solution) -> dict[str, float]:
+    closed = [name for name, c in solution.model.graph.classes.items() if "population" in c]
+    if closed:
+        msg = (
+            f"{solution.model.name}: a station's limit depends on the mix of classes, and that of "
+            f"{closed[0]} changes with the load, as it is closed; solve it at several populations"
+        )
+        raise GraphError(msg)
+    through = float(solution.throughput)
+    busy = {name: float(solution[f"{name}.utilisation"]) for name in solution.stations}
+    return {name: through / share if share > 0 else math.inf for name, share in busy.items()}
+
+
+def _limit(solution: Solution, name: str) -> float:
+    most = limit(solution.values[f"station {name}"], solution.model.network.inputs)
+    capacity = float(np.ravel(most)[0])
+    if not math.isfinite(capacity):
+        return math.inf
+    return float(first_crossing(_share_of(solution, name), (1,))[0])
+
+
+def _share_of(solution: Solution, name: str) -> Callable[[Any], Any]:
+    """How busy a station would be at a throughput of the whole network."""
+    network = solution.model.network
+    graph, inputs = network.graph, network.inputs
+    targets = ["visits", f"station {name}"]
+
+    def share(rate: Any) -> Any:
+        values = graph.plan.run({**inputs, "throughput": rate, "arrival_rate": rate}, targets)
+        busy = rate * values["visits"][name] / limit(values[f"station {name}"], inputs)
+        return np.broadcast_to(np.asarray(busy, float), np.shape(rate))
+
+    return share

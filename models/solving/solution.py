@@ -1,0 +1,394 @@
+"""Solutions: what a model says at its operating points."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headway.errors import GraphError, Saturated, UnknownParameter
+from headway.kinds import Number, plain
+from headway.models.language.frozen import Frozen, Kept
+from headway.models.language.names import nearest
+from headway.models.showing.table import Shown, Table
+from headway.models.solving.saturation import limit, saturation_throughput
+from headway.models.structure.flows import losing, returning
+from headway.models.structure.model import Model, points_shape
+from headway.models.structure.steps import ANSWERED, Values
+from headway.queueing.laws import knee_population
+
+if TYPE_CHECKING:
+    from headway.queueing.bounds import Bounds
+
+COMPONENT_PARTS = ("utilisation", "residence_time", "queue_length", "throughput")
+CLASS_PARTS = ("throughput", "response_time")
+PERCENTILE = "response_time_p"
+"""How the names of percentiles begin."""
+
+
+@dataclass(frozen=True, eq=False)
+class Solution(Kept, Shown):
+    """The answer to a model at one operating point or many.
+
+    Parameters
+    ----------
+    model
+        What was solved, with its inputs.
+    values
+        Every calculated number by name, such as ``cpu.utilisation``; SI, scalar or array.
+    shape
+        Shape of the operating points.
+    """
+
+    model: Model
+    values: Mapping[str, Any]
+    shape: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        """Take the values as they are: arrays of many points are not copied once more."""
+        object.__setattr__(self, "values", Frozen(self.values))
+
+    @property
+    def _value(self) -> tuple[Any, ...]:
+        """All that decides the values: what was solved, how, and what was asked for."""
+        return self.model, self.shape, self.method, frozenset(self.values)
+
+    def __repr__(self) -> str:
+        points = int(np.prod(self.shape))
+        return f"Solution({self.model.name}, {points} point{'s' if points != 1 else ''})"
+
+    def __getitem__(self, name: str) -> Number:
+        """One output or component number at every operating point.
+
+        Raises
+        ------
+        UnknownParameter
+            For a name that is none, with the nearest ones.
+        """
+        if name == "throughput":
+            return self.throughput
+        if name == "saturation_throughput":
+            return self.saturation_throughput
+        if name == "knee_population":
+            return self.knee_population
+        if name not in self.values:
+            msg = f"{self.model.name} has no answer {name!r}{nearest(name, self._known)}"
+            raise UnknownParameter(msg)
+        return self._over_points(self.values[name])
+
+    @property
+    def _known(self) -> list[str]:
+        """Names that may be asked for."""
+        parts = [f"{name}.{part}" for name in self.stations for part in COMPONENT_PARTS]
+        return [*self.outputs, *self.class_outputs, *parts]
+
+    def _over_points(self, value: Any) -> Number:
+        spread: Number = plain(np.broadcast_to(np.asarray(value, float), self.shape))
+        return spread
+
+    @property
+    def stations(self) -> tuple[str, ...]:
+        """Names of the stations; empty for a model of a program."""
+        return tuple(self.model.graph.stations)
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """Names of the classes of customers; empty where the model names none."""
+        return tuple(self.model.graph.classes)
+
+    @property
+    def shared(self) -> bool:
+        """Whether several classes of customers share the network."""
+        return bool(self.model.network.graph.classes)
+
+    @property
+    def outputs(self) -> tuple[str, ...]:
+        """Names of the results."""
+        own = tuple(self.model.graph.outputs)
+        if not self.stations:
+            return own
+        standard = ["throughput", "response_time"]
+        if not self.shared:
+            standard.append("saturation_throughput")
+        if self.model.network.is_closed:
+            standard.append("knee_population")
+        if "loss_probability" in self.values:
+            standard.append("loss_probability")
+        standard += [name for name in self.values if name.startswith(PERCENTILE)]
+        return (*standard, *(name for name in own if name not in standard))
+
+    @property
+    def class_outputs(self) -> tuple[str, ...]:
+        """Names of the results by class, such as ``class web.response_time``."""
+        return tuple(f"class {name}.{part}" for name in self.classes for part in self.class_parts)
+
+    @property
+    def class_parts(self) -> tuple[str, ...]:
+        """What is known of each class: throughput, response time, and percentiles asked for."""
+        asked = tuple(name for name in self.values if name.startswith(PERCENTILE))
+        return (*CLASS_PARTS, *asked)
+
+    @property
+    def response_time(self) -> Number:
+        """Mean response time [s]; infinite at a saturated point."""
+        return self["response_time"]
+
+    @cached_property
+    def throughput(self) -> Number:
+        """Jobs completed [1/s]: those that arrive, or as many as the bottleneck lets through."""
+        rate = self._over_points(self.values.get(ANSWERED, self.values["throughput"]))
+        if self.shared or not self.saturated.any():
+            return rate
+        most = np.minimum(rate, self.saturation_throughput)
+        return self._over_points(np.where(self.saturated, most, rate))
+
+    @cached_property
+    def saturation_throughput(self) -> Number:
+        """Throughput at which the first station is always busy [1/s].
+
+        Raises
+        ------
+        GraphError
+            Where several classes share the network: it depends on their mix.
+        """
+        if self.shared:
+            msg = (
+                f"{self.model.name}: with several classes there is no one saturation throughput; "
+                "raise the rate of one class until its rows are saturated"
+            )
+            raise GraphError(msg)
+        network = self.model.network
+        found = saturation_throughput(network.graph, network.inputs)
+        return self._over_points(found)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether jobs arrive from outside whatever the network does."""
+        return not (self.model.network.is_closed or self.shared)
+
+    @property
+    def method(self) -> str:
+        """How it was solved: open, or the method for closed networks."""
+        return str(self.values.get("method", "open"))
+
+    @property
+    def approximation(self) -> str:
+        """What is not exact about it; empty if nothing is."""
+        return str(self.values.get("approximation", ""))
+
+    def demands(self) -> dict[str, Number]:
+        """Service demand per server of each station that can be a bottleneck, D/m [s]."""
+        demands = {}
+        for name in self.stations:
+            most = limit(self.values[f"station {name}"], self.model.network.inputs)
+            if not np.isinf(most).all():
+                visits = self.values["visits"][name]
+                demands[name] = self._over_points(np.asarray(visits) / most)
+        return demands
+
+    @cached_property
+    def beyond_stations(self) -> Number:
+        """What a formula for the response time adds to the time at stations [s]."""
+        if "response_time" not in self.model.graph.outputs:
+            return 0.0
+        inside: Any = sum(np.asarray(self[f"{name}.residence_time"]) for name in self.stations)
+        return self._over_points(np.asarray(self["response_time"]) - inside)
+
+    @cached_property
+    def knee_population(self) -> Number:
+        """Population from which the bottleneck limits: (Z + sum D) / max D/m."""
+        inputs = self.model.network.inputs
+        total: Any = self.beyond_stations
+        for name in self.stations:
+            time = self.values[f"station {name}"].service_time
+            total = total + self.values["visits"][name] * time
+        each = np.stack([np.zeros(self.shape), *map(np.asarray, self.demands().values())])
+        with np.errstate(divide="ignore"):
+            knee = knee_population(each.max(axis=0), total, inputs["think_time"])
+        return self._over_points(knee)
+
+    @cached_property
+    def saturated(self) -> NDArray[np.bool_]:
+        """Whether some station cannot keep up, by operating point."""
+        if "saturated" in self.values:
+            return np.broadcast_to(self.values["saturated"], self.shape)
+        if not self.is_open:
+            return np.zeros(self.shape, bool)
+        over = np.zeros(self.shape, bool)
+        for name in self.stations:
+            over |= np.asarray(self[f"{name}.utilisation"]) >= 1
+        return over
+
+    def bounds(self) -> "dict[str, Bounds]":
+        """Bounds on a closed network's throughput and response time, by method.
+
+        Balanced-job and geometric bounds are for single servers only; asymptotic ones for all.
+        Empty for an open network, and where nobody circulates.
+        """
+        if not self.model.network.is_closed:
+            return {}
+        from headway.models.solving.closed import bounds
+
+        return bounds(self)
+
+    def with_percentile(self, percent: float) -> "Solution":
+        """Add the time within which a share of the jobs is answered.
+
+        Of several classes, of each and of all together. How exact it is, the answer says.
+
+        Parameters
+        ----------
+        percent
+            Between 0 and 100, e.g. 95: adds the output ``response_time_p95`` [s].
+
+        Raises
+        ------
+        GraphError
+            For a closed network, or where no distribution is known, with the reason.
+        InvalidParameter
+            For a percentage out of range.
+        """
+        from headway.models.solving.percentile import percentile
+
+        values = {**self.values, **percentile(self, percent)}
+        return Solution(self.model, values, self.shape)
+
+    @cached_property
+    def bottleneck(self) -> NDArray[np.str_]:
+        """The station with the largest demand per server, hence the busiest, by point."""
+        demands = {} if self.shared else self.demands()
+        busy = {name: self[f"{name}.utilisation"] for name in self.stations}
+        ranked = demands if demands.keys() >= {n for n in busy if np.any(busy[n])} else busy
+        names = np.array(list(ranked or busy))
+        loads = np.stack([np.asarray(load) for load in (ranked or busy).values()])
+        return np.asarray(np.take(names, loads.argmax(axis=0)))
+
+    def require_stable(self) -> "Solution":
+        """Give back this solution, or refuse it.
+
+        Raises
+        ------
+        Saturated
+            Naming the first saturated point's station, its utilisation and its limit.
+        """
+        message = self.saturation_message
+        if message:
+            raise Saturated(message)
+        return self
+
+    def point(self, position: int) -> "Solution":
+        """One of the operating points, in flat order."""
+        index = np.unravel_index(position, self.shape)
+        inputs = {n: _pick(v, self.shape, index) for n, v in self.model.inputs.items()}
+        return solve_model(self.model.at(inputs), self.values.get("method", "auto"))
+
+    @property
+    def saturation_message(self) -> str:
+        """What is wrong at the first saturated point, in one line; empty if none is."""
+        if self.shared:
+            return str(self.values["overload"])
+        if not self.saturated.any():
+            return ""
+        point = self.point(int(np.flatnonzero(self.saturated)[0]))
+        name = str(point.bottleneck)
+        rate = self.model.meaning("throughput").unit
+        return (
+            f"{name}: utilisation {point[f'{name}.utilisation']:.2f} at "
+            f"{point.values['throughput'] / rate.scale:.6g} {rate}; "
+            f"it saturates at {point.saturation_throughput / rate.scale:.6g} {rate}"
+        )
+
+    def plot(self) -> Any:
+        """Draw the outputs over the swept input, as a matplotlib Figure."""
+        from headway.models.plotting.figures import solution_figure
+
+        return solution_figure(self)
+
+    def tables(self) -> list[Table]:
+        """One table over many points, or outputs and stations of a single one."""
+        from headway.models.showing.solutions import solution_tables
+
+        return solution_tables(self)
+
+    def rows(self) -> list[dict[str, Any]]:
+        """One dict an operating point: inputs, outputs and components in SI."""
+        from headway.models.showing.solutions import solution_rows
+
+        return solution_rows(self)
+
+    def to_json(self) -> str:
+        """Strict JSON by the contract in docs/design.md."""
+        from headway.models.showing.solutions import solution_document, strict_json
+
+        return strict_json(solution_document(self))
+
+    def to_csv(self) -> str:
+        """A CSV row an operating point, units in the header."""
+        from headway.models.showing.solutions import solution_csv
+
+        return solution_csv(self)
+
+
+def _pick(value: Any, shape: tuple[int, ...], index: Any) -> Any:
+    if np.ndim(value) == 0:
+        return plain(value)
+    return plain(np.broadcast_to(value, shape)[index])
+
+
+def solve_model(model: Model, method: str = "auto") -> Solution:
+    """Solve an open, closed or mixed network, or evaluate a model of a program."""
+    shape = points_shape(model.inputs)
+    network = model.network
+    if network.graph.classes:
+        from headway.models.solving.classes import class_values
+
+        return Solution(model, class_values(model, method), shape)
+    values = _network_values(network, method, shape)
+    if model.graph.classes:
+        values |= _same_for_each(model, Solution(network, values, shape))
+    return Solution(model, values, shape)
+
+
+def _same_for_each(model: Model, alone: Solution) -> Values:
+    """What the one network that all classes are says of each of them."""
+    values: Values = {}
+    for name in model.graph.classes:
+        values[f"class {name}.throughput"] = alone.throughput
+        values[f"class {name}.response_time"] = alone.response_time
+    return values
+
+
+def _network_values(network: Model, method: str, shape: tuple[int, ...]) -> Values:
+    if network.is_closed and network.graph.stations:
+        from headway.models.solving.closed import closed_values
+
+        return closed_values(network, method, shape)
+    return _open_values(network)
+
+
+def _open_values(model: Model) -> Values:
+    graph = model.graph
+    targets = list(graph.outputs)
+    if graph.stations:
+        targets.append("response_time")
+        targets += [f"{name}.{part}" for name in graph.stations for part in COMPONENT_PARTS]
+        targets += [f"{name}.arrival_rate" for name in graph.stations]
+        targets += ["loss_probability", ANSWERED] if losing(graph) else []
+    return graph.plan.run(model.inputs, targets) | {"approximation": _doubts(model)}
+
+
+def _doubts(model: Model) -> str:
+    """What is not exact about an open solution: two moments, and flows taken as Poisson."""
+    stations = model.graph.stations
+    about = {name: station.kind.approximation for name, station in stations.items()}  # type: ignore[attr-defined]
+    notes = [f"{name}: {note}" for name, note in about.items() if note]
+    others = [name for name, station in stations.items() if not station.can.product_form]
+    loops = model.graph.routes.loops - set(returning(model.graph))
+    if others and (len(stations) > 1 or loops):
+        notes.append(f"what arrives at and leaves {', '.join(others)} is taken as Poisson")
+    lost = losing(model.graph)
+    if lost and len(stations) > 1 and stations[lost[0]].visits:
+        notes.append(f"visits do not say who is lost at {', '.join(lost)}: their time counts too")
+    return "; ".join(notes)

@@ -1,0 +1,167 @@
+"""Closed forms: the same steps as for numbers, fed with symbols."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import sympy
+
+from headway.errors import GraphError, UnknownParameter
+from headway.kinds import ceiling, floor
+from headway.models.language.names import nearest
+from headway.models.language.parameters import Parameter
+from headway.models.solving.saturation import RATES
+from headway.models.solving.solution import CLASS_PARTS
+from headway.models.structure.graph import ModelGraph
+from headway.models.structure.model import Model
+from headway.queueing.erlang.formulas import erlang_b, erlang_c
+from headway.queueing.erlang.waiting_room import moment, solve
+from headway.queueing.stations.abilities import ServiceKind
+
+_WAITS = ("waiting_time", "response_time", "residence_time", "queue_length", "loss_probability")
+
+
+def symbol(name: str) -> Any:
+    """The symbol of a parameter; all parameters count as positive, which keeps forms short."""
+    return sympy.Symbol(name, positive=True)
+
+
+def bounded_symbols(model: Model) -> dict[str, Any]:
+    """Symbols of a model's parameters that promise no more than their bounds do.
+
+    `symbol` takes everything as positive: a condition such as ``writing > 0`` is then decided
+    once and for all, which is wrong for a parameter that may be zero.
+
+    Examples
+    --------
+    >>> from headway.models import catalogue_model
+    >>> bounded_symbols(catalogue_model("server"))["delay"].is_positive is None
+    True
+    """
+    return {name: _bounded(parameter) for name, parameter in model.parameters.items()}
+
+
+def _bounded(parameter: Parameter) -> Any:
+    if parameter.minimum > 0:
+        return symbol(parameter.name)
+    if parameter.minimum == 0:
+        return sympy.Symbol(parameter.name, nonnegative=True)
+    return sympy.Symbol(parameter.name, real=True)
+
+
+def closed_form(graph: ModelGraph, output: str, symbols: Mapping[str, Any] | None = None) -> Any:
+    """Write an output of an open network, or of a program, as a SymPy expression.
+
+    Parameters
+    ----------
+    graph
+        Any graph; servers may be symbols too, Erlang's formulas then stay functions.
+    output
+        ``response_time``, an output of the graph, a binding, or a part such as
+        ``cpu.utilisation``.
+    symbols
+        A symbol for each parameter; positive ones if left out.
+
+    Raises
+    ------
+    UnknownParameter
+        For an output that the graph does not have.
+    """
+    given = {name: symbol(name) for name in graph.parameters} | dict(symbols or {})
+    if graph.classes:
+        from headway.models.solving.class_forms import class_form
+
+        return whole_numbers(class_form(graph, output, given))
+    if output not in graph.names or (output == "saturation_throughput"):
+        msg = f"{graph.name} has no closed form of {output!r}{nearest(output, graph.outputs)}"
+        raise UnknownParameter(msg)
+    rate = {} if graph.arrivals else {"arrival_rate": symbol("arrival_rate")}
+    return whole_numbers(graph.plan.run(rate | given, [output])[output])
+
+
+def model_form(model: Model, output: str) -> Any:
+    """Write an output of a model as a SymPy expression of its parameters.
+
+    Parameters
+    ----------
+    model
+        A program, or an open network; parameters promise no more than their bounds.
+    output
+        As for `closed_form`; of a class such as ``class web.response_time``.
+
+    Raises
+    ------
+    GraphError
+        For what the jobs of a closed network decide; its utilisations are written with the
+        symbol ``throughput``.
+    UnknownParameter
+        For an output that the graph does not have.
+    """
+    symbols = bounded_symbols(model)
+    if len(model.graph.classes) > 1:
+        return closed_form(model.graph, output, symbols)
+    network = model.network
+    if output in _of_only_class(model):
+        output = output.rpartition(".")[2]
+    if network.is_closed:
+        _check_circulation(network.graph, output)
+        symbols |= dict.fromkeys(RATES, symbol("throughput"))
+    return closed_form(network.graph, output, symbols)
+
+
+def _of_only_class(model: Model) -> list[str]:
+    """What one class alone has in common with the network."""
+    return [f"class {name}.{part}" for name in model.graph.classes for part in CLASS_PARTS]
+
+
+def _check_circulation(graph: ModelGraph, output: str) -> None:
+    """Refuse all but what the throughput of a closed network decides, such as utilisations."""
+    needed = graph.plan.needed([output]) | {output}
+    waits = {f"{name}.{part}" for name in graph.stations for part in _WAITS}
+    varying = [
+        f"{name}.utilisation"
+        for name, station in graph.stations.items()
+        if station.can.product_form in (None, ServiceKind.VARYING)
+    ]
+    if needed & {"response_time", *waits, *varying} or output == "throughput":
+        msg = f"{output} of a closed network comes from a recursion over its jobs, not a formula"
+        raise GraphError(msg)
+
+
+def whole_numbers(expression: Any) -> Any:
+    """Write whole numbers without decimal point: 2*x for 2.0*x.
+
+    Examples
+    --------
+    >>> whole_numbers(2.0 * sympy.Symbol("x"))
+    2*x
+    """
+    form = sympy.sympify(expression, strict=True)
+    whole = {number for number in form.atoms(sympy.Float) if float(number).is_integer()}
+    return form.xreplace({number: sympy.Integer(int(number)) for number in whole})
+
+
+def numeric(expression: Any, arguments: Sequence[Any]) -> Any:
+    """Compile a closed form into a function of arrays.
+
+    Parameters
+    ----------
+    expression
+        SymPy expression, or a list of them.
+    arguments
+        Its symbols, in the order of the function's arguments.
+
+    Examples
+    --------
+    >>> x = sympy.Symbol("x")
+    >>> numeric(x + 1, [x])(2.0)
+    3.0
+    """
+    functions = {"ErlangB": erlang_b, "ErlangC": erlang_c, "ceiling": ceiling, "floor": floor}
+    functions |= {
+        "RoomLoss": lambda *room: solve(*room).loss,
+        "RoomAdmitted": lambda *room: solve(*room).admitted,
+        "RoomEmpty": lambda *room: solve(*room).empty,
+        "RoomWaiting": moment,
+    }
+    modules = [functions, "numpy"]
+    return sympy.lambdify(list(arguments), expression, modules=modules, cse=True)

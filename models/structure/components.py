@@ -1,0 +1,70 @@
+"""Parts of a graph: components with a formula for each of their numbers, and routes."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from headway.models.language.formula import Formula
+from headway.models.language.frozen import Kept
+from headway.queueing.classes.network import Discipline
+from headway.queueing.stations.abilities import Abilities
+
+STATION_PARTS = (
+    "visits",
+    "arrival_rate",
+    "throughput",
+    "utilisation",
+    "waiting_time",
+    "response_time",
+    "residence_time",
+    "queue_length",
+)
+"""What formulas may ask of a station beside its own numbers."""
+
+
+@dataclass(frozen=True, eq=False)
+class Component(Kept):
+    """A station or link of the graph: its kind and a formula for each of its numbers.
+
+    Parameters
+    ----------
+    kind
+        Class of station, or LogGP.
+    fields
+        Formula of each number; several for a list, such as load-dependent rates.
+    visits
+        Visits of a job, by class ("" for every class); empty where routes say it.
+    service_times
+        Service time by class, where classes differ.
+    labels
+        Names of a pipeline's stages.
+    discipline
+        Whose turn it is where service times differ by class, `headway.queueing.Discipline`.
+    """
+
+    kind: type
+    fields: Mapping[str, Formula | tuple[Formula, ...]]
+    visits: Mapping[str, Formula] = field(default_factory=dict)
+    service_times: Mapping[str, Formula] = field(default_factory=dict)
+    labels: tuple[str, ...] = ()
+    discipline: str = Discipline.FCFS.value
+
+    @property
+    def can(self) -> Abilities:
+        """What this kind of station can do."""
+        abilities: Abilities = self.kind.can  # type: ignore[attr-defined]
+        return abilities
+
+    def formulas(self) -> dict[str, tuple[Formula, ...]]:
+        """Every formula it is made of, by name."""
+        own = {n: f if isinstance(f, tuple) else (f,) for n, f in self.fields.items()}
+        own |= {f"visits[{c}]": (f,) for c, f in self.visits.items()}
+        return own | {f"service_time[{c}]": (f,) for c, f in self.service_times.items()}
+
+
+@dataclass(frozen=True)
+class Route:
+    """A way from one station to another, taken with a probability."""
+
+    source: str
+    target: str
+    probability: Formula

@@ -1,0 +1,56 @@
+"""Parameters that count something: servers, places and jobs come in whole numbers."""
+
+from collections.abc import Iterable, Iterator
+
+from headway.models.language.formula import Call, Formula, Name, Operation, Tree
+from headway.models.structure.graph import ModelGraph
+
+_ROUNDED = ("ceil", "floor")
+"""What these make whole need not be whole itself."""
+
+
+def counts(graph: ModelGraph) -> frozenset[str]:
+    """Name the parameters that have to be whole.
+
+    Parameters
+    ----------
+    graph
+        Any graph: jobs that circulate are whole, and what a station's counts are made of.
+
+    Examples
+    --------
+    >>> from headway.models import ModelGraph
+    >>> from headway.queueing import MMm
+    >>> pool = ModelGraph("pool").declare("s", "disks").station("disk", MMm("s", "disks"))
+    >>> sorted(counts(pool))
+    ['disks', 'population']
+    """
+    names = {"population"}
+    for number in _counted(graph):
+        names |= set(_names(number.tree, graph))
+    return frozenset(names)
+
+
+def _counted(graph: ModelGraph) -> Iterable[Formula]:
+    """Formulas that must give whole numbers."""
+    for station in graph.stations.values():
+        for field in station.can.counts:
+            number = station.fields[field]
+            if isinstance(number, Formula):
+                yield number
+    yield from (c["population"] for c in graph.classes.values() if "population" in c)
+
+
+def _names(tree: Tree, graph: ModelGraph) -> Iterator[str]:
+    """Names whose values a formula adds, multiplies or chooses between, bindings looked into."""
+    if isinstance(tree, Name) and tree.name in graph.bindings:
+        yield from _names(graph.bindings[tree.name].tree, graph)
+    elif isinstance(tree, Name):
+        yield tree.name
+    elif isinstance(tree, Operation):
+        yield from _names(tree.left, graph)
+        yield from _names(tree.right, graph)
+    elif isinstance(tree, Call) and tree.function not in _ROUNDED:
+        chosen = tree.arguments[1:] if tree.function == "where" else tree.arguments
+        for argument in chosen:
+            yield from _names(argument, graph)

@@ -1,0 +1,210 @@
+"""How jobs flow through an open graph: how often they come, who is turned away, who is answered.
+
+Stations with room for a few lose what finds no place, so that visits depend on losses, and
+losses on visits. Jobs that a station sends straight back to itself are part of its own law,
+where it has one (`headway.queueing.stations.returning`);
+a *stay* is all visits from coming to leaving.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from headway.errors import GraphError
+from headway.kinds import FloatArray, check_not_negative, is_symbolic, plain
+from headway.models.structure.graph import ModelGraph
+from headway.models.structure.routes import step_of
+from headway.queueing.chances import ByName, ByNumber, Chances, is_sparse, suits_a_matrix
+from headway.queueing.stations.returning import Returning
+from headway.queueing.traffic import check_routes
+
+_MOST_ROUNDS = 1000
+_SETTLED = 1e-14  # losses are probabilities: this is their last digit
+
+
+@dataclass(frozen=True)
+class Flow:
+    """Means of a job, by station.
+
+    Parameters
+    ----------
+    stays
+        Arrivals that are no returns.
+    visits
+        All arrivals.
+    after
+        Chance that a job which leaves the station is answered in the end; empty where all are.
+    answered
+        Chance that a job is answered.
+    last
+        Chance that a visit served is a job's last; empty where visits are given.
+    """
+
+    stays: Mapping[str, Any]
+    visits: Mapping[str, Any]
+    after: Mapping[str, Any]
+    answered: Any = 1.0
+    last: Mapping[str, Any] = field(default_factory=dict)
+
+
+def losing(graph: ModelGraph) -> list[str]:
+    """Stations that turn away what finds no place."""
+    return [name for name, component in graph.stations.items() if component.can.loses]
+
+
+def returning(graph: ModelGraph) -> list[str]:
+    """Stations that send jobs straight back to themselves and have a law for it."""
+    return [n for n in graph.stations if n in graph.routes.loops and graph.stations[n].can.returns]
+
+
+def law(name: str, values: Mapping[str, Any]) -> Any:
+    """Laws of a station that sends jobs back, at the rate of its stays."""
+    station, share = values[f"station {name}"], values[f"{name} -> {name}"]
+    check_routes([name], {(name, name): share})
+    return Returning(station.returning(share), station.service_time, share)
+
+
+def numbers_of(graph: ModelGraph) -> FloatArray | None:
+    """Probabilities that are numbers as a matrix, once a graph; None where names are quicker."""
+    names, routes = tuple(graph.stations), graph.routes
+    return routes.fixed(names) if suits_a_matrix(len(names), len(routes)) else None
+
+
+def flow(graph: ModelGraph, numbers: FloatArray | None, values: Mapping[str, Any]) -> Flow:
+    """Flow by routes; where stations lose jobs, losses and visits are made to agree.
+
+    Parameters
+    ----------
+    graph, numbers
+        A graph, and its probabilities by `numbers_of`.
+    values
+        Its numbers calculated so far.
+
+    Raises
+    ------
+    GraphError
+        For routes that nothing leaves by, or losses that do not settle.
+    """
+    network = _Network(graph, numbers, values)
+    if not losing(graph):
+        visits = network.arrivals({})
+        returns = {name: network.share(name) for name in returning(graph)}
+        return Flow({n: v * (1 - returns.get(n, 0)) for n, v in visits.items()}, visits, {})
+    stays, admitted = _settled(graph, network, values)
+    return network.answered(stays, admitted)
+
+
+def _settled(
+    graph: ModelGraph, network: "_Network", values: Mapping[str, Any]
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Stays, and the chance to find a place where there may be none, by successive rounds."""
+    laws = {n: values[f"law {n}"] if n in returning(graph) else values[f"station {n}"]
+            for n in losing(graph)}  # fmt: skip
+    admitted: dict[str, Any] = dict.fromkeys(laws, 1.0)
+    for round_number in range(_MOST_ROUNDS):
+        stays = network.arrivals(admitted)
+        new = {n: each.admitted(stays[n] * values["throughput"]) for n, each in laws.items()}
+        if round_number and all(_agree(new[name], admitted[name]) for name in new):
+            return stays, new
+        if is_symbolic(*new.values()) and round_number >= len(laws):  # no loop takes more
+            msg = f"{graph.name}: losses in the loop through {', '.join(laws)} have no closed form"
+            raise GraphError(msg)
+        admitted = new
+    names = ", ".join(admitted)
+    msg = f"{graph.name}: losses and visits do not settle; loosen the loop through {names}"
+    raise GraphError(msg)
+
+
+def _agree(new: Any, old: Any) -> bool:
+    if is_symbolic(new, old):
+        return bool(new == old)
+    return bool(np.all(np.abs(np.asarray(new) - np.asarray(old)) <= _SETTLED))
+
+
+class _Network:
+    """Routes between stations, those back to a station that loses jobs taken as its own affair."""
+
+    def __init__(
+        self, graph: ModelGraph, numbers: FloatArray | None, values: Mapping[str, Any]
+    ) -> None:
+        first = next(iter(graph.stations))
+        rates = {name: values[f"arrivals at {name}"] for name in graph.arrivals}
+        self.entries: dict[str, Any] = _shares(rates) if rates else {first: 1.0}
+        self.own = set(losing(graph)) & set(returning(graph))
+        self._whole = _chances(graph, numbers, values)
+        self._whole.check()
+        self._chances = self._whole.without_returns(self.own)
+
+    def share(self, name: str) -> Any:
+        """Chance that a job returns straight to a station."""
+        return self._whole.share(name)
+
+    def arrivals(self, admitted: Mapping[str, Any]) -> dict[str, Any]:
+        """Mean arrivals of a job at each station."""
+        return self._chances.arrivals(self.entries, admitted)
+
+    def answered(self, stays: Mapping[str, Any], admitted: Mapping[str, Any]) -> Flow:
+        """Who is answered, by the same equations with every route reversed."""
+        leave = self._chances.leaving()
+        after = self._chances.after(leave, admitted)
+        parts = [share * admitted.get(n, 1.0) * after[n] for n, share in self.entries.items()]
+        last = {n: leave[n] * (1 - self.share(n)) if n in self.own else leave[n] for n in leave}
+        return Flow(stays, self._visits(stays, admitted), after, sum(parts), last)
+
+    def _visits(self, stays: Mapping[str, Any], admitted: Mapping[str, Any]) -> dict[str, Any]:
+        """All arrivals: what finds a place comes back a geometric number of times."""
+        again = {n: admitted[n] * self.share(n) / (1 - self.share(n)) for n in self.own}
+        return {n: stay * (1 + again[n]) if n in again else stay for n, stay in stays.items()}
+
+
+def _chances(graph: ModelGraph, numbers: FloatArray | None, values: Mapping[str, Any]) -> Chances:
+    """Chances of the routes, as a matrix where that is quicker and they are numbers."""
+    names, routes = tuple(graph.stations), graph.routes
+    changing = {(r.source, r.target): values[step_of(r)] for r in routes.changing}
+    rates = [values["throughput"]] if losing(graph) else []
+    many = any(np.ndim(value) for value in (*changing.values(), *rates))
+    by_name = is_symbolic(*changing.values()) or (many and is_sparse(len(names), len(routes)))
+    if numbers is None or by_name:
+        return ByName(names, routes.chances(values))
+    place = {name: k for k, name in enumerate(names)}
+    return ByNumber(names, numbers, {(place[s], place[t]): p for (s, t), p in changing.items()})
+
+
+def _shares(rates: Mapping[str, Any]) -> dict[str, Any]:
+    """Share of the jobs that arrives at each place; equal ones where nobody comes."""
+    total = sum(rates.values())
+    if is_symbolic(total) or np.all(np.asarray(total) > 0):
+        return {name: rate / total for name, rate in rates.items()}
+    some = np.asarray(total) > 0
+    equal = 1 / len(rates)
+    return {
+        name: plain(np.where(some, np.asarray(rate) / np.where(some, total, 1.0), equal))
+        for name, rate in rates.items()
+    }
+
+
+def given_flow(graph: ModelGraph, names: Mapping[str, str], values: Mapping[str, Any]) -> Flow:
+    """Flow of a graph that gives the visits; in what order they are made is not known.
+
+    Raises
+    ------
+    GraphError
+        Where more than all jobs are lost.
+    """
+    visits: dict[str, Any] = {station: values[name] for station, name in names.items()}
+    for station, number in visits.items():
+        check_not_negative(f"{station}.visits", number)
+    few = losing(graph)
+    if not few:
+        return Flow(visits, visits, {})
+    found = {n: values[f"station {n}"].admitted(visits[n] * values["throughput"]) for n in few}
+    answered = 1 - sum(visits[n] for n in few) + sum(visits[n] * found[n] for n in few)
+    if not is_symbolic(answered) and not np.all(np.asarray(answered) > 0):
+        msg = (
+            f"{graph.name}: at these visits {', '.join(few)} would lose more than all jobs; "
+            "give routes in place of visits"
+        )
+        raise GraphError(msg)
+    return Flow(visits, visits, dict.fromkeys(visits, 1.0), answered)

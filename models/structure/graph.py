@@ -1,0 +1,400 @@
+"""The model graph: components, routes between stations, and bindings between numbers.
+
+A graph is structure only. It holds names and formulas, no values; giving its parameters
+values makes a `headway.models.structure.model.Model`, which can be solved.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from numpy.typing import ArrayLike
+
+from headway.errors import GraphError, UnknownParameter
+from headway.kinds import FUNCTIONS, Quantity, is_symbolic
+from headway.loggp.machine.conventions import in_papers
+from headway.loggp.machine.parameters import Convention, LogGP
+from headway.models.language.algorithms import ALGORITHMS
+from headway.models.language.formula import Formula, formula_at, of_number
+from headway.models.language.frozen import Kept
+from headway.models.language.names import check_name, check_shown, nearest
+from headway.models.structure.components import STATION_PARTS, Component, Route
+from headway.models.structure.routes import Routes, check_ends, routes_of
+from headway.queueing.classes.network import Discipline
+from headway.queueing.stations.base import Station
+
+if TYPE_CHECKING:
+    from headway.models.structure.model import Model
+    from headway.models.structure.steps import Plan
+
+Expression: TypeAlias = Quantity | str
+"""A number, a formula as text, or a SymPy expression."""
+
+RESERVED = frozenset({"arrival_rate", "throughput", "response_time", "saturation_throughput"})
+CLASS_KEYS = ("arrival_rate", "population", "think_time")
+LINK_PARTS = ("latency", "send_overhead", "receive_overhead", "gap", "gap_per_byte", "processors")
+
+
+@dataclass(frozen=True, eq=False)
+class ModelGraph(Kept):
+    """A model's structure, built step by step; each step gives a new graph.
+
+    Names used in text formulas must be declared (`declare`, `bind`, `link`, `station`)
+    before; SymPy symbols declare themselves. ``throughput`` and ``arrival_rate`` are the
+    rate of jobs through the whole network [1/s].
+
+    Parameters
+    ----------
+    name
+        The model's name.
+
+    Examples
+    --------
+    >>> from headway.queueing import Delay, MM1
+    >>> server = (
+    ...     ModelGraph("server")
+    ...     .declare("cpu_time")
+    ...     .station("network", Delay(1e-3))
+    ...     .station("cpu", MM1("2 * cpu_time"))
+    ...     .route("network", "cpu")
+    ... )
+    >>> server.at(cpu_time=0.002).solve(arrival_rate=125).response_time
+    0.009000000000000001
+    """
+
+    name: str
+    parameters: tuple[str, ...] = ()
+    bindings: Mapping[str, Formula] = field(default_factory=dict)
+    links: Mapping[str, Component] = field(default_factory=dict)
+    algorithms: Mapping[str, Mapping[str, Component]] = field(default_factory=dict)
+    stations: Mapping[str, Component] = field(default_factory=dict)
+    routes: Routes = field(default_factory=Routes)
+    arrivals: Mapping[str, Formula] = field(default_factory=dict)
+    outputs: Mapping[str, Formula] = field(default_factory=dict)
+    classes: Mapping[str, Mapping[str, Formula]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "routes", routes_of(self.routes, tuple(self.stations)))
+        super().__post_init__()
+        check_shown(self.name, "model")
+
+    def declare(self, *names: str) -> "ModelGraph":
+        """Name parameters that formulas may use and `at` gives values."""
+        new = tuple(name for name in names if name not in (*self.parameters, "arrival_rate"))
+        for name in new:
+            self._check_new(name)
+        return replace(self, parameters=self.parameters + new)
+
+    def bind(self, name: str, expression: Expression) -> "ModelGraph":
+        """Define a number by a formula of parameters and other components' numbers."""
+        self._check_new(name)
+        graph, read = self._read(expression, f"{name}")
+        return replace(graph, bindings={**graph.bindings, name: read})
+
+    def link(self, name: str, machine: LogGP) -> "ModelGraph":
+        """Bring in a LogGP link, whose parts formulas can use: ``lan.overhead``.
+
+        Its latency is turned into that of the papers.
+
+        Raises
+        ------
+        GraphError
+            For another convention with a formula in it, whose numbers are not yet known.
+        """
+        parts = {part: getattr(machine, part) for part in LINK_PARTS}
+        texts = [part for part, value in parts.items() if isinstance(value, str)]
+        if texts and machine.convention is not Convention.PAPERS:
+            msg = (
+                f"{name}: a latency in convention {machine.convention} is converted when the "
+                f"graph is made, so all of its numbers must be given; {texts[0]} is the formula "
+                f"{parts[texts[0]]!r}: write latency in convention papers"
+            )
+            raise GraphError(msg)
+        machine = in_papers(machine)
+        graph, component = self._component(name, machine, LINK_PARTS)
+        return replace(graph, links={**graph.links, name: component})
+
+    def pipeline(
+        self,
+        name: str,
+        stages: Mapping[str, tuple[Expression, Expression]],
+        transfer: Expression,
+        packet: Expression,
+    ) -> "ModelGraph":
+        """Bring in a pipeline, whose answers formulas can use: ``net.total_time``.
+
+        Parameters
+        ----------
+        name
+            What formulas call it.
+        stages
+            Occupancy [s] and gap per byte [s/B] of each stage in order, by name.
+        transfer, packet
+            Bytes to transfer, and in a packet.
+
+        Examples
+        --------
+        >>> two = {"first": (1.0, 0.0), "second": (3.0, 0.0)}
+        >>> graph = ModelGraph("two").pipeline("net", two, transfer=200.0, packet=100.0)
+        >>> graph.output("run_time", "net.total_time").at().solve()["run_time"]
+        7.0
+        """
+        occupancy, gaps = zip(*stages.values(), strict=True) if stages else ((), ())
+        values: dict[str, Expression | Sequence[Expression]] = {
+            "occupancy": occupancy,
+            "gap_per_byte": gaps,
+            "transfer": transfer,
+            "packet": packet,
+        }
+        return self.algorithm("pipelines", name, values, tuple(stages))
+
+    def algorithm(
+        self,
+        table: str,
+        name: str,
+        values: Mapping[str, Expression | Sequence[Expression]],
+        labels: tuple[str, ...] = (),
+    ) -> "ModelGraph":
+        """Bring in a component with an algorithm, by the table that it stands in."""
+        kind = ALGORITHMS[table]
+        given = {**dict(kind.defaults), **values}
+        graph, read = self._fields(name, {k: given[k] for k in (*kind.lists, *kind.fields)})
+        for label in labels:
+            check_shown(label, f"{name}: stage")
+        mine = {**self.algorithms.get(table, {}), name: Component(kind.kind, read, labels=labels)}
+        return replace(graph, algorithms={**graph.algorithms, table: mine})
+
+    def station(
+        self,
+        name: str,
+        station: Station,
+        visits: Expression | Mapping[str, Expression] | None = None,
+        service_times: Mapping[str, Expression] | None = None,
+        discipline: str = Discipline.FCFS.value,
+    ) -> "ModelGraph":
+        """Add a station; the first one is where jobs arrive unless `arrive` says otherwise.
+
+        Parameters
+        ----------
+        name, station
+            What formulas and tables call it, and its kind with its numbers.
+        visits
+            Mean visits of a job, for all classes or by class, in place of routes.
+        service_times
+            Service time by class, where it is not that of `station` for all.
+        discipline
+            ``fcfs`` serves in order of arrival, ``ps`` shares the servers among all present; it
+            matters where service times differ by class.
+        """
+        if discipline not in set(Discipline):
+            msg = f"{name}: there is no discipline {discipline!r}; it must be fcfs or ps"
+            raise GraphError(msg)
+        graph, component = self._component(name, station, [f.name for f in fields(station)])  # type: ignore[arg-type]
+        by_class = visits if isinstance(visits, Mapping) else {"": visits}
+        graph, read = graph._read_all(by_class, f"{name}.visits")
+        graph, times = graph._read_all(service_times or {}, f"{name}.service_time")
+        component = replace(component, visits=read, service_times=times, discipline=str(discipline))
+        return replace(graph, stations={**graph.stations, name: component})
+
+    def customers(
+        self,
+        name: str,
+        arrival_rate: Expression | None = None,
+        population: Expression | None = None,
+        think_time: Expression | None = None,
+    ) -> "ModelGraph":
+        """Add a class of customers: open with an arrival rate, or closed with a population."""
+        if name in self.classes or not name.isidentifier():
+            msg = f"class {name!r} is defined twice or is not a name"
+            raise GraphError(msg)
+        if (arrival_rate is None) == (population is None):
+            msg = f"class {name}: give either an arrival_rate or a population"
+            raise GraphError(msg)
+        values = dict(zip(CLASS_KEYS, (arrival_rate, population, think_time), strict=True))
+        graph, read = self._read_all(values, f"class {name}")
+        return replace(graph, classes={**graph.classes, name: read})
+
+    def route(self, source: str, target: str, probability: Expression = 1.0) -> "ModelGraph":
+        """Send a share of the jobs that leave one station to another.
+
+        What is not routed on leaves the system.
+
+        Raises
+        ------
+        GraphError
+            For a station that does not exist, or a route given twice.
+        """
+        check_ends(self.stations, source, target)
+        graph, read = self._read(probability, f"route {source} -> {target}: probability")
+        return replace(graph, routes=graph.routes.adding(Route(source, target, read)))
+
+    def route_all(self, matrix: ArrayLike) -> "ModelGraph":
+        """Send jobs between all stations by a matrix of probabilities, taken as it is.
+
+        Parameters
+        ----------
+        matrix
+            Probability to go from each station (row) to each (column), in the order in which
+            the stations were added; a row sums to 1 at most, what is left leaves the system.
+            Routes with a formula go by `route`, where the matrix has 0.
+
+        Raises
+        ------
+        GraphError
+            For a matrix of another shape, probabilities outside 0 to 1, a row that sums to
+            more than 1, stations that nothing leaves, or a route given twice.
+
+        Examples
+        --------
+        >>> from headway.queueing import MM1
+        >>> two = ModelGraph("two").station("cpu", MM1(0.1)).station("disk", MM1(0.1))
+        >>> two.route_all([[0.0, 0.5], [1.0, 0.0]]).at().solve(arrival_rate=1.0)["cpu.visits"]
+        2.0
+        """
+        return replace(self, routes=self.routes.with_matrix(tuple(self.stations), matrix))
+
+    def arrive(self, station: str, rate: Expression) -> "ModelGraph":
+        """Let jobs arrive at a station with a rate [1/s]; may be called for several."""
+        if station not in self.stations:
+            msg = f"arrivals: there is no station {station!r}{nearest(station, self.stations)}"
+            raise GraphError(msg)
+        graph, read = self._read(rate, f"arrivals at {station}")
+        return replace(graph, arrivals={**graph.arrivals, station: read})
+
+    def output(self, name: str, expression: Expression) -> "ModelGraph":
+        """Name a further result by a formula."""
+        if name not in RESERVED:
+            self._check_new(name)
+        graph, read = self._read(expression, f"output {name}")
+        return replace(graph, outputs={**graph.outputs, name: read})
+
+    def at(self, values: Mapping[str, Any] | None = None, /, **named: Any) -> "Model":
+        """Give parameters values, by name or as a mapping: a model that can be solved."""
+        from headway.models.structure.model import Model
+
+        return Model.of(self).at(values, **named)
+
+    @property
+    def response_time(self) -> Any:
+        """The closed form of the mean response time, a SymPy expression of the parameters."""
+        return self.closed_form("response_time")
+
+    def closed_form(self, output: str) -> Any:
+        """Write an output of the open network as a SymPy expression of the parameters.
+
+        Parameters
+        ----------
+        output
+            ``response_time``, an output of the model, or a component's part such as
+            ``cpu.utilisation``.
+
+        Examples
+        --------
+        >>> from headway.queueing import MM1
+        >>> ModelGraph("one").declare("s").station("cpu", MM1("s")).closed_form("cpu.utilisation")
+        arrival_rate*s
+        """
+        from headway.models.solving.symbolic import closed_form
+
+        return closed_form(self, output)
+
+    @cached_property
+    def plan(self) -> "Plan":
+        """The order in which this graph's numbers are calculated."""
+        from headway.models.structure.steps import Plan
+
+        return Plan(self)
+
+    @property
+    def needs_arrival_rate(self) -> bool:
+        """Whether jobs arrive with the parameter ``arrival_rate``."""
+        if not self.stations or self.classes:
+            return False
+        rates = self.arrivals.values()
+        return not self.arrivals or any("arrival_rate" in rate.names for rate in rates)
+
+    @property
+    def names(self) -> frozenset[str]:
+        """Every name that a formula in this graph may use."""
+        own = {*self.parameters, *self.bindings, *self.outputs, *RESERVED}
+        own |= {f"{link}.{part}" for link in self.links for part in (*LINK_PARTS, "overhead")}
+        for table, components in self.algorithms.items():
+            kind = ALGORITHMS[table]
+            own |= {f"{name}.{part}" for name in components for part in (*kind.fields, *kind.parts)}
+        for name, station in self.stations.items():
+            parts = [n for n, f in station.fields.items() if not isinstance(f, tuple)]
+            own |= {f"{name}.{part}" for part in (*parts, *STATION_PARTS)}
+        return frozenset(own)
+
+    def _check_new(self, name: str) -> None:
+        check_name(name, (*RESERVED, *FUNCTIONS))
+        if name in {*self.parameters, *self.bindings, *self.outputs}:
+            msg = f"{name} is defined twice"
+            raise GraphError(msg)
+
+    def _component(
+        self, name: str, component: object, parts: Sequence[str]
+    ) -> "tuple[ModelGraph, Component]":
+        graph, read = self._fields(name, {part: getattr(component, part) for part in parts})
+        return graph, Component(type(component), read)
+
+    @property
+    def components(self) -> frozenset[str]:
+        """Names of stations, links and components with an algorithm."""
+        algorithms = (name for table in self.algorithms.values() for name in table)
+        return frozenset({*self.stations, *self.links, *algorithms})
+
+    def _fields(
+        self, name: str, values: Mapping[str, Any]
+    ) -> "tuple[ModelGraph, dict[str, Formula | tuple[Formula, ...]]]":
+        """Read the numbers of a component, lists as several formulas."""
+        if not name.isidentifier() or name in self.components:
+            why = "is there already" if name.isidentifier() else "is not a name"
+            msg = f"component {name!r} {why}; use another name of letters, digits and _"
+            raise GraphError(msg)
+        graph = self
+        read: dict[str, Formula | tuple[Formula, ...]] = {}
+        for part, value in values.items():
+            place = f"{name}.{part}"
+            if isinstance(value, list | tuple):
+                graph, several = graph._read_all(dict(enumerate(value)), place)
+                read[part] = tuple(several.values())
+            else:
+                graph, read[part] = graph._read(value, place)
+        return graph, read
+
+    def _read_all(
+        self, expressions: Mapping[Any, Expression | None], place: str
+    ) -> "tuple[ModelGraph, dict[Any, Formula]]":
+        """Read several expressions; those that are None are left out."""
+        graph: ModelGraph = self
+        read = {}
+        for key, expression in expressions.items():
+            if expression is not None:
+                graph, read[key] = graph._read(expression, place)
+        return graph, read
+
+    def _read(self, expression: Expression, place: str) -> "tuple[ModelGraph, Formula]":
+        """Make a formula of an expression; declare the symbols of a SymPy one."""
+        if isinstance(expression, str):
+            read = formula_at(expression, place)
+            self.check_known(read, place)
+            return self, read
+        if not is_symbolic(expression):
+            return self, of_number(float(expression))  # type: ignore[arg-type]
+        from headway.models.language.from_sympy import from_sympy
+
+        read = from_sympy(expression)
+        return self.declare(*sorted(read.names - self.names)), read
+
+    def check_known(self, read: Formula, place: str) -> None:
+        """Refuse a formula with a name that nothing in this graph bears."""
+        for name in sorted(read.names - self.names):
+            if "." in name and name.split(".")[0] not in self.components:
+                msg = (
+                    f"{place}: attribute access {name!r} is not allowed; no component is so called"
+                )
+                raise UnknownParameter(msg)
+            msg = f"{place}: {name!r} in {read.text!r} is not known{nearest(name, self.names)}"
+            raise UnknownParameter(msg)

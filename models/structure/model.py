@@ -1,0 +1,422 @@
+"""A model: a graph whose parameters have values, ready to be solved."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from headway.errors import GraphError, InvalidParameter, UnknownModel, UnknownParameter
+from headway.kinds import Number
+from headway.models.language.frozen import Kept
+from headway.models.language.names import nearest
+from headway.models.language.parameters import Parameter, Preset
+from headway.models.language.units import ONE, Unit, unit
+from headway.models.showing.table import Shown, Table
+from headway.models.structure.graph import ModelGraph
+
+if TYPE_CHECKING:
+    from headway.models.analysis.comparison import Comparison
+    from headway.models.analysis.sensitivity import Sensitivity
+    from headway.models.inference.fit import Fit
+    from headway.models.measured.measurements import Measurements
+    from headway.models.solving.solution import Solution
+
+
+class Better(StrEnum):
+    """Whether less or more of an output is better, which decides how a count meets a target."""
+
+    LESS = "less"
+    MORE = "more"
+
+
+@dataclass(frozen=True)
+class Meaning:
+    """What a derived number or an output is, for tables and targets.
+
+    Parameters
+    ----------
+    unit
+        The unit it is shown in.
+    doc, source
+        Meaning, and where it is published.
+    better
+        Whether less or more of it is better; None where that is not said.
+    """
+
+    unit: Unit = ONE
+    doc: str = ""
+    source: str = ""
+    better: Better | None = None
+
+
+_LESS = ("loss_probability", "_loss", "_losses")
+_MORE = ("throughput", "bandwidth", "_saturation")
+
+POPULATION = Parameter("population", None, minimum=0, doc="jobs that circulate")
+THINK_TIME = Parameter("think_time", None, unit("s"), 0.0, doc="between answer and next request")
+
+
+@dataclass(frozen=True, eq=False)
+class Model(Kept, Shown):
+    """A model graph with values for its parameters.
+
+    Parameters
+    ----------
+    graph
+        The structure.
+    parameters
+        Value, unit, bounds and source by name.
+    presets
+        Published sets of values.
+    meanings
+        Units and explanations of bindings and outputs.
+    doc, source, assumptions
+        What it models, where it is published, what it takes for granted.
+    preset
+        The preset in force, if any.
+
+    Examples
+    --------
+    >>> from headway.queueing import MM1
+    >>> one = ModelGraph("one").declare("s").station("cpu", MM1("s")).at(s=0.5)
+    >>> one.solve(arrival_rate=1.0).response_time
+    1.0
+    """
+
+    graph: ModelGraph
+    parameters: Mapping[str, Parameter]
+    presets: Mapping[str, Preset] = field(default_factory=dict)
+    meanings: Mapping[str, Meaning] = field(default_factory=dict)
+    doc: str = ""
+    source: str = ""
+    assumptions: str = ""
+    preset: str | None = None
+
+    @classmethod
+    def of(cls, graph: ModelGraph) -> "Model":
+        """Make a model of a graph, its parameters still without values."""
+        names = list(graph.parameters)
+        if "population" in names:
+            names += ["think_time"] * ("think_time" not in names)
+        elif graph.needs_arrival_rate:
+            names.append("arrival_rate")
+        rate = Parameter("arrival_rate", None, unit("1/s"), 0.0, doc="arrivals from outside")
+        ready = {"arrival_rate": rate, "population": POPULATION, "think_time": THINK_TIME.at(0.0)}
+        parameters = {name: ready.get(name, Parameter(name)) for name in names}
+        graph.plan  # noqa: B018 - refuses circles now rather than when it is solved
+        return cls(graph, parameters)
+
+    @property
+    def name(self) -> str:
+        """The graph's name."""
+        return self.graph.name
+
+    def at(self, values: Mapping[str, Any] | None = None, /, **named: Any) -> "Model":
+        """Give parameters values: SI numbers, arrays of operating points, or text with units.
+
+        Raises
+        ------
+        UnknownParameter
+            For a name the model does not have.
+        InvalidParameter, UnitError
+            For a value out of bounds or of the wrong dimension.
+        """
+        changed = dict(self.parameters)
+        for name, value in {**(values or {}), **named}.items():
+            if name not in changed:
+                msg = f"{self.name} has no parameter {name!r}{nearest(name, changed)}"
+                raise UnknownParameter(msg)
+            changed[name] = changed[name].at(value)
+        return replace(self, parameters=changed)
+
+    def with_preset(self, name: str) -> "Model":
+        """Take the values of a published set.
+
+        Raises
+        ------
+        UnknownModel
+            For a preset the model does not have.
+        """
+        if name not in self.presets:
+            msg = f"{self.name} has no preset {name!r}{nearest(name, self.presets)}"
+            raise UnknownModel(msg)
+        return replace(self.at(self.presets[name].values), preset=name)
+
+    def compare(
+        self,
+        measurements: "Measurements",
+        x: str | None = None,
+        y: str | None = None,
+        low: float = -math.inf,
+        high: float = math.inf,
+    ) -> "Comparison":
+        """Hold the model against measurements; see `headway.models.analysis.comparison.compare`."""
+        from headway.models.analysis.comparison import compare
+        from headway.models.signatures.sfs import Range
+
+        return compare(self, measurements, x, y, Range(low, high))
+
+    def closed_form(self, output: str) -> Any:
+        """Write an output of an open network or a program as a SymPy expression.
+
+        Parameters
+        ----------
+        output
+            As for `ModelGraph.closed_form`. That takes every parameter as positive; this one
+            promises no more than the parameters' bounds, so what depends on one being zero
+            stays a condition. Of several classes also ``class NAME.response_time``.
+
+        Raises
+        ------
+        GraphError
+            For what the jobs of a closed network decide.
+
+        Examples
+        --------
+        >>> from headway.models import catalogue_model
+        >>> catalogue_model("server-single").closed_form("node.utilisation")
+        arrival_rate*service_time
+        """
+        from headway.models.solving.symbolic import model_form
+
+        return model_form(self, output)
+
+    def plot(self) -> Any:
+        """Draw the graph, with utilisations where the model can be solved, as a Figure.
+
+        A program has no stations; its closed forms are drawn.
+        """
+        if not self.graph.stations:
+            return self.plot_formulas()
+        from headway.models.plotting.graphs import model_figure
+
+        return model_figure(self)
+
+    def plot_formulas(self) -> Any:
+        """Draw the closed forms as typeset mathematics, as a Figure."""
+        from headway.models.plotting.formulas import formula_figure
+
+        return formula_figure(self)
+
+    def fit(
+        self,
+        measurements: "Measurements",
+        free: Sequence[str],
+        x: str | None = None,
+        y: str | None = None,
+        low: float = -math.inf,
+        high: float = math.inf,
+        bounds: Mapping[str, tuple[float, float]] | None = None,
+        loss: str = "linear",
+        bootstrap: int = 0,
+    ) -> "Fit":
+        """Determine parameters from measurements; see `headway.models.inference.fit.fit_model`.
+
+        Parameters
+        ----------
+        measurements, free
+            The data, and names of the parameters to determine.
+        x, y, low, high
+            Columns of load and output, and the range of load that counts.
+        bounds
+            Narrower bounds by parameter [SI].
+        loss
+            linear, soft_l1, huber or cauchy: how residuals count.
+        bootstrap
+            Rounds of bootstrap for the intervals; 0 for none.
+        """
+        from headway.models.inference.fit import fit_model
+        from headway.models.inference.searching.loss import loss_of
+        from headway.models.signatures.sfs import Range
+
+        within, kind = Range(low, high), loss_of(loss)
+        return fit_model(self, measurements, free, x, y, within, bounds, kind, rounds=bootstrap)
+
+    def sensitivity(self) -> "Sensitivity":
+        """Differentiate every output for every parameter."""
+        from headway.models.analysis.sensitivity import sensitivity
+
+        return sensitivity(self)
+
+    def to_toml(self) -> str:
+        """The model as the text of a model file; reading it gives the same numbers."""
+        from headway.models.files.writing import to_toml
+
+        return to_toml(self)
+
+    def __repr__(self) -> str:
+        preset = f", preset {self.preset}" if self.preset else ""
+        return f"Model({self.name}{preset}: {len(self.parameters)} parameters)"
+
+    def tables(self) -> list[Table]:
+        """Parameters, formulas, stations, routes and presets."""
+        from headway.models.showing.models import description_tables
+
+        return description_tables(self)
+
+    @property
+    def inputs(self) -> dict[str, Number]:
+        """The SI value of every parameter.
+
+        Raises
+        ------
+        InvalidParameter
+            If one has no value.
+        """
+        values = {name: p.value for name, p in self.parameters.items() if p.value is not None}
+        missing = [name for name in self.parameters if name not in values]
+        if missing:
+            msg = f"{self.name}: no value for {', '.join(missing)}; set {missing[0]}=..."
+            raise InvalidParameter(msg)
+        return values
+
+    @cached_property
+    def network(self) -> "Model":
+        """The network that is solved: with one class alone, the one this class makes."""
+        from headway.models.structure.one_class import network_of
+
+        return network_of(self)
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether a population circulates, rather than jobs arriving from outside."""
+        return "population" in self.parameters and not self.graph.classes
+
+    def closed(self, population: Number, think_time: Number | str | None = None) -> "Model":
+        """Close the network: the same graph, with a population instead of arrivals.
+
+        Parameters
+        ----------
+        population
+            Jobs N that circulate, whole numbers of 0 or more, scalar or array.
+        think_time
+            Mean time Z between an answer and the next request [s], or text with a unit; the
+            model's own if left out, and none where it has none.
+
+        Raises
+        ------
+        GraphError
+            For a program, or a graph whose classes say who circulates.
+
+        Examples
+        --------
+        >>> from headway.queueing import MM1
+        >>> one = ModelGraph("one").declare("s").station("cpu", MM1("s")).at(s=0.5)
+        >>> one.closed(population=10).solve().throughput
+        2.0
+        """
+        if not self.graph.stations or self.graph.classes:
+            why = "its classes say who circulates" if self.graph.classes else "it has no stations"
+            msg = f"{self.name} cannot be closed: {why}"
+            raise GraphError(msg)
+        if self.is_closed:
+            think = {} if think_time is None else {"think_time": think_time}
+            return self.at({"population": population, **think})
+        kept = {n: p for n, p in self.parameters.items() if n != "arrival_rate"}
+        own = kept.get("think_time", THINK_TIME.at(0.0))
+        waits = own if think_time is None else own.at(think_time)
+        parameters = {**kept, "population": POPULATION.at(population), "think_time": waits}
+        rate = {n: self.meaning(n) for n in ("throughput", "saturation_throughput")}
+        return replace(self, parameters=parameters, meanings={**rate, **self.meanings})
+
+    def solve(
+        self,
+        arrival_rate: Number | None = None,
+        population: Number | None = None,
+        think_time: Number | str | None = None,
+        method: str = "auto",
+        **named: Any,
+    ) -> "Solution":
+        """Solve the network (or the program) at every operating point at once.
+
+        Parameters
+        ----------
+        arrival_rate
+            Jobs from outside [1/s], 0 or more, scalar or array: solves it open. The
+            parameter's own value if left out.
+        population, think_time
+            Jobs that circulate, and their think time [s]: solves the same graph closed.
+        method
+            Of a closed network: auto, exact, convolution, schweitzer, linearizer.
+        named
+            Further parameters by name, as for `at`.
+
+        Raises
+        ------
+        UnknownParameter
+            For a name the model does not have.
+        InvalidParameter
+            For a parameter without value, or shapes that do not fit each other.
+        GraphError
+            For stations that a closed network cannot hold.
+        """
+        from headway.models.solving.solution import solve_model
+
+        self._check_names(named)
+        rate = {} if arrival_rate is None else {"arrival_rate": arrival_rate}
+        model = self.at({**named, **rate})
+        if population is not None:
+            model = model.closed(population, think_time)
+        elif think_time is not None:
+            model = model._thinking(think_time)
+        return solve_model(model, method)
+
+    def _check_names(self, named: Mapping[str, Any]) -> None:
+        """Refuse names that are neither parameters nor words of `solve`."""
+        for name in named.keys() - self.parameters.keys():
+            known = {*self.parameters, "arrival_rate", "population", "think_time", "method"}
+            msg = f"{self.name} has no parameter {name!r}{nearest(name, known)}"
+            raise UnknownParameter(msg)
+
+    def _thinking(self, think_time: Number | str) -> "Model":
+        if "think_time" not in self.parameters:
+            msg = f"{self.name}: there is no think time of an open network; give a population too"
+            raise UnknownParameter(msg)
+        return self.at(think_time=think_time)
+
+    def meaning(self, name: str) -> Meaning:
+        """Unit and explanation of an output or binding."""
+        if name in self.meanings:
+            return self.meanings[name]
+        if name in ("throughput", "saturation_throughput") or name.endswith(".throughput"):
+            rate = self.parameters.get("arrival_rate")
+            return Meaning(rate.unit if rate else unit("1/s"))
+        return Meaning(unit("s")) if _is_time(name) else Meaning()
+
+    def better(self, output: str) -> Better | None:
+        """Whether less or more of an output is better; None where nothing says so.
+
+        What the model says of its own outputs comes first. By their names, less of a time and
+        of a loss is better, and more of a throughput, a bandwidth and of what it saturates at.
+
+        Examples
+        --------
+        >>> from headway.models import catalogue_model
+        >>> pipeline = catalogue_model("pipeline")
+        >>> [str(pipeline.better(name)) for name in ("total_time", "bandwidth", "packets")]
+        ['less', 'more', 'None']
+        """
+        said = self.meanings[output].better if output in self.meanings else None
+        if said is not None:
+            return said
+        if _is_time(output) or output.endswith(_LESS):
+            return Better.LESS
+        return Better.MORE if output.endswith(_MORE) else None
+
+
+def _is_time(name: str) -> bool:
+    return name.endswith("_time") or name.startswith("response_time")
+
+
+def points_shape(inputs: Mapping[str, Number]) -> tuple[int, ...]:
+    """The shape that all inputs broadcast to: one entry an operating point."""
+    try:
+        return np.broadcast_shapes(*(np.shape(value) for value in inputs.values()))
+    except ValueError:
+        shapes = {name: np.shape(v) for name, v in inputs.items() if np.ndim(v)}
+        msg = f"these arrays do not fit each other: {shapes}; give them one length"
+        raise InvalidParameter(msg) from None

@@ -1,0 +1,60 @@
+"""A model graph as a networkx graph, for algorithms and layouts that live there."""
+
+from typing import Any
+
+import networkx as nx
+
+from headway.models.structure.graph import ModelGraph
+
+
+def to_networkx(graph: ModelGraph) -> Any:
+    """Make a directed graph of a model: routes between stations, bindings between numbers.
+
+    Parameters
+    ----------
+    graph
+        Any model graph.
+
+    Returns
+    -------
+    networkx.DiGraph with node attribute ``kind`` (a station's or link's kind, "parameter",
+    "binding" or "output") and edge attribute ``sort`` ("route" or "binding"); routes carry
+    their ``probability`` as text.
+
+    Examples
+    --------
+    >>> from headway.queueing import MM1
+    >>> graph = ModelGraph("g").declare("s").station("cpu", MM1("s")).route("cpu", "cpu", 0.5)
+    >>> sorted(to_networkx(graph).edges(data="sort"))
+    [('cpu', 'cpu', 'route'), ('s (parameter)', 'cpu', 'binding')]
+    """
+    drawn = nx.DiGraph(name=graph.name)
+    for name, component in {**graph.links, **graph.stations}.items():
+        drawn.add_node(name, kind=component.kind.__name__)
+        for formulas in component.formulas().values():
+            _bind(drawn, graph, frozenset[str]().union(*(f.names for f in formulas)), name)
+    for kind, named in (("binding", graph.bindings), ("output", graph.outputs)):
+        for name, read in named.items():
+            drawn.add_node(f"{name} ({kind})", kind=kind)
+            _bind(drawn, graph, read.names, f"{name} ({kind})")
+    for route in graph.routes:
+        drawn.add_edge(route.source, route.target, sort="route", probability=route.probability.text)
+        _bind(drawn, graph, route.probability.names, route.target)
+    return drawn
+
+
+def _bind(drawn: Any, graph: ModelGraph, names: frozenset[str], target: str) -> None:
+    for name in sorted(names):
+        source = _source(graph, name)
+        if source != target and not drawn.has_edge(source, target):
+            drawn.add_edge(source, target, sort="binding")
+
+
+def _source(graph: ModelGraph, name: str) -> str:
+    """Which component or number a name in a formula comes from."""
+    head, dot, _ = name.partition(".")
+    if dot:
+        return head
+    kinds = {"binding": graph.bindings, "output": graph.outputs}
+    kind = next((kind for kind, formulas in kinds.items() if name in formulas), "parameter")
+    return f"{name} ({kind})"

@@ -1,0 +1,235 @@
+"""The routes of a graph: a matrix of probabilities, single ones, or both."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain, islice
+from threading import Lock
+from typing import Any, overload
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from headway.errors import GraphError
+from headway.kinds import FloatArray
+from headway.models.language.formula import of_number
+from headway.models.language.frozen import Kept
+from headway.models.language.names import nearest
+from headway.models.structure.components import Route
+from headway.queueing.traffic import check_matrix
+
+MOST_SHOWN = 500
+"""Routes that a table lists or a drawing shows."""
+
+_GROWING = Lock()
+
+
+@dataclass(frozen=True, eq=False)
+class Block(Kept):
+    """Probabilities of routes between stations, rows from and columns to."""
+
+    names: tuple[str, ...] = ()
+    matrix: FloatArray | None = None
+
+    @cached_property
+    def place(self) -> Mapping[str, int]:
+        """Row of each station."""
+        return {name: k for k, name in enumerate(self.names)}
+
+    def __getitem__(self, ends: tuple[str, str]) -> float:
+        source, target = (self.place.get(name) for name in ends)
+        if self.matrix is None or source is None or target is None:
+            return 0.0
+        return float(self.matrix[source, target])
+
+    def routes(self) -> Iterator[Route]:
+        """Routes that are taken at all, row by row."""
+        if self.matrix is not None:
+            for i, j in zip(*np.nonzero(self.matrix), strict=True):
+                yield Route(self.names[i], self.names[j], of_number(float(self.matrix[i, j])))
+
+
+class Routes(Sequence[Route]):
+    """Routes in their order, each from one station to another; those of the matrix come first.
+
+    One that grows shares what it has with the longer one, so that adding a route does not
+    look at the others. It stays as it is all the same: it knows how many of them are its own.
+
+    Parameters
+    ----------
+    single
+        Routes with a formula each.
+    block
+        Probabilities of others as a matrix.
+
+    Examples
+    --------
+    >>> from headway.models.language.formula import formula
+    >>> few = Routes([Route("cpu", "disk", formula("p"))])
+    >>> more = few.adding(Route("disk", "cpu", formula("1")))
+    >>> len(few), len(more), few.between("disk", "cpu")
+    (1, 2, None)
+    """
+
+    def __init__(self, single: Iterable[Route] = (), block: Block | None = None) -> None:
+        self._list = list(single)
+        self._places = {(r.source, r.target): k for k, r in enumerate(self._list)}
+        self._own = len(self._list)
+        self.block = Block() if block is None else block
+
+    @property
+    def single(self) -> tuple[Route, ...]:
+        """Routes given one by one."""
+        return tuple(islice(self._list, self._own))
+
+    def between(self, source: str, target: str) -> Route | None:
+        """The route from one station to another; None where there is none."""
+        place = self._places.get((source, target), self._own)
+        if place < self._own:
+            return self._list[place]
+        chance = self.block[source, target]
+        return Route(source, target, of_number(chance)) if chance else None
+
+    def adding(self, route: Route) -> "Routes":
+        """Give these routes and one more.
+
+        Raises
+        ------
+        GraphError
+            For a route given twice.
+        """
+        if self.between(route.source, route.target):
+            msg = f"route {route.source} -> {route.target} is given twice; add up the probabilities"
+            raise GraphError(msg)
+        with _GROWING:
+            alone = len(self._list) == self._own
+            longer = self._sharing() if alone else Routes(self.single, self.block)
+            longer._places[route.source, route.target] = len(longer._list)
+            longer._list.append(route)
+            longer._own += 1
+        return longer
+
+    def _sharing(self) -> "Routes":
+        """Another of the same length over the same list."""
+        other = Routes((), self.block)
+        other._list, other._places, other._own = self._list, self._places, self._own
+        return other
+
+    def with_matrix(self, names: Sequence[str], matrix: ArrayLike) -> "Routes":
+        """Give these routes and those of a matrix over all stations.
+
+        Raises
+        ------
+        GraphError
+            For a matrix that is none of probabilities, a second one, or one that has routes
+            which were given before.
+        """
+        if self.block.matrix is not None:
+            msg = "a matrix of routes is given already; give one that has all of them"
+            raise GraphError(msg)
+        block = Block(tuple(names), _probabilities(names, matrix))
+        for route in self.single:
+            if block[route.source, route.target]:
+                ends = f"{route.source} -> {route.target}"
+                msg = f"route {ends} is given twice, the second time by a matrix; leave one out"
+                raise GraphError(msg)
+        return Routes(self.single, block)
+
+    @cached_property
+    def loops(self) -> frozenset[str]:
+        """Stations with a route straight back."""
+        own = {r.source for r in self.single if r.source == r.target}
+        if self.block.matrix is None:
+            return frozenset(own)
+        back = np.flatnonzero(self.block.matrix.diagonal())
+        return frozenset(own | {self.block.names[k] for k in back})
+
+    @cached_property
+    def changing(self) -> tuple[Route, ...]:
+        """Routes whose probability is a formula, not a number."""
+        return tuple(route for route in self.single if route.probability.constant is None)
+
+    def fixed(self, names: Sequence[str]) -> FloatArray:
+        """Probabilities that are numbers as a matrix, rows from; 0 where there are none."""
+        place = {name: k for k, name in enumerate(names)}
+        found = np.zeros((len(names), len(names)))
+        if self.block.matrix is not None:
+            rows = [place[name] for name in self.block.names]
+            found[np.ix_(rows, rows)] = self.block.matrix
+        for route in self.single:
+            if route.probability.constant is not None:
+                found[place[route.source], place[route.target]] = route.probability.constant
+        found.flags.writeable = False
+        return found
+
+    def chances(self, values: Mapping[str, Any]) -> dict[tuple[str, str], Any]:
+        """Probability of each route, of those that are formulas as calculated."""
+        changing = {(r.source, r.target): values[step_of(r)] for r in self.changing}
+        return {
+            (r.source, r.target): changing[r.source, r.target]
+            if r.probability.constant is None
+            else r.probability.constant
+            for r in self
+        }
+
+    def __len__(self) -> int:
+        matrix = self.block.matrix
+        return self._own + (0 if matrix is None else int(np.count_nonzero(matrix)))
+
+    def __iter__(self) -> Iterator[Route]:
+        return chain(self.block.routes(), islice(self._list, self._own))
+
+    @overload
+    def __getitem__(self, place: int) -> Route: ...
+    @overload
+    def __getitem__(self, place: slice) -> tuple[Route, ...]: ...
+    def __getitem__(self, place: int | slice) -> Route | tuple[Route, ...]:
+        return tuple(self)[place]
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, Routes) and self.block == other.block:
+            return self.single == other.single
+        return isinstance(other, Routes | tuple) and tuple(self) == tuple(other)
+
+    def __hash__(self) -> int:
+        return hash(tuple(self))
+
+    def __repr__(self) -> str:
+        return repr(tuple(self)) if len(self) < 10 else f"Routes({len(self)} routes)"
+
+    def __reduce__(self) -> Any:
+        return Routes, (self.single, self.block)
+
+
+def check_ends(stations: Mapping[str, Any], source: str, target: str) -> None:
+    """Refuse a route from or to a station that does not exist."""
+    for station in (source, target):
+        if station not in stations:
+            why = f"there is no station {station!r}{nearest(station, stations)}"
+            msg = f"route {source} -> {target}: {why}"
+            raise GraphError(msg)
+
+
+def routes_of(given: Any, names: Sequence[str]) -> Routes:
+    """Take routes as they are, one by one or as a matrix."""
+    if isinstance(given, Routes):
+        return given
+    return Routes().with_matrix(names, given) if isinstance(given, np.ndarray) else Routes(given)
+
+
+def step_of(route: Route) -> str:
+    """Name of the step that calculates a route's probability."""
+    return f"{route.source} -> {route.target}"
+
+
+def _probabilities(names: Sequence[str], matrix: ArrayLike) -> FloatArray:
+    """Read a matrix of probabilities; refuse what is none."""
+    try:
+        if np.iscomplexobj(matrix):
+            raise TypeError
+        numbers = np.array(matrix, float)
+    except (TypeError, ValueError):
+        msg = "a matrix of routes holds numbers only; give a formula by route()"
+        raise GraphError(msg) from None
+    check_matrix(names, numbers)
+    return numbers

@@ -1,0 +1,49 @@
+"""The ways of jobs through a graph, in numbers."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from headway.kinds import FloatArray
+from headway.models.structure.graph import ModelGraph
+from headway.models.structure.routes import step_of
+
+_ROUNDING = 1e-12  # of chances that sum to 1
+
+
+@dataclass(frozen=True)
+class Ways:
+    """Chances of entering at stations, of going on between them and of leaving, in their order."""
+
+    entries: FloatArray
+    onward: FloatArray
+    leaving: FloatArray
+
+
+def visits_given(graph: ModelGraph) -> bool:
+    """Whether the graph gives visits as numbers, so that ways are not known."""
+    return any(station.visits for station in graph.stations.values())
+
+
+def ways_of(graph: ModelGraph, values: Mapping[str, Any]) -> Ways:
+    """Read entries and routes at one operating point.
+
+    Parameters
+    ----------
+    graph
+        Without visits.
+    values
+        Its calculated numbers.
+    """
+    place = {name: k for k, name in enumerate(graph.stations)}
+    onward, entries = graph.routes.fixed(tuple(place)).copy(), np.zeros(len(place))
+    for route in graph.routes.changing:
+        onward[place[route.source], place[route.target]] = float(values[step_of(route)])
+    for name in graph.arrivals or tuple(place)[:1]:
+        entries[place[name]] = values.get(f"arrivals at {name}", 1.0)
+    if not entries.any():
+        entries[[place[name] for name in graph.arrivals]] = 1.0
+    leaving = 1 - onward.sum(axis=1)
+    return Ways(entries / entries.sum(), onward, np.where(leaving < _ROUNDING, 0.0, leaving))

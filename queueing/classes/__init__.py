@@ -1,0 +1,1 @@
+"""Networks of several classes of customers: open, closed and mixed."""

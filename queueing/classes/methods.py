@@ -1,0 +1,273 @@
+"""The ways to solve the closed classes of a network, beside its open ones."""
+
+from dataclasses import dataclass, replace
+from math import prod
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headway.errors import GraphError
+from headway.kinds import FloatArray
+from headway.queueing.classes.fcfs import unequal
+from headway.queueing.classes.lattice import LARGEST, convolution_bytes, lattice_bytes
+from headway.queueing.classes.lattice_convolution import Pools, lattice_convolution
+from headway.queueing.classes.lattice_mva import lattice_mva
+from headway.queueing.classes.network import ClassNetwork
+from headway.queueing.closed.approximate import Closed, Ordered, linearizer, schweitzer
+from headway.queueing.closed.demands import Method
+from headway.queueing.closed.measured import closed_note
+from headway.queueing.closed.pools import closed_rates
+from headway.queueing.erlang.formulas import erlang_c
+
+FEW = 10_000
+"""Populations up to which pools are solved exactly also where an approximation is asked for."""
+
+
+@dataclass(frozen=True)
+class Lengths:
+    """Throughputs and queue lengths of closed classes.
+
+    Parameters
+    ----------
+    method, approximation
+        The method used and what is not exact about it.
+    throughput
+        Shape (closed classes, points) [1/s].
+    queue_length
+        Shape (closed classes, stations, points).
+    open_growth
+        Mean number of open jobs for each server they hold, shape (stations, points).
+    """
+
+    method: Method
+    approximation: str
+    throughput: FloatArray
+    queue_length: FloatArray
+    open_growth: FloatArray
+
+    @classmethod
+    def without_jobs(cls, open_growth: FloatArray) -> "Lengths":
+        """Give those of a network without closed classes."""
+        none = np.zeros((0, *open_growth.shape))
+        return cls(Method.EXACT, "", none[:, 0], none, open_growth)
+
+
+def solve_closed_classes(network: ClassNetwork, load: FloatArray, method: Method) -> Lengths:
+    """Solve the closed classes of a network.
+
+    Parameters
+    ----------
+    network
+        Centres and classes, at least one of them closed.
+    load
+        Servers that open classes hold, shape (stations, points).
+    method
+        As for `headway.queueing.solve_multiclass`.
+
+    Raises
+    ------
+    GraphError
+        For closed classes of different times at a queue in order of arrival.
+    InvalidParameter
+        For a lattice of populations too large for an exact method.
+    """
+    in_order = unequal(network).any(axis=0)
+    if in_order.any() and not in_order.all():
+        return _in_two_parts(network, load, method, in_order)
+    used = _choose(network, method)
+    if used is Method.EXACT and not network.is_pool.any():
+        return _by_mva(network, load)
+    if used in {Method.EXACT, Method.CONVOLUTION}:
+        return _by_convolutions(network, load)
+    return _approximated(network, load, used)
+
+
+def _in_two_parts(
+    network: ClassNetwork, load: FloatArray, method: Method, in_order: NDArray[np.bool_]
+) -> Lengths:
+    """Solve the points that have a product form, as they would be alone, and those that have none.
+
+    The answer is called what those are that have none.
+    """
+    first, second = np.flatnonzero(in_order), np.flatnonzero(~in_order)
+    one, two = (solve_closed_classes(network.at(p), load[:, p], method) for p in (first, second))
+    back = np.argsort(np.concatenate([first, second]))
+
+    def joined(name: str) -> FloatArray:
+        parts = [getattr(one, name), getattr(two, name)]
+        return np.asarray(np.concatenate(parts, axis=-1)[..., back])
+
+    parts = (joined(name) for name in ("throughput", "queue_length", "open_growth"))
+    return Lengths(one.method, one.approximation, *parts)
+
+
+def growth_alone(network: ClassNetwork, load: FloatArray) -> FloatArray:
+    """Response over service time of open classes alone: 1 + C(m, u) / (m - u).
+
+    Parameters
+    ----------
+    load
+        Servers u that they hold, shape (stations, points).
+    """
+    growth = np.ones(load.shape)
+    for k in np.flatnonzero(~network.is_delay):
+        if network.is_pool[k]:
+            waits = erlang_c(network.servers[k], load[k])
+            growth[k] = 1 + waits / (network.servers[k] - load[k])
+        else:
+            growth[k] = 1 / (1 - load[k] / network.servers[k])
+    return growth
+
+
+def _choose(network: ClassNetwork, method: Method) -> Method:
+    """Take an exact method where nothing speaks against it, also for crowds that are small."""
+    sizes = [int(n) + 1 for n in network.population[~network.is_open].max(axis=1)]
+    if unequal(network).any():
+        return _without_product_form(network, method)
+    if method.approximate and network.is_pool.any() and prod(sizes) <= FEW:
+        return Method.CONVOLUTION
+    if method is not Method.AUTO:
+        return method
+    needed = _bytes(network, sizes)
+    return Method.EXACT if needed <= LARGEST else Method.LINEARIZER
+
+
+def _bytes(network: ClassNetwork, sizes: list[int]) -> float:
+    """Memory of the lattice, each of the parallel queues being a station of a convolution."""
+    points = network.population.shape[1]
+    if not network.is_pool.any():
+        return lattice_bytes(sizes, len(network.centres), points)
+    queues = np.where(network.is_delay[:, None], 0, network.queues).max(axis=1)
+    return convolution_bytes(sizes, int(queues.sum()), points)
+
+
+def _without_product_form(network: ClassNetwork, method: Method) -> Method:
+    if method in {Method.EXACT, Method.CONVOLUTION}:
+        name = network.centres[int(unequal(network).any(axis=1).argmax())].name
+        msg = (
+            f"{name}: closed classes with different service times, first come first served, have "
+            'no product form; use method linearizer, discipline "ps", or one service time'
+        )
+        raise GraphError(msg)
+    return Method.LINEARIZER if method is Method.AUTO else method
+
+
+def _still(network: ClassNetwork) -> FloatArray:
+    """Time of closed classes without queueing, thinking and at delays."""
+    closed, rest = ~network.is_open, network.is_delay[:, None]
+    resting = np.where(rest, network.demand[closed], 0.0).sum(axis=1)
+    return np.asarray(network.think_time[closed] + resting)
+
+
+def _queueing(network: ClassNetwork) -> FloatArray:
+    """Demands of closed classes where they queue."""
+    return np.where(network.is_delay[:, None], 0.0, network.demand[~network.is_open])
+
+
+def _with_delays(network: ClassNetwork, rate: FloatArray, queue: FloatArray) -> FloatArray:
+    """Fill in the numbers at delays, X D."""
+    resting = rate[:, None] * network.demand[~network.is_open]
+    return np.where(network.is_delay[:, None], resting, queue)
+
+
+def _by_mva(network: ClassNetwork, load: FloatArray) -> Lengths:
+    free = np.where(network.is_delay[:, None], 1.0, 1 - load / network.servers)
+    population, demand = network.population[~network.is_open], _queueing(network) / free
+    rate, queue = lattice_mva(demand, network.queues, _still(network), population)
+    growth = (1 + queue.sum(axis=0) / network.queues) / free
+    growth = np.where(network.is_delay[:, None], 1.0, growth)
+    return Lengths(Method.EXACT, "", rate, _with_delays(network, rate, queue), growth)
+
+
+def _approximated(network: ClassNetwork, load: FloatArray, method: Method) -> Lengths:
+    arrays = _arrays(network, load)
+    state = schweitzer(arrays) if method is Method.SCHWEITZER else linearizer(arrays)
+    growth = np.where(network.is_delay[:, None], 1.0, arrays.growth(state))
+    queue = _with_delays(network, state.rate, state.queue)
+    in_order = unequal(network).any(axis=1)
+    names = [c.name for c, k in zip(network.centres, in_order, strict=True) if k]
+    note = closed_note(method, pools=bool(network.is_pool.any()), in_order=names)
+    return Lengths(method, note, state.rate, queue, growth)
+
+
+def _arrays(network: ClassNetwork, load: FloatArray) -> Closed:
+    """Closed classes and what open ones leave them."""
+    closed = ~network.is_open
+    free = np.where(network.is_delay[:, None], 1.0, 1 - load / network.servers)
+    crowded = np.flatnonzero(network.is_pool)
+    jobs = max(int(network.population[closed].sum(axis=0).max()), 1)
+    most = min(jobs, int(network.servers[crowded].max(initial=1)))
+    rates = [closed_rates(network.servers[k], load[k], most) for k in crowded]
+    return Closed(
+        _queueing(network),
+        network.queues,
+        _still(network),
+        network.population[closed],
+        free,
+        tuple(crowded.tolist()),
+        np.stack(rates, axis=1) if rates else None,
+        _line(network),
+    )
+
+
+def _line(network: ClassNetwork) -> Ordered | None:
+    here, closed = unequal(network), ~network.is_open
+    if not here.any():
+        return None
+    held = network.rates[:, None] * network.demand
+    work = (held * network.service_times).sum(axis=0)
+    times, visits = network.service_times[closed], network.visits[closed]
+    return Ordered(here, times, visits, held.sum(axis=0), work)
+
+
+def _by_convolutions(network: ClassNetwork, load: FloatArray) -> Lengths:
+    """Convolve the points of each set of numbers of servers together."""
+    _, group = np.unique(network.servers, axis=1, return_inverse=True)
+    rate, queue = np.zeros(network.demand.shape)[:, 0], np.zeros(network.demand.shape)
+    rate, queue = rate[~network.is_open], queue[~network.is_open]
+    growth = np.ones(load.shape)
+    for number in range(int(group.max()) + 1):
+        points = np.flatnonzero(group == number)
+        part = _by_convolution(network.at(points), load[:, points])
+        rate[:, points], queue[..., points] = part.throughput, part.queue_length
+        growth[:, points] = part.open_growth
+    return Lengths(Method.CONVOLUTION, "", rate, queue, growth)
+
+
+def _by_convolution(network: ClassNetwork, load: FloatArray) -> Lengths:
+    """Convolve, each of the parallel queues as a station of its own."""
+    closed = ~network.is_open
+    demand = network.demand[closed]
+    which, servers, share = _stations(network, load)
+    arrays = _arrays(network, load)
+    fast = arrays.demand / np.where(network.is_pool[:, None], network.servers, 1.0)
+    single = replace(arrays, demand=fast, crowded=(), rates=None, ordered=None)
+    guess = np.maximum(schweitzer(single).rate, 1e-300)
+    pools = Pools(
+        demand[:, which] / share,
+        servers,
+        load[which] / share,
+        _still(network),
+        network.population[closed],
+        guess,
+    )
+    rate, own, grown = lattice_convolution(pools)
+    queue, growth = np.zeros(demand.shape), np.ones(load.shape)
+    for row, k in enumerate(which):
+        queue[:, k] += own[:, row]
+        growth[k] = grown[row]
+    growth = np.where(queue.sum(axis=0) > 0, growth, growth_alone(network, load))
+    return Lengths(Method.CONVOLUTION, "", rate, _with_delays(network, rate, queue), growth)
+
+
+def _stations(network: ClassNetwork, load: FloatArray) -> tuple[list[int], list[int], FloatArray]:
+    """Stations of the convolution: the centre of each, its servers, its share of the centre.
+
+    Servers beyond the number of jobs are never used, where open classes use none.
+    """
+    copies = np.where(network.is_delay, 0, network.queues[:, 0]).astype(int)
+    which = np.repeat(np.arange(len(copies)), copies)
+    servers = network.servers[which, 0] / copies[which]
+    jobs = max(float(network.population.sum(axis=0).max()), 1.0)
+    servers = np.where(load[which].any(axis=1), servers, np.minimum(servers, jobs))
+    return which.tolist(), servers.astype(int).tolist(), copies[which, None].astype(float)

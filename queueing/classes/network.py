@@ -1,0 +1,291 @@
+"""Several classes of customers: what a network of them is made of."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headway.errors import GraphError, InvalidParameter
+from headway.kinds import FloatArray, check_count, check_not_negative, is_symbolic
+from headway.queueing.closed.demands import check_population, rows
+from headway.queueing.stations.abilities import ServiceKind
+
+
+class Discipline(StrEnum):
+    """Whose turn it is at a queue.
+
+    ``ps`` shares the servers among all who are present (and stands for every discipline with a
+    product form for any times, such as preemptive last come first served); ``fcfs`` serves in
+    order of arrival, which has a product form only where all classes have one mean time.
+    """
+
+    SHARING = "ps"
+    FCFS = "fcfs"
+
+
+class Saturation(StrEnum):
+    """What becomes of operating points that open classes saturate: an error, or a mark."""
+
+    REFUSE = "refuse"
+    MARK = "mark"
+
+
+@dataclass(frozen=True)
+class CustomerClass:
+    """A class of customers: open with an arrival rate, or closed with a population.
+
+    Parameters
+    ----------
+    name
+        For messages.
+    arrival_rate
+        Arrivals from outside [1/s], 0 or more; None for a closed class.
+    population
+        Jobs that circulate, a whole number of 0 or more; None for an open class.
+    think_time
+        Mean think time of a closed class [s], 0 or more.
+
+    Raises
+    ------
+    GraphError
+        For a class with both arrival rate and population, or neither.
+    InvalidParameter
+        For numbers outside their domain.
+
+    Examples
+    --------
+    >>> CustomerClass("terminals", population=40, think_time=15.0).is_open
+    False
+    """
+
+    name: str
+    arrival_rate: Any = None
+    population: Any = None
+    think_time: Any = 0.0
+
+    def __post_init__(self) -> None:
+        if (self.arrival_rate is None) == (self.population is None):
+            msg = f"class {self.name}: give either an arrival_rate or a population"
+            raise GraphError(msg)
+        if self.population is None:
+            check_not_negative("arrival_rate", self.arrival_rate)
+        else:
+            check_population(self.population)
+        check_not_negative("think_time", self.think_time)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether its customers come from outside and leave."""
+        return self.population is None
+
+
+@dataclass(frozen=True)
+class ServiceCentre:
+    """A station as several classes see it.
+
+    A product form needs processor sharing, or first come first served with one exponential
+    service time for all classes (BCMP). A class without a service time does not queue here.
+
+    Parameters
+    ----------
+    name
+        For messages.
+    service_times, visits
+        Mean service time per visit [s] and mean visits, 0 or more, one for each class.
+    kind
+        How it serves.
+    servers
+        Number of servers m, whole numbers of 1 or more, also an array over operating points;
+        of a delay it does not matter.
+    discipline
+        Whose turn it is, where service times differ by class.
+
+    Raises
+    ------
+    InvalidParameter
+        For numbers outside their domain.
+
+    Examples
+    --------
+    >>> ServiceCentre("cpu", service_times=(0.01, 0.02), visits=(20, 5)).servers
+    1
+
+    References
+    ----------
+    Baskett, Chandy, Muntz and Palacios, JACM 22(2), 1975.
+    """
+
+    name: str
+    service_times: Sequence[Any]
+    visits: Sequence[Any]
+    kind: ServiceKind = ServiceKind.QUEUE
+    servers: Any = 1
+    discipline: Discipline = Discipline.SHARING
+
+    def __post_init__(self) -> None:
+        for value in (*self.service_times, *self.visits):
+            if isinstance(value, str) or is_symbolic(value):
+                msg = f"{self.name}: {value} is no number; classes are solved in numbers only"
+                raise InvalidParameter(msg)
+        for value in self.service_times:
+            check_not_negative(f"{self.name}: service_time", value)
+        for value in self.visits:
+            check_not_negative(f"{self.name}: visits", value)
+        check_count(f"{self.name}: servers", self.servers)
+        if self.discipline not in set(Discipline):
+            msg = f"{self.name}: there is no discipline {self.discipline!r}; use ps or fcfs"
+            raise InvalidParameter(msg)
+        if self.kind is ServiceKind.VARYING:
+            msg = f"{self.name}: several classes cannot share speeds by number present"
+            raise InvalidParameter(msg)
+
+
+@dataclass(frozen=True)
+class ClassNetwork:
+    """Centres and classes as arrays over the operating points, laid out flat.
+
+    Parameters
+    ----------
+    centres, classes
+        What it was read from.
+    service_times, visits
+        Shape (classes, stations, points).
+    servers
+        Servers of each centre, shape (stations, points).
+    rates
+        Arrival rates, 0 for closed classes, shape (classes, points).
+    population, think_time
+        0 for open classes, shape (classes, points).
+    shape
+        Shape of the operating points.
+    """
+
+    centres: tuple[ServiceCentre, ...]
+    classes: tuple[CustomerClass, ...]
+    service_times: FloatArray
+    visits: FloatArray
+    servers: FloatArray
+    rates: FloatArray
+    population: FloatArray
+    think_time: FloatArray
+    shape: tuple[int, ...]
+
+    @property
+    def demand(self) -> FloatArray:
+        """Service demands D = V S, shape (classes, stations, points) [s]."""
+        return self.visits * self.service_times
+
+    @property
+    def is_open(self) -> Any:
+        """Which classes are open, shape (classes,)."""
+        return np.array([c.is_open for c in self.classes])
+
+    @property
+    def is_delay(self) -> Any:
+        """Which centres are delays, shape (stations,)."""
+        return self._are(ServiceKind.DELAY)
+
+    @property
+    def is_pool(self) -> Any:
+        """Which centres have, at some point, several servers at one queue, shape (stations,)."""
+        return self._are(ServiceKind.QUEUE) & (self.servers > 1).any(axis=1)
+
+    @property
+    def queues(self) -> FloatArray:
+        """Separate queues each centre is split into, shape (stations, points)."""
+        return np.where(self._are(ServiceKind.PARALLEL)[:, None], self.servers, 1.0)
+
+    def _are(self, kind: ServiceKind) -> Any:
+        return np.array([c.kind == kind for c in self.centres])
+
+    def at(self, points: NDArray[np.intp]) -> "ClassNetwork":
+        """Give some of its operating points, in a row."""
+        return replace(
+            self,
+            **{name: getattr(self, name)[..., points] for name in _BY_POINT},
+            shape=points.shape,
+        )
+
+
+_BY_POINT = ("service_times", "visits", "servers", "rates", "population", "think_time")
+
+
+def read_network(
+    centres: Sequence[ServiceCentre], classes: Sequence[CustomerClass]
+) -> ClassNetwork:
+    """Lay centres and classes out as arrays.
+
+    Parameters
+    ----------
+    centres, classes
+        At least one of each; every centre has an entry for each class.
+
+    Raises
+    ------
+    GraphError
+        For none of them, or lists that do not match.
+
+    Examples
+    --------
+    >>> network = read_network(
+    ...     [ServiceCentre("cpu", (0.5,), (4,))], [CustomerClass("web", arrival_rate=0.1)]
+    ... )
+    >>> network.demand.shape
+    (1, 1, 1)
+    """
+    _check_lists(centres, classes)
+    values = [
+        *(v for c in centres for v in (*c.service_times, *c.visits)),
+        *(c.arrival_rate if c.is_open else c.population for c in classes),
+        *(c.think_time for c in classes),
+        *(c.servers for c in centres),
+    ]
+    shape = np.broadcast_shapes(*{np.shape(v) for v in values})
+
+    def by_centre(name: str) -> FloatArray:
+        entries = [value for centre in centres for value in getattr(centre, name)]
+        table = rows(entries, shape).reshape(len(centres), len(classes), -1)
+        return np.ascontiguousarray(table.swapaxes(0, 1))
+
+    network = ClassNetwork(
+        tuple(centres),
+        tuple(classes),
+        by_centre("service_times"),
+        by_centre("visits"),
+        rows([c.servers for c in centres], shape),
+        rows([c.arrival_rate if c.is_open else 0.0 for c in classes], shape),
+        rows([0.0 if c.is_open else c.population for c in classes], shape),
+        rows([0.0 if c.is_open else c.think_time for c in classes], shape),
+        shape,
+    )
+    _check_time(network)
+    return network
+
+
+def _check_lists(centres: Sequence[ServiceCentre], classes: Sequence[CustomerClass]) -> None:
+    if not centres or not classes:
+        raise GraphError("a network needs a station and a class; give at least one of each")
+    for centre in centres:
+        for name in ("service_times", "visits"):
+            if len(getattr(centre, name)) != len(classes):
+                msg = (
+                    f"{centre.name}: {name} has {len(getattr(centre, name))} entries "
+                    f"for {len(classes)} classes; give one for each"
+                )
+                raise GraphError(msg)
+
+
+def _check_time(network: ClassNetwork) -> None:
+    """Refuse a class that goes nowhere, and jobs that would circulate in no time."""
+    somewhere = np.where(
+        network.is_open[:, None],
+        network.visits.any(axis=1),
+        network.demand.any(axis=1) | (network.think_time > 0) | (network.population == 0),
+    )
+    if not somewhere.all():
+        name = network.classes[int(np.argmin(somewhere.all(axis=1)))].name
+        msg = f"class {name} visits no station; give it visits, service times or a think time"
+        raise GraphError(msg)

@@ -1,0 +1,96 @@
+"""Open classes that ask more of a station than it can serve."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from headway.errors import Saturated
+from headway.kinds import FloatArray
+from headway.queueing.classes.network import ClassNetwork
+
+
+@dataclass(frozen=True)
+class Overload:
+    """What is saturated, and who suffers from it.
+
+    Parameters
+    ----------
+    load
+        Servers that open classes would hold, shape (stations, points).
+    full
+        Stations that cannot serve their open classes, shape (stations, points).
+    stuck
+        Classes that need such a station, shape (classes, stations, points).
+    message
+        What is wrong at the first such point, in one line; empty if there is none.
+    """
+
+    load: FloatArray
+    full: Any
+    stuck: Any
+    message: str
+
+    @property
+    def hit(self) -> Any:
+        """Classes that need a full station, shape (classes, points)."""
+        return self.stuck.any(axis=1)
+
+    @property
+    def saturated(self) -> Any:
+        """Which points are saturated, shape (points,)."""
+        return self.full.any(axis=0)
+
+    @property
+    def sustained(self) -> FloatArray:
+        """Servers that open classes hold at stations that are not full."""
+        return np.where(self.full, 0.0, self.load)
+
+
+def find_overload(network: ClassNetwork) -> Overload:
+    """Find the stations whose open classes alone fill them: u >= m.
+
+    Examples
+    --------
+    >>> from headway.queueing.classes.network import CustomerClass, ServiceCentre, read_network
+    >>> cpu, web = ServiceCentre("cpu", (0.1,), (1,)), CustomerClass("web", arrival_rate=12.0)
+    >>> find_overload(read_network([cpu], [web])).message
+    'cpu: utilisation 1.2 by open classes, web at 12 /s; it saturates at 10 /s'
+    """
+    held = network.rates[:, None] * network.demand
+    load = np.asarray(held.sum(axis=0))
+    full = ~network.is_delay[:, None] & (load >= network.servers)
+    stuck = (network.demand > 0) & full
+    return Overload(load, full, stuck, _message(network, held, load) if full.any() else "")
+
+
+def refuse_overload(overload: Overload) -> None:
+    """Raise if any point is saturated.
+
+    Raises
+    ------
+    Saturated
+        With the station, the class that loads it most, and the rate it could sustain.
+    """
+    if overload.message:
+        raise Saturated(overload.message)
+
+
+def without(network: ClassNetwork, overload: Overload) -> ClassNetwork:
+    """Leave out the jobs of closed classes that no full station would ever let go."""
+    return replace(network, population=np.where(overload.hit, 0.0, network.population))
+
+
+def _message(network: ClassNetwork, held: FloatArray, load: FloatArray) -> str:
+    """Name the first point's fullest station, its greatest class, and the rate it sustains."""
+    busy = np.where(network.is_delay[:, None], 0.0, load / network.servers)
+    point = int((busy >= 1).any(axis=0).argmax())
+    k = int(busy[:, point].argmax())
+    c = int(held[:, k, point].argmax())
+    others = load[k, point] - held[c, k, point]
+    limit = max(network.servers[k, point] - others, 0) / network.demand[c, k, point]
+    return (
+        f"{network.centres[k].name}: utilisation {busy[k, point]:.3g} by open classes, "
+        f"{network.classes[c].name} at {network.rates[c, point]:.6g} /s; "
+        f"it saturates at {limit:.6g} /s"
+    )

@@ -1,0 +1,194 @@
+"""Open, closed and mixed networks of several classes."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headway.kinds import FloatArray, plain
+from headway.queueing.classes.fcfs import is_exact, mean_found, unequal
+from headway.queueing.classes.methods import Lengths, growth_alone, solve_closed_classes
+from headway.queueing.classes.network import (
+    ClassNetwork,
+    CustomerClass,
+    Saturation,
+    ServiceCentre,
+    read_network,
+)
+from headway.queueing.classes.overload import Overload, find_overload, refuse_overload, without
+from headway.queueing.closed.demands import Method
+from headway.queueing.closed.measured import open_note
+
+
+@dataclass(frozen=True)
+class MulticlassSolution:
+    """What a network of several classes does at each operating point.
+
+    Parameters
+    ----------
+    method
+        How its closed classes were solved; ``exact`` if there are none.
+    throughput, response_time
+        Of each class: X_c [1/s] and R_c, think time left out [s], shape (classes, ...).
+    utilisation, queue_length, residence_time, station_response_time, station_throughput
+        Of each station and class: U, Q, V R per job [s], R per visit [s], V X [1/s], shape
+        (stations, classes, ...). A station's own utilisation is the sum over its classes.
+        Of a class without customers the times are those of its service alone, R = sum of V S.
+    saturated
+        Which points open classes saturate, shape of the points.
+    overload
+        What is wrong at the first of them, in one line; empty if there is none.
+    approximation
+        Says what is not exact; empty for an exact solution.
+    """
+
+    method: Method
+    throughput: FloatArray
+    response_time: FloatArray
+    utilisation: FloatArray
+    queue_length: FloatArray
+    residence_time: FloatArray
+    station_response_time: FloatArray
+    station_throughput: FloatArray
+    saturated: NDArray[np.bool_]
+    overload: str = ""
+    approximation: str = ""
+
+
+def solve_multiclass(
+    centres: Sequence[ServiceCentre],
+    classes: Sequence[CustomerClass],
+    method: Method = Method.AUTO,
+    saturation: Saturation = Saturation.REFUSE,
+) -> MulticlassSolution:
+    """Solve a network of several classes, each of them open or closed.
+
+    Open classes take their share of every server first; closed ones circulate in what is
+    left: exact for product-form networks (BCMP), single servers and pools alike.
+
+    Parameters
+    ----------
+    centres
+        Stations with service times and visits by class.
+    classes
+        Classes, in the same order.
+    method
+        ``exact`` walks the lattice of populations; ``schweitzer`` and ``linearizer`` do not
+        depend on its size; ``auto`` is exact unless that needs more than 1 GB.
+    saturation
+        ``refuse`` raises where open classes saturate a station; ``mark`` answers all other
+        points, and says in `saturated` which were not. At a saturated point the classes that
+        need a full station have infinite response times there; closed ones among them come to
+        rest (throughput 0), being served ever more slowly beside an endless queue. Everybody
+        else is answered as though all that open classes offer reached the other stations.
+
+    Returns
+    -------
+    MulticlassSolution over the broadcast shape of all arrays.
+
+    Raises
+    ------
+    Saturated
+        With ``refuse``, for open classes that some station cannot serve, with its name and
+        limit.
+    GraphError, InvalidParameter
+        For what is no network, or a lattice too large for ``exact``.
+
+    Examples
+    --------
+    >>> cpu = ServiceCentre("cpu", service_times=(0.1, 0.2), visits=(1, 1))
+    >>> web = CustomerClass("web", arrival_rate=5.0)
+    >>> batch = CustomerClass("batch", population=1)
+    >>> solution = solve_multiclass([cpu], [web, batch])
+    >>> solution.throughput.round(12).tolist(), solution.utilisation[0].round(12).tolist()
+    ([5.0, 2.5], [0.5, 0.5])
+
+    References
+    ----------
+    Baskett, Chandy, Muntz and Palacios, JACM 22(2), 1975; Lazowska et al., *Quantitative
+    System Performance*, 1984, chapter 7.
+    """
+    network = read_network(centres, classes)
+    overload = find_overload(network)
+    if Saturation(saturation) is Saturation.REFUSE:
+        refuse_overload(overload)
+    load, unlike = overload.sustained, unequal(network)
+    closed = ~network.is_open
+    result = Lengths.without_jobs(growth_alone(network, load))
+    if closed.any():
+        result = solve_closed_classes(without(network, overload), load, Method(method))
+    rate, queue = network.rates.copy(), np.zeros(network.demand.shape)
+    rate[closed], queue[closed] = result.throughput, result.queue_length
+    stay = _open_stay(network, result, queue, unlike)
+    queue[~closed] = (network.rates[:, None] * network.visits * stay)[~closed]
+    note = result.approximation or _in_order(network, unlike)
+    return _solution(network, replace(result, approximation=note), rate, queue, overload)
+
+
+def _open_stay(
+    network: ClassNetwork, result: Lengths, queue: FloatArray, unlike: Any
+) -> FloatArray:
+    """Response time per visit of open classes, shape (classes, stations, points) [s]."""
+    shared = network.service_times * result.open_growth
+    if not unlike.any():
+        return np.asarray(shared)
+    held = network.rates[:, None] * network.demand
+    mean = mean_found(network, queue, held)
+    waits = (network.demand > 0) * (result.open_growth - 1) * mean
+    return np.where(unlike, network.service_times + waits, shared)
+
+
+def _in_order(network: ClassNetwork, unlike: Any) -> str:
+    """Label open classes of different times at queues in order of arrival."""
+    if not unlike.any() or is_exact(network, unlike):
+        return ""
+    names = [c.name for c, k in zip(network.centres, unlike.any(axis=1), strict=True) if k]
+    return open_note(names)
+
+
+def _solution(
+    network: ClassNetwork,
+    result: Lengths,
+    rate: FloatArray,
+    queue: FloatArray,
+    overload: Overload,
+) -> MulticlassSolution:
+    """Everything else from throughputs and queue lengths, by the operational laws."""
+    stuck = overload.stuck
+    queue = _with_stuck(network, overload, queue)
+    through = network.visits * rate[:, None]
+    some = through > 0
+    per_visit = np.where(some, queue / np.where(some, through, 1.0), network.service_times)
+    per_visit = np.where(stuck, np.inf, per_visit)
+    busy = through * network.service_times / network.servers
+    busy = np.where(network.is_delay[:, None], 0.0, busy)
+    went = network.visits > 0
+    residence = np.where(went, network.visits * np.where(went, per_visit, 0.0), 0.0)
+
+    def shaped(values: FloatArray) -> Any:
+        return plain(values.reshape((*values.shape[:-1], *network.shape)))
+
+    return MulticlassSolution(
+        method=result.method,
+        throughput=shaped(rate),
+        response_time=shaped(residence.sum(axis=1)),
+        utilisation=shaped(busy.swapaxes(0, 1)),
+        queue_length=shaped(queue.swapaxes(0, 1)),
+        residence_time=shaped(residence.swapaxes(0, 1)),
+        station_response_time=shaped(per_visit.swapaxes(0, 1)),
+        station_throughput=shaped(through.swapaxes(0, 1)),
+        saturated=overload.saturated.reshape(network.shape),
+        overload=overload.message,
+        approximation=result.approximation,
+    )
+
+
+def _with_stuck(network: ClassNetwork, overload: Overload, queue: FloatArray) -> FloatArray:
+    """Open queues without end at full stations, and closed jobs that never leave them."""
+    stuck = overload.stuck
+    here = np.where(stuck.sum(axis=1, keepdims=True) > 1, np.nan, network.population[:, None])
+    open_queue = np.where(network.rates[:, None] > 0, np.inf, 0.0)
+    endless = np.where(network.is_open[:, None, None], open_queue, here)
+    return np.where(stuck, endless, queue)

@@ -1,0 +1,1 @@
+"""Closed networks of one class: exact, by convolution, and approximate."""

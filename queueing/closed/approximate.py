@@ -1,0 +1,253 @@
+"""Approximate mean value analysis: one equation for N jobs in place of a recursion up to N.
+
+Everything is an array over (classes, stations, points), so one class is a special case.
+
+Source: Schweitzer, "Approximate analysis of multiclass closed networks of queues", 1979;
+Bard 1979; Chandy and Neuse, "Linearizer", CACM 25(2), 1982; de Souza e Silva and Muntz, IEEE
+Trans. Computers 39(6), 1990, for the sums that make a step of it O(classes**2 stations).
+"""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headway.kinds import FloatArray
+from headway.queueing.closed.fixed_point import Linear, State, settle
+from headway.queueing.closed.pools import Crowd
+
+_CORRECTIONS = 3  # Chandy and Neuse: more change little; elsewhere than at single servers, than 1
+
+
+@dataclass(frozen=True)
+class Ordered:
+    """Stations that serve in order of arrival classes of different times.
+
+    Parameters
+    ----------
+    here
+        Which they are, shape (stations, points).
+    service_times
+        S of the closed classes, shape (classes, stations, points) [s].
+    visits
+        V, likewise.
+    open_load, open_work
+        Servers that open classes hold, and their sum of servers times S [s], shape (stations,
+        points).
+    """
+
+    here: NDArray[np.bool_]
+    service_times: FloatArray
+    visits: FloatArray
+    open_load: FloatArray
+    open_work: FloatArray
+
+
+@dataclass(frozen=True)
+class Closed:
+    """A closed network as arrays.
+
+    Parameters
+    ----------
+    demand
+        Demands D, shape (classes, stations, points) [s].
+    queues
+        Separate queues each station is split into, shape (stations, points).
+    think_time, population
+        Z [s] and N, shape (classes, points).
+    free
+        Share of a server that open classes leave, shape (stations, points); all if not given.
+    crowded, rates
+        Rows of the stations whose speed depends on the number of jobs, and their speeds with
+        1, 2... jobs, shape (numbers, stations of these, points); the last holds on.
+    ordered
+        Stations that serve in order of arrival.
+    """
+
+    demand: FloatArray
+    queues: FloatArray
+    think_time: FloatArray
+    population: FloatArray
+    free: FloatArray | None = None
+    crowded: tuple[int, ...] = ()
+    rates: FloatArray | None = None
+    ordered: Ordered | None = None
+
+    def at(self, points: NDArray[np.intp]) -> "Closed":
+        """Give some of the points, in a row."""
+        line = self.ordered
+        return replace(
+            self,
+            demand=self.demand[..., points],
+            queues=self.queues[..., points],
+            think_time=self.think_time[..., points],
+            population=self.population[..., points],
+            free=None if self.free is None else self.free[..., points],
+            rates=None if self.rates is None else self.rates[..., points],
+            ordered=line and Ordered(*(part[..., points] for part in vars(line).values())),
+        )
+
+    @cached_property
+    def full(self) -> FloatArray:
+        """Work each station does for closed jobs when it is full of them, shape as `queues`."""
+        free = np.ones(self.queues.shape) if self.free is None else self.free
+        full = self.queues * free
+        if self.rates is not None:
+            full[list(self.crowded)] = self.rates[-1]
+        return full
+
+    @cached_property
+    def _plain(self) -> Linear:
+        """Coefficients of single servers and parallel queues, the same at every state."""
+        return Linear(0.0, self.demand / self.full, self.demand, self.queues, 0.0)
+
+    @cached_property
+    def _crowd(self) -> Crowd:
+        return Crowd(np.ones((1, 0, 0)) if self.rates is None else self.rates)
+
+    def linear(self, state: State) -> Linear:
+        """Give the coefficients of the residence times near a state."""
+        near = self._plain
+        if self.ordered is not None:
+            near = self._in_order(self.ordered, near, state)
+        return self._among_many(near, state) if self.crowded else near
+
+    def _among_many(self, near: Linear, state: State) -> Linear:
+        """Let an arrival at a crowded station find idle servers as often as there are any.
+
+        What a mean job finds goes with the queue length; the difference of classes apart.
+        """
+        rows = list(self.crowded)
+        held, taken, share = self._held(state)
+        found, by_held, by_taken, fewer = self._crowd.found(held, taken)
+        demand, gain = self.demand[:, rows], near.gain[:, rows]
+        extra, slope = near.extra.copy(), np.zeros(self.demand.shape)
+        offset = near.offset + np.zeros(self.demand.shape)
+        extra[rows] = 1 + found
+        slope[:, rows] = (by_held + by_taken * 2 * (share - taken) / held) * demand
+        offset[:, rows] += gain * fewer * (share - taken)
+        return replace(near, offset=offset, extra=extra, slope=slope)
+
+    def _held(self, state: State) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Work in service at crowded stations, and the chances that a job is the one taken away.
+
+        They are a class's share of the work over N_c, and their mean.
+        """
+        work = state.rate[:, None] * self.demand[:, list(self.crowded)]
+        held = np.maximum(work.sum(axis=0), _NOBODY)
+        share = work / held / np.maximum(self.population, 1)[:, None]
+        return held, (work * share).sum(axis=0) / held, share
+
+    def growth(self, state: State) -> FloatArray:
+        """Response over service time of a job that comes from outside, shape as `queues`."""
+        found = self.queues + state.queue.sum(axis=0)
+        if self.crowded:
+            held, taken, _ = self._held(state)
+            found[list(self.crowded)] += self._crowd.moments(held, taken)[0]
+        return np.asarray(found / self.full)
+
+    def _in_order(self, line: Ordered, near: Linear, state: State) -> Linear:
+        """Let an arrival wait for the work of those it finds, R = S + (g - 1) S'."""
+        mine = state.queue / np.maximum(self.population, 1)[:, None]
+        jobs = state.queue.sum(axis=0) - mine + line.open_load
+        work = (state.queue * line.service_times).sum(axis=0) - mine * line.service_times
+        mean = (work + line.open_work) / np.maximum(jobs, _NOBODY)
+        waits = np.where(line.here & (self.demand > 0), line.visits * mean, self.demand)
+        scale = np.where(self.demand > 0, waits / np.where(self.demand > 0, self.demand, 1), 1)
+        return replace(near, offset=self.demand - waits, gain=near.gain * scale)
+
+
+_NOBODY = 1e-300  # jobs, where there are none, so that 0 / 0 stays away
+
+
+def schweitzer(network: Closed) -> State:
+    """Bard's and Schweitzer's approximation: an arriving job leaves its own share out.
+
+    Q_jk seen by class c is Q_jk for other classes and Q_ck (N_c - 1) / N_c for its own.
+
+    Returns
+    -------
+    Throughputs, queue lengths, and what one more job would meet at each station.
+
+    Examples
+    --------
+    >>> one = np.ones((1, 1))
+    >>> network = Closed(one[None], one, one, 2 * one)
+    >>> round(float(schweitzer(network).rate[0, 0]), 3)
+    0.764
+    """
+    return settle(network, 0.0, _evenly(network))
+
+
+def linearizer(network: Closed) -> State:
+    """Chandy and Neuse's Linearizer: Schweitzer with shares corrected from one job fewer.
+
+    The networks with one job fewer of a class are solved as further points beside the whole.
+
+    Returns
+    -------
+    As for `schweitzer`.
+
+    Examples
+    --------
+    >>> one = np.ones((1, 1))
+    >>> network = Closed(one[None], one, one, 2 * one)
+    >>> round(float(linearizer(network).rate[0, 0]), 3)
+    0.8
+    """
+    levels = _levels(network)
+    whole = settle(network, 0.0, _evenly(network))
+    times = len(network.demand) + 1
+    state = State(*(_repeated(part, times) for part in (whole.rate, whole.met, whole.queue)))
+    correction = np.zeros((*network.demand.shape[:2], times * network.queues.shape[1]))
+    plain = network.ordered is None and not network.crowded
+    for _ in range(_CORRECTIONS if plain else 1):
+        state = settle(levels, correction, state)
+        correction = _correction(levels, state, times)
+    points = np.s_[..., : network.queues.shape[1]]
+    start = State(state.rate[points], state.met[points], state.queue[points])
+    return settle(network, correction[points], start)
+
+
+def _repeated(values: FloatArray, times: int) -> FloatArray:
+    """Lay copies of the points behind them."""
+    return np.tile(values, (1,) * (values.ndim - 1) + (times,))
+
+
+def _levels(network: Closed) -> Closed:
+    """Lay out the network and, behind it, those with a job fewer of the first, second... class."""
+    classes = len(network.population)
+    every = np.tile(np.arange(network.queues.shape[1]), classes + 1)
+    population = network.population[:, every].reshape(classes, classes + 1, -1)
+    for c in range(classes):
+        population[c, c + 1] = np.maximum(population[c, c + 1] - 1, 0)
+    return replace(network.at(every), population=population.reshape(classes, -1))
+
+
+def _correction(levels: Closed, state: State, times: int) -> FloatArray:
+    """What class j sees besides its own share left out: sum over c of n_c (share_c's change).
+
+    The sum over c is formed once for all levels; each level then takes one job's part away.
+    """
+    classes, stations, columns = levels.demand.shape
+    points = columns // times
+    population = levels.population.reshape(classes, times, points)
+    share = state.queue / np.maximum(levels.population, 1)[:, None]
+    share = share.reshape(classes, stations, times, points)
+    change = (share[:, :, 1:] - share[:, :, :1]).transpose(2, 1, 0, 3)  # by [j, k, c]
+    some = population[:, 0] > 0
+    own = np.einsum("jkjp->jkp", change)
+    whole = np.einsum("jkcp,cp->jkp", change, population[:, 0]) - own
+    fewer = whole[:, :, None] - change * some
+    return np.concatenate([whole[:, :, None], fewer], axis=2).reshape(classes, stations, columns)
+
+
+def _evenly(network: Closed) -> State:
+    """Start with every class spread over the stations it visits."""
+    visited = network.demand > 0
+    share = network.population[:, None] / np.maximum(visited.sum(axis=1, keepdims=True), 1)
+    queue = np.where(visited, share, 0.0)
+    met = network.queues + queue.sum(axis=0)
+    cycle = network.think_time + (network.demand * met).sum(axis=1)
+    return State(network.population / np.where(cycle > 0, cycle, 1.0), met, queue)

@@ -1,0 +1,393 @@
+"""Buzen's convolution for one class, with every factor scaled to a probability.
+
+Jobs at a station of an *open* network with throughput c are distributed by f(n) ~ the
+station's product form; the closed network with N jobs is that open one, given that it holds
+N. So G(n), the convolution of all f, is the chance of n jobs in the open network: never
+above 1, and largest near N when c is chosen to hold N on average. Nothing can overflow,
+every sum is of positive terms, and X(N) = c G(N-1) / G(N) for any c.
+
+Source: Buzen, "Computational algorithms for closed queueing networks with exponential
+servers", CACM 16(9), 1973; Bruell and Balbo, *Computational Algorithms for Closed Queueing
+Networks*, 1980, for load-dependent stations.
+"""
+
+from collections.abc import Sequence
+from functools import reduce
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headway.errors import InvalidParameter
+from headway.kinds import FloatArray
+from headway.queueing.classes.lattice import check_memory
+from headway.queueing.closed.demands import Centre, spread
+from headway.queueing.closed.points import by_network
+from headway.queueing.erlang.birth_death import weights
+from headway.queueing.erlang.poisson import poisson
+
+_FILTER_WORTH = 2_000_000  # steps of recurrences from which SciPy's filter is worth its import
+_FEW = 16  # points that do not fill a vector
+_BLOCK = 1 << 16  # numbers of a series, over all points of a block
+_LEAST = 1e-280  # chances below may have lost digits
+_SERIES_END = 45.0  # exp(-45) is far below a rounding error
+
+
+def convolution(
+    queues: Sequence[Centre],
+    varying: Sequence[Centre],
+    think_time: FloatArray,
+    population: FloatArray,
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Throughput and queue lengths of a network with stations of every kind.
+
+    Parameters
+    ----------
+    queues, varying
+        Single-server stations, and those whose speed varies with the number present.
+    think_time
+        Time Z without queueing, delays included, shape (points,) [s].
+    population
+        Jobs N, whole numbers, shape (points,).
+
+    Returns
+    -------
+    Throughput, shape (points,); queue lengths of `queues` and of `varying`, shape
+    (stations, points).
+
+    Raises
+    ------
+    InvalidParameter
+        For a population whose series would need too much memory.
+    """
+    check_memory([int(population.max()) + 1], series_bytes(varying, population))
+    groups = by_network(_numbers(queues, varying, think_time), population)
+    if groups:
+        return _by_group(queues, varying, think_time, population, groups)
+    blocks = []
+    size = max(1, _BLOCK // (int(population.max()) + 1))
+    for start in range(0, population.size, size):
+        part = slice(start, start + size)
+        single, several = [_part(c, part) for c in queues], [_part(c, part) for c in varying]
+        blocks.append(_block(single, several, think_time[part], population[part]))
+    rates, lengths, others = zip(*blocks, strict=True)
+    return np.concatenate(rates), np.concatenate(lengths, -1), np.concatenate(others, -1)
+
+
+def series_bytes(varying: Sequence[Centre], population: FloatArray) -> float:
+    """Memory of one operating point's series: one for each varying station, and a few more [B].
+
+    Examples
+    --------
+    >>> series_bytes([], np.array([999.0]))
+    48000.0
+    """
+    return 8.0 * (float(population.max()) + 1) * (6 + 2 * len(varying))
+
+
+def _numbers(
+    queues: Sequence[Centre], varying: Sequence[Centre], think_time: FloatArray
+) -> FloatArray:
+    """All that makes a network, by operating point."""
+    lists = [think_time[None]]
+    for centre in (*queues, *varying):
+        lists += [centre.demand[None], centre.queues[None]]
+        lists += [centre.speeds] if centre.speeds.shape[1] > 1 else []
+    return np.vstack([np.broadcast_to(one, (len(one), think_time.size)) for one in lists])
+
+
+def _by_group(
+    queues: Sequence[Centre],
+    varying: Sequence[Centre],
+    think_time: FloatArray,
+    population: FloatArray,
+    groups: Sequence[NDArray[np.intp]],
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Solve network by network, all populations of each from as few series as hold them."""
+    rate = np.zeros(population.shape)
+    single = np.zeros((len(queues), population.size))
+    several = np.zeros((len(varying), population.size))
+    for group in groups:
+        one = slice(int(group[0]), int(group[0]) + 1)
+        network = [_part(c, one) for c in queues], [_part(c, one) for c in varying]
+        todo = group[np.argsort(population[group], kind="stable")]
+        while todo.size:
+            jobs = population[todo].astype(int)
+            found = _series(*network, think_time[one], jobs)
+            done = todo[-found[0].size :]
+            rate[done], single[:, done], several[:, done] = found
+            todo = todo[: todo.size - done.size]
+    return rate, single, several
+
+
+def _series(
+    queues: Sequence[Centre],
+    varying: Sequence[Centre],
+    think_time: FloatArray,
+    jobs: NDArray[np.intp],
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Answers of the largest of ascending populations, down to where the series underflows."""
+    most = jobs[-1:].astype(float)
+    scale = _scale(queues, varying, think_time, most)
+    size = int(jobs[-1]) + 1
+    base = _thinking(size, scale * think_time)
+    ratios = [scale * centre.demand / centre.queues for centre in queues]
+    base = _all_servers(base, ratios, queues)
+    factors = [_Factor(centre, scale, size) for centre in varying]
+    chances = reduce(lambda series, factor: factor.times(series), factors, base)
+    _check_range(chances[-1])
+    held = jobs[int(np.searchsorted(jobs, _first_held(chances[:, 0]))) :]
+    top = chances[held, 0]
+    before = np.where(held > 0, chances[np.maximum(held - 1, 0), 0], 0.0)
+    single = [
+        _lengths(chances, ratio)[held, 0] * c.queues / top
+        for ratio, c in zip(ratios, queues, strict=True)
+    ]
+    several = [_own_lengths(base, factors, k)[held, 0] / top for k in range(len(factors))]
+    return scale * before / top, _stack(single, top), _stack(several, top)
+
+
+def _first_held(chances: FloatArray) -> int:
+    """Least population from which on each chance, and the one before, has all its digits."""
+    low = np.flatnonzero(chances < _LEAST)
+    return int(low[-1]) + 2 if low.size else 0
+
+
+def _lengths(chances: FloatArray, ratio: FloatArray) -> FloatArray:
+    """Sum of ratio**j G(n - j) over j = 1..n, for every n."""
+    shifted = np.zeros(chances.shape)
+    shifted[1:] = ratio * chances[:-1]
+    return _geometric(shifted, ratio)
+
+
+def _own_lengths(base: FloatArray, factors: Sequence["_Factor"], which: int) -> FloatArray:
+    """Mean number at a varying station times G(n), for every n."""
+    others = [factor for k, factor in enumerate(factors) if k != which]
+    series = reduce(lambda found, factor: factor.times(found), others, base)
+    return factors[which].number_times(series)
+
+
+def _check_range(top: FloatArray) -> None:
+    if not (top > 0).all():
+        msg = "convolution left the range of floating-point numbers; use method schweitzer"
+        raise InvalidParameter(msg)
+
+
+def _part(whole: Centre, part: slice) -> Centre:
+    """Cut some operating points out of a centre."""
+
+    def cut(values: FloatArray) -> FloatArray:
+        return values[..., part] if values.shape[-1] > 1 else values
+
+    servers = None if whole.servers is None else cut(whole.servers)
+    return Centre(whole.kind, cut(whole.demand), cut(whole.queues), cut(whole.speeds), servers)
+
+
+def _block(
+    queues: Sequence[Centre],
+    varying: Sequence[Centre],
+    think_time: FloatArray,
+    population: FloatArray,
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    scale = _scale(queues, varying, think_time, population)
+    size = int(population.max()) + 1
+    series = _thinking(size, scale * think_time)
+    ratios = [scale * centre.demand / centre.queues for centre in queues]
+    series = _all_servers(series, ratios, queues)
+    factors = [_Factor(centre, scale, size) for centre in varying]
+    prefixes = [series]
+    for factor in factors:
+        prefixes.append(factor.times(prefixes[-1]))
+    chances = prefixes[-1]
+    top = _at(chances, population)
+    _check_range(top)
+    throughput = scale * np.where(population > 0, _at(chances, population - 1), 0.0) / top
+    lengths = [_queue_length(chances, ratio, population) for ratio in ratios]
+    single = _stack([x * c.queues / top for x, c in zip(lengths, queues, strict=True)], top)
+    several = _stack([x / top for x in _varying_lengths(prefixes, factors, population)], top)
+    return throughput, single, several
+
+
+def _thinking(size: int, mean: FloatArray) -> FloatArray:
+    """Chances of 0, 1, 2... jobs thinking, as far as they do not underflow."""
+    if not np.isfinite(mean).all():
+        raise InvalidParameter("times lie too far apart to be calculated with; check the longest")
+    likely = mean.max() + 40 * np.sqrt(mean.max()) + 750  # beyond, below exp(-745)
+    series = np.zeros((size, mean.size))
+    counts = np.arange(min(size, int(likely)))[:, None]
+    series[: len(counts)] = poisson(counts, mean)
+    return series
+
+
+def _stack(rows: list[FloatArray], like: FloatArray) -> FloatArray:
+    return np.stack(rows) if rows else np.empty((0, *like.shape))
+
+
+def _at(series: FloatArray, index: FloatArray) -> FloatArray:
+    """Pick each point's entry of a series, shape (numbers, points)."""
+    return np.asarray(np.take_along_axis(series, np.maximum(index, 0).astype(int)[None], axis=0)[0])
+
+
+def _scale(
+    queues: Sequence[Centre],
+    varying: Sequence[Centre],
+    think_time: FloatArray,
+    population: FloatArray,
+) -> FloatArray:
+    """Throughput of the open network that holds about N jobs, by Newton's method.
+
+    It need not be exact. m servers count as one that is m times as fast after a delay.
+    """
+    fast = [
+        _at(
+            np.broadcast_to(c.speeds, (len(c.speeds), population.size)),
+            np.minimum(len(c.speeds), population) - 1,
+        )
+        for c in varying
+    ]
+    times = [c.demand / c.queues for c in queues]
+    times += [c.demand / speed for c, speed in zip(varying, fast, strict=True)]
+    counts = [c.queues for c in queues] + [np.ones(1)] * len(varying)
+    still = think_time + sum(
+        np.maximum(c.demand - c.demand / speed, 0) for c, speed in zip(varying, fast, strict=True)
+    )
+    jobs = np.maximum(population, 0.5)
+    time = np.array([spread(t, jobs.size) for t in times]).reshape(-1, jobs.size)
+    count = np.array([spread(n, jobs.size) for n in counts]).reshape(-1, jobs.size)
+    slowest = time.max(axis=0, initial=np.finfo(float).tiny)
+    scale = np.minimum(jobs / (still + (time * count).sum(0)), jobs / (jobs + 1) / slowest)
+    for _ in range(4):
+        free = 1 - scale * time
+        held = scale * still + (count * scale * time / free).sum(0)
+        scale = scale - (held - jobs) / (still + (count * time / free**2).sum(0))
+    return np.asarray(scale)
+
+
+def _all_servers(
+    series: FloatArray, ratios: Sequence[FloatArray], queues: Sequence[Centre]
+) -> FloatArray:
+    """Convolve with every single server's geometric distribution."""
+    rounds = [
+        np.where(number < centre.queues, ratio, 0.0)
+        for ratio, centre in zip(ratios, queues, strict=True)
+        for number in range(int(centre.queues.max()))
+    ]
+    if len(series) * len(rounds) >= _FILTER_WORTH and series.shape[1] <= _FEW:
+        return _filtered(series, np.array(rounds))
+    for ratio in rounds:
+        series = _geometric((1 - ratio) * series, ratio)
+    return series
+
+
+def _filtered(series: FloatArray, ratios: FloatArray) -> FloatArray:
+    """Convolve by SciPy's cascade of filters, at the speed of C, point by point."""
+    from scipy.signal import sosfilt
+
+    sections = np.zeros((len(ratios), 6))
+    sections[:, 3] = 1
+    result = np.empty(series.shape)
+    for point in range(series.shape[1]):
+        sections[:, 0], sections[:, 4] = 1 - ratios[:, point], -ratios[:, point]
+        result[:, point] = sosfilt(sections, series[:, point])
+    return result
+
+
+def _geometric(series: FloatArray, ratio: FloatArray) -> FloatArray:
+    """Convolve with ratio**n: y(n) = x(n) + ratio y(n-1), in place.
+
+    For few points by 1 / (1 - r z) = (1 + r z) (1 + (r z)**2) (1 + (r z)**4) ...
+    """
+    if series.shape[1] > _FEW:
+        for n in range(1, len(series)):
+            series[n] += ratio * series[n - 1]
+        return series
+    step, power = 1, ratio
+    while step < len(series) and power.any():
+        series[step:] += power * series[:-step]
+        step, power = 2 * step, power * power
+    return series
+
+
+def _queue_length(chances: FloatArray, ratio: FloatArray, population: FloatArray) -> FloatArray:
+    """Sum of ratio**j G(N - j) over j = 1..N: the mean number at a single server, times G(N)."""
+    if chances.shape[1] <= _FEW:
+        each = zip(chances.T, ratio, population.astype(int).tolist(), strict=True)
+        return np.array([_one_queue_length(g[: n + 1], float(r)) for g, r, n in each])
+    total, wanted = np.zeros(population.shape), np.zeros(population.shape)
+    ends = set(population.astype(int).tolist())
+    for n in range(1, len(chances)):
+        total = ratio * (chances[n - 1] + total)
+        if n in ends:
+            wanted = np.where(population == n, total, wanted)
+    return wanted
+
+
+def _one_queue_length(chances: FloatArray, ratio: float) -> float:
+    """Sum the series of a single point as far as its terms count: term j < U**j G(N)."""
+    last = len(chances) - 1
+    if ratio == 0 or last == 0:
+        return 0.0
+    utilisation = ratio * chances[-2] / chances[-1]
+    count = last
+    if utilisation < 1:
+        count = min(last, 1 + int(_SERIES_END / -np.log(utilisation)))
+    powers = np.exp(np.log(ratio) * np.arange(count, 0, -1))
+    return float(powers @ chances[last - count : last])
+
+
+class _Factor:
+    """A varying station's distribution: a list of chances, then a geometric tail."""
+
+    def __init__(self, centre: Centre, scale: FloatArray, size: int) -> None:
+        speeds = np.broadcast_to(centre.speeds, (len(centre.speeds), scale.size))[: size - 1]
+        ratios = scale * centre.demand / speeds
+        chances = weights(ratios.T).T
+        self.head = chances / chances.sum(axis=0)
+        self.ratio = ratios[-1] if len(ratios) else np.zeros(scale.size)
+
+    def times(self, series: FloatArray) -> FloatArray:
+        """Convolve a series with the station's distribution."""
+        last = len(self.head) - 1
+        result = self._head_times(series, self.head[:-1])
+        result[last:] += _geometric(self.head[-1] * series[: len(series) - last], self.ratio)
+        return result
+
+    def number_times(self, series: FloatArray) -> FloatArray:
+        """Convolve a series with n f(n), for the mean number at the station."""
+        last = len(self.head) - 1
+        result = self._head_times(series, self.head[:-1] * np.arange(last)[:, None])
+        tail = _geometric(self.head[-1] * series[: len(series) - last], self.ratio)
+        result[last:] += last * tail
+        result[last + 1 :] += self.ratio * _geometric(tail.copy(), self.ratio)[:-1]
+        return result
+
+    @staticmethod
+    def _head_times(series: FloatArray, head: FloatArray) -> FloatArray:
+        result = np.zeros(series.shape)
+        for number, chance in enumerate(head):
+            result[number:] += chance * series[: len(series) - number]
+        return result
+
+
+def _varying_lengths(
+    prefixes: Sequence[FloatArray], factors: Sequence[_Factor], population: FloatArray
+) -> list[FloatArray]:
+    """Mean numbers at the varying stations, times G(N): stations before, itself, stations after."""
+    lengths: list[Any] = []
+    after: FloatArray | None = None
+    for factor, before in zip(reversed(factors), reversed(prefixes[:-1]), strict=True):
+        own = factor.number_times(before)
+        lengths.append(_at(own, population) if after is None else _meet(own, after, population))
+        if after is None:
+            after = np.zeros(before.shape)
+            after[0] = 1.0
+        after = factor.times(after)
+    return lengths[::-1]
+
+
+def _meet(series: FloatArray, other: FloatArray, population: FloatArray) -> FloatArray:
+    """Convolution of two series at N alone: sum of x(n) y(N - n)."""
+    number = np.arange(len(series))[:, None]
+    rest = population.astype(int) - number
+    mirrored = np.where(rest >= 0, np.take_along_axis(other, np.maximum(rest, 0), axis=0), 0.0)
+    return np.asarray((series * mirrored).sum(axis=0))

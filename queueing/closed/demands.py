@@ -1,0 +1,246 @@
+"""What a closed network needs to know of its stations, as arrays over operating points."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+import numpy as np
+
+from headway.errors import GraphError, InvalidParameter
+from headway.kinds import FloatArray, check_domain, check_not_negative, is_symbolic
+from headway.queueing.classes.lattice import check_memory
+from headway.queueing.stations.abilities import ServiceKind
+from headway.queueing.stations.base import Station
+from headway.queueing.stations.kinds import product_form_kinds
+
+
+class Method(StrEnum):
+    """How a closed network is solved.
+
+    ``auto`` takes an exact method wherever one fits into memory; ``exact`` is mean value analysis
+    where every station is a delay or single servers, else convolution, and convolution for
+    sweeps of large populations; the last two are approximations.
+    """
+
+    AUTO = "auto"
+    EXACT = "exact"
+    CONVOLUTION = "convolution"
+    SCHWEITZER = "schweitzer"
+    LINEARIZER = "linearizer"
+
+    @property
+    def approximate(self) -> bool:
+        """Whether its results are approximations."""
+        return self in {Method.SCHWEITZER, Method.LINEARIZER}
+
+
+@dataclass(frozen=True)
+class Centre:
+    """A station of a closed network.
+
+    Parameters
+    ----------
+    kind
+        How it serves: as a delay, a queue, or at a varying speed; separate queues are a queue.
+    demand
+        Service a job needs of it, D = V S [s], shape (points,).
+    queues
+        Separate queues among which jobs choose at random, infinitely many of a delay, shape
+        (points,).
+    speeds
+        Of a varying centre: its speed with 1, 2... jobs over that with one, shape
+        (numbers, points) or (numbers, 1); the last holds on.
+    servers
+        Of a varying centre that is a pool: its servers, shape (points,).
+    """
+
+    kind: ServiceKind
+    demand: FloatArray
+    queues: FloatArray
+    speeds: FloatArray
+    servers: FloatArray | None = None
+
+
+def spread(values: Any, points: int) -> FloatArray:
+    """Lay a number, or a number for each operating point, out as a row of points.
+
+    Parameters
+    ----------
+    values
+        A number, or shape (points,) or (1,).
+    points
+        Number of operating points.
+
+    Examples
+    --------
+    >>> spread(2.0, 3).tolist()
+    [2.0, 2.0, 2.0]
+    """
+    row = np.asarray(values, float)
+    if row.size == points:
+        return row.reshape(points)
+    return np.broadcast_to(row, (points,))
+
+
+def rows(values: Sequence[Any], shape: tuple[int, ...]) -> FloatArray:
+    """Lay values out as rows of operating points.
+
+    Parameters
+    ----------
+    values
+        Numbers, or arrays that broadcast to the shape.
+    shape
+        Shape of the operating points; () for a single one.
+
+    Returns
+    -------
+    Array of shape (values, points).
+
+    Examples
+    --------
+    >>> rows([2.0, np.array([3.0, 4.0])], (2,)).tolist()
+    [[2.0, 2.0], [3.0, 4.0]]
+    """
+    if shape != ():
+        values = [np.broadcast_to(np.asarray(value, float), shape) for value in values]
+    return np.array(values, float).reshape(len(values), -1)
+
+
+def common_shape(stations: Sequence[Station], others: Sequence[Any]) -> tuple[int, ...]:
+    """Shape of the operating points over which stations and other values are given.
+
+    Examples
+    --------
+    >>> from headway.queueing.stations.base import MM1
+    >>> common_shape([MM1(np.ones(3))], [np.ones((2, 1)), 0.5])
+    (2, 3)
+    """
+    values = [*others]
+    for station in stations:
+        values += (station.service_time, station.count, *getattr(station, "rates", ()))
+    return np.broadcast_shapes(*{np.shape(v) for v in values if not isinstance(v, float | int)})
+
+
+def read_centres(
+    stations: Sequence[Station],
+    demand: FloatArray,
+    shape: tuple[int, ...],
+    population: FloatArray,
+) -> list[Centre]:
+    """Read stations as centres of a closed product-form network.
+
+    Parameters
+    ----------
+    stations
+        Stations with numbers for fields.
+    demand
+        Service demands D, shape (stations, points) [s].
+    shape
+        Shape of the operating points.
+    population
+        Jobs N, shape (points,): of more servers than jobs no more than N can be busy.
+
+    Raises
+    ------
+    GraphError
+        For a station that no closed product form holds.
+
+    Examples
+    --------
+    >>> from headway.queueing.stations.base import MM1
+    >>> read_centres([MM1(0.5)], np.array([[2.0]]), (), np.array([3.0]))[0].kind.value
+    'queue'
+    """
+    for station in stations:
+        if station.can.product_form is None:
+            msg = (
+                f"{type(station).__name__} has no closed product form; "
+                f"use {', '.join(product_form_kinds())}"
+            )
+            raise GraphError(msg)
+    counts = rows([station.count for station in stations], shape)
+    each = zip(stations, demand, counts, strict=True)
+    return [_centre(*parts, shape, population) for parts in each]
+
+
+def _centre(
+    station: Station,
+    demand: FloatArray,
+    count: FloatArray,
+    shape: tuple[int, ...],
+    population: FloatArray,
+) -> Centre:
+    kind = station.can.product_form
+    if not demand.any():  # nobody spends time there, however many it serves at once
+        return Centre(ServiceKind.QUEUE, demand, np.ones(demand.shape), _STEADY)
+    if kind is ServiceKind.VARYING:
+        rates = rows(station.rates, shape)  # type: ignore[attr-defined]
+        return Centre(kind, demand, count, rates / rates[0])
+    if kind is ServiceKind.QUEUE and (count > 1).any():
+        return _pool(demand, count, population)
+    if kind is ServiceKind.DELAY:
+        return Centre(kind, demand, np.full(demand.shape, np.inf), _STEADY)
+    return Centre(ServiceKind.QUEUE, demand, count, _STEADY)
+
+
+def _pool(demand: FloatArray, count: FloatArray, population: FloatArray) -> Centre:
+    """Make a centre of m servers at one queue; a delay where no job ever finds all m busy."""
+    if (count >= population).all():
+        return Centre(ServiceKind.DELAY, demand, np.full(demand.shape, np.inf), _STEADY)
+    most = int(min(count.max(), population.max()))
+    check_memory([most], 8.0 * most)
+    present = np.arange(1, most + 1)[:, None]
+    different = count if np.ptp(count) else count[:1]
+    speeds = np.minimum(present, different)
+    return Centre(ServiceKind.VARYING, demand, np.ones(1), speeds, count)
+
+
+_STEADY = np.ones((1, 1))
+
+
+def check_population(population: object) -> None:
+    """Refuse a population that is not a whole number of 0 or more.
+
+    Examples
+    --------
+    >>> check_population(2.5)
+    Traceback (most recent call last):
+        ...
+    headway.errors.InvalidParameter: population is 2.5; it must be a whole number of 0 or more
+    """
+    check_domain(
+        "population",
+        population,
+        lambda n: (n >= 0) & (n < np.inf) & (n == np.floor(n)),
+        "a whole number of 0 or more",
+    )
+
+
+def check_network(stations: Sequence[Station], visits: Sequence[Any], think_time: Any) -> None:
+    """Refuse what is not a closed network of numbers.
+
+    Parameters
+    ----------
+    stations, visits
+        Stations and the mean visits to each, 0 or more.
+    think_time
+        Mean think time [s], 0 or more.
+
+    Raises
+    ------
+    GraphError
+        For no station at all, or visits that do not match them.
+    InvalidParameter
+        For symbols, formulas, or a think time that is negative or infinite.
+    """
+    if not stations:
+        raise GraphError("a closed network needs a station; there is none")
+    if len(visits) != len(stations):
+        msg = f"visits has {len(visits)} entries for {len(stations)} stations; give one for each"
+        raise GraphError(msg)
+    for value in (*visits, think_time):
+        if isinstance(value, str) or is_symbolic(value):
+            msg = f"{value} is no number: a closed network is solved in numbers only"
+            raise InvalidParameter(msg)
+    check_not_negative("think_time", think_time)

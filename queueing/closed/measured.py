@@ -1,0 +1,66 @@
+"""What approximations for closed networks miss, and the words that say so in every answer.
+
+``python -m tests.approximation_errors`` measures: largest relative errors over random networks
+that are solved exactly too (docs/accuracy.md has their distribution, medians and numbers).
+"""
+
+from collections.abc import Sequence
+
+from headway.queueing.closed.demands import Method
+
+_NAMES = {Method.SCHWEITZER: "Bard-Schweitzer", Method.LINEARIZER: "Linearizer"}
+
+MEASURED = {
+    (Method.SCHWEITZER, "single"): (28.2, 39.2),
+    (Method.LINEARIZER, "single"): (2.4, 5.4),
+    (Method.SCHWEITZER, "pools"): (16.3, 19.8),
+    (Method.LINEARIZER, "pools"): (6.4, 6),
+}
+"""Largest errors of throughputs and response times [%]."""
+
+CLOSED_IN_ORDER = {Method.SCHWEITZER: (57.7, 211), Method.LINEARIZER: (31.5, 82.8)}
+OPEN_IN_ORDER = 18.1
+"""Largest errors where times differ by class at a queue in order of arrival [%].
+
+Closed: of throughputs and response times; open: of response times behind another such queue.
+"""
+
+
+def closed_note(method: Method, *, pools: bool, in_order: Sequence[str] = ()) -> str:
+    """Say what is not exact about a closed network's solution; empty for an exact method.
+
+    Parameters
+    ----------
+    method
+        How it was solved.
+    pools
+        Whether stations have several servers at one queue.
+    in_order
+        Names of stations that serve classes of different times in order of arrival.
+
+    Examples
+    --------
+    >>> closed_note(Method.EXACT, pools=True)
+    ''
+    """
+    if not method.approximate:
+        return ""
+    said = f"{_NAMES[method]} approximate mean value analysis"
+    errors = MEASURED[method, "pools" if pools else "single"]
+    if in_order:
+        errors, said = CLOSED_IN_ORDER[method], f"{said} with {_different(in_order)}"
+    return f"{said}; {_largest(*errors)}"
+
+
+def open_note(in_order: Sequence[str]) -> str:
+    """Say what is not exact about open classes of different times served in order of arrival."""
+    return f"{_different(in_order)}; largest error measured: response time {OPEN_IN_ORDER:g} %"
+
+
+def _different(in_order: Sequence[str]) -> str:
+    names = ", ".join(in_order)
+    return f"{names}: first come first served with times that differ by class"
+
+
+def _largest(rate: float, time: float) -> str:
+    return f"largest error measured: throughput {rate:g} %, response time {time:g} %"

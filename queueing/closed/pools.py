@@ -1,0 +1,128 @@
+"""Stations whose speed depends on the number present, in approximate mean value analysis.
+
+An arriving job of class c finds n jobs with a chance p_c(n) and stays, with a(n) servers'
+worth of work done while n are there and a(m) from m on,
+
+    R_c = D_c sum of (n + 1) / a(n + 1) p_c(n).
+
+The chances follow from those with all jobs, p(n), as if a random job of class c were taken
+away (Schweitzer's assumption, made for the whole distribution and not only for its mean): one
+of n jobs is of class c in proportion to the queue lengths, and it is this one with 1 / N_c.
+Then p obeys a recursion, a(n) p(n) = sum of X_c D_c p_c(n - 1). For jobs that never wait it
+gives the binomial distribution, which is exact.
+
+Source: the exact recursion of Reiser and Lavenberg, JACM 27(2), 1980, closed by Schweitzer's
+assumption of 1979; Bruell, Balbo and Afshari, Performance Evaluation 4, 1984, for a(n) beside
+open classes.
+"""
+
+import numpy as np
+
+from headway.errors import InvalidParameter
+from headway.kinds import FloatArray
+from headway.queueing.erlang.poisson import poisson
+
+MOST_SERVERS = 10_000_000
+"""Terms of a sum over servers, of all points together."""
+
+
+def closed_rates(servers: FloatArray, open_load: FloatArray, most: int) -> FloatArray:
+    """Servers' worth of work done for 1, 2... closed jobs beside open ones.
+
+    Parameters
+    ----------
+    servers, open_load
+        m, and the servers u below m that open classes hold; shape (points,).
+    most
+        Entries wanted; from m on all are m - u.
+
+    Returns
+    -------
+    a(n) = f(n - 1) / f(n), shape (most, points), where f(n) is the coefficient of s**n in the
+    station's product form F(s + u) = B(s + u) / (1 - (s + u) / m).
+
+    Raises
+    ------
+    InvalidParameter
+        For more than ten million servers beside open jobs.
+
+    Examples
+    --------
+    >>> closed_rates(np.array([2.0]), np.array([0.0]), 3).ravel().tolist()
+    [1.0, 2.0, 2.0]
+    """
+    count = np.arange(1.0, most + 1)[:, None]
+    if not open_load.any():
+        return np.asarray(np.minimum(count, servers))
+    if servers.size * servers.max() > MOST_SERVERS:
+        msg = f"{servers.max():g} servers shared with open classes need a sum over each; take fewer"
+        raise InvalidParameter(msg)
+    terms = np.arange(servers.max())[:, None]
+    sums = np.cumsum(np.cumsum(poisson(terms, open_load), axis=0), axis=0)
+    room, rates = servers - open_load, np.empty((most, len(servers)))
+    share = np.ones(len(servers))
+    for n in range(1, most + 1):
+        left = (servers - n).astype(int)
+        ahead = np.take_along_axis(sums, np.maximum(left, 0)[None], axis=0)[0]
+        here = np.take_along_axis(sums, np.maximum(left - 1, 0)[None], axis=0)[0]
+        step = np.where(left > 0, share * here / ahead / n, 0.0)
+        rates[n - 1] = 1 / (1 / room + step)
+        share = step * rates[n - 1]
+    return rates
+
+
+class Crowd:
+    """Waiting at stations of which each has speeds by number present.
+
+    Parameters
+    ----------
+    rates
+        a(1), a(2)... a(m), shape (m, stations, points); the last holds on.
+    """
+
+    def __init__(self, rates: FloatArray) -> None:
+        self.full = rates[-1]
+        self._number = np.arange(len(rates))[:, None, None]
+        self._rates = rates
+        self._extra = (self._number + 1) * (self.full / rates - 1)
+        before = np.concatenate([np.zeros((1, *self.full.shape)), rates[:-1]])
+        self._idle = 1 - before / self.full
+
+    def moments(self, held: FloatArray, own: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Sum of (n + 1) (a(m) / a(n + 1) - 1) p(n), and its change by a job less.
+
+        Parameters
+        ----------
+        held
+            Servers' worth of work U, the sum of X_c D_c, shape (stations, points).
+        own
+            Chance that a job is the one taken away, the mean of its share of the queue over N_c.
+
+        Returns
+        -------
+        A and B: a job that has a share s of the queue and a population N finds A + B s / N.
+        """
+        number, taken = self._number, held * own
+        with np.errstate(divide="ignore"):
+            up = np.log(np.maximum(held - number * taken, 0.0))
+            down = np.log(np.maximum(self._rates - (number + 1) * taken, 1e-9 * self._rates))
+            logs = np.concatenate([np.zeros((1, *held.shape)), np.cumsum(up - down, axis=0)])
+        weight = np.exp(logs - logs.max(axis=0))
+        idle = np.maximum(1 - held / self.full, 0.0)
+        # The recursion alone does not see to it that a chance is no more than 1.
+        chance = np.minimum(weight * (idle / (weight[:-1] * self._idle).sum(axis=0)), 1.0)
+        fewer = (number + 1) * chance[1:] - number * chance[:-1]
+        return (self._extra * chance[:-1]).sum(axis=0), (self._extra * fewer).sum(axis=0)
+
+    def found(self, held: FloatArray, own: FloatArray) -> tuple[FloatArray, ...]:
+        """Give A + B `own`, its derivatives by U and by `own`, and B."""
+
+        def mean(held: FloatArray, own: FloatArray) -> FloatArray:
+            idle, fewer = self.moments(held, own)
+            return idle + fewer * own
+
+        idle, fewer = self.moments(held, own)
+        here, step = idle + fewer * own, 1e-6 * self.full
+        by_held = (mean(held + step, own) - here) / step
+        by_own = (mean(held, own * (1 + 1e-6)) - here) / (1e-6 * np.maximum(own, 1e-12))
+        return here, by_held, by_own, fewer

@@ -1,0 +1,124 @@
+"""A closed network past saturation: an open one, fed by its slowest station.
+
+With N jobs and one station slower than all others, what is not there is distributed as in an
+open network with throughput m / D, given that it is N - m at most. Once the chance of more
+is below any rounding error, the condition makes no difference.
+
+Source: Denning and Buzen, ACM Computing Surveys 10(3), 1978, for the asymptote.
+"""
+
+from dataclasses import dataclass
+from math import log, log1p
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headway.kinds import FloatArray
+from headway.queueing.erlang.formulas import erlang_c
+
+_NEGLIGIBLE = 40.0  # exp(-40) is far below a rounding error
+
+
+@dataclass(frozen=True)
+class SinglePoint:
+    """A closed network of servers at one operating point.
+
+    Parameters
+    ----------
+    demand
+        Service demands D, shape (stations,), not all 0 [s].
+    queues
+        Separate queues each is split into, shape (stations,).
+    think_time
+        Time Z without queueing, delays included [s].
+    population
+        Jobs N.
+    servers
+        Servers m at each queue, shape (stations,); single ones if left out.
+    """
+
+    demand: FloatArray
+    queues: NDArray[np.intp]
+    think_time: float
+    population: int
+    servers: FloatArray | None = None
+
+    @property
+    def share(self) -> FloatArray:
+        """Demand of a job for each separate queue, shape (stations,) [s]."""
+        return self.demand / self.queues
+
+    @property
+    def each(self) -> FloatArray:
+        """Servers at each queue, shape (stations,)."""
+        return np.ones(self.demand.shape) if self.servers is None else self.servers
+
+
+def is_saturated(network: SinglePoint) -> bool:
+    """Tell whether the slowest station is always fully busy, but for less than a rounding error.
+
+    For any s > 1 the chance of n jobs or more elsewhere is at most E s**n / s**n (Chernoff).
+    There E s**n = exp(a (s - 1)) for a jobs thinking, times (1 - r) / (1 - s r) for each queue
+    with utilisation r. With s = 1 + (1 / r - 1) / 2, r being the largest, that is 2 at most. A
+    pool of m servers with a jobs in service has exp(a (s - 1)) (1 + 1 / (1 - s r)) at most, as
+    1/p_0 is e**a at least, and at s a no more than e**(s a) times that. One factor more stands
+    for the queue whose length is asked for.
+
+    Parameters
+    ----------
+    network
+        Servers at one operating point.
+
+    Examples
+    --------
+    >>> demand, queues = np.array([1.0, 0.5]), np.ones(2, int)
+    >>> [is_saturated(SinglePoint(demand, queues, 0.0, n)) for n in (50, 500)]
+    [False, True]
+    """
+    each = network.share / network.each
+    slowest = int(each.argmax())
+    fastest, last = float(each[slowest]), network.each[slowest]
+    shared = np.delete(each, slowest).max(initial=0.0) if network.queues[slowest] == 1 else fastest
+    step = min(1.0, (fastest - shared) / (2 * shared)) if shared else 1.0
+    if step <= 0:
+        return False
+    pool = (network.each > 1) & (np.arange(each.size) != slowest)
+    busy = network.demand[pool].sum() / fastest
+    exponent = (network.population - last) * log1p(step)
+    exponent -= (network.think_time / fastest + busy) * step
+    factors = log(2) * (network.queues.sum() - pool.sum())
+    largest = log(1 + 2 / (1 - shared / fastest)) if pool.any() else 0.0
+    return bool(exponent - factors - largest * (pool.sum() + 1) > _NEGLIGIBLE)
+
+
+def saturated(network: SinglePoint) -> tuple[FloatArray, FloatArray]:
+    """Throughput, shape (1,), and queue lengths, shape (stations, 1), of a saturated network.
+
+    X = min m / D; elsewhere as in an open network, and the rest at the slowest station.
+
+    Parameters
+    ----------
+    network
+        Servers at one operating point.
+
+    Examples
+    --------
+    >>> network = SinglePoint(np.array([1.0, 0.5]), np.ones(2, int), 3.0, population=500)
+    >>> [values.tolist() for values in saturated(network)]
+    [[1.0], [[496.0], [1.0]]]
+    """
+    slowest = (network.share / network.each).argmax()
+    rate = network.each[[slowest]] / network.demand[[slowest]]
+    load = network.share * rate
+    load[slowest] = 0.0
+    lengths = network.queues * _present(network.each, load)
+    lengths[slowest] = network.population - network.think_time * rate[0] - lengths.sum()
+    return rate, lengths[:, None]
+
+
+def _present(servers: FloatArray, load: FloatArray) -> FloatArray:
+    """Mean number at M/M/m: a + C(m, a) a / (m - a), which is a / (1 - a) for one server."""
+    one = servers == 1
+    alone = load / (1 - np.where(one, load, 0.0))
+    pooled = load + erlang_c(servers, load) * load / (servers - load)
+    return np.asarray(np.where(one, alone, pooled))

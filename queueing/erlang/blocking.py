@@ -1,0 +1,151 @@
+"""The number behind Erlang's formulas: 1/B(m, a), for any m and a, in NumPy alone.
+
+Up to `FEW` servers 1/B is a polynomial in 1/a, evaluated by Horner's rule in blocks that
+stay in the cache. Beyond, it is Jagerman's integral
+
+    1/B = a * integral over t = 0..inf of (1 + t)**m exp(-a t) dt,
+
+whose integrand is smooth enough for one Gauss-Legendre rule. Every term of both is
+positive, so nothing cancels.
+
+Source: Jagerman, "Some properties of the Erlang loss function", BSTJ 53(3), 1974.
+"""
+
+from collections.abc import Callable
+from functools import lru_cache
+from math import factorial
+from typing import Any
+
+import numpy as np
+
+from headway.kinds import FloatArray
+from headway.queueing.erlang.poisson import deviance
+
+FEW = 128  # 1/128! is still a normal double
+_BLOCK = 16384  # points; their arrays stay in the second-level cache
+_ROWS = 256  # points of a quadrature block
+_NODES = 56  # enough for a bell of +-9 standard deviations to 1e-15
+_REACH = 40.5  # exp(-40.5) < 1e-17: what lies further off does not count
+
+_Then = Callable[[Any, Any, Any], Any]
+
+
+def _itself(servers: Any, load: Any, inverse: Any) -> Any:  # noqa: ARG001 - a `_Then`
+    return inverse
+
+
+def one_inverse(servers: int, load: float) -> float:
+    """Evaluate 1/B at one point without arrays: y_k = 1 + (k/a) y_(k-1), all terms positive.
+
+    Examples
+    --------
+    >>> one_inverse(2, 1.0)
+    5.0
+    """
+    value = 1.0
+    for k in range(1, servers + 1):
+        value = 1 + value * k / load
+    return value
+
+
+def inverse_blocking(servers: Any, load: Any, then: _Then | None = None) -> FloatArray:
+    """Evaluate 1/B(m, a), or a function of (m, a, 1/B) block by block with it.
+
+    Parameters
+    ----------
+    servers, load
+        Numbers or arrays that broadcast: m = 1, 2, 3... and a >= 0, m also 0. With `then`,
+        loads beyond m count as m.
+    then
+        Elementwise function of (m, a, 1/B) whose result is wanted instead of 1/B.
+
+    Examples
+    --------
+    >>> float(inverse_blocking(2, 1.0))
+    5.0
+    """
+    shape = np.broadcast_shapes(np.shape(servers), np.shape(load))
+    flat = np.broadcast_to(np.asarray(load, float), shape).reshape(-1)
+    if then is not None and np.ndim(servers):
+        flat = np.minimum(flat, np.broadcast_to(servers, shape).reshape(-1))
+    result = np.empty(flat.shape)
+    with np.errstate(divide="ignore", over="ignore", under="ignore", invalid="ignore"):
+        if np.ndim(servers) == 0:
+            _same_servers(float(servers), flat, result, then)
+        else:
+            _any_servers(np.broadcast_to(servers, shape).reshape(-1), flat, result, then)
+    return result.reshape(shape)
+
+
+def _any_servers(servers: Any, load: FloatArray, result: FloatArray, then: _Then | None) -> None:
+    many = servers > FEW
+    if many.any():
+        counts = servers[many].astype(float)
+        inverse = _by_quadrature(counts, load[many])
+        result[many] = (then or _itself)(counts, load[many], inverse)
+    for count in np.unique(servers[~many]):
+        chosen = servers == count
+        values = np.empty(int(chosen.sum()))
+        _same_servers(float(count), load[chosen], values, then)
+        result[chosen] = values
+
+
+def _same_servers(servers: float, load: FloatArray, result: FloatArray, then: _Then | None) -> None:
+    size = _BLOCK if servers <= FEW else _ROWS
+    for start in range(0, load.size, size):
+        block = load[start : start + size]
+        if then is not None:
+            block = np.minimum(block, servers)
+        if servers <= FEW:
+            inverse = _by_polynomial(int(servers), block)
+        else:
+            inverse = _by_quadrature(np.float64(servers), block)
+        result[start : start + size] = (then or _itself)(servers, block, inverse)
+
+
+@lru_cache(maxsize=FEW)
+def _inverse_factorials(servers: int) -> list[float]:
+    return [1 / factorial(k) for k in range(1, servers + 1)]
+
+
+def _by_polynomial(servers: int, load: FloatArray) -> Any:
+    """1/B = m! v with v = sum over k = 0..m of a**(k - m) / k!, by Horner's rule in 1/a."""
+    inverse_load = 1 / load
+    value = np.ones_like(load)
+    for coefficient in _inverse_factorials(servers):
+        value *= inverse_load
+        value += coefficient
+    value *= float(factorial(servers))
+    return value
+
+
+@lru_cache(maxsize=1)
+def _rule() -> tuple[FloatArray, FloatArray]:
+    """Nodes and weights of the Gauss-Legendre rule on 0..1."""
+    nodes, weights = np.polynomial.legendre.leggauss(_NODES)
+    return (nodes + 1) / 2, weights / 2
+
+
+def _by_quadrature(servers: Any, load: FloatArray) -> Any:
+    """Jagerman's integral about its integrand's peak, 1 + t = m/a where a < m, else t = 0.
+
+    With z = (1 + t) a/m - 1 and d(z) = z - log(1 + z) it is
+    m exp(m d(z0)) times the integral of exp(-m d(z)) from z0 = a/m - 1 on.
+    """
+    nodes, weights = _rule()
+    excess = np.maximum(load - servers, 0)
+    start = np.minimum((load - servers) / servers, 0)
+    low = np.maximum(start, -np.sqrt(2 * _REACH / servers))
+    width = _upper_end(servers, excess) - low
+    z = low[..., None] + width[..., None] * nodes
+    m = np.asarray(servers)[..., None]
+    integral = (np.exp(-excess[..., None] * z - m * deviance(z)) @ weights) * width
+    peak = np.exp(servers * deviance(start, np.minimum(load / servers, 1)))
+    return np.maximum(servers, load) * peak * integral
+
+
+def _upper_end(servers: Any, excess: FloatArray) -> Any:
+    """Point from which exp(-excess z - m d(z)) is below exp(-_REACH), as d(z) > z^2/(2 + 2z)."""
+    spread = 2 * _REACH / servers
+    bell = (spread + np.sqrt(spread**2 + 4 * spread)) / 2
+    return np.minimum(bell, _REACH / np.maximum(excess, np.finfo(float).tiny))

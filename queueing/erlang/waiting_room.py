@@ -1,0 +1,189 @@
+"""The law behind M/M/m/K, for any load: no overflow, and no loss of digits at utilisation 1.
+
+States from m to K requests are a geometric series with ratio u = a/m. It is summed from the
+likelier end (from m up where u <= 1, from K down where u > 1), with the states below m
+taken from Erlang's formula: relative to state m they weigh 1/B(m, a) - 1.
+"""
+
+from dataclasses import dataclass
+from math import pi
+from typing import Any
+
+import numpy as np
+
+from headway.errors import InvalidParameter
+from headway.kinds import is_symbolic, plain
+from headway.queueing.erlang.birth_death import weights
+from headway.queueing.erlang.blocking import inverse_blocking
+from headway.queueing.erlang.formulas import lone_chance
+from headway.queueing.erlang.poisson import stirling_error
+from headway.queueing.laws import check_arrivals
+
+_WRITTEN = 8  # places up to which formulas write the states' sums out
+_MOST = 1e300  # beyond, nothing but the loss of digits depends on the load
+
+# B(2k) / (2k)!, Bernoulli's numbers over factorials
+_BERNOULLI = (
+    1 / 12,
+    -1 / 720,
+    1 / 30240,
+    -1 / 1209600,
+    1 / 47900160,
+    -691 / 1307674368000,
+    1 / 74724249600,
+)
+
+
+@dataclass(frozen=True)
+class State:
+    """What a finite station does at a load.
+
+    Parameters
+    ----------
+    loss, admitted
+        Chances that an arrival is lost, and that it is not.
+    wait
+        Mean waiting time of the admitted, in service times.
+    empty
+        Chance that no request is there.
+    """
+
+    loss: Any
+    admitted: Any
+    wait: Any
+    empty: Any
+
+
+def solve(servers: Any, places: Any, load: Any) -> State:
+    """Solve M/M/m/K.
+
+    Parameters
+    ----------
+    servers, places
+        m and K, whole numbers with K >= m >= 1; numbers for a symbolic load.
+    load
+        Offered load a = lambda S, 0 or more.
+
+    Raises
+    ------
+    InvalidParameter
+        For symbolic servers or places.
+
+    Examples
+    --------
+    >>> solve(1, 3, 1.0).loss
+    0.25
+    """
+    if is_symbolic(load, servers, places):
+        return _symbolic(servers, places, load)
+    check_arrivals(load)
+    m, room, a = np.broadcast_arrays(servers, places, np.minimum(np.asarray(load, float), _MOST))
+    some = a >= np.finfo(float).tiny  # of less, powers and shares of it vanish: nobody is there
+    with np.errstate(over="ignore", under="ignore", divide="ignore", invalid="ignore"):
+        state = _numeric(m, room - m, np.where(some, a, 1.0))
+    nobody = np.where(np.isnan(a), np.nan, 0.0)
+    values = (state.loss, state.admitted, state.wait, state.empty)
+    idle = (nobody, nobody + 1, nobody, nobody + 1)
+    return State(*(plain(np.where(some, x, y)) for x, y in zip(values, idle, strict=True)))
+
+
+def _numeric(m: Any, queue: Any, load: Any) -> State:
+    below = m / load * inverse_blocking(m - 1, load)
+    step = np.abs(_log_ratio(m, load))
+    far_end = np.exp(-queue * step)
+    total, mean = _sum(step, queue), _mean(step, queue)
+    light = _light(below, far_end, total, mean)
+    heavy = _heavy(below, far_end, total, queue - mean, m / load)
+    loss, admitted, waiting = (np.where(load <= m, x, y) for x, y in zip(light, heavy, strict=True))
+    empty = _empty(m, load, below, far_end, total)
+    return State(loss, admitted, waiting / (load * admitted), empty)
+
+
+def _light(below: Any, far_end: Any, total: Any, mean: Any) -> tuple[Any, Any, Any]:
+    norm = below + total
+    return far_end / norm, 1 - far_end / norm, total * mean / norm
+
+
+def _heavy(below: Any, far_end: Any, total: Any, mean: Any, ratio: Any) -> tuple[Any, Any, Any]:
+    norm = below * far_end + total
+    rest = below * far_end + ratio * (total - far_end)  # all states but the full one
+    return 1 / norm, rest / norm, total * mean / norm
+
+
+def _empty(m: Any, load: Any, below: Any, far_end: Any, total: Any) -> Any:
+    """Chance of state 0: from M/M/m/m's where a <= m, else from state m's by m! / a**m."""
+    share = np.where(below < 1e300, (below + 1) / (below + total), 1.0)
+    light = lone_chance(m, load, 1 / (below + 1)) * share
+    ways = stirling_error(m) + np.log(2 * pi * m) / 2 - m * (1 + np.log(load / m))
+    heavy = np.exp(ways) * far_end / (below * far_end + total)
+    return np.where(load <= m, light, heavy)
+
+
+def _log_ratio(m: Any, load: Any) -> Any:
+    """Evaluate log(a/m), with all digits near 0, as a - m is exact there."""
+    return np.where(np.abs(load - m) < m / 2, np.log1p((load - m) / m), np.log(load / m))
+
+
+def _sum(step: Any, last: Any) -> Any:
+    """Sum of exp(-step j) over j = 0..last."""
+    some = np.where(step > 0, step, 1.0)
+    return np.where(step > 0, np.expm1(-(last + 1) * some) / np.expm1(-some), last + 1.0)
+
+
+def _mean(step: Any, last: Any) -> Any:
+    """Mean of j weighed by exp(-step j), j = 0..last."""
+    whole = (last + 1) * step
+    some = np.where(whole < 0.5, 1.0, step)
+    far = _bose(some) - (last + 1) * _bose((last + 1) * some)
+    near = last / 2 - (last + 1) * _bend(whole) + _bend(step)
+    return np.where(whole < 0.5, near, far)
+
+
+def _bose(y: Any) -> Any:
+    return 1 / np.expm1(y)
+
+
+def _bend(y: Any) -> Any:
+    """Evaluate 1/(exp(y) - 1) - 1/y + 1/2 = y/12 - y**3/720 + ... for y up to 1/2."""
+    y = np.minimum(y, 0.5)
+    series = 0.0
+    for coefficient in reversed(_BERNOULLI):
+        series = series * y * y + coefficient
+    return series * y
+
+
+def _symbolic(servers: Any, places: Any, load: Any) -> State:
+    if any(is_symbolic(count) and not count.is_Integer for count in (servers, places)):
+        raise InvalidParameter("servers and places must be numbers in a formula of M/M/m/K")
+    from headway.queueing.erlang import symbols
+
+    room = int(servers), int(places), load
+    parts = [symbols.RoomLoss(*room), symbols.RoomAdmitted(*room), symbols.RoomEmpty(*room)]
+    parts.append(symbols.RoomWaiting(1, *room))
+    loss, admitted, empty, waiting = (
+        part.doit() if int(places) <= _WRITTEN else part for part in parts
+    )
+    return State(loss, admitted, waiting / (load * admitted), empty)
+
+
+def moment(order: Any, servers: Any, places: Any, load: Any) -> Any:
+    """Mean of a power of the number waiting at M/M/m/K: what derivatives of its laws need.
+
+    Parameters
+    ----------
+    order
+        The power, a whole number of 1 or more.
+    servers, places
+        m and K, whole numbers.
+    load
+        Offered load a, above 0.
+
+    Examples
+    --------
+    >>> moment(1, 1, 2, 1.0)
+    0.3333333333333333
+    """
+    number = np.arange(1, int(places) + 1)
+    relative = weights(np.asarray(load, float)[..., None] / np.minimum(number, int(servers)))
+    waiting = np.maximum(np.arange(int(places) + 1) - int(servers), 0.0) ** order
+    return plain(relative @ waiting / relative.sum(axis=-1))

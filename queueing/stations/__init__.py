@@ -1,0 +1,1 @@
+"""Kinds of station: what each costs, and what each can do."""

@@ -1,0 +1,374 @@
+"""Stations: where requests wait and are served.
+
+A station knows its laws per visit; how often it is visited is the network's business.
+Every method takes floats, NumPy arrays or SymPy expressions.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from headway.errors import GraphError
+from headway.kinds import (
+    Quantity,
+    apply,
+    check_count,
+    check_not_negative,
+    is_symbolic,
+    number,
+    plain,
+)
+from headway.queueing.erlang.formulas import empty_probability, erlang_c
+from headway.queueing.laws import (
+    check_arrivals,
+    littles_law,
+    saturation_throughput,
+    utilisation_law,
+)
+from headway.queueing.stations.abilities import Abilities, ServiceKind
+from headway.queueing.times.feedback import feedback_law
+from headway.queueing.times.laws import TimeLaw, constant, exponential, pooled
+
+
+class Station(ABC):
+    """What every station can tell of itself at a given arrival rate [1/s]."""
+
+    service_time: Quantity | str
+    approximation: ClassVar[str] = ""  # what is approximate about its formulas, if anything
+    can: ClassVar[Abilities] = Abilities()
+    lawless: ClassVar[str] = "nobody has derived it"  # why `time_law` refuses, where it does
+
+    @property
+    def count(self) -> Quantity:
+        """Number of servers m."""
+        return 1
+
+    @property
+    def mean_service(self) -> float:
+        """Mean service time [s] where it is a number."""
+        return float(np.asarray(number("service_time", self.service_time), float))
+
+    @property
+    def plain_count(self) -> float:
+        """Number of servers m where it is a number."""
+        return float(np.asarray(self.count, float))
+
+    @property
+    def capacity(self) -> Any:
+        """Largest arrival rate it can serve: m / S [1/s]."""
+        return saturation_throughput(number("service_time", self.service_time), self.count)
+
+    def fastest(self, population: Quantity) -> Any:  # noqa: ARG002 - for kinds it counts for
+        """Largest rate at which it serves with N jobs at most: that at saturation [1/s]."""
+        return self.capacity
+
+    def speedup(self, population: Quantity) -> Any:  # noqa: ARG002 - for kinds it counts for
+        """How much faster than alone it gets, as N jobs come together: by its servers, m."""
+        return self.count
+
+    def stay(self, population: Any) -> tuple[Any, Any]:
+        """Least and largest mean time of a visit among N jobs: S, and S (1 + (N - 1) / m) [s]."""
+        service_time: Any = number("service_time", self.service_time)
+        return service_time, service_time * (1 + (population - 1) / self.count)
+
+    def utilisation(self, arrival_rate: Quantity) -> Any:
+        """Share of its servers that is busy: U = lambda S / m; 1 or more means overload."""
+        return utilisation_law(arrival_rate, number("service_time", self.service_time), self.count)
+
+    @abstractmethod
+    def waiting_time(self, arrival_rate: Quantity) -> Any:
+        """Mean time in the queue before service, per visit [s]; infinite from saturation on."""
+
+    def response_time(self, arrival_rate: Quantity) -> Any:
+        """Mean waiting and service time of a visit: R = W + S [s]."""
+        return self.waiting_time(arrival_rate) + number("service_time", self.service_time)
+
+    def queue_length(self, arrival_rate: Quantity) -> Any:
+        """Mean number waiting and in service, by Little's law: Q = X R."""
+        return littles_law(self.throughput(arrival_rate), self.response_time(arrival_rate))
+
+    def throughput(self, arrival_rate: Quantity) -> Any:
+        """Rate of requests that get served [1/s]: all of them, unless the station can lose some."""
+        return arrival_rate
+
+    def loss_probability(self, arrival_rate: Quantity) -> Any:
+        """Chance that an arrival is turned away: 0 unless the station is finite."""
+        return arrival_rate * 0
+
+    def admitted(self, arrival_rate: Quantity) -> Any:
+        """Chance that an arrival finds a place: 1 unless the station is finite."""
+        return 1 + arrival_rate * 0
+
+    def returning(self, share: Quantity) -> "Station":  # noqa: ARG002 - for kinds that can
+        """Station at which all visits are one of a job that comes back with some chance.
+
+        Only for kinds that can (`Abilities.returns`); others need none, as the flow back may
+        be taken as Poisson (product form), or know none.
+
+        Raises
+        ------
+        GraphError
+            For a kind that knows no such station.
+        """
+        msg = f"{type(self).__name__} has no law for jobs that come straight back"
+        raise GraphError(msg)
+
+    def time_law(self, arrival_rate: float) -> TimeLaw:  # noqa: ARG002 - for kinds that know
+        """How the response time of a visit is distributed, below saturation; refused if unknown."""
+        kind = type(self).__name__
+        msg = f"the response time of {kind} has no known distribution: {self.lawless}"
+        raise GraphError(msg)
+
+    def looped_law(self, arrival_rate: float) -> TimeLaw:
+        """The time law of a visit of those who come back, where that cannot be told in full."""
+        return self.time_law(arrival_rate)
+
+    def feedback_law(
+        self,
+        arrival_rate: float,  # noqa: ARG002 - for kinds that know
+        chance: float,  # noqa: ARG002
+    ) -> TimeLaw | None:
+        """How long all visits take of those who come back with a chance; None if unknown.
+
+        The arrival rate [1/s] is that from elsewhere.
+        """
+        return None
+
+    @property
+    def lanes(self) -> int | None:
+        """Number of single exponential servers with a queue each that it is; None if it is not."""
+        return None
+
+
+def while_stable(utilisation: Any, waiting_time: Callable[[Any], Any]) -> Any:
+    """Evaluate a waiting time where U < 1, and give infinity from 1 on (NaN where U is NaN).
+
+    Parameters
+    ----------
+    utilisation
+        U, a number, array or SymPy expression.
+    waiting_time
+        Waiting time as a function of U, called with 0 <= U < 1 only.
+
+    Raises
+    ------
+    InvalidParameter
+        For a negative U, which a negative arrival rate gives.
+
+    Examples
+    --------
+    >>> while_stable(1.5, lambda busy: 1 / (1 - busy))
+    inf
+    """
+    if is_symbolic(utilisation):
+        return waiting_time(utilisation)
+    if isinstance(utilisation, float) and 0 <= utilisation < 1:
+        return plain(waiting_time(utilisation))
+    busy = np.asarray(utilisation, float)
+    stable = busy < 1
+    check_arrivals(busy)
+    if stable.all():
+        return plain(waiting_time(busy))
+    full = np.where(np.isnan(busy), np.nan, np.inf)
+    return plain(np.where(stable, waiting_time(np.where(stable, busy, 0.0)), full))
+
+
+def idle(utilisation: Any) -> Any:
+    """Share of time that a server with this utilisation is empty: 1 - U, and 0 in overload.
+
+    Examples
+    --------
+    >>> idle(0.75), idle(1.5)
+    (0.25, 0.0)
+    """
+    return 1 - utilisation if is_symbolic(utilisation) else apply("max", 1 - utilisation, 0.0)
+
+
+@dataclass(frozen=True)
+class Delay(Station):
+    """A delay centre: a server for everybody, so nobody waits: R = S.
+
+    Parameters
+    ----------
+    service_time
+        The delay S [s], 0 or more.
+
+    Raises
+    ------
+    InvalidParameter
+        For a delay that is negative or not finite.
+
+    Examples
+    --------
+    >>> Delay(3.4e-3).response_time(800)
+    0.0034
+
+    References
+    ----------
+    Lazowska et al., *Quantitative System Performance*, 1984, section 6.5.
+    """
+
+    can: ClassVar[Abilities] = Abilities(ServiceKind.DELAY, shared=True)
+
+    service_time: Quantity | str
+
+    def __post_init__(self) -> None:
+        check_not_negative("service_time", self.service_time)
+
+    @property
+    def capacity(self) -> Any:
+        """Infinite: there is always another server."""
+        return np.inf
+
+    def speedup(self, population: Quantity) -> Any:  # noqa: ARG002 - whoever comes is served
+        """Without end: there is always another server."""
+        return np.inf
+
+    def stay(self, population: Any) -> tuple[Any, Any]:  # noqa: ARG002 - nobody waits
+        """S and S: nobody waits for anybody [s]."""
+        return self.service_time, self.service_time
+
+    def utilisation(self, arrival_rate: Quantity) -> Any:
+        """Zero: of infinitely many servers a finite number is busy."""
+        return arrival_rate * 0
+
+    def waiting_time(self, arrival_rate: Quantity) -> Any:
+        """Zero: nobody waits."""
+        return arrival_rate * 0
+
+    def time_law(self, arrival_rate: float) -> TimeLaw:  # noqa: ARG002 - the same at all of them
+        """Constant."""
+        return constant(self.mean_service)
+
+
+@dataclass(frozen=True)
+class MM1(Station):
+    """One server, Poisson arrivals, exponential service: R = S / (1 - U).
+
+    Parameters
+    ----------
+    service_time
+        Mean service time S [s], 0 or more.
+
+    Raises
+    ------
+    InvalidParameter
+        For a service time that is negative or not finite.
+
+    Examples
+    --------
+    >>> MM1(service_time=0.5).response_time(1.0)
+    1.0
+
+    References
+    ----------
+    Kleinrock, *Queueing Systems* I, 1975, section 3.2.
+    """
+
+    can: ClassVar[Abilities] = Abilities(ServiceKind.QUEUE, shared=True)
+
+    service_time: Quantity | str
+
+    def __post_init__(self) -> None:
+        check_not_negative("service_time", self.service_time)
+
+    def waiting_time(self, arrival_rate: Quantity) -> Any:
+        """W = U S / (1 - U) [s]."""
+        service_time = number("service_time", self.service_time)
+        return while_stable(
+            self.utilisation(arrival_rate), lambda busy: busy * service_time / (1 - busy)
+        )
+
+    def response_time(self, arrival_rate: Quantity) -> Any:
+        """R = S / (1 - U) [s]."""
+        service_time = number("service_time", self.service_time)
+        return while_stable(self.utilisation(arrival_rate), lambda busy: service_time / (1 - busy))
+
+    def empty_probability(self, arrival_rate: Quantity) -> Any:
+        """Share of time without any request: 1 - U."""
+        return idle(self.utilisation(arrival_rate))
+
+    def time_law(self, arrival_rate: float) -> TimeLaw:
+        """Exponential with mean R."""
+        return exponential(float(self.response_time(arrival_rate)))
+
+    def feedback_law(self, arrival_rate: float, chance: float) -> TimeLaw:
+        """Takács's."""
+        time = self.mean_service
+        return feedback_law(arrival_rate, chance, time, 1.0)
+
+    @property
+    def lanes(self) -> int:
+        """One."""
+        return 1
+
+
+@dataclass(frozen=True)
+class MMm(Station):
+    """m servers that share one queue, Poisson arrivals, exponential service.
+
+    W = C(m, a) S / (m - a) with a = lambda S and Erlang's C.
+
+    Parameters
+    ----------
+    service_time
+        Mean service time S of one server [s], 0 or more.
+    servers
+        Number of servers m, a whole number of 1 or more.
+
+    Raises
+    ------
+    InvalidParameter
+        For a service time that is negative or not finite, or servers that are not 1, 2, 3...
+
+    Examples
+    --------
+    >>> disks = MMm(service_time=0.012, servers=28)
+    >>> round(disks.utilisation(1000), 4), round(disks.response_time(1000), 6)
+    (0.4286, 0.012)
+
+    References
+    ----------
+    Kleinrock, *Queueing Systems* I, 1975, section 3.5.
+    """
+
+    can: ClassVar[Abilities] = Abilities(
+        ServiceKind.QUEUE, shared=True, counts=frozenset({"servers"})
+    )
+
+    service_time: Quantity | str
+    servers: Quantity | str
+
+    def __post_init__(self) -> None:
+        check_not_negative("service_time", self.service_time)
+        check_count("servers", self.servers)
+
+    @property
+    def count(self) -> Quantity:
+        """Number of servers m."""
+        return number("servers", self.servers)
+
+    def waiting_time(self, arrival_rate: Quantity) -> Any:
+        """W = C(m, a) S / (m - a) [s]."""
+        service_time = number("service_time", self.service_time)
+        servers = self.count
+        return while_stable(
+            self.utilisation(arrival_rate),
+            lambda busy: (
+                erlang_c(servers, servers * busy) * service_time / (servers - servers * busy)
+            ),
+        )
+
+    def empty_probability(self, arrival_rate: Quantity) -> Any:
+        """Share of time without any request: 1 / (sum below m of a**k / k! + last / (1 - U))."""
+        load = arrival_rate * number("service_time", self.service_time)
+        return empty_probability(self.count, load)
+
+    def time_law(self, arrival_rate: float) -> TimeLaw:
+        """Exponential service and, with chance C(m, a), an exponential wait of mean S / (m - a)."""
+        time, servers = self.mean_service, self.plain_count
+        load = arrival_rate * time
+        return pooled(time, float(erlang_c(servers, load)), time / (servers - load))

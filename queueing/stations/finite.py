@@ -1,0 +1,179 @@
+"""Stations with room for a limited number: what finds no place is lost."""
+
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from headway.errors import InvalidParameter
+from headway.kinds import (
+    Quantity,
+    apply,
+    check_count,
+    check_not_negative,
+    is_symbolic,
+    number,
+    plain,
+)
+from headway.queueing.erlang import waiting_room
+from headway.queueing.laws import saturation_throughput
+from headway.queueing.stations.abilities import Abilities
+from headway.queueing.stations.base import Station
+from headway.queueing.times.laws import TimeLaw, exponential, limited
+
+
+class _FiniteRoom(Station):
+    """What M/M/1/K and M/M/m/K have in common."""
+
+    places: Quantity | str
+
+    @property
+    def capacity(self) -> Any:
+        """Infinite: it loses what it cannot hold, and stays stable at any arrival rate."""
+        return np.inf
+
+    def utilisation(self, arrival_rate: Quantity) -> Any:
+        """Share of its servers that is busy with what was let in: U = X S / m."""
+        service_time = number("service_time", self.service_time)
+        return self.throughput(arrival_rate) * service_time / self.count
+
+    def loss_probability(self, arrival_rate: Quantity) -> Any:
+        """Chance that an arrival finds all K places taken."""
+        return self._solved(arrival_rate).loss
+
+    def throughput(self, arrival_rate: Quantity) -> Any:
+        """Carried throughput X: what arrives and is not lost, at most m/S [1/s]."""
+        carried = arrival_rate * self._solved(arrival_rate).admitted
+        if is_symbolic(carried):
+            return carried
+        most = saturation_throughput(number("service_time", self.service_time), self.count)
+        return apply("min", carried, most)
+
+    def admitted(self, arrival_rate: Quantity) -> Any:
+        """Chance that an arrival finds a place, exact also where it is small."""
+        return self._solved(arrival_rate).admitted
+
+    def returning(self, share: Quantity) -> Station:
+        """The same room with S / (1 - p): a geometric number of exponential times is one."""
+        whole_stay = number("service_time", self.service_time) / (1 - share)
+        return replace(self, service_time=whole_stay)  # type: ignore[type-var]
+
+    def waiting_time(self, arrival_rate: Quantity) -> Any:
+        """Mean time in the queue of a request that is let in [s]."""
+        return self._solved(arrival_rate).wait * number("service_time", self.service_time)
+
+    def empty_probability(self, arrival_rate: Quantity) -> Any:
+        """Share of time without any request."""
+        return self._solved(arrival_rate).empty
+
+    def time_law(self, arrival_rate: float) -> TimeLaw:
+        """Of those let in: exponential service behind the services that the queue ahead needs."""
+        time, servers = self.mean_service, self.plain_count
+        queue = round(float(np.asarray(number("places", self.places), float)) - servers)
+        wait = float(self.waiting_time(arrival_rate)) / time if time > 0 else 0.0
+        if queue == 0 or wait == 0:
+            return exponential(time)
+        return limited(time, servers, queue, arrival_rate * time / servers, wait)
+
+    def _solved(self, arrival_rate: Quantity) -> waiting_room.State:
+        with np.errstate(over="ignore"):
+            load = arrival_rate * number("service_time", self.service_time)
+        return waiting_room.solve(self.count, number("places", self.places), load)
+
+
+@dataclass(frozen=True)
+class MM1K(_FiniteRoom):
+    """One server and K places, Poisson arrivals, exponential service; the rest is lost.
+
+    Loss probability (1 - u) u**K / (1 - u**(K+1)) with u = lambda S; 1 / (K + 1) at u = 1.
+
+    Parameters
+    ----------
+    service_time
+        Mean service time S [s], 0 or more.
+    places
+        Places K, the one in service included, a whole number of 1 or more.
+
+    Raises
+    ------
+    InvalidParameter
+        For parameters outside their domain.
+
+    Examples
+    --------
+    >>> MM1K(service_time=1.0, places=4).loss_probability(1.0)
+    0.2
+
+    References
+    ----------
+    Kleinrock, *Queueing Systems* I, 1975, section 3.6.
+    """
+
+    can: ClassVar[Abilities] = Abilities(loses=True, returns=True, counts=frozenset({"places"}))
+
+    service_time: Quantity | str
+    places: Quantity | str
+
+    def __post_init__(self) -> None:
+        check_not_negative("service_time", self.service_time)
+        check_count("places", self.places)
+
+
+@dataclass(frozen=True)
+class MMmK(_FiniteRoom):
+    """m servers and K places, Poisson arrivals, exponential service; the rest is lost.
+
+    With K = m the loss probability is Erlang's B. It never saturates: it loses instead.
+
+    Parameters
+    ----------
+    service_time
+        Mean service time S of one server [s], 0 or more.
+    servers
+        Number of servers m, a whole number of 1 or more.
+    places
+        Places K, those in service included, a whole number of m or more.
+
+    Raises
+    ------
+    InvalidParameter
+        For parameters outside their domain, or fewer places than servers.
+
+    Examples
+    --------
+    >>> round(MMmK(service_time=1.0, servers=2, places=2).loss_probability(1.0), 12)
+    0.2
+
+    References
+    ----------
+    Bolch et al., *Queueing Networks and Markov Chains*, 2nd ed., 2006, section 6.2.
+    """
+
+    can: ClassVar[Abilities] = Abilities(
+        loses=True, returns=True, counts=frozenset({"servers", "places"})
+    )
+
+    service_time: Quantity | str
+    servers: Quantity | str
+    places: Quantity | str
+
+    def __post_init__(self) -> None:
+        check_not_negative("service_time", self.service_time)
+        check_count("servers", self.servers)
+        check_count("places", self.places)
+        _check_places(self.servers, self.places)
+
+    @property
+    def count(self) -> Quantity:
+        """Number of servers m."""
+        return number("servers", self.servers)
+
+
+def _check_places(servers: Any, places: Any) -> None:
+    """Refuse servers that no place belongs to."""
+    if isinstance(servers, str) or isinstance(places, str) or is_symbolic(servers, places):
+        return
+    if np.any(np.less(places, servers)):
+        few, many = plain(np.min(places)), plain(np.max(servers))
+        msg = f"places is {few:g}; it must be at least servers, {many:g}"
+        raise InvalidParameter(msg)

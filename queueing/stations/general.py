@@ -1,0 +1,222 @@
+"""Stations whose service, or arrivals, are not exponential."""
+
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from headway.kinds import Quantity, check_count, check_not_negative, number
+from headway.queueing.erlang.formulas import erlang_c
+from headway.queueing.stations.abilities import Abilities
+from headway.queueing.stations.base import Station, idle, while_stable
+from headway.queueing.times.feedback import NEARLY_CONSTANT, STEADIEST, feedback_law
+from headway.queueing.times.laws import (
+    GAMMA,
+    TimeLaw,
+    after_constants,
+    after_waiting,
+    constant,
+    gamma,
+    poisson_wait,
+)
+
+
+@dataclass(frozen=True)
+class MG1(Station):
+    """One server, Poisson arrivals, any service (Pollaczek-Khinchine).
+
+    W = U S (1 + c**2) / (2 (1 - U)) with c**2 the squared coefficient of variation.
+
+    Parameters
+    ----------
+    service_time
+        Mean service time S [s], 0 or more.
+    scv
+        Variance of the service time over its square, 0 or more.
+
+    Raises
+    ------
+    InvalidParameter
+        For a service time that is negative or not finite, or a negative `scv`.
+
+    Examples
+    --------
+    >>> MG1(service_time=0.5, scv=3.0).response_time(1.0)
+    1.5
+
+    References
+    ----------
+    Kleinrock, *Queueing Systems* I, 1975, section 5.6.
+    """
+
+    can: ClassVar[Abilities] = Abilities(returns=True)
+
+    service_time: Quantity | str
+    scv: Quantity | str
+
+    def __post_init__(self) -> None:
+        check_not_negative("service_time", self.service_time)
+        check_not_negative("scv", self.scv)
+
+    def waiting_time(self, arrival_rate: Quantity) -> Any:
+        """W = U S (1 + scv) / (2 (1 - U)) [s]."""
+        service_time, scv = number("service_time", self.service_time), number("scv", self.scv)
+        return while_stable(
+            self.utilisation(arrival_rate),
+            lambda busy: busy * service_time * (1 + scv) / (2 * (1 - busy)),
+        )
+
+    def returning(self, share: Quantity) -> Station:
+        """M/G/1 with all visits of a stay in one: S / (1 - p), and scv (1 - p) + p."""
+        service_time, scv = number("service_time", self.service_time), number("scv", self.scv)
+        return MG1(service_time / (1 - share), scv * (1 - share) + share)
+
+    def empty_probability(self, arrival_rate: Quantity) -> Any:
+        """Share of time without any request: 1 - U, whatever the distribution."""
+        return idle(self.utilisation(arrival_rate))
+
+    @property
+    def _plain_scv(self) -> float:
+        return float(np.asarray(number("scv", self.scv), float))
+
+    def time_law(self, arrival_rate: float) -> TimeLaw:
+        """Pollaczek and Khinchine's, with gamma-distributed service; M/D/1's at scv = 0."""
+        time, scv = self.mean_service, self._plain_scv
+        if scv == 0 or time == 0:
+            return MD1(time).time_law(arrival_rate)
+        service = gamma(time, scv)
+        law = after_waiting(poisson_wait(arrival_rate, service, time, scv), service, time)
+        return replace(law, notes=(GAMMA,))
+
+    def feedback_law(self, arrival_rate: float, chance: float) -> TimeLaw:
+        """Takács's, with gamma-distributed service."""
+        time, scv = self.mean_service, self._plain_scv
+        return feedback_law(arrival_rate, chance, time, scv)
+
+
+@dataclass(frozen=True)
+class MD1(Station):
+    """One server, Poisson arrivals, constant service: W = U S / (2 (1 - U)).
+
+    Parameters
+    ----------
+    service_time
+        Service time S of every request [s], 0 or more.
+
+    Raises
+    ------
+    InvalidParameter
+        For a service time that is negative or not finite.
+
+    Examples
+    --------
+    >>> MD1(service_time=0.5).response_time(1.0)
+    0.75
+
+    References
+    ----------
+    Kleinrock, *Queueing Systems* I, 1975, section 5.6.
+    """
+
+    can: ClassVar[Abilities] = Abilities(returns=True)
+
+    service_time: Quantity | str
+
+    def __post_init__(self) -> None:
+        check_not_negative("service_time", self.service_time)
+
+    def waiting_time(self, arrival_rate: Quantity) -> Any:
+        """W = U S / (2 (1 - U)) [s]."""
+        return MG1(self.service_time, 0).waiting_time(arrival_rate)
+
+    def returning(self, share: Quantity) -> Station:
+        """M/G/1 with all visits of a stay in one: S / (1 - p), and an scv of p."""
+        return MG1(self.service_time, 0).returning(share)
+
+    def empty_probability(self, arrival_rate: Quantity) -> Any:
+        """Share of time without any request: 1 - U."""
+        return idle(self.utilisation(arrival_rate))
+
+    def time_law(self, arrival_rate: float) -> TimeLaw:
+        """Crommelin's."""
+        time = self.mean_service
+        return after_constants(arrival_rate, time) if time > 0 else constant(0.0)
+
+    def looped_law(self, arrival_rate: float) -> TimeLaw:
+        """With nearly constant service: of many visits, constants make a law without end."""
+        law = MG1(self.service_time, STEADIEST).time_law(arrival_rate)
+        return replace(law, notes=(NEARLY_CONSTANT,))
+
+    def feedback_law(self, arrival_rate: float, chance: float) -> TimeLaw:
+        """Takács's, with nearly constant service."""
+        time = self.mean_service
+        return feedback_law(arrival_rate, chance, time, 0.0)
+
+
+@dataclass(frozen=True)
+class GGm(Station):
+    """m servers, any arrivals, any service, by two moments of each: an approximation.
+
+    W = (M/M/m waiting time) (c_a**2 + c_s**2) / 2: Allen and Cunneen's formula, which with
+    one server is Kingman's. Exact for M/M/m and for M/G/1.
+
+    Parameters
+    ----------
+    service_time
+        Mean service time S of one server [s], 0 or more.
+    servers
+        Number of servers m, a whole number of 1 or more.
+    arrival_scv, scv
+        Squared coefficients of variation of the times between arrivals and of service,
+        0 or more.
+
+    Raises
+    ------
+    InvalidParameter
+        For a parameter outside its domain.
+
+    Examples
+    --------
+    >>> GGm(service_time=0.5, servers=1, arrival_scv=0.5, scv=0.5).response_time(1.0)
+    0.75
+
+    References
+    ----------
+    Allen, *Probability, Statistics, and Queueing Theory*, 2nd ed., 1990; Kingman, "The
+    single server queue in heavy traffic", Proc. Cambridge Phil. Soc. 57, 1961.
+    """
+
+    lawless: ClassVar[str] = "two moments of arrivals and service do not fix one"
+    approximation: ClassVar[str] = "two-moment approximation (Allen-Cunneen; Kingman for 1 server)"
+    can: ClassVar[Abilities] = Abilities(counts=frozenset({"servers"}))
+
+    service_time: Quantity | str
+    servers: Quantity | str
+    arrival_scv: Quantity | str
+    scv: Quantity | str
+
+    def __post_init__(self) -> None:
+        check_not_negative("service_time", self.service_time)
+        check_count("servers", self.servers)
+        check_not_negative("arrival_scv", self.arrival_scv)
+        check_not_negative("scv", self.scv)
+
+    @property
+    def count(self) -> Quantity:
+        """Number of servers m."""
+        return number("servers", self.servers)
+
+    def waiting_time(self, arrival_rate: Quantity) -> Any:
+        """W = C(m, a) S / (m - a) * (arrival_scv + scv) / 2 [s]."""
+        service_time = number("service_time", self.service_time)
+        spread = number("arrival_scv", self.arrival_scv) + number("scv", self.scv)
+        servers = self.count
+        return while_stable(
+            self.utilisation(arrival_rate),
+            lambda busy: (
+                erlang_c(servers, servers * busy)
+                * service_time
+                * spread
+                / (2 * servers * (1 - busy))
+            ),
+        )

@@ -1,0 +1,1 @@
+"""How long: distributions of times as transforms, and their way back to chances."""

@@ -1,0 +1,176 @@
+"""How long a job takes that goes from station to station by chance: an absorbed Markov chain.
+
+E[exp(-s T)] = e (1 - T(s) P)^-1 T(s) q, with T(s) the transforms of the stations' times, P the
+routes, e the entries and q the exits. Constant times on the way make the distribution jump, at as
+many places as there are ways to add them up; ways are followed until they have no weight any more,
+each with a smooth transform of its own.
+
+Source: Neuts, *Matrix-Geometric Solutions in Stochastic Models*, 1981, chapter 2 (absorption).
+"""
+
+from dataclasses import dataclass
+from functools import cached_property, partial
+
+import numpy as np
+
+from headway.kinds import FloatArray
+from headway.queueing.times.laws import MOST_PIECES, ComplexArray, Piece, TimeLaw, merged
+
+_WEIGHTLESS = 1e-13
+_AT_ONCE = 2_000_000  # complex numbers in memory
+
+_Start = tuple[int, int, Piece]  # number of the way before, station, constant part of its law
+
+
+@dataclass(frozen=True)
+class Journey:
+    """Times at stations, and chances of entering at, going on between and leaving from them.
+
+    Parameters
+    ----------
+    laws
+        Of a visit to each station.
+    entries, onward, leaving
+        Shape (stations,), (stations, stations), (stations,). Chances out of a station may sum
+        to less than 1: jobs that are lost are not followed.
+
+    Examples
+    --------
+    >>> from headway.queueing.times.laws import exponential
+    >>> one = np.ones(1)
+    >>> round(Journey((exponential(2.0),), one, np.array([[0.5]]), 0.5 * one).law().mean, 12)
+    4.0
+    """
+
+    laws: tuple[TimeLaw, ...]
+    entries: FloatArray
+    onward: FloatArray
+    leaving: FloatArray
+
+    def law(self) -> TimeLaw:
+        """How long those who leave have taken."""
+        ways = _Ways(self)
+        notes = merged(*(law.notes for law in self.laws))
+        pieces = [Piece(shift, partial(ways.part, way)) for way, shift in enumerate(ways.shifts)]
+        if not ways.complete:
+            pieces.append(Piece(0.0, ways.others))
+        return TimeLaw(tuple(pieces), self.mean, notes)
+
+    @property
+    def visits(self) -> FloatArray:
+        """Mean visits to each station."""
+        return mean_visits(self.entries, self.onward)
+
+    @property
+    def mean(self) -> float:
+        """Mean time [s] of those who leave."""
+        count = len(self.laws)
+        left = np.linalg.solve(np.eye(count) - self.onward, self.leaving)
+        times = np.array([law.mean for law in self.laws])
+        return float((self.visits * left) @ times / (self.entries @ left))
+
+    @property
+    def answered(self) -> float:
+        """Share of jobs that leave: those that are not lost."""
+        return float(self.visits @ self.leaving)
+
+
+def mean_visits(entries: FloatArray, onward: FloatArray) -> FloatArray:
+    """Mean visits of a job to each station, by where jobs enter and where they go from there."""
+    return np.asarray(np.linalg.solve(np.eye(len(entries)) - onward.T, entries))
+
+
+class _Ways:
+    """Ways through a journey by the constant time spent on them, those of little time first."""
+
+    def __init__(self, journey: Journey) -> None:
+        self.journey = journey
+        self.constants = [
+            (station, piece)
+            for station, law in enumerate(journey.laws)
+            for piece in law.pieces
+            if piece.shift > 0
+        ]
+        self.shifts: list[float] = []
+        self.starts: list[list[_Start]] = []
+        self._explore()
+
+    def _explore(self) -> None:
+        """Follow each way on through every constant, in order of time; one alone leads to it."""
+        scale = self.journey.mean or 1.0
+        s = np.array([1 / scale + 0j])
+        found: dict[float, list[_Start]] = {0.0: []}
+        arrivals: list[ComplexArray] = []
+        while found and len(self.shifts) < MOST_PIECES:
+            key = min(found)
+            self.starts.append(found.pop(key))
+            self.shifts.append(key * scale)
+            arrivals.append(self._arrivals(len(self.shifts) - 1, self._smooth(s), arrivals, s))
+            for station, piece in self.constants:
+                weight = abs(arrivals[-1][0, station] * piece.transform(s)[0])
+                if weight > _WEIGHTLESS:
+                    place = round(key + piece.shift / scale, 11)
+                    found.setdefault(place, []).append((len(self.shifts) - 1, station, piece))
+
+    @cached_property
+    def complete(self) -> bool:
+        """Whether ways that are not followed have no weight."""
+        s = np.array([1 / (self.journey.mean or 1.0) + 0j])
+        return bool(abs(self.others(s)[0]) < _WEIGHTLESS * MOST_PIECES)
+
+    def part(self, way: int, s: ComplexArray) -> ComplexArray:
+        """Transform of one way, without its constant time."""
+        rows = max(1, _AT_ONCE // len(self.journey.laws) ** 2)
+        return np.concatenate([self._part(way, s[i : i + rows]) for i in range(0, len(s), rows)])
+
+    def _part(self, way: int, s: ComplexArray) -> ComplexArray:
+        arrivals: list[ComplexArray] = []
+        smooth = self._smooth(s)
+        for before in range(way + 1):
+            arrivals.append(self._arrivals(before, smooth, arrivals, s))
+        leaving = self.journey.leaving / self.journey.answered
+        left = (arrivals[-1] * smooth) @ leaving
+        for before, station, piece in self.starts[way]:
+            left = left + arrivals[before][:, station] * piece.transform(s) * leaving[station]
+        return np.asarray(left)
+
+    def others(self, s: ComplexArray) -> ComplexArray:
+        """Transform of all ways less that of those that are followed."""
+        journey = self.journey
+        laws = np.stack([law.transform(s) for law in journey.laws], axis=1)
+        visits = _solved(laws[:, :, None] * journey.onward, _rows(journey.entries, s))
+        ways = enumerate(self.shifts)
+        known = sum(np.exp(-s * shift) * self.part(way, s) for way, shift in ways)
+        return np.asarray((visits * laws) @ journey.leaving / journey.answered - known)
+
+    def _arrivals(
+        self, way: int, smooth: ComplexArray, before: list[ComplexArray], s: ComplexArray
+    ) -> ComplexArray:
+        """Transforms of the arrivals on a way at each station, shape (len(s), stations)."""
+        journey = self.journey
+        starts = _rows(journey.entries if way == 0 else np.zeros(len(journey.laws)), s)
+        for earlier, station, piece in self.starts[way]:
+            through = before[earlier][:, station] * piece.transform(s)
+            starts = starts + through[:, None] * journey.onward[station]
+        return _solved(smooth[:, :, None] * journey.onward, starts)
+
+    def _smooth(self, s: ComplexArray) -> ComplexArray:
+        """Transforms of the parts without a constant time, shape (len(s), stations)."""
+        parts = np.zeros((len(s), len(self.journey.laws)), complex)
+        for station, law in enumerate(self.journey.laws):
+            for piece in law.pieces:
+                if piece.shift == 0:
+                    parts[:, station] += piece.transform(s)
+        return parts
+
+
+def _rows(values: FloatArray, s: ComplexArray) -> ComplexArray:
+    return np.broadcast_to(values.astype(complex), (len(s), len(values)))
+
+
+def _solved(matrices: ComplexArray, starts: ComplexArray) -> ComplexArray:
+    """Row vectors v with v = start + v matrix."""
+    if not matrices.any():
+        return starts
+    system = np.eye(matrices.shape[1]) - matrices.swapaxes(1, 2)
+    return np.asarray(np.linalg.solve(system, starts[:, :, None])[:, :, 0])
