@@ -1,4 +1,5 @@
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -6,7 +7,8 @@ import sympy
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headway.errors import FormulaError
+from headway.errors import FormulaError, InvalidParameter
+from headway.models.language.algorithms import LAWS
 from headway.models.language.formula import formula, render
 from headway.models.language.from_sympy import from_sympy
 
@@ -28,6 +30,42 @@ VALUES = {"a": 2.0, "b": 3.0, "lan.overhead": 5.0}
 )
 def test_values(text, value):
     assert formula(text).evaluate(VALUES) == pytest.approx(value, rel=1e-15)
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("burst_gap_run_time(10, a * 1e6, 5e-6)", 20.0),
+        ("overhead_run_time(10, 1e6, 5e-6)", 20.0),
+        ("1 + overhead_run_time(10, 1e6, 5e-6, 2e5)", 22.0),
+        ("max(slowest_regular(0.5, a), usable_share(b, 1, b))", 0.75),
+    ],
+)
+def test_laws_are_called_by_name(text, value):
+    assert formula(text).evaluate(VALUES) == pytest.approx(value, rel=1e-15)
+    assert formula(render(formula(text).tree)).tree == formula(text).tree
+
+
+@pytest.mark.parametrize("law", sorted(LAWS))
+def test_laws_take_symbols(law):
+    arguments = LAWS[law].arguments
+    text = f"{law}({', '.join(arguments)})"
+
+    written = formula(text).evaluate({n: sympy.Symbol(n, positive=True) for n in arguments})
+
+    assert isinstance(written, sympy.Expr)
+    assert {str(s) for s in written.free_symbols} == set(arguments)
+
+
+def test_a_law_refuses_what_it_cannot_take():
+    with pytest.raises(InvalidParameter, match="messages is -1; it must be zero or more"):
+        formula("burst_gap_run_time(10, -1, 5e-6)").evaluate({})
+
+
+def test_laws_stand_in_the_document():
+    text = (Path(__file__).parents[1] / "docs/model-files.md").read_text()
+
+    assert [law for law in LAWS if f"`{law}`" not in text] == []
 
 
 def test_arrays_go_through_whole():
@@ -58,6 +96,10 @@ def test_arrays_go_through_whole():
         ("max(*a)", "not allowed"),
         ("max()", "0 arguments"),
         ("exp(a, b)", "2 arguments"),
+        ("serialization_time(a)", "1 arguments; it takes serial_messages, added_overhead"),
+        ("interface_gap(a, b, 1)", "3 arguments"),
+        ("interface_gap(best_gap=a, bubbles=b)", "not a function"),
+        ("overhead_runtime(a, b, 1)", "where; did you mean overhead_run_time"),
         ("a ** 1e6", "exponent"),
         ("1e999", "too large"),
         ("(" * 10_000 + "a" + ")" * 10_000, "longer"),

@@ -8,14 +8,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from headway.errors import InvalidParameter
-from headway.models import balance, catalogue_model, data_path
-from headway.models.published.studies.barriers import (
+from headway.loggp.programs.barriers import (
     available_share,
     mean_interruptions,
     slowest_random,
     slowest_regular,
     usable_share,
 )
+from headway.models import balance, catalogue_model, data_path
 from tests.command import refusal
 
 MODEL = catalogue_model("io-node")

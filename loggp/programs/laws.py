@@ -9,8 +9,13 @@ from typing import Any
 from headway.kinds import Quantity, apply, check_domain, check_not_negative, check_positive
 
 
-def overhead_run_time(base_run_time: Quantity, messages: Quantity, added_overhead: Quantity) -> Any:
-    """Run time of a program with a greater overhead: r + 2 m do [s].
+def overhead_run_time(
+    base_run_time: Quantity,
+    messages: Quantity,
+    added_overhead: Quantity,
+    serial_messages: Quantity = 0,
+) -> Any:
+    """Run time of a program with a greater overhead: r + (2 m + n) do [s].
 
     Each of the m messages is one of a request and reply, and pays at both ends; the
     processor with the most messages sets the pace.
@@ -23,6 +28,8 @@ def overhead_run_time(base_run_time: Quantity, messages: Quantity, added_overhea
         Messages m of the busiest processor, 0 or more.
     added_overhead
         Addition do to send and receive overhead alike [s], 0 or more.
+    serial_messages
+        Messages n during which all other processors wait (`serialization_time`), 0 or more.
 
     Raises
     ------
@@ -36,17 +43,18 @@ def overhead_run_time(base_run_time: Quantity, messages: Quantity, added_overhea
 
     References
     ----------
-    Martin 1999, sections 3.2.1 and 3.3.1, Table 3.3. Too low where messages of one
-    processor hold up the others (`serialization_time`).
+    Martin 1999, sections 3.2.1 and 3.3.1, Table 3.3, with n = 0. Too low where messages of
+    one processor hold up the others.
     """
     _check(base_run_time=base_run_time, messages=messages, added_overhead=added_overhead)
-    return base_run_time + 2 * messages * added_overhead
+    _check(serial_messages=serial_messages)
+    return base_run_time + (2 * messages + serial_messages) * added_overhead
 
 
 def serialization_time(serial_messages: Quantity, added_overhead: Quantity) -> Any:
     """Time that messages which hold up all processors add: n do [s].
 
-    Add it to `overhead_run_time` for phases in which a processor that is not the busiest
+    `overhead_run_time` counts it for phases in which a processor that is not the busiest
     keeps the others waiting; a shift through all P processors adds P do.
 
     Parameters

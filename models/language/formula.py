@@ -1,13 +1,14 @@
 """Formulas as text: read once into a small tree, evaluated over any kind of number.
 
-A formula knows ``+ - * / **``, comparisons, the functions of `headway.kinds.FUNCTIONS` and
-names, nothing else. Its text is parsed by the ``ast`` module and every node is held against
-that list before anything is calculated; no text ever reaches ``eval``.
+A formula knows ``+ - * / **``, comparisons, the functions of `headway.kinds.FUNCTIONS`, the
+laws of `headway.models.language.algorithms.LAWS` and names, nothing else. Its text is parsed by
+the ``ast`` module and every node is held against that list before anything is calculated; no
+text ever reaches ``eval``.
 """
 
 import ast
 import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, TypeAlias
@@ -17,6 +18,8 @@ import numpy as np
 from headway import kinds
 from headway.errors import FormulaError, UnitError, is_hidden, quoted
 from headway.kinds import is_symbolic, number_of
+from headway.models.language.algorithms import LAWS
+from headway.models.language.names import alike
 from headway.models.language.units import quantity
 
 _BLANKS = str.maketrans(dict.fromkeys("\t\r\n", " "))
@@ -69,7 +72,7 @@ class Operation:
 
 @dataclass(frozen=True)
 class Call:
-    """One of the listed functions."""
+    """One of the listed functions or laws."""
 
     function: str
     arguments: tuple["Tree", ...]
@@ -142,8 +145,13 @@ def _evaluate(tree: Tree, values: Mapping[str, Any]) -> Any:
     if isinstance(tree, Name):
         return values[tree.name]
     if isinstance(tree, Call):
-        return kinds.apply(tree.function, *(_evaluate(a, values) for a in tree.arguments))
+        return _call(tree.function, [_evaluate(a, values) for a in tree.arguments])
     return _operate(tree.symbol, _evaluate(tree.left, values), _evaluate(tree.right, values))
+
+
+def _call(function: str, arguments: Sequence[Any]) -> Any:
+    law = LAWS.get(function)
+    return kinds.apply(function, *arguments) if law is None else law.function(*arguments)
 
 
 def _operate(symbol: str, left: Any, right: Any) -> Any:
@@ -286,17 +294,28 @@ def _read_comparison(node: Any, text: str, depth: int) -> Tree:
 
 def _read_call(node: Any, text: str, depth: int) -> Tree:
     name = node.func.id if isinstance(node.func, ast.Name) else "that"
-    if name not in kinds.FUNCTIONS or node.keywords:
-        raise _refusal(text, f"{name}() is not a function it knows: {_known_functions()}")
+    if name not in {*kinds.FUNCTIONS, *LAWS} or node.keywords:
+        raise _refusal(text, f"{name}() is not a function it knows: {_known_functions(name)}")
     arguments = tuple(_read(argument, text, depth + 1) for argument in node.args)
+    if name in LAWS:
+        _check_law(name, len(arguments), text)
+        return Call(name, arguments)
     most, least = {"where": (3, 3), "min": (99, 1), "max": (99, 1)}.get(name, (1, 1))
     if not least <= len(arguments) <= most:
         raise _refusal(text, f"{name}() cannot take {len(arguments)} arguments")
     return Call(name, arguments)
 
 
-def _known_functions() -> str:
-    return " ".join(sorted(kinds.FUNCTIONS))
+def _check_law(name: str, count: int, text: str) -> None:
+    law = LAWS[name]
+    if not law.takes(count):
+        takes = ", ".join(law.arguments)
+        raise _refusal(text, f"{name}() cannot take {count} arguments; it takes {takes}")
+
+
+def _known_functions(name: str) -> str:
+    meant = alike(name, LAWS)
+    return " ".join(sorted(kinds.FUNCTIONS)) + (f"; did you mean {meant}?" if meant else "")
 
 
 _READERS: dict[type, Callable[[Any, str, int], Tree]] = {

@@ -5,15 +5,23 @@ of work, and give the expected number that the slowest of several processors suf
 """
 
 import math
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from headway.errors import InvalidParameter
-from headway.kinds import FloatArray, check_not_negative
+from headway.kinds import (
+    FloatArray,
+    Quantity,
+    apply,
+    check_domain,
+    check_not_negative,
+    check_positive,
+)
 
 
-def mean_interruptions(available: float, interval: float, length: float) -> float:
+def mean_interruptions(available: Quantity, interval: Quantity, length: Quantity) -> Any:
     """Interruptions of a processor while it collects an interval of work: w (1 - a) / (a s).
 
     Parameters
@@ -35,23 +43,18 @@ def mean_interruptions(available: float, interval: float, length: float) -> floa
     >>> round(mean_interruptions(0.95, 1e-3, 84e-6), 3)
     0.627
     """
-    if not 0 < available <= 1 or interval <= 0 or length <= 0:
-        msg = (
-            f"available is {available:g}, interval {interval:g} s, length {length:g} s; the share "
-            "must be above 0 and at most 1, the times above 0"
-        )
-        raise InvalidParameter(msg)
+    check_domain("available", available, lambda a: (a > 0) & (a <= 1), "above 0 and at most 1")
+    check_positive("interval", interval)
+    check_positive("length", length)
     return interval * (1 - available) / (available * length)
 
 
-def _check(mean: float, processors: int) -> None:
+def _check(mean: Quantity, processors: Quantity) -> None:
     check_not_negative("mean", mean)
-    if processors < 1:
-        msg = f"processors is {processors}; it must be 1 or more"
-        raise InvalidParameter(msg)
+    check_domain("processors", processors, lambda p: p >= 1, "1 or more")
 
 
-def slowest_regular(mean: float, processors: int) -> float:
+def slowest_regular(mean: Quantity, processors: Quantity) -> Any:
     """Expected most interruptions, if each processor's come regularly with a random phase.
 
     A processor has floor(m) or one more, so the most is floor(m) + 1 - (1 - (m - floor(m)))**P.
@@ -69,7 +72,7 @@ def slowest_regular(mean: float, processors: int) -> float:
     (0.5, 0.75, 2.0)
     """
     _check(mean, processors)
-    whole = math.floor(mean)
+    whole = apply("floor", mean)
     return whole + 1 - (1 - (mean - whole)) ** processors
 
 
@@ -96,7 +99,7 @@ def slowest_random(mean: float, processors: int) -> float:
     return float(np.sum(-np.expm1(processors * np.log(np.maximum(below, 1e-300)))))
 
 
-def usable_share(interval: float, length: float, most: float) -> float:
+def usable_share(interval: Quantity, length: Quantity, most: Quantity) -> Any:
     """Share of the time that is work, with barriers: w / (w + s E[most]).
 
     Parameters
