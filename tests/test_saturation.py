@@ -7,8 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from headway.models import catalogue_model
+from headway.models.files.reading import parse_model
 from headway.models.solving.roots import STEPS, first_crossing
+from headway.models.solving.saturation import first_full
 from headway.models.structure.graph import ModelGraph
+from headway.models.structure.steps import MOST_KEPT, Plan
 from headway.queueing import MM1, MM1K, MMmK
 
 
@@ -72,3 +76,76 @@ def test_points_keep_to_themselves():
     found = first_crossing(lambda rate: rate / share, (4,))
 
     assert found.tolist() == share.tolist()
+
+
+@pytest.fixture
+def runs(monkeypatch):
+    """Every run of a plan, and how many numbers it was given for each of its inputs."""
+    sizes, run = [], Plan.run
+
+    def counted(self, given, targets):
+        sizes.append(max(np.size(value) for value in given.values()))
+        return run(self, given, targets)
+
+    monkeypatch.setattr(Plan, "run", counted)
+    return sizes
+
+
+def fresh(name):
+    """A model of the catalogue that has not been solved yet."""
+    return parse_model(catalogue_model(name).to_toml(), name)
+
+
+def test_a_second_table_runs_the_plan_once(runs):
+    model = fresh("nfs-server").with_preset("raid")
+
+    first, first_runs = str(model.solve()), len(runs)
+    second = str(model.solve())
+
+    assert first_runs <= 1 + 3 * 29  # the solution, the network's limit and that of two stations
+    assert len(runs) == first_runs + 1
+    assert second == first
+
+
+def test_a_table_of_a_model_that_no_load_changes_needs_no_search(runs):
+    str(fresh("server-single").solve())
+
+    assert len(runs) == 3  # the solution, the network's limit, and its only server's
+
+
+def test_a_sweep_of_the_load_searches_one_saturation(runs):
+    solution = fresh("nfs-server").solve(arrival_rate=np.linspace(1.0, 900.0, 50))
+
+    assert str(solution).count("\n") > 50
+    # the solution has the sweep's points; the search tries 16 rates in each of 12 doublings
+    assert runs[0] == 50
+    assert max(runs[1:]) == 16 * 12
+
+
+def test_what_is_searched_is_kept_by_value_and_not_for_ever():
+    model = fresh("nfs-server")
+    first = model.solve(cpu_time=1e-3).saturation_throughput
+
+    for time in np.linspace(1e-3, 2e-3, 2 * MOST_KEPT):
+        found = model.solve(cpu_time=float(time)).saturation_throughput
+        assert found == pytest.approx(1 / time, rel=1e-14)  # 1/S, to the last bits
+
+    assert len(model.graph.plan._kept) == MOST_KEPT
+    assert model.solve(cpu_time=np.array(1e-3)).saturation_throughput == first
+
+
+def test_no_array_is_kept():
+    model = fresh("nfs-server")
+
+    assert model.solve(cpu_time=np.linspace(1e-3, 2e-3, 9)).saturation_throughput.shape == (9,)
+    assert model.graph.plan._kept == {}
+
+
+def test_points_that_what_is_searched_does_not_use_may_have_any_shape():
+    model = fresh("nfs-server")
+    times, loads = np.linspace(5e-4, 2e-3, 5000), np.linspace(1.0, 900.0, 3)[:, None]
+    inputs = {**model.inputs, "cpu_time": times, "arrival_rate": loads}
+
+    # Tolerance: 1/S, to the last bits; more points than are searched at once.
+    found = first_full(model.graph, inputs, ("cpu",))
+    assert found == pytest.approx(1 / times, rel=1e-14)

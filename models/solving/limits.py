@@ -1,14 +1,11 @@
 """The throughput of the whole network at which each station would be full."""
 
 import math
-from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
 from headway.errors import GraphError
-from headway.models.solving.roots import first_crossing
-from headway.models.solving.saturation import limit
+from headway.models.solving.saturation import first_full, limit
 from headway.models.solving.solution import Solution
 
 
@@ -62,18 +59,5 @@ def _limit(solution: Solution, name: str) -> float:
     capacity = float(np.ravel(most)[0])
     if not math.isfinite(capacity):
         return math.inf
-    return float(first_crossing(_share_of(solution, name), (1,))[0])
-
-
-def _share_of(solution: Solution, name: str) -> Callable[[Any], Any]:
-    """How busy a station would be at a throughput of the whole network."""
     network = solution.model.network
-    graph, inputs = network.graph, network.inputs
-    targets = ["visits", f"station {name}"]
-
-    def share(rate: Any) -> Any:
-        values = graph.plan.run({**inputs, "throughput": rate, "arrival_rate": rate}, targets)
-        busy = rate * values["visits"][name] / limit(values[f"station {name}"], inputs)
-        return np.broadcast_to(np.asarray(busy, float), np.shape(rate))
-
-    return share
+    return float(np.ravel(first_full(network.graph, network.inputs, (name,)))[0])

@@ -36,7 +36,29 @@ def saturation_throughput(graph: ModelGraph, inputs: Mapping[str, Any]) -> Any:
     Scalar or array in the broadcast shape of the parameters it depends on; infinite if
     no station ever saturates.
     """
-    names = [name for name, station in graph.stations.items() if station.can.saturates]
+    names = tuple(name for name, station in graph.stations.items() if station.can.saturates)
+    return first_full(graph, inputs, names)
+
+
+def first_full(graph: ModelGraph, inputs: Mapping[str, Any], names: tuple[str, ...]) -> Any:
+    """Smallest throughput at which one of these stations is always busy [1/s].
+
+    A search at one operating point is done once: the graph keeps what was found.
+
+    Parameters
+    ----------
+    graph, inputs
+        As for `saturation_throughput`.
+    names
+        Some of its stations; with none of them, nothing is ever full.
+
+    Examples
+    --------
+    >>> from headway.models import catalogue_model
+    >>> raid = catalogue_model("nfs-server").with_preset("raid")
+    >>> round(first_full(raid.graph, raid.inputs, ("disks",)), 1)
+    2845.3
+    """
     if not names:
         return math.inf
     targets = [t for name in names for t in (f"station {name}", f"{name}.arrival_rate")]
@@ -44,17 +66,19 @@ def saturation_throughput(graph: ModelGraph, inputs: Mapping[str, Any]) -> Any:
     if not depends_on_load(graph):
         with np.errstate(divide="ignore"):
             return plain(1 / np.asarray(busiest(1.0), float))
-    shape = np.broadcast_shapes(_shape_of(graph, inputs, targets), np.shape(busiest(1.0)))
+    used = _used(graph, inputs, targets)
+    shape = np.broadcast_shapes(*(np.shape(value) for value in used.values()))
     size = int(np.prod(shape))
+    if size == 1:
+        key = (names, *((name, np.asarray(value).item()) for name, value in used.items()))
+        found = graph.plan.kept(key, lambda: first_crossing(busiest, shape).item())
+        return plain(np.full(shape, found))
     if size <= _BLOCK:
         return plain(first_crossing(busiest, shape))
-    names = [n for n, v in inputs.items() if np.ndim(v)]
-    flat = {n: np.broadcast_to(inputs[n], shape).ravel() for n in names}
+    flat = {n: np.broadcast_to(v, shape).ravel() for n, v in used.items() if np.ndim(v)}
     blocks = [
-        saturation_throughput(
-            graph, {**inputs, **{n: flat[n][start : start + _BLOCK] for n in names}}
-        )
-        for start in range(0, size, _BLOCK)
+        first_full(graph, {**inputs, **{n: v[at : at + _BLOCK] for n, v in flat.items()}}, names)
+        for at in range(0, size, _BLOCK)
     ]
     return np.concatenate(blocks).reshape(shape)
 
@@ -71,21 +95,25 @@ def depends_on_load(graph: ModelGraph) -> bool:
     return not graph.plan.needed(targets).isdisjoint(RATES)
 
 
-def _shape_of(graph: ModelGraph, inputs: Mapping[str, Any], targets: list[str]) -> tuple[int, ...]:
-    """Shape of the inputs that targets use; others give the answer none."""
-    used = graph.plan.needed(targets).intersection(inputs)
-    return np.broadcast_shapes(*(np.shape(inputs[name]) for name in used))
+def _assumed(graph: ModelGraph) -> tuple[str, ...]:
+    """What formulas call the rate that a search sets: not what arrives at several places."""
+    return RATES[:1] if graph.arrivals else RATES
+
+
+def _used(graph: ModelGraph, inputs: Mapping[str, Any], targets: list[str]) -> dict[str, Any]:
+    """The inputs that decide a search for these targets, the population with them."""
+    assumed = _assumed(graph)
+    names = {*graph.plan.needed(targets, assumed), "population"}.difference(assumed)
+    return {name: value for name, value in inputs.items() if name in names}
 
 
 def _busiest_at(
-    graph: ModelGraph, inputs: Mapping[str, Any], names: list[str], targets: list[str]
+    graph: ModelGraph, inputs: Mapping[str, Any], names: tuple[str, ...], targets: list[str]
 ) -> Callable[[Any], FloatArray]:
     """Give the largest share of any station's capacity in use, by the network's throughput."""
 
     def busiest(throughput: Any) -> FloatArray:
-        given = {**inputs, "throughput": throughput}
-        if not graph.arrivals:
-            given["arrival_rate"] = throughput
+        given = {**inputs, **dict.fromkeys(_assumed(graph), throughput)}
         values = graph.plan.run(given, targets)
         stations = {name: values[f"station {name}"] for name in names}
         shares = (values[f"{n}.arrival_rate"] / limit(s, inputs) for n, s in stations.items())

@@ -5,7 +5,7 @@ forms, fed with arrays they give every operating point at once.
 """
 
 import operator
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial, reduce
@@ -25,6 +25,9 @@ from headway.models.structure.graph import ModelGraph
 from headway.models.structure.routes import step_of
 
 Values = dict[str, Any]
+
+MOST_KEPT = 64
+"""Numbers found by searches that a plan keeps."""
 
 ANSWERED = "answered rate"
 """Step for the rate of jobs that are answered, where some are lost [1/s]."""
@@ -313,6 +316,7 @@ class Plan:
             msg = f"{graph.name}: these numbers need each other in a circle: {circle}"
             raise GraphError(msg) from None
         self._runs: dict[tuple[frozenset[str], frozenset[str]], tuple[str, ...]] = {}
+        self._kept: dict[Hashable, float] = {}
 
     def needed(self, targets: Iterable[str], given: Iterable[str] = ()) -> frozenset[str]:
         """Everything that the targets need, directly or not, beyond what is given."""
@@ -340,3 +344,19 @@ class Plan:
                 raise GraphError(msg)
             values[name] = self._steps[name].calculate(values)
         return values
+
+    def kept(self, key: Hashable, calculate: Callable[[], float]) -> float:
+        """What was calculated before under this key; of many, those asked for last are kept.
+
+        Parameters
+        ----------
+        key
+            All that decides the number, by value; no arrays.
+        calculate
+            Gives the number where it is not kept.
+        """
+        found = self._kept.pop(key, None)
+        self._kept[key] = found = calculate() if found is None else found
+        if len(self._kept) > MOST_KEPT:
+            del self._kept[next(iter(self._kept))]
+        return found
