@@ -8,7 +8,7 @@ import pytest
 from headway.cli.main import COMMANDS
 from headway.cli.sweeps import sweep
 from headway.errors import InvalidParameter
-from headway.models import Measurements, data_path
+from headway.models import Measurements, catalogue_model, data_path
 from headway.models.language.units import unit
 from tests.command import headway, refusal
 from tests.figures import logp_text, sizes_text
@@ -99,6 +99,33 @@ def test_tables_are_plain_text_in_a_pipe():
     assert "\x1b" not in result.out
     assert "27.2% at 696" not in result.out  # over all points the worst is elsewhere
     assert "28.3% at 1503 op/s" in result.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        (["--set", "cpu_time=1ms", "--set", "disks=12"], "set: cpu_time 1000 us, disks 12"),
+        (["--preset", "scsi", "--set", "cpu_time=1ms"], "set: cpu_time 1000 us"),
+        (["--set", "arrival_rate=100,200", "--set", "cpu_time=1ms"], "set: cpu_time 1000 us"),
+        (["--closed", "8", "--think", "20ms"], "set: population 8, think_time 0.02 s"),
+        (["--set", "cpu_time=650us"], None),  # the model's own
+        (["--preset", "scsi", "--set", "disks=24"], None),  # the preset's own
+        (["--set", "arrival_rate=100,200"], None),  # a column shows it
+    ],
+)
+def test_a_table_says_what_was_set(arguments, line):
+    printed = headway("solve", "nfs-server", *arguments).out.splitlines()
+
+    assert [text for text in printed if text.startswith("set")] == ([line] if line else [])
+
+
+def test_python_s_tables_say_what_was_set_too():
+    model = catalogue_model("server-single")
+
+    assert "set: service_time 0.5 ms" in str(model.solve(service_time=0.0005))
+    assert "set: population 8" in str(model.solve(population=8))
+    assert "set:" not in str(model.at(service_time=0.0005).at(service_time=0.001).solve())
+    assert model.at(service_time=0.0005).at(service_time=0.001) == model
 
 
 def test_pictures_in_every_format(tmp_path):

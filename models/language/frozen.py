@@ -93,7 +93,7 @@ class Kept:
 
     @property
     def _value(self) -> tuple[Any, ...]:
-        return tuple(value_of(entry) for entry in self.__getstate__().values())
+        return tuple(value_of(getattr(self, f.name)) for f in fields(self) if f.compare)  # type: ignore[arg-type]
 
     def __getstate__(self) -> dict[str, Any]:
         return {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -45,6 +45,8 @@ class Parameter(Kept):
         Bounds, in SI, both allowed.
     doc, source
         Meaning, and where the value comes from.
+    own
+        The model's own value where it was given another; parameters equal without it.
     """
 
     name: str
@@ -54,6 +56,7 @@ class Parameter(Kept):
     maximum: float = math.inf
     doc: str = ""
     source: str = ""
+    own: float | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -111,10 +114,23 @@ class Parameter(Kept):
         0.00065
         """
         if isinstance(value, str):
-            return replace(self, value=quantity(value, self.unit, self.name))
-        if isinstance(value, list | tuple):
-            return replace(self, value=_array(value, self.name))
-        return replace(self, value=value)
+            value = quantity(value, self.unit, self.name)
+        elif isinstance(value, list | tuple):
+            value = _array(value, self.name)
+        before = None if isinstance(self.value, np.ndarray) else self.value
+        return replace(self, value=value, own=before if self.own is None else self.own)
+
+    @property
+    def changed(self) -> bool:
+        """Whether it was given another value than the model's own.
+
+        Examples
+        --------
+        >>> delay = Parameter("delay", 0.0034)
+        >>> delay.changed, delay.at(0.005).changed, delay.at(0.005).at(0.0034).changed
+        (False, True, False)
+        """
+        return self.own is not None and bool(np.any(np.asarray(self.value) != self.own))
 
 
 def _array(values: Number | Sequence[float], name: str) -> FloatArray:

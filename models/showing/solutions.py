@@ -100,11 +100,19 @@ def labels(solution: Solution) -> list[str]:
     return notes + doubt
 
 
+def _set(solution: Solution) -> list[str]:
+    """Say which inputs are not the model's own, but for those that a column shows."""
+    shown = swept(solution)
+    changed = [p for n, p in solution.model.parameters.items() if p.changed and n not in shown]
+    texts = [f"{p.name} {p.shown(float(_only(p.value)))}" for p in changed]
+    return [f"set: {', '.join(texts)}"] if texts else []
+
+
 def _notes(solution: Solution) -> list[str]:
-    """Say how it was solved, which points are saturated and where saturation lies."""
+    """Say what was set, how it was solved, which points are saturated, where saturation lies."""
     if not solution.stations:
-        return []
-    notes = labels(solution)
+        return _set(solution)
+    notes = _set(solution) + labels(solution)
     saturated = [f"saturated: {solution.saturation_message}"] * int(solution.saturated.any())
     if solution.shared:
         return notes + saturated

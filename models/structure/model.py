@@ -56,8 +56,10 @@ class Meaning:
 _LESS = ("loss_probability", "_loss", "_losses")
 _MORE = ("throughput", "bandwidth", "_saturation")
 
-POPULATION = Parameter("population", None, minimum=0, doc="jobs that circulate")
-THINK_TIME = Parameter("think_time", None, unit("s"), 0.0, doc="between answer and next request")
+POPULATION = Parameter("population", None, minimum=0, doc="jobs that circulate", own=0.0)
+THINK_TIME = Parameter(
+    "think_time", None, unit("s"), 0.0, doc="between answer and next request", own=0.0
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,7 +146,10 @@ class Model(Kept, Shown):
         if name not in self.presets:
             msg = f"{self.name} has no preset {name!r}{nearest(name, self.presets)}"
             raise UnknownModel(msg)
-        return replace(self.at(self.presets[name].values), preset=name)
+        values = self.presets[name].values
+        taken = self.at(values).parameters
+        own = {n: replace(p, own=None) if n in values else p for n, p in taken.items()}
+        return replace(self, parameters=own, preset=name)
 
     def compare(
         self,
