@@ -24,7 +24,7 @@ SMALL = 0.05
 LARGE = 0.25
 """Relative misfit that is one where nothing was repeated."""
 
-_DEVIATIONS = 4.0  # of one centre, beyond which the worst of some dozens is no chance
+_DEVIATIONS = 4.0  # of one place, beyond which the worst of some dozens is no chance
 _CLOCK = 1e-9  # repeats that agree to the last digit leave the rounding of their clock
 _KNOWN_OF_REPEATS = 0.37  # efficiency of a median absolute deviation, normal law
 _SAME_DIRECTION = 1e-9  # of the largest: what smaller singular values say is rounding
@@ -32,7 +32,7 @@ _SAME_DIRECTION = 1e-9  # of the largest: what smaller singular values say is ro
 
 @dataclass(frozen=True)
 class Misfit:
-    """How far predictions miss the centres of repeated measurements.
+    """How far predictions miss the means or medians of repeated measurements.
 
     Parameters
     ----------
@@ -42,9 +42,9 @@ class Misfit:
     worst
         Which place is missed most, by ratio.
     measured, predicted
-        The centre there, and what was predicted [s].
+        What was measured there, its mean or median, and what was predicted [s].
     scatter
-        Relative standard deviation of the centre there, 0 where it is not known.
+        Relative standard deviation of what was measured there, 0 where it is not known.
 
     Examples
     --------
@@ -105,11 +105,11 @@ def misfit(
     Parameters
     ----------
     measured
-        Centres m of the measurements at each place [s], positive, shape (n,), one or more.
+        Mean or median m of the measurements at each place [s], positive, shape (n,), one or more.
     predicted
         What is predicted there, p [s], 0 or more.
     deviation
-        Relative standard deviation s of each centre; 0 where it is not known.
+        Relative standard deviation s of each; 0 where it is not known.
     slopes
         Derivative of ln p by each parameter that was fitted, shape (n, parameters).
     freedom
@@ -188,5 +188,5 @@ def _line_misfit(one: SizeSeries, lines: Sequence[Line]) -> Misfit:
         predicted[here] = line.time(one.size[here])
     parts = [column for here in on for column in (here / predicted, here * one.size / predicted)]
     freedom = _KNOWN_OF_REPEATS * float((one.repeats - 1).sum())
-    deviation = np.full(one.size.size, one.centre_deviation)
-    return misfit(one.centre, predicted, deviation, np.stack(parts, axis=1), freedom)
+    deviation = np.full(one.size.size, one.median_deviation)
+    return misfit(one.median, predicted, deviation, np.stack(parts, axis=1), freedom)

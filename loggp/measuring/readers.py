@@ -122,7 +122,7 @@ def read_netgauge(text: str, source: str = "text") -> dict[str, SizeSeries]:
     >>> row = "{} 10 20.0 65.0 227.0 10.0 3.0 2.0 5.0 0.001 0.1"
     >>> text = "\n".join([head, *(row.format(size) for size in (1, 1025, 2049))])
     >>> series = read_netgauge(text)
-    >>> sorted(series), (series["send_overhead"].centre * 1e6).round(9).tolist()
+    >>> sorted(series), (series["send_overhead"].median * 1e6).round(9).tolist()
     (['gap', 'receive_overhead', 'round_trip', 'send_overhead'], [3.0, 3.0, 3.0])
     """
     if _NETGAUGE_MARK not in text:

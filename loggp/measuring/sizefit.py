@@ -170,10 +170,10 @@ def _parameter(values: FloatArray) -> LineParameter:
 
 def _refuse_falling(one: SizeSeries, low: int, high: int, tolerance: float) -> None:
     """Refuse times that fall along a line by more than their noise."""
-    time = one.centre[low:high]
+    time = one.median[low:high]
     half = (high - low) // 2
     change = float(time[-half:].mean() / time[:half].mean() - 1)
-    noise = _FALLING * one.centre_deviation / np.sqrt(half) + tolerance
+    noise = _FALLING * one.median_deviation / np.sqrt(half) + tolerance
     if change < -noise:
         msg = (
             f"{one.name} falls by {-change:.0%} from {one.size[low]:g} to {one.size[high - 1]:g} "
@@ -190,7 +190,7 @@ def _resampled_medians(
 ) -> FloatArray:
     """Medians of the repeats (first) and of repeats drawn anew, shape (1 + samples, n)."""
     rows = np.arange(one.size.size)[:, None]
-    drawn = [one.centre]
+    drawn = [one.median]
     for _ in range(samples):
         chosen = (random.random(one.time.shape) * one.repeats[:, None]).astype(int)
         mask = np.isnan(one.time)

@@ -59,7 +59,7 @@ class SizeSeries:
             raise MeasurementError(msg)
 
     @property
-    def centre(self) -> FloatArray:
+    def median(self) -> FloatArray:
         """Median of the repeats at each size [s]."""
         return np.asarray(np.nanmedian(self.time, axis=1))
 
@@ -76,17 +76,17 @@ class SizeSeries:
         point lies off the line through its neighbours.
         """
         if self.repeats.max() > 1:
-            relative = self.time / self.centre[:, None]
+            relative = self.time / self.median[:, None]
             apart = np.diff(relative, axis=1) / math.sqrt(2)
             return float(_TO_DEVIATION * np.nanmedian(np.abs(apart)))
-        size, time = self.size, self.centre
+        size, time = self.size, self.median
         share = (size[1:-1] - size[:-2]) / (size[2:] - size[:-2])
         between = (1 - share) * time[:-2] + share * time[2:]
         spread = np.sqrt(time[1:-1] ** 2 + ((1 - share) * time[:-2]) ** 2 + (share * time[2:]) ** 2)
         return float(_TO_DEVIATION * np.median(np.abs(time[1:-1] - between) / spread))
 
     @property
-    def centre_deviation(self) -> float:
+    def median_deviation(self) -> float:
         """Relative standard deviation of the medians."""
         count = float(np.median(self.repeats))
         inflation = _MEDIAN_VARIANCE / count if count > 2 else 1 / count
@@ -207,9 +207,9 @@ def find_breaks(
     places = pinned_places(size, pinned)
     costs = np.zeros((size.size, size.size))
     for one in series:
-        variance = one.centre_deviation**2 + tolerance**2
+        variance = one.median_deviation**2 + tolerance**2
         # with neither noise nor tolerance any misfit counts, down to rounding
-        costs = costs + line_costs(size, one.centre) / max(variance, 1e-24)
+        costs = costs + line_costs(size, one.median) / max(variance, 1e-24)
     return breaks_between(costs, penalty * math.log(size.size), places)
 
 

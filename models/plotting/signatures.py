@@ -74,12 +74,12 @@ def sizes_figure(found: MeasuredSizes) -> Figure:
 
 
 def _draw_series(axes: Any, one: SizeSeries, lines: tuple[Line, ...]) -> None:
-    shown = readable(unit("s").dimension, float(np.median(one.centre)))
+    shown = readable(unit("s").dimension, float(np.median(one.median)))
     sizes = np.repeat(one.size, one.time.shape[1])
     axes.plot(
         sizes, one.time.ravel() / shown.scale, ".", color="0.6", markersize=3, label="measured"
     )
-    axes.plot(one.size, one.centre / shown.scale, "o", color=MEASURED, markersize=4, label="median")
+    axes.plot(one.size, one.median / shown.scale, "o", color=MEASURED, markersize=4, label="median")
     for place, line in enumerate(lines):
         across = np.geomspace(line.first_size, line.last_size, 50)
         label = "fitted line" if place == 0 else None
