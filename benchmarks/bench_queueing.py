@@ -18,7 +18,7 @@ from headway.queueing import (
     CustomerClass,
     Method,
     MMm,
-    ServiceCentre,
+    SharedStation,
     erlang_c,
     solve_closed,
     solve_multiclass,
@@ -132,31 +132,31 @@ def test_sweep_of_a_closed_network(kernels, capsys, pool):
 
 def three_classes():
     demand = np.random.default_rng(4).uniform(0.1, 1, (3, 8))
-    centres = [ServiceCentre(f"s{k}", tuple(demand[:, k]), (1, 1, 1)) for k in range(8)]
+    stations = [SharedStation(f"s{k}", tuple(demand[:, k]), (1, 1, 1)) for k in range(8)]
     classes = [CustomerClass(str(c), population=40, think_time=2.0) for c in range(3)]
-    return demand, centres, classes
+    return demand, stations, classes
 
 
 def test_three_classes(kernels, capsys):
-    demand, centres, classes = three_classes()
+    demand, stations, classes = three_classes()
     think, rate, queue = np.full(3, 2.0), np.empty(3), np.empty(41**3 * 8)
 
     theirs = median(
         lambda: kernels.mva3(8, 40, pointer(demand), pointer(think), pointer(queue), pointer(rate))
     )
-    ours = median(lambda: solve_multiclass(centres, classes, Method.EXACT))
+    ours = median(lambda: solve_multiclass(stations, classes, Method.EXACT))
 
-    assert np.allclose(solve_multiclass(centres, classes).throughput, rate, rtol=1e-12)
+    assert np.allclose(solve_multiclass(stations, classes).throughput, rate, rtol=1e-12)
     report(capsys, "three classes of 40 jobs, 8 stations", ours, theirs, "MVA in C", "3")
 
 
 def test_against_line_solver(capsys):
     pfqn = pytest.importorskip("line_solver.api.pfqn")
-    demand, centres, classes = three_classes()
+    demand, stations, classes = three_classes()
     population, think = np.full(3, 40), np.full(3, 2.0)
 
     theirs = median(lambda: pfqn.pfqn_mva(demand.T.copy(), population, think), 1)
-    ours = median(lambda: solve_multiclass(centres, classes, Method.EXACT))
+    ours = median(lambda: solve_multiclass(stations, classes, Method.EXACT))
 
     report(capsys, "three classes of 40 jobs, 8 stations", ours, theirs, "line-solver", "< 1")
 
@@ -196,10 +196,10 @@ def test_visits_of_a_matrix_of_routes(capsys):
 def test_approximations_of_many_classes(capsys, method, classes, stations, jobs, aim):
     demand = np.random.default_rng(5).uniform(0.1, 1, (classes, stations))
     visits = (1,) * classes
-    centres = [ServiceCentre(f"s{k}", tuple(demand[:, k]), visits) for k in range(stations)]
+    places = [SharedStation(f"s{k}", tuple(demand[:, k]), visits) for k in range(stations)]
     customers = [CustomerClass(str(c), population=jobs, think_time=1.0) for c in range(classes)]
 
-    ours = median(lambda: solve_multiclass(centres, customers, method), 3)
+    ours = median(lambda: solve_multiclass(places, customers, method), 3)
 
     what = f"{method}, {classes} classes of {jobs} jobs, {stations} stations"
     report(capsys, what, ours, aim, "the time aimed at", "1")

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
         CustomerClass,
         Discipline,
         Saturation,
-        ServiceCentre,
+        SharedStation,
     )
     from headway.queueing.classes.solve import MulticlassSolution, solve_multiclass
     from headway.queueing.closed.demands import Method
@@ -72,8 +72,8 @@ __all__ = [
     "Phase",
     "PriorityMG1",
     "Saturation",
-    "ServiceCentre",
     "ServiceKind",
+    "SharedStation",
     "Station",
     "asymptotic_bounds",
     "balanced_job_bounds",
@@ -120,7 +120,7 @@ __getattr__ = lazy_names(
             "CustomerClass",
             "Discipline",
             "Saturation",
-            "ServiceCentre",
+            "SharedStation",
         ),
         "closed.solve": (
             "ClosedSolution",

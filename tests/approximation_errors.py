@@ -15,7 +15,7 @@ from headway.queueing import (
     Discipline,
     Method,
     MMm,
-    ServiceCentre,
+    SharedStation,
     solve_closed,
     solve_multiclass,
 )
@@ -64,7 +64,7 @@ FAMILIES = {
 
 
 def batch(family, random):
-    """Draw networks of one number of classes and stations: centres and classes."""
+    """Draw networks of one number of classes and stations: what they are made of."""
     classes, fewest, most = family.sizes[random.integers(len(family.sizes))]
     stations = int(random.integers(2, 6))
     servers = np.ones((stations, BATCH), int)
@@ -79,14 +79,14 @@ def batch(family, random):
     jobs = random.integers(fewest, most + 1, (classes, BATCH))
     busy = random.uniform(0, family.most_busy, BATCH) if family.most_busy else np.zeros(BATCH)
     rate = busy / (demand[:, -1] / servers).max(axis=0)
-    centres = [
-        ServiceCentre(f"s{k}", list(demand[k]), [1.0] * (classes + 1), servers=servers[k])
+    places = [
+        SharedStation(f"s{k}", list(demand[k]), [1.0] * (classes + 1), servers=servers[k])
         for k in range(stations)
     ]
     customers = [
         CustomerClass(f"c{c}", population=jobs[c], think_time=think[c]) for c in range(classes)
     ]
-    return centres, [*customers, CustomerClass("open", arrival_rate=rate)]
+    return places, [*customers, CustomerClass("open", arrival_rate=rate)]
 
 
 def errors(family, networks, seed=0, methods=(Method.SCHWEITZER, Method.LINEARIZER)):
@@ -94,10 +94,10 @@ def errors(family, networks, seed=0, methods=(Method.SCHWEITZER, Method.LINEARIZ
     random = np.random.default_rng(seed)
     found = {method: ([], []) for method in methods}
     for _ in range(networks // BATCH):
-        centres, classes = batch(family, random)
-        exact = solve_multiclass(centres, classes, Method.CONVOLUTION)
+        stations, classes = batch(family, random)
+        exact = solve_multiclass(stations, classes, Method.CONVOLUTION)
         for method, (rates, times) in found.items():
-            near = solve_multiclass(centres, classes, method)
+            near = solve_multiclass(stations, classes, method)
             assert near.method is method, f"only above {FEW} populations are pools approximated"
             rates.append(relative(near.throughput[:-1], exact.throughput[:-1]))
             present = len(classes) if family.most_busy else -1
@@ -142,12 +142,12 @@ def in_order_errors(networks, seed=0, method=Method.LINEARIZER):
         servers = random.integers(1, 4, stations)
         jobs, think = random.integers(1, 4, 2), random.uniform(0.1, 5, 2)
         exact = solve_chain(means, servers, jobs, think)
-        centres = [
-            ServiceCentre(str(k), means[k], (1, 1), servers=servers[k], discipline=Discipline.FCFS)
+        stations = [
+            SharedStation(str(k), means[k], (1, 1), servers=servers[k], discipline=Discipline.FCFS)
             for k in range(stations)
         ]
         classes = [CustomerClass(str(c), population=jobs[c], think_time=think[c]) for c in (0, 1)]
-        near = solve_multiclass(centres, classes, method)
+        near = solve_multiclass(stations, classes, method)
         rates.append(relative(near.throughput, exact))
         times.append(relative(near.response_time, jobs / exact - think))
     return [np.array(rates), np.array(times)]
@@ -164,14 +164,14 @@ def tandem_errors(networks, jobs=200_000, seed=0):
         mixed = means @ [share, 1 - share]
         rate = random.uniform(0.2, 0.9) / mixed.max()
         simulated = simulate_tandem(means, share, rate, jobs, random)
-        centres = [
-            ServiceCentre(str(k), means[k], (1, 1), discipline=Discipline.FCFS) for k in (0, 1)
+        stations = [
+            SharedStation(str(k), means[k], (1, 1), discipline=Discipline.FCFS) for k in (0, 1)
         ]
         classes = [
             CustomerClass("a", arrival_rate=rate * share),
             CustomerClass("b", arrival_rate=rate * (1 - share)),
         ]
-        near = solve_multiclass(centres, classes)
+        near = solve_multiclass(stations, classes)
         found.append(relative(near.response_time, simulated))
     return np.array(found)
 

@@ -17,7 +17,7 @@ from headway.queueing import (
     MMm,
     MMmK,
     Parallel,
-    ServiceCentre,
+    SharedStation,
     erlang_b,
     erlang_c,
     solve_closed,
@@ -136,8 +136,8 @@ def test_no_service_for_one_class_in_any_order(order):
     assert solved["class a.response_time"] == 0
     assert solved["class b.response_time"] == pytest.approx(1.0, rel=1e-15)
     both = [CustomerClass(name, arrival_rate=1.0) for name in order]
-    centre = ServiceCentre("cpu", tuple(times[name] for name in order), (1.0, 1.0))
-    assert solve_multiclass([centre], both).response_time[order.index("a")] == 0
+    station = SharedStation("cpu", tuple(times[name] for name in order), (1.0, 1.0))
+    assert solve_multiclass([station], both).response_time[order.index("a")] == 0
 
 
 @pytest.mark.parametrize("rate", [5e-324, 1e-310, 1e-300, 1e200, 1e308])

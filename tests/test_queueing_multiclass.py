@@ -19,8 +19,8 @@ from headway.queueing import (
     MMm,
     Parallel,
     Saturation,
-    ServiceCentre,
     ServiceKind,
+    SharedStation,
     solve_closed,
     solve_multiclass,
 )
@@ -32,8 +32,8 @@ AGREE = 1e-10
 demands = st.floats(0.01, 10.0)
 
 
-def centre(name, demand, servers=1, kind=ServiceKind.QUEUE, discipline=Discipline.SHARING):
-    return ServiceCentre(name, demand, [1] * len(demand), kind, servers, discipline)
+def shared(name, demand, servers=1, kind=ServiceKind.QUEUE, discipline=Discipline.SHARING):
+    return SharedStation(name, demand, [1] * len(demand), kind, servers, discipline)
 
 
 def opened(rate, name="open"):
@@ -112,13 +112,13 @@ def direct(stations, populations, think_times):
 def test_mixed_networks_with_pools_against_direct_sums(times, servers, populations, think, busy):
     open_times = [0.3, 1.1]
     rate = busy * min(m / t for m, t in zip(servers, open_times, strict=True))
-    centres = [centre(f"s{k}", [open_times[k], *times[k]], servers[k]) for k in range(2)]
+    stations = [shared(f"s{k}", [open_times[k], *times[k]], servers[k]) for k in range(2)]
     classes = [
         CustomerClass("web", arrival_rate=rate),
         *(closed(n, z) for n, z in zip(populations, think, strict=True)),
     ]
 
-    solution = solve_multiclass(centres, classes)
+    solution = solve_multiclass(stations, classes)
 
     rates, queues, opens = direct(
         [(times[k], servers[k], rate * open_times[k]) for k in range(2)], populations, think
@@ -136,13 +136,13 @@ def test_mixed_networks_with_pools_against_direct_sums(times, servers, populatio
 )
 @settings(max_examples=40, deadline=None)
 def test_lattice_mva_equals_lattice_convolution(times, populations, think):
-    centres = [centre(f"s{k}", row) for k, row in enumerate(times)]
-    centres.append(centre("disks", [0.5] * 3, 3, ServiceKind.PARALLEL))
-    centres.append(centre("net", [0.2] * 3, 1, ServiceKind.DELAY))
+    stations = [shared(f"s{k}", row) for k, row in enumerate(times)]
+    stations.append(shared("disks", [0.5] * 3, 3, ServiceKind.PARALLEL))
+    stations.append(shared("net", [0.2] * 3, 1, ServiceKind.DELAY))
     classes = [closed(n, z) for n, z in zip(populations, think, strict=True)]
 
-    exact = solve_multiclass(centres, classes, Method.EXACT)
-    convolved = solve_multiclass(centres, classes, Method.CONVOLUTION)
+    exact = solve_multiclass(stations, classes, Method.EXACT)
+    convolved = solve_multiclass(stations, classes, Method.CONVOLUTION)
 
     assert exact.method is Method.EXACT
     np.testing.assert_allclose(exact.throughput, convolved.throughput, rtol=AGREE)
@@ -161,15 +161,15 @@ def test_lattice_mva_equals_lattice_convolution(times, populations, think):
 @settings(max_examples=25, deadline=None)
 def test_one_class_is_the_single_class_solution(population, servers, think):
     stations = [MMm(2.0, servers), MM1(0.7), Delay(0.4), Parallel(1.0, 4)]
-    centres = [
-        centre("pool", [2.0], servers),
-        centre("one", [0.7]),
-        centre("rest", [0.4], 1, ServiceKind.DELAY),
-        centre("side by side", [1.0], 4, ServiceKind.PARALLEL),
+    places = [
+        shared("pool", [2.0], servers),
+        shared("one", [0.7]),
+        shared("rest", [0.4], 1, ServiceKind.DELAY),
+        shared("side by side", [1.0], 4, ServiceKind.PARALLEL),
     ]
 
     one = solve_closed(stations, [1] * 4, population, 3.0 * think)
-    several = solve_multiclass(centres, [closed(population, 3.0 * think)])
+    several = solve_multiclass(places, [closed(population, 3.0 * think)])
 
     assert several.throughput[0] == pytest.approx(one.throughput, rel=AGREE)
     assert several.queue_length[:, 0] == pytest.approx(one.queue_length, rel=AGREE)
@@ -177,7 +177,7 @@ def test_one_class_is_the_single_class_solution(population, servers, think):
 
 
 def test_a_class_cut_in_two_is_the_class():
-    stations = [centre("pool", [2.0, 2.0], 4), centre("one", [0.7, 0.7])]
+    stations = [shared("pool", [2.0, 2.0], 4), shared("one", [0.7, 0.7])]
 
     two = solve_multiclass(stations, [closed(30), closed(12)])
 
@@ -189,10 +189,10 @@ def test_a_class_cut_in_two_is_the_class():
 @given(st.floats(0, 0.95), st.integers(1, 5))
 def test_open_classes_alone(busy, servers):
     rates = busy * servers * np.array([0.25, 0.75]) / 0.5
-    centres = [ServiceCentre("pool", (0.5, 0.5), (1, 1), servers=servers)]
+    stations = [SharedStation("pool", (0.5, 0.5), (1, 1), servers=servers)]
 
     solution = solve_multiclass(
-        centres, [CustomerClass(str(c), arrival_rate=rate) for c, rate in enumerate(rates)]
+        stations, [CustomerClass(str(c), arrival_rate=rate) for c, rate in enumerate(rates)]
     )
 
     together = MMm(0.5, servers)
@@ -201,9 +201,9 @@ def test_open_classes_alone(busy, servers):
 
 
 def test_mixed_utilisation_counts_visits_once():
-    centres = [ServiceCentre("cpu", (0.1, 0.05), (2, 3))]
+    stations = [SharedStation("cpu", (0.1, 0.05), (2, 3))]
     solution = solve_multiclass(
-        centres, [CustomerClass("web", arrival_rate=2.0), closed(4, 1.0, "batch")]
+        stations, [CustomerClass("web", arrival_rate=2.0), closed(4, 1.0, "batch")]
     )
 
     assert solution.utilisation[0, 0] == pytest.approx(2.0 * 2 * 0.1, rel=1e-15)
@@ -220,13 +220,13 @@ def test_points_are_solved_as_one_by_one(method):
         closed(2),
     ]
     pool = 1 if method is Method.EXACT else 2
-    centres = [centre("a", [np.array(times), 0.2, 0.3]), centre("b", [0.7, 0.4, 0.9], pool)]
+    stations = [shared("a", [np.array(times), 0.2, 0.3]), shared("b", [0.7, 0.4, 0.9], pool)]
 
-    table = solve_multiclass(centres, classes, method)
+    table = solve_multiclass(stations, classes, method)
 
     for i in range(3):
         own = [CustomerClass("web", arrival_rate=rates[i]), closed(populations[i], 0.3), closed(2)]
-        places = [centre("a", [times[i], 0.2, 0.3]), centres[1]]
+        places = [shared("a", [times[i], 0.2, 0.3]), stations[1]]
         one = solve_multiclass(places, own, method)
         # A fixed point of many points is iterated until the slowest has settled.
         assert table.throughput[:, i] == pytest.approx(one.throughput, rel=1e-10)
@@ -237,13 +237,13 @@ def test_measured_error_of_the_approximations():
     rng = np.random.default_rng(11)
     points, errors = 300, {}
     times = 10 ** rng.uniform(-1, 0, (4, 2, points))
-    centres = [centre(f"s{k}", list(times[k])) for k in range(4)]
+    stations = [shared(f"s{k}", list(times[k])) for k in range(4)]
     populations = rng.integers(1, 12, (2, points))
     classes = [closed(populations[0], 1.0), closed(populations[1], 2.0)]
 
-    exact = solve_multiclass(centres, classes).throughput
+    exact = solve_multiclass(stations, classes).throughput
     for method in (Method.SCHWEITZER, Method.LINEARIZER):
-        errors[method] = np.abs(solve_multiclass(centres, classes, method).throughput / exact - 1)
+        errors[method] = np.abs(solve_multiclass(stations, classes, method).throughput / exact - 1)
 
     # Measured over these 300 networks: the figures the documentation gives.
     assert errors[Method.SCHWEITZER].max() < 0.09
@@ -253,12 +253,12 @@ def test_measured_error_of_the_approximations():
 
 
 def test_large_lattice_is_refused_with_its_size_and_auto_says_what_it_took():
-    centres = [centre(f"s{k}", [0.1 * (k + 1)] * 5) for k in range(3)]
+    stations = [shared(f"s{k}", [0.1 * (k + 1)] * 5) for k in range(3)]
     classes = [closed(160, 1.0) for _ in range(5)]
 
     with pytest.raises(InvalidParameter, match="1.1e.11 populations .32 GB.; use method linear"):
-        solve_multiclass(centres, classes, Method.EXACT)
-    solution = solve_multiclass(centres, classes)
+        solve_multiclass(stations, classes, Method.EXACT)
+    solution = solve_multiclass(stations, classes)
 
     assert solution.method is Method.LINEARIZER
     assert solution.approximation.startswith("Linearizer")
@@ -267,11 +267,11 @@ def test_large_lattice_is_refused_with_its_size_and_auto_says_what_it_took():
 
 
 def test_unstable_open_class_names_station_and_limit():
-    centres = [centre("cpu", [0.01, 0.1]), centre("disk", [0.02, 0.001])]
+    stations = [shared("cpu", [0.01, 0.1]), shared("disk", [0.02, 0.001])]
     classes = [CustomerClass("web", arrival_rate=60.0), closed(3, name="batch")]
 
     with pytest.raises(Saturated, match="disk: utilisation 1.2 .* web at 60 /s; .* at 50 /s"):
-        solve_multiclass(centres, classes)
+        solve_multiclass(stations, classes)
 
 
 @pytest.mark.parametrize(
@@ -281,16 +281,16 @@ def test_unstable_open_class_names_station_and_limit():
         (lambda: CustomerClass("web", 1.0, 3), GraphError, "class web: give either"),
         (lambda: CustomerClass("web", population=1.5), InvalidParameter, "population is 1.5"),
         (lambda: CustomerClass("web", arrival_rate=-1), InvalidParameter, "arrival_rate is -1"),
-        (lambda: centre("cpu", [np.inf]), InvalidParameter, "cpu: service_time is inf"),
-        (lambda: centre("cpu", ["fast"]), InvalidParameter, "cpu: fast is no number"),
+        (lambda: shared("cpu", [np.inf]), InvalidParameter, "cpu: service_time is inf"),
+        (lambda: shared("cpu", ["fast"]), InvalidParameter, "cpu: fast is no number"),
         (lambda: solve_multiclass([], []), GraphError, "needs a station and a class"),
         (
-            lambda: solve_multiclass([centre("cpu", [1.0])], [closed(1), closed(2)]),
+            lambda: solve_multiclass([shared("cpu", [1.0])], [closed(1), closed(2)]),
             GraphError,
             "cpu: service_times has 1 entries for 2 classes",
         ),
         (
-            lambda: solve_multiclass([centre("cpu", [0.0])], [closed(1, name="idle")]),
+            lambda: solve_multiclass([shared("cpu", [0.0])], [closed(1, name="idle")]),
             GraphError,
             "class idle visits no station",
         ),
@@ -302,16 +302,16 @@ def test_bad_input(build, error, message):
 
 
 def test_saturated_points_are_marked_and_the_others_answered():
-    centres = [centre("cpu", [0.1, 0.2, 0.0, 0.3]), centre("disk", [0.0, 0.0, 0.5, 0.1])]
+    stations = [shared("cpu", [0.1, 0.2, 0.0, 0.3]), shared("disk", [0.0, 0.0, 0.5, 0.1])]
     rates = np.array([5.0, 10.0])
     classes = [opened(rates, "web"), closed(3, 1.0, "batch"), opened(0.4, "log"), opened(0.0)]
 
-    marked = solve_multiclass(centres, classes, saturation=Saturation.MARK)
+    marked = solve_multiclass(stations, classes, saturation=Saturation.MARK)
 
     assert marked.saturated.tolist() == [False, True]
     assert marked.overload.endswith("web at 10 /s; it saturates at 10 /s")
     sound = [opened(5.0, "web"), closed(3, 1.0, "batch"), opened(0.4, "log"), opened(0.0)]
-    alone = solve_multiclass(centres, sound)
+    alone = solve_multiclass(stations, sound)
     assert not alone.saturated
     assert not alone.overload
     assert marked.response_time[:, 0] == pytest.approx(alone.response_time, rel=1e-12)
@@ -320,14 +320,14 @@ def test_saturated_points_are_marked_and_the_others_answered():
     assert marked.throughput[:, 1].tolist() == [10.0, 0.0, 0.4, 0.0]
     assert marked.queue_length[0, :, 1].tolist() == [np.inf, 3.0, 0.0, 0.0]
     with pytest.raises(Saturated, match="cpu: utilisation 1 by open classes"):
-        solve_multiclass(centres, classes)
+        solve_multiclass(stations, classes)
 
 
 def test_closed_jobs_slow_down_towards_saturation_as_marked():
-    centres = [centre("cpu", [0.1, 0.2]), centre("disk", [0.0, 0.5])]
+    stations = [shared("cpu", [0.1, 0.2]), shared("disk", [0.0, 0.5])]
     classes = [opened(10 * (1 - np.array([1e-3, 1e-6, 0.0]))), closed(3, 1.0)]
 
-    solution = solve_multiclass(centres, classes, saturation=Saturation.MARK)
+    solution = solve_multiclass(stations, classes, saturation=Saturation.MARK)
 
     assert (np.diff(solution.throughput[1]) < 0).all()
     assert solution.throughput[1, 1] < 1e-5
@@ -341,7 +341,7 @@ def test_servers_may_differ_by_point(method, kind):
     classes = [opened(0.4), closed(3, 1.0), closed(2)]
 
     def solved(servers):
-        places = [centre("pool", [1.0, 0.8, 1.5], servers, kind), centre("one", [0.1, 0.7, 0.4])]
+        places = [shared("pool", [1.0, 0.8, 1.5], servers, kind), shared("one", [0.1, 0.7, 0.4])]
         return solve_multiclass(places, classes, method)
 
     table = solved(counts)
@@ -353,7 +353,7 @@ def test_servers_may_differ_by_point(method, kind):
 
 
 def test_servers_decide_what_is_saturated():
-    places = [centre("pool", [1.0, 1.0], np.array([1, 2, 3]))]
+    places = [shared("pool", [1.0, 1.0], np.array([1, 2, 3]))]
 
     solution = solve_multiclass(places, [opened(1.5), closed(2)], saturation=Saturation.MARK)
 
@@ -364,8 +364,8 @@ def test_servers_decide_what_is_saturated():
 
 @pytest.mark.parametrize("method", list(Method))
 def test_idle_classes_take_the_time_of_their_service(method):
-    rest = centre("rest", [0.7, 0.4, 0.2], 1, ServiceKind.DELAY)
-    places = [ServiceCentre("cpu", (0.1, 0.2, 0.3), (2, 3, 4)), rest]
+    rest = shared("rest", [0.7, 0.4, 0.2], 1, ServiceKind.DELAY)
+    places = [SharedStation("cpu", (0.1, 0.2, 0.3), (2, 3, 4)), rest]
     classes = [opened(0.0), closed(np.array([0, 0]), 1.0), closed(np.array([0, 5]))]
 
     solution = solve_multiclass(places, classes, method)
@@ -379,7 +379,7 @@ def test_idle_classes_take_the_time_of_their_service(method):
 
 @pytest.mark.parametrize("method", list(Method))
 def test_delays_alone(method):
-    places = [centre("rest", [0.5, 2.0], 1, ServiceKind.DELAY)]
+    places = [shared("rest", [0.5, 2.0], 1, ServiceKind.DELAY)]
 
     solution = solve_multiclass(places, [closed(3, 1.0), closed(4)], method)
 
@@ -392,15 +392,15 @@ def test_delays_alone(method):
 def test_a_class_without_demand_does_not_queue(order, discipline):
     times, classes = [0.0, 0.5][::order], [opened(1.0), opened(1.0)][::order]
 
-    solution = solve_multiclass([centre("cpu", times, discipline=discipline)], classes)
+    solution = solve_multiclass([shared("cpu", times, discipline=discipline)], classes)
 
     assert solution.response_time[::order] == pytest.approx([0.0, 1.0], rel=1e-12)
 
 
 def test_first_come_first_served_is_pollaczek_and_khinchines_wait():
-    centres = [centre("cpu", [0.2, 2.0], discipline=Discipline.FCFS)]
+    stations = [shared("cpu", [0.2, 2.0], discipline=Discipline.FCFS)]
 
-    solution = solve_multiclass(centres, [opened(0.4), opened(0.4)])
+    solution = solve_multiclass(stations, [opened(0.4), opened(0.4)])
 
     wait = (0.4 * 2 * 0.2**2 + 0.4 * 2 * 2.0**2) / (2 * (1 - 0.88))
     assert solution.response_time == pytest.approx([0.2 + wait, 2.0 + wait], rel=1e-12)
@@ -409,21 +409,21 @@ def test_first_come_first_served_is_pollaczek_and_khinchines_wait():
 
 
 def test_first_come_first_served_is_exact_where_times_are_equal():
-    centres = [centre("a", [0.2, 0.2], 3, discipline=Discipline.FCFS), centre("b", [0.3, 0.1])]
+    stations = [shared("a", [0.2, 0.2], 3, discipline=Discipline.FCFS), shared("b", [0.3, 0.1])]
 
-    solution = solve_multiclass(centres, [opened(1.0), closed(4)])
+    solution = solve_multiclass(stations, [opened(1.0), closed(4)])
 
-    shared = solve_multiclass([centre("a", [0.2, 0.2], 3), centres[1]], [opened(1.0), closed(4)])
-    assert solution.response_time.tolist() == shared.response_time.tolist()
+    product = solve_multiclass([shared("a", [0.2, 0.2], 3), stations[1]], [opened(1.0), closed(4)])
+    assert solution.response_time.tolist() == product.response_time.tolist()
     assert not solution.approximation
 
 
 def test_first_come_first_served_is_labelled_where_it_is_not_exact():
-    unlike = centre("cpu", [0.2, 2.0], discipline=Discipline.FCFS)
-    pool = centre("cpu", [0.2, 2.0], 2, discipline=Discipline.FCFS)
-    again = ServiceCentre("cpu", (0.2, 2.0), (2, 1), discipline=Discipline.FCFS)
-    for centres in ([unlike, centre("disk", [0.1, 0.1])], [pool], [again]):
-        solution = solve_multiclass(centres, [opened(0.2), opened(0.2)])
+    unlike = shared("cpu", [0.2, 2.0], discipline=Discipline.FCFS)
+    pool = shared("cpu", [0.2, 2.0], 2, discipline=Discipline.FCFS)
+    again = SharedStation("cpu", (0.2, 2.0), (2, 1), discipline=Discipline.FCFS)
+    for stations in ([unlike, shared("disk", [0.1, 0.1])], [pool], [again]):
+        solution = solve_multiclass(stations, [opened(0.2), opened(0.2)])
 
         assert solution.approximation.startswith("cpu: first come first served")
 
@@ -432,7 +432,7 @@ def test_several_servers_wait_by_two_moments():
     times, rates, servers = np.array([0.2, 2.0]), np.array([0.4, 0.9]), 3
 
     solution = solve_multiclass(
-        [centre("cpu", times, servers, discipline=Discipline.FCFS)], [opened(r) for r in rates]
+        [shared("cpu", times, servers, discipline=Discipline.FCFS)], [opened(r) for r in rates]
     )
 
     total, mean = rates.sum(), (rates * times).sum() / rates.sum()
@@ -447,11 +447,11 @@ def test_several_servers_wait_by_two_moments():
 )
 def test_memory_of_a_convolution_is_what_was_estimated(jobs, stations, servers, points):
     times = np.random.default_rng(0).uniform(0.1, 1, (stations, len(jobs), points))
-    centres = [centre(str(k), list(times[k]), servers) for k in range(stations)]
+    places = [shared(str(k), list(times[k]), servers) for k in range(stations)]
 
-    solve_multiclass(centres, [closed(1) for _ in jobs], Method.CONVOLUTION)  # imports
+    solve_multiclass(places, [closed(1) for _ in jobs], Method.CONVOLUTION)  # imports
     tracemalloc.start()
-    solve_multiclass(centres, [closed(n, 1.0) for n in jobs], Method.CONVOLUTION)
+    solve_multiclass(places, [closed(n, 1.0) for n in jobs], Method.CONVOLUTION)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
 
@@ -460,16 +460,16 @@ def test_memory_of_a_convolution_is_what_was_estimated(jobs, stations, servers, 
 
 
 def test_pools_are_refused_before_they_fill_the_memory():
-    centres = [centre(f"s{k}", [0.1] * 4, 8) for k in range(12)]
+    stations = [shared(f"s{k}", [0.1] * 4, 8) for k in range(12)]
     classes = [closed(46, 1.0) for _ in range(4)]
 
     with pytest.raises(InvalidParameter, match=r"4.9e\+06 populations .1.5 GB.; use method linear"):
-        solve_multiclass(centres, classes, Method.EXACT)
+        solve_multiclass(stations, classes, Method.EXACT)
 
 
 def test_more_servers_than_jobs_cost_nothing():
-    many, few = (centre("pool", [1.0, 2.0], m) for m in (10**9, 5))
-    classes, one = [closed(3, 1.0), closed(2)], centre("one", [0.2, 0.1])
+    many, few = (shared("pool", [1.0, 2.0], m) for m in (10**9, 5))
+    classes, one = [closed(3, 1.0), closed(2)], shared("one", [0.2, 0.1])
     for method in (Method.EXACT, Method.LINEARIZER):
         solution = solve_multiclass([many, one], classes, method)
 
@@ -480,16 +480,16 @@ def test_more_servers_than_jobs_cost_nothing():
 
 @pytest.mark.parametrize("method", [Method.SCHWEITZER, Method.LINEARIZER])
 def test_jobs_at_pools_where_nobody_waits(method):
-    centres = [centre("a", [2.628], 4), centre("b", [0.397], 4)]
+    stations = [shared("a", [2.628], 4), shared("b", [0.397], 4)]
 
-    solution = solve_multiclass(centres, [closed(4)], method)
+    solution = solve_multiclass(stations, [closed(4)], method)
 
     assert solution.throughput == pytest.approx([4 / (2.628 + 0.397)], rel=1e-12)
 
 
 def test_points_in_order_of_arrival_are_solved_as_one_by_one():
     def solved(time):
-        places = [centre("cpu", [0.2, time], discipline=Discipline.FCFS), centre("b", [0.3, 0.1])]
+        places = [shared("cpu", [0.2, time], discipline=Discipline.FCFS), shared("b", [0.3, 0.1])]
         return solve_multiclass(places, [closed(3, 1.0), closed(2)])
 
     times = np.array([0.2, 0.5, 0.2, 0.1])
@@ -505,7 +505,7 @@ def test_points_in_order_of_arrival_are_solved_as_one_by_one():
 
 @pytest.mark.parametrize("method", list(Method))
 def test_a_class_without_jobs_or_visits_has_no_throughput(method):
-    delay = ServiceCentre("net", (0.3, 0.001), (3, 0), ServiceKind.DELAY)
+    delay = SharedStation("net", (0.3, 0.001), (3, 0), ServiceKind.DELAY)
     classes = [CustomerClass("a", population=2), CustomerClass("b", population=0)]
 
     found = solve_multiclass([delay], classes, method)

@@ -14,8 +14,8 @@ from headway.queueing import (
     CustomerClass,
     Delay,
     MMm,
-    ServiceCentre,
     ServiceKind,
+    SharedStation,
     geometric_bounds,
     solve_closed,
     solve_multiclass,
@@ -40,8 +40,8 @@ def solved_closed(model):
 
 
 def solved_multiclass(model):
-    centres = [
-        ServiceCentre(
+    stations = [
+        SharedStation(
             f"s{k}",
             model["service_times"][k],
             model["visits"][k],
@@ -51,7 +51,7 @@ def solved_multiclass(model):
         for k, servers in enumerate(model["servers"])
     ]
     classes = [CustomerClass(str(c), **row) for c, row in enumerate(model["classes"])]
-    return solve_multiclass(centres, classes)
+    return solve_multiclass(stations, classes)
 
 
 def solved_geometric(model):

@@ -7,9 +7,9 @@ import numpy as np
 
 from headway.errors import GraphError
 from headway.kinds import FloatArray
-from headway.models.solving.classes import centre_of
+from headway.models.solving.classes import shared_station
 from headway.models.structure.ways import visits_given, ways_of
-from headway.queueing.classes.network import Discipline, ServiceCentre
+from headway.queueing.classes.network import Discipline, SharedStation
 from headway.queueing.percentiles import of_visits
 from headway.queueing.routed import GIVEN, INDEPENDENT, RoutedNetwork
 from headway.queueing.stations.abilities import ServiceKind
@@ -62,7 +62,7 @@ class _Sharing:
     """Stations as their classes see them, shape (classes, stations)."""
 
     point: "Solution"
-    centres: tuple[ServiceCentre, ...]
+    stations: tuple[SharedStation, ...]
     rates: FloatArray
     visits: FloatArray
     times: FloatArray
@@ -75,7 +75,7 @@ class _Sharing:
     @property
     def alike(self) -> bool:
         """Whether all classes ask the same of each station."""
-        return all(len(self.asked(k, 0)) == 1 for k in range(len(self.centres)))
+        return all(len(self.asked(k, 0)) == 1 for k in range(len(self.stations)))
 
     def asked(self, k: int, own: int) -> set[float]:
         """Service times that meet at a station, that of a class's own among them."""
@@ -85,26 +85,26 @@ class _Sharing:
 
     def station(self, k: int, time: float) -> Station:
         """The station, if it served everybody in this time."""
-        component = self.point.model.graph.stations[self.centres[k].name]
-        fields = {p: self.point.values[f"{self.centres[k].name}.{p}"] for p in component.fields}
+        component = self.point.model.graph.stations[self.stations[k].name]
+        fields = {p: self.point.values[f"{self.stations[k].name}.{p}"] for p in component.fields}
         made: Station = component.kind(**{**fields, "service_time": time})
         return made
 
 
 def _sharing(point: "Solution") -> _Sharing:
     graph, values = point.model.graph, point.values
-    centres = tuple(centre_of(graph, name, values) for name in graph.stations)
+    stations = tuple(shared_station(graph, name, values) for name in graph.stations)
     rates = [float(values[f"class {name}.arrival_rate"]) for name in graph.classes]
-    visits = np.array([centre.visits for centre in centres], float).T
-    times = np.array([centre.service_times for centre in centres], float).T
-    return _Sharing(point, centres, np.array(rates), visits, times)
+    visits = np.array([station.visits for station in stations], float).T
+    times = np.array([station.service_times for station in stations], float).T
+    return _Sharing(point, stations, np.array(rates), visits, times)
 
 
 def _class_law(sharing: _Sharing, own: int) -> TimeLaw | None:
     """How long a job of a class takes."""
     visited = [int(k) for k in np.flatnonzero(sharing.visits[own] > 0)]
     point = sharing.point
-    busy = [np.asarray(point[f"{sharing.centres[k].name}.utilisation"]) for k in visited]
+    busy = [np.asarray(point[f"{sharing.stations[k].name}.utilisation"]) for k in visited]
     if any(share >= 1 for share in busy):
         return None
     if not visits_given(point.model.graph):
@@ -117,13 +117,13 @@ def _class_law(sharing: _Sharing, own: int) -> TimeLaw | None:
 
 
 def _queues(sharing: _Sharing, k: int) -> bool:
-    return sharing.centres[k].kind is not ServiceKind.DELAY
+    return sharing.stations[k].kind is not ServiceKind.DELAY
 
 
 def _by_routes(sharing: _Sharing, own: int) -> TimeLaw:
     """Follow the routes, which are those of all classes."""
     ways = ways_of(sharing.point.model.graph, sharing.point.values)
-    names = tuple(centre.name for centre in sharing.centres)
+    names = tuple(station.name for station in sharing.stations)
     if sharing.alike:
         stations = tuple(sharing.station(k, sharing.times[own, k]) for k in range(len(names)))
         loads = sharing.loads.sum(axis=0)
@@ -135,32 +135,32 @@ def _by_routes(sharing: _Sharing, own: int) -> TimeLaw:
 
 def _visit_law(sharing: _Sharing, k: int, own: int) -> TimeLaw:
     """How long one visit of a class takes at a station."""
-    centre, time = sharing.centres[k], float(sharing.times[own, k])
-    if centre.kind is ServiceKind.DELAY:
+    station, time = sharing.stations[k], float(sharing.times[own, k])
+    if station.kind is ServiceKind.DELAY:
         return constant(time)
     if len(sharing.asked(k, own)) == 1:
         return sharing.station(k, time).time_law(float(sharing.loads[:, k].sum()))
-    if centre.discipline is Discipline.FCFS and int(centre.servers) == 1:
+    if station.discipline is Discipline.FCFS and int(station.servers) == 1:
         return _in_turn(sharing, k, own)
-    raise GraphError(_unknown(centre))
+    raise GraphError(_unknown(station))
 
 
-def _unknown(centre: ServiceCentre) -> str:
-    if centre.discipline is Discipline.FCFS:
+def _unknown(station: SharedStation) -> str:
+    if station.discipline is Discipline.FCFS:
         return (
-            f"{centre.name}: how long jobs take is known for classes of different service times "
+            f"{station.name}: how long jobs take is known for classes of different service times "
             "at one server only, not at several"
         )
     return (
-        f"{centre.name}: how long jobs take that share a server with classes of other service "
+        f"{station.name}: how long jobs take that share a server with classes of other service "
         "times is not known; it is for equal service times, or if served in order of arrival"
     )
 
 
 def _in_turn(sharing: _Sharing, k: int, own: int) -> TimeLaw:
     law = served_in_turn(sharing.loads[:, k], sharing.times[:, k], own)
-    others = any(_queues(sharing, other) for other in range(len(sharing.centres)) if other != k)
-    name = sharing.centres[k].name
+    others = any(_queues(sharing, other) for other in range(len(sharing.stations)) if other != k)
+    name = sharing.stations[k].name
     notes = (f"what arrives at {name} is taken as Poisson",) if others else ()
     return replace(law, notes=notes)
 

@@ -9,7 +9,7 @@ from headway.errors import GraphError
 from headway.kinds import FloatArray
 from headway.models.solving.saturation import RATES
 from headway.models.structure.graph import ModelGraph
-from headway.queueing.classes.network import CustomerClass, Discipline, Saturation, ServiceCentre
+from headway.queueing.classes.network import CustomerClass, Discipline, Saturation, SharedStation
 from headway.queueing.classes.solve import MulticlassSolution, solve_multiclass
 from headway.queueing.closed.demands import Method
 from headway.queueing.stations.abilities import ServiceKind
@@ -44,8 +44,8 @@ def class_values(model: "Model", method: str) -> dict[str, Any]:
     graph = model.graph
     values = graph.plan.run(model.inputs, targets_of(graph))
     classes = [_customers(graph, name, values) for name in graph.classes]
-    centres = [centre_of(graph, name, values) for name in graph.stations]
-    solution = solve_multiclass(centres, classes, Method(method), Saturation.MARK)
+    stations = [shared_station(graph, name, values) for name in graph.stations]
+    solution = solve_multiclass(stations, classes, Method(method), Saturation.MARK)
     values |= _system(graph, solution) | _stations(graph, solution)
     values = graph.plan.run(values, list(graph.outputs))
     return values | {
@@ -82,14 +82,14 @@ def _customers(graph: ModelGraph, name: str, values: dict[str, Any]) -> Customer
     return CustomerClass(name, numbers.get("arrival_rate"), numbers.get("population"), think_time)
 
 
-def centre_of(graph: ModelGraph, name: str, values: Mapping[str, Any]) -> ServiceCentre:
+def shared_station(graph: ModelGraph, name: str, values: Mapping[str, Any]) -> SharedStation:
     """A station as the classes see it."""
     station = graph.stations[name]
     times = [by_class(graph, name, "service_time", c, values) for c in graph.classes]
     visits = [by_class(graph, name, "visits", c, values) for c in graph.classes]
     kind = station.can.product_form or ServiceKind.QUEUE
     servers = values.get(f"{name}.servers", 1)
-    return ServiceCentre(name, times, visits, kind, servers, Discipline(station.discipline))
+    return SharedStation(name, times, visits, kind, servers, Discipline(station.discipline))
 
 
 def by_class(graph: ModelGraph, name: str, part: str, c: str, values: Mapping[str, Any]) -> Any:

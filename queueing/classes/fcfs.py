@@ -27,13 +27,13 @@ def unequal(network: ClassNetwork) -> Any:
 
     Examples
     --------
-    >>> from headway.queueing.classes.network import CustomerClass, ServiceCentre, read_network
-    >>> cpu = ServiceCentre("cpu", (0.2, 2.0), (1, 1), discipline=Discipline.FCFS)
+    >>> from headway.queueing.classes.network import CustomerClass, SharedStation, read_network
+    >>> cpu = SharedStation("cpu", (0.2, 2.0), (1, 1), discipline=Discipline.FCFS)
     >>> unequal(read_network([cpu], [CustomerClass(c, arrival_rate=0.4) for c in "ab"])).item()
     True
     """
     ordered = [
-        c.discipline == Discipline.FCFS and c.kind != ServiceKind.DELAY for c in network.centres
+        s.discipline == Discipline.FCFS and s.kind != ServiceKind.DELAY for s in network.stations
     ]
     if not any(ordered):
         return np.zeros(network.servers.shape, bool)

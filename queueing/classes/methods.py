@@ -58,7 +58,7 @@ def solve_closed_classes(network: ClassNetwork, load: FloatArray, method: Method
     Parameters
     ----------
     network
-        Centres and classes, at least one of them closed.
+        Stations and classes, at least one of them closed.
     load
         Servers that open classes hold, shape (stations, points).
     method
@@ -136,14 +136,14 @@ def _bytes(network: ClassNetwork, sizes: list[int]) -> float:
     """Memory of the lattice, each of the parallel queues being a station of a convolution."""
     points = network.population.shape[1]
     if not network.is_pool.any():
-        return lattice_bytes(sizes, len(network.centres), points)
+        return lattice_bytes(sizes, len(network.stations), points)
     queues = np.where(network.is_delay[:, None], 0, network.queues).max(axis=1)
     return convolution_bytes(sizes, int(queues.sum()), points)
 
 
 def _without_product_form(network: ClassNetwork, method: Method) -> Method:
     if method in {Method.EXACT, Method.CONVOLUTION}:
-        name = network.centres[int(unequal(network).any(axis=1).argmax())].name
+        name = network.stations[int(unequal(network).any(axis=1).argmax())].name
         msg = (
             f"{name}: closed classes with different service times, first come first served, have "
             'no product form; use method linearizer, discipline "ps", or one service time'
@@ -185,7 +185,7 @@ def _approximated(network: ClassNetwork, load: FloatArray, method: Method) -> Le
     growth = np.where(network.is_delay[:, None], 1.0, arrays.growth(state))
     queue = _with_delays(network, state.rate, state.queue)
     in_order = unequal(network).any(axis=1)
-    names = [c.name for c, k in zip(network.centres, in_order, strict=True) if k]
+    names = [s.name for s, k in zip(network.stations, in_order, strict=True) if k]
     note = closed_note(method, pools=bool(network.is_pool.any()), in_order=names)
     return Lengths(method, note, state.rate, queue, growth)
 
@@ -261,7 +261,7 @@ def _by_convolution(network: ClassNetwork, load: FloatArray) -> Lengths:
 
 
 def _stations(network: ClassNetwork, load: FloatArray) -> tuple[list[int], list[int], FloatArray]:
-    """Stations of the convolution: the centre of each, its servers, its share of the centre.
+    """Queues of the convolution: the station of each, its servers, its share of the station.
 
     Servers beyond the number of jobs are never used, where open classes use none.
     """

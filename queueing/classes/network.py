@@ -83,7 +83,7 @@ class CustomerClass:
 
 
 @dataclass(frozen=True)
-class ServiceCentre:
+class SharedStation:
     """A station as several classes see it.
 
     A product form needs processor sharing, or first come first served with one exponential
@@ -110,7 +110,7 @@ class ServiceCentre:
 
     Examples
     --------
-    >>> ServiceCentre("cpu", service_times=(0.01, 0.02), visits=(20, 5)).servers
+    >>> SharedStation("cpu", service_times=(0.01, 0.02), visits=(20, 5)).servers
     1
 
     References
@@ -145,16 +145,16 @@ class ServiceCentre:
 
 @dataclass(frozen=True)
 class ClassNetwork:
-    """Centres and classes as arrays over the operating points, laid out flat.
+    """Stations and classes as arrays over the operating points, laid out flat.
 
     Parameters
     ----------
-    centres, classes
+    stations, classes
         What it was read from.
     service_times, visits
         Shape (classes, stations, points).
     servers
-        Servers of each centre, shape (stations, points).
+        Servers of each station, shape (stations, points).
     rates
         Arrival rates, 0 for closed classes, shape (classes, points).
     population, think_time
@@ -163,7 +163,7 @@ class ClassNetwork:
         Shape of the operating points.
     """
 
-    centres: tuple[ServiceCentre, ...]
+    stations: tuple[SharedStation, ...]
     classes: tuple[CustomerClass, ...]
     service_times: FloatArray
     visits: FloatArray
@@ -185,21 +185,21 @@ class ClassNetwork:
 
     @property
     def is_delay(self) -> Any:
-        """Which centres are delays, shape (stations,)."""
+        """Which stations are delays, shape (stations,)."""
         return self._are(ServiceKind.DELAY)
 
     @property
     def is_pool(self) -> Any:
-        """Which centres have, at some point, several servers at one queue, shape (stations,)."""
+        """Which stations have, at some point, several servers at one queue, shape (stations,)."""
         return self._are(ServiceKind.QUEUE) & (self.servers > 1).any(axis=1)
 
     @property
     def queues(self) -> FloatArray:
-        """Separate queues each centre is split into, shape (stations, points)."""
+        """Separate queues each station is split into, shape (stations, points)."""
         return np.where(self._are(ServiceKind.PARALLEL)[:, None], self.servers, 1.0)
 
     def _are(self, kind: ServiceKind) -> Any:
-        return np.array([c.kind == kind for c in self.centres])
+        return np.array([s.kind == kind for s in self.stations])
 
     def at(self, points: NDArray[np.intp]) -> "ClassNetwork":
         """Give some of its operating points, in a row."""
@@ -214,14 +214,14 @@ _BY_POINT = ("service_times", "visits", "servers", "rates", "population", "think
 
 
 def read_network(
-    centres: Sequence[ServiceCentre], classes: Sequence[CustomerClass]
+    stations: Sequence[SharedStation], classes: Sequence[CustomerClass]
 ) -> ClassNetwork:
-    """Lay centres and classes out as arrays.
+    """Lay stations and classes out as arrays.
 
     Parameters
     ----------
-    centres, classes
-        At least one of each; every centre has an entry for each class.
+    stations, classes
+        At least one of each; every station has an entry for each class.
 
     Raises
     ------
@@ -231,31 +231,31 @@ def read_network(
     Examples
     --------
     >>> network = read_network(
-    ...     [ServiceCentre("cpu", (0.5,), (4,))], [CustomerClass("web", arrival_rate=0.1)]
+    ...     [SharedStation("cpu", (0.5,), (4,))], [CustomerClass("web", arrival_rate=0.1)]
     ... )
     >>> network.demand.shape
     (1, 1, 1)
     """
-    _check_lists(centres, classes)
+    _check_lists(stations, classes)
     values = [
-        *(v for c in centres for v in (*c.service_times, *c.visits)),
+        *(v for s in stations for v in (*s.service_times, *s.visits)),
         *(c.arrival_rate if c.is_open else c.population for c in classes),
         *(c.think_time for c in classes),
-        *(c.servers for c in centres),
+        *(s.servers for s in stations),
     ]
     shape = np.broadcast_shapes(*{np.shape(v) for v in values})
 
-    def by_centre(name: str) -> FloatArray:
-        entries = [value for centre in centres for value in getattr(centre, name)]
-        table = rows(entries, shape).reshape(len(centres), len(classes), -1)
+    def by_station(name: str) -> FloatArray:
+        entries = [value for station in stations for value in getattr(station, name)]
+        table = rows(entries, shape).reshape(len(stations), len(classes), -1)
         return np.ascontiguousarray(table.swapaxes(0, 1))
 
     network = ClassNetwork(
-        tuple(centres),
+        tuple(stations),
         tuple(classes),
-        by_centre("service_times"),
-        by_centre("visits"),
-        rows([c.servers for c in centres], shape),
+        by_station("service_times"),
+        by_station("visits"),
+        rows([s.servers for s in stations], shape),
         rows([c.arrival_rate if c.is_open else 0.0 for c in classes], shape),
         rows([0.0 if c.is_open else c.population for c in classes], shape),
         rows([0.0 if c.is_open else c.think_time for c in classes], shape),
@@ -265,14 +265,14 @@ def read_network(
     return network
 
 
-def _check_lists(centres: Sequence[ServiceCentre], classes: Sequence[CustomerClass]) -> None:
-    if not centres or not classes:
+def _check_lists(stations: Sequence[SharedStation], classes: Sequence[CustomerClass]) -> None:
+    if not stations or not classes:
         raise GraphError("a network needs a station and a class; give at least one of each")
-    for centre in centres:
+    for station in stations:
         for name in ("service_times", "visits"):
-            if len(getattr(centre, name)) != len(classes):
+            if len(getattr(station, name)) != len(classes):
                 msg = (
-                    f"{centre.name}: {name} has {len(getattr(centre, name))} entries "
+                    f"{station.name}: {name} has {len(getattr(station, name))} entries "
                     f"for {len(classes)} classes; give one for each"
                 )
                 raise GraphError(msg)

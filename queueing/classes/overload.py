@@ -52,8 +52,8 @@ def find_overload(network: ClassNetwork) -> Overload:
 
     Examples
     --------
-    >>> from headway.queueing.classes.network import CustomerClass, ServiceCentre, read_network
-    >>> cpu, web = ServiceCentre("cpu", (0.1,), (1,)), CustomerClass("web", arrival_rate=12.0)
+    >>> from headway.queueing.classes.network import CustomerClass, SharedStation, read_network
+    >>> cpu, web = SharedStation("cpu", (0.1,), (1,)), CustomerClass("web", arrival_rate=12.0)
     >>> find_overload(read_network([cpu], [web])).message
     'cpu: utilisation 1.2 by open classes, web at 12 /s; it saturates at 10 /s'
     """
@@ -90,7 +90,7 @@ def _message(network: ClassNetwork, held: FloatArray, load: FloatArray) -> str:
     others = load[k, point] - held[c, k, point]
     limit = max(network.servers[k, point] - others, 0) / network.demand[c, k, point]
     return (
-        f"{network.centres[k].name}: utilisation {busy[k, point]:.3g} by open classes, "
+        f"{network.stations[k].name}: utilisation {busy[k, point]:.3g} by open classes, "
         f"{network.classes[c].name} at {network.rates[c, point]:.6g} /s; "
         f"it saturates at {limit:.6g} /s"
     )

@@ -14,7 +14,7 @@ from headway.queueing.classes.network import (
     ClassNetwork,
     CustomerClass,
     Saturation,
-    ServiceCentre,
+    SharedStation,
     read_network,
 )
 from headway.queueing.classes.overload import Overload, find_overload, refuse_overload, without
@@ -58,7 +58,7 @@ class MulticlassSolution:
 
 
 def solve_multiclass(
-    centres: Sequence[ServiceCentre],
+    stations: Sequence[SharedStation],
     classes: Sequence[CustomerClass],
     method: Method = Method.AUTO,
     saturation: Saturation = Saturation.REFUSE,
@@ -70,7 +70,7 @@ def solve_multiclass(
 
     Parameters
     ----------
-    centres
+    stations
         Stations with service times and visits by class.
     classes
         Classes, in the same order.
@@ -98,7 +98,7 @@ def solve_multiclass(
 
     Examples
     --------
-    >>> cpu = ServiceCentre("cpu", service_times=(0.1, 0.2), visits=(1, 1))
+    >>> cpu = SharedStation("cpu", service_times=(0.1, 0.2), visits=(1, 1))
     >>> web = CustomerClass("web", arrival_rate=5.0)
     >>> batch = CustomerClass("batch", population=1)
     >>> solution = solve_multiclass([cpu], [web, batch])
@@ -110,7 +110,7 @@ def solve_multiclass(
     Baskett, Chandy, Muntz and Palacios, JACM 22(2), 1975; Lazowska et al., *Quantitative
     System Performance*, 1984, chapter 7.
     """
-    network = read_network(centres, classes)
+    network = read_network(stations, classes)
     overload = find_overload(network)
     if Saturation(saturation) is Saturation.REFUSE:
         refuse_overload(overload)
@@ -144,7 +144,7 @@ def _in_order(network: ClassNetwork, unlike: Any) -> str:
     """Label open classes of different times at queues in order of arrival."""
     if not unlike.any() or is_exact(network, unlike):
         return ""
-    names = [c.name for c, k in zip(network.centres, unlike.any(axis=1), strict=True) if k]
+    names = [s.name for s, k in zip(network.stations, unlike.any(axis=1), strict=True) if k]
     return open_note(names)
 
 

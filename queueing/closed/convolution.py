@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from headway.errors import InvalidParameter
 from headway.kinds import FloatArray
 from headway.queueing.classes.lattice import check_memory
-from headway.queueing.closed.demands import Centre, spread
+from headway.queueing.closed.demands import ClosedStation, spread
 from headway.queueing.closed.points import by_network
 from headway.queueing.erlang.birth_death import weights
 from headway.queueing.erlang.poisson import poisson
@@ -34,8 +34,8 @@ _SERIES_END = 45.0  # exp(-45) is far below a rounding error
 
 
 def convolution(
-    queues: Sequence[Centre],
-    varying: Sequence[Centre],
+    queues: Sequence[ClosedStation],
+    varying: Sequence[ClosedStation],
     think_time: FloatArray,
     population: FloatArray,
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -74,7 +74,7 @@ def convolution(
     return np.concatenate(rates), np.concatenate(lengths, -1), np.concatenate(others, -1)
 
 
-def series_bytes(varying: Sequence[Centre], population: FloatArray) -> float:
+def series_bytes(varying: Sequence[ClosedStation], population: FloatArray) -> float:
     """Memory of one operating point's series: one for each varying station, and a few more [B].
 
     Examples
@@ -86,19 +86,19 @@ def series_bytes(varying: Sequence[Centre], population: FloatArray) -> float:
 
 
 def _numbers(
-    queues: Sequence[Centre], varying: Sequence[Centre], think_time: FloatArray
+    queues: Sequence[ClosedStation], varying: Sequence[ClosedStation], think_time: FloatArray
 ) -> FloatArray:
     """All that makes a network, by operating point."""
     lists = [think_time[None]]
-    for centre in (*queues, *varying):
-        lists += [centre.demand[None], centre.queues[None]]
-        lists += [centre.speeds] if centre.speeds.shape[1] > 1 else []
+    for station in (*queues, *varying):
+        lists += [station.demand[None], station.queues[None]]
+        lists += [station.speeds] if station.speeds.shape[1] > 1 else []
     return np.vstack([np.broadcast_to(one, (len(one), think_time.size)) for one in lists])
 
 
 def _by_group(
-    queues: Sequence[Centre],
-    varying: Sequence[Centre],
+    queues: Sequence[ClosedStation],
+    varying: Sequence[ClosedStation],
     think_time: FloatArray,
     population: FloatArray,
     groups: Sequence[NDArray[np.intp]],
@@ -121,8 +121,8 @@ def _by_group(
 
 
 def _series(
-    queues: Sequence[Centre],
-    varying: Sequence[Centre],
+    queues: Sequence[ClosedStation],
+    varying: Sequence[ClosedStation],
     think_time: FloatArray,
     jobs: NDArray[np.intp],
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -131,9 +131,9 @@ def _series(
     scale = _scale(queues, varying, think_time, most)
     size = int(jobs[-1]) + 1
     base = _thinking(size, scale * think_time)
-    ratios = [scale * centre.demand / centre.queues for centre in queues]
+    ratios = [scale * station.demand / station.queues for station in queues]
     base = _all_servers(base, ratios, queues)
-    factors = [_Factor(centre, scale, size) for centre in varying]
+    factors = [_Factor(station, scale, size) for station in varying]
     chances = reduce(lambda series, factor: factor.times(series), factors, base)
     _check_range(chances[-1])
     held = jobs[int(np.searchsorted(jobs, _first_held(chances[:, 0]))) :]
@@ -173,28 +173,30 @@ def _check_range(top: FloatArray) -> None:
         raise InvalidParameter(msg)
 
 
-def _part(whole: Centre, part: slice) -> Centre:
-    """Cut some operating points out of a centre."""
+def _part(whole: ClosedStation, part: slice) -> ClosedStation:
+    """Cut some operating points out of a station."""
 
     def cut(values: FloatArray) -> FloatArray:
         return values[..., part] if values.shape[-1] > 1 else values
 
     servers = None if whole.servers is None else cut(whole.servers)
-    return Centre(whole.kind, cut(whole.demand), cut(whole.queues), cut(whole.speeds), servers)
+    return ClosedStation(
+        whole.kind, cut(whole.demand), cut(whole.queues), cut(whole.speeds), servers
+    )
 
 
 def _block(
-    queues: Sequence[Centre],
-    varying: Sequence[Centre],
+    queues: Sequence[ClosedStation],
+    varying: Sequence[ClosedStation],
     think_time: FloatArray,
     population: FloatArray,
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     scale = _scale(queues, varying, think_time, population)
     size = int(population.max()) + 1
     series = _thinking(size, scale * think_time)
-    ratios = [scale * centre.demand / centre.queues for centre in queues]
+    ratios = [scale * station.demand / station.queues for station in queues]
     series = _all_servers(series, ratios, queues)
-    factors = [_Factor(centre, scale, size) for centre in varying]
+    factors = [_Factor(station, scale, size) for station in varying]
     prefixes = [series]
     for factor in factors:
         prefixes.append(factor.times(prefixes[-1]))
@@ -229,8 +231,8 @@ def _at(series: FloatArray, index: FloatArray) -> FloatArray:
 
 
 def _scale(
-    queues: Sequence[Centre],
-    varying: Sequence[Centre],
+    queues: Sequence[ClosedStation],
+    varying: Sequence[ClosedStation],
     think_time: FloatArray,
     population: FloatArray,
 ) -> FloatArray:
@@ -240,16 +242,16 @@ def _scale(
     """
     fast = [
         _at(
-            np.broadcast_to(c.speeds, (len(c.speeds), population.size)),
-            np.minimum(len(c.speeds), population) - 1,
+            np.broadcast_to(s.speeds, (len(s.speeds), population.size)),
+            np.minimum(len(s.speeds), population) - 1,
         )
-        for c in varying
+        for s in varying
     ]
-    times = [c.demand / c.queues for c in queues]
-    times += [c.demand / speed for c, speed in zip(varying, fast, strict=True)]
-    counts = [c.queues for c in queues] + [np.ones(1)] * len(varying)
+    times = [s.demand / s.queues for s in queues]
+    times += [s.demand / speed for s, speed in zip(varying, fast, strict=True)]
+    counts = [s.queues for s in queues] + [np.ones(1)] * len(varying)
     still = think_time + sum(
-        np.maximum(c.demand - c.demand / speed, 0) for c, speed in zip(varying, fast, strict=True)
+        np.maximum(s.demand - s.demand / speed, 0) for s, speed in zip(varying, fast, strict=True)
     )
     jobs = np.maximum(population, 0.5)
     time = np.array([spread(t, jobs.size) for t in times]).reshape(-1, jobs.size)
@@ -264,13 +266,13 @@ def _scale(
 
 
 def _all_servers(
-    series: FloatArray, ratios: Sequence[FloatArray], queues: Sequence[Centre]
+    series: FloatArray, ratios: Sequence[FloatArray], queues: Sequence[ClosedStation]
 ) -> FloatArray:
     """Convolve with every single server's geometric distribution."""
     rounds = [
-        np.where(number < centre.queues, ratio, 0.0)
-        for ratio, centre in zip(ratios, queues, strict=True)
-        for number in range(int(centre.queues.max()))
+        np.where(number < station.queues, ratio, 0.0)
+        for ratio, station in zip(ratios, queues, strict=True)
+        for number in range(int(station.queues.max()))
     ]
     if len(series) * len(rounds) >= _FILTER_WORTH and series.shape[1] <= _FEW:
         return _filtered(series, np.array(rounds))
@@ -338,9 +340,9 @@ def _one_queue_length(chances: FloatArray, ratio: float) -> float:
 class _Factor:
     """A varying station's distribution: a list of chances, then a geometric tail."""
 
-    def __init__(self, centre: Centre, scale: FloatArray, size: int) -> None:
-        speeds = np.broadcast_to(centre.speeds, (len(centre.speeds), scale.size))[: size - 1]
-        ratios = scale * centre.demand / speeds
+    def __init__(self, station: ClosedStation, scale: FloatArray, size: int) -> None:
+        speeds = np.broadcast_to(station.speeds, (len(station.speeds), scale.size))[: size - 1]
+        ratios = scale * station.demand / speeds
         chances = weights(ratios.T).T
         self.head = chances / chances.sum(axis=0)
         self.ratio = ratios[-1] if len(ratios) else np.zeros(scale.size)

@@ -36,8 +36,8 @@ class Method(StrEnum):
 
 
 @dataclass(frozen=True)
-class Centre:
-    """A station of a closed network.
+class ClosedStation:
+    """A station as a closed network sees it: the demand for it, and how it serves.
 
     Parameters
     ----------
@@ -49,10 +49,10 @@ class Centre:
         Separate queues among which jobs choose at random, infinitely many of a delay, shape
         (points,).
     speeds
-        Of a varying centre: its speed with 1, 2... jobs over that with one, shape
+        Of a varying station: its speed with 1, 2... jobs over that with one, shape
         (numbers, points) or (numbers, 1); the last holds on.
     servers
-        Of a varying centre that is a pool: its servers, shape (points,).
+        Of a varying station that is a pool: its servers, shape (points,).
     """
 
     kind: ServiceKind
@@ -122,13 +122,13 @@ def common_shape(stations: Sequence[Station], others: Sequence[Any]) -> tuple[in
     return np.broadcast_shapes(*{np.shape(v) for v in values if not isinstance(v, float | int)})
 
 
-def read_centres(
+def closed_stations(
     stations: Sequence[Station],
     demand: FloatArray,
     shape: tuple[int, ...],
     population: FloatArray,
-) -> list[Centre]:
-    """Read stations as centres of a closed product-form network.
+) -> list[ClosedStation]:
+    """Read stations as a closed product-form network sees them.
 
     Parameters
     ----------
@@ -149,7 +149,7 @@ def read_centres(
     Examples
     --------
     >>> from headway.queueing.stations.base import MM1
-    >>> read_centres([MM1(0.5)], np.array([[2.0]]), (), np.array([3.0]))[0].kind.value
+    >>> closed_stations([MM1(0.5)], np.array([[2.0]]), (), np.array([3.0]))[0].kind.value
     'queue'
     """
     for station in stations:
@@ -161,39 +161,39 @@ def read_centres(
             raise GraphError(msg)
     counts = rows([station.count for station in stations], shape)
     each = zip(stations, demand, counts, strict=True)
-    return [_centre(*parts, shape, population) for parts in each]
+    return [_station(*parts, shape, population) for parts in each]
 
 
-def _centre(
+def _station(
     station: Station,
     demand: FloatArray,
     count: FloatArray,
     shape: tuple[int, ...],
     population: FloatArray,
-) -> Centre:
+) -> ClosedStation:
     kind = station.can.product_form
     if not demand.any():  # nobody spends time there, however many it serves at once
-        return Centre(ServiceKind.QUEUE, demand, np.ones(demand.shape), _STEADY)
+        return ClosedStation(ServiceKind.QUEUE, demand, np.ones(demand.shape), _STEADY)
     if kind is ServiceKind.VARYING:
         rates = rows(station.rates, shape)  # type: ignore[attr-defined]
-        return Centre(kind, demand, count, rates / rates[0])
+        return ClosedStation(kind, demand, count, rates / rates[0])
     if kind is ServiceKind.QUEUE and (count > 1).any():
         return _pool(demand, count, population)
     if kind is ServiceKind.DELAY:
-        return Centre(kind, demand, np.full(demand.shape, np.inf), _STEADY)
-    return Centre(ServiceKind.QUEUE, demand, count, _STEADY)
+        return ClosedStation(kind, demand, np.full(demand.shape, np.inf), _STEADY)
+    return ClosedStation(ServiceKind.QUEUE, demand, count, _STEADY)
 
 
-def _pool(demand: FloatArray, count: FloatArray, population: FloatArray) -> Centre:
-    """Make a centre of m servers at one queue; a delay where no job ever finds all m busy."""
+def _pool(demand: FloatArray, count: FloatArray, population: FloatArray) -> ClosedStation:
+    """Make a station of m servers at one queue; a delay where no job ever finds all m busy."""
     if (count >= population).all():
-        return Centre(ServiceKind.DELAY, demand, np.full(demand.shape, np.inf), _STEADY)
+        return ClosedStation(ServiceKind.DELAY, demand, np.full(demand.shape, np.inf), _STEADY)
     most = int(min(count.max(), population.max()))
     check_memory([most], 8.0 * most)
     present = np.arange(1, most + 1)[:, None]
     different = count if np.ptp(count) else count[:1]
     speeds = np.minimum(present, different)
-    return Centre(ServiceKind.VARYING, demand, np.ones(1), speeds, count)
+    return ClosedStation(ServiceKind.VARYING, demand, np.ones(1), speeds, count)
 
 
 _STEADY = np.ones((1, 1))

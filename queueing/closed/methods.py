@@ -10,7 +10,7 @@ from headway.kinds import FloatArray
 from headway.queueing.classes.lattice import LARGEST, check_memory
 from headway.queueing.closed.approximate import Closed, linearizer, schweitzer
 from headway.queueing.closed.convolution import convolution, series_bytes
-from headway.queueing.closed.demands import Centre, Method
+from headway.queueing.closed.demands import ClosedStation, Method
 from headway.queueing.closed.digits import digit_convolution, has_few_digits
 from headway.queueing.closed.fixed_point import State
 from headway.queueing.closed.measured import closed_note
@@ -24,11 +24,11 @@ _LONG = 200  # population from which a point, or a sweep, goes faster by convolu
 _COPIES = 20  # arrays as long as the tables of speeds that an approximation works with
 
 _Result = tuple[FloatArray, FloatArray]
-_Solver = Callable[[Sequence[Centre], FloatArray, FloatArray], _Result]
+_Solver = Callable[[Sequence[ClosedStation], FloatArray, FloatArray], _Result]
 
 
 def choose(
-    method: Method, centres: Sequence[Centre], think: FloatArray, jobs: FloatArray
+    method: Method, stations: Sequence[ClosedStation], think: FloatArray, jobs: FloatArray
 ) -> Method:
     """Name the method that a wish for ``auto`` or ``exact`` comes to.
 
@@ -41,12 +41,12 @@ def choose(
     """
     if method not in {Method.AUTO, Method.EXACT}:
         return method
-    varying = _of(ServiceKind.VARYING, centres)
-    many = jobs.max(initial=0) >= _LONG and _shares(centres, think, jobs)
+    varying = _of(ServiceKind.VARYING, stations)
+    many = jobs.max(initial=0) >= _LONG and _shares(stations, think, jobs)
     if method is Method.EXACT:
         return Method.CONVOLUTION if varying or (many and jobs.size > 1) else method
-    if series_bytes(varying, jobs) > LARGEST and all(c.servers is not None for c in varying):
-        queues, still = _of(ServiceKind.QUEUE, centres), think + _delays(centres, jobs)
+    if series_bytes(varying, jobs) > LARGEST and all(s.servers is not None for s in varying):
+        queues, still = _of(ServiceKind.QUEUE, stations), think + _delays(stations, jobs)
         fits = (not queues and not varying) or _short_cut(queues, varying, still, jobs)
         return Method.CONVOLUTION if fits else Method.LINEARIZER
     if varying or many:
@@ -54,14 +54,14 @@ def choose(
     return Method.EXACT
 
 
-def _shares(centres: Sequence[Centre], think: FloatArray, jobs: FloatArray) -> bool:
+def _shares(stations: Sequence[ClosedStation], think: FloatArray, jobs: FloatArray) -> bool:
     """Whether one series answers all operating points, or most of them."""
-    numbers = [values for c in centres for values in (c.demand, c.queues)]
+    numbers = [values for s in stations for values in (s.demand, s.queues)]
     rows = [np.broadcast_to(values, jobs.shape) for values in (think, *numbers)]
     return jobs.size == 1 or bool(by_network(np.array(rows), jobs))
 
 
-def note(method: Method, centres: Sequence[Centre]) -> str:
+def note(method: Method, stations: Sequence[ClosedStation]) -> str:
     """Say what is not exact about a method's solution of these stations.
 
     Examples
@@ -69,33 +69,36 @@ def note(method: Method, centres: Sequence[Centre]) -> str:
     >>> note(Method.EXACT, [])
     ''
     """
-    return closed_note(method, pools=any(c.kind is ServiceKind.VARYING for c in centres))
+    return closed_note(method, pools=any(s.kind is ServiceKind.VARYING for s in stations))
 
 
-def _exact(centres: Sequence[Centre], think: FloatArray, jobs: FloatArray) -> _Result:
-    queues, still = _of(ServiceKind.QUEUE, centres), think + _delays(centres, jobs)
+def _exact(stations: Sequence[ClosedStation], think: FloatArray, jobs: FloatArray) -> _Result:
+    queues, still = _of(ServiceKind.QUEUE, stations), think + _delays(stations, jobs)
     if not queues:
-        return _place(centres, jobs / still, [], [])
+        return _place(stations, jobs / still, [], [])
     check_memory([int(jobs.max()) + 1], 8.0 * float(jobs.max()))  # a step each, if no memory
     rate, queue = mean_value_analysis(*_rows(queues, jobs), still, jobs)
-    return _place(centres, rate, queue, [])
+    return _place(stations, rate, queue, [])
 
 
-def _convolution(centres: Sequence[Centre], think: FloatArray, jobs: FloatArray) -> _Result:
-    still = think + _delays(centres, jobs)
-    queues, varying = _of(ServiceKind.QUEUE, centres), _of(ServiceKind.VARYING, centres)
+def _convolution(stations: Sequence[ClosedStation], think: FloatArray, jobs: FloatArray) -> _Result:
+    still = think + _delays(stations, jobs)
+    queues, varying = _of(ServiceKind.QUEUE, stations), _of(ServiceKind.VARYING, stations)
     if not (queues or varying):
-        return _place(centres, jobs / still, [], [])
+        return _place(stations, jobs / still, [], [])
     short = _short_cut(queues, varying, still, jobs)
     rate, single, several = short or convolution(queues, varying, still, jobs)
-    return _place(centres, rate, single, several)
+    return _place(stations, rate, single, several)
 
 
 def _short_cut(
-    queues: Sequence[Centre], varying: Sequence[Centre], still: FloatArray, jobs: FloatArray
+    queues: Sequence[ClosedStation],
+    varying: Sequence[ClosedStation],
+    still: FloatArray,
+    jobs: FloatArray,
 ) -> tuple[FloatArray, FloatArray, FloatArray] | None:
     """Solve a single point of servers and pools without its series, where that can be done."""
-    pools = [c.servers for c in varying if c.servers is not None]
+    pools = [s.servers for s in varying if s.servers is not None]
     if jobs.size > 1 or len(pools) < len(varying):
         return None
     demand, split = _rows([*queues, *varying], jobs)
@@ -117,74 +120,74 @@ def _short_cut(
 def _approximate(solver: Callable[[Closed], State]) -> _Solver:
     """Make a solver of one class."""
 
-    def solve(centres: Sequence[Centre], think: FloatArray, jobs: FloatArray) -> _Result:
-        for part in centres:
+    def solve(stations: Sequence[ClosedStation], think: FloatArray, jobs: FloatArray) -> _Result:
+        for part in stations:
             _check_pool(part)
-        queues, pools = _of(ServiceKind.QUEUE, centres), _of(ServiceKind.VARYING, centres)
+        queues, pools = _of(ServiceKind.QUEUE, stations), _of(ServiceKind.VARYING, stations)
         demand, split = _rows([*queues, *pools], jobs)
         network = Closed(
             demand[None],
             split,
-            (think + _delays(centres, jobs))[None],
+            (think + _delays(stations, jobs))[None],
             jobs[None],
             crowded=tuple(range(len(queues), len(demand))),
             rates=_speeds(pools, jobs),
         )
         state = solver(network)
         single, several = np.split(state.queue[0], [len(queues)])
-        return _place(centres, state.rate[0], single, several)
+        return _place(stations, state.rate[0], single, several)
 
     return solve
 
 
-def _speeds(pools: Sequence[Centre], jobs: FloatArray) -> FloatArray | None:
+def _speeds(pools: Sequence[ClosedStation], jobs: FloatArray) -> FloatArray | None:
     """Speeds of pools with 1, 2... jobs, as far as they change or jobs come."""
     if not pools:
         return None
-    longest = max(len(c.speeds) for c in pools)
+    longest = max(len(s.speeds) for s in pools)
     present = np.arange(min(longest, max(int(jobs.max()), 1)))
     check_memory([len(present)], 8.0 * _COPIES * len(present) * len(pools) * jobs.size)
-    rows = [c.speeds[np.minimum(present, len(c.speeds) - 1)] for c in pools]
+    rows = [s.speeds[np.minimum(present, len(s.speeds) - 1)] for s in pools]
     shape = len(present), jobs.size
     return np.stack([np.broadcast_to(row, shape) for row in rows], axis=1)
 
 
-def _check_pool(part: Centre) -> None:
+def _check_pool(part: ClosedStation) -> None:
     """Refuse speeds that are not those of m servers."""
     present = np.arange(1, len(part.speeds) + 1)[:, None]
     if not np.array_equal(part.speeds, np.minimum(present, part.speeds[-1])):
         raise GraphError("load-dependent rates have no approximate method; use method exact")
 
 
-def _of(kind: ServiceKind, centres: Sequence[Centre]) -> list[Centre]:
-    return [c for c in centres if c.kind is kind]
+def _of(kind: ServiceKind, stations: Sequence[ClosedStation]) -> list[ClosedStation]:
+    return [s for s in stations if s.kind is kind]
 
 
-def _delays(centres: Sequence[Centre], jobs: FloatArray) -> FloatArray:
-    return sum((c.demand for c in _of(ServiceKind.DELAY, centres)), np.zeros(jobs.shape))
+def _delays(stations: Sequence[ClosedStation], jobs: FloatArray) -> FloatArray:
+    return sum((s.demand for s in _of(ServiceKind.DELAY, stations)), np.zeros(jobs.shape))
 
 
-def _rows(queues: Sequence[Centre], jobs: FloatArray) -> _Result:
+def _rows(queues: Sequence[ClosedStation], jobs: FloatArray) -> _Result:
     """Demands and numbers of separate queues as arrays (stations, points)."""
     shape = len(queues), jobs.size
-    demand = np.array([c.demand for c in queues]).reshape(shape)
+    demand = np.array([s.demand for s in queues]).reshape(shape)
     split = [np.broadcast_to(c.queues, jobs.shape) for c in queues]
     return demand, np.array(split).reshape(shape)
 
 
 def _place(
-    centres: Sequence[Centre],
+    stations: Sequence[ClosedStation],
     rate: FloatArray,
     single: Iterable[FloatArray],
     several: Iterable[FloatArray],
 ) -> _Result:
     """Put queue lengths of the kinds back into the order of the stations."""
     rows: dict[ServiceKind, Any] = {
-        ServiceKind.DELAY: iter([c.demand * rate for c in _of(ServiceKind.DELAY, centres)]),
+        ServiceKind.DELAY: iter([s.demand * rate for s in _of(ServiceKind.DELAY, stations)]),
         ServiceKind.QUEUE: iter(single),
         ServiceKind.VARYING: iter(several),
     }
-    return rate, np.array([next(rows[c.kind]) for c in centres])
+    return rate, np.array([next(rows[s.kind]) for s in stations])
 
 
 SOLVERS: dict[Method, _Solver] = {

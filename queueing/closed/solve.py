@@ -12,8 +12,8 @@ from headway.queueing.closed.demands import (
     Method,
     check_network,
     check_population,
+    closed_stations,
     common_shape,
-    read_centres,
     rows,
 )
 from headway.queueing.closed.methods import SOLVERS, choose, note
@@ -103,13 +103,13 @@ def solve_closed(
     (jobs,), (think,) = rows([population], shape), rows([think_time], shape)
     demand = visited * times
     _check_demand(demand, think)
-    centres = read_centres(stations, demand, shape, jobs)
-    used = choose(Method(method), centres, think, jobs)
-    rate, queue = SOLVERS[used](centres, think, jobs)
+    network = closed_stations(stations, demand, shape, jobs)
+    used = choose(Method(method), network, think, jobs)
+    rate, queue = SOLVERS[used](network, think, jobs)
     speeds = rows([station.speedup(population) for station in stations], shape)
     answers = _solution(speeds, visited, times, jobs, rate, queue)
     shaped = {k: plain(v.reshape((*v.shape[:-1], *shape))) for k, v in answers.items()}
-    return ClosedSolution(method=used, approximation=note(used, centres), **shaped)
+    return ClosedSolution(method=used, approximation=note(used, network), **shaped)
 
 
 def _check_demand(demand: FloatArray, think: FloatArray) -> None:

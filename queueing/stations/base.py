@@ -189,7 +189,7 @@ def idle(utilisation: Any) -> Any:
 
 @dataclass(frozen=True)
 class Delay(Station):
-    """A delay centre: a server for everybody, so nobody waits: R = S.
+    """A delay: a server for everybody, so nobody waits: R = S.
 
     Parameters
     ----------
