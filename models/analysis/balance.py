@@ -188,9 +188,8 @@ def _bars(model: Model) -> Bars:
     if not any(math.isfinite(limit.load) for limit in limits):
         msg = f"{model.name} has no resource to saturate; name outputs such as cpu{ENDING}"
         raise GraphError(msg)
-    preset = f" ({model.preset})" if model.preset else ""
     shown = model.meaning(named[0] if named else "throughput").unit
-    return Bars(f"{model.name}{preset}", tuple(limits), shown, tuple(_notes(solution, named)))
+    return Bars(model.title, tuple(limits), shown, tuple(_notes(solution, named)))
 
 
 def _notes(solution: Solution, named: Sequence[str]) -> list[str]:

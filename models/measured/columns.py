@@ -209,9 +209,13 @@ def check_unit(source: str, column: Observed, wanted: Unit) -> None:
     """
     bare = bool(wanted.text) and not column.unit.text
     if not compatible(column.unit.dimension, wanted.dimension) or bare:
-        told = f"is in {column.unit}" if column.unit.text else "has no unit in its name"
-        msg = f"{source}: column {column.header} {told}; it needs one like {wanted or 'a number'}"
-        raise MeasurementError(msg)
+        raise wrong_unit(source, column, f"one like {wanted or 'a number'}")
+
+
+def wrong_unit(place: str, column: Observed, needs: str) -> MeasurementError:
+    """The complaint about a column whose unit is none for what it is to be."""
+    told = f"is in {column.unit}" if column.unit.text else "has no unit in its name"
+    return MeasurementError(f"{place}: column {column.header} {told}; it needs {needs}")
 
 
 class Axes(NamedTuple):

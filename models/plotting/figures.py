@@ -62,7 +62,7 @@ def comparison_figure(comparison: Comparison) -> Figure:
 
 def title_of(model: Model) -> str:
     """A model's name and preset."""
-    return literal(model.name + (f" ({model.preset})" if model.preset else ""))
+    return literal(model.title)
 
 
 def shown_unit(comparison: Comparison) -> Unit:

@@ -34,13 +34,12 @@ def model_figure(model: Model) -> Figure:
     if not model.graph.stations:
         msg = f"{model.name} has no stations to draw; it is a program, see its formulas"
         raise GraphError(msg)
-    title = model.name + (f" ({model.preset})" if model.preset else "")
     ready = all(p.value is not None and np.ndim(p.value) == 0 for p in model.parameters.values())
     if not ready:
-        return graph_figure(model.graph, title=title)
+        return graph_figure(model.graph, title=model.title)
     solution = model.solve()
     busy = {name: float(np.asarray(solution[f"{name}.utilisation"])) for name in solution.stations}
-    return graph_figure(model.graph, busy, title)
+    return graph_figure(model.graph, busy, model.title)
 
 
 def graph_figure(

@@ -87,8 +87,6 @@ def _draw_stage(axes: Any, row: int, start: FloatArray, end: FloatArray, scale: 
 
 
 def _title(solution: Solution, name: str, packets: int) -> str:
-    model = solution.model
-    preset = f" ({model.preset})" if model.preset else ""
     many = f"first {MOST_PACKETS} of {packets} packets"
     count = many if packets > MOST_PACKETS else f"{packets} packet{'s' if packets > 1 else ''}"
-    return literal(f"{model.name}{preset}: {name}, {count}")
+    return literal(f"{solution.model.title}: {name}, {count}")

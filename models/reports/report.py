@@ -55,7 +55,7 @@ class Report:
     @property
     def title(self) -> str:
         """The model's name with its preset."""
-        return self.model.name + (f" ({self.model.preset})" if self.model.preset else "")
+        return self.model.title
 
     def to_html(self) -> str:
         """One page that needs nothing but itself; see `headway.models.reports.page`."""

@@ -25,8 +25,7 @@ def point_table(comparison: Comparison) -> Table:
     ]
     if not comparison.in_range.all():
         columns.append(Column("in range", tuple("yes" if k else "" for k in comparison.in_range)))
-    preset = f" ({model.preset})" if model.preset else ""
-    return Table(f"{model.name}{preset}: {kind}, predicted against measured", tuple(columns))
+    return Table(f"{model.title}: {kind}, predicted against measured", tuple(columns))
 
 
 def comparison_csv(comparison: Comparison) -> str:

@@ -44,8 +44,7 @@ def _parameter_table(fit: Fit) -> Table:
     warnings = fit.warnings if fit.is_examined else fit.quick_warnings
     notes = (*said, *(f"warning: {text}" for text in warnings))
     notes = (*notes, _HOLDS if fit.is_examined else _NOT_YET)
-    preset = f" ({fit.model.preset})" if fit.model.preset else ""
-    title = f"{fit.model.name}{preset}: fitted to {fit.measurements.source}"
+    title = f"{fit.model.title}: fitted to {fit.measurements.source}"
     return Table(title, tuple(columns), notes)
 
 

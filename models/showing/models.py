@@ -49,8 +49,7 @@ def _parameter_table(model: Model) -> Table:
         Column("meaning", tuple(p.doc for p in parameters)),
         Column("source", tuple(p.source for p in parameters)),
     )
-    title = model.name + (f" ({model.preset})" if model.preset else "")
-    return Table(f"{title}: {model.doc}".rstrip(": "), columns)
+    return Table(f"{model.title}: {model.doc}".rstrip(": "), columns)
 
 
 def _value(value: Any, scale: float) -> str:

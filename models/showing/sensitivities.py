@@ -63,8 +63,7 @@ def _elasticity_table(found: Sensitivity) -> Table:
     for output, effects in shown.items():
         cells = [_percent(effects[name]) for name in names]
         columns.append(Column(output.replace("_", " "), tuple(cells)))
-    preset = f" ({found.model.preset})" if found.model.preset else ""
-    title = f"{found.model.name}{preset}: change of each output [%] per 1 % of each parameter"
+    title = f"{found.model.title}: change of each output [%] per 1 % of each parameter"
     return Table(title, tuple(columns), tuple(_sentences(found)))
 
 

@@ -48,11 +48,6 @@ def _class_table(solution: Solution) -> Table:
     return Table("classes", tuple(columns))
 
 
-def _title(solution: Solution) -> str:
-    preset = solution.model.preset
-    return solution.model.name + (f" ({preset})" if preset else "")
-
-
 def _sweep_table(solution: Solution) -> Table:
     model = solution.model
     inputs = model.inputs
@@ -83,7 +78,7 @@ def _sweep_table(solution: Solution) -> Table:
         columns.append(Column("bottleneck", tuple(solution.bottleneck.ravel().tolist())))
     more = [f"and {len(hidden)} more outputs, in --csv and --json"] if hidden else []
     keys = max(1, len(swept(solution)))
-    return Table(_title(solution), tuple(columns), (*_notes(solution), *more), keys)
+    return Table(solution.model.title, tuple(columns), (*_notes(solution), *more), keys)
 
 
 def _cells(values: Any) -> tuple[float, ...]:
@@ -154,7 +149,7 @@ def _outputs_table(solution: Solution) -> Table:
         texts.append(f"{column.texts[0]} {column.unit}".strip())
     names = Column("output", solution.outputs)
     notes = _notes(solution) + (_binding_notes(solution) if solution.stations else [])
-    return Table(_title(solution), (names, Column("value", tuple(texts))), tuple(notes))
+    return Table(solution.model.title, (names, Column("value", tuple(texts))), tuple(notes))
 
 
 def _stations_table(solution: Solution) -> Table:

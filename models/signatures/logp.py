@@ -18,6 +18,7 @@ from headway.loggp.measuring.extraction import (
 from headway.loggp.measuring.misfit import Misfit
 from headway.loggp.measuring.signature import WINDOW
 from headway.models.language.units import unit
+from headway.models.measured.columns import wrong_unit
 from headway.models.measured.measurements import Measurements, Observed
 from headway.models.showing.table import Column, Shown, Table
 
@@ -211,10 +212,8 @@ def _column(measurements: Measurements, name: str) -> Observed:
     column = measurements.column(name)
     wanted = "" if name == "burst_size" else "us"
     if column.unit.dimension != unit(wanted).dimension:
-        told = f"is in {column.unit}" if column.unit.text else "has no unit in its name"
-        needs = f"one like {name}_us" if wanted else "none"
-        msg = f"{measurements.source}:1: column {column.header} {told}; it needs {needs}"
-        raise MeasurementError(msg)
+        place, needs = f"{measurements.source}:1", f"one like {name}_us" if wanted else "none"
+        raise wrong_unit(place, column, needs)
     return column
 
 

@@ -21,6 +21,7 @@ from headway.models.measured.columns import (
     is_population,
     load_column,
     response_column,
+    wrong_unit,
 )
 from headway.models.measured.measurements import Measurements, Observed
 from headway.models.measured.regression import regression_line
@@ -241,9 +242,7 @@ def _check_mean(source: str, response: Observed) -> None:
 
 def _check_dimension(source: str, column: Observed, wanted: str) -> None:
     if column.unit.dimension[:2] != unit(wanted).dimension[:2]:
-        told = f"is in {column.unit}" if column.unit.text else "has no unit in its name"
-        msg = f"{source}: column {column.header} {told}; it needs one like {wanted}"
-        raise MeasurementError(msg)
+        raise wrong_unit(source, column, f"one like {wanted}")
 
 
 def signature_table(title: str, signatures: dict[str, SfsSignature]) -> Table:

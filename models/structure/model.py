@@ -117,6 +117,18 @@ class Model(Kept, Shown):
         """The graph's name."""
         return self.graph.name
 
+    @property
+    def title(self) -> str:
+        """The graph's name, with the preset in force.
+
+        Examples
+        --------
+        >>> from headway.models import catalogue_model
+        >>> catalogue_model("nfs-server").with_preset("raid").title
+        'nfs-server (raid)'
+        """
+        return f"{self.name} ({self.preset})" if self.preset else self.name
+
     def at(self, values: Mapping[str, Any] | None = None, /, **named: Any) -> "Model":
         """Give parameters values: SI numbers, arrays of operating points, or text with units.
 
