@@ -6,10 +6,8 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-from headway.errors import InvalidParameter
 from headway.kinds import FloatArray
-
-LARGEST = 1e9  # bytes that an exact solution may take
+from headway.queueing.closed.memory import check_memory
 
 
 def lattice_bytes(sizes: Sequence[int], stations: int, points: int) -> float:
@@ -102,30 +100,3 @@ def lattice_for(population: FloatArray, stations: int) -> Lattice:
     sizes = [int(n) + 1 for n in population.max(axis=1)]
     check_memory(sizes, convolution_bytes(sizes, stations, population.shape[1]))
     return Lattice(sizes)
-
-
-def check_memory(sizes: Sequence[int], needed: float) -> None:
-    """Refuse a lattice that needs more memory than `LARGEST`, with its size and the remedy.
-
-    Parameters
-    ----------
-    sizes
-        N_c + 1 for each class.
-    needed
-        Memory the method needs [B].
-
-    Raises
-    ------
-    InvalidParameter
-        If that is too much.
-
-    Examples
-    --------
-    >>> check_memory([41, 41, 41], 4.4e6)
-    """
-    if needed > LARGEST:
-        msg = (
-            f"exact needs a lattice of {prod(sizes):.2g} populations ({needed / 1e9:.2g} GB); "
-            "use method linearizer or schweitzer"
-        )
-        raise InvalidParameter(msg)

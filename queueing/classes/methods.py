@@ -9,13 +9,14 @@ from numpy.typing import NDArray
 from headway.errors import GraphError
 from headway.kinds import FloatArray
 from headway.queueing.classes.fcfs import unequal
-from headway.queueing.classes.lattice import LARGEST, convolution_bytes, lattice_bytes
+from headway.queueing.classes.lattice import convolution_bytes, lattice_bytes
 from headway.queueing.classes.lattice_convolution import Pools, lattice_convolution
 from headway.queueing.classes.lattice_mva import lattice_mva
 from headway.queueing.classes.network import ClassNetwork
 from headway.queueing.closed.approximate import Closed, Ordered, linearizer, schweitzer
 from headway.queueing.closed.demands import Method
 from headway.queueing.closed.measured import closed_note
+from headway.queueing.closed.memory import LARGEST
 from headway.queueing.closed.pools import closed_rates
 from headway.queueing.erlang.formulas import erlang_c
 

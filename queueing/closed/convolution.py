@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 
 from headway.errors import InvalidParameter
 from headway.kinds import FloatArray
-from headway.queueing.classes.lattice import check_memory
 from headway.queueing.closed.demands import ClosedStation, spread
+from headway.queueing.closed.memory import check_memory
 from headway.queueing.closed.points import by_network
 from headway.queueing.erlang.birth_death import weights
 from headway.queueing.erlang.poisson import poisson

@@ -9,7 +9,7 @@ import numpy as np
 
 from headway.errors import GraphError, InvalidParameter
 from headway.kinds import FloatArray, check_domain, check_not_negative, is_symbolic
-from headway.queueing.classes.lattice import check_memory
+from headway.queueing.closed.memory import check_memory
 from headway.queueing.stations.abilities import ServiceKind
 from headway.queueing.stations.base import Station
 from headway.queueing.stations.kinds import product_form_kinds

@@ -7,13 +7,13 @@ import numpy as np
 
 from headway.errors import GraphError
 from headway.kinds import FloatArray
-from headway.queueing.classes.lattice import LARGEST, check_memory
 from headway.queueing.closed.approximate import Closed, linearizer, schweitzer
 from headway.queueing.closed.convolution import convolution, series_bytes
 from headway.queueing.closed.demands import ClosedStation, Method
 from headway.queueing.closed.digits import digit_convolution, has_few_digits
 from headway.queueing.closed.fixed_point import State
 from headway.queueing.closed.measured import closed_note
+from headway.queueing.closed.memory import LARGEST, check_memory
 from headway.queueing.closed.mva import mean_value_analysis
 from headway.queueing.closed.points import by_network
 from headway.queueing.closed.saturated import SinglePoint, is_saturated, saturated

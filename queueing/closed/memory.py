@@ -1,0 +1,35 @@
+"""How much memory an exact solution may take, and what is said where it needs more."""
+
+from collections.abc import Sequence
+from math import prod
+
+from headway.errors import InvalidParameter
+
+LARGEST = 1e9  # bytes that an exact solution may take
+
+
+def check_memory(sizes: Sequence[int], needed: float) -> None:
+    """Refuse a lattice that needs more memory than `LARGEST`, with its size and the remedy.
+
+    Parameters
+    ----------
+    sizes
+        N_c + 1 for each class.
+    needed
+        Memory the method needs [B].
+
+    Raises
+    ------
+    InvalidParameter
+        If that is too much.
+
+    Examples
+    --------
+    >>> check_memory([41, 41, 41], 4.4e6)
+    """
+    if needed > LARGEST:
+        msg = (
+            f"exact needs a lattice of {prod(sizes):.2g} populations ({needed / 1e9:.2g} GB); "
+            "use method linearizer or schweitzer"
+        )
+        raise InvalidParameter(msg)
