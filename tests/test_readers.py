@@ -10,7 +10,9 @@ from hypothesis import strategies as st
 
 from headway.errors import MeasurementError
 from headway.models import Measurements, curve, data_path
+from headway.models.files.shipped import data_rows
 from headway.models.measured.recognise import read_any
+from headway.models.measured.runs import read_sfssum_csv
 from tests.command import headway, refusal
 
 LADDIS = """SPEC SFS 1 Baseline Summary
@@ -270,6 +272,27 @@ def test_overall_response_time_of_published_curves(row):
 
 def points(measured):
     return measured.column("throughput").values, measured.column("response").values
+
+
+@pytest.mark.parametrize("path", sorted(data_path("").rglob("*.csv")), ids=lambda path: path.stem)
+def test_published_tables_are_read_as_csv_says(path):
+    """One reader for all that is parted by commas; Python's own as witness."""
+    with path.open(newline="", encoding="utf-8") as stream:
+        expected = list(csv.DictReader(stream))
+
+    assert data_rows(str(path.relative_to(data_path("")).with_suffix(""))) == expected
+
+
+def test_runs_parted_by_commas_name_their_own_lines():
+    """Quoted cells are one; a bad cell is named by the line that it stands in."""
+    header = "Business,Requested,Achieved,Avg_Lat_ms" + ",x" * 12
+    run = ["1", "100", "99", "1.5", *("7",) * 11, '"SWBUILD"']
+    text = "\n".join([header, "", ",".join(run), ",".join([*run[:3], "slow", *run[4:]])])
+
+    with pytest.raises(MeasurementError, match="sum.csv:4: response_ms is 'slow'"):
+        read_sfssum_csv(text, "sum.csv")
+    good = read_sfssum_csv(text.rpartition("\n")[0], "sum.csv")
+    assert (good.lines, good.labels["workload"]) == ((3,), ("SWBUILD",))
 
 
 def test_all_curves_ship():

@@ -4,10 +4,12 @@ import os.path
 from functools import lru_cache
 from importlib.resources import files
 from pathlib import Path
+from typing import TypeAlias
 
 from headway.errors import UnknownModel
 from headway.models.files.intake import STDIN
 from headway.models.files.reading import parse_model, read_model
+from headway.models.files.separated import rows_of
 from headway.models.language.names import nearest
 from headway.models.structure.model import Model
 
@@ -77,3 +79,24 @@ def data_path(name: str) -> Path:
     True
     """
     return _DATA / name
+
+
+Row: TypeAlias = dict[str, str]
+
+
+def data_rows(name: str) -> list[Row]:
+    """The rows of a published table as text, so that numbers keep the digits of print.
+
+    Parameters
+    ----------
+    name
+        Document and table, such as ``io_node_compute/table_3_barriers``.
+
+    Examples
+    --------
+    >>> data_rows("io_node_compute/table_4_measured_execution")[0]["run_time_s"]
+    '89.2'
+    """
+    path = data_path(f"{name}.csv")
+    (_, titles), *rows = rows_of(path.read_text(encoding="utf-8"), path.name)
+    return [dict(zip(titles, cells, strict=True)) for _, cells in rows]

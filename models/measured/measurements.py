@@ -1,12 +1,10 @@
 """Measured data: a table with a header whose column names end in their units."""
 
-import csv
 import hashlib
-import io
 import math
 import os
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,6 +15,7 @@ from numpy.typing import NDArray
 from headway.errors import MeasurementError, is_hidden, quoted
 from headway.kinds import FloatArray, number_of, resolution
 from headway.models.files.intake import is_given, read_bytes
+from headway.models.files.separated import rows_of
 from headway.models.language.names import nearest
 from headway.models.language.units import ONE, Unit, split_header
 
@@ -117,7 +116,26 @@ class Measurements:
             Naming file, line and column, for a missing header, a repeated column, a row of
             the wrong length, or a cell that is not a finite number of the column's unit.
         """
-        header, rows = _split(text, source)
+        return cls.of_cells(*_split(text, source), source)
+
+    @classmethod
+    def of_cells(
+        cls, header: Sequence[str], rows: Sequence[tuple[int, Sequence[str]]], source: str
+    ) -> "Measurements":
+        """Make measurements of cells as printed, each row with its line in the file.
+
+        Raises
+        ------
+        MeasurementError
+            As `parse`.
+
+        Examples
+        --------
+        >>> cells = [(7, ["100", "3.4"]), (9, ["200", "4.0"])]
+        >>> Measurements.of_cells(["throughput_ops_s", "response_ms"], cells, "run").lines
+        (7, 9)
+        """
+        _check_cells(header, rows, source)
         columns, labels = {}, {}
         lines = tuple(line for line, _ in rows)
         for index, title in enumerate(header):
@@ -189,42 +207,31 @@ def _split(text: str, source: str) -> tuple[list[str], list[tuple[int, list[str]
     if not text.strip():
         msg = f"{source}: is empty; it needs a header such as throughput_ops_s,response_ms"
         raise MeasurementError(msg)
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=_separator(text))
-    try:
-        rows = [(reader.line_num, row) for row in reader if _tells(row)]
-    except csv.Error as error:
-        msg = f"{source}:{reader.line_num}: not a CSV file ({error})"
-        raise MeasurementError(msg) from None
-    if len(rows) > MOST_ROWS:
-        msg = f"{source}: more than the {MOST_ROWS} rows a table may have; keep means of them"
-        raise MeasurementError(msg)
+    rows = rows_of(text, source)
     if not rows:
         msg = f"{source}: holds no row; it needs a header such as throughput_ops_s,response_ms"
         raise MeasurementError(msg)
-    header = [title.strip() for title in rows[0][1]]
+    return [title.strip() for title in rows[0][1]], rows[1:]
+
+
+def _check_cells(
+    header: Sequence[str], rows: Sequence[tuple[int, Sequence[str]]], source: str
+) -> None:
+    """Refuse a table that is too long, has a bad header, or rows of another length."""
+    if len(rows) >= MOST_ROWS:
+        msg = f"{source}: more than the {MOST_ROWS} rows a table may have; keep means of them"
+        raise MeasurementError(msg)
     _check_header(header, source)
-    for line, row in rows[1:]:
+    for line, row in rows:
         if len(row) != len(header):
             msg = f"{source}:{line}: {len(row)} cells, but the header names {len(header)} columns"
             raise MeasurementError(msg)
-    if len(rows) < 2:
+    if not rows:
         msg = f"{source}: has a header but no observations"
         raise MeasurementError(msg)
-    return header, rows[1:]
 
 
-def _separator(text: str) -> str:
-    """Tell what parts the cells: commas, or what the header has in their place."""
-    first = next((s for s in text.splitlines() if s.strip() and not s.startswith("#")), "")
-    return next((mark for mark in (",", ";", "\t") if mark in first), ",")
-
-
-def _tells(row: list[str]) -> bool:
-    """Whether a line holds anything but blanks or a comment."""
-    return any(cell.strip() for cell in row) and not row[0].lstrip().startswith("#")
-
-
-def _check_header(header: list[str], source: str) -> None:
+def _check_header(header: Sequence[str], source: str) -> None:
     if all(number_of(title) is not None for title in header):
         msg = f"{source}:1: no header; the first line must name columns, such as response_ms"
         raise MeasurementError(msg)

@@ -2,11 +2,11 @@
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from headway.errors import MeasurementError
 from headway.kinds import number_of
+from headway.models.files.separated import rows_of
 from headway.models.measured.measurements import Measurements
 
 SFSSUM_2008 = re.compile(
@@ -80,8 +80,7 @@ def _assembled(
     if not rows:
         msg = f"{source}: holds no run; it needs lines of requested and achieved load"
         raise MeasurementError(msg)
-    text = "\n".join([",".join(titles), *(",".join(cells) for _, cells in rows)])
-    return replace(Measurements.parse(text, source), lines=tuple(line for line, _ in rows))
+    return Measurements.of_cells(titles, rows, source)
 
 
 def read_sfssum_2008(text: str, source: str) -> Measurements:
@@ -123,11 +122,10 @@ def read_sfssum_2020(text: str, source: str) -> Measurements:
 
 def read_sfssum_csv(text: str, source: str) -> Measurements:
     """Read an ``sfssum`` CSV file of SPECstorage 2020."""
-    rows = []
-    for line, content in enumerate(text.splitlines(), 1):
-        cells = [cell.strip() for cell in content.split(",")]
-        if line > 1 and any(cells):
-            rows.append((line, _with_mark([c for c in cells if c], f"{source}:{line}")))
+    rows = [
+        (line, _with_mark([cell.strip() for cell in cells if cell.strip()], f"{source}:{line}"))
+        for line, cells in rows_of(text, source)[1:]
+    ]
     return _assembled(_COLUMNS_2020, rows, source)
 
 

@@ -1,6 +1,5 @@
 """What a report says in sentences and tables."""
 
-import csv
 import math
 import re
 from pathlib import Path
@@ -9,7 +8,7 @@ import numpy as np
 
 from headway import __version__
 from headway.models.analysis.sensitivity import Sensitivity
-from headway.models.files.shipped import data_path
+from headway.models.files.shipped import data_path, data_rows
 from headway.models.inference.fit import Fit
 from headway.models.language.parameters import Parameter, digits
 from headway.models.language.units import ONE, Unit, split_header
@@ -58,12 +57,12 @@ def source_note(data: Measurements) -> str:
 
 def listed(data: Measurements) -> dict[str, str]:
     """What the index of a published collection says of a curve that ships with headway."""
-    path = Path(data.source).resolve()
+    path, shipped = Path(data.source).resolve(), data_path("").resolve()
     index = path.parent.parent / "index.csv"
-    if data_path("").resolve() not in path.parents or not index.is_file():
+    if shipped not in path.parents or not index.is_file():
         return {}
-    with index.open(encoding="utf-8", newline="") as stream:
-        rows = {row.pop("id"): row for row in csv.DictReader(stream)}
+    found = data_rows(str(index.relative_to(shipped).with_suffix("")))
+    rows = {row.pop("id"): row for row in found}
     said = rows.get(path.stem, {})
     named = {split_header(title): text for title, text in said.items()}
     return {_heading(name, unit or ONE): text for (name, unit), text in named.items()}

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from headway.models.files.shipped import catalogue_model
+from headway.models.files.shipped import data_rows as rows
 from headway.models.published.cells import Cell, Expectation, PublishedTable, cell_of_print
-from headway.models.published.data import rows
 from headway.models.published.studies.disk_rates import (
     MB,
     RatePoint,

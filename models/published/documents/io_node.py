@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
-from headway.models.files.shipped import catalogue_model
+from headway.models.files.shipped import Row, catalogue_model
+from headway.models.files.shipped import data_rows as rows
 from headway.models.published.cells import Cell, Expectation, PublishedTable, cell_of_print
-from headway.models.published.data import Row, rows
 
 _SYSTEMS = {"traditional caching": "caching", "disk-directed": "disk-directed"}
 _POINTS = 3.0

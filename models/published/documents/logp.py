@@ -3,8 +3,9 @@
 from collections.abc import Iterator
 
 from headway.loggp import LogGP, many_to_one_gap, request_reply_time
+from headway.models.files.shipped import Row
+from headway.models.files.shipped import data_rows as rows
 from headway.models.published.cells import Cell, Expectation, PublishedTable, cell_of_print
-from headway.models.published.data import Row, rows
 
 _CLOSE = 0.15
 _SLIP = (

@@ -12,8 +12,9 @@ from headway.loggp import (
     overhead_from_round_trip,
     windowed_gap,
 )
+from headway.models.files.shipped import Row
+from headway.models.files.shipped import data_rows as rows
 from headway.models.published.cells import Cell, Expectation, PublishedTable, cell_of_print
-from headway.models.published.data import Row, rows
 
 _US = 1e-6
 _BASE_GAP = 5.8

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from headway.kinds import FloatArray
-from headway.models.files.shipped import catalogue_model
+from headway.models.files.shipped import Row, catalogue_model
+from headway.models.files.shipped import data_rows as rows
 from headway.models.measured.regression import Line, r_squared, regression_line
 from headway.models.published.cells import Cell, Expectation, PublishedTable, cell_of_print
-from headway.models.published.data import Row, rows
 from headway.models.structure.model import Model
 
 _FOLDER = "network_sensitivity"

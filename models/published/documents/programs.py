@@ -15,6 +15,8 @@ from headway.loggp import (
     mpi_overhead_run_time,
     overhead_run_time,
 )
+from headway.models.files.shipped import Row
+from headway.models.files.shipped import data_rows as rows
 from headway.models.published.cells import (
     Cell,
     Expectation,
@@ -22,7 +24,6 @@ from headway.models.published.cells import (
     cell_of_print,
     half_unit,
 )
-from headway.models.published.data import Row, rows
 
 _US, _MB = 1e-6, 1e6
 _FOLDER = "network_sensitivity"

@@ -4,10 +4,10 @@ import re
 from collections.abc import Iterator
 
 from headway.models.analysis.balance import balance
-from headway.models.files.shipped import catalogue_model
+from headway.models.files.shipped import Row, catalogue_model
+from headway.models.files.shipped import data_rows as rows
 from headway.models.language.formula import formula
 from headway.models.published.cells import Cell, Expectation, PublishedTable, cell_of_print
-from headway.models.published.data import Row, rows
 from headway.models.structure.model import Model
 
 _NAMES = {"D_r": "disk_rate", "D_w": "write_rate", "P": "processors", "rec": "record"}

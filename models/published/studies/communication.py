@@ -17,8 +17,8 @@ from numpy.typing import ArrayLike
 
 from headway.errors import InvalidParameter
 from headway.kinds import FloatArray, check_positive
+from headway.models.files.shipped import data_rows as rows
 from headway.models.plotting.pieces import MODELLED, QUIET, light_grid
-from headway.models.published.data import rows
 
 _TABLE = "network_sensitivity/table_3_2_split_c_communication"
 _LETTERS, _LINE = 0.4, 3.2  # decades and percent within which labels would overlap

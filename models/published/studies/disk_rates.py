@@ -4,7 +4,6 @@ Each printed rate (Russell, INRIA 3494) becomes a preset, settings and a rate, s
 models can be checked against it, fitted to all, and fitted to all but one.
 """
 
-import csv
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -13,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from headway.kinds import FloatArray
-from headway.models.files.shipped import catalogue_model, data_path
+from headway.models.files.shipped import catalogue_model, data_rows
 from headway.models.structure.model import Model
 
 MB = 1e6
@@ -148,8 +147,7 @@ def leave_one_out(table: RateTable) -> FloatArray:
 
 
 def _rows(name: str) -> list[dict[str, str]]:
-    with data_path(f"scsi_disk/{name}.csv").open(encoding="utf-8", newline="") as stream:
-        return list(csv.DictReader(stream))
+    return data_rows(f"scsi_disk/{name}")
 
 
 @lru_cache(maxsize=1)

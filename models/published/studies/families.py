@@ -6,7 +6,7 @@ table's rows name the varied parameter, the others stand at the apparatus's base
 
 from collections.abc import Mapping
 
-from headway.models.files.shipped import data_path
+from headway.models.files.shipped import data_rows
 from headway.models.measured.measurements import Measurements
 
 BASE = {"latency_us": "10", "overhead_us": "80", "bandwidth_mb_s": "26"}
@@ -45,16 +45,11 @@ def family(system: str, *names: str) -> Measurements:
     """
     titles = (*BASE, "throughput_ops_s", "response_ms", "family")
     rows = [row for name in names or FAMILIES[system] for row in _rows(system, name)]
-    text = "\n".join(",".join(row) for row in (titles, *rows))
-    return Measurements.parse(text, f"families of {system}")
+    return Measurements.of_cells(titles, list(enumerate(rows, 2)), f"families of {system}")
 
 
 def _rows(system: str, name: str) -> list[tuple[str, ...]]:
-    import csv
-
-    path = data_path(f"network_sensitivity/{FAMILIES[system][name]}.csv")
-    with path.open(encoding="utf-8", newline="") as stream:
-        entries = list(csv.DictReader(stream))
+    entries = data_rows(f"network_sensitivity/{FAMILIES[system][name]}")
     return [
         (
             *(entry.get(key, base) for key, base in BASE.items()),

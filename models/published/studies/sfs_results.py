@@ -1,9 +1,8 @@
 """The published SFS curves that ship with headway, with what they are curves of."""
 
-import csv
 from dataclasses import dataclass
 
-from headway.models.files.shipped import data_path
+from headway.models.files.shipped import data_path, data_rows
 from headway.models.measured.measurements import Measurements
 
 
@@ -44,8 +43,7 @@ def published_curves() -> tuple[PublishedCurve, ...]:
     >>> len(curves), curves[0].year, curves[-1].year
     (24, 1993, 2025)
     """
-    with data_path("sfs_results/index.csv").open(encoding="utf-8", newline="") as stream:
-        rows = sorted(csv.DictReader(stream), key=lambda row: row["published"])
+    rows = sorted(data_rows("sfs_results/index"), key=lambda row: row["published"])
     return tuple(
         PublishedCurve(row["id"], row["published"], row["vendor"], row["model"], _curve(row["id"]))
         for row in rows
