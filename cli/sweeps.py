@@ -5,9 +5,8 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from headway.errors import InvalidParameter, UnknownParameter
+from headway.errors import InvalidParameter, UnknownParameter, nearest
 from headway.kinds import FloatArray
-from headway.models.language.names import nearest
 from headway.models.language.parameters import Parameter
 from headway.models.language.units import LEADING_NUMBER, Unit, quantity
 from headway.models.structure.model import Model

@@ -1,14 +1,26 @@
 """What the packages promise to hold, they hold."""
 
+import ast
+import configparser
 import importlib
 import pkgutil
 import re
+import rlcompleter
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
-DOCS = Path(__file__).parent.parent / "docs"
+ROOT = Path(__file__).parent.parent
+DOCS = ROOT / "docs"
 ROOMS = ("headway.loggp", "headway.queueing", "headway.models")
+
+
+def stub(room):
+    """Lines of a room's list of public names."""
+    text = Path(importlib.import_module(room).__file__).with_suffix(".pyi").read_text()
+    return ast.parse(text).body[1:]
 
 
 @pytest.mark.parametrize("room", ROOMS)
@@ -24,6 +36,60 @@ def test_every_public_name_is_there_and_none_hides_behind_a_module(room):
 
 
 @pytest.mark.parametrize("room", ROOMS)
+def test_every_public_name_stands_once_with_the_module_that_defines_it(room):
+    names = [name.name for line in stub(room) for name in line.names]
+
+    assert sorted(names) == importlib.import_module(room).__all__
+    for line in stub(room):
+        (name,) = line.names
+        assert (line.level, name.asname) == (1, name.name)  # what type checkers take as public
+        home = importlib.import_module(f"{room}.{line.module}")
+        found = getattr(home, name.name)
+        assert getattr(found, "__module__", home.__name__) == home.__name__
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_dir_and_tab_show_the_public_names_only(room):
+    package = importlib.import_module(room)
+    for module in pkgutil.iter_modules(package.__path__):
+        importlib.import_module(f"{room}.{module.name}")
+
+    offered = rlcompleter.Completer({"room": package}).attr_matches("room.")
+
+    assert dir(package) == package.__all__
+    assert sorted(name.removeprefix("room.").rstrip("()") for name in offered) == dir(package)
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_a_star_brings_the_public_names(room):
+    found = {}
+    exec(f"from {room} import *", found)  # noqa: S102
+
+    assert found.keys() - {"__builtins__"} == set(importlib.import_module(room).__all__)
+
+
+def test_an_unused_room_loads_nothing():
+    rooms = ", ".join(ROOMS[:2])
+    code = (
+        f"import sys; before = {{*sys.modules}}; import {rooms}; print(*{{*sys.modules}} - before)"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    loaded = set(run.stdout.split())
+
+    ours = {name for name in loaded if name.startswith("headway")}
+    assert ours == {"headway", "headway.lazy", "headway.loggp", "headway.queueing"}
+    assert loaded.isdisjoint({"ast", "difflib", "numpy", "pathlib"})
+
+
+def test_the_lists_of_names_go_into_a_wheel():
+    setup = configparser.ConfigParser()
+    setup.read(ROOT / "setup.cfg")
+
+    assert setup["options.package_data"]["*"] == "*.pyi"
+    assert setup["options.package_data"]["headway"] == "py.typed"
+
+
+@pytest.mark.parametrize("room", ROOMS)
 def test_every_module_is_in_the_reference(room):
     package = importlib.import_module(room)
     page = DOCS / "reference" / f"{room.removeprefix('headway.')}.md"
@@ -32,6 +98,20 @@ def test_every_module_is_in_the_reference(room):
     assert listed == sorted(m.name for m in pkgutil.walk_packages(package.__path__, f"{room}."))
 
 
-def test_an_unknown_name_is_refused():
-    with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
-        importlib.import_module("headway.loggp").nothing  # noqa: B018
+@pytest.mark.parametrize(
+    ("room", "name", "hint"),
+    [
+        ("loggp", "nothing", "; there are BlockingRequests, Break, "),
+        ("models", "Modle", "; did you mean Model?"),
+        ("queueing", "mva", "; there are "),
+        ("queueing", "erlang_d", "; did you mean erlang_c, erlang_b?"),
+    ],
+)
+def test_an_unknown_name_is_refused_with_the_nearest(room, name, hint):
+    package = importlib.import_module(f"headway.{room}")
+
+    with pytest.raises(AttributeError) as refused:
+        getattr(package, name)
+
+    what = f"module 'headway.{room}' has no attribute {name!r}"
+    assert str(refused.value).startswith(what + hint)

@@ -11,6 +11,7 @@ from typing import Any
 from headway.errors import (
     MeasurementError,
     ModelFileError,
+    nearest,
 )
 from headway.loggp.machine.parameters import Convention, LogGP
 from headway.loggp.machine.platforms import PLATFORMS
@@ -19,7 +20,6 @@ from headway.models.files.expressions import MEANT_NUMBER, expression, flat, nam
 from headway.models.files.intake import read_text
 from headway.models.files.places import Place
 from headway.models.language.algorithms import ALGORITHMS
-from headway.models.language.names import nearest
 from headway.models.language.parameters import Parameter, Preset
 from headway.models.language.units import LEADING_NUMBER, ONE, Unit, quantity, unit
 from headway.models.structure.graph import CLASS_KEYS, LINK_PARTS, ModelGraph

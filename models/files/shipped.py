@@ -6,11 +6,10 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TypeAlias
 
-from headway.errors import UnknownModel
+from headway.errors import UnknownModel, nearest
 from headway.models.files.intake import STDIN
 from headway.models.files.reading import parse_model, read_model
 from headway.models.files.separated import rows_of
-from headway.models.language.names import nearest
 from headway.models.structure.model import Model
 
 _CATALOGUE = Path(str(files("headway.models") / "catalogue"))

@@ -16,10 +16,9 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from headway import kinds
-from headway.errors import FormulaError, UnitError, is_hidden, quoted
+from headway.errors import FormulaError, UnitError, alike, is_hidden, quoted
 from headway.kinds import is_symbolic, number_of
 from headway.models.language.algorithms import LAWS
-from headway.models.language.names import alike
 from headway.models.language.units import quantity
 
 _BLANKS = str.maketrans(dict.fromkeys("\t\r\n", " "))

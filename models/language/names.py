@@ -1,42 +1,12 @@
-"""Looking names up, and telling the nearest ones when there is no such name."""
+"""What may be a name in a model."""
 
 from collections.abc import Iterable
 
 from headway.errors import GraphError, is_hidden, quoted
+from headway.errors import nearest as nearest
 
 LONGEST_NAME = 200
 """Characters of a name, which has to fit a line or two."""
-
-
-def alike(name: str, known: Iterable[str]) -> str:
-    """The known names that look like a wrong one, at most three; empty if none does.
-
-    Examples
-    --------
-    >>> alike("cpu_tiem", ["cpu_time", "delay"]), alike("x", ["cpu_time"])
-    ('cpu_time', '')
-    """
-    import difflib
-
-    return ", ".join(difflib.get_close_matches(name[:LONGEST_NAME], sorted(known), 3, 0.6))
-
-
-def nearest(name: str, known: Iterable[str]) -> str:
-    """Say which known names a wrong one may have meant, as the end of a message.
-
-    Examples
-    --------
-    >>> nearest("cpu_tiem", ["cpu_time", "delay"])
-    '; did you mean cpu_time?'
-    >>> nearest("x", ["cpu_time", "delay"])
-    '; there are cpu_time, delay'
-    """
-    names = sorted(known)
-    close = alike(name, names)
-    if close:
-        return f"; did you mean {close}?"
-    shown = names if len(names) <= 12 else [*names[:12], "..."]
-    return f"; there are {', '.join(shown)}" if names else ""
 
 
 def check_shown(name: str, what: str) -> None:

@@ -5,9 +5,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from headway.errors import GraphError, MeasurementError
+from headway.errors import GraphError, MeasurementError, nearest
 from headway.kinds import FloatArray
-from headway.models.language.names import nearest
 from headway.models.language.units import unit
 from headway.models.measured.columns import (
     DELIVERED,

@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from headway.errors import MeasurementError, is_hidden, quoted
+from headway.errors import MeasurementError, is_hidden, nearest, quoted
 from headway.kinds import FloatArray, number_of, resolution
 from headway.models.files.intake import is_given, read_bytes
 from headway.models.files.separated import rows_of
-from headway.models.language.names import nearest
 from headway.models.language.units import ONE, Unit, split_header
 
 if TYPE_CHECKING:

@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, TypeAlias
 
-from headway.errors import UnknownModel
-from headway.models.language.names import nearest
+from headway.errors import UnknownModel, nearest
 from headway.models.published.cells import Cell, Expectation, Outcome, PublishedTable
 from headway.models.showing.table import Shown, Table
 

@@ -3,9 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from headway.errors import GraphError, UnknownParameter
+from headway.errors import GraphError, UnknownParameter, nearest
 from headway.kinds import apply
-from headway.models.language.names import nearest
 from headway.models.solving.classes import by_class, targets_of
 from headway.models.structure.graph import ModelGraph
 from headway.queueing.classes.network import Discipline

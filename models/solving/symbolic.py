@@ -5,9 +5,8 @@ from typing import Any
 
 import sympy
 
-from headway.errors import GraphError, UnknownParameter
+from headway.errors import GraphError, UnknownParameter, nearest
 from headway.kinds import ceiling, floor
-from headway.models.language.names import nearest
 from headway.models.language.parameters import Parameter
 from headway.models.solving.saturation import RATES
 from headway.models.solving.solution import CLASS_PARTS

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from numpy.typing import ArrayLike
 
-from headway.errors import GraphError, UnknownParameter
+from headway.errors import GraphError, UnknownParameter, nearest
 from headway.kinds import FUNCTIONS, Quantity, is_symbolic
 from headway.loggp.machine.conventions import in_papers
 from headway.loggp.machine.parameters import Convention, LogGP
 from headway.models.language.algorithms import ALGORITHMS
 from headway.models.language.formula import Formula, formula_at, of_number
 from headway.models.language.frozen import Kept
-from headway.models.language.names import check_name, check_shown, nearest
+from headway.models.language.names import check_name, check_shown
 from headway.models.structure.components import STATION_PARTS, Component, Route
 from headway.models.structure.routes import Routes, check_ends, routes_of
 from headway.queueing.classes.network import Discipline

@@ -10,11 +10,10 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import ArrayLike
 
-from headway.errors import GraphError
+from headway.errors import GraphError, nearest
 from headway.kinds import FloatArray
 from headway.models.language.formula import of_number
 from headway.models.language.frozen import Kept
-from headway.models.language.names import nearest
 from headway.models.structure.components import Route
 from headway.queueing.traffic import check_matrix
 

@@ -14,11 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from headway.errors import GraphError, InvalidParameter
+from headway.errors import GraphError, InvalidParameter, nearest
 from headway.kinds import check_not_negative
 from headway.models.language.algorithms import ALGORITHMS
 from headway.models.language.formula import Formula
-from headway.models.language.names import nearest
 from headway.models.structure.components import Component
 from headway.models.structure.flows import flow, given_flow, law, losing, numbers_of, returning
 from headway.models.structure.graph import ModelGraph

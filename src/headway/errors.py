@@ -4,6 +4,7 @@ Messages repeat text from files and command lines: `visible` and `quoted` make i
 """
 
 import unicodedata
+from collections.abc import Iterable
 
 LONGEST = 60
 """Characters of strangers' text that a message repeats."""
@@ -62,6 +63,37 @@ def quoted(text: str) -> str:
     half = LONGEST // 2
     short = text if len(text) <= LONGEST else f"{text[:half]}...{text[-half:]}"
     return repr(short)
+
+
+def alike(name: str, known: Iterable[str]) -> str:
+    """The known names that look like a wrong one, at most three; empty if none does.
+
+    Examples
+    --------
+    >>> alike("cpu_tiem", ["cpu_time", "delay"]), alike("x", ["cpu_time"])
+    ('cpu_time', '')
+    """
+    import difflib
+
+    return ", ".join(difflib.get_close_matches(name[:200], sorted(known), 3, 0.6))
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """Say which known names a wrong one may have meant, as the end of a message.
+
+    Examples
+    --------
+    >>> nearest("cpu_tiem", ["cpu_time", "delay"])
+    '; did you mean cpu_time?'
+    >>> nearest("x", ["cpu_time", "delay"])
+    '; there are cpu_time, delay'
+    """
+    names = sorted(known)
+    close = alike(name, names)
+    if close:
+        return f"; did you mean {close}?"
+    shown = names if len(names) <= 12 else [*names[:12], "..."]
+    return f"; there are {', '.join(shown)}" if names else ""
 
 
 class HeadwayError(ValueError):

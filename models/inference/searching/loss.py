@@ -7,9 +7,8 @@ from enum import StrEnum
 
 import numpy as np
 
-from headway.errors import InvalidParameter
+from headway.errors import InvalidParameter, nearest
 from headway.kinds import FloatArray
-from headway.models.language.names import nearest
 
 
 class Loss(StrEnum):

@@ -8,12 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from headway.errors import InvalidParameter, MeasurementError, UnknownParameter
+from headway.errors import InvalidParameter, MeasurementError, UnknownParameter, nearest
 from headway.kinds import FloatArray
 from headway.models.inference.searching.evaluate import Evaluator, evaluator
 from headway.models.inference.searching.loss import Loss, loss_cost
 from headway.models.inference.searching.paced import bent_by_level, paced_evaluator
-from headway.models.language.names import nearest
 from headway.models.measured.matching import Match
 from headway.models.measured.measurements import Observed
 from headway.models.solving.saturation import RATES
