@@ -17,10 +17,10 @@ from headway.models.inference.certainty.profile import (
 )
 from headway.models.inference.certainty.uncertainty import WORTH, student, worst_cost
 from headway.models.inference.fit import Fit
-from headway.models.language.units import readable, unit
+from headway.models.language.digits import ends, in_unit, shown_unit, with_unit
+from headway.models.language.units import Unit, unit
 from headway.models.measured.columns import is_rate
 from headway.models.measured.regression import FEWEST_POINTS, regression_line
-from headway.models.showing.table import four_digits
 
 Values = dict[str, float]
 
@@ -56,16 +56,18 @@ class Told:
         """What can be said of a quantity that is not determined: at least so much, or nothing."""
         if not self.low > 0:
             return "not determined"
-        shown = readable(unit(self.unit).dimension, self.low)
-        shown = shown if shown.text and shown.scale != 1 else unit(self.unit)
-        return f"not determined: at least {four_digits(self.low / shown.scale)} {shown}".rstrip()
+        shown = shown_unit(unit(self.unit), self.low)
+        return f"not determined: at least {with_unit(in_unit(self.low, shown), shown)}"
+
+    def shown(self, meant: Unit) -> str:
+        """Value and interval in a unit."""
+        both = ends(self.low, self.high, meant)
+        return with_unit(f"{in_unit(self.value, meant)} ({both})", meant)
 
     def __str__(self) -> str:
         if not self.determined:
             return f"{self.name}: {self.undetermined}"
-        scale = unit(self.unit).scale
-        value, low, high = (four_digits(v / scale) for v in (self.value, self.low, self.high))
-        return f"{self.name}: {value} ({low} to {high}) {self.unit}".rstrip()
+        return f"{self.name}: {self.shown(unit(self.unit))}"
 
 
 def told_of(fit: Fit) -> tuple[Told, ...]:

@@ -9,24 +9,10 @@ import numpy as np
 
 from headway.errors import InvalidParameter
 from headway.kinds import FloatArray, Number
+from headway.models.language.digits import digits, with_unit
 from headway.models.language.frozen import Kept
 from headway.models.language.names import check_shown
 from headway.models.language.units import ONE, Unit, quantity
-
-LARGEST_WHOLE = 1e12
-"""Whole numbers below this are written out."""
-
-
-def digits(number: float) -> str:
-    """Write a number with six digits, but counts in full.
-
-    Examples
-    --------
-    >>> digits(1279018.0), digits(0.1234567)
-    ('1279018', '0.123457')
-    """
-    is_count = abs(number) < LARGEST_WHOLE and number == int(number)
-    return f"{number:.0f}" if is_count else f"{number:.6g}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,7 +83,7 @@ class Parameter(Kept):
         >>> Parameter("delay", unit=unit("ms")).shown(0.0034)
         '3.4 ms'
         """
-        return f"{digits(value / self.unit.scale)} {self.unit}".strip()
+        return with_unit(digits(value / self.unit.scale), self.unit)
 
     def at(self, value: Number | str | list[float] | tuple[float, ...]) -> "Parameter":
         """Give the same parameter another value: SI number, array, list, or text with a unit.

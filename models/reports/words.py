@@ -9,15 +9,15 @@ import numpy as np
 from headway import __version__
 from headway.models.analysis.sensitivity import Sensitivity
 from headway.models.files.shipped import data_path, data_rows
-from headway.models.inference.fit import Fit
-from headway.models.language.parameters import Parameter, digits
+from headway.models.language.digits import digits, ends, shown_unit
+from headway.models.language.parameters import Parameter
 from headway.models.language.units import ONE, Unit, split_header
 from headway.models.measured.measurements import Measurements, Observed
 from headway.models.reports.report import Report
 from headway.models.showing.comparisons import comparison_tables
-from headway.models.showing.fits import WILD, estimate, fit_tables, shown_unit
+from headway.models.showing.fits import WILD, estimate, fit_tables
 from headway.models.showing.sensitivities import sensitivity_tables
-from headway.models.showing.table import Column, Table, four_digits
+from headway.models.showing.table import Column, Table
 
 _NOTHING = 1e-6  # of a parameter's unit
 _LARGE = 0.1  # RMS relative error above which a page says so
@@ -83,7 +83,7 @@ def _parameter_row(report: Report, parameter: Parameter) -> tuple[str, ...]:
     if fit is not None and name in fit.free:
         unit = shown_unit(parameter.unit, fit.values[name])
         value = estimate(fit, name, unit)
-        interval, origin = _interval(fit, name, unit), "fitted to the data"
+        interval, origin = ends(*fit.ci95[name], unit), "fitted to the data"
         if fit.found.at_bound[fit.free.index(name)]:
             value, interval, origin = (
                 _bound(parameter, fit.values[name]),
@@ -94,8 +94,8 @@ def _parameter_row(report: Report, parameter: Parameter) -> tuple[str, ...]:
     numbers = np.asarray(math.nan if parameter.value is None else parameter.value, float)
     if numbers.ndim:
         low, high = float(numbers.min()), float(numbers.max())
-        ends = f"{digits(low / parameter.unit.scale)} to {parameter.shown(high)}"
-        shown = ends if low < high else parameter.shown(high)
+        both = f"{digits(low / parameter.unit.scale)} to {parameter.shown(high)}"
+        shown = both if low < high else parameter.shown(high)
         return name, shown, "", "the data", parameter.doc
     value = "" if parameter.value is None else parameter.shown(float(numbers))
     return name, value, "", _origin(report, parameter), parameter.doc
@@ -104,12 +104,6 @@ def _parameter_row(report: Report, parameter: Parameter) -> tuple[str, ...]:
 def _bound(parameter: Parameter, value: float) -> str:
     """A bound that a fit ran into; one that stands for zero is written as zero."""
     return parameter.shown(value if abs(value) > _NOTHING * parameter.unit.scale else 0.0)
-
-
-def _interval(fit: Fit, name: str, unit: Unit) -> str:
-    low, high = (end / unit.scale for end in fit.ci95[name])
-    ends = ["∞" if math.isinf(end) else four_digits(end) for end in (low, high)]
-    return f"{ends[0]} to {ends[1]}"
 
 
 def _origin(report: Report, parameter: Parameter) -> str:

@@ -8,10 +8,11 @@ import numpy as np
 
 from headway import __version__
 from headway.models.inference.fit import Fit
+from headway.models.language.digits import ends, four_digits, in_unit, shown_unit, with_unit
 from headway.models.language.parameters import Parameter
-from headway.models.language.units import Unit, readable
+from headway.models.language.units import Unit
 from headway.models.showing.comparisons import closed_notes
-from headway.models.showing.table import Column, Table, four_digits
+from headway.models.showing.table import Column, Table
 from headway.models.solving.solution import Solution
 from headway.models.structure.model import Model
 
@@ -57,11 +58,7 @@ def _parameter_cells(fit: Fit, name: str) -> tuple[str, ...]:
     low, high = fit.ci95[name]
     nothing = math.isfinite(high) and value < _NOTHING * high  # then show how large it may be
     unit = shown_unit(parameter.unit, high if nothing else value)
-    return estimate(fit, name, unit), _interval(low, high, unit), *rest
-
-
-def _interval(low: float, high: float, unit: Unit) -> str:
-    return f"{_short(low, unit)} to {_short(high, unit)} {unit}".rstrip()
+    return estimate(fit, name, unit), with_unit(ends(low, high, unit), unit), *rest
 
 
 def _answers_table(fit: Fit) -> Table | None:
@@ -71,9 +68,9 @@ def _answers_table(fit: Fit) -> Table | None:
     columns = [Column("answer", fit.free)]
     for number, answer in enumerate(fit.answers, 1):
         cells = []
-        for name, value, ends in zip(fit.free, answer.free.tolist(), answer.ends, strict=True):
-            unit = shown_unit(fit.model.parameters[name].unit, value or ends[1])
-            cells.append(f"{_short(value, unit)} ({_interval(*ends, unit)})")
+        for name, value, both in zip(fit.free, answer.free.tolist(), answer.ends, strict=True):
+            unit = shown_unit(fit.model.parameters[name].unit, value or both[1])
+            cells.append(f"{in_unit(value, unit)} ({with_unit(ends(*both, unit), unit)})")
         columns.append(Column(f"{number}", tuple(cells)))
     return Table("", tuple(columns), ("each fits not significantly worse than the first",))
 
@@ -82,16 +79,10 @@ def _single(parameter: Parameter) -> float:
     return float(parameter.value)  # type: ignore[arg-type]
 
 
-def shown_unit(unit: Unit, value: float) -> Unit:
-    """A unit of the same dimension that shows a value with few digits."""
-    best = readable(unit.dimension, value)
-    return best if best.text and unit.text and best.scale != 1 else unit
-
-
 def estimate(fit: Fit, name: str, unit: Unit) -> str:
     """A fitted value with its standard error; of a count, whose error is not linear, alone."""
     if name in fit.problem.whole:
-        return f"{fit.values[name]:.0f} {unit}".rstrip()
+        return with_unit(f"{fit.values[name]:.0f}", unit)
     return rounded(fit.values[name], fit.standard_errors[name], unit)
 
 
@@ -107,15 +98,11 @@ def rounded(value: float, error: float, unit: Unit) -> str:
     value, error = value / unit.scale, error / unit.scale
     if not math.isfinite(error) or error <= 0 or error < 1e-9 * abs(value):
         unknown = "" if error == 0 or math.isfinite(error) else " ± ?"
-        return f"{four_digits(value)}{unknown} {unit}".rstrip()
+        return with_unit(f"{four_digits(value)}{unknown}", unit)
     places = max(0, 1 - math.floor(math.log10(error)))
     if places > 6 or abs(value) >= 1e7:
-        return f"{four_digits(value)} ± {error:.2g} {unit}".rstrip()
-    return f"{value:.{places}f} ± {error:.{places}f} {unit}".rstrip()
-
-
-def _short(value: float, unit: Unit) -> str:
-    return "∞" if math.isinf(value) else four_digits(value / unit.scale)
+        return with_unit(f"{four_digits(value)} ± {error:.2g}", unit)
+    return with_unit(f"{value:.{places}f} ± {error:.{places}f}", unit)
 
 
 def derivation(fit: Fit) -> list[str]:
@@ -155,8 +142,8 @@ def _bottleneck(fit: Fit, peak: int) -> str:
         return "no station saturates in this model"
     if busy < _IDLE:
         return f"{name} binds: {busy:.0%} busy at the highest load; its limit does not show there"
-    limit = four_digits(saturation / unit.scale)
-    return f"{name} binds: {busy:.0%} busy at the highest load, it saturates at {limit} {unit}"
+    limit = with_unit(in_unit(saturation, unit), unit)
+    return f"{name} binds: {busy:.0%} busy at the highest load, it saturates at {limit}"
 
 
 def _quality_table(fit: Fit) -> Table:
@@ -247,8 +234,8 @@ def fit_document(fit: Fit) -> dict[str, Any]:
         "answers": [
             {
                 "parameters": {
-                    name: {"value": value, "ci95": list(ends)}
-                    for name, value, ends in zip(
+                    name: {"value": value, "ci95": list(both)}
+                    for name, value, both in zip(
                         fit.free, answer.free.tolist(), answer.ends, strict=True
                     )
                 },
@@ -303,7 +290,7 @@ def with_provenance(fit: Fit, command: str) -> Model:
     for name in fit.free:
         low, high = fit.ci95[name]
         unit = parameters[name].unit
-        interval = f"95 % interval {_short(low, unit)} to {_short(high, unit)} {unit}".rstrip()
+        interval = f"95 % interval {with_unit(ends(low, high, unit), unit)}"
         parameters[name] = replace(parameters[name], source=f"{source}; {interval}")
     load = fit.comparison.load_parameter
     if load in parameters:

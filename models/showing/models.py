@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from headway.errors import HeadwayError
-from headway.models.language.parameters import digits
+from headway.models.language.digits import digits
 from headway.models.showing.solutions import labels
 from headway.models.showing.table import Column, Table
 from headway.models.structure.components import Component

@@ -7,8 +7,9 @@ import numpy as np
 
 from headway.models.analysis.differences import Change
 from headway.models.analysis.sensitivity import Effect, Sensitivity
+from headway.models.language.digits import four_digits
 from headway.models.showing.solutions import labels
-from headway.models.showing.table import Column, Table, four_digits, scale_of
+from headway.models.showing.table import Column, Table, scale_of
 from headway.models.structure.model import Model
 
 _FLAT = 1e-12  # elasticity below which a parameter has no effect

@@ -9,9 +9,10 @@ import numpy as np
 
 from headway.models.inference.fit import Fit
 from headway.models.inference.server import Form, ServerFit, Told
+from headway.models.language.digits import four_digits, shown_unit
 from headway.models.language.units import unit
-from headway.models.showing.fits import fit_document, shown_unit
-from headway.models.showing.table import Column, Shown, Table, four_digits
+from headway.models.showing.fits import fit_document
+from headway.models.showing.table import Column, Shown, Table
 
 
 def server_tables(found: ServerFit) -> list[Table]:
@@ -53,9 +54,7 @@ def _told_text(told: Told, largest: float | None = None) -> str:
     """Value and interval, in the unit that suits the largest value beside it."""
     if not told.determined:
         return told.undetermined
-    shown = shown_unit(unit(told.unit), largest or told.value) if told.unit else unit("")
-    numbers = [four_digits(v / shown.scale) for v in (told.value, told.low, told.high)]
-    return f"{numbers[0]} ({numbers[1]} to {numbers[2]}) {shown}".rstrip()
+    return told.shown(shown_unit(unit(told.unit), largest or told.value))
 
 
 def server_document(found: ServerFit) -> dict[str, Any]:

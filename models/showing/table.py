@@ -12,7 +12,8 @@ import numpy as np
 
 from headway.errors import visible
 from headway.kinds import FloatArray
-from headway.models.language.units import ONE, Unit, header, readable
+from headway.models.language.digits import four_digits, shown_unit
+from headway.models.language.units import ONE, Unit, header
 from headway.models.showing.layout import (
     Shape,
     aligned,
@@ -52,12 +53,11 @@ WIDTH = 80
 
 
 def scale_of(values: FloatArray, meant: Unit) -> Unit:
-    """The unit in which values take few digits; what is meant in KiB stays so."""
+    """The unit in which the median of values takes few digits."""
     finite = np.abs(values[np.isfinite(values)])
-    if not finite.size or "iB" in meant.text:
+    if not finite.size:
         return meant
-    best = readable(meant.dimension, float(np.sort(finite, axis=None)[finite.size // 2]))
-    return best if best.text and best.scale != 1 else meant
+    return shown_unit(meant, float(np.sort(finite, axis=None)[finite.size // 2]))
 
 
 @dataclass(frozen=True)
@@ -127,18 +127,6 @@ def decimals(numbers: Sequence[float]) -> int | None:
     if largest >= 1:
         return max(1, 3 - size)
     return 3 if largest >= LITTLE else max(4, 2 - size)
-
-
-def four_digits(number: float) -> str:
-    """Write four significant digits, large numbers in full.
-
-    Examples
-    --------
-    >>> four_digits(0.0123456), four_digits(1373412.0), four_digits(6.02e23)
-    ('0.01235', '1373000', '6.02e+23')
-    """
-    text = f"{number:.4g}"
-    return f"{float(text):.0f}" if 1e4 <= abs(number) < 1e9 else text
 
 
 def _text(cell: Cell, places: int | None) -> str:
