@@ -1,4 +1,4 @@
-"""Fits that many tests need."""
+"""Fits and files that many tests need."""
 
 import pytest
 
@@ -31,6 +31,18 @@ def fitted_curves(vendor_notebook):
 def calibrated_systems(vendor_notebook):
     """What `calibrated` finds for each system of the thesis."""
     return vendor_notebook["found"]["systems"]
+
+
+@pytest.fixture
+def write(tmp_path):
+    """Write a text to a file."""
+
+    def written(text, name="data.csv"):
+        path = tmp_path / name
+        path.write_text(text)
+        return path
+
+    return written
 
 
 def pytest_collection_modifyitems(items):

@@ -1,45 +1,17 @@
 """Inputs that ended in a traceback, or went through as something else: one line and exit 2."""
 
-import os
 import re
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 
-from headway.errors import GraphError, HeadwayError, UnitError
-from headway.models import Measurements, data_path
-from headway.models.files.reading import parse_model
+from headway.errors import HeadwayError, UnitError
+from headway.models import Measurements
 from headway.models.language.formula import formula
 from headway.models.language.units import quantity, unit
-from headway.models.structure.graph import ModelGraph
-from headway.queueing import MM1
 from tests.command import headway, refusal
 from tests.fuzz.seeds import CLASSES, CLOSED_LOOP, SHARED
+from tests.small_files import HEAD, RAID, REST, model
 from tests.test_readers import SFSRES
-
-RAID = data_path("network_sensitivity/table_a_5_raid_performance.csv")
-SINGLE = ("server-single", "--data", RAID, "--free", "service_time")
-HEAD = "throughput_ops_s,response_ms\n"
-REST = "100,2\n200,2.5\n300,3\n400,4\n500,5\n"
-MODEL = """
-name = {name}
-doc = {doc}
-[parameters]
-service_time = "5 ms"
-arrival_rate = "100 /s"
-[stations.cpu]
-kind = "MM1"
-service_time = "service_time"
-[presets.{preset}]
-service_time = "2 ms"
-"""
-CALL = "import conftest; from headway.cli.main import main; main()"
-
-
-def model(name='"one"', doc='"a model"', preset="fast"):
-    return MODEL.format(name=name, doc=doc, preset=preset)
 
 
 @pytest.mark.parametrize("load", ["1e10", "3e14", "1e300"])
@@ -130,175 +102,11 @@ def test_a_share_with_two_points(tmp_path):
     assert "is '0.09.7' %, not a number" in refusal("signature", "sfs", path)
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ("solve", "{}"),
-        ("solve", "{}.toml"),
-        ("solve", "nfs-server", "--plot", "{}.svg"),
-        ("signature", "sfs", "{}"),
-        ("fit", *SINGLE, "--out", "{}.toml"),
-        ("report", *SINGLE, "--out", "{}.html"),
-    ],
-    ids=lambda arguments: " ".join(map(str, (arguments[0], arguments[-1]))),
-)
-def test_names_longer_than_a_file_system_takes(arguments):
-    refusal(*(str(word).format("x" * 300) for word in arguments))
-
-
-@pytest.mark.parametrize("name", ['"\\u001b[31mred"', '"a\\u009bb"', '"a\\u202eb"', '"a\\nb"'])
-def test_names_hold_no_controls(name, tmp_path):
-    path = tmp_path / "m.toml"
-    for text in (model(name=name), model(preset=name)):
-        path.write_text(text)
-        assert "control character" in refusal("show", path)
-    with pytest.raises(GraphError):
-        ModelGraph("\x1b[31mred")
-
-
-def test_names_of_any_length_are_refused(tmp_path):
-    path = tmp_path / "m.toml"
-    path.write_text(model(name=f'"{"x" * 300}"'))
-
-    assert len(refusal("show", path)) < 300
-
-
-def test_columns_hold_no_controls(tmp_path):
-    path = tmp_path / "curve.csv"
-    path.write_text("throughput_ops_s,response_ms,\x1b[31mred\n1,2,3\n")
-
-    assert "control character" in refusal("signature", "sfs", path)
-
-
-@pytest.mark.parametrize("control", ["\x1b[31m", "\x9b31m", "\x07", "\u202e"])
-def test_words_are_shown_with_their_controls_written_out(control, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    escaped = "".join(f"\\u{ord(c):04x}" if not c.isprintable() else c for c in control)
-    Path("m.toml").write_text(
-        model(doc=f'"mark{escaped}"') + f'\n[outputs.x]\nformula = "1"\ndoc = "{escaped}"\n'
-    )
-    hostile = Path(f"curve{control}.csv")
-    hostile.write_text(HEAD + REST)
-    commands = [
-        ("show", "m.toml"),
-        ("show", "m.toml", "--toml"),
-        ("solve", "m.toml"),
-        ("signature", "sfs", hostile),
-        (
-            "compare",
-            "nfs-server",
-            "--preset",
-            "raid",
-            "--data",
-            hostile,
-            "--plot",
-            f"{control}.svg",
-        ),
-        ("signature", "sfs", f"missing{control}"),
-        ("solve", f"missing{control}"),
-        ("solve", "m.toml", "--set", f"{control}=1"),
-        (f"{control}",),
-        ("solve", "m.toml", f"--{control}"),
-    ]
-    for command in commands:
-        result = headway(*command)
-        assert control[0] not in result.out + result.err, command
-        assert result.code in (0, 2), result
-
-
-def test_a_model_with_controls_in_its_words_reads_back(tmp_path):
-    path = tmp_path / "m.toml"
-    path.write_text(model(doc='"a\\u009bb\\u202ec"'))
-    text = headway("show", path, "--toml").out
-
-    assert parse_model(text).doc == "a\x9bb\u202ec"
-
-
-@pytest.mark.parametrize("mark", ["$x$", r"\$a_$b^{$"])
-def test_dollars_in_names_are_no_mathematics(mark, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    Path("m.toml").write_text(model(name=f"'{mark}'", preset=f"'{mark}'"))
-    curve = Path(f"{mark}.csv")
-    curve.write_text(HEAD + REST)
-    commands = [
-        ("show", "m.toml", "--preset", mark),
-        ("show", "m.toml", "--formula"),
-        ("solve", "m.toml", "--preset", mark, "--set", "arrival_rate=1,2,3"),
-        ("sensitivity", "m.toml"),
-        ("balance", "m.toml", "--preset", mark),
-        ("compare", "m.toml", "--data", curve),
-        ("fit", "m.toml", "--data", curve, "--free", "service_time"),
-        ("signature", "sfs", curve),
-    ]
-    for command in commands:
-        result = headway(*command, "--plot", "x.svg")
-        assert result.code in (0, 2), result
-        assert "Traceback" not in result.err
-
-
-def test_a_link_is_written_through(tmp_path):
-    real, link = tmp_path / "real.svg", tmp_path / "link.svg"
-    real.write_text("old")
-    real.chmod(0o640)
-    link.symlink_to(real)
-    dangling, new = tmp_path / "dangling.svg", tmp_path / "new.svg"
-    dangling.symlink_to(new)
-    for path in (link, dangling):
-        assert headway("show", "server-single", "--plot", path).code == 0
-
-    assert link.is_symlink()
-    assert dangling.is_symlink()
-    assert "<svg" in real.read_text()
-    assert "<svg" in new.read_text()
-    assert real.stat().st_mode & 0o777 == 0o640
-    assert sorted(p.name for p in tmp_path.iterdir()) == [
-        "dangling.svg", "link.svg", "new.svg", "real.svg",
-    ]  # fmt: skip
-
-
-@pytest.mark.parametrize("target", ["/dev/full", "loop.svg", "pipe"])
-def test_links_to_where_nothing_can_be_written(target, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    os.mkfifo("pipe")
-    Path("loop.svg" if target == "loop.svg" else "x.svg").symlink_to(target)
-
-    name = "loop.svg" if target == "loop.svg" else "x.svg"
-    assert "cannot be written" in refusal("show", "server-single", "--plot", name)
-    assert Path("/dev/full").is_char_device()
-
-
-@pytest.mark.parametrize("arguments", [("models",), ("--help",), ("solve", "--help")])
-def test_output_that_cannot_be_printed(arguments):
-    command = [sys.executable, "-c", CALL, *arguments]
-    with Path("/dev/full").open("w") as full:
-        result = subprocess.run(
-            command, stdout=full, stderr=subprocess.PIPE, text=True, check=False
-        )
-
-    assert result.returncode == 2
-    assert result.stderr.startswith("error: standard output: cannot be written")
-    assert result.stderr.count("\n") == 1
-
-
-@pytest.mark.parametrize("closed", [">&-", "2>&-", "<&-"])
-def test_streams_that_a_shell_has_closed(closed):
-    command = f'"{sys.executable}" -c "{CALL}" models {closed}'
-    result = subprocess.run(command, shell=True, capture_output=True, text=True, check=False)  # noqa: S602
-
-    assert result.returncode == (2 if closed == ">&-" else 0)
-    assert "Traceback" not in result.stderr
-
-
 def test_numbers_of_a_model_file_without_end(tmp_path):
     path = tmp_path / "m.toml"
     for number in ("9" * 5000, "1e999", "inf", "nan", '"1_0"', '"٣"'):
         path.write_text(model() + f'[[routes]]\nfrom = "cpu"\nto = "cpu"\nprobability = {number}\n')
         refusal("show", path)
-
-
-def test_stations_of_python_have_names_too():
-    with pytest.raises(GraphError):
-        ModelGraph("one").station("a\x1b", MM1(1.0))
 
 
 MANY = 300_000

@@ -1,6 +1,5 @@
 """Several classes: against direct sums over all states, and by the laws."""
 
-import tracemalloc
 from itertools import product
 from math import factorial, prod
 
@@ -9,47 +8,28 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from headway.errors import GraphError, InvalidParameter, Saturated
+from headway.errors import GraphError, InvalidParameter
 from headway.queueing import (
     MM1,
     CustomerClass,
     Delay,
-    Discipline,
     Method,
     MMm,
     Parallel,
-    Saturation,
     ServiceKind,
     SharedStation,
     solve_closed,
     solve_multiclass,
 )
-from headway.queueing.classes.lattice import convolution_bytes
-
-# The issue's acceptance for methods that are all exact.
-AGREE = 1e-10
-
-demands = st.floats(0.01, 10.0)
+from tests.class_networks import AGREE, closed, demands, opened, shared
 
 
-def shared(name, demand, servers=1, kind=ServiceKind.QUEUE, discipline=Discipline.SHARING):
-    return SharedStation(name, demand, [1] * len(demand), kind, servers, discipline)
-
-
-def opened(rate, name="open"):
-    return CustomerClass(name, arrival_rate=rate)
-
-
-def closed(population, think_time=0.0, name="closed"):
-    return CustomerClass(name, population=population, think_time=think_time)
-
-
-def state_weight(jobs, demand, opened, load, servers):
-    """Product form of a station with `jobs` by class and `opened` open jobs."""
-    total = sum(jobs) + opened
-    ways = factorial(total) // prod(factorial(n) for n in (*jobs, opened))
+def state_weight(jobs, demand, beside, load, servers):
+    """Product form of a station with `jobs` by class and `beside` open jobs."""
+    total = sum(jobs) + beside
+    ways = factorial(total) // prod(factorial(n) for n in (*jobs, beside))
     speeds = prod(min(n, servers) for n in range(1, total + 1))
-    return ways / speeds * prod(d**n for d, n in zip(demand, jobs, strict=True)) * load**opened
+    return ways / speeds * prod(d**n for d, n in zip(demand, jobs, strict=True)) * load**beside
 
 
 def direct(stations, populations, think_times):
@@ -62,10 +42,10 @@ def direct(stations, populations, think_times):
     for demand, servers, load in stations:
         own = {n: [0.0, 0.0] for n in states}
         for n in states:
-            for opened in range(120 if load else 1):
-                weight = state_weight(n, demand, opened, load, servers)
+            for beside in range(120 if load else 1):
+                weight = state_weight(n, demand, beside, load, servers)
                 own[n][0] += weight
-                own[n][1] += weight * opened
+                own[n][1] += weight * beside
         tables.append(own)
 
     def together(parts):
@@ -252,28 +232,6 @@ def test_measured_error_of_the_approximations():
     assert np.median(errors[Method.LINEARIZER]) < 0.0015
 
 
-def test_large_lattice_is_refused_with_its_size_and_auto_says_what_it_took():
-    stations = [shared(f"s{k}", [0.1 * (k + 1)] * 5) for k in range(3)]
-    classes = [closed(160, 1.0) for _ in range(5)]
-
-    with pytest.raises(InvalidParameter, match="1.1e.11 populations .32 GB.; use method linear"):
-        solve_multiclass(stations, classes, Method.EXACT)
-    solution = solve_multiclass(stations, classes)
-
-    assert solution.method is Method.LINEARIZER
-    assert solution.approximation.startswith("Linearizer")
-    # The bottleneck is saturated by 800 jobs.
-    assert solution.throughput.sum() == pytest.approx(1 / 0.3, rel=1e-3)
-
-
-def test_unstable_open_class_names_station_and_limit():
-    stations = [shared("cpu", [0.01, 0.1]), shared("disk", [0.02, 0.001])]
-    classes = [CustomerClass("web", arrival_rate=60.0), closed(3, name="batch")]
-
-    with pytest.raises(Saturated, match="disk: utilisation 1.2 .* web at 60 /s; .* at 50 /s"):
-        solve_multiclass(stations, classes)
-
-
 @pytest.mark.parametrize(
     ("build", "error", "message"),
     [
@@ -301,67 +259,6 @@ def test_bad_input(build, error, message):
         build()
 
 
-def test_saturated_points_are_marked_and_the_others_answered():
-    stations = [shared("cpu", [0.1, 0.2, 0.0, 0.3]), shared("disk", [0.0, 0.0, 0.5, 0.1])]
-    rates = np.array([5.0, 10.0])
-    classes = [opened(rates, "web"), closed(3, 1.0, "batch"), opened(0.4, "log"), opened(0.0)]
-
-    marked = solve_multiclass(stations, classes, saturation=Saturation.MARK)
-
-    assert marked.saturated.tolist() == [False, True]
-    assert marked.overload.endswith("web at 10 /s; it saturates at 10 /s")
-    sound = [opened(5.0, "web"), closed(3, 1.0, "batch"), opened(0.4, "log"), opened(0.0)]
-    alone = solve_multiclass(stations, sound)
-    assert not alone.saturated
-    assert not alone.overload
-    assert marked.response_time[:, 0] == pytest.approx(alone.response_time, rel=1e-12)
-    # Whoever needs the full station waits for ever, also an idle class; batch comes to rest.
-    assert marked.response_time[:, 1].tolist() == [np.inf, np.inf, pytest.approx(0.5 / 0.8), np.inf]
-    assert marked.throughput[:, 1].tolist() == [10.0, 0.0, 0.4, 0.0]
-    assert marked.queue_length[0, :, 1].tolist() == [np.inf, 3.0, 0.0, 0.0]
-    with pytest.raises(Saturated, match="cpu: utilisation 1 by open classes"):
-        solve_multiclass(stations, classes)
-
-
-def test_closed_jobs_slow_down_towards_saturation_as_marked():
-    stations = [shared("cpu", [0.1, 0.2]), shared("disk", [0.0, 0.5])]
-    classes = [opened(10 * (1 - np.array([1e-3, 1e-6, 0.0]))), closed(3, 1.0)]
-
-    solution = solve_multiclass(stations, classes, saturation=Saturation.MARK)
-
-    assert (np.diff(solution.throughput[1]) < 0).all()
-    assert solution.throughput[1, 1] < 1e-5
-    assert solution.queue_length[0, 1, 1] == pytest.approx(solution.queue_length[0, 1, 2], rel=1e-4)
-
-
-@pytest.mark.parametrize("method", list(Method))
-@pytest.mark.parametrize("kind", [ServiceKind.QUEUE, ServiceKind.PARALLEL])
-def test_servers_may_differ_by_point(method, kind):
-    counts = np.array([4, 3, 2, 3] if method.approximate else [1, 3, 2, 3])
-    classes = [opened(0.4), closed(3, 1.0), closed(2)]
-
-    def solved(servers):
-        places = [shared("pool", [1.0, 0.8, 1.5], servers, kind), shared("one", [0.1, 0.7, 0.4])]
-        return solve_multiclass(places, classes, method)
-
-    table = solved(counts)
-    for i, count in enumerate(counts):
-        one = solved(int(count))
-        assert table.throughput[:, i] == pytest.approx(one.throughput, rel=1e-9)
-        assert table.queue_length[..., i] == pytest.approx(one.queue_length, rel=1e-8)
-        assert table.utilisation[..., i] == pytest.approx(one.utilisation, rel=1e-9)
-
-
-def test_servers_decide_what_is_saturated():
-    places = [shared("pool", [1.0, 1.0], np.array([1, 2, 3]))]
-
-    solution = solve_multiclass(places, [opened(1.5), closed(2)], saturation=Saturation.MARK)
-
-    assert solution.saturated.tolist() == [True, False, False]
-    assert solution.overload.startswith("pool: utilisation 1.5 by open")
-    assert np.isfinite(solution.response_time[:, 1:]).all()
-
-
 @pytest.mark.parametrize("method", list(Method))
 def test_idle_classes_take_the_time_of_their_service(method):
     rest = shared("rest", [0.7, 0.4, 0.2], 1, ServiceKind.DELAY)
@@ -387,97 +284,6 @@ def test_delays_alone(method):
     assert solution.queue_length == pytest.approx(np.array([[1.0, 4.0]]), rel=1e-12)
 
 
-@pytest.mark.parametrize("order", [1, -1])
-@pytest.mark.parametrize("discipline", list(Discipline))
-def test_a_class_without_demand_does_not_queue(order, discipline):
-    times, classes = [0.0, 0.5][::order], [opened(1.0), opened(1.0)][::order]
-
-    solution = solve_multiclass([shared("cpu", times, discipline=discipline)], classes)
-
-    assert solution.response_time[::order] == pytest.approx([0.0, 1.0], rel=1e-12)
-
-
-def test_first_come_first_served_is_pollaczek_and_khinchines_wait():
-    stations = [shared("cpu", [0.2, 2.0], discipline=Discipline.FCFS)]
-
-    solution = solve_multiclass(stations, [opened(0.4), opened(0.4)])
-
-    wait = (0.4 * 2 * 0.2**2 + 0.4 * 2 * 2.0**2) / (2 * (1 - 0.88))
-    assert solution.response_time == pytest.approx([0.2 + wait, 2.0 + wait], rel=1e-12)
-    assert solution.response_time == pytest.approx([13.67, 15.47], abs=0.005)
-    assert not solution.approximation
-
-
-def test_first_come_first_served_is_exact_where_times_are_equal():
-    stations = [shared("a", [0.2, 0.2], 3, discipline=Discipline.FCFS), shared("b", [0.3, 0.1])]
-
-    solution = solve_multiclass(stations, [opened(1.0), closed(4)])
-
-    product = solve_multiclass([shared("a", [0.2, 0.2], 3), stations[1]], [opened(1.0), closed(4)])
-    assert solution.response_time.tolist() == product.response_time.tolist()
-    assert not solution.approximation
-
-
-def test_first_come_first_served_is_labelled_where_it_is_not_exact():
-    unlike = shared("cpu", [0.2, 2.0], discipline=Discipline.FCFS)
-    pool = shared("cpu", [0.2, 2.0], 2, discipline=Discipline.FCFS)
-    again = SharedStation("cpu", (0.2, 2.0), (2, 1), discipline=Discipline.FCFS)
-    for stations in ([unlike, shared("disk", [0.1, 0.1])], [pool], [again]):
-        solution = solve_multiclass(stations, [opened(0.2), opened(0.2)])
-
-        assert solution.approximation.startswith("cpu: first come first served")
-
-
-def test_several_servers_wait_by_two_moments():
-    times, rates, servers = np.array([0.2, 2.0]), np.array([0.4, 0.9]), 3
-
-    solution = solve_multiclass(
-        [shared("cpu", times, servers, discipline=Discipline.FCFS)], [opened(r) for r in rates]
-    )
-
-    total, mean = rates.sum(), (rates * times).sum() / rates.sum()
-    scv = 2 * (rates * times**2).sum() / total / mean**2 - 1
-    wait = MMm(mean, servers).waiting_time(total) * (1 + scv) / 2
-    assert solution.response_time == pytest.approx(times + wait, rel=1e-12)
-
-
-@pytest.mark.parametrize(
-    ("jobs", "stations", "servers", "points"),
-    [((100, 100), 8, 8, 1), ((20, 20, 20), 4, 3, 20), ((8,) * 4, 4, 3, 10), ((30, 30), 2, 3, 100)],
-)
-def test_memory_of_a_convolution_is_what_was_estimated(jobs, stations, servers, points):
-    times = np.random.default_rng(0).uniform(0.1, 1, (stations, len(jobs), points))
-    places = [shared(str(k), list(times[k]), servers) for k in range(stations)]
-
-    solve_multiclass(places, [closed(1) for _ in jobs], Method.CONVOLUTION)  # imports
-    tracemalloc.start()
-    solve_multiclass(places, [closed(n, 1.0) for n in jobs], Method.CONVOLUTION)
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-
-    # Temporary arrays that overlap are not followed one by one.
-    assert 0.7 < peak / convolution_bytes([n + 1 for n in jobs], stations, points) < 1.3
-
-
-def test_pools_are_refused_before_they_fill_the_memory():
-    stations = [shared(f"s{k}", [0.1] * 4, 8) for k in range(12)]
-    classes = [closed(46, 1.0) for _ in range(4)]
-
-    with pytest.raises(InvalidParameter, match=r"4.9e\+06 populations .1.5 GB.; use method linear"):
-        solve_multiclass(stations, classes, Method.EXACT)
-
-
-def test_more_servers_than_jobs_cost_nothing():
-    many, few = (shared("pool", [1.0, 2.0], m) for m in (10**9, 5))
-    classes, one = [closed(3, 1.0), closed(2)], shared("one", [0.2, 0.1])
-    for method in (Method.EXACT, Method.LINEARIZER):
-        solution = solve_multiclass([many, one], classes, method)
-
-        assert solution.throughput == pytest.approx(
-            solve_multiclass([few, one], classes, method).throughput, rel=1e-12
-        )
-
-
 @pytest.mark.parametrize("method", [Method.SCHWEITZER, Method.LINEARIZER])
 def test_jobs_at_pools_where_nobody_waits(method):
     stations = [shared("a", [2.628], 4), shared("b", [0.397], 4)]
@@ -485,22 +291,6 @@ def test_jobs_at_pools_where_nobody_waits(method):
     solution = solve_multiclass(stations, [closed(4)], method)
 
     assert solution.throughput == pytest.approx([4 / (2.628 + 0.397)], rel=1e-12)
-
-
-def test_points_in_order_of_arrival_are_solved_as_one_by_one():
-    def solved(time):
-        places = [shared("cpu", [0.2, time], discipline=Discipline.FCFS), shared("b", [0.3, 0.1])]
-        return solve_multiclass(places, [closed(3, 1.0), closed(2)])
-
-    times = np.array([0.2, 0.5, 0.2, 0.1])
-    table = solved(times)
-
-    assert "first come first served" in table.approximation
-    for i, time in enumerate(times):
-        one = solved(float(time))
-        assert bool(one.approximation) == (time != 0.2)
-        assert table.throughput[:, i] == pytest.approx(one.throughput, rel=1e-9)
-        assert table.queue_length[..., i] == pytest.approx(one.queue_length, rel=1e-8)
 
 
 @pytest.mark.parametrize("method", list(Method))

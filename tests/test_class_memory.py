@@ -1,0 +1,62 @@
+"""Several classes whose populations, or servers, are many: what memory they take."""
+
+import tracemalloc
+
+import numpy as np
+import pytest
+
+from headway.errors import InvalidParameter
+from headway.queueing import Method, solve_multiclass
+from headway.queueing.classes.lattice import convolution_bytes
+from tests.class_networks import closed, shared
+
+
+def test_large_lattice_is_refused_with_its_size_and_auto_says_what_it_took():
+    stations = [shared(f"s{k}", [0.1 * (k + 1)] * 5) for k in range(3)]
+    classes = [closed(160, 1.0) for _ in range(5)]
+
+    with pytest.raises(InvalidParameter, match="1.1e.11 populations .32 GB.; use method linear"):
+        solve_multiclass(stations, classes, Method.EXACT)
+    solution = solve_multiclass(stations, classes)
+
+    assert solution.method is Method.LINEARIZER
+    assert solution.approximation.startswith("Linearizer")
+    # The bottleneck is saturated by 800 jobs.
+    assert solution.throughput.sum() == pytest.approx(1 / 0.3, rel=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("jobs", "stations", "servers", "points"),
+    [((100, 100), 8, 8, 1), ((20, 20, 20), 4, 3, 20), ((8,) * 4, 4, 3, 10), ((30, 30), 2, 3, 100)],
+)
+def test_memory_of_a_convolution_is_what_was_estimated(jobs, stations, servers, points):
+    times = np.random.default_rng(0).uniform(0.1, 1, (stations, len(jobs), points))
+    places = [shared(str(k), list(times[k]), servers) for k in range(stations)]
+
+    solve_multiclass(places, [closed(1) for _ in jobs], Method.CONVOLUTION)  # imports
+    tracemalloc.start()
+    solve_multiclass(places, [closed(n, 1.0) for n in jobs], Method.CONVOLUTION)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+
+    # Temporary arrays that overlap are not followed one by one.
+    assert 0.7 < peak / convolution_bytes([n + 1 for n in jobs], stations, points) < 1.3
+
+
+def test_pools_are_refused_before_they_fill_the_memory():
+    stations = [shared(f"s{k}", [0.1] * 4, 8) for k in range(12)]
+    classes = [closed(46, 1.0) for _ in range(4)]
+
+    with pytest.raises(InvalidParameter, match=r"4.9e\+06 populations .1.5 GB.; use method linear"):
+        solve_multiclass(stations, classes, Method.EXACT)
+
+
+def test_more_servers_than_jobs_cost_nothing():
+    many, few = (shared("pool", [1.0, 2.0], m) for m in (10**9, 5))
+    classes, one = [closed(3, 1.0), closed(2)], shared("one", [0.2, 0.1])
+    for method in (Method.EXACT, Method.LINEARIZER):
+        solution = solve_multiclass([many, one], classes, method)
+
+        assert solution.throughput == pytest.approx(
+            solve_multiclass([few, one], classes, method).throughput, rel=1e-12
+        )
