@@ -156,7 +156,7 @@ def _family(
     """Fit every form of a server to every curve."""
     from headway.models.inference.searching.loss import Loss
     from headway.models.inference.server import fit_server
-    from headway.models.showing.servers import SideBySide
+    from headway.models.inference.side_by_side import SideBySide
     from headway.models.signatures.sfs import Range
 
     paths = [path for name in data for path in _expanded(name)]

@@ -12,8 +12,8 @@ from headway.cli.output import print_tables
 def command(output_format: Format | None) -> None:
     """List the models of the catalogue with their presets."""
     from headway.models.files.shipped import catalogue_model, model_names
-    from headway.models.showing.solutions import strict_json
-    from headway.models.showing.table import Column, Table
+    from headway.models.tables.strict import strict_json
+    from headway.models.tables.table import Column, Table
 
     models = [catalogue_model(name) for name in model_names()]
     names = Column("model", tuple(model.name for model in models))

@@ -17,7 +17,7 @@ from headway.errors import visible
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from headway.models.showing.table import Table
+    from headway.models.tables.table import Table
 
 
 NARROWEST = 20
@@ -26,7 +26,7 @@ NARROWEST = 20
 
 def width() -> int:
     """Columns to write for: the terminal's, or 80 in a pipe; ``COLUMNS`` overrides both."""
-    from headway.models.showing.table import WIDTH
+    from headway.models.tables.table import WIDTH
 
     size = shutil.get_terminal_size() if sys.stdout.isatty() or os.environ.get("COLUMNS") else None
     return max(NARROWEST, size.columns if size else WIDTH)
@@ -49,7 +49,7 @@ def print_tables(tables: "Sequence[Table]") -> None:
 def _print_coloured(tables: "Sequence[Table]") -> None:
     from rich.console import Console
 
-    from headway.models.showing.layout import paragraph
+    from headway.models.tables.layout import paragraph
 
     room = width()
     console = Console(highlight=False, width=room, markup=False)
@@ -65,7 +65,7 @@ def _print_coloured(tables: "Sequence[Table]") -> None:
 
 def print_prose(text: str) -> None:
     """Print a paragraph as wide as there is room for."""
-    from headway.models.showing.layout import paragraph
+    from headway.models.tables.layout import paragraph
 
     click.echo(paragraph(text, width()))
 

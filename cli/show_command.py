@@ -33,7 +33,7 @@ def command(
     """Show parameters, stations, routes, presets and assumptions."""
     from headway.models.files.writing import document, to_toml
     from headway.models.showing.models import closed_forms, doubts_of
-    from headway.models.showing.solutions import strict_json
+    from headway.models.tables.strict import strict_json
 
     chosen = chosen_model(model, preset, settings)
     if plot is not None:

@@ -4,5 +4,6 @@ Names are imported when they are first used, so that a command pays for what it 
 """
 
 from headway.lazy import public_names
+from headway.models import door as door  # says who does what a model or an answer is asked
 
 __getattr__, __dir__ = public_names(__name__, __file__)

@@ -23,7 +23,7 @@ from headway.models import (
 from headway.models.analysis.balance import Balance, balance
 from headway.models.analysis.sensitivity import sensitivity
 from headway.models.inference.server import fit_server
-from headway.models.showing.servers import SideBySide
+from headway.models.inference.side_by_side import SideBySide
 from headway.models.signatures.loggp import MeasuredSizes, read_sizes
 from headway.models.signatures.logp import MeasuredLogp
 from headway.models.signatures.sfs import MeasuredSignature

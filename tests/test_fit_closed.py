@@ -13,7 +13,7 @@ from headway.models import (
     fit_model,
 )
 from headway.models.inference.closed_curves import clients_of
-from headway.models.inference.searching.paced import bent
+from headway.models.measured.bends import bent
 from headway.queueing.stations.abilities import ServiceKind
 from headway.queueing.stations.kinds import STATIONS, station_kind
 from tests.fit_data import TWO, check_coverage, table

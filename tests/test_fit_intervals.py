@@ -13,10 +13,10 @@ from headway.errors import InvalidParameter
 from headway.models import Measurements, ModelGraph, catalogue_model, data_path, fit_model
 from headway.models.inference.closed_curves import clients_of
 from headway.models.inference.searching import descent
-from headway.models.inference.searching.evaluate import compiled_forms
 from headway.models.inference.server import FORMS, ServerFit, fit_server
+from headway.models.inference.side_by_side import SideBySide
 from headway.models.inference.told import Told
-from headway.models.showing.servers import SideBySide
+from headway.models.solving.evaluate import compiled_forms
 from headway.models.solving.symbolic import symbol
 from headway.queueing import MM1K
 from tests.command import headway

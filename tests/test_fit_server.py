@@ -8,7 +8,7 @@ import pytest
 
 from headway.models import Measurements, catalogue_model, data_path, model_names
 from headway.models.inference.server import FORMS, Told, fit_server, forms_for
-from headway.models.showing.servers import SideBySide, differences
+from headway.models.inference.side_by_side import SideBySide, differences
 from tests.command import headway
 
 FOLDER = data_path("sfs_results/curves")

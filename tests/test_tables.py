@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from headway.models import catalogue_model, model_names
 from headway.models.files.shipped import data_path
 from headway.models.language.units import unit
-from headway.models.showing.table import Column, Table
+from headway.models.tables.table import Column, Table
 from tests.command import headway
 
 RAID = str(data_path("network_sensitivity/table_a_5_raid_performance.csv"))

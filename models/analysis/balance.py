@@ -13,10 +13,10 @@ import numpy as np
 
 from headway.errors import GraphError
 from headway.models.language.units import Unit
-from headway.models.showing.table import Column, Shown, Table
 from headway.models.solving.limits import station_limits
 from headway.models.solving.solution import Solution
 from headway.models.structure.model import Model
+from headway.models.tables.shown import Answer
 
 ENDING = "_saturation"
 PHASES = ("read", "write")
@@ -87,7 +87,7 @@ class Bars:
 
 
 @dataclass(frozen=True)
-class Balance(Shown):
+class Balance(Answer):
     """What saturates when, for one machine or several side by side.
 
     Examples
@@ -102,58 +102,6 @@ class Balance(Shown):
 
     def __repr__(self) -> str:
         return f"Balance({', '.join(bars.title for bars in self.machines)})"
-
-    def tables(self) -> list[Table]:
-        """The load that each resource bears, a row a phase."""
-        rows = [(bars, phase) for bars in self.machines for phase in bars.phases]
-        resources = dict.fromkeys(x.resource for bars in self.machines for x in bars.limits)
-        columns = [Column("machine", tuple(bars.title for bars, _ in rows))]
-        if any(phase for _, phase in rows):
-            columns.append(Column("phase", tuple(phase for _, phase in rows)))
-        for name in resources:
-            loads = tuple(_load(bars, phase, name) for bars, phase in rows)
-            columns.append(Column(name, loads, self.machines[0].unit))
-        columns.append(Column("full first", tuple(bars.first(p) for bars, p in rows)))
-        columns.append(Column("balance", tuple(bars.evenness(p) for bars, p in rows)))
-        note = "the load at which each resource is full; balance = least / greatest, 1 is even"
-        notes = dict.fromkeys(note for bars in self.machines for note in bars.notes)
-        return [Table("balance", tuple(columns), (note, *notes))]
-
-    def rows(self) -> list[dict[str, Any]]:
-        """A dict a machine and phase, loads in SI, unused resources infinite."""
-        return [
-            {
-                "machine": bars.title,
-                "phase": phase or None,
-                "saturation": {x.resource: x.load for x in bars.limits if x.phase == phase},
-                "order": [x.resource for x in bars.order(phase)],
-                "first": bars.order(phase)[0].resource,
-                "balance": bars.evenness(phase),
-            }
-            for bars in self.machines
-            for phase in bars.phases
-        ]
-
-    def to_json(self) -> str:
-        """Strict JSON; a resource that is not used is null."""
-        from headway.models.showing.solutions import strict_json
-
-        return strict_json({"machines": self.rows()})
-
-    def to_csv(self) -> str:
-        """A CSV row a machine and phase."""
-        return self.tables()[0].to_csv()
-
-    def plot(self) -> Any:
-        """Bars of each machine and phase, as a matplotlib Figure."""
-        from headway.models.plotting.balance import balance_figure
-
-        return balance_figure(self)
-
-
-def _load(bars: Bars, phase: str, resource: str) -> float | None:
-    found = [x.load for x in bars.limits if (x.phase, x.resource) == (phase, resource)]
-    return found[0] if found and math.isfinite(found[0]) else None
 
 
 def balance(model: Model, presets: Sequence[str] = ()) -> Balance:

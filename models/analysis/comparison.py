@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,14 +13,14 @@ from headway.models.measured.columns import Axes, is_rate
 from headway.models.measured.matching import Match, match
 from headway.models.measured.measurements import Measurements, Observed
 from headway.models.measured.regression import FEWEST_POINTS, r_squared
-from headway.models.showing.table import Shown, Table
 from headway.models.signatures.sfs import ALL, Range, SfsSignature, sfs_signature
 from headway.models.solving.solution import Solution
 from headway.models.structure.model import Model, points_shape
+from headway.models.tables.shown import Answer
 
 
 @dataclass(frozen=True)
-class Comparison(Shown):
+class Comparison(Answer):
     """Predicted against measured.
 
     Parameters
@@ -126,39 +125,20 @@ class Comparison(Shown):
             "predicted": sfs_signature(loads[sustained], self.predicted[sustained], self.within),
         }
 
-    def plot(self) -> Any:
-        """Draw points, model, lines and relative residuals, as a matplotlib Figure."""
-        from headway.models.plotting.figures import comparison_figure
-
-        return comparison_figure(self)
-
-    def tables(self) -> list[Table]:
-        """Points, summary and signatures."""
-        from headway.models.showing.comparisons import comparison_tables
-
-        return comparison_tables(self)
-
-    def rows(self) -> list[dict[str, Any]]:
-        """One dict a point: inputs, measured, predicted, relative error, whether in range."""
-        from headway.models.showing.comparisons import comparison_rows
-
-        return comparison_rows(self)
-
-    def to_json(self) -> str:
-        """Strict JSON by the contract in docs/design.md."""
-        from headway.models.showing.comparisons import comparison_document
-        from headway.models.showing.solutions import strict_json
-
-        return strict_json(comparison_document(self))
-
-    def to_csv(self) -> str:
-        """A CSV row a point, with the columns that it comes from."""
-        from headway.models.showing.comparisons import comparison_csv
-
-        return comparison_csv(self)
-
 
 SUMMARY = ("rms_relative_error", "max_relative_error", "median_relative_error", "r_squared")
+
+
+def compare_within(
+    model: Model,
+    measurements: Measurements,
+    x: str | None,
+    y: str | None,
+    low: float,
+    high: float,
+) -> "Comparison":
+    """Hold a model against measurements at loads between two ends; see `compare`."""
+    return compare(model, measurements, x, y, Range(low, high))
 
 
 def compare(
@@ -207,7 +187,8 @@ def _solved(found: Match) -> Solution:
     Where the curve bends back nobody thinks longer than the model's think time.
     """
     if "throughput" in found.inputs:
-        from headway.models.inference.searching.paced import bent_by_level, paced_solution
+        from headway.models.measured.bends import bent_by_level
+        from headway.models.solving.paced import paced_solution
 
         rate = found.load.values
         points_shape({**found.model.inputs, **found.inputs})

@@ -16,11 +16,11 @@ from headway.errors import GraphError, InvalidParameter
 from headway.models.analysis.differences import Change, Slope, slopes
 from headway.models.analysis.points import method_of
 from headway.models.measured.columns import Axes
-from headway.models.showing.table import Shown, Table
 from headway.models.solving.limits import station_limits
 from headway.models.solving.solution import Solution
 from headway.models.structure.counts import counts
 from headway.models.structure.model import Model
+from headway.models.tables.shown import Answer
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ class Bind:
 
 
 @dataclass(frozen=True)
-class Sensitivity(Shown):
+class Sensitivity(Answer):
     """Sensitivities of a model at one operating point.
 
     Parameters
@@ -100,66 +100,6 @@ class Sensitivity(Shown):
     def binds(self) -> tuple[Bind, ...]:
         """Stations by the throughput that each allows, as if the others were fast enough."""
         return tuple(_binds(self.solution))
-
-    def tables(self) -> list[Table]:
-        """Elasticities by output, derivatives, and what binds."""
-        from headway.models.showing.sensitivities import sensitivity_tables
-
-        return sensitivity_tables(self)
-
-    def rows(self) -> list[dict[str, Any]]:
-        """One dict an output and parameter."""
-        return [
-            {"output": output, "parameter": name, **_entry(effect)}
-            for output, effects in self.effects.items()
-            for name, effect in effects.items()
-        ]
-
-    def to_json(self) -> str:
-        """Strict JSON by the contract in docs/design.md."""
-        from headway.models.showing.solutions import strict_json
-
-        document = {
-            "model": self.model.name,
-            "preset": self.model.preset,
-            **(self.axes.document() if self.axes else {}),
-            "method": self.solution.method,
-            "approximation": self.solution.approximation or None,
-            "inputs": {name: float(value) for name, value in self.model.inputs.items()},
-            "outputs": {
-                output: {name: _entry(effect) for name, effect in effects.items()}
-                for output, effects in self.effects.items()
-            },
-            "bottleneck": self.bottleneck,
-            "binds": [
-                {"station": b.station, "saturation_throughput": b.saturation_throughput}
-                for b in self.binds
-            ],
-        }
-        return strict_json(document)
-
-    def to_csv(self) -> str:
-        """A CSV row an output and parameter."""
-        from headway.models.showing.sensitivities import csv_columns
-
-        return Table("", csv_columns(self)).to_csv()
-
-    def plot(self) -> Any:
-        """Draw elasticities as a tornado, the largest on top, as a matplotlib Figure."""
-        from headway.models.plotting.sensitivities import tornado
-
-        return tornado(self)
-
-
-def _entry(effect: Effect) -> dict[str, Any]:
-    entry: dict[str, Any] = {
-        "derivative": effect.derivative,
-        "elasticity": effect.elasticity,
-        "change": effect.change.value,
-    }
-    if effect.change is Change.WHOLE_STEP:
-        entry |= {"fewer": effect.fewer, "more": effect.more}
-    return entry if effect.ci95 is None else {**entry, "ci95": list(effect.ci95)}
 
 
 def sensitivity(model: Model, wanted: Collection[str] | None = None) -> Sensitivity:

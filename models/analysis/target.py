@@ -5,7 +5,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 
@@ -15,11 +14,11 @@ from headway.models.analysis.points import method_of, outputs_at
 from headway.models.language.names import nearest
 from headway.models.language.units import Unit
 from headway.models.measured.columns import Axes
-from headway.models.showing.solutions import labels
-from headway.models.showing.table import Column, Shown, Table, scale_of
 from headway.models.solving.solution import Solution
 from headway.models.structure.counts import counts
 from headway.models.structure.model import Better, Model
+from headway.models.tables.shown import Answer
+from headway.models.tables.table import scale_of
 
 _DECADES = 6.0  # to each side of where a parameter is
 _GRID = 241
@@ -27,7 +26,7 @@ _LARGEST_COUNT = 1e4
 
 
 @dataclass(frozen=True)
-class Target(Shown):
+class Target(Answer):
     """What it would take: the value of one parameter that brings one output to a target.
 
     Parameters
@@ -56,56 +55,6 @@ class Target(Shown):
     def solution(self) -> Solution:
         """The model with that value."""
         return self.model.at({self.parameter: self.value}).solve()
-
-    def tables(self) -> list[Table]:
-        """One row: from, to, and by which factor."""
-        parameter = self.model.parameters[self.parameter]
-        now = value_now(self.model, self.parameter)
-        meant = _shown_in(self.model, self.output, self.wanted)
-        factor = f"x {self.value / now:.4g}" if now else "-"
-        cells = {
-            "parameter": self.parameter,
-            "now": parameter.shown(now),
-            "needed": parameter.shown(self.value),
-            "factor": factor,
-        }
-        target = f"{self.wanted / meant.scale:.6g} {meant}".strip()
-        title = f"{self.model.name}: what it takes for {self.output} of {target}"
-        columns = tuple(Column(name, (cell,)) for name, cell in cells.items())
-        fitted = [f"fitted: {self.axes}"] if self.axes else []
-        return [Table(title, columns, (*fitted, *labels(self.solution)))]
-
-    def rows(self) -> list[dict[str, Any]]:
-        """One dict."""
-        return [
-            {
-                "model": self.model.name,
-                "output": self.output,
-                "target": self.wanted,
-                "parameter": self.parameter,
-                "value": self.value,
-                "initial": value_now(self.model, self.parameter),
-                "approximation": self.solution.approximation or None,
-                **(self.axes.document() if self.axes else {}),
-            }
-        ]
-
-    def to_json(self) -> str:
-        """Strict JSON of the row."""
-        from headway.models.showing.solutions import strict_json
-
-        return strict_json(self.rows()[0])
-
-    def to_csv(self) -> str:
-        """One CSV row in SI."""
-        row = self.rows()[0]
-        return Table("", tuple(Column(name, (value,)) for name, value in row.items())).to_csv()
-
-    def plot(self) -> Any:
-        """Draw the output over the parameter, with the value now and the one that is needed."""
-        from headway.models.plotting.sensitivities import target_figure
-
-        return target_figure(self)
 
 
 def value_now(model: Model, parameter: str) -> float:
@@ -250,7 +199,7 @@ def _counted(model: Model, parameter: str) -> list[int]:
 def _out_of_reach(
     model: Model, output: str, wanted: float, parameter: str, missed: FloatArray
 ) -> str:
-    shown = _shown_in(model, output, wanted)
+    shown = shown_in(model, output, wanted)
     reached = [m + wanted for m in missed.tolist() if math.isfinite(m)]
     span = [f"{end / shown.scale:.6g}" for end in (min(reached), max(reached))] if reached else []
     at_best = (
@@ -262,7 +211,7 @@ def _out_of_reach(
     )
 
 
-def _shown_in(model: Model, output: str, wanted: float) -> Unit:
+def shown_in(model: Model, output: str, wanted: float) -> Unit:
     """The unit in which a target takes few digits."""
     return scale_of(np.array([wanted]), model.meaning(output).unit)
 

@@ -22,8 +22,9 @@ from headway.models.files.places import Place
 from headway.models.language.algorithms import ALGORITHMS
 from headway.models.language.parameters import Parameter, Preset
 from headway.models.language.units import LEADING_NUMBER, ONE, Unit, quantity, unit
-from headway.models.structure.graph import CLASS_KEYS, LINK_PARTS, ModelGraph
+from headway.models.structure.graph import ModelGraph
 from headway.models.structure.model import Better, Meaning, Model
+from headway.models.structure.structure import CLASS_KEYS, LINK_PARTS
 from headway.queueing.classes.network import Discipline
 from headway.queueing.stations.kinds import STATIONS, station_kind
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from headway.errors import MeasurementError
 from headway.kinds import FloatArray
-from headway.models.inference.searching.paced import bent
+from headway.models.measured.bends import bent
 from headway.models.measured.measurements import Measurements
 from headway.models.signatures.sfs import Curve, curve
 from headway.queueing.laws import littles_law

@@ -8,13 +8,13 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from headway.errors import InvalidParameter, MeasurementError
 from headway.kinds import FloatArray
 from headway.models.analysis.comparison import Comparison, compare
+from headway.models.analysis.sensitivity import Sensitivity
 from headway.models.inference.certainty.identify import (
     Identified,
     at_loads,
@@ -35,20 +35,16 @@ from headway.models.inference.certainty.uncertainty import (
     uncertainty,
     unequal_errors,
 )
-from headway.models.inference.certainty.valleys import Answer, answers, hull
-from headway.models.inference.searching.loss import Loss
+from headway.models.inference.certainty.valleys import Minimum, answers, hull
+from headway.models.inference.searching.loss import Loss, loss_of
 from headway.models.inference.searching.problem import Problem, problem
 from headway.models.inference.searching.search import STARTS, Found, search
-from headway.models.inference.warnings import costly_warnings, quick_warnings
+from headway.models.language.verbs import perform
 from headway.models.measured.matching import match
 from headway.models.measured.measurements import Measurements
-from headway.models.showing.table import Shown, Table
 from headway.models.signatures.sfs import ALL, Range
 from headway.models.structure.model import Model
-
-if TYPE_CHECKING:
-    from headway.models.analysis.sensitivity import Sensitivity
-
+from headway.models.tables.shown import Answer
 
 _TOO_GOOD = 0.1  # of the variance of rounding: less than chance leaves of it
 _EXACT = 1e-20  # variance that rounding in the computer alone leaves
@@ -59,7 +55,7 @@ def _ignore() -> None:
 
 
 @dataclass(frozen=True)
-class Fit(Shown):
+class Fit(Answer):
     """A model fitted to measurements.
 
     Parameters
@@ -122,7 +118,7 @@ class Fit(Shown):
         return dict(zip(self.free, map(float, self.known.standard_errors), strict=True))
 
     @cached_property
-    def answers(self) -> tuple[Answer, ...]:
+    def answers(self) -> tuple[Minimum, ...]:
         """The best values, and others far from them that fit not significantly worse."""
         found = answers(self.problem, self.found, self.known)
         if self.refits is None:
@@ -200,12 +196,12 @@ class Fit(Shown):
     @cached_property
     def warnings(self) -> tuple[str, ...]:
         """What is wrong with it, a sentence each; empty if nothing is."""
-        return (*self.quick_warnings, *costly_warnings(self))
+        return (*self.quick_warnings, *perform(self, "costly_warnings"))
 
     @cached_property
     def quick_warnings(self) -> tuple[str, ...]:
         """Those of them that take no further fits."""
-        return (*self.identified.sentences, *quick_warnings(self))
+        return (*self.identified.sentences, *perform(self, "quick_warnings"))
 
     @property
     def summary(self) -> dict[str, float]:
@@ -243,12 +239,11 @@ class Fit(Shown):
         low, high = band(self.problem, self.known, slopes, predicted)
         return predicted, low, high
 
-    def sensitivity(self, arrival_rate: float | None = None) -> "Sensitivity":
+    def sensitivity(self, arrival_rate: float | None = None) -> Sensitivity:
         """Elasticities at a load, with intervals; see `headway.models.inference.elasticities`."""
-        from headway.models.inference.elasticities import elasticities
-
         at_load = None if arrival_rate is None else self.model.at(arrival_rate=arrival_rate)
-        return elasticities(self, at_load)
+        found: Sensitivity = perform(self, "sensitivity", at_load)
+        return found
 
     def loads(self) -> FloatArray:
         """Loads to draw over; none where the load is no arrival rate."""
@@ -256,31 +251,6 @@ class Fit(Shown):
             return np.array([])
         top = float(self.comparison.load.values.max())
         return np.linspace(0.02 * top, 1.05 * top, 300)
-
-    def tables(self) -> list[Table]:
-        """Parameters, quality, derivation and warnings, as far as they have been computed."""
-        from headway.models.showing.fits import fit_tables
-
-        return fit_tables(self)
-
-    def rows(self) -> list[dict[str, Any]]:
-        """One dict a parameter."""
-        from headway.models.showing.fits import fit_rows
-
-        return fit_rows(self)
-
-    def to_json(self) -> str:
-        """Strict JSON by the contract in docs/design.md."""
-        from headway.models.showing.fits import fit_document
-        from headway.models.showing.solutions import strict_json
-
-        return strict_json(fit_document(self))
-
-    def to_csv(self) -> str:
-        """A CSV row a parameter, in SI."""
-        from headway.models.showing.fits import fit_csv
-
-        return fit_csv(self)
 
     def to_toml(self, command: str = "") -> str:
         """The fitted model as a model file that says where its values come from.
@@ -290,15 +260,25 @@ class Fit(Shown):
         command
             What was typed to get it, for the record.
         """
-        from headway.models.showing.fits import with_provenance
+        told: Model = perform(self, "provenance", command)
+        return told.to_toml()
 
-        return with_provenance(self, command).to_toml()
 
-    def plot(self) -> Any:
-        """Draw points, curve, band and residuals, as a matplotlib Figure."""
-        from headway.models.plotting.fits import fit_figure
-
-        return fit_figure(self)
+def fit_within(
+    model: Model,
+    measurements: Measurements,
+    free: Sequence[str],
+    x: str | None,
+    y: str | None,
+    low: float,
+    high: float,
+    bounds: Mapping[str, tuple[float, float]] | None,
+    loss: str,
+    bootstrap: int,
+) -> Fit:
+    """Determine parameters from measurements at loads between two ends; see `fit_model`."""
+    within, kind = Range(low, high), loss_of(loss)
+    return fit_model(model, measurements, free, x, y, within, bounds, kind, rounds=bootstrap)
 
 
 def fit_model(

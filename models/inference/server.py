@@ -7,7 +7,6 @@ predicts left-out points clearly better.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -21,9 +20,9 @@ from headway.models.inference.told import Told, told_of
 from headway.models.measured.columns import is_population, load_column
 from headway.models.measured.matching import match
 from headway.models.measured.measurements import Measurements
-from headway.models.showing.table import Shown, Table
 from headway.models.signatures.sfs import ALL, Range, curve
 from headway.models.structure.model import Model
+from headway.models.tables.shown import Answer
 
 __all__ = ["FORMS", "Form", "ServerFit", "Told", "fit_server", "forms_for", "ranked", "started"]
 
@@ -77,7 +76,7 @@ CIRCULATING = (
 
 
 @dataclass(frozen=True)
-class ServerFit(Shown):
+class ServerFit(Answer):
     """The forms that fit a server's curve, best first.
 
     Parameters
@@ -112,36 +111,9 @@ class ServerFit(Shown):
         _ = self.told, self.best.examined(), [fit.leave_one_out for _, fit in self.candidates]
         return self
 
-    def tables(self) -> list[Table]:
-        """The choice, the chosen fit, and what it tells."""
-        from headway.models.showing.servers import server_tables
-
-        return server_tables(self)
-
-    def rows(self) -> list[dict[str, Any]]:
-        """One dict a free parameter of the chosen form."""
-        return self.best.rows()
-
-    def to_json(self) -> str:
-        """The chosen fit by the contract, with ``form``, ``candidates`` and ``server``."""
-        from headway.models.showing.servers import server_document
-        from headway.models.showing.solutions import strict_json
-
-        return strict_json(server_document(self))
-
-    def to_csv(self) -> str:
-        """A CSV row a free parameter of the chosen form."""
-        return self.best.to_csv()
-
     def to_toml(self, command: str = "") -> str:
         """The chosen form as a model file."""
         return self.best.to_toml(command)
-
-    def plot(self) -> Any:
-        """Draw the chosen fit, and the runners-up as thin lines."""
-        from headway.models.plotting.fits import server_figure
-
-        return server_figure(self)
 
 
 def fit_server(

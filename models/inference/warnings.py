@@ -1,13 +1,9 @@
 """What a fit has to admit: bounds, lack of fit, worse than a constant, invalid points."""
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from headway.kinds import FloatArray
-
-if TYPE_CHECKING:
-    from headway.models.inference.fit import Fit
+from headway.models.inference.fit import Fit
 
 _LARGE = 0.1  # RMS relative error above which a fit is called bad
 _JAGGED = 0.03  # RMS distance from the nearest rising curve
@@ -20,7 +16,7 @@ _FEW = 2  # points more than free parameters that are few
 _RUNS_NEED = 7  # points from which signs of residuals say anything
 
 
-def quick_warnings(fit: "Fit") -> list[str]:
+def quick_warnings(fit: Fit) -> list[str]:
     """What there is to say that takes no further fits, but what the data cannot identify."""
     return [
         *_at_bounds(fit),
@@ -33,13 +29,13 @@ def quick_warnings(fit: "Fit") -> list[str]:
     ]
 
 
-def costly_warnings(fit: "Fit") -> list[str]:
+def costly_warnings(fit: Fit) -> list[str]:
     """What there is to say of other answers, of unequal errors and of left-out points."""
     parts = (_other_answers, _open_counts, _unequal, _extrapolates_badly)
     return [sentence for part in parts for sentence in part(fit)]
 
 
-def _unequal(fit: "Fit") -> list[str]:
+def _unequal(fit: Fit) -> list[str]:
     """Say when errors that differ in size make intervals much wider."""
     if fit.known.degrees < _TELLING:
         return []
@@ -56,7 +52,7 @@ def _unequal(fit: "Fit") -> list[str]:
     ]
 
 
-def _at_bounds(fit: "Fit") -> list[str]:
+def _at_bounds(fit: Fit) -> list[str]:
     sentences = []
     for name, at_bound in zip(fit.free, fit.found.at_bound, strict=True):
         if at_bound:
@@ -72,7 +68,7 @@ def _at_bounds(fit: "Fit") -> list[str]:
     return sentences
 
 
-def _no_freedom(fit: "Fit") -> list[str]:
+def _no_freedom(fit: Fit) -> list[str]:
     if fit.known.degrees > _FEW:
         return []
     if fit.known.degrees > 0:
@@ -81,7 +77,7 @@ def _no_freedom(fit: "Fit") -> list[str]:
     return ["as many free parameters as points: errors and intervals cannot be told"]
 
 
-def _worse_than_constant(fit: "Fit") -> list[str]:
+def _worse_than_constant(fit: Fit) -> list[str]:
     weights = 1 / fit.problem.sigma**2
     measured = fit.problem.measured
     mean = float(np.sum(weights * measured) / np.sum(weights))
@@ -91,7 +87,7 @@ def _worse_than_constant(fit: "Fit") -> list[str]:
     return ["the fit is worse than a constant: this model does not describe these data"]
 
 
-def _lack_of_fit(fit: "Fit") -> list[str]:
+def _lack_of_fit(fit: Fit) -> list[str]:
     """Large errors, or errors whose signs come in runs that chance does not make."""
     errors = fit.comparison.relative_error
     rms = fit.comparison.summary["rms_relative_error"]
@@ -102,7 +98,7 @@ def _lack_of_fit(fit: "Fit") -> list[str]:
     return [*sentences, *sentence]
 
 
-def _trait(fit: "Fit") -> str:
+def _trait(fit: Fit) -> str:
     """Say what in the curve no rising model can follow: it falls, or it is jagged."""
     from scipy.optimize import isotonic_regression
 
@@ -131,7 +127,7 @@ def _runs(errors: FloatArray) -> list[str]:
     return []
 
 
-def _correlated(fit: "Fit") -> list[str]:
+def _correlated(fit: Fit) -> list[str]:
     correlations = np.nan_to_num(fit.known.correlations)
     pairs = np.argwhere(np.triu(np.abs(correlations) > _CORRELATED, 1))
     return [
@@ -140,7 +136,7 @@ def _correlated(fit: "Fit") -> list[str]:
     ]
 
 
-def _other_answers(fit: "Fit") -> list[str]:
+def _other_answers(fit: Fit) -> list[str]:
     """Say that values far from the best ones fit not significantly worse."""
     others = len(fit.answers) - 1
     if not others:
@@ -149,7 +145,7 @@ def _other_answers(fit: "Fit") -> list[str]:
     return [f"{what} about as well, with its own numbers; the intervals hold for each of them"]
 
 
-def _open_counts(fit: "Fit") -> list[str]:
+def _open_counts(fit: Fit) -> list[str]:
     """Say which other counts fit: what is said of the other parameters holds for the best one."""
     told = []
     for name in set(fit.problem.whole) & set(fit.ci95):
@@ -160,7 +156,7 @@ def _open_counts(fit: "Fit") -> list[str]:
     return told
 
 
-def _extrapolates_badly(fit: "Fit") -> list[str]:
+def _extrapolates_badly(fit: Fit) -> list[str]:
     missed = fit.leave_last_load_out
     if missed <= max(3 * fit.comparison.summary["rms_relative_error"], 0.25):
         return []
@@ -168,7 +164,7 @@ def _extrapolates_badly(fit: "Fit") -> list[str]:
     return [f"do not extrapolate: without the highest load in the fit, that load {outcome}"]
 
 
-def _bends(fit: "Fit") -> list[str]:
+def _bends(fit: Fit) -> list[str]:
     """Say when an open model meets a curve that bends back or that fell behind its requests."""
     if fit.model.is_closed or fit.comparison.output != "response_time":
         return []
@@ -177,6 +173,6 @@ def _bends(fit: "Fit") -> list[str]:
     return closed_signs(fit.measurements)
 
 
-def _invalid(fit: "Fit") -> list[str]:
+def _invalid(fit: Fit) -> list[str]:
     count = fit.measurements.invalid
     return [f"{count} points are marked invalid by the benchmark"] if count else []

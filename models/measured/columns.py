@@ -15,7 +15,7 @@ import numpy as np
 from headway.errors import MeasurementError
 from headway.models.language.units import Unit, compatible, split_header, unit
 from headway.models.measured.measurements import Measurements, Observed
-from headway.models.showing.table import Column
+from headway.models.tables.table import Column
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from headway.kinds import FloatArray, number_of, resolution
 from headway.models.files.intake import is_given, read_bytes
 from headway.models.files.separated import rows_of
 from headway.models.language.units import ONE, Unit, split_header
+from headway.models.language.verbs import who_does
 
 if TYPE_CHECKING:
     from headway.models.measured.facts import Fact
@@ -101,9 +102,8 @@ class Measurements:
         MeasurementError
             For a file that is missing, empty, too large or no text, and as `parse`.
         """
-        from headway.models.measured.recognise import read_measurements
-
-        return read_measurements(Path(path))
+        found: Measurements = who_does(cls, "read")(Path(path))
+        return found
 
     @classmethod
     def parse(cls, text: str, source: str) -> "Measurements":

@@ -31,11 +31,11 @@ from headway.models.plotting.pieces import (
     visible,
 )
 from headway.models.showing.solutions import swept
-from headway.models.showing.table import scale_of
 from headway.models.signatures.sfs import MeasuredSignature
 from headway.models.solving.solution import Solution
 from headway.models.structure.counts import counts
 from headway.models.structure.model import Model
+from headway.models.tables.table import scale_of
 
 _CURVE_POINTS = 400
 _NEAR = 1.15  # a saturation point that much beyond the data is drawn

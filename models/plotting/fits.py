@@ -9,6 +9,7 @@ from matplotlib.figure import Figure
 from headway.errors import InvalidParameter
 from headway.models.inference.fit import Fit
 from headway.models.inference.server import ServerFit
+from headway.models.inference.side_by_side import SideBySide
 from headway.models.language.units import Unit
 from headway.models.plotting.figures import (
     curve_and_residuals,
@@ -99,6 +100,11 @@ def _draw_other(axes: Any, fit: Fit, name: str, place: int, scale: float) -> Non
         predicted = fit.predict(loads)[0] / scale
         x = loads / fit.comparison.load.unit.scale
         axes.plot(x, predicted, color=look.colour, linestyle=look.line, linewidth=1, label=name)
+
+
+def side_figure(side: SideBySide) -> Figure:
+    """Draw all curves and fits of servers side by side in one picture."""
+    return servers_figure([server.best for server in side.servers])
 
 
 def servers_figure(fits: Sequence[Fit]) -> Figure:

@@ -21,7 +21,7 @@ from headway.models.plotting.pieces import (
     legend,
     light_grid,
 )
-from headway.models.showing.table import scale_of
+from headway.models.tables.table import scale_of
 
 _LEAST = 1e-3  # elasticity worth a bar
 _POINTS = 201

@@ -8,11 +8,11 @@ import importlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from headway.errors import UnknownModel, nearest
 from headway.models.published.cells import Cell, Expectation, Outcome, PublishedTable
-from headway.models.showing.table import Shown, Table
+from headway.models.tables.shown import Answer
 
 
 class View(StrEnum):
@@ -133,7 +133,7 @@ class Recomputed:
 
 
 @dataclass(frozen=True)
-class Reproduction(Shown):
+class Reproduction(Answer):
     """Every table that was asked for, recomputed.
 
     Parameters
@@ -158,30 +158,6 @@ class Reproduction(Shown):
     def holds(self) -> bool:
         """Whether every cell agrees that should."""
         return self.count(Outcome.DIFFERS) == 0
-
-    def tables(self) -> list[Table]:
-        """A summary, every cell, or the errata."""
-        from headway.models.published.tables import shown_tables
-
-        return shown_tables(self)
-
-    def to_json(self) -> str:
-        """Strict JSON by the contract in docs/design.md."""
-        from headway.models.published.tables import document_of
-
-        return document_of(self)
-
-    def to_csv(self) -> str:
-        """A CSV row a cell."""
-        from headway.models.published.tables import cells_csv
-
-        return cells_csv(self)
-
-    def plot(self) -> Any:
-        """Draw each cell's difference against its tolerance, as a matplotlib Figure."""
-        from headway.models.published.figures import reproduction_figure
-
-        return reproduction_figure(self)
 
 
 Choice: TypeAlias = tuple[Document, PublishedTable]

@@ -4,8 +4,7 @@ from typing import Any
 
 from headway.models.published.cells import Cell, Expectation, Outcome
 from headway.models.published.reproduction import Recomputed, Reproduction, View
-from headway.models.showing.solutions import strict_json
-from headway.models.showing.table import Column, Table
+from headway.models.tables.table import Column, Table
 
 
 def shown_tables(found: Reproduction) -> list[Table]:
@@ -120,16 +119,19 @@ def _tolerance(cell: Cell) -> str:
     return f"{cell.tolerance:.2g}"
 
 
-def document_of(found: Reproduction) -> str:
+def document_of(found: Reproduction) -> dict[str, Any]:
     """The JSON contract's document for `reproduce`."""
-    return strict_json(
-        {
-            "tables": [_entry(part) for part in found.parts],
-            "cells": sum(len(part.cells) for part in found.parts),
-            "reproduced": found.count(Outcome.AGREES),
-            "different": found.count(Outcome.DIFFERS),
-        }
-    )
+    return {
+        "tables": [_entry(part) for part in found.parts],
+        "cells": sum(len(part.cells) for part in found.parts),
+        "reproduced": found.count(Outcome.AGREES),
+        "different": found.count(Outcome.DIFFERS),
+    }
+
+
+def cell_rows(found: Reproduction) -> list[dict[str, Any]]:
+    """A dict a cell, in the units of print."""
+    return [{"table": part.name, **_value(cell)} for part in found.parts for cell in part.cells]
 
 
 def _entry(part: Recomputed) -> dict[str, Any]:

@@ -27,7 +27,7 @@ from headway.models.reports.words import (
     summary_tables,
     warnings,
 )
-from headway.models.showing.table import Column, Table
+from headway.models.tables.table import Column, Table
 
 SECTIONS = (
     ("data", "Question and data"),

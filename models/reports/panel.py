@@ -12,10 +12,10 @@ from headway.models.analysis.comparison import Comparison
 from headway.models.language.parameters import Parameter
 from headway.models.language.units import Unit
 from headway.models.reports.report import Report
-from headway.models.showing.table import scale_of
 from headway.models.structure.counts import counts
 from headway.models.structure.flows import losing
 from headway.models.structure.model import Model
+from headway.models.tables.table import scale_of
 
 MOST_CHARACTERS = 100_000
 """A longer closed form is not carried by a page."""

@@ -10,6 +10,7 @@ from headway.kinds import Number
 from headway.models.analysis.comparison import Comparison, compare
 from headway.models.analysis.sensitivity import Sensitivity, sensitivity
 from headway.models.inference.fit import Fit, fit_model
+from headway.models.language.verbs import perform
 from headway.models.measured.measurements import Measurements
 from headway.models.signatures.sfs import ALL, Range
 from headway.models.structure.model import Model
@@ -59,9 +60,8 @@ class Report:
 
     def to_html(self) -> str:
         """One page that needs nothing but itself; see `headway.models.reports.page`."""
-        from headway.models.reports.page import page
-
-        return page(self)
+        text: str = perform(self, "html")
+        return text
 
 
 def make_report(

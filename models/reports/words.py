@@ -17,7 +17,7 @@ from headway.models.reports.report import Report
 from headway.models.showing.comparisons import comparison_tables
 from headway.models.showing.fits import WILD, estimate, fit_tables
 from headway.models.showing.sensitivities import sensitivity_tables
-from headway.models.showing.table import Column, Table
+from headway.models.tables.table import Column, Table
 
 _NOTHING = 1e-6  # of a parameter's unit
 _LARGE = 0.1  # RMS relative error above which a page says so

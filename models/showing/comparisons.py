@@ -7,9 +7,9 @@ import numpy as np
 from headway.models.analysis.comparison import Comparison
 from headway.models.language.units import unit
 from headway.models.measured.columns import is_rate
+from headway.models.showing.sfs import signature_table, span
 from headway.models.showing.solutions import solution_rows
-from headway.models.showing.table import Column, Table
-from headway.models.signatures.sfs import signature_table, span
+from headway.models.tables.table import Column, Table
 
 
 def point_table(comparison: Comparison) -> Table:

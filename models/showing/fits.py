@@ -12,9 +12,9 @@ from headway.models.language.digits import ends, four_digits, in_unit, shown_uni
 from headway.models.language.parameters import Parameter
 from headway.models.language.units import Unit
 from headway.models.showing.comparisons import closed_notes
-from headway.models.showing.table import Column, Table
 from headway.models.solving.solution import Solution
 from headway.models.structure.model import Model
+from headway.models.tables.table import Column, Table
 
 _IDLE = 0.1  # utilisation at the highest load below which no limit shows
 _HOLDS = "intervals hold if the model is right and relative errors are alike at every load"

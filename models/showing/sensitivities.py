@@ -9,8 +9,8 @@ from headway.models.analysis.differences import Change
 from headway.models.analysis.sensitivity import Effect, Sensitivity
 from headway.models.language.digits import four_digits
 from headway.models.showing.solutions import labels
-from headway.models.showing.table import Column, Table, scale_of
 from headway.models.structure.model import Model
+from headway.models.tables.table import Column, Table, scale_of
 
 _FLAT = 1e-12  # elasticity below which a parameter has no effect
 _VISIBLE = 5e-4  # elasticity below which tables show none
@@ -144,3 +144,49 @@ def _derivative_table(found: Sensitivity) -> Table:
     titles = ("output", "parameter", "derivative", "unit")
     cells = zip(*rows, strict=True) if rows else [()] * 4
     return Table("", tuple(Column(t, tuple(c)) for t, c in zip(titles, cells, strict=True)))
+
+
+def sensitivity_rows(found: Sensitivity) -> list[dict[str, Any]]:
+    """One dict an output and parameter."""
+    return [
+        {"output": output, "parameter": name, **_entry(effect)}
+        for output, effects in found.effects.items()
+        for name, effect in effects.items()
+    ]
+
+
+def sensitivity_document(found: Sensitivity) -> dict[str, Any]:
+    """The JSON contract's document."""
+    return {
+        "model": found.model.name,
+        "preset": found.model.preset,
+        **(found.axes.document() if found.axes else {}),
+        "method": found.solution.method,
+        "approximation": found.solution.approximation or None,
+        "inputs": {name: float(value) for name, value in found.model.inputs.items()},
+        "outputs": {
+            output: {name: _entry(effect) for name, effect in effects.items()}
+            for output, effects in found.effects.items()
+        },
+        "bottleneck": found.bottleneck,
+        "binds": [
+            {"station": b.station, "saturation_throughput": b.saturation_throughput}
+            for b in found.binds
+        ],
+    }
+
+
+def sensitivity_csv(found: Sensitivity) -> str:
+    """A CSV row an output and parameter."""
+    return Table("", csv_columns(found)).to_csv()
+
+
+def _entry(effect: Effect) -> dict[str, Any]:
+    entry: dict[str, Any] = {
+        "derivative": effect.derivative,
+        "elasticity": effect.elasticity,
+        "change": effect.change.value,
+    }
+    if effect.change is Change.WHOLE_STEP:
+        entry |= {"fewer": effect.fewer, "more": effect.more}
+    return entry if effect.ci95 is None else {**entry, "ci95": list(effect.ci95)}

@@ -1,23 +1,32 @@
 """Fitted servers as tables and JSON, one by itself and several side by side."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from headway.models.inference.fit import Fit
 from headway.models.inference.server import Form, ServerFit, Told
+from headway.models.inference.side_by_side import SideBySide, differences, name_of
 from headway.models.language.digits import four_digits, shown_unit
 from headway.models.language.units import unit
 from headway.models.showing.fits import fit_document
-from headway.models.showing.table import Column, Shown, Table
+from headway.models.tables.table import Column, Table
 
 
 def server_tables(found: ServerFit) -> list[Table]:
     """The choice, the chosen fit, and what it tells of the server."""
     return [_choice_table(found), *found.best.tables()[:2], _told_table(found)]
+
+
+def server_rows(found: ServerFit) -> list[dict[str, Any]]:
+    """A dict a free parameter of the chosen form."""
+    return found.best.rows()
+
+
+def server_csv(found: ServerFit) -> str:
+    """A CSV row a free parameter of the chosen form."""
+    return found.best.to_csv()
 
 
 def _choice_table(found: ServerFit) -> Table:
@@ -87,88 +96,50 @@ MOST_COLUMNS = 4
 """Servers that one table holds side by side; of more only the chosen forms are shown."""
 
 
-@dataclass(frozen=True)
-class SideBySide(Shown):
-    """Several servers, each fitted by itself, and all by one form so that they compare."""
+def side_tables(found: SideBySide) -> list[Table]:
+    """Each server's chosen form, all by one form, and in what they differ."""
+    if len(found.servers) > MOST_COLUMNS:
+        return [_winners_table(found.servers)]
+    return [_winners_table(found.servers), _side_table(found)]
 
-    servers: tuple[ServerFit, ...]
 
-    def __repr__(self) -> str:
-        return f"SideBySide({', '.join(_name(server) for server in self.servers)})"
+def side_rows(found: SideBySide) -> list[dict[str, Any]]:
+    """One dict a server."""
+    return [server_document(server) for server in found.servers]
 
-    @cached_property
-    def common(self) -> Form:
-        """The form of least summed AICc whose quantities all of them determine."""
-        totals: dict[Form, float] = {}
-        for server in self.servers:
-            for form, fit in server.candidates:
-                totals[form] = totals.get(form, 0.0) + fit.aicc
-        shared = [f for f in totals if all(f in dict(s.candidates) for s in self.servers)]
-        shared.sort(key=lambda form: totals[form])
-        clear = (f for f in shared if all(t.determined for s in self._by(f) for t in s.told))
-        return next(clear, shared[0])
 
-    def common_fits(self) -> list[ServerFit]:
-        """Every server by the common form."""
-        return self._common_fits
+def side_document(found: SideBySide) -> dict[str, Any]:
+    """Every server's document, and in what they differ."""
+    return {
+        "model": "server",
+        "servers": side_rows(found),
+        "common_form": found.common.name,
+        "differences": differences(found.common_fits()),
+    }
 
-    @cached_property
-    def _common_fits(self) -> list[ServerFit]:
-        return self._by(self.common)
 
-    def _by(self, form: Form) -> list[ServerFit]:
-        return [ServerFit(((form, dict(s.candidates)[form]),)) for s in self.servers]
-
-    def tables(self) -> list[Table]:
-        """Each server's chosen form, all by one form, and in what they differ."""
-        if len(self.servers) > MOST_COLUMNS:
-            return [_winners_table(self.servers)]
-        return [_winners_table(self.servers), _side_table(self)]
-
-    def rows(self) -> list[dict[str, Any]]:
-        """One dict a server."""
-        return [server_document(server) for server in self.servers]
-
-    def to_json(self) -> str:
-        """Strict JSON: every server's document, and in what they differ."""
-        from headway.models.showing.solutions import strict_json
-
-        document = {
-            "model": "server",
-            "servers": self.rows(),
-            "common_form": self.common.name,
-            "differences": differences(self.common_fits()),
-        }
-        return strict_json(document)
-
-    def to_csv(self) -> str:
-        """A CSV row a server and quantity, in SI."""
-        cells = [
-            (
-                server.best.measurements.source,
-                t.name,
-                _value(t),
-                t.low,
-                t.high,
-                *server.best.comparison.axes,
-            )
-            for server in self.common_fits()
-            for t in server.told
-        ]
-        titles = ("server", "quantity", "value", "low", "high", "x", "y")
-        pairs = zip(titles, zip(*cells, strict=True), strict=True)
-        return Table("", tuple(Column(title, column) for title, column in pairs)).to_csv()
-
-    def plot(self) -> Any:
-        """Draw all curves and fits in one picture."""
-        from headway.models.plotting.fits import servers_figure
-
-        return servers_figure([server.best for server in self.servers])
+def side_csv(found: SideBySide) -> str:
+    """A CSV row a server and quantity, in SI."""
+    cells = [
+        (
+            server.best.measurements.source,
+            t.name,
+            _value(t),
+            t.low,
+            t.high,
+            *server.best.comparison.axes,
+        )
+        for server in found.common_fits()
+        for t in server.told
+    ]
+    titles = ("server", "quantity", "value", "low", "high", "x", "y")
+    pairs = zip(titles, zip(*cells, strict=True), strict=True)
+    return Table("", tuple(Column(title, column) for title, column in pairs)).to_csv()
 
 
 def _winners_table(servers: Sequence[ServerFit]) -> Table:
     columns = (
-        Column("server", tuple(_name(s) for s in servers)),
+        Column("server", tuple(name_of(s) for s in servers)),
         Column("chosen form", tuple(s.form.name for s in servers)),
         Column(
             "RMS error",
@@ -186,7 +157,7 @@ def _winners_table(servers: Sequence[ServerFit]) -> Table:
     ]
     notes += sorted({str(s.best.comparison.axes) for s in servers})
     if len(servers) <= MOST_COLUMNS:
-        notes += [f"{_name(s)}: {text}" for s in servers for text in s.best.warnings]
+        notes += [f"{name_of(s)}: {text}" for s in servers for text in s.best.warnings]
     return Table("servers, each by the form that suits it best", columns, tuple(notes))
 
 
@@ -209,32 +180,10 @@ def _side_table(side: SideBySide) -> Table:
     rows = list(zip(*(s.told for s in fits), strict=True))
     largest = [max(told.value for told in row) for row in rows]
     columns = [Column("quantity", tuple(row[0].name for row in rows))]
-    columns += [Column(_name(s), tuple(map(_told_text, s.told, largest))) for s in fits]
+    columns += [Column(name_of(s), tuple(map(_told_text, s.told, largest))) for s in fits]
     title = f"all by one form, {side.common.name}"
     return Table(title, tuple(columns), tuple(differences(fits)))
 
 
 def _value(told: Told) -> float | None:
     return told.value if told.determined else None
-
-
-def _name(server: ServerFit) -> str:
-    return server.best.measurements.source.rpartition("/")[2].removesuffix(".csv")
-
-
-def differences(fits: Sequence[ServerFit]) -> list[str]:
-    """Say in which quantities servers differ beyond their 95 % intervals, and in which not."""
-    sentences = []
-    first = fits[0]
-    for other in fits[1:]:
-        apart, alike = [], []
-        for mine, theirs in zip(first.told, other.told, strict=True):
-            ratio = theirs.value / mine.value if mine.value else float("nan")
-            clear = mine.determined and theirs.determined
-            if clear and (mine.high < theirs.low or theirs.high < mine.low):
-                apart.append(f"{mine.name} (x {ratio:.3g})")
-            else:
-                alike.append(mine.name)
-        told = f"{_name(other)} differs from {_name(first)} in {', '.join(apart) or 'nothing'}"
-        sentences.append(told + (f"; not told apart: {', '.join(alike)}" if alike else ""))
-    return sentences

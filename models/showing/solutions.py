@@ -1,16 +1,14 @@
 """Solutions as tables, rows, CSV and JSON."""
 
-import json
 import math
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from headway.models.language.units import ONE, Unit, unit
-from headway.models.showing.table import Column, Table
 from headway.models.solving.limits import station_limits
 from headway.models.solving.solution import COMPONENT_PARTS, Solution
+from headway.models.tables.table import Column, Table
 
 MOST_COLUMNS = 9
 """Outputs that the table of a sweep shows."""
@@ -244,26 +242,3 @@ def solution_csv(solution: Solution) -> str:
         for title, text in (("method", solution.method), ("approximation", solution.approximation)):
             columns.append(Column(title, (text,) * _count(solution)))
     return Table(model.name, tuple(columns)).to_csv()
-
-
-def strict_json(document: Any) -> str:
-    """Write JSON that any reader takes: infinite and undefined numbers become null.
-
-    Examples
-    --------
-    >>> print(strict_json({"a": float("inf")}))
-    {
-      "a": null
-    }
-    """
-    return json.dumps(_clean(document), indent=2, allow_nan=False)
-
-
-def _clean(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {key: _clean(entry) for key, entry in value.items()}
-    if isinstance(value, list | tuple):
-        return [_clean(entry) for entry in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value

@@ -2,9 +2,8 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 from headway.errors import HeadwayError, MeasurementError
 from headway.loggp.machine.parameters import LogGP
@@ -12,23 +11,17 @@ from headway.loggp.measuring.misfit import Misfit, line_misfits
 from headway.loggp.measuring.readers import read_netgauge, read_plain
 from headway.loggp.measuring.sizefit import (
     SAMPLES,
-    Line,
-    LineParameter,
     SizeFit,
     fit_sizes,
     machine_from_sizes,
 )
 from headway.loggp.measuring.sizes import SizeSeries
-from headway.models.language.units import Unit, unit
-from headway.models.showing.table import Cell, Column, Shown, Table
+from headway.models.tables.shown import Answer
 
 NETGAUGE_MARK = "PRTT(1,0,s)"
 """What Netgauge's output says in its head and no table of plain series does."""
 
-NOT_DETERMINED = "not determined by this data"
 NUMBERS = ("latency", "send_overhead", "receive_overhead", "gap", "gap_per_byte")
-
-_BYTE, _MICROSECOND, _PER_BYTE = unit("B"), unit("us"), unit("ns/B")
 
 
 def read_sizes(text: str, source: str) -> list[SizeSeries]:
@@ -60,7 +53,7 @@ def _named(source: str) -> Iterator[None]:
 
 
 @dataclass(frozen=True)
-class MeasuredSizes(Shown):
+class MeasuredSizes(Answer):
     """Times by message size, and the lines and machines read off them.
 
     Parameters
@@ -138,127 +131,6 @@ class MeasuredSizes(Shown):
             if found.is_lack_of_fit
         )
 
-    def tables(self) -> list[Table]:
-        """Breaks, lines of each series, and LogGP by range of sizes."""
-        tables = [self._lines_table()]
-        if self.fit.breaks:
-            tables.append(self._breaks_table())
-        return [*tables, self._machine_table()] if len(self.series) > 1 else tables
-
-    def _lines_table(self) -> Table:
-        found = [(name, line) for name, lines in self.fit.lines.items() for line in lines]
-        columns = [
-            Column("series", tuple(name for name, _ in found)),
-            Column("from", tuple(line.first_size for _, line in found), _BYTE),
-            Column("to", tuple(line.last_size for _, line in found), _BYTE),
-        ]
-        for part, shown in (("intercept", _MICROSECOND), ("slope", _PER_BYTE)):
-            texts = tuple(_text(getattr(line, part), shown) for _, line in found)
-            columns.append(Column(f"{part} [{shown}]", texts))
-        return Table(f"{self.source}: time by message size", tuple(columns), self._notes())
-
-    def _notes(self) -> tuple[str, ...]:
-        spread = ", ".join(f"{name} {100 * d:.2g} %" for name, d in self.fit.deviation.items())
-        notes = [f"spread of one measurement: {spread}"]
-        first = next(iter(self.fit.lines.values()))[0]
-        if first.intercept.interval is None:
-            notes.append("no intervals: repeat the measurements, as further rows")
-        else:
-            notes.append("in brackets: 95 % intervals, breaks held")
-        return (*notes, *self.warnings)
-
-    def _breaks_table(self) -> Table:
-        breaks = self.fit.breaks
-        sure = [f"{b.interval[0]:g} to {b.interval[1]:g}" if b.interval else "-" for b in breaks]
-        columns = (
-            Column("break above", tuple(b.below for b in breaks), _BYTE),
-            Column("and up to", tuple(b.above for b in breaks), _BYTE),
-            Column("95 % interval [B]", tuple(sure)),
-            Column("", tuple("pinned" if b.pinned else b.advice for b in breaks)),
-        )
-        return Table("breaks", columns)
-
-    def _machine_table(self) -> Table:
-        lines = next(iter(self.fit.lines.values()))
-        columns = [
-            Column("from", tuple(line.first_size for line in lines), _BYTE),
-            Column("to", tuple(line.last_size for line in lines), _BYTE),
-        ]
-        for name in NUMBERS:
-            shown = _PER_BYTE if name == "gap_per_byte" else _MICROSECOND
-            cells = tuple(_cell(machine, name) for machine in self.machines)
-            columns.append(Column(name.replace("_", " "), cells, shown))
-        why = tuple(machine for machine in self.machines if isinstance(machine, str))
-        notes = ("latency in the papers' convention: overheads and bytes taken out", *why)
-        return Table("LogGP near the first of these sizes", tuple(columns), notes)
-
-    def document(self) -> dict[str, Any]:
-        """The JSON contract's document."""
-        return {
-            "breaks": [asdict(one) for one in self.fit.breaks],
-            "series": {
-                name: {
-                    "relative_deviation": self.fit.deviation[name],
-                    "lack_of_fit": self.misfits[name].document(),
-                    "lines": [_line_document(line) for line in lines],
-                }
-                for name, lines in self.fit.lines.items()
-            },
-            "regimes": [
-                {
-                    "first_size": line.first_size,
-                    "last_size": line.last_size,
-                    **{name: _cell(machine, name) for name in NUMBERS},
-                    "not_determined": machine if isinstance(machine, str) else None,
-                }
-                for line, machine in zip(
-                    next(iter(self.fit.lines.values())), self.machines, strict=True
-                )
-            ],
-            "warnings": list(self.warnings),
-        }
-
-    def rows(self) -> list[dict[str, Any]]:
-        """One dict a line: series, sizes, intercept and slope in SI."""
-        return [
-            {"series": name, **_line_document(line)}
-            for name, lines in self.fit.lines.items()
-            for line in lines
-        ]
-
-    def to_json(self) -> str:
-        """Strict JSON by the contract in docs/design.md."""
-        from headway.models.showing.solutions import strict_json
-
-        return strict_json(self.document())
-
-    def to_csv(self) -> str:
-        """A row a line in SI; cells that the data do not determine are empty."""
-        rows = self.rows()
-        columns = [Column("series", tuple(row["series"] for row in rows))]
-        columns += [
-            Column(name, tuple(row[name] for row in rows), _BYTE)
-            for name in ("first_size", "last_size")
-        ]
-        for part, shown in (("intercept", unit("s")), ("slope", unit("s/B"))):
-            ends = [row[part]["ci95"] or (None, None) for row in rows]
-            columns.append(Column(part, tuple(row[part]["value"] for row in rows), shown))
-            columns += [
-                Column(f"{part}_{side}", tuple(end[place] for end in ends), shown)
-                for place, side in enumerate(("low", "high"))
-            ]
-        columns.append(Column("lack_of_fit", tuple(self._missed(row["series"]) for row in rows)))
-        return Table("", tuple(columns)).to_csv()
-
-    def _missed(self, series: str) -> str:
-        return "yes" if self.misfits[series].is_lack_of_fit else "no"
-
-    def plot(self) -> Any:
-        """Draw times, lines and breaks over message size, as a matplotlib Figure."""
-        from headway.models.plotting.signatures import sizes_figure
-
-        return sizes_figure(self)
-
 
 def samples(series: Sequence[SizeSeries]) -> int:
     """How many draws the intervals take: none where nothing was repeated."""
@@ -272,32 +144,3 @@ def _machine(fit: SizeFit, size: float) -> LogGP | str:
         return machine_from_sizes(fit, size)
     except HeadwayError as error:
         return str(error)
-
-
-def _cell(machine: LogGP | str, name: str) -> Cell:
-    return None if isinstance(machine, str) else float(getattr(machine, name))
-
-
-def _text(parameter: LineParameter, shown: Unit) -> str:
-    """A parameter with its interval in a unit, or that it is not determined."""
-    ends = None if parameter.interval is None else [e / shown.scale for e in parameter.interval]
-    if not parameter.determined:
-        return NOT_DETERMINED + (f" (at most {ends[1]:.4g})" if ends else "")
-    interval = f" ({ends[0]:.4g} to {ends[1]:.4g})" if ends else ""
-    return f"{parameter.value / shown.scale:.4g}{interval}"
-
-
-def _line_document(line: Line) -> dict[str, Any]:
-    return {
-        "first_size": line.first_size,
-        "last_size": line.last_size,
-        **{part: _parameter_document(getattr(line, part)) for part in ("intercept", "slope")},
-    }
-
-
-def _parameter_document(parameter: LineParameter) -> dict[str, Any]:
-    return {
-        "value": parameter.value if parameter.determined else None,
-        "ci95": parameter.interval,
-        "determined": parameter.determined,
-    }

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -10,7 +9,6 @@ from headway.errors import HeadwayError, MeasurementError
 from headway.kinds import FloatArray
 from headway.loggp.measuring.estimates import Estimate
 from headway.loggp.measuring.extraction import (
-    GapLimit,
     LogPEstimate,
     read_signature,
     signature_misfit,
@@ -20,20 +18,14 @@ from headway.loggp.measuring.signature import WINDOW
 from headway.models.language.units import unit
 from headway.models.measured.columns import wrong_unit
 from headway.models.measured.measurements import Measurements, Observed
-from headway.models.showing.table import Column, Shown, Table
+from headway.models.tables.shown import Answer
 
 PARAMETERS = ("send_overhead", "receive_overhead", "gap", "latency")
 ROUND_TRIP_NAMES = ("rtt", "round_trip", "round_trip_time")
 
-_LIMITS = {
-    GapLimit.NETWORK: "the network sets the gap",
-    GapLimit.OVERHEAD: "the overhead sets the gap: the network's own is at most this",
-    GapLimit.WINDOW: "the window sets the gap: the network's own is at most this",
-}
-
 
 @dataclass(frozen=True)
-class MeasuredLogp(Shown):
+class MeasuredLogp(Answer):
     """Measurements of a LogP signature, and the parameters read off them.
 
     Parameters
@@ -139,72 +131,6 @@ class MeasuredLogp(Shown):
         places = np.unique(np.stack([self.delay, self.burst_size], axis=1), axis=0)
         delay, burst = places[self.misfit.worst]
         return float(burst), float(delay)
-
-    def document(self) -> dict[str, Any]:
-        """The JSON contract's document."""
-        values = {name: estimate.value for name, estimate in self.estimates.items()}
-        return {
-            "send_overhead": values["send_overhead"],
-            "receive_overhead": values["receive_overhead"],
-            "overhead": self.found.overhead,
-            "gap": values["gap"],
-            "latency": values["latency"],
-            "ci95": {name: estimate.interval for name, estimate in self.estimates.items()},
-            "gap_limited_by": str(self.found.limited_by),
-            "lack_of_fit": self.misfit.document(),
-            "warnings": list(self.warnings),
-        }
-
-    def tables(self) -> list[Table]:
-        """The parameters with their intervals."""
-        second = unit("us")
-        rows = {
-            name: (e.value, *(e.interval or (None, None))) for name, e in self.estimates.items()
-        }
-        rows["overhead"] = (self.found.overhead, None, None)
-        names = ("send_overhead", "receive_overhead", "overhead", "gap", "latency")
-        columns = [Column("parameter", tuple(name.replace("_", " ") for name in names))]
-        columns.append(Column("value", tuple(rows[name][0] for name in names), second))
-        if self.found.gap.interval is not None:
-            columns += [
-                Column(title, tuple(rows[name][place] for name in names), second)
-                for place, title in ((1, "95 % from"), (2, "to"))
-            ]
-        return [Table(f"{self.source}: LogP signature", tuple(columns), self._notes())]
-
-    def _notes(self) -> tuple[str, ...]:
-        notes = [_LIMITS[self.found.limited_by]]
-        notes.append(f"round trip: {self.round_trip.mean() * 1e6:.4g} us")
-        if self.found.gap.interval is None:
-            notes.append("no intervals: repeat the measurements, as further rows")
-        if self.left_out:
-            notes.append(f"{self.left_out} rows left out: a cell is empty")
-        return (*notes, *self.warnings)
-
-    def rows(self) -> list[dict[str, Any]]:
-        """One dict: the parameters in SI."""
-        return [self.document()]
-
-    def to_json(self) -> str:
-        """Strict JSON by the contract in docs/design.md."""
-        from headway.models.showing.solutions import strict_json
-
-        return strict_json(self.document())
-
-    def to_csv(self) -> str:
-        """One row of SI values."""
-        values = {
-            **{n: e.value for n, e in self.estimates.items()},
-            "overhead": self.found.overhead,
-        }
-        columns = [Column(name, (value,), unit("s")) for name, value in values.items()]
-        return Table("", (*columns, Column("warnings", ("; ".join(self.warnings),)))).to_csv()
-
-    def plot(self) -> Any:
-        """Draw measured and modelled cost by burst size, as a matplotlib Figure."""
-        from headway.models.plotting.signatures import logp_figure
-
-        return logp_figure(self)
 
 
 def _column(measurements: Measurements, name: str) -> Observed:

@@ -6,7 +6,6 @@ Source: Martin's thesis, section 5.2; SPEC SFS 97 run rules for the overall resp
 import math
 from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +25,7 @@ from headway.models.measured.columns import (
 from headway.models.measured.measurements import Measurements, Observed
 from headway.models.measured.regression import regression_line
 from headway.models.measured.statistic import percentile_of
-from headway.models.showing.table import Column, Shown, Table
+from headway.models.tables.shown import Answer
 from headway.queueing.laws import littles_law
 
 
@@ -245,39 +244,8 @@ def _check_dimension(source: str, column: Observed, wanted: str) -> None:
         raise wrong_unit(source, column, f"one like {wanted}")
 
 
-def signature_table(title: str, signatures: dict[str, SfsSignature]) -> Table:
-    """Signatures side by side, in readable units."""
-    rows = [
-        ("base response time", "base_response_time", "ms"),
-        ("slope", "slope", "us per op/s"),
-        ("intercept", "intercept", "ms"),
-        ("r squared", "r_squared", ""),
-        ("saturation throughput", "saturation_throughput", "op/s"),
-        ("overall response time", "overall_response_time", "ms"),
-        ("response time at the peak", "peak_response_time", "ms"),
-        ("outstanding requests", "outstanding_requests", ""),
-    ]
-    scales = {"ms": 1e3, "us per op/s": 1e6}
-    columns = [Column("quantity", tuple(row[0] for row in rows))]
-    for name, signature in signatures.items():
-        values = [getattr(signature, key) * scales.get(shown, 1) for _, key, shown in rows]
-        columns.append(Column(name, tuple(_significant(value) for value in values)))
-    columns.append(Column("unit", tuple(row[2] for row in rows)))
-    return Table(title, tuple(columns))
-
-
-def _significant(value: float) -> str:
-    return f"{value:.4g}" if abs(value) < 1000 else f"{value:.1f}"
-
-
-def span(within: Range, load: FloatArray) -> str:
-    """Say over which loads a line was drawn."""
-    inside = load[within.holds(load)]
-    return f"line and base over {inside.min():g} to {inside.max():g} op/s ({inside.size} points)"
-
-
 @dataclass(frozen=True)
-class MeasuredSignature(Shown):
+class MeasuredSignature(Answer):
     """A curve, the range of load looked at, and the signature read off it."""
 
     curve: Curve
@@ -291,38 +259,3 @@ class MeasuredSignature(Shown):
 
     def __repr__(self) -> str:
         return f"MeasuredSignature({self.curve.source}, {len(self.curve.load.values)} points)"
-
-    def tables(self) -> list[Table]:
-        """The signature in readable units."""
-        notes = [str(self.curve.axes), span(self.within, self.curve.load.values)]
-        if self.curve.start is Start.FIRST_POINT:
-            notes.append("overall response time from the first point on, as SPECstorage has it")
-        if self.curve.invalid:
-            notes.append(f"{self.curve.invalid} points are marked invalid by the benchmark")
-        table = signature_table(f"{self.curve.source}: signature", {"value": self.signature})
-        return [Table(table.title, table.columns, tuple(notes))]
-
-    def rows(self) -> list[dict[str, float]]:
-        """One dict: the signature in SI."""
-        return [self.signature.document()]
-
-    def to_json(self) -> str:
-        """Strict JSON by the contract in docs/design.md."""
-        from headway.models.showing.solutions import strict_json
-
-        return strict_json({**self.curve.axes.document(), **self.signature.document()})
-
-    def to_csv(self) -> str:
-        """One row of SI values, and the columns they come from."""
-        units = {"slope": "s/op*s", "r_squared": "", "outstanding_requests": ""}
-        columns = [
-            Column(name, (value,), unit(units.get(name, "op/s" if "throughput" in name else "s")))
-            for name, value in self.signature.document().items()
-        ]
-        return Table("", (*columns, *self.curve.axes.columns(1))).to_csv()
-
-    def plot(self) -> Any:
-        """Draw the curve and its line, as a matplotlib Figure."""
-        from headway.models.plotting.figures import signature_figure
-
-        return signature_figure(self)

@@ -12,11 +12,11 @@ from headway.errors import GraphError, Saturated, UnknownParameter
 from headway.kinds import Number, plain
 from headway.models.language.frozen import Frozen, Kept
 from headway.models.language.names import nearest
-from headway.models.showing.table import Shown, Table
+from headway.models.language.verbs import perform
 from headway.models.solving.saturation import limit, saturation_throughput
-from headway.models.structure.flows import losing, returning
-from headway.models.structure.model import Model, points_shape
-from headway.models.structure.steps import ANSWERED, Values
+from headway.models.structure.model import Model
+from headway.models.structure.steps import ANSWERED
+from headway.models.tables.shown import Answer
 from headway.queueing.laws import knee_population
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ PERCENTILE = "response_time_p"
 
 
 @dataclass(frozen=True, eq=False)
-class Solution(Kept, Shown):
+class Solution(Kept, Answer):
     """The answer to a model at one operating point or many.
 
     Parameters
@@ -229,9 +229,8 @@ class Solution(Kept, Shown):
         """
         if not self.model.network.is_closed:
             return {}
-        from headway.models.solving.closed import bounds
-
-        return bounds(self)
+        found: dict[str, Bounds] = perform(self, "bounds")
+        return found
 
     def with_percentile(self, percent: float) -> "Solution":
         """Add the time within which a share of the jobs is answered.
@@ -250,9 +249,7 @@ class Solution(Kept, Shown):
         InvalidParameter
             For a percentage out of range.
         """
-        from headway.models.solving.percentile import percentile
-
-        values = {**self.values, **percentile(self, percent)}
+        values = {**self.values, **perform(self, "percentile", percent)}
         return Solution(self.model, values, self.shape)
 
     @cached_property
@@ -282,7 +279,7 @@ class Solution(Kept, Shown):
         """One of the operating points, in flat order."""
         index = np.unravel_index(position, self.shape)
         inputs = {n: _pick(v, self.shape, index) for n, v in self.model.inputs.items()}
-        return solve_model(self.model.at(inputs), self.values.get("method", "auto"))
+        return self.model.at(inputs).solve(method=self.values.get("method", "auto"))
 
     @property
     def saturation_message(self) -> str:
@@ -300,95 +297,8 @@ class Solution(Kept, Shown):
             f"it saturates at {point.saturation_throughput / rate.scale:.6g} {rate}"
         )
 
-    def plot(self) -> Any:
-        """Draw the outputs over the swept input, as a matplotlib Figure."""
-        from headway.models.plotting.figures import solution_figure
-
-        return solution_figure(self)
-
-    def tables(self) -> list[Table]:
-        """One table over many points, or outputs and stations of a single one."""
-        from headway.models.showing.solutions import solution_tables
-
-        return solution_tables(self)
-
-    def rows(self) -> list[dict[str, Any]]:
-        """One dict an operating point: inputs, outputs and components in SI."""
-        from headway.models.showing.solutions import solution_rows
-
-        return solution_rows(self)
-
-    def to_json(self) -> str:
-        """Strict JSON by the contract in docs/design.md."""
-        from headway.models.showing.solutions import solution_document, strict_json
-
-        return strict_json(solution_document(self))
-
-    def to_csv(self) -> str:
-        """A CSV row an operating point, units in the header."""
-        from headway.models.showing.solutions import solution_csv
-
-        return solution_csv(self)
-
 
 def _pick(value: Any, shape: tuple[int, ...], index: Any) -> Any:
     if np.ndim(value) == 0:
         return plain(value)
     return plain(np.broadcast_to(value, shape)[index])
-
-
-def solve_model(model: Model, method: str = "auto") -> Solution:
-    """Solve an open, closed or mixed network, or evaluate a model of a program."""
-    shape = points_shape(model.inputs)
-    network = model.network
-    if network.graph.classes:
-        from headway.models.solving.classes import class_values
-
-        return Solution(model, class_values(model, method), shape)
-    values = _network_values(network, method, shape)
-    if model.graph.classes:
-        values |= _same_for_each(model, Solution(network, values, shape))
-    return Solution(model, values, shape)
-
-
-def _same_for_each(model: Model, alone: Solution) -> Values:
-    """What the one network that all classes are says of each of them."""
-    values: Values = {}
-    for name in model.graph.classes:
-        values[f"class {name}.throughput"] = alone.throughput
-        values[f"class {name}.response_time"] = alone.response_time
-    return values
-
-
-def _network_values(network: Model, method: str, shape: tuple[int, ...]) -> Values:
-    if network.is_closed and network.graph.stations:
-        from headway.models.solving.closed import closed_values
-
-        return closed_values(network, method, shape)
-    return _open_values(network)
-
-
-def _open_values(model: Model) -> Values:
-    graph = model.graph
-    targets = list(graph.outputs)
-    if graph.stations:
-        targets.append("response_time")
-        targets += [f"{name}.{part}" for name in graph.stations for part in COMPONENT_PARTS]
-        targets += [f"{name}.arrival_rate" for name in graph.stations]
-        targets += ["loss_probability", ANSWERED] if losing(graph) else []
-    return graph.plan.run(model.inputs, targets) | {"approximation": _doubts(model)}
-
-
-def _doubts(model: Model) -> str:
-    """What is not exact about an open solution: two moments, and flows taken as Poisson."""
-    stations = model.graph.stations
-    about = {name: station.kind.approximation for name, station in stations.items()}  # type: ignore[attr-defined]
-    notes = [f"{name}: {note}" for name, note in about.items() if note]
-    others = [name for name, station in stations.items() if not station.can.product_form]
-    loops = model.graph.routes.loops - set(returning(model.graph))
-    if others and (len(stations) > 1 or loops):
-        notes.append(f"what arrives at and leaves {', '.join(others)} is taken as Poisson")
-    lost = losing(model.graph)
-    if lost and len(stations) > 1 and stations[lost[0]].visits:
-        notes.append(f"visits do not say who is lost at {', '.join(lost)}: their time counts too")
-    return "; ".join(notes)

@@ -3,13 +3,13 @@
 from collections.abc import Iterable, Iterator
 
 from headway.models.language.formula import Call, Formula, Name, Operation, Tree
-from headway.models.structure.graph import ModelGraph
+from headway.models.structure.structure import Structure
 
 _ROUNDED = ("ceil", "floor")
 """What these make whole need not be whole itself."""
 
 
-def counts(graph: ModelGraph) -> frozenset[str]:
+def counts(graph: Structure) -> frozenset[str]:
     """Name the parameters that have to be whole.
 
     Parameters
@@ -31,7 +31,7 @@ def counts(graph: ModelGraph) -> frozenset[str]:
     return frozenset(names)
 
 
-def _counted(graph: ModelGraph) -> Iterable[Formula]:
+def _counted(graph: Structure) -> Iterable[Formula]:
     """Formulas that must give whole numbers."""
     for station in graph.stations.values():
         for field in station.can.counts:
@@ -41,7 +41,7 @@ def _counted(graph: ModelGraph) -> Iterable[Formula]:
     yield from (c["population"] for c in graph.classes.values() if "population" in c)
 
 
-def _names(tree: Tree, graph: ModelGraph) -> Iterator[str]:
+def _names(tree: Tree, graph: Structure) -> Iterator[str]:
     """Names whose values a formula adds, multiplies or chooses between, bindings looked into."""
     if isinstance(tree, Name) and tree.name in graph.bindings:
         yield from _names(graph.bindings[tree.name].tree, graph)

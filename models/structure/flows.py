@@ -14,8 +14,8 @@ import numpy as np
 
 from headway.errors import GraphError
 from headway.kinds import FloatArray, check_not_negative, is_symbolic, plain
-from headway.models.structure.graph import ModelGraph
 from headway.models.structure.routes import step_of
+from headway.models.structure.structure import Structure
 from headway.queueing.chances import ByName, ByNumber, Chances, is_sparse, suits_a_matrix
 from headway.queueing.stations.returning import Returning
 from headway.queueing.traffic import check_routes
@@ -49,12 +49,12 @@ class Flow:
     last: Mapping[str, Any] = field(default_factory=dict)
 
 
-def losing(graph: ModelGraph) -> list[str]:
+def losing(graph: Structure) -> list[str]:
     """Stations that turn away what finds no place."""
     return [name for name, component in graph.stations.items() if component.can.loses]
 
 
-def returning(graph: ModelGraph) -> list[str]:
+def returning(graph: Structure) -> list[str]:
     """Stations that send jobs straight back to themselves and have a law for it."""
     return [n for n in graph.stations if n in graph.routes.loops and graph.stations[n].can.returns]
 
@@ -66,13 +66,13 @@ def law(name: str, values: Mapping[str, Any]) -> Any:
     return Returning(station.returning(share), station.service_time, share)
 
 
-def numbers_of(graph: ModelGraph) -> FloatArray | None:
+def numbers_of(graph: Structure) -> FloatArray | None:
     """Probabilities that are numbers as a matrix, once a graph; None where names are quicker."""
     names, routes = tuple(graph.stations), graph.routes
     return routes.fixed(names) if suits_a_matrix(len(names), len(routes)) else None
 
 
-def flow(graph: ModelGraph, numbers: FloatArray | None, values: Mapping[str, Any]) -> Flow:
+def flow(graph: Structure, numbers: FloatArray | None, values: Mapping[str, Any]) -> Flow:
     """Flow by routes; where stations lose jobs, losses and visits are made to agree.
 
     Parameters
@@ -97,7 +97,7 @@ def flow(graph: ModelGraph, numbers: FloatArray | None, values: Mapping[str, Any
 
 
 def _settled(
-    graph: ModelGraph, network: "_Network", values: Mapping[str, Any]
+    graph: Structure, network: "_Network", values: Mapping[str, Any]
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Stays, and the chance to find a place where there may be none, by successive rounds."""
     laws = {n: values[f"law {n}"] if n in returning(graph) else values[f"station {n}"]
@@ -127,7 +127,7 @@ class _Network:
     """Routes between stations, those back to a station that loses jobs taken as its own affair."""
 
     def __init__(
-        self, graph: ModelGraph, numbers: FloatArray | None, values: Mapping[str, Any]
+        self, graph: Structure, numbers: FloatArray | None, values: Mapping[str, Any]
     ) -> None:
         first = next(iter(graph.stations))
         rates = {name: values[f"arrivals at {name}"] for name in graph.arrivals}
@@ -159,7 +159,7 @@ class _Network:
         return {n: stay * (1 + again[n]) if n in again else stay for n, stay in stays.items()}
 
 
-def _chances(graph: ModelGraph, numbers: FloatArray | None, values: Mapping[str, Any]) -> Chances:
+def _chances(graph: Structure, numbers: FloatArray | None, values: Mapping[str, Any]) -> Chances:
     """Chances of the routes, as a matrix where that is quicker and they are numbers."""
     names, routes = tuple(graph.stations), graph.routes
     changing = {(r.source, r.target): values[step_of(r)] for r in routes.changing}
@@ -185,7 +185,7 @@ def _shares(rates: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def given_flow(graph: ModelGraph, names: Mapping[str, str], values: Mapping[str, Any]) -> Flow:
+def given_flow(graph: Structure, names: Mapping[str, str], values: Mapping[str, Any]) -> Flow:
     """Flow of a graph that gives the visits; in what order they are made is not known.
 
     Raises

@@ -5,7 +5,7 @@ values makes a `headway.models.structure.model.Model`, which can be solved.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -17,27 +17,24 @@ from headway.loggp.machine.conventions import in_papers
 from headway.loggp.machine.parameters import Convention, LogGP
 from headway.models.language.algorithms import ALGORITHMS
 from headway.models.language.formula import Formula, formula_at, of_number
-from headway.models.language.frozen import Kept
 from headway.models.language.names import check_name, check_shown
-from headway.models.structure.components import STATION_PARTS, Component, Route
-from headway.models.structure.routes import Routes, check_ends, routes_of
+from headway.models.language.verbs import perform
+from headway.models.structure.components import Component, Route
+from headway.models.structure.plan import Plan
+from headway.models.structure.routes import check_ends
+from headway.models.structure.structure import CLASS_KEYS, LINK_PARTS, RESERVED, Structure
 from headway.queueing.classes.network import Discipline
 from headway.queueing.stations.base import Station
 
 if TYPE_CHECKING:
     from headway.models.structure.model import Model
-    from headway.models.structure.steps import Plan
 
 Expression: TypeAlias = Quantity | str
 """A number, a formula as text, or a SymPy expression."""
 
-RESERVED = frozenset({"arrival_rate", "throughput", "response_time", "saturation_throughput"})
-CLASS_KEYS = ("arrival_rate", "population", "think_time")
-LINK_PARTS = ("latency", "send_overhead", "receive_overhead", "gap", "gap_per_byte", "processors")
-
 
 @dataclass(frozen=True, eq=False)
-class ModelGraph(Kept):
+class ModelGraph(Structure):
     """A model's structure, built step by step; each step gives a new graph.
 
     Names used in text formulas must be declared (`declare`, `bind`, `link`, `station`)
@@ -62,22 +59,6 @@ class ModelGraph(Kept):
     >>> server.at(cpu_time=0.002).solve(arrival_rate=125).response_time
     0.009000000000000001
     """
-
-    name: str
-    parameters: tuple[str, ...] = ()
-    bindings: Mapping[str, Formula] = field(default_factory=dict)
-    links: Mapping[str, Component] = field(default_factory=dict)
-    algorithms: Mapping[str, Mapping[str, Component]] = field(default_factory=dict)
-    stations: Mapping[str, Component] = field(default_factory=dict)
-    routes: Routes = field(default_factory=Routes)
-    arrivals: Mapping[str, Formula] = field(default_factory=dict)
-    outputs: Mapping[str, Formula] = field(default_factory=dict)
-    classes: Mapping[str, Mapping[str, Formula]] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "routes", routes_of(self.routes, tuple(self.stations)))
-        super().__post_init__()
-        check_shown(self.name, "model")
 
     def declare(self, *names: str) -> "ModelGraph":
         """Name parameters that formulas may use and `at` gives values."""
@@ -271,9 +252,8 @@ class ModelGraph(Kept):
 
     def at(self, values: Mapping[str, Any] | None = None, /, **named: Any) -> "Model":
         """Give parameters values, by name or as a mapping: a model that can be solved."""
-        from headway.models.structure.model import Model
-
-        return Model.of(self).at(values, **named)
+        model: Model = perform(self, "at", {**(values or {}), **named})
+        return model
 
     @property
     def response_time(self) -> Any:
@@ -295,37 +275,12 @@ class ModelGraph(Kept):
         >>> ModelGraph("one").declare("s").station("cpu", MM1("s")).closed_form("cpu.utilisation")
         arrival_rate*s
         """
-        from headway.models.solving.symbolic import closed_form
-
-        return closed_form(self, output)
+        return perform(self, "closed_form", output)
 
     @cached_property
-    def plan(self) -> "Plan":
+    def plan(self) -> Plan:
         """The order in which this graph's numbers are calculated."""
-        from headway.models.structure.steps import Plan
-
         return Plan(self)
-
-    @property
-    def needs_arrival_rate(self) -> bool:
-        """Whether jobs arrive with the parameter ``arrival_rate``."""
-        if not self.stations or self.classes:
-            return False
-        rates = self.arrivals.values()
-        return not self.arrivals or any("arrival_rate" in rate.names for rate in rates)
-
-    @property
-    def names(self) -> frozenset[str]:
-        """Every name that a formula in this graph may use."""
-        own = {*self.parameters, *self.bindings, *self.outputs, *RESERVED}
-        own |= {f"{link}.{part}" for link in self.links for part in (*LINK_PARTS, "overhead")}
-        for table, components in self.algorithms.items():
-            kind = ALGORITHMS[table]
-            own |= {f"{name}.{part}" for name in components for part in (*kind.fields, *kind.parts)}
-        for name, station in self.stations.items():
-            parts = [n for n, f in station.fields.items() if not isinstance(f, tuple)]
-            own |= {f"{name}.{part}" for part in (*parts, *STATION_PARTS)}
-        return frozenset(own)
 
     def _check_new(self, name: str) -> None:
         check_name(name, (*RESERVED, *FUNCTIONS))
@@ -338,12 +293,6 @@ class ModelGraph(Kept):
     ) -> "tuple[ModelGraph, Component]":
         graph, read = self._fields(name, {part: getattr(component, part) for part in parts})
         return graph, Component(type(component), read)
-
-    @property
-    def components(self) -> frozenset[str]:
-        """Names of stations, links and components with an algorithm."""
-        algorithms = (name for table in self.algorithms.values() for name in table)
-        return frozenset({*self.stations, *self.links, *algorithms})
 
     def _fields(
         self, name: str, values: Mapping[str, Any]

@@ -15,8 +15,10 @@ from headway.models.language.frozen import Kept
 from headway.models.language.names import nearest
 from headway.models.language.parameters import Parameter, Preset
 from headway.models.language.units import ONE, Unit, unit
-from headway.models.showing.table import Shown, Table
+from headway.models.language.verbs import perform
 from headway.models.structure.graph import ModelGraph
+from headway.models.structure.one_class import alone, circulation
+from headway.models.tables.shown import Shown
 
 if TYPE_CHECKING:
     from headway.models.analysis.comparison import Comparison
@@ -172,10 +174,8 @@ class Model(Kept, Shown):
         high: float = math.inf,
     ) -> "Comparison":
         """Hold the model against measurements; see `headway.models.analysis.comparison.compare`."""
-        from headway.models.analysis.comparison import compare
-        from headway.models.signatures.sfs import Range
-
-        return compare(self, measurements, x, y, Range(low, high))
+        found: Comparison = perform(self, "compare", measurements, x, y, low, high)
+        return found
 
     def closed_form(self, output: str) -> Any:
         """Write an output of an open network or a program as a SymPy expression.
@@ -198,9 +198,7 @@ class Model(Kept, Shown):
         >>> catalogue_model("server-single").closed_form("node.utilisation")
         arrival_rate*service_time
         """
-        from headway.models.solving.symbolic import model_form
-
-        return model_form(self, output)
+        return perform(self, "closed_form", output)
 
     def plot(self) -> Any:
         """Draw the graph, with utilisations where the model can be solved, as a Figure.
@@ -209,15 +207,11 @@ class Model(Kept, Shown):
         """
         if not self.graph.stations:
             return self.plot_formulas()
-        from headway.models.plotting.graphs import model_figure
-
-        return model_figure(self)
+        return super().plot()
 
     def plot_formulas(self) -> Any:
         """Draw the closed forms as typeset mathematics, as a Figure."""
-        from headway.models.plotting.formulas import formula_figure
-
-        return formula_figure(self)
+        return perform(self, "plot_formulas")
 
     def fit(
         self,
@@ -246,34 +240,23 @@ class Model(Kept, Shown):
         bootstrap
             Rounds of bootstrap for the intervals; 0 for none.
         """
-        from headway.models.inference.fit import fit_model
-        from headway.models.inference.searching.loss import loss_of
-        from headway.models.signatures.sfs import Range
-
-        within, kind = Range(low, high), loss_of(loss)
-        return fit_model(self, measurements, free, x, y, within, bounds, kind, rounds=bootstrap)
+        asked = (measurements, free, x, y, low, high, bounds, loss, bootstrap)
+        found: Fit = perform(self, "fit", *asked)
+        return found
 
     def sensitivity(self) -> "Sensitivity":
         """Differentiate every output for every parameter."""
-        from headway.models.analysis.sensitivity import sensitivity
-
-        return sensitivity(self)
+        found: Sensitivity = perform(self, "sensitivity")
+        return found
 
     def to_toml(self) -> str:
         """The model as the text of a model file; reading it gives the same numbers."""
-        from headway.models.files.writing import to_toml
-
-        return to_toml(self)
+        text: str = perform(self, "to_toml")
+        return text
 
     def __repr__(self) -> str:
         preset = f", preset {self.preset}" if self.preset else ""
         return f"Model({self.name}{preset}: {len(self.parameters)} parameters)"
-
-    def tables(self) -> list[Table]:
-        """Parameters, formulas, stations, routes and presets."""
-        from headway.models.showing.models import description_tables
-
-        return description_tables(self)
 
     @property
     def inputs(self) -> dict[str, Number]:
@@ -294,9 +277,11 @@ class Model(Kept, Shown):
     @cached_property
     def network(self) -> "Model":
         """The network that is solved: with one class alone, the one this class makes."""
-        from headway.models.structure.one_class import network_of
-
-        return network_of(self)
+        if len(self.graph.classes) != 1:
+            return self
+        network = replace(self, graph=alone(self.graph))
+        jobs = circulation(self.graph, self.inputs)
+        return network if jobs is None else network.closed(*jobs)
 
     @property
     def is_closed(self) -> bool:
@@ -371,8 +356,6 @@ class Model(Kept, Shown):
         GraphError
             For stations that a closed network cannot hold.
         """
-        from headway.models.solving.solution import solve_model
-
         self._check_names(named)
         rate = {} if arrival_rate is None else {"arrival_rate": arrival_rate}
         model = self.at({**named, **rate})
@@ -380,7 +363,8 @@ class Model(Kept, Shown):
             model = model.closed(population, think_time)
         elif think_time is not None:
             model = model._thinking(think_time)
-        return solve_model(model, method)
+        found: Solution = perform(model, "solve", method)
+        return found
 
     def _check_names(self, named: Mapping[str, Any]) -> None:
         """Refuse names that are neither parameters nor words of `solve`."""
@@ -423,6 +407,11 @@ class Model(Kept, Shown):
         if _is_time(output) or output.endswith(_LESS):
             return Better.LESS
         return Better.MORE if output.endswith(_MORE) else None
+
+
+def model_at(graph: ModelGraph, values: Mapping[str, Any]) -> Model:
+    """Give the parameters of a graph values."""
+    return Model.of(graph).at(values)
 
 
 def _is_time(name: str) -> bool:

@@ -4,10 +4,10 @@ from typing import Any
 
 import networkx as nx
 
-from headway.models.structure.graph import ModelGraph
+from headway.models.structure.structure import Structure
 
 
-def to_networkx(graph: ModelGraph) -> Any:
+def to_networkx(graph: Structure) -> Any:
     """Make a directed graph of a model: routes between stations, bindings between numbers.
 
     Parameters
@@ -24,6 +24,7 @@ def to_networkx(graph: ModelGraph) -> Any:
     Examples
     --------
     >>> from headway.queueing import MM1
+    >>> from headway.models import ModelGraph
     >>> graph = ModelGraph("g").declare("s").station("cpu", MM1("s")).route("cpu", "cpu", 0.5)
     >>> sorted(to_networkx(graph).edges(data="sort"))
     [('cpu', 'cpu', 'route'), ('s (parameter)', 'cpu', 'binding')]
@@ -43,14 +44,14 @@ def to_networkx(graph: ModelGraph) -> Any:
     return drawn
 
 
-def _bind(drawn: Any, graph: ModelGraph, names: frozenset[str], target: str) -> None:
+def _bind(drawn: Any, graph: Structure, names: frozenset[str], target: str) -> None:
     for name in sorted(names):
         source = _source(graph, name)
         if source != target and not drawn.has_edge(source, target):
             drawn.add_edge(source, target, sort="binding")
 
 
-def _source(graph: ModelGraph, name: str) -> str:
+def _source(graph: Structure, name: str) -> str:
     """Which component or number a name in a formula comes from."""
     head, dot, _ = name.partition(".")
     if dot:

@@ -1,29 +1,27 @@
 """One class of customers alone: the open or closed network that it is."""
 
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import Any
 
 from headway.errors import GraphError
 from headway.models.language.formula import Formula, formula, of_number
 from headway.models.structure.components import Component
 from headway.models.structure.graph import ModelGraph
 
-if TYPE_CHECKING:
-    from headway.models.structure.model import Model
-
 _NEVER = of_number(0.0)
 
 
-def network_of(model: "Model") -> "Model":
-    """Give the network that a model's only class makes; any other model is its own.
+def alone(graph: ModelGraph) -> ModelGraph:
+    """Give the graph that the only class of another one makes.
 
     With one class there is nothing to share: each station may be of any kind, and what is known
     of a network without classes (saturation, percentiles, bounds) is known of it.
 
     Parameters
     ----------
-    model
-        Any model; of a closed class, population and think time need their values.
+    graph
+        With one class of customers; where it is closed, the graph has no arrivals of its own.
 
     Raises
     ------
@@ -34,25 +32,28 @@ def network_of(model: "Model") -> "Model":
     --------
     >>> from headway.queueing import MD1
     >>> graph = ModelGraph("one").station("disk", MD1(0.5)).customers("web", arrival_rate=1.0)
-    >>> graph.at().solve().response_time
+    >>> alone(graph).at().solve().response_time
     0.75
     """
-    graph = model.graph
-    if len(graph.classes) != 1:
-        return model
     name, customers = next(iter(graph.classes.items()))
     if not graph.stations:
         msg = f"class {name} has no station to go to; give the model stations"
         raise GraphError(msg)
     stations = {n: _alone(n, component, name) for n, component in graph.stations.items()}
     folded = replace(graph, stations=stations, classes={})
-    if "arrival_rate" in customers:
-        arrivals = _arrivals(graph, customers["arrival_rate"])
-        return replace(model, graph=replace(folded, arrivals=arrivals))
+    if "arrival_rate" not in customers:
+        return folded
+    return replace(folded, arrivals=_arrivals(graph, customers["arrival_rate"]))
+
+
+def circulation(graph: ModelGraph, inputs: Mapping[str, Any]) -> tuple[Any, Any] | None:
+    """Jobs of an only class that is closed, and their think time [s]; None where it is open."""
+    name, customers = next(iter(graph.classes.items()))
+    if "population" not in customers:
+        return None
     needed = [f"class {name}.{key}" for key in customers]
-    values = graph.plan.run(model.inputs, needed)
-    jobs, think = values[needed[0]], values.get(f"class {name}.think_time", 0.0)
-    return replace(model, graph=folded).closed(jobs, think)
+    values = graph.plan.run(inputs, needed)
+    return values[needed[0]], values.get(f"class {name}.think_time", 0.0)
 
 
 def _alone(name: str, component: Component, only: str) -> Component:

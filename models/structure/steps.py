@@ -5,11 +5,10 @@ forms, fed with arrays they give every operating point at once.
 """
 
 import operator
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial, reduce
-from graphlib import CycleError, TopologicalSorter
 from typing import Any
 
 import numpy as np
@@ -20,13 +19,10 @@ from headway.models.language.algorithms import ALGORITHMS
 from headway.models.language.formula import Formula
 from headway.models.structure.components import Component
 from headway.models.structure.flows import flow, given_flow, law, losing, numbers_of, returning
-from headway.models.structure.graph import ModelGraph
 from headway.models.structure.routes import step_of
+from headway.models.structure.structure import Structure
 
 Values = dict[str, Any]
-
-MOST_KEPT = 64
-"""Numbers found by searches that a plan keeps."""
 
 ANSWERED = "answered rate"
 """Step for the rate of jobs that are answered, where some are lost [1/s]."""
@@ -67,7 +63,7 @@ def _several(formulas: tuple[Formula, ...], values: Mapping[str, Any]) -> tuple[
     return tuple(read.evaluate(values) for read in formulas)
 
 
-def _link_steps(graph: ModelGraph) -> list[Step]:
+def _link_steps(graph: Structure) -> list[Step]:
     steps = []
     for name, link in graph.links.items():
         steps += _component_steps(name, link)
@@ -96,7 +92,7 @@ def _mean(names: tuple[str, str], values: Mapping[str, Any]) -> Any:
     return (values[names[0]] + values[names[1]]) / 2
 
 
-def _traffic_steps(graph: ModelGraph) -> list[Step]:
+def _traffic_steps(graph: Structure) -> list[Step]:
     """Steps for arrivals and visits; both rates are one where jobs arrive at one place."""
     steps = []
     if graph.arrivals:
@@ -120,7 +116,7 @@ def _traffic_steps(graph: ModelGraph) -> list[Step]:
     return [*steps, _step("visits", {"flow"}, lambda v: v["flow"].visits)]
 
 
-def _laws_that_lose(graph: ModelGraph) -> set[str]:
+def _laws_that_lose(graph: Structure) -> set[str]:
     """What visits depend on where stations lose jobs."""
     few = losing(graph)
     loops = {f"law {name}" for name in few if name in returning(graph)}
@@ -134,7 +130,7 @@ def _total(rates: tuple[str, ...], values: Mapping[str, Any]) -> Any:
     return reduce(operator.add, (values[name] for name in rates))
 
 
-def _station_steps(graph: ModelGraph, name: str) -> list[Step]:
+def _station_steps(graph: Structure, name: str) -> list[Step]:
     component = graph.stations[name]
     parts = [f"{name}.{part}" for part in component.fields]
     rate, response = f"{name}.arrival_rate", f"{name}.response_time"
@@ -153,7 +149,7 @@ def _station_steps(graph: ModelGraph, name: str) -> list[Step]:
     ]
 
 
-def _law_steps(graph: ModelGraph, name: str) -> tuple[list[Step], tuple[str, str]]:
+def _law_steps(graph: Structure, name: str) -> tuple[list[Step], tuple[str, str]]:
     """Steps for a station's law, and the names of it and of the rate it takes."""
     if name not in returning(graph):
         return [], (f"station {name}", f"{name}.arrival_rate")
@@ -166,7 +162,7 @@ def _law_steps(graph: ModelGraph, name: str) -> tuple[list[Step], tuple[str, str
     return steps, (made, rate)
 
 
-def _residence_steps(graph: ModelGraph, name: str, asked: tuple[str, str]) -> list[Step]:
+def _residence_steps(graph: Structure, name: str, asked: tuple[str, str]) -> list[Step]:
     """Residence time: V R, of those visits that are let in."""
     residence, response = f"{name}.residence_time", f"{name}.response_time"
     if not graph.stations[name].can.loses:
@@ -219,7 +215,8 @@ def _product(names: tuple[str, ...], values: Mapping[str, Any]) -> Any:
     return product
 
 
-def _all_steps(graph: ModelGraph) -> list[Step]:
+def all_steps(graph: Structure) -> list[Step]:
+    """Every number that a graph can be asked for."""
     steps = [*_formula_steps(graph.bindings), *_link_steps(graph), *_formula_steps(graph.outputs)]
     for table, components in graph.algorithms.items():
         for name, component in components.items():
@@ -235,7 +232,7 @@ def _all_steps(graph: ModelGraph) -> list[Step]:
     return steps
 
 
-def _system_steps(graph: ModelGraph) -> list[Step]:
+def _system_steps(graph: Structure) -> list[Step]:
     """Response time of a job; where some are lost, of those that are answered, and how many."""
     residence = [f"{name}.residence_time" for name in graph.stations]
     if not losing(graph):
@@ -272,7 +269,7 @@ def _answered_rate(stations: tuple[str, ...], values: Mapping[str, Any]) -> Any:
     return sum(values[f"{name}.throughput"] * last[name] for name in stations)
 
 
-def check_visits(graph: ModelGraph) -> None:
+def check_visits(graph: Structure) -> None:
     """Refuse visits beside routes, visits of some stations only, and classes without visits.
 
     Raises
@@ -294,68 +291,3 @@ def check_visits(graph: ModelGraph) -> None:
     if some and graph.routes:
         msg = f"{some[0]} has visits and there are routes; give one or the other"
         raise GraphError(msg)
-
-
-class Plan:
-    """The steps of a graph in an order in which each finds what it needs.
-
-    Raises
-    ------
-    GraphError
-        If numbers need each other in a circle.
-    """
-
-    def __init__(self, graph: ModelGraph) -> None:
-        self._steps = {step.name: step for step in _all_steps(graph)}
-        needs = {name: step.needs for name, step in self._steps.items()}
-        try:
-            self._order = tuple(TopologicalSorter(needs).static_order())
-        except CycleError as error:
-            circle = " -> ".join(reversed(error.args[1]))
-            msg = f"{graph.name}: these numbers need each other in a circle: {circle}"
-            raise GraphError(msg) from None
-        self._runs: dict[tuple[frozenset[str], frozenset[str]], tuple[str, ...]] = {}
-        self._kept: dict[Hashable, float] = {}
-
-    def needed(self, targets: Iterable[str], given: Iterable[str] = ()) -> frozenset[str]:
-        """Everything that the targets need, directly or not, beyond what is given."""
-        found: set[str] = set()
-        todo = list(targets)
-        known = set(given)
-        while todo:
-            name = todo.pop()
-            if name not in found:
-                found.add(name)
-                if name not in known and name in self._steps:
-                    todo.extend(self._steps[name].needs)
-        return frozenset(found)
-
-    def run(self, given: Mapping[str, Any], targets: Iterable[str]) -> Values:
-        """Calculate the targets and all they need from given values; what is given stays."""
-        key = (frozenset(targets), frozenset(given))
-        if key not in self._runs:
-            wanted = self.needed(*key) - key[1]
-            self._runs[key] = tuple(name for name in self._order if name in wanted)
-        values = dict(given)
-        for name in self._runs[key]:
-            if name not in self._steps:
-                msg = f"{name} is used, but only a network with stations has it"
-                raise GraphError(msg)
-            values[name] = self._steps[name].calculate(values)
-        return values
-
-    def kept(self, key: Hashable, calculate: Callable[[], float]) -> float:
-        """What was calculated before under this key; of many, those asked for last are kept.
-
-        Parameters
-        ----------
-        key
-            All that decides the number, by value; no arrays.
-        calculate
-            Gives the number where it is not kept.
-        """
-        found = self._kept.pop(key, None)
-        self._kept[key] = found = calculate() if found is None else found
-        if len(self._kept) > MOST_KEPT:
-            del self._kept[next(iter(self._kept))]
-        return found

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from headway.kinds import FloatArray
-from headway.models.structure.graph import ModelGraph
 from headway.models.structure.routes import step_of
+from headway.models.structure.structure import Structure
 
 _ROUNDING = 1e-12  # of chances that sum to 1
 
@@ -22,12 +22,12 @@ class Ways:
     leaving: FloatArray
 
 
-def visits_given(graph: ModelGraph) -> bool:
+def visits_given(graph: Structure) -> bool:
     """Whether the graph gives visits as numbers, so that ways are not known."""
     return any(station.visits for station in graph.stations.values())
 
 
-def ways_of(graph: ModelGraph, values: Mapping[str, Any]) -> Ways:
+def ways_of(graph: Structure, values: Mapping[str, Any]) -> Ways:
     """Read entries and routes at one operating point.
 
     Parameters

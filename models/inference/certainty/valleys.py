@@ -26,7 +26,7 @@ _MOST = 4  # answers told of
 
 
 @dataclass(frozen=True)
-class Answer:
+class Minimum:
     """Values that fit, and how far each may go.
 
     Parameters
@@ -49,7 +49,7 @@ class Answer:
         return all(low <= value <= high for value, (low, high) in pairs)
 
 
-def answers(problem: Problem, found: Found, known: Uncertainty) -> tuple[Answer, ...]:
+def answers(problem: Problem, found: Found, known: Uncertainty) -> tuple[Minimum, ...]:
     """The best answer first, then others that fit not significantly worse.
 
     Parameters
@@ -57,7 +57,7 @@ def answers(problem: Problem, found: Found, known: Uncertainty) -> tuple[Answer,
     problem, found, known
         The fit.
     """
-    told = [Answer(found.free, found.cost, intervals(problem, found, known))]
+    told = [Minimum(found.free, found.cost, intervals(problem, found, known))]
     if known.degrees <= 0:
         return tuple(told)
     most = worst_cost(found, known)
@@ -66,11 +66,11 @@ def answers(problem: Problem, found: Found, known: Uncertainty) -> tuple[Answer,
         new = end.cost <= most and not any(answer.holds(end.free) for answer in told)
         if new and len(told) < _MOST:
             own = intervals(problem, end, uncertainty(problem, end), most)
-            told.append(Answer(end.free, end.cost, own))
+            told.append(Minimum(end.free, end.cost, own))
     return tuple(told)
 
 
-def hull(told: tuple[Answer, ...]) -> list[Ends]:
+def hull(told: tuple[Minimum, ...]) -> list[Ends]:
     """Intervals that hold whichever answer is right."""
     return [
         (min(low for low, _ in ends), max(high for _, high in ends))

@@ -10,11 +10,12 @@ import numpy as np
 
 from headway.errors import InvalidParameter, MeasurementError, UnknownParameter, nearest
 from headway.kinds import FloatArray
-from headway.models.inference.searching.evaluate import Evaluator, evaluator
 from headway.models.inference.searching.loss import Loss, loss_cost
-from headway.models.inference.searching.paced import bent_by_level, paced_evaluator
+from headway.models.measured.bends import bent_by_level
 from headway.models.measured.matching import Match
 from headway.models.measured.measurements import Observed
+from headway.models.solving.evaluate import Evaluator, evaluator
+from headway.models.solving.paced import paced_evaluator
 from headway.models.solving.saturation import RATES
 from headway.models.structure.counts import counts
 from headway.models.structure.model import Model

@@ -12,10 +12,11 @@ from headway.kinds import FloatArray
 from headway.models.files.shipped import catalogue_model
 from headway.models.inference.fit import Fit, fit_model
 from headway.models.inference.searching.loss import Loss
-from headway.models.inference.searching.paced import bent_by_level
+from headway.models.measured.bends import bent_by_level
 from headway.models.measured.measurements import Measurements
 from headway.models.published.studies.families import BASE, FAMILIES, family
-from headway.models.showing.table import Column, Shown, Table
+from headway.models.tables.shown import Shown
+from headway.models.tables.table import Column, Table
 
 SHARED = (
     *("trips", "trips_on_miss", "cpu_time", "messages", "disk_time", "touched_per_load"),

@@ -15,7 +15,8 @@ from headway.kinds import FloatArray
 from headway.loggp.programs.burstiness import BurstinessFit, GapRuns, fit_burstiness
 from headway.models.files.shipped import catalogue_model, data_path
 from headway.models.measured.measurements import Measurements
-from headway.models.showing.table import Column, Shown, Table
+from headway.models.tables.shown import Shown
+from headway.models.tables.table import Column, Table
 
 if TYPE_CHECKING:
     from headway.models.published.studies.slowdown_figures import SlowdownPanel

@@ -14,7 +14,7 @@ from headway.errors import visible
 from headway.kinds import FloatArray
 from headway.models.language.digits import four_digits, shown_unit
 from headway.models.language.units import ONE, Unit, header
-from headway.models.showing.layout import (
+from headway.models.tables.layout import (
     Shape,
     aligned,
     blocks,
@@ -26,20 +26,6 @@ from headway.models.showing.layout import (
 )
 
 Cell: TypeAlias = float | str | None
-
-
-class Shown:
-    """What shows itself as tables: as text, and as HTML in a notebook."""
-
-    def tables(self) -> "list[Table]":
-        """The tables that make up this answer."""
-        raise NotImplementedError
-
-    def __str__(self) -> str:
-        return "\n\n".join(map(str, self.tables()))
-
-    def _repr_html_(self) -> str:
-        return "".join(table.to_html() for table in self.tables())
 
 
 LITTLE = 0.1

@@ -1,0 +1,82 @@
+"""What a value can be asked that rooms above its own do: to be solved, shown, drawn, fitted.
+
+A value knows the verb and nothing of who does it. `headway.models.door` has the table of both and
+hands it over here when `headway.models` is imported; only `who_does` looks into it.
+"""
+
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from typing import Any
+
+_PLACES: dict[tuple[str, str], str] = {}
+
+
+def open_door(places: Mapping[str, Mapping[str, str]]) -> None:
+    """Say who does what is asked of a kind of value.
+
+    Parameters
+    ----------
+    places
+        Functions as ``module:name``, by verb, by the name of the kind of value. What is said of
+        a kind holds for those made from it.
+
+    Examples
+    --------
+    >>> class Hand: ...
+    >>> open_door({"Hand": {"count": "builtins:repr"}})
+    >>> perform(Hand(), "count")[:5]
+    '<head'
+    """
+    _PLACES.update(
+        {(kind, verb): place for kind, verbs in places.items() for verb, place in verbs.items()}
+    )
+
+
+def perform(value: object, verb: str, *details: Any) -> Any:
+    """Do what is asked of a value.
+
+    Parameters
+    ----------
+    value
+        A model or an answer.
+    verb
+        What to do with it.
+    details
+        What else the function takes.
+
+    Raises
+    ------
+    TypeError
+        Where nobody has said who does this with such a value.
+
+    Examples
+    --------
+    >>> from headway.models import catalogue_model
+    >>> perform(catalogue_model("server-single"), "solve", "auto").method
+    'open'
+    """
+    return who_does(type(value), verb)(value, *details)
+
+
+def who_does(kind: type, verb: str) -> Callable[..., Any]:
+    """Find the function that does a verb for a kind of value, imported only now.
+
+    Raises
+    ------
+    TypeError
+        Where nobody has said who does it.
+
+    Examples
+    --------
+    >>> from headway.models import Measurements
+    >>> who_does(Measurements, "read").__name__
+    'read_measurements'
+    """
+    for known in kind.__mro__:
+        place = _PLACES.get((known.__name__, verb))
+        if place is not None:
+            module, _, name = place.partition(":")
+            found: Callable[..., Any] = getattr(import_module(module), name)
+            return found
+    msg = f"nothing is known that would {verb} a {kind.__name__}"
+    raise TypeError(msg)

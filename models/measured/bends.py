@@ -1,0 +1,71 @@
+"""Where a measured curve bends back: slower, and yet less gets through."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from headway.kinds import FloatArray
+
+_ROSE = 1.5  # times: how far a curve has risen before it can bend back
+
+ALIKE = 0.1
+"""How well throughput times response time agrees along a branch that bends back."""
+
+
+def bent(throughput: FloatArray, response_time: FloatArray) -> Any:
+    """Which points lie on a branch that bends back: slower, yet less gets through.
+
+    There X R stays near its largest value, the number of requests that circulate. Before it bends
+    back a curve rises: one that merely falls with load, or hardly changes, has no such branch.
+
+    Parameters
+    ----------
+    throughput, response_time
+        Points of a curve [1/s] and [s].
+
+    Returns
+    -------
+    A mark a point; none is set where the curve does not bend back.
+
+    Examples
+    --------
+    >>> rate = np.array([100.0, 200.0, 300.0, 310.0, 280.0])
+    >>> bent(rate, np.array([0.01, 0.012, 0.05, 0.1, 0.11])).tolist()
+    [False, False, False, True, True]
+    """
+    product = throughput * response_time
+    most = product.max()
+    full = product >= (1 - ALIKE) * most
+    points = list(zip(throughput, response_time, strict=True))
+    beaten = [bool(np.any((throughput > x) & (response_time < r))) for x, r in points]
+    rose = [bool(np.any((throughput < x) & (_ROSE * response_time < r))) for x, r in points]
+    back = np.array(beaten) & np.array(rose) & full
+    return full if back.any() and full.sum() > 1 else np.zeros(throughput.shape, bool)
+
+
+def bent_by_level(
+    inputs: Mapping[str, FloatArray], throughput: FloatArray, response_time: FloatArray
+) -> Any:
+    """Which points lie on branches that bend back, where several curves stand in one table.
+
+    Parameters
+    ----------
+    inputs
+        What was set row by row, the throughput among it: each other combination is a curve,
+        and all have one population: a point with as many requests inside is at its limit too.
+    throughput, response_time
+        All points [1/s] and [s].
+    """
+    settings = [np.asarray(v) for n, v in inputs.items() if n != "throughput"]
+    if not settings:
+        return bent(throughput, response_time)
+    _, curve = np.unique(np.stack(settings), axis=1, return_inverse=True)
+    marks = np.zeros(throughput.shape, bool)
+    for number in np.unique(curve):
+        own = np.ravel(curve) == number
+        marks[own] = bent(throughput[own], response_time[own])
+    product = throughput * response_time
+    if marks.any():
+        marks |= product >= (1 - ALIKE) * product[marks].mean()
+    return marks

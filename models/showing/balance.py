@@ -1,0 +1,55 @@
+"""Balances as tables, rows and CSV."""
+
+import math
+from typing import Any
+
+from headway.models.analysis.balance import Balance, Bars
+from headway.models.tables.table import Column, Table
+
+
+def balance_tables(found: Balance) -> list[Table]:
+    """The load that each resource bears, a row a phase."""
+    rows = [(bars, phase) for bars in found.machines for phase in bars.phases]
+    resources = dict.fromkeys(x.resource for bars in found.machines for x in bars.limits)
+    columns = [Column("machine", tuple(bars.title for bars, _ in rows))]
+    if any(phase for _, phase in rows):
+        columns.append(Column("phase", tuple(phase for _, phase in rows)))
+    for name in resources:
+        loads = tuple(_load(bars, phase, name) for bars, phase in rows)
+        columns.append(Column(name, loads, found.machines[0].unit))
+    columns.append(Column("full first", tuple(bars.first(p) for bars, p in rows)))
+    columns.append(Column("balance", tuple(bars.evenness(p) for bars, p in rows)))
+    note = "the load at which each resource is full; balance = least / greatest, 1 is even"
+    notes = dict.fromkeys(note for bars in found.machines for note in bars.notes)
+    return [Table("balance", tuple(columns), (note, *notes))]
+
+
+def balance_rows(found: Balance) -> list[dict[str, Any]]:
+    """A dict a machine and phase, loads in SI, unused resources infinite."""
+    return [
+        {
+            "machine": bars.title,
+            "phase": phase or None,
+            "saturation": {x.resource: x.load for x in bars.limits if x.phase == phase},
+            "order": [x.resource for x in bars.order(phase)],
+            "first": bars.order(phase)[0].resource,
+            "balance": bars.evenness(phase),
+        }
+        for bars in found.machines
+        for phase in bars.phases
+    ]
+
+
+def balance_document(found: Balance) -> dict[str, Any]:
+    """The JSON contract's document; a resource that is not used is null."""
+    return {"machines": balance_rows(found)}
+
+
+def balance_csv(found: Balance) -> str:
+    """A CSV row a machine and phase."""
+    return balance_tables(found)[0].to_csv()
+
+
+def _load(bars: Bars, phase: str, resource: str) -> float | None:
+    found = [x.load for x in bars.limits if (x.phase, x.resource) == (phase, resource)]
+    return found[0] if found and math.isfinite(found[0]) else None

@@ -1,0 +1,63 @@
+"""Models solved: open, closed and mixed networks, and programs."""
+
+from headway.models.solving.solution import COMPONENT_PARTS, Solution
+from headway.models.structure.flows import losing, returning
+from headway.models.structure.model import Model, points_shape
+from headway.models.structure.steps import ANSWERED, Values
+
+
+def solve_model(model: Model, method: str = "auto") -> Solution:
+    """Solve an open, closed or mixed network, or evaluate a model of a program."""
+    shape = points_shape(model.inputs)
+    network = model.network
+    if network.graph.classes:
+        from headway.models.solving.classes import class_values
+
+        return Solution(model, class_values(model, method), shape)
+    values = _network_values(network, method, shape)
+    if model.graph.classes:
+        values |= _same_for_each(model, Solution(network, values, shape))
+    return Solution(model, values, shape)
+
+
+def _same_for_each(model: Model, alone: Solution) -> Values:
+    """What the one network that all classes are says of each of them."""
+    values: Values = {}
+    for name in model.graph.classes:
+        values[f"class {name}.throughput"] = alone.throughput
+        values[f"class {name}.response_time"] = alone.response_time
+    return values
+
+
+def _network_values(network: Model, method: str, shape: tuple[int, ...]) -> Values:
+    if network.is_closed and network.graph.stations:
+        from headway.models.solving.closed import closed_values
+
+        return closed_values(network, method, shape)
+    return _open_values(network)
+
+
+def _open_values(model: Model) -> Values:
+    graph = model.graph
+    targets = list(graph.outputs)
+    if graph.stations:
+        targets.append("response_time")
+        targets += [f"{name}.{part}" for name in graph.stations for part in COMPONENT_PARTS]
+        targets += [f"{name}.arrival_rate" for name in graph.stations]
+        targets += ["loss_probability", ANSWERED] if losing(graph) else []
+    return graph.plan.run(model.inputs, targets) | {"approximation": _doubts(model)}
+
+
+def _doubts(model: Model) -> str:
+    """What is not exact about an open solution: two moments, and flows taken as Poisson."""
+    stations = model.graph.stations
+    about = {name: station.kind.approximation for name, station in stations.items()}  # type: ignore[attr-defined]
+    notes = [f"{name}: {note}" for name, note in about.items() if note]
+    others = [name for name, station in stations.items() if not station.can.product_form]
+    loops = model.graph.routes.loops - set(returning(model.graph))
+    if others and (len(stations) > 1 or loops):
+        notes.append(f"what arrives at and leaves {', '.join(others)} is taken as Poisson")
+    lost = losing(model.graph)
+    if lost and len(stations) > 1 and stations[lost[0]].visits:
+        notes.append(f"visits do not say who is lost at {', '.join(lost)}: their time counts too")
+    return "; ".join(notes)

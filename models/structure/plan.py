@@ -1,0 +1,77 @@
+"""A graph's steps in an order in which each finds what it needs."""
+
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from graphlib import CycleError, TopologicalSorter
+from typing import Any
+
+from headway.errors import GraphError
+from headway.models.structure.steps import Values, all_steps
+from headway.models.structure.structure import Structure
+
+MOST_KEPT = 64
+"""Numbers found by searches that a plan keeps."""
+
+
+class Plan:
+    """The steps of a graph in an order in which each finds what it needs.
+
+    Raises
+    ------
+    GraphError
+        If numbers need each other in a circle.
+    """
+
+    def __init__(self, graph: Structure) -> None:
+        self._steps = {step.name: step for step in all_steps(graph)}
+        needs = {name: step.needs for name, step in self._steps.items()}
+        try:
+            self._order = tuple(TopologicalSorter(needs).static_order())
+        except CycleError as error:
+            circle = " -> ".join(reversed(error.args[1]))
+            msg = f"{graph.name}: these numbers need each other in a circle: {circle}"
+            raise GraphError(msg) from None
+        self._runs: dict[tuple[frozenset[str], frozenset[str]], tuple[str, ...]] = {}
+        self._kept: dict[Hashable, float] = {}
+
+    def needed(self, targets: Iterable[str], given: Iterable[str] = ()) -> frozenset[str]:
+        """Everything that the targets need, directly or not, beyond what is given."""
+        found: set[str] = set()
+        todo = list(targets)
+        known = set(given)
+        while todo:
+            name = todo.pop()
+            if name not in found:
+                found.add(name)
+                if name not in known and name in self._steps:
+                    todo.extend(self._steps[name].needs)
+        return frozenset(found)
+
+    def run(self, given: Mapping[str, Any], targets: Iterable[str]) -> Values:
+        """Calculate the targets and all they need from given values; what is given stays."""
+        key = (frozenset(targets), frozenset(given))
+        if key not in self._runs:
+            wanted = self.needed(*key) - key[1]
+            self._runs[key] = tuple(name for name in self._order if name in wanted)
+        values = dict(given)
+        for name in self._runs[key]:
+            if name not in self._steps:
+                msg = f"{name} is used, but only a network with stations has it"
+                raise GraphError(msg)
+            values[name] = self._steps[name].calculate(values)
+        return values
+
+    def kept(self, key: Hashable, calculate: Callable[[], float]) -> float:
+        """What was calculated before under this key; of many, those asked for last are kept.
+
+        Parameters
+        ----------
+        key
+            All that decides the number, by value; no arrays.
+        calculate
+            Gives the number where it is not kept.
+        """
+        found = self._kept.pop(key, None)
+        self._kept[key] = found = calculate() if found is None else found
+        if len(self._kept) > MOST_KEPT:
+            del self._kept[next(iter(self._kept))]
+        return found

@@ -1,0 +1,81 @@
+"""What a graph holds: components, routes and bindings, as names and formulas without values."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from headway.models.language.algorithms import ALGORITHMS
+from headway.models.language.formula import Formula
+from headway.models.language.frozen import Kept
+from headway.models.language.names import check_shown
+from headway.models.structure.components import STATION_PARTS, Component
+from headway.models.structure.routes import Routes, routes_of
+
+RESERVED = frozenset({"arrival_rate", "throughput", "response_time", "saturation_throughput"})
+CLASS_KEYS = ("arrival_rate", "population", "think_time")
+LINK_PARTS = ("latency", "send_overhead", "receive_overhead", "gap", "gap_per_byte", "processors")
+
+
+@dataclass(frozen=True, eq=False)
+class Structure(Kept):
+    """The parts of a model and how they hang together.
+
+    Parameters
+    ----------
+    name
+        The model's name.
+    parameters
+        Names that formulas may use and that have values of their own.
+    bindings, outputs
+        Formulas by name.
+    links, stations
+        Components by name.
+    algorithms
+        Components with an algorithm, by name, by the table they stand in.
+    routes, arrivals
+        Where jobs go, and where they come in at which rate [1/s].
+    classes
+        Arrival rate, or population and think time, of each class of customers.
+    """
+
+    name: str
+    parameters: tuple[str, ...] = ()
+    bindings: Mapping[str, Formula] = field(default_factory=dict)
+    links: Mapping[str, Component] = field(default_factory=dict)
+    algorithms: Mapping[str, Mapping[str, Component]] = field(default_factory=dict)
+    stations: Mapping[str, Component] = field(default_factory=dict)
+    routes: Routes = field(default_factory=Routes)
+    arrivals: Mapping[str, Formula] = field(default_factory=dict)
+    outputs: Mapping[str, Formula] = field(default_factory=dict)
+    classes: Mapping[str, Mapping[str, Formula]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "routes", routes_of(self.routes, tuple(self.stations)))
+        super().__post_init__()
+        check_shown(self.name, "model")
+
+    @property
+    def needs_arrival_rate(self) -> bool:
+        """Whether jobs arrive with the parameter ``arrival_rate``."""
+        if not self.stations or self.classes:
+            return False
+        rates = self.arrivals.values()
+        return not self.arrivals or any("arrival_rate" in rate.names for rate in rates)
+
+    @property
+    def names(self) -> frozenset[str]:
+        """Every name that a formula in this graph may use."""
+        own = {*self.parameters, *self.bindings, *self.outputs, *RESERVED}
+        own |= {f"{link}.{part}" for link in self.links for part in (*LINK_PARTS, "overhead")}
+        for table, components in self.algorithms.items():
+            kind = ALGORITHMS[table]
+            own |= {f"{name}.{part}" for name in components for part in (*kind.fields, *kind.parts)}
+        for name, station in self.stations.items():
+            parts = [n for n, f in station.fields.items() if not isinstance(f, tuple)]
+            own |= {f"{name}.{part}" for part in (*parts, *STATION_PARTS)}
+        return frozenset(own)
+
+    @property
+    def components(self) -> frozenset[str]:
+        """Names of stations, links and components with an algorithm."""
+        algorithms = (name for table in self.algorithms.values() for name in table)
+        return frozenset({*self.stations, *self.links, *algorithms})
