@@ -13,7 +13,7 @@ Networks*, 1980, for load-dependent stations.
 
 from collections.abc import Sequence
 from functools import reduce
-from typing import Any
+from itertools import accumulate
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,11 +23,9 @@ from headway.kinds import FloatArray
 from headway.queueing.closed.demands import ClosedStation, spread
 from headway.queueing.closed.memory import check_memory
 from headway.queueing.closed.points import by_network
-from headway.queueing.erlang.birth_death import weights
-from headway.queueing.erlang.poisson import poisson
+from headway.queueing.closed.series import FEW_POINTS, Factor, at_jobs, geometric, meet, thinking
 
 _FILTER_WORTH = 2_000_000  # steps of recurrences from which SciPy's filter is worth its import
-_FEW = 16  # points that do not fill a vector
 _BLOCK = 1 << 16  # numbers of a series, over all points of a block
 _LEAST = 1e-280  # chances below may have lost digits
 _SERIES_END = 45.0  # exp(-45) is far below a rounding error
@@ -130,10 +128,10 @@ def _series(
     most = jobs[-1:].astype(float)
     scale = _scale(queues, varying, think_time, most)
     size = int(jobs[-1]) + 1
-    base = _thinking(size, scale * think_time)
+    base = thinking(size, scale * think_time)
     ratios = [scale * station.demand / station.queues for station in queues]
     base = _all_servers(base, ratios, queues)
-    factors = [_Factor(station, scale, size) for station in varying]
+    factors = [Factor(station, scale, size) for station in varying]
     chances = reduce(lambda series, factor: factor.times(series), factors, base)
     _check_range(chances[-1])
     held = jobs[int(np.searchsorted(jobs, _first_held(chances[:, 0]))) :]
@@ -157,10 +155,10 @@ def _lengths(chances: FloatArray, ratio: FloatArray) -> FloatArray:
     """Sum of ratio**j G(n - j) over j = 1..n, for every n."""
     shifted = np.zeros(chances.shape)
     shifted[1:] = ratio * chances[:-1]
-    return _geometric(shifted, ratio)
+    return geometric(shifted, ratio)
 
 
-def _own_lengths(base: FloatArray, factors: Sequence["_Factor"], which: int) -> FloatArray:
+def _own_lengths(base: FloatArray, factors: Sequence["Factor"], which: int) -> FloatArray:
     """Mean number at a varying station times G(n), for every n."""
     others = [factor for k, factor in enumerate(factors) if k != which]
     series = reduce(lambda found, factor: factor.times(found), others, base)
@@ -193,41 +191,26 @@ def _block(
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     scale = _scale(queues, varying, think_time, population)
     size = int(population.max()) + 1
-    series = _thinking(size, scale * think_time)
+    series = thinking(size, scale * think_time)
     ratios = [scale * station.demand / station.queues for station in queues]
     series = _all_servers(series, ratios, queues)
-    factors = [_Factor(station, scale, size) for station in varying]
-    prefixes = [series]
-    for factor in factors:
-        prefixes.append(factor.times(prefixes[-1]))
-    chances = prefixes[-1]
-    top = _at(chances, population)
+    factors = [Factor(station, scale, size) for station in varying]
+    prefixes = list(accumulate(factors[:-1], lambda found, each: each.times(found), initial=series))
+    chances, last = prefixes[-1], factors[-1].series(size) if factors else None
+    top = _at_end(chances, last, population)
     _check_range(top)
-    throughput = scale * np.where(population > 0, _at(chances, population - 1), 0.0) / top
-    lengths = [_queue_length(chances, ratio, population) for ratio in ratios]
+    throughput = scale * _at_end(chances, last, population - 1) / top
+    if last is None:
+        lengths = [_queue_length(chances, ratio, population) for ratio in ratios]
+    else:
+        lengths = [meet(_lengths(chances, ratio), last, population) for ratio in ratios]
     single = _stack([x * c.queues / top for x, c in zip(lengths, queues, strict=True)], top)
-    several = _stack([x / top for x in _varying_lengths(prefixes, factors, population)], top)
+    several = _stack([x / top for x in _varying_lengths(prefixes, factors, last, population)], top)
     return throughput, single, several
-
-
-def _thinking(size: int, mean: FloatArray) -> FloatArray:
-    """Chances of 0, 1, 2... jobs thinking, as far as they do not underflow."""
-    if not np.isfinite(mean).all():
-        raise InvalidParameter("times lie too far apart to be calculated with; check the longest")
-    likely = mean.max() + 40 * np.sqrt(mean.max()) + 750  # beyond, below exp(-745)
-    series = np.zeros((size, mean.size))
-    counts = np.arange(min(size, int(likely)))[:, None]
-    series[: len(counts)] = poisson(counts, mean)
-    return series
 
 
 def _stack(rows: list[FloatArray], like: FloatArray) -> FloatArray:
     return np.stack(rows) if rows else np.empty((0, *like.shape))
-
-
-def _at(series: FloatArray, index: FloatArray) -> FloatArray:
-    """Pick each point's entry of a series, shape (numbers, points)."""
-    return np.asarray(np.take_along_axis(series, np.maximum(index, 0).astype(int)[None], axis=0)[0])
 
 
 def _scale(
@@ -241,7 +224,7 @@ def _scale(
     It need not be exact. m servers count as one that is m times as fast after a delay.
     """
     fast = [
-        _at(
+        at_jobs(
             np.broadcast_to(s.speeds, (len(s.speeds), population.size)),
             np.minimum(len(s.speeds), population) - 1,
         )
@@ -274,10 +257,10 @@ def _all_servers(
         for ratio, station in zip(ratios, queues, strict=True)
         for number in range(int(station.queues.max()))
     ]
-    if len(series) * len(rounds) >= _FILTER_WORTH and series.shape[1] <= _FEW:
+    if len(series) * len(rounds) >= _FILTER_WORTH and series.shape[1] <= FEW_POINTS:
         return _filtered(series, np.array(rounds))
     for ratio in rounds:
-        series = _geometric((1 - ratio) * series, ratio)
+        series = geometric((1 - ratio) * series, ratio)
     return series
 
 
@@ -294,25 +277,9 @@ def _filtered(series: FloatArray, ratios: FloatArray) -> FloatArray:
     return result
 
 
-def _geometric(series: FloatArray, ratio: FloatArray) -> FloatArray:
-    """Convolve with ratio**n: y(n) = x(n) + ratio y(n-1), in place.
-
-    For few points by 1 / (1 - r z) = (1 + r z) (1 + (r z)**2) (1 + (r z)**4) ...
-    """
-    if series.shape[1] > _FEW:
-        for n in range(1, len(series)):
-            series[n] += ratio * series[n - 1]
-        return series
-    step, power = 1, ratio
-    while step < len(series) and power.any():
-        series[step:] += power * series[:-step]
-        step, power = 2 * step, power * power
-    return series
-
-
 def _queue_length(chances: FloatArray, ratio: FloatArray, population: FloatArray) -> FloatArray:
     """Sum of ratio**j G(N - j) over j = 1..N: the mean number at a single server, times G(N)."""
-    if chances.shape[1] <= _FEW:
+    if chances.shape[1] <= FEW_POINTS:
         each = zip(chances.T, ratio, population.astype(int).tolist(), strict=True)
         return np.array([_one_queue_length(g[: n + 1], float(r)) for g, r, n in each])
     total, wanted = np.zeros(population.shape), np.zeros(population.shape)
@@ -337,59 +304,25 @@ def _one_queue_length(chances: FloatArray, ratio: float) -> float:
     return float(powers @ chances[last - count : last])
 
 
-class _Factor:
-    """A varying station's distribution: a list of chances, then a geometric tail."""
-
-    def __init__(self, station: ClosedStation, scale: FloatArray, size: int) -> None:
-        speeds = np.broadcast_to(station.speeds, (len(station.speeds), scale.size))[: size - 1]
-        ratios = scale * station.demand / speeds
-        chances = weights(ratios.T).T
-        self.head = chances / chances.sum(axis=0)
-        self.ratio = ratios[-1] if len(ratios) else np.zeros(scale.size)
-
-    def times(self, series: FloatArray) -> FloatArray:
-        """Convolve a series with the station's distribution."""
-        last = len(self.head) - 1
-        result = self._head_times(series, self.head[:-1])
-        result[last:] += _geometric(self.head[-1] * series[: len(series) - last], self.ratio)
-        return result
-
-    def number_times(self, series: FloatArray) -> FloatArray:
-        """Convolve a series with n f(n), for the mean number at the station."""
-        last = len(self.head) - 1
-        result = self._head_times(series, self.head[:-1] * np.arange(last)[:, None])
-        tail = _geometric(self.head[-1] * series[: len(series) - last], self.ratio)
-        result[last:] += last * tail
-        result[last + 1 :] += self.ratio * _geometric(tail.copy(), self.ratio)[:-1]
-        return result
-
-    @staticmethod
-    def _head_times(series: FloatArray, head: FloatArray) -> FloatArray:
-        result = np.zeros(series.shape)
-        for number, chance in enumerate(head):
-            result[number:] += chance * series[: len(series) - number]
-        return result
-
-
 def _varying_lengths(
-    prefixes: Sequence[FloatArray], factors: Sequence[_Factor], population: FloatArray
+    prefixes: Sequence[FloatArray],
+    factors: Sequence[Factor],
+    last: FloatArray | None,
+    population: FloatArray,
 ) -> list[FloatArray]:
     """Mean numbers at the varying stations, times G(N): stations before, itself, stations after."""
-    lengths: list[Any] = []
-    after: FloatArray | None = None
-    for factor, before in zip(reversed(factors), reversed(prefixes[:-1]), strict=True):
-        own = factor.number_times(before)
-        lengths.append(_at(own, population) if after is None else _meet(own, after, population))
-        if after is None:
-            after = np.zeros(before.shape)
-            after[0] = 1.0
+    if last is None:
+        return []
+    numbers = np.arange(len(last))[:, None]
+    lengths, after = [meet(prefixes[-1], numbers * last, population)], last
+    for factor, before in zip(reversed(factors[:-1]), reversed(prefixes[:-1]), strict=True):
+        lengths.append(meet(factor.number_times(before), after, population))
         after = factor.times(after)
     return lengths[::-1]
 
 
-def _meet(series: FloatArray, other: FloatArray, population: FloatArray) -> FloatArray:
-    """Convolution of two series at N alone: sum of x(n) y(N - n)."""
-    number = np.arange(len(series))[:, None]
-    rest = population.astype(int) - number
-    mirrored = np.where(rest >= 0, np.take_along_axis(other, np.maximum(rest, 0), axis=0), 0.0)
-    return np.asarray((series * mirrored).sum(axis=0))
+def _at_end(series: FloatArray, last: FloatArray | None, population: FloatArray) -> FloatArray:
+    """A series, convolved with the last station's where there is one, at N alone."""
+    if last is not None:
+        return meet(series, last, population)
+    return np.where(population >= 0, at_jobs(series, population), 0.0)

@@ -1,0 +1,150 @@
+"""Series of chances of 0, 1, 2... jobs, shape (numbers, points), and how they are convolved."""
+
+import numpy as np
+
+from headway.errors import InvalidParameter
+from headway.kinds import FloatArray
+from headway.queueing.closed.demands import ClosedStation
+from headway.queueing.erlang.birth_death import weights
+from headway.queueing.erlang.poisson import poisson
+
+FEW_POINTS = 16
+"""Points that do not fill a vector."""
+
+_FEW_JOBS = 128  # series so short are multiplied up, number by number: to 3e-14, and faster
+_LARGEST = 600.0  # exp(600) is far below the largest double
+
+
+def thinking(size: int, mean: FloatArray) -> FloatArray:
+    """Chances of 0, 1, 2... jobs thinking, as far as they do not underflow.
+
+    Parameters
+    ----------
+    size
+        How many numbers of jobs.
+    mean
+        Of Poisson's distribution, shape (points,).
+
+    Examples
+    --------
+    >>> thinking(3, np.array([1.0])).round(6).ravel().tolist()
+    [0.367879, 0.367879, 0.18394]
+    """
+    if not np.isfinite(mean).all():
+        raise InvalidParameter("times lie too far apart to be calculated with; check the longest")
+    if size <= _FEW_JOBS and mean.max() <= _FEW_JOBS:
+        return _products(np.exp(-mean), mean / np.arange(1, size)[:, None])
+    likely = mean.max() + 40 * np.sqrt(mean.max()) + 750  # beyond, below exp(-745)
+    series = np.zeros((size, mean.size))
+    counts = np.arange(min(size, int(likely)))[:, None]
+    series[: len(counts)] = poisson(counts, mean)
+    return series
+
+
+def _products(first: FloatArray, ratios: FloatArray) -> FloatArray:
+    """A series of its first number and of the ratios of each to the one before."""
+    series = np.empty((len(ratios) + 1, first.size))
+    series[0] = first
+    for n, ratio in enumerate(ratios):
+        np.multiply(series[n], ratio, out=series[n + 1])
+    return series
+
+
+def at_jobs(series: FloatArray, index: FloatArray) -> FloatArray:
+    """Pick each point's entry of a series; the first where the index is negative.
+
+    Examples
+    --------
+    >>> at_jobs(np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([1.0, 0.0])).tolist()
+    [3.0, 2.0]
+    """
+    return np.asarray(np.take_along_axis(series, np.maximum(index, 0).astype(int)[None], axis=0)[0])
+
+
+def geometric(series: FloatArray, ratio: FloatArray) -> FloatArray:
+    """Convolve with ratio**n: y(n) = x(n) + ratio y(n-1), in place.
+
+    For few points by 1 / (1 - r z) = (1 + r z) (1 + (r z)**2) (1 + (r z)**4) ...
+
+    Examples
+    --------
+    >>> geometric(np.array([[1.0], [0.0], [0.0]]), np.array([0.5])).ravel().tolist()
+    [1.0, 0.5, 0.25]
+    """
+    if series.shape[1] > FEW_POINTS:
+        for n in range(1, len(series)):
+            series[n] += ratio * series[n - 1]
+        return series
+    step, power = 1, ratio
+    while step < len(series) and power.any():
+        series[step:] += power * series[:-step]
+        step, power = 2 * step, power * power
+    return series
+
+
+def meet(series: FloatArray, other: FloatArray, population: FloatArray) -> FloatArray:
+    """Convolution of two series at N alone: sum of x(n) y(N - n); 0 where N is negative.
+
+    Examples
+    --------
+    >>> series, other = np.array([[1.0], [2.0]]), np.array([[3.0], [4.0]])
+    >>> meet(series, other, np.array([1.0])).tolist()
+    [10.0]
+    """
+    if (population == population[0]).all():
+        jobs = int(population[0]) + 1
+        return np.asarray(np.einsum("ij,ij->j", series[:jobs], other[:jobs][::-1]))
+    number = np.arange(len(series))[:, None]
+    rest = population.astype(int) - number
+    mirrored = np.where(rest >= 0, np.take_along_axis(other, np.maximum(rest, 0), axis=0), 0.0)
+    return np.asarray((series * mirrored).sum(axis=0))
+
+
+def _chances(ratios: FloatArray) -> FloatArray:
+    """Chances of 0, 1, 2... jobs from their ratios, shape (n, points)."""
+    if len(ratios) <= _FEW_JOBS and len(ratios) * np.log(ratios.max(initial=1.0)) < _LARGEST:
+        chances = _products(np.ones(ratios.shape[1]), ratios)
+    else:
+        chances = weights(ratios.T).T
+    return np.asarray(chances / chances.sum(axis=0))
+
+
+class Factor:
+    """A varying station's distribution: a list of chances, then a geometric tail."""
+
+    def __init__(self, station: ClosedStation, scale: FloatArray, size: int) -> None:
+        speeds = np.broadcast_to(station.speeds, (len(station.speeds), scale.size))[: size - 1]
+        ratios = scale * station.demand / speeds
+        self.head = _chances(ratios)
+        self.ratio = ratios[-1] if len(ratios) else np.zeros(scale.size)
+
+    def series(self, size: int) -> FloatArray:
+        """The chances of 0, 1, 2... jobs at the station."""
+        last = len(self.head) - 1
+        chances = np.zeros((size, self.ratio.size))
+        chances[: last + 1] = self.head
+        geometric(chances[last:], self.ratio)
+        return chances
+
+    def times(self, series: FloatArray) -> FloatArray:
+        """Convolve a series with the station's distribution."""
+        last = len(self.head) - 1
+        result = self._head_times(series, self.head[:-1])
+        result[last:] += geometric(self.head[-1] * series[: len(series) - last], self.ratio)
+        return result
+
+    def number_times(self, series: FloatArray) -> FloatArray:
+        """Convolve a series with n f(n), for the mean number at the station."""
+        last = len(self.head) - 1
+        result = self._head_times(series, self.head[:-1] * np.arange(last)[:, None])
+        tail = geometric(self.head[-1] * series[: len(series) - last], self.ratio)
+        result[last:] += last * tail
+        result[last + 1 :] += self.ratio * geometric(tail.copy(), self.ratio)[:-1]
+        return result
+
+    @staticmethod
+    def _head_times(series: FloatArray, head: FloatArray) -> FloatArray:
+        result = np.zeros(series.shape)
+        for number, chance in enumerate(head):
+            result[number:] += chance * series[: len(series) - number]
+        return result
