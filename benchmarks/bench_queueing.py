@@ -12,10 +12,11 @@ import numpy as np
 import pytest
 from timing import median
 
-from headway.models import ModelGraph
+from headway.models import ModelGraph, catalogue_model
 from headway.queueing import (
     MM1,
     CustomerClass,
+    Delay,
     Method,
     MMm,
     SharedStation,
@@ -128,6 +129,25 @@ def test_sweep_of_a_closed_network(kernels, capsys, pool):
         found = solve_closed(stations, [1.0] * 5, 100, 1.0).throughput
         assert np.allclose(found, rate, rtol=1e-12)
     report(capsys, what, ours, theirs, "MVA in C, all single servers", "one call")
+
+
+def test_a_closed_network_whose_visits_depend_on_its_throughput(capsys):
+    points = 10**5
+    times = np.linspace(5e-4, 8e-4, points)
+    server, single = (
+        catalogue_model("nfs-server").with_preset("raid"),
+        catalogue_model("server-single"),
+    )
+    visits = np.linspace(0.1, 0.3, points)
+    network = [Delay(3.4e-3), MM1(times), MMm(12e-3, 28)]
+
+    ours = median(lambda: server.solve(cpu_time=times, population=45), 3)
+    bare = median(lambda: solve_closed(network, [1, 1, visits], 45), 3)
+    alone = median(lambda: single.solve(service_time=times, population=45), 3)
+
+    what = f"nfs-server closed, 45 jobs, 10^5 points ({points / ours:.0f} a second)"
+    report(capsys, what, ours, bare, "the same network with its visits given", "8")
+    report(capsys, what, ours, alone, "server-single closed", "60")
 
 
 def three_classes():

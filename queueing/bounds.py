@@ -200,16 +200,68 @@ def network_bounds(
               if not s.can.limits]  # fmt: skip
     think: Any = think_time + sum(others)
     stays = [(v * least, v * most) for s, v in queues for least, most in [s.stay(population)]]
-    demand, jobs, still = _read([least for least, _ in stays], population, think)
-    limits = [v / np.asarray(station.fastest(population)) for station, v in queues]
-    lower = jobs / (still + sum(most for _, most in stays))
-    upper = np.minimum(1 / reduce(np.maximum, limits), jobs / (still + demand.sum(axis=0)))
+    _, jobs, still = _read([least for least, _ in stays], population, think)
+    network = stations, visits, population, think_time
+    lower, upper = least_throughput(*network), most_throughput(*network)
     found = {"asymptotic": _bounds(lower, upper, jobs, still)}
     if all(np.allclose(most, least * jobs, rtol=1e-12) for least, most in stays):
         demands = [least for least, _ in stays]
         found["balanced job"] = balanced_job_bounds(demands, population, think)
         found["geometric"] = geometric_bounds(demands, population, think)
     return found
+
+
+def least_throughput(
+    stations: Sequence[Station], visits: Sequence[Any], population: Any, think_time: Any
+) -> Any:
+    """Throughput if every job waited behind all others: the asymptotic bound from below [1/s].
+
+    Parameters
+    ----------
+    stations, visits, population, think_time
+        As for `network_bounds`, known to be in their domains; infinite where nothing takes time.
+
+    Examples
+    --------
+    >>> from headway.queueing import MM1, Delay
+    >>> round(least_throughput([Delay(3.0), MM1(1.5)], [1, 1], population=10, think_time=0.0), 9)
+    0.555555556
+    """
+    stays = [station.stay(population)[1] for station in stations]
+    return _rate(population, think_time, visits, stays)
+
+
+def most_throughput(
+    stations: Sequence[Station], visits: Sequence[Any], population: Any, think_time: Any
+) -> Any:
+    """Throughput if nobody waited, or the bottleneck's: the asymptotic bound from above [1/s].
+
+    Parameters
+    ----------
+    stations, visits, population, think_time
+        As for `least_throughput`.
+
+    Examples
+    --------
+    >>> from headway.queueing import MM1, Delay
+    >>> round(most_throughput([Delay(3.0), MM1(1.5)], [1, 1], population=10, think_time=0.0), 9)
+    0.666666667
+    """
+    light = _rate(population, think_time, visits, [s.stay(population)[0] for s in stations])
+    shares = [
+        v / np.asarray(station.fastest(population))
+        for station, v in zip(stations, visits, strict=True)
+        if station.can.limits
+    ]
+    with np.errstate(divide="ignore"):
+        return plain(np.minimum(light, 1 / reduce(np.maximum, shares, np.zeros(()))))
+
+
+def _rate(population: Any, think_time: Any, visits: Sequence[Any], stays: Sequence[Any]) -> Any:
+    """Jobs over the time that each takes."""
+    time = think_time + sum(v * stay for v, stay in zip(visits, stays, strict=True))
+    with np.errstate(divide="ignore"):
+        return plain(np.asarray(population) / np.asarray(time))
 
 
 def _balanced_upper(demand: Any, jobs: Any, think: Any) -> Any:

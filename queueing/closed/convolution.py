@@ -26,7 +26,7 @@ from headway.queueing.closed.points import by_network
 from headway.queueing.closed.series import FEW_POINTS, Factor, at_jobs, geometric, meet, thinking
 
 _FILTER_WORTH = 2_000_000  # steps of recurrences from which SciPy's filter is worth its import
-_BLOCK = 1 << 16  # numbers of a series, over all points of a block
+_BLOCK = 1 << 15  # numbers of a series, over all points of a block: they stay in the cache
 _LEAST = 1e-280  # chances below may have lost digits
 _SERIES_END = 45.0  # exp(-45) is far below a rounding error
 

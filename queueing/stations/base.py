@@ -69,6 +69,11 @@ class Station(ABC):
         """How much faster than alone it gets, as N jobs come together: by its servers, m."""
         return self.count
 
+    @property
+    def hastens(self) -> bool:
+        """Whether it never gets slower as more jobs come to it."""
+        return True
+
     def stay(self, population: Any) -> tuple[Any, Any]:
         """Least and largest mean time of a visit among N jobs: S, and S (1 + (N - 1) / m) [s]."""
         service_time: Any = number("service_time", self.service_time)

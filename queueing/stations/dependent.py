@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, ClassVar
 
 import numpy as np
@@ -79,6 +80,12 @@ class LoadDependent(Station):
     def speedup(self, population: Quantity) -> Any:
         """Largest of the rates that occur with N jobs at most, over the first."""
         return self.fastest(population) / self._rates()[0]
+
+    @property
+    def hastens(self) -> bool:
+        """Whether no rate is below the one before."""
+        rates = self._rates()
+        return all(np.all(np.asarray(b) >= a) for a, b in pairwise(rates))
 
     def stay(self, population: Any) -> tuple[Any, Any]:
         """Least and largest of n / rate_n for the numbers n that occur, 1 to N [s]."""

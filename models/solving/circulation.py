@@ -1,0 +1,162 @@
+"""A closed network whose parts assume a throughput: what it is, and what it gives back."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headway.errors import GraphError
+from headway.kinds import FloatArray
+from headway.models.solving.saturation import RATES
+from headway.models.structure.graph import ModelGraph
+from headway.queueing.closed.demands import Method
+from headway.queueing.closed.solve import ClosedSolution, solve_closed
+from headway.queueing.stations.base import Station
+
+AGREEMENT = 1e-9
+"""How well assumed and resulting numbers have to agree, relative."""
+
+_ROUNDING = 1e-12  # what sums of times may lose, relative: a few of a double's last digits
+
+PARTS = {
+    "arrival_rate": "station_throughput",
+    "throughput": "station_throughput",
+    "utilisation": "utilisation",
+    "response_time": "station_response_time",
+    "residence_time": "residence_time",
+    "queue_length": "queue_length",
+}
+"""What is known of a station, by what the closed solution calls it."""
+
+
+@dataclass(frozen=True)
+class Assumed:
+    """A closed network at an assumed throughput.
+
+    Parameters
+    ----------
+    stations, visits
+        Its stations, and the mean visits of a job to each.
+    beyond
+        What a formula for the response time adds to the time at stations [s].
+    """
+
+    stations: tuple[Station, ...]
+    visits: tuple[Any, ...]
+    beyond: Any = 0.0
+
+
+@dataclass(frozen=True)
+class Circulation:
+    """A closed model, to be solved at any throughput that its parts assume.
+
+    Parameters
+    ----------
+    graph
+        The structure.
+    inputs
+        SI values by name, ``population`` and ``think_time`` among them.
+    method
+        How it is solved.
+    """
+
+    graph: ModelGraph
+    inputs: Mapping[str, Any]
+    method: Method
+
+    def flat(self, shape: tuple[int, ...]) -> "Circulation":
+        """Lay the operating points out in a row; leave out what they do not depend on."""
+        targets = ["response_time" if self._by_formula else "visits", *self._stations]
+        used = {*self.graph.plan.needed([*targets, "visits"]), "population", "think_time"}
+        inputs = {n: v for n, v in self.inputs.items() if n in used}
+        many = {n: np.broadcast_to(v, shape).ravel() for n, v in inputs.items() if np.ndim(v)}
+        return replace(self, inputs={**inputs, **many})
+
+    def at(self, points: slice | NDArray[Any]) -> "Circulation":
+        """Some of the points of a row."""
+        some = {name: v[points] for name, v in self.inputs.items() if np.ndim(v)}
+        return replace(self, inputs={**self.inputs, **some})
+
+    def assumed(self, rate: Any) -> Assumed:
+        """The network that it is at this throughput.
+
+        Raises
+        ------
+        GraphError
+            For a formula of the response time that is less than the time at stations.
+        """
+        graph = self.graph
+        given = {**self.inputs, **dict.fromkeys(RATES, rate)}
+        values = graph.plan.run(given, ["visits", *self._stations])
+        stations = tuple(values[name] for name in self._stations)
+        visits = tuple(values["visits"][name] for name in graph.stations)
+        found = Assumed(stations, visits)
+        if not self._by_formula:
+            return found
+        beyond = self._beyond(rate, self._unhindered(found, rate))
+        if not np.all(beyond >= 0):
+            raise self._not_known_where()
+        return replace(found, beyond=beyond)
+
+    def solve(self, rate: Any) -> tuple[ClosedSolution, Any]:
+        """Solve it at this throughput; the second is a job's time beyond its stations [s].
+
+        Raises
+        ------
+        GraphError
+            For a response time that is no sum of the time at stations and of a time beside it.
+        """
+        network = self.assumed(rate)
+        stations, visits, beyond = network.stations, network.visits, network.beyond
+        think = self.inputs["think_time"] + beyond
+        solution = solve_closed(stations, visits, self.inputs["population"], think, self.method)
+        if self._by_formula:
+            again = self._beyond(rate, self.station_values(solution))
+            rounding = _ROUNDING * np.asarray(solution.response_time + beyond)
+            if not np.all(np.abs(again - beyond) <= AGREEMENT * beyond + rounding):
+                raise self._not_known_where()
+        return solution, beyond
+
+    def station_values(self, solution: ClosedSolution) -> dict[str, Any]:
+        """What a solution says of each station, by the names that formulas use."""
+        return {
+            f"{name}.{part}": getattr(solution, attribute)[position]
+            for position, name in enumerate(self.graph.stations)
+            for part, attribute in PARTS.items()
+        }
+
+    @property
+    def _stations(self) -> tuple[str, ...]:
+        return tuple(f"station {name}" for name in self.graph.stations)
+
+    @property
+    def _by_formula(self) -> bool:
+        return "response_time" in self.graph.outputs
+
+    def _unhindered(self, network: Assumed, rate: Any) -> dict[str, Any]:
+        """Numbers of stations at which nobody waits."""
+        found: dict[str, Any] = {}
+        parts = zip(self.graph.stations, network.stations, network.visits, strict=True)
+        for name, station, visits in parts:
+            time: Any = station.service_time
+            each = (visits * rate, visits * rate, rate * 0, time, visits * time, rate * 0)
+            found |= {f"{name}.{part}": value for part, value in zip(PARTS, each, strict=True)}
+        return found
+
+    def _beyond(self, rate: Any, stations: Mapping[str, Any]) -> Any:
+        """What a formula for the response time adds to the time at stations [s]."""
+        graph = self.graph
+        given = {**self.inputs, **dict.fromkeys(RATES, rate), **stations}
+        total = graph.plan.run(given, ["response_time"])["response_time"]
+        inside = sum(stations[f"{name}.residence_time"] for name in graph.stations)
+        more: FloatArray = np.asarray(total - inside, float)
+        return np.where(np.abs(more) <= _ROUNDING * np.abs(total), 0.0, more)
+
+    def _not_known_where(self) -> GraphError:
+        """Refuse a response time that is no sum of the time at stations and of one beside it."""
+        return GraphError(
+            f"{self.graph.name} cannot be closed: its formula for response_time is not the time "
+            "at its stations and some time beside it, so where its jobs are is not known"
+        )

@@ -1,0 +1,185 @@
+"""The smallest throughput that a closed network gives back when it is assumed.
+
+Asymptotic bounds tell at most of the rates tried that the network gives back more, or less. Where,
+between the two, every demand only grows with the rate, what is given back only falls, so that one
+throughput agrees: it is found by interpolation. Elsewhere every rate tried is solved.
+
+Source: Shanthikumar and Yao, "The effect of increasing service rates in a closed queueing
+network", J. Appl. Prob. 23(2), 1986: throughput falls as demands grow.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headway.errors import HeadwayError, InvalidParameter
+from headway.kinds import FloatArray
+from headway.models.solving.circulation import Assumed, Circulation
+from headway.models.solving.roots import GRID, Guess, balance, first_crossing, too_much
+from headway.queueing.bounds import least_throughput, most_throughput
+from headway.queueing.stations.base import Station
+
+MOST_CONSISTENT = 200_000
+"""Jobs of a network whose numbers depend on its throughput; each search solves it many times."""
+
+_BLOCK = 8192  # operating points taken together: their arrays fit into memory
+_PART = 256  # of these, whose rates are tried together: their arrays stay in the cache
+_ROUNDING = 1e-12  # relative: by so much less a demand has not fallen
+
+
+def consistent_throughput(circulation: Circulation, shape: tuple[int, ...]) -> FloatArray:
+    """Find the smallest throughput that the network gives back when it is assumed.
+
+    At none assumed something flows; at more than the network can carry less comes back than
+    was assumed. In between, as everything is continuous, there is a first one that agrees.
+
+    Parameters
+    ----------
+    circulation
+        The network; nothing circulates where its population is 0.
+    shape
+        Of the operating points.
+
+    Returns
+    -------
+    Throughputs in that shape [1/s]. Where a number of the model jumps none may agree: it is for
+    the caller to check what they give back.
+
+    Raises
+    ------
+    InvalidParameter
+        For more than 200,000 jobs.
+    """
+    _check_population(circulation.inputs["population"])
+    flat, size = circulation.flat(shape), int(np.prod(shape))
+    rate = np.zeros(size)
+    jobs = np.broadcast_to(flat.inputs["population"], (size,))
+    busy = np.flatnonzero(jobs > 0)
+    for start in range(0, busy.size, _BLOCK):
+        points = busy[start : start + _BLOCK]
+        rate[points] = _of_block(flat.at(points), points.size)
+    return rate.reshape(shape)
+
+
+def _check_population(population: object) -> None:
+    most = float(np.max(np.asarray(population)))
+    if most > MOST_CONSISTENT:
+        msg = (
+            f"population is {most:g}; a network whose numbers depend on its throughput is solved "
+            f"many times, for {MOST_CONSISTENT} jobs at most"
+        )
+        raise InvalidParameter(msg)
+
+
+@dataclass(frozen=True)
+class _Bracket:
+    """Rates between which one alone agrees, where that is sure, and a guess; shape (points,)."""
+
+    low: FloatArray
+    high: FloatArray
+    guess: FloatArray
+    slope: FloatArray  # by which what is given back changes with the rate
+    sure: NDArray[np.bool_]
+
+
+def _of_block(circulation: Circulation, count: int) -> FloatArray:
+    try:
+        bracket = _bracket(circulation, count)
+    except HeadwayError:  # bounds may ask for rates that the model has no numbers for
+        return _by_trying(circulation, count)
+    rate, sure = np.empty(count), np.flatnonzero(bracket.sure)
+    if sure.size:
+        part = circulation.at(sure)
+        first = part.solve(bracket.guess[sure])[0]
+        if first.approximation:  # known to fall of exact throughputs only
+            sure = sure[:0]
+        else:
+            rate[sure] = balance(
+                lambda rates, points: _given_back(part.at(points), rates),
+                bracket.low[sure],
+                bracket.high[sure],
+                Guess(bracket.guess[sure], np.asarray(first.throughput), bracket.slope[sure]),
+            )
+    rest = np.setdiff1d(np.arange(count), sure)
+    if rest.size:
+        rate[rest] = _by_trying(circulation.at(rest), rest.size)
+    return rate
+
+
+def _given_back(circulation: Circulation, rate: FloatArray) -> FloatArray:
+    return np.asarray(circulation.solve(rate)[0].throughput, float)
+
+
+def _by_trying(circulation: Circulation, count: int) -> FloatArray:
+    """Solve at every rate tried."""
+
+    def share(rate: FloatArray) -> FloatArray:
+        given_back = _given_back(circulation, rate)
+        return np.asarray(rate / np.where(given_back > 0, given_back, np.inf))
+
+    return first_crossing(share, (count,))
+
+
+def _bracket(circulation: Circulation, count: int) -> _Bracket:
+    """Where to look, by bounds at the rates of a grid."""
+    start = too_much(lambda rate: rate / _most(circulation, rate), (count,)) / GRID[-1]
+    parts = []
+    for begin in range(0, count, _PART):
+        points = slice(begin, begin + _PART)
+        parts.append(_of_part(circulation.at(points), start[points]))
+    columns = zip(*parts, strict=True)
+    return _Bracket(*(np.concatenate(column) for column in columns))
+
+
+def _of_part(circulation: Circulation, start: FloatArray) -> tuple[NDArray[Any], ...]:
+    """The columns of a bracket, which begins before the first rate that may be too much."""
+    found, points = np.isfinite(start), np.arange(start.size)
+    rates = np.where(found, start, 1.0) * GRID[:, None]
+    low_enough = rates < np.asarray(
+        _bound(circulation, circulation.assumed(rates), least_throughput)
+    )
+    low = low_enough.argmin(axis=0) - 1
+    sure = found & (low >= 0) & ~low_enough[-1]
+    top = max(int(low.min()), 0)
+    rates, low = rates[top:], np.maximum(low - top, 0)
+    network = circulation.assumed(rates)
+    most = np.broadcast_to(_bound(circulation, network, most_throughput), rates.shape)
+    high = np.maximum((rates >= most).argmax(axis=0), 1)
+    left, right = (rates[row, points] for row in (high - 1, high))
+    above, below = (most[row, points] for row in (high - 1, high))
+    slope = (below - above) / (right - left)
+    guess = np.clip((above - slope * left) / (1 - slope), rates[low, points], right)
+    row = np.arange(len(rates))[:, None]
+    sure &= _falls(network, (row >= low) & (row < high))
+    return rates[low, points], right, guess, slope, sure
+
+
+def _most(circulation: Circulation, rate: FloatArray) -> FloatArray:
+    return np.asarray(_bound(circulation, circulation.assumed(rate), most_throughput), float)
+
+
+def _bound(circulation: Circulation, network: Assumed, bound: Callable[..., Any]) -> Any:
+    jobs, think = circulation.inputs["population"], circulation.inputs["think_time"]
+    return bound(network.stations, network.visits, jobs, think + network.beyond)
+
+
+def _falls(network: Assumed, within: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Whether no demand, nor the time beyond stations, falls from row to row of these."""
+    columns = np.ones(within.shape[1], bool)
+    parts = zip(network.stations, network.visits, strict=True)
+    demands = [v * np.asarray(s.service_time) for s, v in parts]
+    for demand in (*demands, np.asarray(network.beyond)):
+        if demand.ndim > 1:
+            grown = np.diff(demand, axis=0) >= -_ROUNDING * demand[1:]
+            columns &= (grown | ~within[:-1]).all(axis=0)
+    return columns & all(s.hastens and not _changes(s) for s in network.stations)
+
+
+def _changes(station: Station) -> bool:
+    """Whether anything but the service time changes with the rate, which goes down the rows."""
+    others = [getattr(station, f.name) for f in fields(station) if f.name != "service_time"]  # type: ignore[arg-type]
+    each = (v for other in others for v in (other if isinstance(other, tuple | list) else [other]))
+    return any(np.ndim(value) > 1 for value in each)
