@@ -16,6 +16,7 @@ from headway.models.language.units import unit
 from headway.models.tables.table import Column, Table
 from tests.command import headway
 
+TEMPLATE = data_path("").parent / "reports/assets/report.html"
 RAID = str(data_path("network_sensitivity/table_a_5_raid_performance.csv"))
 COMMANDS = [
     ("models",),
@@ -92,6 +93,18 @@ def test_no_number_is_cut_and_no_word_lost(numbers, count, sentence, width):
         assert found.count(shown) >= count
     assert set(sentence.split()) <= set(re.findall(r"[a-z]+", text))
     assert max(map(len, text.splitlines())) <= width
+
+
+def test_a_table_is_the_same_html_in_notebooks_and_reports():
+    table = Table("a < b", (Column("name", ("cpu & disk",)), Column("busy", (0.5,))), ("5 > 4",))
+
+    assert table.to_html() == table.grid_html() + table.notes_html()
+    assert '<th scope="row" class="text">cpu &amp; disk</th><td class="number">0.500</td>' in (
+        table.grid_html()
+    )
+    assert "<caption>a &lt; b</caption>" in table.grid_html()
+    assert table.notes_html() == '<p class="note">5 &gt; 4</p>\n'
+    assert "<td" not in TEMPLATE.read_text(encoding="utf-8")
 
 
 def test_the_swept_inputs_stand_again_above_what_moved_below():

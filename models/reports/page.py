@@ -2,7 +2,6 @@
 
 import base64
 import hashlib
-import re
 from importlib.resources import files
 from typing import Any
 
@@ -27,7 +26,6 @@ from headway.models.reports.words import (
     summary_tables,
     warnings,
 )
-from headway.models.tables.table import Column, Table
 
 SECTIONS = (
     ("data", "Question and data"),
@@ -38,8 +36,6 @@ SECTIONS = (
     ("what-if", "What if"),
     ("command", "How this page was made"),
 )
-
-_NUMBER = re.compile(r"[-+]?[\d.]+%?|-|∞")
 
 
 def page(report: Report) -> str:
@@ -60,7 +56,7 @@ def page(report: Report) -> str:
         undefined=jinja2.StrictUndefined,
         finalize=_shown,
     )
-    environment.globals |= {"zip": zip, "rows": _rows, "note_of": _note_of, "kind_of": _kind_of}
+    environment.globals |= {"note_of": _note_of}
     template = environment.from_string(_shipped("report.html"))
     return template.render(report=report, **_texts(report), **_tables(report), **_panel(report))
 
@@ -129,16 +125,6 @@ def _policy(scripts: str) -> str:
         f"default-src 'none'; style-src 'unsafe-inline'; script-src {scripts}; "
         "img-src data:; base-uri 'none'; form-action 'none'"
     )
-
-
-def _rows(table: Table) -> list[tuple[str, ...]]:
-    return list(zip(*(column.texts for column in table.columns), strict=True))
-
-
-def _kind_of(column: Column) -> str:
-    """Numbers stand to the right, also those that are written as text."""
-    is_number = all(_NUMBER.fullmatch(text) for text in column.texts)
-    return "number" if is_number else "text"
 
 
 def _note_of(control: Control) -> str:

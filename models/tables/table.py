@@ -4,7 +4,8 @@ import csv
 import html
 import io
 import math
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -27,6 +28,9 @@ from headway.models.tables.layout import (
 
 Cell: TypeAlias = float | str | None
 
+
+_NUMBER = re.compile(r"[-+]?[\d.]+%?|-|∞")
+_WIDE = 30  # characters of a text that may wrap on a page
 
 LITTLE = 0.1
 """Below this a fourth decimal is shown."""
@@ -87,6 +91,23 @@ class Column:
     def is_text(self) -> bool:
         """Whether it holds words rather than numbers."""
         return any(isinstance(cell, str) for cell in self.cells)
+
+    @property
+    def kind(self) -> str:
+        """What a page sets it as: a number, also one that is written as text, or text."""
+        return "number" if all(_NUMBER.fullmatch(text) for text in self.texts) else "text"
+
+    @property
+    def kinds(self) -> list[str]:
+        """What a page sets each cell as: as its column, or as wide, for words that may wrap.
+
+        Examples
+        --------
+        >>> Column("share", ("12%", "-")).kinds, Column("of", ("x", "words " * 9)).kinds
+        (['number', 'number'], ['text', 'wide'])
+        """
+        kind = self.kind
+        return ["wide" if self.is_text and len(text) > _WIDE else kind for text in self.texts]
 
 
 def _scaled(cell: Cell, scale: float) -> Cell:
@@ -173,17 +194,33 @@ class Table:
         return [_grid([shapes[place] for place in block], width) for block in found]
 
     def to_html(self) -> str:
-        """The table as HTML, for notebooks and reports."""
-        heads = "".join(f'<th scope="col">{html.escape(c.heading)}</th>' for c in self.columns)
-        rows = "".join(
-            "<tr>" + "".join(f"<td>{html.escape(text)}</td>" for text in row) + "</tr>"
-            for row in zip(*(column.texts for column in self.columns), strict=True)
+        """The table with its notes as HTML, for notebooks."""
+        return self.grid_html() + self.notes_html()
+
+    def grid_html(self) -> str:
+        """Title, headings and rows as HTML; numbers, words and long texts are told apart."""
+        heads = "".join(
+            f'<th scope="col" class="{c.kind}">{html.escape(c.heading)}</th>' for c in self.columns
         )
-        notes = "".join(f"<p>{html.escape(visible(note))}</p>" for note in self.notes)
+        rows = "".join(f"<tr>{''.join(row)}</tr>\n" for row in zip(*self._cells(), strict=True))
         caption = f"<caption>{html.escape(visible(self.title))}</caption>"
         return (
-            f"<table>{caption}<thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>{notes}"
+            f"<table>{caption}\n<thead><tr>{heads}</tr></thead>\n<tbody>\n{rows}</tbody></table>\n"
         )
+
+    def _cells(self) -> Iterator[list[str]]:
+        """The cells as HTML, column by column; the first names what a row is."""
+        for place, column in enumerate(self.columns):
+            opening, end = ("td", "td") if place else ('th scope="row"', "th")
+            yield [
+                f'<{opening} class="{kind}">{html.escape(text)}</{end}>'
+                for kind, text in zip(column.kinds, column.texts, strict=True)
+            ]
+
+    def notes_html(self) -> str:
+        """The notes as HTML, a paragraph each."""
+        notes = (html.escape(visible(note)) for note in self.notes)
+        return "".join(f'<p class="note">{note}</p>\n' for note in notes)
 
     def to_csv(self) -> str:
         """The table as CSV in SI, the unit at the end of each column's name."""
