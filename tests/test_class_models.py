@@ -171,6 +171,16 @@ def test_refused_classes(model, error, why):
         model.solve()
 
 
+@pytest.mark.parametrize("visits", [None, 1.0, {"light": 2.0, "heavy": 1.0}])
+def test_a_class_without_a_service_time_where_it_goes_is_refused(visits):
+    """With routes it was served in no time at all."""
+    graph = ModelGraph("g").customers("light", arrival_rate=2).customers("heavy", arrival_rate=3)
+    graph = graph.station("cpu", MM1(0.1), visits, {"heavy": 0.2}, "ps")
+
+    with pytest.raises(GraphError, match="cpu: no service_time for class light, which visits it"):
+        graph.at().solve()
+
+
 def test_a_class_that_visits_no_station():
     graph = ModelGraph("g").station("cpu", MM1(0.1), {"web": 1}).customers("web", population=2)
     graph = graph.customers("idle", population=3)

@@ -104,7 +104,7 @@ def by_class(graph: ModelGraph, name: str, part: str, c: str, values: Mapping[st
         return values[f"{name}.visits[]"]
     if part == "visits":
         return 0.0 if own else values["visits"][name]
-    if c in station.visits or "" in station.visits:
+    if not station.visits or c in station.visits or "" in station.visits:
         msg = f"{name}: no service_time for class {c}, which visits it"
         raise GraphError(msg)
     return 0.0

@@ -163,7 +163,8 @@ class ModelGraph(Structure):
         visits
             Mean visits of a job, for all classes or by class, in place of routes.
         service_times
-            Service time by class, where it is not that of `station` for all.
+            Service time by class, of every class that comes, where it is not that of `station`
+            for all.
         discipline
             ``fcfs`` serves in order of arrival, ``ps`` shares the servers among all present; it
             matters where service times differ by class.
