@@ -63,6 +63,13 @@ def read_model(path: str | Path) -> Model:
     ------
     ModelFileError
         With file, line, and remedy, for whatever is wrong in it.
+
+    Examples
+    --------
+    >>> from importlib.resources import files
+    >>> path = files("headway.models") / "catalogue" / "server-single.toml"
+    >>> read_model(path).at(delay=0.001, service_time=0.001).solve(500).response_time
+    0.003
     """
     try:
         text = read_text(Path(path), LARGEST_FILE)

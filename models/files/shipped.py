@@ -55,6 +55,15 @@ def find_model(name_or_path: str) -> Model:
     ------
     UnknownModel, ModelFileError
         If there is neither, or the file breaks the format.
+
+    Examples
+    --------
+    >>> find_model("server-single").name
+    'server-single'
+    >>> find_model("lop")
+    Traceback (most recent call last):
+        ...
+    headway.errors.UnknownModel: there is no model 'lop' in the catalogue; did you mean lopc?
     """
     if name_or_path in model_names():
         return catalogue_model(name_or_path)

@@ -33,6 +33,15 @@ class Parameter(Kept):
         Meaning, and where the value comes from.
     own
         The model's own value where it was given another; parameters equal without it.
+
+    Examples
+    --------
+    >>> from headway.models.language.units import unit
+    >>> share = Parameter("share", 0.25, minimum=0.0, maximum=1.0, doc="of jobs that miss")
+    >>> share.at(1.5)
+    Traceback (most recent call last):
+        ...
+    headway.errors.InvalidParameter: share is 1.5; it must be between 0 and 1
     """
 
     name: str
@@ -140,6 +149,11 @@ class Preset(Kept):
         SI values by parameter.
     doc, source
         What system it is, and where it was published.
+
+    Examples
+    --------
+    >>> Preset("fast", {"cpu_time": 0.001}).values["cpu_time"]
+    0.001
     """
 
     name: str

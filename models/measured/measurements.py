@@ -101,19 +101,34 @@ class Measurements:
         ------
         MeasurementError
             For a file that is missing, empty, too large or no text, and as `parse`.
+
+        Examples
+        --------
+        >>> from headway.models import data_path
+        >>> path = data_path("network_sensitivity/table_a_1_scsi_performance.csv")
+        >>> table = Measurements.read(path)
+        >>> len(table), list(table.columns)[:2]
+        (7, ['throughput_ops_s', 'response_ms'])
         """
         found: Measurements = who_does(cls, "read")(Path(path))
         return found
 
     @classmethod
     def parse(cls, text: str, source: str) -> "Measurements":
-        """Read CSV text; lines that begin with ``#`` are comments.
+        r"""Read CSV text; lines that begin with ``#`` are comments.
 
         Raises
         ------
         MeasurementError
             Naming file, line and column, for a missing header, a repeated column, a row of
             the wrong length, or a cell that is not a finite number of the column's unit.
+
+        Examples
+        --------
+        >>> Measurements.parse("load_ops_s,response_ms\n100,3.4\n200,4.x\n", "curve.csv")
+        Traceback (most recent call last):
+            ...
+        headway.errors.MeasurementError: curve.csv:3: response_ms is '4.x', not a number
         """
         return cls.of_cells(*_split(text, source), source)
 
@@ -152,7 +167,14 @@ class Measurements:
         return f"Measurements({self.source}: {len(self)} x {', '.join(self.columns)})"
 
     def find(self, names: Iterable[str]) -> Observed | None:
-        """The first column that bears one of these names, with or without its unit."""
+        r"""The first column that bears one of these names, with or without its unit.
+
+        Examples
+        --------
+        >>> curve = Measurements.parse("load_ops_s,response_ms\n100,3.4\n", "curve.csv")
+        >>> curve.find(["throughput", "load"]).values.tolist(), curve.find(["latency"])
+        ([100.0], None)
+        """
         for name in names:
             if name in self.columns:
                 return self.columns[name]
@@ -162,12 +184,18 @@ class Measurements:
         return None
 
     def column(self, *names: str) -> Observed:
-        """The first column that bears one of these names.
+        r"""The first column that bears one of these names.
 
         Raises
         ------
         MeasurementError
             If there is none; tells which columns there are.
+
+        Examples
+        --------
+        >>> curve = Measurements.parse("load_ops_s,response_ms\n100,3.4\n", "curve.csv")
+        >>> curve.column("response").header, curve.column("response").resolution.tolist()
+        ('response_ms', [5e-05])
         """
         found = self.find(names)
         if found is None:
@@ -178,7 +206,15 @@ class Measurements:
         return found
 
     def only(self, keep: NDArray[np.bool_]) -> "Measurements":
-        """The observations for which `keep` is true."""
+        r"""The observations for which `keep` is true.
+
+        Examples
+        --------
+        >>> curve = Measurements.parse("load_ops_s,response_ms\n100,3.4\n200,4.0\n", "curve.csv")
+        >>> upper = curve.only(curve.column("load").values > 150)
+        >>> len(upper), upper.lines
+        (1, (3,))
+        """
         columns = {
             title: Observed(o.header, o.name, o.unit, o.values[keep], o.resolution[keep])
             for title, o in self.columns.items()
@@ -189,12 +225,27 @@ class Measurements:
 
     @property
     def invalid(self) -> int:
-        """How many observations the benchmark itself marks as invalid."""
+        r"""How many observations the benchmark itself marks as invalid.
+
+        Examples
+        --------
+        >>> Measurements.parse("load_ops_s,valid\n100,yes\n200,no\n", "curve.csv").invalid
+        1
+        """
         return self.labels.get("valid", ()).count("no")
 
     @property
     def sha256(self) -> str:
-        """Hash of the file they come from, as hexadecimal digits; empty if there is no file."""
+        r"""Hash of the file they come from, as hexadecimal digits; empty if there is no file.
+
+        Examples
+        --------
+        >>> from headway.models import data_path
+        >>> path = data_path("network_sensitivity/table_a_1_scsi_performance.csv")
+        >>> typed = Measurements.parse("load_ops_s\n100\n", "typed")
+        >>> len(Measurements.read(path).sha256), typed.sha256
+        (64, '')
+        """
         path = Path(self.source)
         if is_given(path) or not os.path.isfile(path):  # noqa: PTH113 - takes any name at all
             return ""

@@ -142,6 +142,11 @@ class Reproduction(Answer):
         The tables.
     view
         What people are shown: a line a table, every cell, or the errata of print.
+
+    Examples
+    --------
+    >>> reproduce("io-node/table-4")
+    Reproduction(1 tables, 4 cells agree)
     """
 
     parts: tuple[Recomputed, ...]
@@ -151,12 +156,25 @@ class Reproduction(Answer):
         return f"Reproduction({len(self.parts)} tables, {self.count(Outcome.AGREES)} cells agree)"
 
     def count(self, outcome: Outcome) -> int:
-        """Cells with one outcome in all tables."""
+        """Cells with one outcome in all tables.
+
+        Examples
+        --------
+        >>> found = reproduce("io-node/table-4")
+        >>> found.count(Outcome.AGREES), found.count(Outcome.DIFFERS)
+        (4, 0)
+        """
         return sum(part.count(outcome) for part in self.parts)
 
     @property
     def holds(self) -> bool:
-        """Whether every cell agrees that should."""
+        """Whether every cell agrees that should.
+
+        Examples
+        --------
+        >>> reproduce("io-node/table-4").holds
+        True
+        """
         return self.count(Outcome.DIFFERS) == 0
 
 

@@ -18,7 +18,7 @@ from headway.models.structure.model import Model
 
 @dataclass(frozen=True)
 class Report:
-    """Everything that a report shows, made of answers that exist without it.
+    r"""Everything that a report shows, made of answers that exist without it.
 
     Parameters
     ----------
@@ -35,6 +35,14 @@ class Report:
         Names of parameters whose values were set by hand.
     command
         What was typed to get the report.
+
+    Examples
+    --------
+    >>> from headway.models import ModelGraph
+    >>> from headway.queueing import MM1
+    >>> curve = Measurements.parse("load_ops_s,response_ms\n1,111\n5,200\n", "curve.csv")
+    >>> make_report(ModelGraph("one").station("cpu", MM1(0.1)).at(), curve)
+    Report(one against curve.csv, 2 points)
     """
 
     measurements: Measurements
@@ -50,12 +58,30 @@ class Report:
 
     @property
     def model(self) -> Model:
-        """The model at the measured points."""
+        r"""The model at the measured points.
+
+        Examples
+        --------
+        >>> from headway.models import ModelGraph
+        >>> from headway.queueing import MM1
+        >>> curve = Measurements.parse("load_ops_s,response_ms\n1,111\n5,200\n", "curve.csv")
+        >>> report = make_report(ModelGraph("one").station("cpu", MM1(0.1)).at(), curve)
+        >>> report.model.solve().response_time.round(3).tolist()
+        [0.111, 0.2]
+        """
         return self.comparison.model
 
     @property
     def title(self) -> str:
-        """The model's name with its preset."""
+        r"""The model's name with its preset.
+
+        Examples
+        --------
+        >>> from headway.models import catalogue_model
+        >>> curve = Measurements.parse("load_ops_s,response_ms\n300,4.2\n600,6.1\n", "curve.csv")
+        >>> make_report(catalogue_model("nfs-server").with_preset("raid"), curve).title
+        'nfs-server (raid)'
+        """
         return self.model.title
 
     def to_html(self) -> str:

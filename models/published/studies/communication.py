@@ -38,6 +38,11 @@ class Communication:
         Messages that a processor sends on the mean [1/s].
     bulk_share, read_share
         Share of messages that carry bulk data, and that are reads, 0 to 1.
+
+    Examples
+    --------
+    >>> Communication("sort", 1000.0, 1500.0, 2e4, bulk_share=0.1, read_share=0.0).balance
+    1.5
     """
 
     program: str
@@ -55,7 +60,14 @@ class Communication:
 
     @property
     def balance(self) -> float:
-        """Communication balance: most messages of a processor over the mean; 1 is even."""
+        """Communication balance: most messages of a processor over the mean; 1 is even.
+
+        Examples
+        --------
+        >>> even = Communication("even", 1000.0, 1000.0, 2e4, bulk_share=0.1, read_share=0.0)
+        >>> even.balance
+        1.0
+        """
         return self.most_messages / self.mean_messages
 
 

@@ -29,6 +29,12 @@ class SlowdownPanel:
         Slowdown at each, NaN where there is none, shape (n,).
     predicted
         What each model says at each, by the model's name, shape (n,) each.
+
+    Examples
+    --------
+    >>> levels = np.array([0.0, 10.0])
+    >>> SlowdownPanel("sort", levels, np.array([1.0, 1.5]), {"law": 1 + levels / 20}).title
+    'sort'
     """
 
     title: str
