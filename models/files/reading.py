@@ -23,7 +23,8 @@ from headway.models.language.algorithms import ALGORITHMS
 from headway.models.language.parameters import Parameter, Preset
 from headway.models.language.units import LEADING_NUMBER, ONE, Unit, quantity, unit
 from headway.models.structure.graph import ModelGraph
-from headway.models.structure.model import Better, Meaning, Model
+from headway.models.structure.meanings import Better, Meaning
+from headway.models.structure.model import Model
 from headway.models.structure.structure import CLASS_KEYS, LINK_PARTS
 from headway.queueing.classes.network import Discipline
 from headway.queueing.stations.kinds import STATIONS, station_kind

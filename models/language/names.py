@@ -3,7 +3,6 @@
 from collections.abc import Iterable
 
 from headway.errors import GraphError, is_hidden, quoted
-from headway.errors import nearest as nearest
 
 LONGEST_NAME = 200
 """Characters of a name, which has to fit a line or two."""

@@ -14,7 +14,8 @@ import numpy as np
 from headway.errors import HeadwayError
 from headway.kinds import FloatArray
 from headway.models.structure.graph import ModelGraph
-from headway.models.structure.model import Model, points_shape
+from headway.models.structure.inputs import points_shape
+from headway.models.structure.model import Model
 
 Values = Mapping[str, Any]
 Predict = Callable[[Values], FloatArray]

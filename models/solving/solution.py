@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from headway.errors import GraphError, Saturated, UnknownParameter
+from headway.errors import GraphError, Saturated, UnknownParameter, nearest
 from headway.kinds import Number, plain
 from headway.models.language.frozen import Frozen, Kept
-from headway.models.language.names import nearest
 from headway.models.language.verbs import perform
 from headway.models.solving.saturation import limit, saturation_throughput
 from headway.models.structure.model import Model

@@ -2,7 +2,8 @@
 
 from headway.models.solving.solution import COMPONENT_PARTS, Solution
 from headway.models.structure.flows import losing, returning
-from headway.models.structure.model import Model, points_shape
+from headway.models.structure.inputs import points_shape
+from headway.models.structure.model import Model
 from headway.models.structure.steps import ANSWERED, Values
 
 

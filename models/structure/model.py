@@ -3,20 +3,18 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from enum import StrEnum
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from headway.errors import GraphError, InvalidParameter, UnknownModel, UnknownParameter
+from headway.errors import GraphError, InvalidParameter, UnknownModel, UnknownParameter, nearest
 from headway.kinds import Number
 from headway.models.language.frozen import Kept
-from headway.models.language.names import nearest
 from headway.models.language.parameters import Parameter, Preset
-from headway.models.language.units import ONE, Unit, unit
+from headway.models.language.units import unit
 from headway.models.language.verbs import perform
 from headway.models.structure.graph import ModelGraph
+from headway.models.structure.inputs import POPULATION, THINK_TIME, parameters_of
+from headway.models.structure.meanings import Better, Meaning, usual_better, usual_meaning
 from headway.models.structure.one_class import alone, circulation
 from headway.models.tables.shown import Shown
 
@@ -26,42 +24,6 @@ if TYPE_CHECKING:
     from headway.models.inference.fit import Fit
     from headway.models.measured.measurements import Measurements
     from headway.models.solving.solution import Solution
-
-
-class Better(StrEnum):
-    """Whether less or more of an output is better, which decides how a count meets a target."""
-
-    LESS = "less"
-    MORE = "more"
-
-
-@dataclass(frozen=True)
-class Meaning:
-    """What a derived number or an output is, for tables and targets.
-
-    Parameters
-    ----------
-    unit
-        The unit it is shown in.
-    doc, source
-        Meaning, and where it is published.
-    better
-        Whether less or more of it is better; None where that is not said.
-    """
-
-    unit: Unit = ONE
-    doc: str = ""
-    source: str = ""
-    better: Better | None = None
-
-
-_LESS = ("loss_probability", "_loss", "_losses")
-_MORE = ("throughput", "bandwidth", "_saturation")
-
-POPULATION = Parameter("population", None, minimum=0, doc="jobs that circulate", own=0.0)
-THINK_TIME = Parameter(
-    "think_time", None, unit("s"), 0.0, doc="between answer and next request", own=0.0
-)
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,16 +65,8 @@ class Model(Kept, Shown):
     @classmethod
     def of(cls, graph: ModelGraph) -> "Model":
         """Make a model of a graph, its parameters still without values."""
-        names = list(graph.parameters)
-        if "population" in names:
-            names += ["think_time"] * ("think_time" not in names)
-        elif graph.needs_arrival_rate:
-            names.append("arrival_rate")
-        rate = Parameter("arrival_rate", None, unit("1/s"), 0.0, doc="arrivals from outside")
-        ready = {"arrival_rate": rate, "population": POPULATION, "think_time": THINK_TIME.at(0.0)}
-        parameters = {name: ready.get(name, Parameter(name)) for name in names}
         graph.plan  # noqa: B018 - refuses circles now rather than when it is solved
-        return cls(graph, parameters)
+        return cls(graph, parameters_of(graph))
 
     @property
     def name(self) -> str:
@@ -383,10 +337,8 @@ class Model(Kept, Shown):
         """Unit and explanation of an output or binding."""
         if name in self.meanings:
             return self.meanings[name]
-        if name in ("throughput", "saturation_throughput") or name.endswith(".throughput"):
-            rate = self.parameters.get("arrival_rate")
-            return Meaning(rate.unit if rate else unit("1/s"))
-        return Meaning(unit("s")) if _is_time(name) else Meaning()
+        rate = self.parameters.get("arrival_rate")
+        return usual_meaning(name, rate.unit if rate else unit("1/s"))
 
     def better(self, output: str) -> Better | None:
         """Whether less or more of an output is better; None where nothing says so.
@@ -402,27 +354,9 @@ class Model(Kept, Shown):
         ['less', 'more', 'None']
         """
         said = self.meanings[output].better if output in self.meanings else None
-        if said is not None:
-            return said
-        if _is_time(output) or output.endswith(_LESS):
-            return Better.LESS
-        return Better.MORE if output.endswith(_MORE) else None
+        return usual_better(output) if said is None else said
 
 
 def model_at(graph: ModelGraph, values: Mapping[str, Any]) -> Model:
     """Give the parameters of a graph values."""
     return Model.of(graph).at(values)
-
-
-def _is_time(name: str) -> bool:
-    return name.endswith("_time") or name.startswith("response_time")
-
-
-def points_shape(inputs: Mapping[str, Number]) -> tuple[int, ...]:
-    """The shape that all inputs broadcast to: one entry an operating point."""
-    try:
-        return np.broadcast_shapes(*(np.shape(value) for value in inputs.values()))
-    except ValueError:
-        shapes = {name: np.shape(v) for name, v in inputs.items() if np.ndim(v)}
-        msg = f"these arrays do not fit each other: {shapes}; give them one length"
-        raise InvalidParameter(msg) from None

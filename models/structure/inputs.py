@@ -1,0 +1,45 @@
+"""The parameters that a graph asks for, and the shape of what they are given."""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from headway.errors import InvalidParameter
+from headway.kinds import Number
+from headway.models.language.parameters import Parameter
+from headway.models.language.units import unit
+from headway.models.structure.graph import ModelGraph
+
+POPULATION = Parameter("population", None, minimum=0, doc="jobs that circulate", own=0.0)
+THINK_TIME = Parameter(
+    "think_time", None, unit("s"), 0.0, doc="between answer and next request", own=0.0
+)
+
+
+def parameters_of(graph: ModelGraph) -> dict[str, Parameter]:
+    """Name what a graph needs to be solved, still without values.
+
+    Examples
+    --------
+    >>> from headway.queueing import MM1
+    >>> list(parameters_of(ModelGraph("one").declare("s").station("cpu", MM1("s"))))
+    ['s', 'arrival_rate']
+    """
+    names = list(graph.parameters)
+    if "population" in names:
+        names += ["think_time"] * ("think_time" not in names)
+    elif graph.needs_arrival_rate:
+        names.append("arrival_rate")
+    rate = Parameter("arrival_rate", None, unit("1/s"), 0.0, doc="arrivals from outside")
+    ready = {"arrival_rate": rate, "population": POPULATION, "think_time": THINK_TIME.at(0.0)}
+    return {name: ready.get(name, Parameter(name)) for name in names}
+
+
+def points_shape(inputs: Mapping[str, Number]) -> tuple[int, ...]:
+    """The shape that all inputs broadcast to: one entry an operating point."""
+    try:
+        return np.broadcast_shapes(*(np.shape(value) for value in inputs.values()))
+    except ValueError:
+        shapes = {name: np.shape(v) for name, v in inputs.items() if np.ndim(v)}
+        msg = f"these arrays do not fit each other: {shapes}; give them one length"
+        raise InvalidParameter(msg) from None
