@@ -10,6 +10,7 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from headway.errors import HeadwayError
 from headway.kinds import FloatArray
@@ -130,11 +131,34 @@ def _difference(predict: Predict, values: Values, name: str, size: float) -> Flo
     step = _STEP * (max(abs(float(values[name])), size) or _STEP)
     up = predict({**values, name: values[name] + step})
     down = predict({**values, name: values[name] - step})
-    here = predict(values)
-    width = step * (np.isfinite(up) + np.isfinite(down) * 1.0)
-    high, low = np.where(np.isfinite(up), up, here), np.where(np.isfinite(down), down, here)
+    return slope_between(down, predict(values), up, step, step)
+
+
+def slope_between(
+    below: ArrayLike, here: ArrayLike, above: ArrayLike, down: float, up: float
+) -> FloatArray:
+    """Rise over run between two neighbours of a point; one-sided where one of them is lost.
+
+    Parameters
+    ----------
+    below, here, above
+        What a function gives below, at and above the point; not finite where it gives nothing.
+    down, up
+        How far below and above, 0 or more.
+
+    Returns
+    -------
+    The slope; 0 where there is none to tell.
+
+    Examples
+    --------
+    >>> slope_between(1.0, 4.0, 9.0, 1.0, 1.0).item(), slope_between(1.0, 4.0, np.inf, 1, 1).item()
+    (4.0, 3.0)
+    """
+    has_low, has_high = np.isfinite(below), np.isfinite(above)
     with np.errstate(invalid="ignore", divide="ignore"):
-        slope = (high - low) / width
+        rise = np.where(has_high, above, here) - np.where(has_low, below, here)
+        slope = np.asarray(rise / (up * has_high + down * has_low))
     return np.where(np.isfinite(slope), slope, 0.0)
 
 

@@ -15,6 +15,7 @@ from headway.kinds import FloatArray
 from headway.models.inference.searching.descent import Valley, descend
 from headway.models.inference.searching.problem import Problem
 from headway.models.inference.searching.search import Found, bounds_of, natural_scale, polish
+from headway.models.solving.evaluate import slope_between
 
 _REACHES = 44  # doublings of a step before a quantity counts as without limit
 _REFINED = 24  # steps between the last value that fits and the first that does not
@@ -190,13 +191,10 @@ def gradient(problem: Problem, quantity: Quantity, free: FloatArray) -> FloatArr
         low, high = free[k] - steps[k], free[k] + steps[k]
         if name in problem.whole and not problem.relaxed:
             low, high = problem.around(name, float(free[k]), 0.0)
-        found = {
-            end: quantity(np.where(np.arange(len(free)) == k, end, free)) for end in (low, high)
-        }
-        found[float(free[k])] = here
-        ends = sorted(end for end in found if np.isfinite(found[end]))
-        rise = found[ends[-1]] - found[ends[0]] if ends else 0.0
-        slopes[k] = rise / (ends[-1] - ends[0]) if len(ends) > 1 else 0.0
+        below, above = (
+            quantity(np.where(np.arange(len(free)) == k, end, free)) for end in (low, high)
+        )
+        slopes[k] = slope_between(below, here, above, free[k] - low, high - free[k])
     return slopes
 
 
