@@ -34,22 +34,22 @@ class ByName:
 
     Parameters
     ----------
-    nodes
+    stations
         Names of all stations.
     routes
         Chance of each route (from, to).
     """
 
-    nodes: Sequence[str]
+    stations: Sequence[str]
     routes: Mapping[tuple[str, str], Any]
 
     def check(self) -> None:
         """Refuse chances that do not make a network that every job leaves."""
-        check_routes(self.nodes, self.routes)
+        check_routes(self.stations, self.routes)
 
-    def share(self, node: str) -> Any:
+    def share(self, station: str) -> Any:
         """Chance that a job returns straight to a station."""
-        return self.routes.get((node, node), 0.0)
+        return self.routes.get((station, station), 0.0)
 
     def without_returns(self, own: Collection[str]) -> "ByName":
         """Chances of those who do not return straight to some stations."""
@@ -62,7 +62,7 @@ class ByName:
 
     def leaving(self) -> dict[str, Any]:
         """Chance to leave the network from each station."""
-        leave: dict[str, Any] = dict.fromkeys(self.nodes, 1.0)
+        leave: dict[str, Any] = dict.fromkeys(self.stations, 1.0)
         for (source, _), p in self.routes.items():
             leave[source] = leave[source] - p
         return leave
@@ -72,12 +72,12 @@ class ByName:
         kept = {
             (s, t): p * admitted[s] if s in admitted else p for (s, t), p in self.routes.items()
         }
-        return solve_traffic(self.nodes, entries, kept)
+        return solve_traffic(self.stations, entries, kept)
 
     def after(self, leave: Numbers, admitted: Numbers) -> dict[str, Any]:
         """Chance to be answered after each station, by the same equations reversed."""
         back = {(t, s): p * admitted.get(t, 1.0) for (s, t), p in self.routes.items()}
-        return solve_traffic(self.nodes, leave, back)
+        return solve_traffic(self.stations, leave, back)
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ class ByNumber:
 
     Parameters
     ----------
-    nodes
+    stations
         Names of all stations.
     fixed
         Chances of the routes, rows from; 0 for those in `changing`.
@@ -96,7 +96,7 @@ class ByNumber:
         What multiplies the chances of a row.
     """
 
-    nodes: Sequence[str]
+    stations: Sequence[str]
     fixed: FloatArray
     changing: Mapping[tuple[int, int], Any]
     scale: Mapping[int, Any] = field(default_factory=dict)
@@ -104,18 +104,18 @@ class ByNumber:
     @cached_property
     def place(self) -> dict[str, int]:
         """Row of each station."""
-        return {name: k for k, name in enumerate(self.nodes)}
+        return {name: k for k, name in enumerate(self.stations)}
 
     def check(self) -> None:
         """Refuse chances that do not make a network that every job leaves."""
         shape = np.broadcast_shapes(*map(np.shape, self.changing.values()))
         for _, matrices in self._blocks(shape, {}):
             for matrix in matrices:
-                check_matrix(self.nodes, matrix)
+                check_matrix(self.stations, matrix)
 
-    def share(self, node: str) -> Any:
+    def share(self, station: str) -> Any:
         """Chance that a job returns straight to a station."""
-        k = self.place[node]
+        k = self.place[station]
         return self.changing.get((k, k), float(self.fixed[k, k]))
 
     def without_returns(self, own: Collection[str]) -> "ByNumber":
@@ -134,7 +134,7 @@ class ByNumber:
         sums: list[Any] = self.fixed.sum(axis=1).tolist()
         for (i, _), p in self.changing.items():
             sums[i] = sums[i] + p
-        return {name: 1 - sums[k] * self.scale.get(k, 1.0) for k, name in enumerate(self.nodes)}
+        return {name: 1 - sums[k] * self.scale.get(k, 1.0) for k, name in enumerate(self.stations)}
 
     def arrivals(self, entries: Numbers, admitted: Numbers) -> dict[str, Any]:
         """Mean arrivals of a job at each station, of which some admit a share only."""
@@ -142,7 +142,7 @@ class ByNumber:
             return self._named().arrivals(entries, admitted)
         if is_symbolic(*entries.values()):
             alone = {name: self.arrivals({name: 1.0}, admitted) for name in entries}
-            return {n: sum(e * alone[k][n] for k, e in entries.items()) for n in self.nodes}
+            return {n: sum(e * alone[k][n] for k, e in entries.items()) for n in self.stations}
         return self._solved(entries, admitted, forward=True)
 
     def after(self, leave: Numbers, admitted: Numbers) -> dict[str, Any]:
@@ -155,25 +155,25 @@ class ByNumber:
         matrix = self.fixed.copy()
         for k, factor in self.scale.items():
             matrix[k] *= factor
-        routes: dict[tuple[str, str], Any] = dict(as_routes(self.nodes, matrix))
+        routes: dict[tuple[str, str], Any] = dict(as_routes(self.stations, matrix))
         for (i, j), p in self.changing.items():
-            routes[self.nodes[i], self.nodes[j]] = p * self.scale.get(i, 1.0)
-        return ByName(self.nodes, routes)
+            routes[self.stations[i], self.stations[j]] = p * self.scale.get(i, 1.0)
+        return ByName(self.stations, routes)
 
     def _solved(self, right: Numbers, admitted: Numbers, *, forward: bool) -> dict[str, Any]:
         """Solve x = right + A x, A the chances transposed (forward) or as they are."""
         let_in = {self.place[name]: share for name, share in admitted.items()}
         spread = (right, let_in, self.changing, self.scale)
         shape = np.broadcast_shapes(*(np.shape(v) for part in spread for v in part.values()))
-        known = np.zeros((len(self.nodes), int(np.prod(shape))))
+        known = np.zeros((len(self.stations), int(np.prod(shape))))
         for name, value in right.items():
             known[self.place[name]] = _at(value, shape)
         found = np.empty_like(known)
         for points, matrices in self._blocks(shape, let_in, rows=forward):
-            system = np.eye(len(self.nodes)) - (matrices.swapaxes(1, 2) if forward else matrices)
+            system = np.eye(len(self.stations)) - (matrices.swapaxes(1, 2) if forward else matrices)
             found[:, points] = _columns(system, known[:, points])
         each = found.reshape(-1, *shape) if shape else found[:, 0].tolist()
-        return dict(zip(self.nodes, each, strict=True))
+        return dict(zip(self.stations, each, strict=True))
 
     def _blocks(
         self, shape: tuple[int, ...], let_in: Mapping[int, Any], *, rows: bool = True
@@ -182,7 +182,7 @@ class ByNumber:
         size = int(np.prod(shape))
         spread = (let_in, self.changing, self.scale)
         same = not any(np.ndim(v) for part in spread for v in part.values())
-        step = size if same else max(1, _BLOCK // len(self.nodes) ** 2)
+        step = size if same else max(1, _BLOCK // len(self.stations) ** 2)
         for start in range(0, size, step):
             points = slice(start, min(start + step, size))
             matrices = np.repeat(self.fixed[None], 1 if same else points.stop - start, axis=0)

@@ -16,8 +16,8 @@ import numpy as np
 from headway.errors import GraphError
 from headway.kinds import FloatArray, Quantity, is_symbolic
 
-Node = TypeVar("Node", bound=Hashable)
-Routes = Mapping[tuple[Node, Node], Quantity]
+Name = TypeVar("Name", bound=Hashable)
+Routes = Mapping[tuple[Name, Name], Quantity]
 
 SUM_TOLERANCE = 1e-9
 """Probabilities such as three times 0.3333333333 may miss 1 by this much."""
@@ -32,19 +32,19 @@ SPARSE = 4
 
 
 def visit_ratios(
-    nodes: Sequence[Node], entries: Mapping[Node, Quantity], routes: Routes[Node] | FloatArray
-) -> dict[Node, Any]:
+    stations: Sequence[Name], entries: Mapping[Name, Quantity], routes: Routes[Name] | FloatArray
+) -> dict[Name, Any]:
     """Solve the traffic equations for the mean visits of a job to each station.
 
     Parameters
     ----------
-    nodes
+    stations
         The stations' names.
     entries
         Share of jobs that enters at a station; the shares sum to 1.
     routes
         Probability of each route (from, to): float, array or SymPy expression; or all of them as
-        a matrix of floats, rows from and columns to in the order of `nodes`.
+        a matrix of floats, rows from and columns to in the order of `stations`.
 
     Raises
     ------
@@ -60,22 +60,22 @@ def visit_ratios(
     {'cpu': 2.0, 'disk': 1.0}
     """
     if isinstance(routes, np.ndarray):
-        return _of_matrix(nodes, entries, np.asarray(routes, float))
-    matrix = _as_matrix(nodes, routes)
+        return _of_matrix(stations, entries, np.asarray(routes, float))
+    matrix = _as_matrix(stations, routes)
     if matrix is not None:
-        return _of_matrix(nodes, entries, matrix)
-    check_routes(nodes, routes)
-    return solve_traffic(nodes, entries, routes)
+        return _of_matrix(stations, entries, matrix)
+    check_routes(stations, routes)
+    return solve_traffic(stations, entries, routes)
 
 
 def solve_traffic(
-    nodes: Sequence[Node], entries: Mapping[Node, Quantity], routes: Routes[Node]
-) -> dict[Node, Any]:
+    stations: Sequence[Name], entries: Mapping[Name, Quantity], routes: Routes[Name]
+) -> dict[Name, Any]:
     """Solve equations V_j = e_j + sum of V_i w_ij with any weights of 0 or more, unchecked.
 
     Parameters
     ----------
-    nodes, entries
+    stations, entries
         The stations' names, and e by name; 0 where left out.
     routes
         Weight of each route (from, to).
@@ -85,12 +85,12 @@ def solve_traffic(
     >>> solve_traffic(["a", "b"], {"a": 3.0}, {("a", "b"): 2.0})
     {'a': 3.0, 'b': 6.0}
     """
-    if len(nodes) > _DENSE_LIMIT and all(np.ndim(p) == 0 for p in routes.values()):  # type: ignore[arg-type]
-        return _solve_sparse(nodes, entries, routes)
-    return _Elimination(nodes, entries, routes).solve()
+    if len(stations) > _DENSE_LIMIT and all(np.ndim(p) == 0 for p in routes.values()):  # type: ignore[arg-type]
+        return _solve_sparse(stations, entries, routes)
+    return _Elimination(stations, entries, routes).solve()
 
 
-def check_routes(nodes: Sequence[Node], routes: Routes[Node]) -> None:
+def check_routes(stations: Sequence[Name], routes: Routes[Name]) -> None:
     """Refuse probabilities that do not make a network that every job leaves."""
     numeric = {edge: np.asarray(p, float) for edge, p in routes.items() if not is_symbolic(p)}
     for (source, target), probability in numeric.items():
@@ -98,44 +98,44 @@ def check_routes(nodes: Sequence[Node], routes: Routes[Node]) -> None:
             worst = np.extract(~((probability >= 0) & (probability <= 1)), probability)[0]
             msg = f"route {source} -> {target}: probability {worst:g} is not between 0 and 1"
             raise GraphError(msg)
-    leaving = _leaving(nodes, numeric)
-    for node, rest in leaving.items():
+    leaving = _leaving(stations, numeric)
+    for station, rest in leaving.items():
         if np.min(rest) < -SUM_TOLERANCE:
-            msg = f"routes out of {node} sum to {1 - np.min(rest):g}; they may sum to 1 at most"
+            msg = f"routes out of {station} sum to {1 - np.min(rest):g}; they may sum to 1 at most"
             raise GraphError(msg)
     if len(numeric) == len(routes):
-        _check_exits(nodes, numeric, leaving)
+        _check_exits(stations, numeric, leaving)
 
 
-def _as_matrix(nodes: Sequence[Node], routes: Routes[Node]) -> FloatArray | None:
+def _as_matrix(stations: Sequence[Name], routes: Routes[Name]) -> FloatArray | None:
     """Routes as a matrix, where they are numbers and so many that elimination would fill it."""
     chances = routes.values()
-    if len(routes) <= SPARSE * len(nodes) or any(np.ndim(p) for p in chances):  # type: ignore[arg-type]
+    if len(routes) <= SPARSE * len(stations) or any(np.ndim(p) for p in chances):  # type: ignore[arg-type]
         return None
-    if len(nodes) <= FEW or is_symbolic(*chances):
+    if len(stations) <= FEW or is_symbolic(*chances):
         return None
-    place = {node: k for k, node in enumerate(nodes)}
-    matrix = np.zeros((len(nodes), len(nodes)))
+    place = {station: k for k, station in enumerate(stations)}
+    matrix = np.zeros((len(stations), len(stations)))
     ends = np.array([(place[source], place[target]) for source, target in routes])
     matrix[ends[:, 0], ends[:, 1]] = np.array(list(chances), float)
     return matrix
 
 
 def _of_matrix(
-    nodes: Sequence[Node], entries: Mapping[Node, Quantity], matrix: FloatArray
-) -> dict[Node, Any]:
+    stations: Sequence[Name], entries: Mapping[Name, Quantity], matrix: FloatArray
+) -> dict[Name, Any]:
     """Visits by linear algebra: those of jobs that enter at each place, by how many do."""
-    check_matrix(nodes, matrix)
-    places = [k for k, node in enumerate(nodes) if node in entries]
-    shares = [entries[nodes[k]] for k in places]
-    each = np.linalg.solve(np.eye(len(nodes)) - matrix.T, np.eye(len(nodes))[:, places])
+    check_matrix(stations, matrix)
+    places = [k for k, station in enumerate(stations) if station in entries]
+    shares = [entries[stations[k]] for k in places]
+    each = np.linalg.solve(np.eye(len(stations)) - matrix.T, np.eye(len(stations))[:, places])
     if is_symbolic(*shares) or any(np.ndim(share) for share in shares):  # type: ignore[arg-type]
         rows = [sum(e * v for e, v in zip(shares, row, strict=True)) for row in each.tolist()]
-        return dict(zip(nodes, rows, strict=True))
-    return dict(zip(nodes, (each @ np.array(shares, float)).tolist(), strict=True))
+        return dict(zip(stations, rows, strict=True))
+    return dict(zip(stations, (each @ np.array(shares, float)).tolist(), strict=True))
 
 
-def check_matrix(nodes: Sequence[Node], matrix: FloatArray) -> None:
+def check_matrix(stations: Sequence[Name], matrix: FloatArray) -> None:
     """Refuse a matrix of probabilities that does not make a network that every job leaves.
 
     Raises
@@ -143,13 +143,13 @@ def check_matrix(nodes: Sequence[Node], matrix: FloatArray) -> None:
     GraphError
         As `visit_ratios`, and for a matrix of another shape.
     """
-    if matrix.shape != (len(nodes), len(nodes)):
-        msg = f"routes has shape {matrix.shape} for {len(nodes)} stations; give a row for each"
+    if matrix.shape != (len(stations), len(stations)):
+        msg = f"routes has shape {matrix.shape} for {len(stations)} stations; give a row for each"
         raise GraphError(msg)
     rest = 1 - matrix.sum(axis=1)
     good = (matrix >= 0) & (matrix <= 1 + SUM_TOLERANCE)
     if not good.all() or rest.min(initial=1.0) < -SUM_TOLERANCE or not _all_leave(matrix, rest):
-        check_routes(nodes, as_routes(nodes, matrix))
+        check_routes(stations, as_routes(stations, matrix))
 
 
 def _all_leave(matrix: FloatArray, rest: FloatArray) -> bool:
@@ -162,30 +162,30 @@ def _all_leave(matrix: FloatArray, rest: FloatArray) -> bool:
     return bool(out.all())
 
 
-def as_routes(nodes: Sequence[Node], matrix: FloatArray) -> dict[tuple[Node, Node], float]:
+def as_routes(stations: Sequence[Name], matrix: FloatArray) -> dict[tuple[Name, Name], float]:
     """Routes of a matrix one by one."""
     used = zip(*np.nonzero(matrix), strict=True)
-    return {(nodes[i], nodes[j]): float(matrix[i, j]) for i, j in used}
+    return {(stations[i], stations[j]): float(matrix[i, j]) for i, j in used}
 
 
-def _leaving(nodes: Sequence[Node], numeric: Mapping[tuple[Node, Node], Any]) -> dict[Node, Any]:
-    leaving: dict[Node, Any] = dict.fromkeys(nodes, 1.0)
+def _leaving(stations: Sequence[Name], numeric: Mapping[tuple[Name, Name], Any]) -> dict[Name, Any]:
+    leaving: dict[Name, Any] = dict.fromkeys(stations, 1.0)
     for (source, _), probability in numeric.items():
         leaving[source] = leaving[source] - probability
     return leaving
 
 
 def _check_exits(
-    nodes: Sequence[Node],
-    routes: Mapping[tuple[Node, Node], Any],
-    leaving: Mapping[Node, Any],
+    stations: Sequence[Name],
+    routes: Mapping[tuple[Name, Name], Any],
+    leaving: Mapping[Name, Any],
 ) -> None:
     """Refuse stations from which, at any operating point, no path leads out."""
-    out = {node: np.asarray(leaving[node]) > SUM_TOLERANCE for node in nodes}
-    incoming: dict[Node, list[Node]] = {node: [] for node in nodes}
+    out = {station: np.asarray(leaving[station]) > SUM_TOLERANCE for station in stations}
+    incoming: dict[Name, list[Name]] = {station: [] for station in stations}
     for source, target in routes:
         incoming[target].append(source)
-    todo = list(nodes)
+    todo = list(stations)
     while todo:
         target = todo.pop()
         for source in incoming[target]:
@@ -193,36 +193,37 @@ def _check_exits(
             if np.any(wider != out[source]):
                 out[source] = wider
                 todo.append(source)
-    stuck = [str(node) for node in nodes if not out[node].all()]
+    stuck = [str(station) for station in stations if not out[station].all()]
     if stuck:
         msg = f"nothing leaves the loop of {', '.join(stuck)}; lower a probability in it below 1"
         raise GraphError(msg)
 
 
 def _solve_sparse(
-    nodes: Sequence[Node], entries: Mapping[Node, Quantity], routes: Routes[Node]
-) -> dict[Node, Any]:
+    stations: Sequence[Name], entries: Mapping[Name, Quantity], routes: Routes[Name]
+) -> dict[Name, Any]:
     from scipy.sparse import coo_array, eye_array
     from scipy.sparse.linalg import spsolve
 
-    place = {node: index for index, node in enumerate(nodes)}
+    place = {station: index for index, station in enumerate(stations)}
     rows = [place[target] for _, target in routes]
     columns = [place[source] for source, _ in routes]
     weights = np.array(list(routes.values()), float)
-    matrix = eye_array(len(nodes)) - coo_array((weights, (rows, columns)), (len(nodes),) * 2)
-    visits = spsolve(matrix.tocsc(), np.array([entries.get(node, 0.0) for node in nodes], float))
-    return dict(zip(nodes, visits.tolist(), strict=True))
+    matrix = eye_array(len(stations)) - coo_array((weights, (rows, columns)), (len(stations),) * 2)
+    shares = np.array([entries.get(station, 0.0) for station in stations], float)
+    visits = spsolve(matrix.tocsc(), shares)
+    return dict(zip(stations, visits.tolist(), strict=True))
 
 
 class _Elimination:
     """Remove the stations one by one, then read their visits off in reverse order."""
 
     def __init__(
-        self, nodes: Sequence[Node], entries: Mapping[Node, Quantity], routes: Routes[Node]
+        self, stations: Sequence[Name], entries: Mapping[Name, Quantity], routes: Routes[Name]
     ) -> None:
         self.entries: dict[Any, Any] = dict(entries)
-        self.into: dict[Any, dict[Any, Any]] = {node: {} for node in nodes}
-        self.out_of: dict[Any, dict[Any, Any]] = {node: {} for node in nodes}
+        self.into: dict[Any, dict[Any, Any]] = {station: {} for station in stations}
+        self.out_of: dict[Any, dict[Any, Any]] = {station: {} for station in stations}
         for (source, target), probability in routes.items():
             self._add(source, target, probability)
 
@@ -232,28 +233,28 @@ class _Elimination:
 
     def solve(self) -> dict[Any, Any]:
         order = _flow_order(self.out_of, self.entries)
-        equations = [(node, *self._remove(node)) for node in order]
+        equations = [(station, *self._remove(station)) for station in order]
         visits: dict[Any, Any] = {}
-        for node, entry, sources in reversed(equations):
-            visits[node] = entry + sum(visits[source] * p for source, p in sources.items())
-        return {node: visits[node] for node in self.out_of}
+        for station, entry, sources in reversed(equations):
+            visits[station] = entry + sum(visits[source] * p for source, p in sources.items())
+        return {station: visits[station] for station in self.out_of}
 
-    def _remove(self, node: Any) -> tuple[Any, dict[Any, Any]]:
+    def _remove(self, station: Any) -> tuple[Any, dict[Any, Any]]:
         """Take a station out; give its entry and sources per visit that does not return at once."""
-        sources, targets = self.into.pop(node), dict(self.out_of[node])
-        back = sources.pop(node, None)
-        stay = targets.pop(node, None)
+        sources, targets = self.into.pop(station), dict(self.out_of[station])
+        back = sources.pop(station, None)
+        stay = targets.pop(station, None)
         scale = 1 if back is None else 1 / (1 - stay)
-        entry = self.entries.get(node, 0) * scale
+        entry = self.entries.get(station, 0) * scale
         sources = {source: probability * scale for source, probability in sources.items()}
         for target, probability in targets.items():
             if target in self.into:
                 self.entries[target] = self.entries.get(target, 0) + entry * probability
-                self.into[target].pop(node)
+                self.into[target].pop(station)
                 for source, share in sources.items():
                     self._add(source, target, share * probability)
         for source in sources:
-            self.out_of[source].pop(node)
+            self.out_of[source].pop(station)
         return entry, sources
 
 

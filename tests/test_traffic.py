@@ -92,15 +92,15 @@ def test_refused(routes, why):
 
 @given(networks())
 def test_a_matrix_gives_what_its_routes_do(matrix):
-    nodes = [f"s{k}" for k in range(len(matrix))]
+    stations = [f"s{k}" for k in range(len(matrix))]
     routes = {(f"s{i}", f"s{j}"): p for (i, j), p in np.ndenumerate(matrix) if p}
-    entries = {"s0": 0.5, nodes[-1]: 0.5} if len(nodes) > 1 else {"s0": 1.0}
+    entries = {"s0": 0.5, stations[-1]: 0.5} if len(stations) > 1 else {"s0": 1.0}
 
-    expected = visit_ratios(nodes, entries, routes)
+    expected = visit_ratios(stations, entries, routes)
 
     # Tolerance: every job leaves with chance 0.8 % at least, so the condition is below 1e3.
-    found = visit_ratios(nodes, entries, routes=matrix)
-    assert list(found) == nodes
+    found = visit_ratios(stations, entries, routes=matrix)
+    assert list(found) == stations
     np.testing.assert_allclose(list(found.values()), list(expected.values()), 1e-11, 1e-13)
 
 
@@ -121,18 +121,18 @@ def test_refused_matrices(matrix, why):
 
 def test_many_routes_by_name_give_what_their_matrix_does():
     matrix = np.random.default_rng(3).dirichlet(np.ones(40), 40) * 0.9
-    nodes, entries = list(range(40)), {3: 0.25, 5: 0.75}
+    stations, entries = list(range(40)), {3: 0.25, 5: 0.75}
     routes = {ends: float(p) for ends, p in np.ndenumerate(matrix)}
 
-    found = visit_ratios(nodes, entries, routes)
+    found = visit_ratios(stations, entries, routes)
 
-    assert found == visit_ratios(nodes, entries, matrix)
-    come = np.array([entries.get(node, 0.0) for node in nodes])
+    assert found == visit_ratios(stations, entries, matrix)
+    come = np.array([entries.get(node, 0.0) for node in stations])
     # Tolerance: a tenth of the jobs leaves after each visit, so the condition is below 100.
     expected = np.linalg.solve(np.eye(40) - matrix.T, come)
     assert list(found.values()) == pytest.approx(expected, rel=1e-12)
     with pytest.raises(GraphError, match="route 0 -> 1: probability 1.5 is not between"):
-        visit_ratios(nodes, entries, routes | {(0, 1): 1.5})
+        visit_ratios(stations, entries, routes | {(0, 1): 1.5})
 
 
 def test_entries_of_a_matrix_may_be_arrays_or_symbols():
