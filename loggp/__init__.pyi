@@ -73,7 +73,7 @@ from .programs.laws import mixed_gap_run_time as mixed_gap_run_time
 from .programs.laws import mpi_overhead_run_time as mpi_overhead_run_time
 from .programs.laws import overhead_run_time as overhead_run_time
 from .programs.laws import read_latency_run_time as read_latency_run_time
-from .programs.laws import serialization_time as serialization_time
+from .programs.laws import serialisation_time as serialisation_time
 from .programs.laws import uniform_gap_run_time as uniform_gap_run_time
 from .programs.mpi import MessageLine as MessageLine
 from .programs.mpi import MpiMessages as MpiMessages

@@ -96,7 +96,7 @@ def test_arrays_go_through_whole():
         ("max(*a)", "not allowed"),
         ("max()", "0 arguments"),
         ("exp(a, b)", "2 arguments"),
-        ("serialization_time(a)", "1 arguments; it takes serial_messages, added_overhead"),
+        ("serialisation_time(a)", "1 arguments; it takes serial_messages, added_overhead"),
         ("interface_gap(a, b, 1)", "3 arguments"),
         ("interface_gap(best_gap=a, bubbles=b)", "not a function"),
         ("overhead_runtime(a, b, 1)", "where; did you mean overhead_run_time"),

@@ -16,7 +16,7 @@ from headway.loggp import (
     mpi_overhead_run_time,
     overhead_run_time,
     read_latency_run_time,
-    serialization_time,
+    serialisation_time,
     uniform_gap_run_time,
 )
 from tests.loggp_tables import (
@@ -187,7 +187,7 @@ def test_reads_of_em3d_cost_a_round_trip_each():
 
 
 def test_serial_phases_add_their_overheads():
-    assert serialization_time(32, 1e-6) == pytest.approx(32e-6, rel=1e-15)
+    assert serialisation_time(32, 1e-6) == pytest.approx(32e-6, rel=1e-15)
 
 
 # ---- composition
@@ -234,7 +234,7 @@ def test_phases_refuse_nothing_and_negative_events():
 
 LAWS = [
     (overhead_run_time, 3),
-    (serialization_time, 2),
+    (serialisation_time, 2),
     (burst_gap_run_time, 3),
     (uniform_gap_run_time, 5),
     (read_latency_run_time, 3),

@@ -23,7 +23,7 @@ from headway.loggp import (
     overhead_run_time,
     qsm_phase_time,
     read_latency_run_time,
-    serialization_time,
+    serialisation_time,
     uniform_gap_run_time,
 )
 from headway.loggp.machine.parameters import LogGP
@@ -174,7 +174,7 @@ def bulk_time(p):
 
 def overhead_time(p):
     pace = overhead_run_time(p["base_run_time"], p["messages"], p["added_overhead"])
-    return pace + serialization_time(p["serial_messages"], p["added_overhead"])
+    return pace + serialisation_time(p["serial_messages"], p["added_overhead"])
 
 
 def latency_time(p):

@@ -29,7 +29,7 @@ def overhead_run_time(
     added_overhead
         Addition do to send and receive overhead alike [s], 0 or more.
     serial_messages
-        Messages n during which all other processors wait (`serialization_time`), 0 or more.
+        Messages n during which all other processors wait (`serialisation_time`), 0 or more.
 
     Raises
     ------
@@ -51,7 +51,7 @@ def overhead_run_time(
     return base_run_time + (2 * messages + serial_messages) * added_overhead
 
 
-def serialization_time(serial_messages: Quantity, added_overhead: Quantity) -> Any:
+def serialisation_time(serial_messages: Quantity, added_overhead: Quantity) -> Any:
     """Time that messages which hold up all processors add: n do [s].
 
     `overhead_run_time` counts it for phases in which a processor that is not the busiest
@@ -66,7 +66,7 @@ def serialization_time(serial_messages: Quantity, added_overhead: Quantity) -> A
 
     Examples
     --------
-    >>> round(serialization_time(32, 100e-6), 9)
+    >>> round(serialisation_time(32, 100e-6), 9)
     0.0032
 
     References

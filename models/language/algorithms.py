@@ -121,7 +121,7 @@ class Law:
 _LAWS = {
     "headway.loggp.programs.laws": (
         "overhead_run_time",
-        "serialization_time",
+        "serialisation_time",
         "burst_gap_run_time",
         "uniform_gap_run_time",
         "mixed_gap_run_time",
