@@ -15,8 +15,8 @@ from timing import median
 from headway.models import ModelGraph, catalogue_model
 from headway.queueing import (
     MM1,
-    CustomerClass,
     Delay,
+    JobClass,
     Method,
     MMm,
     SharedStation,
@@ -153,7 +153,7 @@ def test_a_closed_network_whose_visits_depend_on_its_throughput(capsys):
 def three_classes():
     demand = np.random.default_rng(4).uniform(0.1, 1, (3, 8))
     stations = [SharedStation(f"s{k}", tuple(demand[:, k]), (1, 1, 1)) for k in range(8)]
-    classes = [CustomerClass(str(c), population=40, think_time=2.0) for c in range(3)]
+    classes = [JobClass(str(c), population=40, think_time=2.0) for c in range(3)]
     return demand, stations, classes
 
 
@@ -195,11 +195,11 @@ def test_one_class_against_line_solver(capsys):
 
 def test_visits_of_a_matrix_of_routes(capsys):
     matrix = np.random.default_rng(5).dirichlet(np.ones(200), 200) * 0.8
-    nodes, entries = list(range(200)), {0: 1.0}
+    stations, entries = list(range(200)), {0: 1.0}
     one_by_one = {(i, j): float(p) for (i, j), p in np.ndenumerate(matrix)}
-    ours = median(lambda: visit_ratios(nodes, entries, matrix))
+    ours = median(lambda: visit_ratios(stations, entries, matrix))
     solver = median(lambda: np.linalg.solve(np.eye(200) - matrix.T, np.eye(200)[0]))
-    routes = median(lambda: visit_ratios(nodes, entries, one_by_one), 3)
+    routes = median(lambda: visit_ratios(stations, entries, one_by_one), 3)
 
     report(capsys, "visits, 200 stations, matrix", ours, solver, "numpy.linalg.solve", "2")
     report(capsys, "visits, 200 stations, matrix", ours, routes, "40,000 routes by name", "0.02")
@@ -217,9 +217,9 @@ def test_approximations_of_many_classes(capsys, method, classes, stations, jobs,
     demand = np.random.default_rng(5).uniform(0.1, 1, (classes, stations))
     visits = (1,) * classes
     places = [SharedStation(f"s{k}", tuple(demand[:, k]), visits) for k in range(stations)]
-    customers = [CustomerClass(str(c), population=jobs, think_time=1.0) for c in range(classes)]
+    closed = [JobClass(str(c), population=jobs, think_time=1.0) for c in range(classes)]
 
-    ours = median(lambda: solve_multiclass(places, customers, method), 3)
+    ours = median(lambda: solve_multiclass(places, closed, method), 3)
 
     what = f"{method}, {classes} classes of {jobs} jobs, {stations} stations"
     report(capsys, what, ours, aim, "the time aimed at", "1")

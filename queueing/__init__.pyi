@@ -7,8 +7,8 @@ from .bounds import balanced_job_bounds as balanced_job_bounds
 from .bounds import bottleneck as bottleneck
 from .bounds import geometric_bounds as geometric_bounds
 from .bounds import network_bounds as network_bounds
-from .classes.network import CustomerClass as CustomerClass
 from .classes.network import Discipline as Discipline
+from .classes.network import JobClass as JobClass
 from .classes.network import Saturation as Saturation
 from .classes.network import SharedStation as SharedStation
 from .classes.solve import MulticlassSolution as MulticlassSolution

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from headway.queueing import (
-    CustomerClass,
     Discipline,
+    JobClass,
     Method,
     MMm,
     SharedStation,
@@ -83,10 +83,8 @@ def batch(family, random):
         SharedStation(f"s{k}", list(demand[k]), [1.0] * (classes + 1), servers=servers[k])
         for k in range(stations)
     ]
-    customers = [
-        CustomerClass(f"c{c}", population=jobs[c], think_time=think[c]) for c in range(classes)
-    ]
-    return places, [*customers, CustomerClass("open", arrival_rate=rate)]
+    closed = [JobClass(f"c{c}", population=jobs[c], think_time=think[c]) for c in range(classes)]
+    return places, [*closed, JobClass("open", arrival_rate=rate)]
 
 
 def errors(family, networks, seed=0, methods=(Method.SCHWEITZER, Method.LINEARIZER)):
@@ -146,7 +144,7 @@ def in_order_errors(networks, seed=0, method=Method.LINEARIZER):
             SharedStation(str(k), means[k], (1, 1), servers=servers[k], discipline=Discipline.FCFS)
             for k in range(stations)
         ]
-        classes = [CustomerClass(str(c), population=jobs[c], think_time=think[c]) for c in (0, 1)]
+        classes = [JobClass(str(c), population=jobs[c], think_time=think[c]) for c in (0, 1)]
         near = solve_multiclass(stations, classes, method)
         rates.append(relative(near.throughput, exact))
         times.append(relative(near.response_time, jobs / exact - think))
@@ -168,8 +166,8 @@ def tandem_errors(networks, jobs=200_000, seed=0):
             SharedStation(str(k), means[k], (1, 1), discipline=Discipline.FCFS) for k in (0, 1)
         ]
         classes = [
-            CustomerClass("a", arrival_rate=rate * share),
-            CustomerClass("b", arrival_rate=rate * (1 - share)),
+            JobClass("a", arrival_rate=rate * share),
+            JobClass("b", arrival_rate=rate * (1 - share)),
         ]
         near = solve_multiclass(stations, classes)
         found.append(relative(near.response_time, simulated))

@@ -2,7 +2,7 @@
 
 from hypothesis import strategies as st
 
-from headway.queueing import CustomerClass, Discipline, ServiceKind, SharedStation
+from headway.queueing import Discipline, JobClass, ServiceKind, SharedStation
 
 # The acceptance for methods that are all exact.
 AGREE = 1e-10
@@ -15,8 +15,8 @@ def shared(name, demand, servers=1, kind=ServiceKind.QUEUE, discipline=Disciplin
 
 
 def opened(rate, name="open"):
-    return CustomerClass(name, arrival_rate=rate)
+    return JobClass(name, arrival_rate=rate)
 
 
 def closed(population, think_time=0.0, name="closed"):
-    return CustomerClass(name, population=population, think_time=think_time)
+    return JobClass(name, population=population, think_time=think_time)

@@ -36,7 +36,7 @@ class _Writer:
     def model(self) -> RandomModel:
         draw, document = self.draw, {"name": "random"}
         count = draw.choices((0, 1, 2, 3), (5, 1, 3, 1))[0]
-        self._customers(count)
+        self._job_classes(count)
         names = [f"s{k}" for k in range(draw.randint(1, 3))]
         with_link = draw.random() < 0.3
         if with_link:
@@ -71,7 +71,7 @@ class _Writer:
             self.parameters["rate_2"] = "1 op/s"
             document["arrivals"][names[-1]] = "rate_2"
 
-    def _customers(self, count: int) -> None:
+    def _job_classes(self, count: int) -> None:
         draw = self.draw
         closed = draw.random() < 0.35
         if not count:

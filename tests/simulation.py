@@ -29,7 +29,7 @@ WARM_UP = 0.1
 """Share of the run that is thrown away."""
 
 ONLY = "jobs"
-"""Name of the customers of a model without classes."""
+"""Name of the class of a model without classes."""
 
 THINKING = "(thinking)"
 BELOW_ONE = 1 - 1e-13

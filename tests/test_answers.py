@@ -386,7 +386,7 @@ def test_a_closed_form_holds_at_a_pool_that_nobody_visits():
         .station("pool", MMm(0.1, 2), visits="v", service_times={"a": 0.1, "b": 0.2})
     )
     graph = graph.station("net", Delay(0.3), visits=1)
-    model = graph.customers("a", arrival_rate="r").customers("b", arrival_rate=1.0).at(v=0, r=2)
+    model = graph.job_class("a", arrival_rate="r").job_class("b", arrival_rate=1.0).at(v=0, r=2)
 
     form = model.closed_form("response_time")
     with np.errstate(invalid="ignore"):

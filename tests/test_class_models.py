@@ -45,7 +45,7 @@ def test_a_class_is_the_same_as_closing_by_hand():
 
     by_hand = graph.at().solve(population=40, think_time=15.0)
 
-    by_class = graph.customers("all", population=40, think_time=15.0).at().solve()
+    by_class = graph.job_class("all", population=40, think_time=15.0).at().solve()
     assert by_class.throughput == pytest.approx(by_hand.throughput, rel=1e-12)
     assert by_class["disk.queue_length"] == pytest.approx(by_hand["disk.queue_length"], rel=1e-10)
 
@@ -55,8 +55,8 @@ def test_mixed_classes_share_the_station():
         ModelGraph("mixed")
         .declare("rate")
         .station("cpu", MM1(0.1), {"terminals": 2, "web": 1}, {"terminals": 0.1, "web": 0.05})
-        .customers("terminals", population=4, think_time=1.0)
-        .customers("web", arrival_rate="rate")
+        .job_class("terminals", population=4, think_time=1.0)
+        .job_class("web", arrival_rate="rate")
     )
 
     solved = graph.at(rate=np.array([0.0, 2.0, 10.0])).solve()
@@ -71,8 +71,8 @@ def test_an_unstable_open_class_names_station_and_limit():
     graph = (
         ModelGraph("g")
         .station("cpu", MM1(0.1), 1.0)
-        .customers("web", arrival_rate=12.0)
-        .customers("batch", population=3)
+        .job_class("web", arrival_rate=12.0)
+        .job_class("batch", population=3)
     )
 
     with pytest.raises(Saturated, match=r"cpu: utilisation 1\.2 .*saturates at 10 /s"):
@@ -81,8 +81,8 @@ def test_an_unstable_open_class_names_station_and_limit():
 
 def two_classes():
     graph = ModelGraph("g").declare("rate", "m").station("cpu", MMm(0.1, "m"), 1.0)
-    graph = graph.station("net", Delay(0.05), 1.0).customers("web", arrival_rate="rate")
-    return graph.customers("batch", population=3, think_time=0.2)
+    graph = graph.station("net", Delay(0.05), 1.0).job_class("web", arrival_rate="rate")
+    return graph.job_class("batch", population=3, think_time=0.2)
 
 
 def test_a_sweep_past_saturation_marks_its_rows_and_answers_the_rest():
@@ -109,9 +109,9 @@ def test_numbers_of_servers_are_swept_with_classes():
         assert np.asarray(solution.response_time)[k] == pytest.approx(alone.response_time)
 
 
-def test_classes_without_customers_still_take_their_service():
+def test_classes_without_jobs_still_take_their_service():
     graph = ModelGraph("g").station("cpu", MM1(0.1), visits=3).station("disk", MM1(0.4), visits=1)
-    graph = graph.customers("web", arrival_rate=0.0).customers("batch", population=0, think_time=1)
+    graph = graph.job_class("web", arrival_rate=0.0).job_class("batch", population=0, think_time=1)
     solution = graph.at().solve()
 
     assert solution["class web.response_time"] == pytest.approx(0.7)
@@ -152,9 +152,9 @@ def test_refused_files(text, why):
         parse_model(text, "g.toml")
 
 
-def classes(station, **customers):
-    graph = ModelGraph("g").station("cpu", station, 1.0).customers("other", population=1)
-    return graph.customers("c", **customers).at()
+def classes(station, **numbers):
+    graph = ModelGraph("g").station("cpu", station, 1.0).job_class("other", population=1)
+    return graph.job_class("c", **numbers).at()
 
 
 @pytest.mark.parametrize(
@@ -174,7 +174,7 @@ def test_refused_classes(model, error, why):
 @pytest.mark.parametrize("visits", [None, 1.0, {"light": 2.0, "heavy": 1.0}])
 def test_a_class_without_a_service_time_where_it_goes_is_refused(visits):
     """With routes it was served in no time at all."""
-    graph = ModelGraph("g").customers("light", arrival_rate=2).customers("heavy", arrival_rate=3)
+    graph = ModelGraph("g").job_class("light", arrival_rate=2).job_class("heavy", arrival_rate=3)
     graph = graph.station("cpu", MM1(0.1), visits, {"heavy": 0.2}, "ps")
 
     with pytest.raises(GraphError, match="cpu: no service_time for class light, which visits it"):
@@ -182,8 +182,8 @@ def test_a_class_without_a_service_time_where_it_goes_is_refused(visits):
 
 
 def test_a_class_that_visits_no_station():
-    graph = ModelGraph("g").station("cpu", MM1(0.1), {"web": 1}).customers("web", population=2)
-    graph = graph.customers("idle", population=3)
+    graph = ModelGraph("g").station("cpu", MM1(0.1), {"web": 1}).job_class("web", population=2)
+    graph = graph.job_class("idle", population=3)
 
     with pytest.raises(GraphError, match="class idle visits no station"):
         graph.at().solve()
@@ -192,7 +192,7 @@ def test_a_class_that_visits_no_station():
 def test_a_lattice_too_large_tells_its_size_and_the_way_out():
     graph = ModelGraph("g").station("cpu", MM1(0.1), 1.0)
     for k in range(6):
-        graph = graph.customers(f"c{k}", population=200)
+        graph = graph.job_class(f"c{k}", population=200)
 
     with pytest.raises(InvalidParameter, match=r"GB.*(linearizer|schweitzer)"):
         graph.at().solve(method="exact")

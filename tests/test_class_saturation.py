@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 
 from headway.errors import Saturated
-from headway.queueing import CustomerClass, Method, Saturation, ServiceKind, solve_multiclass
+from headway.queueing import JobClass, Method, Saturation, ServiceKind, solve_multiclass
 from tests.class_networks import closed, opened, shared
 
 
 def test_unstable_open_class_names_station_and_limit():
     stations = [shared("cpu", [0.01, 0.1]), shared("disk", [0.02, 0.001])]
-    classes = [CustomerClass("web", arrival_rate=60.0), closed(3, name="batch")]
+    classes = [JobClass("web", arrival_rate=60.0), closed(3, name="batch")]
 
     with pytest.raises(Saturated, match="disk: utilisation 1.2 .* web at 60 /s; .* at 50 /s"):
         solve_multiclass(stations, classes)

@@ -10,9 +10,9 @@ from headway.queueing import (
     MG1,
     MM1,
     MM1K,
-    CustomerClass,
     Delay,
     GGm,
+    JobClass,
     LoadDependent,
     MMm,
     MMmK,
@@ -131,11 +131,11 @@ def test_no_service_for_one_class_in_any_order(order):
     graph = ModelGraph("g").station(
         "cpu", MM1(times[order[0]]), 1.0, {name: times[name] for name in order}
     )
-    solved = graph.customers("a", 1.0).customers("b", 1.0).at().solve()
+    solved = graph.job_class("a", 1.0).job_class("b", 1.0).at().solve()
 
     assert solved["class a.response_time"] == 0
     assert solved["class b.response_time"] == pytest.approx(1.0, rel=1e-15)
-    both = [CustomerClass(name, arrival_rate=1.0) for name in order]
+    both = [JobClass(name, arrival_rate=1.0) for name in order]
     station = SharedStation("cpu", tuple(times[name] for name in order), (1.0, 1.0))
     assert solve_multiclass([station], both).response_time[order.index("a")] == 0
 

@@ -35,7 +35,7 @@ def classed(station):
     graph = ModelGraph("classed").declare("rate", "back")
     graph = graph.station("first", station).station("second", Delay(0.1))
     graph = graph.route("first", "second").route("second", "first", "back")
-    return graph.customers("web", arrival_rate="rate")
+    return graph.job_class("web", arrival_rate="rate")
 
 
 @pytest.mark.parametrize("station", KINDS, ids=lambda s: type(s).__name__)
@@ -61,7 +61,7 @@ def test_a_closed_class_alone_is_the_closed_network(station):
     users = np.array([1.0, 7.0])
     graph = ModelGraph("classed").declare("users").station("disk", station, visits=3)
     graph = graph.station("net", MM1(0.1), visits={"batch": 2})
-    alone = graph.customers("batch", population="users", think_time=0.5).at(users=users).solve()
+    alone = graph.job_class("batch", population="users", think_time=0.5).at(users=users).solve()
     same = ModelGraph("plain").station("disk", station, visits=3).station("net", MM1(0.1), visits=2)
     same = same.at().solve(population=users, think_time=0.5)
 
@@ -74,7 +74,7 @@ def test_a_closed_class_alone_is_the_closed_network(station):
 
 
 def test_a_station_that_has_no_closed_product_form_is_named_not_several_classes():
-    graph = ModelGraph("one").station("disk", MD1(0.2)).customers("batch", population=3)
+    graph = ModelGraph("one").station("disk", MD1(0.2)).job_class("batch", population=3)
 
     with pytest.raises(GraphError, match="MD1 has no closed product form"):
         graph.at().solve()

@@ -124,7 +124,7 @@ def exact_single(demands, speeds, think, population):
     return series[population - 1] / series[population]
 
 
-def test_eight_servers_and_a_hundred_customers_against_fifty_digits():
+def test_eight_servers_and_a_hundred_jobs_against_fifty_digits():
     with mpmath.workdps(50):
         for demand in (0.5, 1.0, 7.9, 8.0, 8.1, 50.0):
             solution = solve_closed([MMm(demand, 8), MM1(1.0)], [1, 1], 100, think_time=2.0)

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from headway.errors import GraphError, InvalidParameter
 from headway.queueing import (
     MM1,
-    CustomerClass,
     Delay,
+    JobClass,
     Method,
     MMm,
     Parallel,
@@ -94,7 +94,7 @@ def test_mixed_networks_with_pools_against_direct_sums(times, servers, populatio
     rate = busy * min(m / t for m, t in zip(servers, open_times, strict=True))
     stations = [shared(f"s{k}", [open_times[k], *times[k]], servers[k]) for k in range(2)]
     classes = [
-        CustomerClass("web", arrival_rate=rate),
+        JobClass("web", arrival_rate=rate),
         *(closed(n, z) for n, z in zip(populations, think, strict=True)),
     ]
 
@@ -172,7 +172,7 @@ def test_open_classes_alone(busy, servers):
     stations = [SharedStation("pool", (0.5, 0.5), (1, 1), servers=servers)]
 
     solution = solve_multiclass(
-        stations, [CustomerClass(str(c), arrival_rate=rate) for c, rate in enumerate(rates)]
+        stations, [JobClass(str(c), arrival_rate=rate) for c, rate in enumerate(rates)]
     )
 
     together = MMm(0.5, servers)
@@ -183,7 +183,7 @@ def test_open_classes_alone(busy, servers):
 def test_mixed_utilisation_counts_visits_once():
     stations = [SharedStation("cpu", (0.1, 0.05), (2, 3))]
     solution = solve_multiclass(
-        stations, [CustomerClass("web", arrival_rate=2.0), closed(4, 1.0, "batch")]
+        stations, [JobClass("web", arrival_rate=2.0), closed(4, 1.0, "batch")]
     )
 
     assert solution.utilisation[0, 0] == pytest.approx(2.0 * 2 * 0.1, rel=1e-15)
@@ -195,7 +195,7 @@ def test_mixed_utilisation_counts_visits_once():
 def test_points_are_solved_as_one_by_one(method):
     times, rates, populations = [0.5, 1.0, 0.1], [0.1, 0.4, 0.0], [1, 3, 2]
     classes = [
-        CustomerClass("web", arrival_rate=np.array(rates)),
+        JobClass("web", arrival_rate=np.array(rates)),
         closed(np.array(populations), 0.3),
         closed(2),
     ]
@@ -205,7 +205,7 @@ def test_points_are_solved_as_one_by_one(method):
     table = solve_multiclass(stations, classes, method)
 
     for i in range(3):
-        own = [CustomerClass("web", arrival_rate=rates[i]), closed(populations[i], 0.3), closed(2)]
+        own = [JobClass("web", arrival_rate=rates[i]), closed(populations[i], 0.3), closed(2)]
         places = [shared("a", [times[i], 0.2, 0.3]), stations[1]]
         one = solve_multiclass(places, own, method)
         # A fixed point of many points is iterated until the slowest has settled.
@@ -235,10 +235,10 @@ def test_measured_error_of_the_approximations():
 @pytest.mark.parametrize(
     ("build", "error", "message"),
     [
-        (lambda: CustomerClass("web"), GraphError, "class web: give either"),
-        (lambda: CustomerClass("web", 1.0, 3), GraphError, "class web: give either"),
-        (lambda: CustomerClass("web", population=1.5), InvalidParameter, "population is 1.5"),
-        (lambda: CustomerClass("web", arrival_rate=-1), InvalidParameter, "arrival_rate is -1"),
+        (lambda: JobClass("web"), GraphError, "class web: give either"),
+        (lambda: JobClass("web", 1.0, 3), GraphError, "class web: give either"),
+        (lambda: JobClass("web", population=1.5), InvalidParameter, "population is 1.5"),
+        (lambda: JobClass("web", arrival_rate=-1), InvalidParameter, "arrival_rate is -1"),
         (lambda: shared("cpu", [np.inf]), InvalidParameter, "cpu: service_time is inf"),
         (lambda: shared("cpu", ["fast"]), InvalidParameter, "cpu: fast is no number"),
         (lambda: solve_multiclass([], []), GraphError, "needs a station and a class"),
@@ -296,7 +296,7 @@ def test_jobs_at_pools_where_nobody_waits(method):
 @pytest.mark.parametrize("method", list(Method))
 def test_a_class_without_jobs_or_visits_has_no_throughput(method):
     delay = SharedStation("net", (0.3, 0.001), (3, 0), ServiceKind.DELAY)
-    classes = [CustomerClass("a", population=2), CustomerClass("b", population=0)]
+    classes = [JobClass("a", population=2), JobClass("b", population=0)]
 
     found = solve_multiclass([delay], classes, method)
 

@@ -11,8 +11,8 @@ import pytest
 from headway import queueing
 from headway.queueing import (
     MM1,
-    CustomerClass,
     Delay,
+    JobClass,
     MMm,
     ServiceKind,
     SharedStation,
@@ -50,7 +50,7 @@ def solved_multiclass(model):
         )
         for k, servers in enumerate(model["servers"])
     ]
-    classes = [CustomerClass(str(c), **row) for c, row in enumerate(model["classes"])]
+    classes = [JobClass(str(c), **row) for c, row in enumerate(model["classes"])]
     return solve_multiclass(stations, classes)
 
 

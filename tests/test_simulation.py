@@ -111,12 +111,12 @@ def closed_with_every_kind(random):
     return graph.at().closed(int(random.integers(8, 15)), random.uniform(0, 2))
 
 
-def two_classes(random, customers):
+def two_classes(random, numbers):
     """A processor shared by unlike jobs, disks served in order, a wire; visits by class."""
     graph = (
         ModelGraph("classes")
-        .customers("web", **customers["web"])
-        .customers("batch", **customers["batch"])
+        .job_class("web", **numbers["web"])
+        .job_class("batch", **numbers["batch"])
     )
     once, often = random.uniform(1, 2, 2), random.uniform(2, 5, 2)
     times = {"web": random.uniform(0.2, 0.4), "batch": random.uniform(0.4, 0.8)}

@@ -188,14 +188,14 @@ def shared(time="0.1", discipline="fcfs"):
         .station("cpu", MM1(0.1), visits={"web": 1, "batch": 1}, service_times={
             "web": 0.1, "batch": time}, discipline=discipline)
         .station("net", Delay(0.5), visits={"web": 1, "batch": 0})
-        .customers("web", arrival_rate=4.0)
-        .customers("batch", arrival_rate=3.0)
+        .job_class("web", arrival_rate=4.0)
+        .job_class("batch", arrival_rate=3.0)
     )  # fmt: skip
 
 
 def mixed():
     graph = ModelGraph("mixed").station("cpu", MM1(0.1), visits=1)
-    return graph.customers("web", arrival_rate=4.0).customers("batch", population=3)
+    return graph.job_class("web", arrival_rate=4.0).job_class("batch", population=3)
 
 
 def test_each_class_has_its_percentile_and_so_have_all():
@@ -214,7 +214,7 @@ def test_each_class_has_its_percentile_and_so_have_all():
 
 
 def test_one_class_alone_has_its_percentile():
-    graph = ModelGraph("alone").station("cpu", MM1(0.1)).customers("web", arrival_rate=5.0)
+    graph = ModelGraph("alone").station("cpu", MM1(0.1)).job_class("web", arrival_rate=5.0)
     solved = graph.at().solve().with_percentile(95)
 
     expected = -np.log(0.05) * 0.2

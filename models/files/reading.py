@@ -184,7 +184,7 @@ class _Builder:
                 adder = _ADDERS.get(kind)
                 graph = adder(self, graph, name) if adder else self.algorithm(graph, kind, name)
         graph = self._in_file_order(graph)
-        return self._outputs(self._customers(self._routes(graph)))
+        return self._outputs(self._job_classes(self._routes(graph)))
 
     def _in_file_order(self, graph: ModelGraph) -> ModelGraph:
         entry = self.entry
@@ -340,12 +340,12 @@ class _Builder:
                 )
         return graph
 
-    def _customers(self, graph: ModelGraph) -> ModelGraph:
+    def _job_classes(self, graph: ModelGraph) -> ModelGraph:
         for name, table in self.entry.classes.items():
             self._check_keys("classes", name, table, CLASS_KEYS)
             values = self._fields(graph, "classes", name, table)
             with self.place("classes", name):
-                graph = graph.customers(name, *(values.get(key) for key in CLASS_KEYS))
+                graph = graph.job_class(name, *(values.get(key) for key in CLASS_KEYS))
         return graph
 
     def _outputs(self, graph: ModelGraph) -> ModelGraph:

@@ -64,8 +64,8 @@ def document(model: Model) -> dict[str, Any]:
             for name, output in graph.outputs.items()
         },
         "classes": {
-            name: {key: _expression(read) for key, read in customers.items()}
-            for name, customers in graph.classes.items()
+            name: {key: _expression(read) for key, read in numbers.items()}
+            for name, numbers in graph.classes.items()
         },
         "presets": {name: _preset(model, name) for name in model.presets},
     }

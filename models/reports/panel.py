@@ -149,7 +149,7 @@ def _obstacle(report: Report) -> str:
     if report.model.network.is_closed:
         return f"the network is closed: it is solved by {solved_by(report)}, not by one formula"
     if report.model.graph.classes:
-        return "customers come in classes, and a panel has one load"
+        return "jobs come in classes, and a panel has one load"
     if report.comparison.load_parameter is None:
         return "no parameter of the model is the measured load"
     if report.sensitivity is None:

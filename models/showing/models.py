@@ -114,7 +114,7 @@ def _class_table(model: Model) -> Table:
     classes = model.graph.classes
     columns = [Column("class", tuple(classes))]
     for key in CLASS_KEYS:
-        texts = [customers[key].text if key in customers else "" for customers in classes.values()]
+        texts = [numbers[key].text if key in numbers else "" for numbers in classes.values()]
         columns.append(Column(key, tuple(texts)))
     return Table("", tuple(columns))
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from headway.models.language.units import ONE, Unit, unit
 from headway.models.solving.limits import station_limits
-from headway.models.solving.solution import COMPONENT_PARTS, Solution
+from headway.models.solving.solution import STATION_RESULTS, Solution
 from headway.models.tables.table import Column, Table
 
 MOST_COLUMNS = 9
@@ -152,7 +152,7 @@ def _outputs_table(solution: Solution) -> Table:
 
 def _stations_table(solution: Solution) -> Table:
     columns = [Column("station", solution.stations)]
-    for part in COMPONENT_PARTS:
+    for part in STATION_RESULTS:
         values = [float(np.ravel(solution[f"{name}.{part}"])[0]) for name in solution.stations]
         columns.append(Column.of(part.replace("_", " "), values, _unit_of(part)))
     return Table("stations", tuple(columns))
@@ -163,7 +163,7 @@ def solution_rows(solution: Solution) -> list[dict[str, Any]]:
     inputs = {n: _spread(v, solution) for n, v in solution.model.inputs.items()}
     outputs = {n: _spread(solution[n], solution) for n in solution.outputs}
     components = {
-        name: {part: _spread(solution[f"{name}.{part}"], solution) for part in COMPONENT_PARTS}
+        name: {part: _spread(solution[f"{name}.{part}"], solution) for part in STATION_RESULTS}
         for name in solution.stations
     }
     classes = {
@@ -232,7 +232,7 @@ def solution_csv(solution: Solution) -> str:
             cells = _cells(_spread(solution[f"class {name}.{part}"], solution))
             columns.append(Column(f"{name}_{part}", cells, _unit_of(part)))
     for name in solution.stations:
-        for part in COMPONENT_PARTS:
+        for part in STATION_RESULTS:
             cells = _cells(solution[f"{name}.{part}"])
             columns.append(Column(f"{name}_{part}", cells, _unit_of(part)))
     if solution.stations:

@@ -36,7 +36,7 @@ def class_form(graph: ModelGraph, output: str, given: Mapping[str, Any]) -> Any:
     UnknownParameter
         For an output that the graph does not have.
     """
-    closed = [name for name, customers in graph.classes.items() if "population" in customers]
+    closed = [name for name, numbers in graph.classes.items() if "population" in numbers]
     if closed:
         msg = f"class {closed[0]} is closed: it is solved by a recursion, not by one formula"
         raise GraphError(msg)

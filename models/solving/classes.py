@@ -1,4 +1,4 @@
-"""Networks of several classes of customers, open, closed or both."""
+"""Networks of several classes of jobs, open, closed or both."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -9,7 +9,7 @@ from headway.errors import GraphError
 from headway.kinds import FloatArray
 from headway.models.solving.saturation import RATES
 from headway.models.structure.graph import ModelGraph
-from headway.queueing.classes.network import CustomerClass, Discipline, Saturation, SharedStation
+from headway.queueing.classes.network import Discipline, JobClass, Saturation, SharedStation
 from headway.queueing.classes.solve import MulticlassSolution, solve_multiclass
 from headway.queueing.closed.demands import Method
 from headway.queueing.stations.abilities import ServiceKind
@@ -43,7 +43,7 @@ def class_values(model: "Model", method: str) -> dict[str, Any]:
     """
     graph = model.graph
     values = graph.plan.run(model.inputs, targets_of(graph))
-    classes = [_customers(graph, name, values) for name in graph.classes]
+    classes = [_job_class(graph, name, values) for name in graph.classes]
     stations = [shared_station(graph, name, values) for name in graph.stations]
     solution = solve_multiclass(stations, classes, Method(method), Saturation.MARK)
     values |= _system(graph, solution) | _stations(graph, solution)
@@ -76,10 +76,10 @@ def targets_of(graph: ModelGraph) -> list[str]:
     return targets
 
 
-def _customers(graph: ModelGraph, name: str, values: dict[str, Any]) -> CustomerClass:
+def _job_class(graph: ModelGraph, name: str, values: dict[str, Any]) -> JobClass:
     numbers = {key: values[f"class {name}.{key}"] for key in graph.classes[name]}
     think_time = numbers.get("think_time", 0.0)
-    return CustomerClass(name, numbers.get("arrival_rate"), numbers.get("population"), think_time)
+    return JobClass(name, numbers.get("arrival_rate"), numbers.get("population"), think_time)
 
 
 def shared_station(graph: ModelGraph, name: str, values: Mapping[str, Any]) -> SharedStation:

@@ -75,7 +75,7 @@ def _check_open(solution: "Solution") -> None:
 
 def _closed_classes(solution: "Solution") -> bool:
     classes = solution.model.network.graph.classes
-    return any("population" in customers for customers in classes.values())
+    return any("population" in numbers for numbers in classes.values())
 
 
 def _time(law: TimeLaw | None, share: float) -> float:

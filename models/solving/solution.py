@@ -21,7 +21,7 @@ from headway.queueing.laws import knee_population
 if TYPE_CHECKING:
     from headway.queueing.bounds import Bounds
 
-COMPONENT_PARTS = ("utilisation", "residence_time", "queue_length", "throughput")
+STATION_RESULTS = ("utilisation", "residence_time", "queue_length", "throughput")
 CLASS_PARTS = ("throughput", "response_time")
 PERCENTILE = "response_time_p"
 """How the names of percentiles begin."""
@@ -80,7 +80,7 @@ class Solution(Kept, Answer):
     @property
     def _known(self) -> list[str]:
         """Names that may be asked for."""
-        parts = [f"{name}.{part}" for name in self.stations for part in COMPONENT_PARTS]
+        parts = [f"{name}.{part}" for name in self.stations for part in STATION_RESULTS]
         return [*self.outputs, *self.class_outputs, *parts]
 
     def _over_points(self, value: Any) -> Number:
@@ -94,12 +94,12 @@ class Solution(Kept, Answer):
 
     @property
     def classes(self) -> tuple[str, ...]:
-        """Names of the classes of customers; empty where the model names none."""
+        """Names of the classes of jobs; empty where the model names none."""
         return tuple(self.model.graph.classes)
 
     @property
     def shared(self) -> bool:
-        """Whether several classes of customers share the network."""
+        """Whether several classes of jobs share the network."""
         return bool(self.model.network.graph.classes)
 
     @property

@@ -1,6 +1,6 @@
 """Models solved: open, closed and mixed networks, and programs."""
 
-from headway.models.solving.solution import COMPONENT_PARTS, Solution
+from headway.models.solving.solution import STATION_RESULTS, Solution
 from headway.models.structure.flows import losing, returning
 from headway.models.structure.inputs import points_shape
 from headway.models.structure.model import Model
@@ -43,7 +43,7 @@ def _open_values(model: Model) -> Values:
     targets = list(graph.outputs)
     if graph.stations:
         targets.append("response_time")
-        targets += [f"{name}.{part}" for name in graph.stations for part in COMPONENT_PARTS]
+        targets += [f"{name}.{part}" for name in graph.stations for part in STATION_RESULTS]
         targets += [f"{name}.arrival_rate" for name in graph.stations]
         targets += ["loss_probability", ANSWERED] if losing(graph) else []
     return graph.plan.run(model.inputs, targets) | {"approximation": _doubts(model)}

@@ -179,14 +179,14 @@ class ModelGraph(Structure):
         component = replace(component, visits=read, service_times=times, discipline=str(discipline))
         return replace(graph, stations={**graph.stations, name: component})
 
-    def customers(
+    def job_class(
         self,
         name: str,
         arrival_rate: Expression | None = None,
         population: Expression | None = None,
         think_time: Expression | None = None,
     ) -> "ModelGraph":
-        """Add a class of customers: open with an arrival rate, or closed with a population."""
+        """Add a class of jobs: open with an arrival rate, or closed with a population."""
         if name in self.classes or not name.isidentifier():
             msg = f"class {name!r} is defined twice or is not a name"
             raise GraphError(msg)

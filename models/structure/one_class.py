@@ -1,4 +1,4 @@
-"""One class of customers alone: the open or closed network that it is."""
+"""One class of jobs alone: the open or closed network that it is."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -21,7 +21,7 @@ def alone(graph: ModelGraph) -> ModelGraph:
     Parameters
     ----------
     graph
-        With one class of customers; where it is closed, the graph has no arrivals of its own.
+        With one class of jobs; where it is closed, the graph has no arrivals of its own.
 
     Raises
     ------
@@ -31,27 +31,27 @@ def alone(graph: ModelGraph) -> ModelGraph:
     Examples
     --------
     >>> from headway.queueing import MD1
-    >>> graph = ModelGraph("one").station("disk", MD1(0.5)).customers("web", arrival_rate=1.0)
+    >>> graph = ModelGraph("one").station("disk", MD1(0.5)).job_class("web", arrival_rate=1.0)
     >>> alone(graph).at().solve().response_time
     0.75
     """
-    name, customers = next(iter(graph.classes.items()))
+    name, numbers = next(iter(graph.classes.items()))
     if not graph.stations:
         msg = f"class {name} has no station to go to; give the model stations"
         raise GraphError(msg)
     stations = {n: _alone(n, component, name) for n, component in graph.stations.items()}
     folded = replace(graph, stations=stations, classes={})
-    if "arrival_rate" not in customers:
+    if "arrival_rate" not in numbers:
         return folded
-    return replace(folded, arrivals=_arrivals(graph, customers["arrival_rate"]))
+    return replace(folded, arrivals=_arrivals(graph, numbers["arrival_rate"]))
 
 
 def circulation(graph: ModelGraph, inputs: Mapping[str, Any]) -> tuple[Any, Any] | None:
     """Jobs of an only class that is closed, and their think time [s]; None where it is open."""
-    name, customers = next(iter(graph.classes.items()))
-    if "population" not in customers:
+    name, numbers = next(iter(graph.classes.items()))
+    if "population" not in numbers:
         return None
-    needed = [f"class {name}.{key}" for key in customers]
+    needed = [f"class {name}.{key}" for key in numbers]
     values = graph.plan.run(inputs, needed)
     return values[needed[0]], values.get(f"class {name}.think_time", 0.0)
 

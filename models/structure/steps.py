@@ -221,8 +221,8 @@ def all_steps(graph: Structure) -> list[Step]:
     for table, components in graph.algorithms.items():
         for name, component in components.items():
             steps += _algorithm_steps(table, name, component)
-    for name, customers in graph.classes.items():
-        steps += _formula_steps(customers, f"class {name}.")
+    for name, numbers in graph.classes.items():
+        steps += _formula_steps(numbers, f"class {name}.")
     if graph.stations:
         check_visits(graph)
         steps += _traffic_steps(graph)

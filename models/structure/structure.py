@@ -34,7 +34,7 @@ class Structure(Kept):
     routes, arrivals
         Where jobs go, and where they come in at which rate [1/s].
     classes
-        Arrival rate, or population and think time, of each class of customers.
+        Arrival rate, or population and think time, of each class of jobs.
     """
 
     name: str

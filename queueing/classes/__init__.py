@@ -1,1 +1,1 @@
-"""Networks of several classes of customers: open, closed and mixed."""
+"""Networks of several classes of jobs: open, closed and mixed."""

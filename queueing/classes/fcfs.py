@@ -27,9 +27,9 @@ def unequal(network: ClassNetwork) -> Any:
 
     Examples
     --------
-    >>> from headway.queueing.classes.network import CustomerClass, SharedStation, read_network
+    >>> from headway.queueing.classes.network import JobClass, SharedStation, read_network
     >>> cpu = SharedStation("cpu", (0.2, 2.0), (1, 1), discipline=Discipline.FCFS)
-    >>> unequal(read_network([cpu], [CustomerClass(c, arrival_rate=0.4) for c in "ab"])).item()
+    >>> unequal(read_network([cpu], [JobClass(c, arrival_rate=0.4) for c in "ab"])).item()
     True
     """
     ordered = [

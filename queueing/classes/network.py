@@ -1,4 +1,4 @@
-"""Several classes of customers: what a network of them is made of."""
+"""Several classes of jobs: what a network of them is made of."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -34,8 +34,8 @@ class Saturation(StrEnum):
 
 
 @dataclass(frozen=True)
-class CustomerClass:
-    """A class of customers: open with an arrival rate, or closed with a population.
+class JobClass:
+    """A class of jobs: open with an arrival rate, or closed with a population.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ class CustomerClass:
 
     Examples
     --------
-    >>> CustomerClass("terminals", population=40, think_time=15.0).is_open
+    >>> JobClass("terminals", population=40, think_time=15.0).is_open
     False
     """
 
@@ -78,7 +78,7 @@ class CustomerClass:
 
     @property
     def is_open(self) -> bool:
-        """Whether its customers come from outside and leave."""
+        """Whether its jobs come from outside and leave."""
         return self.population is None
 
 
@@ -164,7 +164,7 @@ class ClassNetwork:
     """
 
     stations: tuple[SharedStation, ...]
-    classes: tuple[CustomerClass, ...]
+    classes: tuple[JobClass, ...]
     service_times: FloatArray
     visits: FloatArray
     servers: FloatArray
@@ -213,9 +213,7 @@ class ClassNetwork:
 _BY_POINT = ("service_times", "visits", "servers", "rates", "population", "think_time")
 
 
-def read_network(
-    stations: Sequence[SharedStation], classes: Sequence[CustomerClass]
-) -> ClassNetwork:
+def read_network(stations: Sequence[SharedStation], classes: Sequence[JobClass]) -> ClassNetwork:
     """Lay stations and classes out as arrays.
 
     Parameters
@@ -231,7 +229,7 @@ def read_network(
     Examples
     --------
     >>> network = read_network(
-    ...     [SharedStation("cpu", (0.5,), (4,))], [CustomerClass("web", arrival_rate=0.1)]
+    ...     [SharedStation("cpu", (0.5,), (4,))], [JobClass("web", arrival_rate=0.1)]
     ... )
     >>> network.demand.shape
     (1, 1, 1)
@@ -265,7 +263,7 @@ def read_network(
     return network
 
 
-def _check_lists(stations: Sequence[SharedStation], classes: Sequence[CustomerClass]) -> None:
+def _check_lists(stations: Sequence[SharedStation], classes: Sequence[JobClass]) -> None:
     if not stations or not classes:
         raise GraphError("a network needs a station and a class; give at least one of each")
     for station in stations:

@@ -52,8 +52,8 @@ def find_overload(network: ClassNetwork) -> Overload:
 
     Examples
     --------
-    >>> from headway.queueing.classes.network import CustomerClass, SharedStation, read_network
-    >>> cpu, web = SharedStation("cpu", (0.1,), (1,)), CustomerClass("web", arrival_rate=12.0)
+    >>> from headway.queueing.classes.network import JobClass, SharedStation, read_network
+    >>> cpu, web = SharedStation("cpu", (0.1,), (1,)), JobClass("web", arrival_rate=12.0)
     >>> find_overload(read_network([cpu], [web])).message
     'cpu: utilisation 1.2 by open classes, web at 12 /s; it saturates at 10 /s'
     """

@@ -12,7 +12,7 @@ from headway.queueing.classes.fcfs import is_exact, mean_found, unequal
 from headway.queueing.classes.methods import Lengths, growth_alone, solve_closed_classes
 from headway.queueing.classes.network import (
     ClassNetwork,
-    CustomerClass,
+    JobClass,
     Saturation,
     SharedStation,
     read_network,
@@ -35,7 +35,7 @@ class MulticlassSolution:
     utilisation, queue_length, residence_time, station_response_time, station_throughput
         Of each station and class: U, Q, V R per job [s], R per visit [s], V X [1/s], shape
         (stations, classes, ...). A station's own utilisation is the sum over its classes.
-        Of a class without customers the times are those of its service alone, R = sum of V S.
+        Of a class without jobs the times are those of its service alone, R = sum of V S.
     saturated
         Which points open classes saturate, shape of the points.
     overload
@@ -59,7 +59,7 @@ class MulticlassSolution:
 
 def solve_multiclass(
     stations: Sequence[SharedStation],
-    classes: Sequence[CustomerClass],
+    classes: Sequence[JobClass],
     method: Method = Method.AUTO,
     saturation: Saturation = Saturation.REFUSE,
 ) -> MulticlassSolution:
@@ -99,8 +99,8 @@ def solve_multiclass(
     Examples
     --------
     >>> cpu = SharedStation("cpu", service_times=(0.1, 0.2), visits=(1, 1))
-    >>> web = CustomerClass("web", arrival_rate=5.0)
-    >>> batch = CustomerClass("batch", population=1)
+    >>> web = JobClass("web", arrival_rate=5.0)
+    >>> batch = JobClass("batch", population=1)
     >>> solution = solve_multiclass([cpu], [web, batch])
     >>> solution.throughput.round(12).tolist(), solution.utilisation[0].round(12).tolist()
     ([5.0, 2.5], [0.5, 0.5])

@@ -27,7 +27,7 @@ class Abilities:
         How it serves in networks with a product form, which keep Poisson flows Poisson; None
         for a kind that has no place in them.
     shared
-        Whether customers of several classes can share it.
+        Whether jobs of several classes can share it.
     counts
         Its fields that are whole numbers.
     loses

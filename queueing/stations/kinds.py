@@ -37,7 +37,7 @@ def product_form_kinds(*, shared: bool = False) -> tuple[str, ...]:
     Parameters
     ----------
     shared
-        Only those that customers of several classes can share.
+        Only those that jobs of several classes can share.
 
     Examples
     --------

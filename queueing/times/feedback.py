@@ -25,7 +25,7 @@ NEARLY_CONSTANT = "constant service that some come back to is taken as varying b
 
 @dataclass(frozen=True)
 class Feedback:
-    """M/G/1, first come first served, whose customers come back to the end with a chance.
+    """M/G/1, first come first served, whose jobs come back to the end with a chance.
 
     Parameters
     ----------
@@ -50,14 +50,14 @@ class Feedback:
 
     @property
     def mean_time(self) -> float:
-        """Mean time until a customer leaves [s]: that of M/G/1 with all passes as one service."""
+        """Mean time until a job leaves [s]: that of M/G/1 with all passes as one service."""
         stay = 1 - self.chance
         whole = self.mean / stay
         square = self.mean**2 * (self.scv / stay + self.chance / stay**2) + whole**2
         return whole + self.arrival_rate * square / (2 * (1 - self._busy))
 
     def transform(self, s: ComplexArray) -> ComplexArray:
-        """E[exp(-s T)] of the time T until a customer leaves."""
+        """E[exp(-s T)] of the time T until a job leaves."""
         return np.asarray(sum(self._passes(s)))
 
     @property
@@ -95,7 +95,7 @@ class Feedback:
 
 
 def feedback_law(arrival_rate: float, chance: float, mean: float, scv: float) -> TimeLaw:
-    """How long a customer takes to leave a queue that some come back to.
+    """How long a job takes to leave a queue that some come back to.
 
     Parameters
     ----------
