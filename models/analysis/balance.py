@@ -121,6 +121,14 @@ def balance(model: Model, presets: Sequence[str] = ()) -> Balance:
     ------
     GraphError
         For a model that names no resource, or has several operating points.
+
+    Examples
+    --------
+    >>> from headway.models import ModelGraph
+    >>> from headway.queueing import MM1
+    >>> graph = ModelGraph("two").station("cpu", MM1(0.1), 1.0).station("disk", MM1(0.02), 2.0)
+    >>> [(bar.resource, bar.load) for bar in balance(graph.at(arrival_rate=1)).machines[0].order()]
+    [('cpu', 10.0), ('disk', 25.0)]
     """
     chosen = [model.with_preset(name) for name in presets] or [model]
     return Balance(tuple(_bars(one) for one in chosen))

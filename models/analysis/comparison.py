@@ -22,7 +22,7 @@ from headway.models.tables.shown import Answer
 
 @dataclass(frozen=True)
 class Comparison(Answer):
-    """Predicted against measured.
+    r"""Predicted against measured.
 
     Parameters
     ----------
@@ -36,6 +36,13 @@ class Comparison(Answer):
         Range of load that errors, lines and signatures are summed up over.
     percent
         The percentage, where percentiles of the response time were measured.
+
+    Examples
+    --------
+    >>> from headway.models import catalogue_model
+    >>> curve = Measurements.parse("throughput_ops_s,response_ms\n500,4\n800,5\n", "curve.csv")
+    >>> compare(catalogue_model("server-single").at(delay="1 ms", service_time="1 ms"), curve)
+    Comparison(server-single, 2 points, worst 25.0%)
     """
 
     solution: Solution
@@ -53,17 +60,44 @@ class Comparison(Answer):
 
     @property
     def model(self) -> Model:
-        """The model at the measured points."""
+        r"""The model at the measured points.
+
+        Examples
+        --------
+        >>> from headway.models import catalogue_model
+        >>> curve = Measurements.parse("throughput_ops_s,response_ms\n500,4\n800,5\n", "curve.csv")
+        >>> model = catalogue_model("server-single").at(delay="1 ms", service_time="1 ms")
+        >>> compare(model, curve).model.inputs["arrival_rate"].tolist()
+        [500.0, 800.0]
+        """
         return self.solution.model
 
     @property
     def axes(self) -> Axes:
-        """Which columns were compared: ``y = response_ms, x = throughput_ops_s``."""
+        r"""Which columns were compared: ``y = response_ms, x = throughput_ops_s``.
+
+        Examples
+        --------
+        >>> from headway.models import catalogue_model
+        >>> curve = Measurements.parse("throughput_ops_s,response_ms\n500,4\n800,5\n", "curve.csv")
+        >>> model = catalogue_model("server-single").at(delay="1 ms", service_time="1 ms")
+        >>> str(compare(model, curve).axes)
+        'y = response_ms, x = throughput_ops_s'
+        """
         return Axes.of(self.load, self.measured)
 
     @property
     def rate_unit(self) -> Unit:
-        """The unit that throughput was measured in, where it was, else the model's."""
+        r"""The unit that throughput was measured in, where it was, else the model's.
+
+        Examples
+        --------
+        >>> from headway.models import catalogue_model
+        >>> curve = Measurements.parse("throughput_kops_s,response_ms\n0.5,4\n0.8,5\n", "curve.csv")
+        >>> model = catalogue_model("server-single").at(delay="1 ms", service_time="1 ms")
+        >>> str(compare(model, curve).rate_unit)
+        'kop/s'
+        """
         for column in (self.load, self.measured):
             if is_rate(column):
                 return column.unit
@@ -71,39 +105,102 @@ class Comparison(Answer):
 
     @cached_property
     def load_parameter(self) -> str | None:
-        """The parameter that the load sets; None where a closed network paces itself to it."""
+        r"""The parameter that the load sets; None where a closed network paces itself to it.
+
+        Examples
+        --------
+        >>> from headway.models import catalogue_model
+        >>> curve = Measurements.parse("throughput_ops_s,response_ms\n500,4\n800,5\n", "curve.csv")
+        >>> model = catalogue_model("server-single").at(delay="1 ms", service_time="1 ms")
+        >>> compare(model, curve).load_parameter
+        'arrival_rate'
+        """
         loads, inputs = self.load.values, self.model.inputs
         swept = (name for name, value in inputs.items() if np.ndim(value))
         return next((name for name in swept if np.array_equal(inputs[name], loads)), None)
 
     def solved(self, model: Model) -> Solution:
-        """The same question put to a model at other points."""
+        r"""The same question put to a model at other points.
+
+        Examples
+        --------
+        >>> from headway.models import catalogue_model
+        >>> curve = Measurements.parse("throughput_ops_s,response_ms\n500,4\n800,5\n", "curve.csv")
+        >>> model = catalogue_model("server-single").at(delay="1 ms", service_time="1 ms")
+        >>> round(compare(model, curve).solved(model.at(arrival_rate=900)).response_time, 9)
+        0.011
+        """
         return _with_percentile(model.solve(), self.percent)
 
     @cached_property
     def predicted(self) -> FloatArray:
-        """What the model says [SI]; infinite at points it cannot sustain."""
+        r"""What the model says [SI]; infinite at points it cannot sustain.
+
+        Examples
+        --------
+        >>> from headway.models import catalogue_model
+        >>> curve = Measurements.parse("throughput_ops_s,response_ms\n500,4\n800,5\n", "curve.csv")
+        >>> model = catalogue_model("server-single").at(delay="1 ms", service_time="1 ms")
+        >>> compare(model, curve).predicted.round(9).tolist()
+        [0.003, 0.006]
+        """
         return np.atleast_1d(np.asarray(self.solution[self.output], float))
 
     @cached_property
     def relative_error(self) -> FloatArray:
-        """(predicted - measured) / measured, by point."""
+        r"""(predicted - measured) / measured, by point.
+
+        Examples
+        --------
+        >>> from headway.models import catalogue_model
+        >>> curve = Measurements.parse("throughput_ops_s,response_ms\n500,4\n800,5\n", "curve.csv")
+        >>> model = catalogue_model("server-single").at(delay="1 ms", service_time="1 ms")
+        >>> compare(model, curve).relative_error.round(9).tolist()  # 3 for 4, 6 for 5
+        [-0.25, 0.2]
+        """
         with np.errstate(divide="ignore", invalid="ignore"):
             return (self.predicted - self.measured.values) / self.measured.values
 
     @cached_property
     def in_range(self) -> NDArray[np.bool_]:
-        """Which points lie in the range of load."""
+        r"""Which points lie in the range of load.
+
+        Examples
+        --------
+        >>> from headway.models import catalogue_model
+        >>> curve = Measurements.parse("throughput_ops_s,response_ms\n500,4\n800,5\n", "curve.csv")
+        >>> model = catalogue_model("server-single").at(delay="1 ms", service_time="1 ms")
+        >>> compare(model, curve, within=Range(high=600)).in_range.tolist()
+        [True, False]
+        """
         return self.within.holds(self.load.values)
 
     @cached_property
     def counted(self) -> NDArray[np.bool_]:
-        """Which points the summary counts: in range, and sustained by the model."""
+        r"""Which points the summary counts: in range, and sustained by the model.
+
+        Examples
+        --------
+        >>> from headway.models import catalogue_model
+        >>> curve = Measurements.parse("load_ops_s,response_ms\n500,4\n1200,90\n", "curve.csv")
+        >>> model = catalogue_model("server-single").at(delay="1 ms", service_time="1 ms")
+        >>> compare(model, curve).counted.tolist()  # it saturates at 1000 op/s
+        [True, False]
+        """
         return self.in_range & np.isfinite(self.relative_error)
 
     @cached_property
     def summary(self) -> dict[str, float]:
-        """RMS, largest and median size of the relative errors, and r squared, in range."""
+        r"""RMS, largest and median size of the relative errors, and r squared, in range.
+
+        Examples
+        --------
+        >>> from headway.models import catalogue_model
+        >>> curve = Measurements.parse("throughput_ops_s,response_ms\n500,4\n800,5\n", "curve.csv")
+        >>> model = catalogue_model("server-single").at(delay="1 ms", service_time="1 ms")
+        >>> round(compare(model, curve).summary["max_relative_error"], 9)
+        0.25
+        """
         errors = self.relative_error[self.counted]
         if errors.size == 0:
             return dict.fromkeys(SUMMARY, float("nan"))
@@ -149,7 +246,7 @@ def compare(
     y: str | None = None,
     within: Range = ALL,
 ) -> Comparison:
-    """Solve a model at measured points and hold it against them.
+    r"""Solve a model at measured points and hold it against them.
 
     Parameters
     ----------
@@ -173,6 +270,14 @@ def compare(
     GraphError
         For percentiles of a model that has none, and for a population where the model cannot
         be closed.
+
+    Examples
+    --------
+    >>> from headway.models import catalogue_model
+    >>> curve = Measurements.parse("throughput_ops_s,response_ms\n500,3\n800,6\n", "curve.csv")
+    >>> model = catalogue_model("server-single").at(delay="1 ms", service_time="1 ms")
+    >>> bool(abs(compare(model, curve).relative_error).max() < 1e-12)
+    True
     """
     found = match(model, measurements, x, y)
     if not within.holds(found.load.values).any():

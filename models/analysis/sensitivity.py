@@ -77,6 +77,15 @@ class Sensitivity(Answer):
         By output and parameter.
     axes
         The columns of the measurements that parameters were fitted to; None without.
+
+    Examples
+    --------
+    >>> from headway.models import ModelGraph
+    >>> from headway.queueing import MM1
+    >>> one = ModelGraph("one").declare("s").station("cpu", MM1("s")).at(s=0.1, arrival_rate=5)
+    >>> effect = sensitivity(one).effects["response_time"]["s"]  # s / (1 - arrival_rate s)
+    >>> round(effect.derivative, 6), round(effect.elasticity, 6)
+    (4.0, 2.0)
     """
 
     solution: Solution
@@ -88,17 +97,45 @@ class Sensitivity(Answer):
 
     @property
     def model(self) -> Model:
-        """The model at its operating point."""
+        """The model at its operating point.
+
+        Examples
+        --------
+        >>> from headway.models import ModelGraph
+        >>> from headway.queueing import MM1
+        >>> one = ModelGraph("one").declare("s").station("cpu", MM1("s"))
+        >>> sensitivity(one.at(s=0.1, arrival_rate=5)).model.inputs
+        {'s': 0.1, 'arrival_rate': 5.0}
+        """
         return self.solution.model
 
     @property
     def bottleneck(self) -> str | None:
-        """The station that binds; None for a model of a program."""
+        """The station that binds; None for a model of a program.
+
+        Examples
+        --------
+        >>> from headway.models import ModelGraph
+        >>> from headway.queueing import MM1
+        >>> graph = ModelGraph("two").station("cpu", MM1(0.1), 1.0).station("disk", MM1(0.02), 2.0)
+        >>> sensitivity(graph.at(arrival_rate=5)).bottleneck
+        'cpu'
+        """
         return str(self.solution.bottleneck) if self.solution.stations else None
 
     @cached_property
     def binds(self) -> tuple[Bind, ...]:
-        """Stations by the throughput that each allows, as if the others were fast enough."""
+        """Stations by the throughput that each allows, as if the others were fast enough.
+
+        Examples
+        --------
+        >>> from headway.models import ModelGraph
+        >>> from headway.queueing import MM1
+        >>> graph = ModelGraph("two").station("cpu", MM1(0.1), 1.0).station("disk", MM1(0.02), 2.0)
+        >>> binds = sensitivity(graph.at(arrival_rate=5)).binds
+        >>> [(bind.station, bind.saturation_throughput) for bind in binds]
+        [('cpu', 10.0), ('disk', 25.0)]
+        """
         return tuple(_binds(self.solution))
 
 

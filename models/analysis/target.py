@@ -39,6 +39,14 @@ class Target(Answer):
         The parameter and the value that does it [SI].
     axes
         The columns of the measurements that parameters were fitted to; None without.
+
+    Examples
+    --------
+    >>> from headway.models import ModelGraph
+    >>> from headway.queueing import MM1
+    >>> one = ModelGraph("one").declare("s").station("cpu", MM1("s")).at(s=0.1, arrival_rate=8)
+    >>> what_it_takes(one, "response_time", 0.25, "arrival_rate")
+    Target(response_time by arrival_rate=6)
     """
 
     model: Model
@@ -53,7 +61,17 @@ class Target(Answer):
 
     @cached_property
     def solution(self) -> Solution:
-        """The model with that value."""
+        """The model with that value.
+
+        Examples
+        --------
+        >>> from headway.models import ModelGraph
+        >>> from headway.queueing import MM1
+        >>> one = ModelGraph("one").declare("s").station("cpu", MM1("s")).at(s=0.1, arrival_rate=8)
+        >>> found = what_it_takes(one, "response_time", 0.25, "arrival_rate")
+        >>> round(found.solution.response_time, 9), round(found.solution["cpu.utilisation"], 9)
+        (0.25, 0.6)
+        """
         return self.model.at({self.parameter: self.value}).solve()
 
 

@@ -56,7 +56,7 @@ def _ignore() -> None:
 
 @dataclass(frozen=True)
 class Fit(Answer):
-    """A model fitted to measurements.
+    r"""A model fitted to measurements.
 
     Parameters
     ----------
@@ -77,6 +77,14 @@ class Fit(Answer):
     -----
     Intervals, other answers, left-out errors and the warnings that need them take further fits.
     They are computed when asked for by name, or all by `examined`; printing shows what there is.
+
+    Examples
+    --------
+    >>> from headway.models import catalogue_model
+    >>> text = "throughput_ops_s,response_ms\n200,2.3\n500,2.9\n800,6.1\n"
+    >>> model = catalogue_model("server-single").at(delay="1 ms", service_time="0.5 ms")
+    >>> fit_model(model, Measurements.parse(text, "curve.csv"), ["service_time"])
+    Fit(server-single: service_time from 3 points, RMS error 2.5%)
     """
 
     initial: Model
@@ -216,7 +224,7 @@ class Fit(Answer):
         }
 
     def predict(self, loads: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Prediction and 95 % band of a further measurement, at loads inside the data or out.
+        r"""Prediction and 95 % band of a further measurement, at loads inside the data or out.
 
         Parameters
         ----------
@@ -231,6 +239,15 @@ class Fit(Answer):
         ------
         InvalidParameter
             For a model without an arrival rate, closed or a program.
+
+        Examples
+        --------
+        >>> from headway.models import catalogue_model
+        >>> text = "throughput_ops_s,response_ms\n200,2.25\n500,3\n800,6\n"
+        >>> model = catalogue_model("server-single").at(delay="1 ms", service_time="0.5 ms")
+        >>> fit = fit_model(model, Measurements.parse(text, "exact.csv"), ["service_time"])
+        >>> fit.predict([750.0])[0].round(9).tolist()  # 1 ms and 1 ms / (1 - 0.75)
+        [0.005]
         """
         if not self.loads().size:
             msg = f"{self.model.name} has no curve over an arrival rate, only the measured points"

@@ -85,7 +85,17 @@ class Report:
         return self.model.title
 
     def to_html(self) -> str:
-        """One page that needs nothing but itself; see `headway.models.reports.page`."""
+        r"""One page that needs nothing but itself; see `headway.models.reports.page`.
+
+        Examples
+        --------
+        >>> from headway.models import ModelGraph
+        >>> from headway.queueing import MM1
+        >>> curve = Measurements.parse("load_ops_s,response_ms\n1,111\n5,200\n", "curve.csv")
+        >>> page = make_report(ModelGraph("one").station("cpu", MM1(0.1)).at(), curve).to_html()
+        >>> "</html>" in page
+        True
+        """
         text: str = perform(self, "html")
         return text
 

@@ -25,12 +25,18 @@ NUMBERS = ("latency", "send_overhead", "receive_overhead", "gap", "gap_per_byte"
 
 
 def read_sizes(text: str, source: str) -> list[SizeSeries]:
-    """Read Netgauge's output, or a CSV of ``size_bytes`` and ``time_us``, by what it holds.
+    r"""Read Netgauge's output, or a CSV of ``size_bytes`` and ``time_us``, by what it holds.
 
     Raises
     ------
     MeasurementError
         For text that is neither; names file and line.
+
+    Examples
+    --------
+    >>> [one] = read_sizes("size_bytes,time_us\n1,5\n1000,6\n2000,7\n2000,8\n", "times.csv")
+    >>> one.size.tolist(), one.repeats.tolist()
+    ([1.0, 1000.0, 2000.0], [1, 1, 2])
     """
     if not text.strip():
         msg = f"{source}: is empty; it needs Netgauge's output or columns size_bytes,time_us"
@@ -54,7 +60,7 @@ def _named(source: str) -> Iterator[None]:
 
 @dataclass(frozen=True)
 class MeasuredSizes(Answer):
-    """Times by message size, and the lines and machines read off them.
+    r"""Times by message size, and the lines and machines read off them.
 
     Parameters
     ----------
@@ -66,6 +72,13 @@ class MeasuredSizes(Answer):
         Lines and breaks.
     machines
         For each line of sizes the machine near its first size, or why there is none.
+
+    Examples
+    --------
+    >>> text = "size_bytes,time_us\n1000,6\n2000,7\n3000,8\n4000,9\n"
+    >>> [line] = next(iter(MeasuredSizes.of(read_sizes(text, "times.csv")).fit.lines.values()))
+    >>> round(1e9 * line.slope.value, 9)  # 1 us for 1000 bytes
+    1.0
     """
 
     source: str
@@ -118,12 +131,26 @@ class MeasuredSizes(Answer):
 
     @cached_property
     def misfits(self) -> dict[str, Misfit]:
-        """How far the lines miss the medians of each series, by name."""
+        r"""How far the lines miss the medians of each series, by name.
+
+        Examples
+        --------
+        >>> text = "size_bytes,time_us\n1000,6\n2000,7\n3000,8\n4000,9\n"
+        >>> MeasuredSizes.of(read_sizes(text, "times.csv")).misfits["time"].is_lack_of_fit
+        False
+        """
         return line_misfits(self.series, self.fit)
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """Series that the lines do not follow."""
+        r"""Series that the lines do not follow.
+
+        Examples
+        --------
+        >>> text = "size_bytes,time_us\n1000,6\n2000,7\n3000,8\n4000,9\n"
+        >>> MeasuredSizes.of(read_sizes(text, "times.csv")).warnings
+        ()
+        """
         return tuple(
             f"lack of fit: the lines miss {one.name} at {one.size[found.worst]:g} bytes "
             f"{found.words}"

@@ -26,7 +26,7 @@ ROUND_TRIP_NAMES = ("rtt", "round_trip", "round_trip_time")
 
 @dataclass(frozen=True)
 class MeasuredLogp(Answer):
-    """Measurements of a LogP signature, and the parameters read off them.
+    r"""Measurements of a LogP signature, and the parameters read off them.
 
     Parameters
     ----------
@@ -42,6 +42,12 @@ class MeasuredLogp(Answer):
         Rows with an empty cell.
     window
         Messages outstanding in each direction.
+
+    Examples
+    --------
+    >>> text = "burst_size,delay_us,cost_us\n1,0,2\n64,0,6\n128,0,6\n64,9,14\n128,9,14\n"
+    >>> MeasuredLogp.of(Measurements.parse(text, "now.csv"), 20e-6)
+    MeasuredLogp(now.csv, 5 measurements)
     """
 
     source: str
@@ -101,17 +107,41 @@ class MeasuredLogp(Answer):
 
     @property
     def estimates(self) -> dict[str, Estimate]:
-        """The four parameters by name."""
+        r"""The four parameters by name.
+
+        Examples
+        --------
+        The round trip of 20 us is twice 2 us to send, 3 us to receive, and 5 us of latency.
+
+        >>> text = "burst_size,delay_us,cost_us\n1,0,2\n64,0,6\n128,0,6\n64,9,14\n128,9,14\n"
+        >>> found = MeasuredLogp.of(Measurements.parse(text, "now.csv"), 20e-6).estimates
+        >>> {name: round(one.value * 1e6, 6) for name, one in found.items()}
+        {'send_overhead': 2.0, 'receive_overhead': 3.0, 'gap': 6.0, 'latency': 5.0}
+        """
         return {name: getattr(self.found, name) for name in PARAMETERS}
 
     @cached_property
     def misfit(self) -> Misfit:
-        """How far the signature of the parameters misses what was measured."""
+        r"""How far the signature of the parameters misses what was measured.
+
+        Examples
+        --------
+        >>> text = "burst_size,delay_us,cost_us\n1,0,2\n64,0,6\n128,0,6\n64,9,14\n128,9,14\n"
+        >>> MeasuredLogp.of(Measurements.parse(text, "now.csv"), 20e-6).misfit.is_lack_of_fit
+        False
+        """
         return signature_misfit(self.found, self.burst_size, self.delay, self.cost, self.window)
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What the parameters do not explain."""
+        r"""What the parameters do not explain.
+
+        Examples
+        --------
+        >>> text = "burst_size,delay_us,cost_us\n1,0,2\n64,0,6\n128,0,6\n64,9,14\n128,9,14\n"
+        >>> MeasuredLogp.of(Measurements.parse(text, "now.csv"), 20e-6).warnings
+        ()
+        """
         told = []
         if self.misfit.is_lack_of_fit:
             burst, delay = self._worst()

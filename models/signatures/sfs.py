@@ -47,6 +47,13 @@ class SfsSignature:
         Response time at the peak throughput [s].
     outstanding_requests
         Requests inside at the peak, by Little's law.
+
+    Examples
+    --------
+    >>> rate = np.array([100.0, 200.0, 300.0])
+    >>> found = sfs_signature(rate, 0.001 + 1e-5 * rate)
+    >>> found.saturation_throughput, round(found.slope, 12), round(found.intercept, 12)
+    (300.0, 1e-05, 0.001)
     """
 
     base_response_time: float
@@ -59,19 +66,38 @@ class SfsSignature:
     outstanding_requests: float
 
     def document(self) -> dict[str, float]:
-        """The JSON contract's SFS object."""
+        """The JSON contract's SFS object.
+
+        Examples
+        --------
+        >>> rate = np.array([100.0, 200.0, 300.0])
+        >>> sfs_signature(rate, 0.001 + 1e-5 * rate).document()["peak_response_time"]
+        0.004
+        """
         return asdict(self)
 
 
 @dataclass(frozen=True)
 class Range:
-    """A stretch of load, both ends allowed [1/s]."""
+    """A stretch of load, both ends allowed [1/s].
+
+    Examples
+    --------
+    >>> Range(low=100.0)
+    Range(low=100.0, high=inf)
+    """
 
     low: float = -math.inf
     high: float = math.inf
 
     def holds(self, load: FloatArray) -> NDArray[np.bool_]:
-        """Which loads lie in it."""
+        """Which loads lie in it.
+
+        Examples
+        --------
+        >>> Range(100.0, 200.0).holds(np.array([99.0, 100.0, 200.0, 201.0])).tolist()
+        [False, True, True, False]
+        """
         inside: NDArray[np.bool_] = (load >= self.low) & (load <= self.high)
         return inside
 
@@ -189,7 +215,7 @@ class Curve:
 
 
 def curve(measurements: Measurements, x: str | None = None, y: str | None = None) -> Curve:
-    """Find the columns of an SFS curve.
+    r"""Find the columns of an SFS curve.
 
     Parameters
     ----------
@@ -204,6 +230,13 @@ def curve(measurements: Measurements, x: str | None = None, y: str | None = None
     MeasurementError
         If a column is missing, of another dimension or no mean, if the load is a population,
         or no row is complete.
+
+    Examples
+    --------
+    >>> text = "throughput_ops_s,response_ms\n100,2\n200,3\n300,\n"
+    >>> found = curve(Measurements.parse(text, "curve.csv"))
+    >>> found.throughput.values.tolist(), found.response_time.values.tolist()
+    ([100.0, 200.0], [0.002, 0.003])
     """
     load, response = load_column(measurements, x), response_column(measurements, y)
     _check_open(measurements, load)

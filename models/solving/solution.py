@@ -39,6 +39,13 @@ class Solution(Kept, Answer):
         Every calculated number by name, such as ``cpu.utilisation``; SI, scalar or array.
     shape
         Shape of the operating points.
+
+    Examples
+    --------
+    >>> from headway.models import catalogue_model
+    >>> model = catalogue_model("server-single").at(delay="1 ms", service_time="1 ms")
+    >>> model.solve([0.0, 500.0])["node.queue_length"].tolist()  # U / (1 - U)
+    [0.0, 1.0]
     """
 
     model: Model
@@ -89,7 +96,14 @@ class Solution(Kept, Answer):
 
     @property
     def stations(self) -> tuple[str, ...]:
-        """Names of the stations; empty for a model of a program."""
+        """Names of the stations; empty for a model of a program.
+
+        Examples
+        --------
+        >>> from headway.models import catalogue_model
+        >>> catalogue_model("nfs-server").with_preset("raid").solve(800).stations
+        ('network', 'cpu', 'disks')
+        """
         return tuple(self.model.graph.stations)
 
     @property
@@ -104,7 +118,15 @@ class Solution(Kept, Answer):
 
     @property
     def outputs(self) -> tuple[str, ...]:
-        """Names of the results."""
+        """Names of the results.
+
+        Examples
+        --------
+        >>> from headway.models import ModelGraph
+        >>> from headway.queueing import MM1
+        >>> ModelGraph("one").station("cpu", MM1(0.1)).at().solve(5).outputs
+        ('throughput', 'response_time', 'saturation_throughput')
+        """
         own = tuple(self.model.graph.outputs)
         if not self.stations:
             return own
@@ -131,12 +153,28 @@ class Solution(Kept, Answer):
 
     @property
     def response_time(self) -> Number:
-        """Mean response time [s]; infinite at a saturated point."""
+        """Mean response time [s]; infinite at a saturated point.
+
+        Examples
+        --------
+        >>> from headway.models import ModelGraph
+        >>> from headway.queueing import MM1
+        >>> ModelGraph("one").station("cpu", MM1(0.1)).at().solve([5, 12]).response_time.tolist()
+        [0.2, inf]
+        """
         return self["response_time"]
 
     @cached_property
     def throughput(self) -> Number:
-        """Jobs completed [1/s]: those that arrive, or as many as the bottleneck lets through."""
+        """Jobs completed [1/s]: those that arrive, or as many as the bottleneck lets through.
+
+        Examples
+        --------
+        >>> from headway.models import ModelGraph
+        >>> from headway.queueing import MM1
+        >>> ModelGraph("one").station("cpu", MM1(0.1)).at().solve([5, 12]).throughput.tolist()
+        [5.0, 10.0]
+        """
         rate = self._over_points(self.values.get(ANSWERED, self.values["throughput"]))
         if self.shared or not self.saturated.any():
             return rate
@@ -164,7 +202,16 @@ class Solution(Kept, Answer):
 
     @property
     def is_open(self) -> bool:
-        """Whether jobs arrive from outside whatever the network does."""
+        """Whether jobs arrive from outside whatever the network does.
+
+        Examples
+        --------
+        >>> from headway.models import ModelGraph
+        >>> from headway.queueing import MM1
+        >>> one = ModelGraph("one").station("cpu", MM1(0.1)).at()
+        >>> one.solve(5).is_open, one.solve(population=5).is_open
+        (True, False)
+        """
         return not (self.model.network.is_closed or self.shared)
 
     @property
@@ -178,7 +225,16 @@ class Solution(Kept, Answer):
         return str(self.values.get("approximation", ""))
 
     def demands(self) -> dict[str, Number]:
-        """Service demand per server of each station that can be a bottleneck, D/m [s]."""
+        """Service demand per server of each station that can be a bottleneck, D/m [s].
+
+        Examples
+        --------
+        >>> from headway.models import ModelGraph
+        >>> from headway.queueing import MMm
+        >>> two = ModelGraph("two").station("cpu", MMm(0.1, 2), visits=3)
+        >>> round(two.at().solve(5).demands()["cpu"], 12)  # 3 * 0.1 / 2
+        0.15
+        """
         demands = {}
         for name in self.stations:
             most = limit(self.values[f"station {name}"], self.model.network.inputs)
@@ -210,7 +266,15 @@ class Solution(Kept, Answer):
 
     @cached_property
     def saturated(self) -> NDArray[np.bool_]:
-        """Whether some station cannot keep up, by operating point."""
+        """Whether some station cannot keep up, by operating point.
+
+        Examples
+        --------
+        >>> from headway.models import ModelGraph
+        >>> from headway.queueing import MM1
+        >>> ModelGraph("one").station("cpu", MM1(0.1)).at().solve([5, 12]).saturated.tolist()
+        [False, True]
+        """
         if "saturated" in self.values:
             return np.broadcast_to(self.values["saturated"], self.shape)
         if not self.is_open:
@@ -225,6 +289,15 @@ class Solution(Kept, Answer):
 
         Balanced-job and geometric bounds are for single servers only; asymptotic ones for all.
         Empty for an open network, and where nobody circulates.
+
+        Examples
+        --------
+        >>> from headway.models import ModelGraph
+        >>> from headway.queueing import MM1
+        >>> one = ModelGraph("one").station("cpu", MM1(0.1)).at()
+        >>> found = one.solve(population=5, think_time=1.0).bounds()["asymptotic"]
+        >>> round(found.throughput_upper, 6)  # 5 / (1 + 0.1)
+        4.545455
         """
         if not self.model.network.is_closed:
             return {}
@@ -247,6 +320,14 @@ class Solution(Kept, Answer):
             For a closed network, or where no distribution is known, with the reason.
         InvalidParameter
             For a percentage out of range.
+
+        Examples
+        --------
+        >>> from headway.models import ModelGraph
+        >>> from headway.queueing import MM1
+        >>> found = ModelGraph("one").station("cpu", MM1(0.1)).at().solve(5).with_percentile(95)
+        >>> round(found["response_time_p95"], 6)  # 0.2 ln 20
+        0.599146
         """
         values = {**self.values, **perform(self, "percentile", percent)}
         return Solution(self.model, values, self.shape)
@@ -268,6 +349,15 @@ class Solution(Kept, Answer):
         ------
         Saturated
             Naming the first saturated point's station, its utilisation and its limit.
+
+        Examples
+        --------
+        >>> from headway.models import ModelGraph
+        >>> from headway.queueing import MM1
+        >>> ModelGraph("one").station("cpu", MM1(0.1)).at().solve(12).require_stable()
+        Traceback (most recent call last):
+            ...
+        headway.errors.Saturated: cpu: utilisation 1.20 at 12 1/s; it saturates at 10 1/s
         """
         message = self.saturation_message
         if message:

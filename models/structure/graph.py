@@ -68,7 +68,14 @@ class ModelGraph(Structure):
         return replace(self, parameters=self.parameters + new)
 
     def bind(self, name: str, expression: Expression) -> "ModelGraph":
-        """Define a number by a formula of parameters and other components' numbers."""
+        """Define a number by a formula of parameters and other components' numbers.
+
+        Examples
+        --------
+        >>> graph = ModelGraph("one").declare("size").bind("blocks", "ceil(size / 4096)")
+        >>> graph.output("reads", "2 * blocks").at(size=10_000).solve()["reads"]
+        6.0
+        """
         self._check_new(name)
         graph, read = self._read(expression, f"{name}")
         return replace(graph, bindings={**graph.bindings, name: read})
@@ -82,6 +89,13 @@ class ModelGraph(Structure):
         ------
         GraphError
             For another convention with a formula in it, whose numbers are not yet known.
+
+        Examples
+        --------
+        >>> time = "lan.send_overhead + lan.latency + lan.receive_overhead"
+        >>> graph = ModelGraph("one").link("lan", LogGP(5e-6, 2e-6, 4e-6, 6e-6, 0.0))
+        >>> round(1e6 * graph.output("one_way", time).at().solve()["one_way"], 9)
+        11.0
         """
         parts = {part: getattr(machine, part) for part in LINK_PARTS}
         texts = [part for part, value in parts.items() if isinstance(value, str)]
@@ -168,6 +182,13 @@ class ModelGraph(Structure):
         discipline
             ``fcfs`` serves in order of arrival, ``ps`` shares the servers among all present; it
             matters where service times differ by class.
+
+        Examples
+        --------
+        >>> from headway.queueing import MM1
+        >>> graph = ModelGraph("one").station("disk", MM1(0.02), visits=0.5)
+        >>> graph.at().solve(arrival_rate=10)["disk.utilisation"]  # 10 * 0.5 * 0.02
+        0.1
         """
         if discipline not in set(Discipline):
             msg = f"{name}: there is no discipline {discipline!r}; it must be fcfs or ps"
@@ -186,7 +207,17 @@ class ModelGraph(Structure):
         population: Expression | None = None,
         think_time: Expression | None = None,
     ) -> "ModelGraph":
-        """Add a class of jobs: open with an arrival rate, or closed with a population."""
+        """Add a class of jobs: open with an arrival rate, or closed with a population.
+
+        Examples
+        --------
+        >>> from headway.queueing import MM1
+        >>> graph = ModelGraph("g").job_class("web", 2.0).job_class("batch", 3.0)
+        >>> times = {"web": 0.1, "batch": 0.2}
+        >>> graph = graph.station("cpu", MM1(0.1), service_times=times, discipline="ps")
+        >>> round(graph.at().solve()["cpu.utilisation"], 12)  # 2 * 0.1 + 3 * 0.2
+        0.8
+        """
         if name in self.classes or not name.isidentifier():
             msg = f"class {name!r} is defined twice or is not a name"
             raise GraphError(msg)
@@ -206,6 +237,14 @@ class ModelGraph(Structure):
         ------
         GraphError
             For a station that does not exist, or a route given twice.
+
+        Examples
+        --------
+        >>> from headway.queueing import MM1
+        >>> graph = ModelGraph("two").station("cpu", MM1(0.1)).station("disk", MM1(0.1))
+        >>> graph = graph.route("cpu", "disk", 0.5).route("disk", "cpu")
+        >>> graph.at().solve(arrival_rate=3)["cpu.visits"]  # 1 / (1 - 0.5)
+        2.0
         """
         check_ends(self.stations, source, target)
         graph, read = self._read(probability, f"route {source} -> {target}: probability")
@@ -245,7 +284,14 @@ class ModelGraph(Structure):
         return replace(graph, arrivals={**graph.arrivals, station: read})
 
     def output(self, name: str, expression: Expression) -> "ModelGraph":
-        """Name a further result by a formula."""
+        """Name a further result by a formula.
+
+        Examples
+        --------
+        >>> graph = ModelGraph("one").declare("messages", "run_time")
+        >>> graph.output("rate", "messages / run_time").at(messages=60, run_time=4).solve()["rate"]
+        15.0
+        """
         if name not in RESERVED:
             self._check_new(name)
         graph, read = self._read(expression, f"output {name}")

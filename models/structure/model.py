@@ -94,6 +94,12 @@ class Model(Kept, Shown):
             For a name the model does not have.
         InvalidParameter, UnitError
             For a value out of bounds or of the wrong dimension.
+
+        Examples
+        --------
+        >>> from headway.models import catalogue_model
+        >>> catalogue_model("server-single").at(delay="1 ms", service_time=0.002).inputs["delay"]
+        0.001
         """
         changed = dict(self.parameters)
         for name, value in {**(values or {}), **named}.items():
@@ -127,7 +133,16 @@ class Model(Kept, Shown):
         low: float = -math.inf,
         high: float = math.inf,
     ) -> "Comparison":
-        """Hold the model against measurements; see `headway.models.analysis.comparison.compare`."""
+        r"""Hold the model against measurements; see `headway.models.analysis.comparison.compare`.
+
+        Examples
+        --------
+        >>> from headway.models import Measurements, catalogue_model
+        >>> curve = Measurements.parse("throughput_ops_s,response_ms\n500,4\n", "curve.csv")
+        >>> model = catalogue_model("server-single").at(delay="1 ms", service_time="1 ms")
+        >>> model.compare(curve).relative_error.round(9).tolist()  # 3 ms for 4 ms
+        [-0.25]
+        """
         found: Comparison = perform(self, "compare", measurements, x, y, low, high)
         return found
 
@@ -179,7 +194,7 @@ class Model(Kept, Shown):
         loss: str = "linear",
         bootstrap: int = 0,
     ) -> "Fit":
-        """Determine parameters from measurements; see `headway.models.inference.fit.fit_model`.
+        r"""Determine parameters from measurements; see `headway.models.inference.fit.fit_model`.
 
         Parameters
         ----------
@@ -193,6 +208,15 @@ class Model(Kept, Shown):
             linear, soft_l1, huber or cauchy: how residuals count.
         bootstrap
             Rounds of bootstrap for the intervals; 0 for none.
+
+        Examples
+        --------
+        >>> from headway.models import Measurements, catalogue_model
+        >>> text = "throughput_ops_s,response_ms\n200,2.25\n500,3\n800,6\n"
+        >>> model = catalogue_model("server-single").at(delay="1 ms", service_time="0.5 ms")
+        >>> fit = model.fit(Measurements.parse(text, "exact.csv"), ["service_time"])
+        >>> round(fit.values["service_time"], 9)
+        0.001
         """
         asked = (measurements, free, x, y, low, high, bounds, loss, bootstrap)
         found: Fit = perform(self, "fit", *asked)
@@ -309,6 +333,15 @@ class Model(Kept, Shown):
             For a parameter without value, or shapes that do not fit each other.
         GraphError
             For stations that a closed network cannot hold.
+
+        Examples
+        --------
+        >>> from headway.models import catalogue_model
+        >>> model = catalogue_model("server-single").at(delay="1 ms", service_time="1 ms")
+        >>> model.solve([0.0, 500.0]).response_time.tolist()
+        [0.002, 0.003]
+        >>> model.solve(population=1).throughput
+        500.0
         """
         self._check_names(named)
         rate = {} if arrival_rate is None else {"arrival_rate": arrival_rate}

@@ -55,7 +55,16 @@ class Structure(Kept):
 
     @property
     def needs_arrival_rate(self) -> bool:
-        """Whether jobs arrive with the parameter ``arrival_rate``."""
+        """Whether jobs arrive with the parameter ``arrival_rate``.
+
+        Examples
+        --------
+        >>> from headway.models import ModelGraph
+        >>> from headway.queueing import MM1
+        >>> graph = ModelGraph("one").station("cpu", MM1(0.1))
+        >>> graph.needs_arrival_rate, graph.arrive("cpu", 5.0).needs_arrival_rate
+        (True, False)
+        """
         if not self.stations or self.classes:
             return False
         rates = self.arrivals.values()
@@ -63,7 +72,16 @@ class Structure(Kept):
 
     @property
     def names(self) -> frozenset[str]:
-        """Every name that a formula in this graph may use."""
+        """Every name that a formula in this graph may use.
+
+        Examples
+        --------
+        >>> from headway.models import ModelGraph
+        >>> from headway.queueing import MM1
+        >>> names = ModelGraph("one").declare("s").station("cpu", MM1("s")).names
+        >>> {"s", "cpu.utilisation", "throughput"} <= names, "disk.utilisation" in names
+        (True, False)
+        """
         own = {*self.parameters, *self.bindings, *self.outputs, *RESERVED}
         own |= {f"{link}.{part}" for link in self.links for part in (*LINK_PARTS, "overhead")}
         for table, components in self.algorithms.items():
@@ -76,6 +94,14 @@ class Structure(Kept):
 
     @property
     def components(self) -> frozenset[str]:
-        """Names of stations, links and components with an algorithm."""
+        """Names of stations, links and components with an algorithm.
+
+        Examples
+        --------
+        >>> from headway.models import ModelGraph
+        >>> from headway.queueing import MM1
+        >>> sorted(ModelGraph("two").station("cpu", MM1(0.1)).station("disk", MM1(0.2)).components)
+        ['cpu', 'disk']
+        """
         algorithms = (name for table in self.algorithms.values() for name in table)
         return frozenset({*self.stations, *self.links, *algorithms})

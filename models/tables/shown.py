@@ -11,12 +11,29 @@ class Shown:
     """What shows itself as tables: as text, and as HTML in a notebook; and as a figure."""
 
     def tables(self) -> list[Table]:
-        """The tables that make it up."""
+        """The tables that make it up.
+
+        Examples
+        --------
+        >>> from headway.models import catalogue_model
+        >>> model = catalogue_model("server-single").at(delay="1 ms", service_time="1 ms")
+        >>> solution = model.solve(500)
+        >>> len(solution.tables()), solution.tables()[0].title
+        (2, 'server-single')
+        """
         found: list[Table] = perform(self, "tables")
         return found
 
     def plot(self) -> Any:
-        """Draw it, as a matplotlib Figure."""
+        """Draw it, as a matplotlib Figure.
+
+        Examples
+        --------
+        >>> from headway.models import catalogue_model
+        >>> figure = catalogue_model("server-single").at(delay="1 ms", service_time="1 ms").plot()
+        >>> type(figure).__name__
+        'Figure'
+        """
         return perform(self, "plot")
 
     def __str__(self) -> str:
@@ -30,15 +47,43 @@ class Answer(Shown):
     """An answer: shown, and written for programs."""
 
     def rows(self) -> list[dict[str, Any]]:
-        """A dict a row of the answer, all numbers in SI; docs/reference/json.md names the keys."""
+        """A dict a row of the answer, all numbers in SI; docs/reference/json.md names the keys.
+
+        Examples
+        --------
+        >>> from headway.models import catalogue_model
+        >>> model = catalogue_model("server-single").at(delay="1 ms", service_time="1 ms")
+        >>> [row["outputs"]["response_time"] for row in model.solve([0.0, 500.0]).rows()]
+        [0.002, 0.003]
+        """
         found: list[dict[str, Any]] = perform(self, "rows")
         return found
 
     def to_json(self) -> str:
-        """Strict JSON, in SI, by the contract in docs/reference/json.md."""
+        """Strict JSON, in SI, by the contract in docs/reference/json.md.
+
+        Examples
+        --------
+        >>> import json
+        >>> from headway.models import catalogue_model
+        >>> model = catalogue_model("server-single").at(delay="1 ms", service_time="1 ms")
+        >>> solution = model.solve(500)
+        >>> json.loads(solution.to_json())["points"][0]["outputs"]["response_time"]
+        0.003
+        """
         return strict_json(perform(self, "document"))
 
     def to_csv(self) -> str:
-        """CSV in SI, the unit at the end of each column's name."""
+        """CSV in SI, the unit at the end of each column's name.
+
+        Examples
+        --------
+        >>> from headway.models import catalogue_model
+        >>> model = catalogue_model("server-single").at(delay="1 ms", service_time="1 ms")
+        >>> solution = model.solve(500)
+        >>> header, row = solution.to_csv().split()
+        >>> header.split(",")[:3], row.split(",")[:3]
+        (['arrival_rate_ops_per_s', 'delay_s', 'service_time_s'], ['500.0', '0.001', '0.001'])
+        """
         found: str = perform(self, "csv")
         return found
