@@ -9,6 +9,7 @@ import numpy as np
 from headway.errors import GraphError
 from headway.kinds import check_domain
 from headway.models.solving.class_times import class_laws
+from headway.models.solving.forward import goes_forward, percentiles_together
 from headway.models.structure.ways import visits_given, ways_of
 from headway.queueing.percentiles import Phase, path_law, percentile_of
 from headway.queueing.routed import GIVEN, RoutedNetwork
@@ -42,16 +43,42 @@ def percentile(solution: "Solution", percent: float) -> dict[str, Any]:
     """
     check_domain("percentile", percent, lambda p: (p > 0) & (p < 100), "between 0 and 100")
     _check_open(solution)
-    count = int(np.prod(solution.shape))
-    points = [_laws(solution.point(k)) for k in range(count)]
+    find = _together if goes_forward(solution) else _one_by_one
+    times, laws = find(solution, percent / 100)
     part = f"response_time_p{percent:g}"
-    values: dict[str, Any] = {}
-    for name in ("", *solution.classes):
-        times = [_time(laws.get(name, laws[""]), percent / 100) for laws in points]
-        values[f"class {name}.{part}" if name else part] = np.array(times).reshape(solution.shape)
+    values: dict[str, Any] = {
+        f"class {name}.{part}" if name else part: np.reshape(found, solution.shape)
+        for name, found in times.items()
+    }
     told = tuple(note for note in (solution.approximation,) if note)
-    notes = (law.notes for laws in points for law in laws.values() if law is not None)
+    notes = (law.notes for each in laws for law in each.values() if law is not None)
     return values | {"approximation": "; ".join(merged(told, *notes))}
+
+
+def _one_by_one(solution: "Solution", share: float) -> tuple[dict[str, Any], list[Laws]]:
+    """Times by class, of all jobs under "", and the laws that they follow."""
+    laws = [_laws(solution.point(k)) for k in range(int(np.prod(solution.shape)))]
+    return {
+        name: np.array([_time(law.get(name, law[""]), share) for law in laws])
+        for name in ("", *solution.classes)
+    }, laws
+
+
+def _together(solution: "Solution", share: float) -> tuple[dict[str, Any], list[Laws]]:
+    """As one by one; the laws are of one point for each set of stations that jobs come to."""
+
+    def row(value: Any) -> Any:
+        return np.broadcast_to(np.asarray(value, float), solution.shape).ravel()
+
+    names = list(solution.stations)
+    visited = np.array([row(solution.values["visits"][name]) > 0 for name in names])
+    times = np.array([row(solution.values[f"{name}.response_time"]) for name in names])
+    stable = ~(visited & ~np.isfinite(times)).any(axis=0)
+    kept = np.flatnonzero(stable)
+    alike = np.unique(visited[:, kept], axis=1, return_index=True)[1]
+    laws = [_laws(solution.point(int(k))) for k in kept[alike]]
+    found = percentiles_together(solution, share, stable)
+    return dict.fromkeys(("", *solution.classes), found), laws
 
 
 def _check_open(solution: "Solution") -> None:

@@ -1,7 +1,6 @@
 """First crossings: the smallest rate at which something reaches 1, at many points at once."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,10 +19,6 @@ _CELLS = 16
 _ROUNDS = 13  # 16**13 = 2**52, of a 1/16 octave: more than a double's digits
 GRID = 2.0 ** (np.arange(1, STEPS * OCTAVES + 1) / STEPS)
 """Rates tried, over the one at which the search starts."""
-
-_BALANCED = 1e-12  # relative: rate and answer count as equal
-_WIDTH = 4e-16  # relative: of a bracket in which no double is left
-_TRIES = 200
 
 
 def first_crossing(share: Callable[[FloatArray], FloatArray], shape: tuple[int, ...]) -> FloatArray:
@@ -124,83 +119,3 @@ def too_much(share: Callable[[FloatArray], FloatArray], shape: tuple[int, ...]) 
         rate = np.where(moving, rate * step, rate)
     high = np.where(over, rate * 2, rate)
     return np.where(share(high) >= 1, high, np.inf)
-
-
-@dataclass(frozen=True)
-class Guess:
-    """Rates to begin with, what is answered there, and how answers change; shape (points,)."""
-
-    rate: FloatArray
-    answer: FloatArray
-    slope: FloatArray
-
-
-Answer = Callable[[FloatArray, NDArray[np.intp]], FloatArray]
-"""From rates, and the numbers of the points they are of, to what is answered."""
-
-
-def balance(answer: Answer, low: FloatArray, high: FloatArray, guess: Guess) -> FloatArray:
-    """Rates that are answered by themselves, where answers fall as rates grow.
-
-    By inverse quadratic interpolation through the last three tries, each point as long as it
-    takes; where a try did not halve the miss, the bracket is halved.
-
-    Parameters
-    ----------
-    answer
-        Answers to rates; called with fewer and fewer points.
-    low, high
-        More than the rate is answered to `low`, less to `high`; shape (points,).
-    guess
-        Where to begin.
-
-    Returns
-    -------
-    Rates, shape (points,), to 1e-12, or where an answer jumps past its rate.
-
-    Examples
-    --------
-    >>> one, answer = np.ones(1), lambda rate, points: 6 / (1 + rate)
-    >>> guess = Guess(rate=3 * one, answer=1.5 * one, slope=-one)
-    >>> balance(answer, 0 * one, 8 * one, guess).round(12).tolist()
-    [2.0]
-    """
-    result, points = guess.rate.copy(), np.arange(low.size)
-    rate, miss = guess.rate, guess.answer - guess.rate
-    state = np.array([low, high, rate, miss, *np.full((4, low.size), np.nan)])
-    following = rate + miss / (1 - guess.slope)
-    for _ in range(_TRIES):
-        state = _narrowed(state)
-        low, high, rate, miss = state[:4]
-        result[points] = rate
-        todo = (np.abs(miss) > _BALANCED * rate) & (high - low > _WIDTH * high)
-        points, state, following = points[todo], state[:, todo], following[todo]
-        if not points.size:
-            break
-        low, high = state[:2]
-        inside = (following > low) & (following < high)
-        following = np.where(inside, following, (low + high) / 2)
-        new = answer(following, points) - following
-        slow = np.abs(new) > np.abs(state[3]) / 2
-        state = np.array([low, high, following, new, *state[2:6]])
-        following = np.where(slow, np.nan, _interpolated(state[2:]))
-    return result
-
-
-def _narrowed(state: FloatArray) -> FloatArray:
-    """Put the last try, in row 2, in the place of an end of the bracket."""
-    low, high, rate, miss = state[:4]
-    return np.array([np.where(miss > 0, rate, low), np.where(miss > 0, high, rate), *state[2:]])
-
-
-def _interpolated(tries: FloatArray) -> FloatArray:
-    """Where three tries (rate and miss, the last first) miss nothing; two, where that fails."""
-    x, f, y, g, z, h = tries
-    with np.errstate(all="ignore"):
-        two = x - f * (x - y) / (f - g)
-        three = (
-            x * g * h / ((f - g) * (f - h))
-            + y * f * h / ((g - f) * (g - h))
-            + z * f * g / ((h - f) * (h - g))
-        )
-    return np.asarray(np.where(np.isfinite(three), three, two))

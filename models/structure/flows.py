@@ -131,7 +131,7 @@ class _Network:
     ) -> None:
         first = next(iter(graph.stations))
         rates = {name: values[f"arrivals at {name}"] for name in graph.arrivals}
-        self.entries: dict[str, Any] = _shares(rates) if rates else {first: 1.0}
+        self.entries: dict[str, Any] = entry_shares(rates) if rates else {first: 1.0}
         self.own = set(losing(graph)) & set(returning(graph))
         self._whole = _chances(graph, numbers, values)
         self._whole.check()
@@ -172,8 +172,14 @@ def _chances(graph: Structure, numbers: FloatArray | None, values: Mapping[str, 
     return ByNumber(names, numbers, {(place[s], place[t]): p for (s, t), p in changing.items()})
 
 
-def _shares(rates: Mapping[str, Any]) -> dict[str, Any]:
-    """Share of the jobs that arrives at each place; equal ones where nobody comes."""
+def entry_shares(rates: Mapping[str, Any]) -> dict[str, Any]:
+    """Share of the jobs that arrives at each place; equal ones where nobody comes.
+
+    Examples
+    --------
+    >>> entry_shares({"web": 30.0, "batch": 10.0})
+    {'web': 0.75, 'batch': 0.25}
+    """
     total = sum(rates.values())
     if is_symbolic(total) or np.all(np.asarray(total) > 0):
         return {name: rate / total for name, rate in rates.items()}

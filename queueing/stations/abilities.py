@@ -34,6 +34,8 @@ class Abilities:
         Whether it turns away what finds no place.
     returns
         Whether it has a law of its own (`Station.returning`) for jobs that come straight back.
+    smooth
+        Whether its `time_law` is one piece, and takes arrays of operating points.
 
     Examples
     --------
@@ -47,6 +49,7 @@ class Abilities:
     counts: frozenset[str] = frozenset()
     loses: bool = False
     returns: bool = False
+    smooth: bool = False
 
     @property
     def limits(self) -> bool:

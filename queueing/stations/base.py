@@ -51,6 +51,10 @@ class Station(ABC):
         """Mean service time [s] where it is a number."""
         return float(np.asarray(number("service_time", self.service_time), float))
 
+    def _number(self, value: Any) -> Any:
+        """One of its numbers as a float, or an array of floats."""
+        return plain(np.asarray(number("service_time", value), float))
+
     @property
     def plain_count(self) -> float:
         """Number of servers m where it is a number."""
@@ -216,7 +220,7 @@ class Delay(Station):
     Lazowska et al., *Quantitative System Performance*, 1984, section 6.5.
     """
 
-    can: ClassVar[Abilities] = Abilities(ServiceKind.DELAY, shared=True)
+    can: ClassVar[Abilities] = Abilities(ServiceKind.DELAY, shared=True, smooth=True)
 
     service_time: Quantity | str
 
@@ -246,7 +250,7 @@ class Delay(Station):
 
     def time_law(self, arrival_rate: float) -> TimeLaw:  # noqa: ARG002 - the same at all of them
         """Constant."""
-        return constant(self.mean_service)
+        return constant(self._number(self.service_time))
 
 
 @dataclass(frozen=True)
@@ -273,7 +277,7 @@ class MM1(Station):
     Kleinrock, *Queueing Systems* I, 1975, section 3.2.
     """
 
-    can: ClassVar[Abilities] = Abilities(ServiceKind.QUEUE, shared=True)
+    can: ClassVar[Abilities] = Abilities(ServiceKind.QUEUE, shared=True, smooth=True)
 
     service_time: Quantity | str
 
@@ -298,7 +302,7 @@ class MM1(Station):
 
     def time_law(self, arrival_rate: float) -> TimeLaw:
         """Exponential with mean R."""
-        return exponential(float(self.response_time(arrival_rate)))
+        return exponential(self.response_time(arrival_rate))
 
     def feedback_law(self, arrival_rate: float, chance: float) -> TimeLaw:
         """Takács's."""
@@ -341,7 +345,7 @@ class MMm(Station):
     """
 
     can: ClassVar[Abilities] = Abilities(
-        ServiceKind.QUEUE, shared=True, counts=frozenset({"servers"})
+        ServiceKind.QUEUE, shared=True, counts=frozenset({"servers"}), smooth=True
     )
 
     service_time: Quantity | str
@@ -374,6 +378,6 @@ class MMm(Station):
 
     def time_law(self, arrival_rate: float) -> TimeLaw:
         """Exponential service and, with chance C(m, a), an exponential wait of mean S / (m - a)."""
-        time, servers = self.mean_service, self.plain_count
+        time, servers = self._number(self.service_time), self._number(self.count)
         load = arrival_rate * time
-        return pooled(time, float(erlang_c(servers, load)), time / (servers - load))
+        return pooled(time, erlang_c(servers, load), time / (servers - load))

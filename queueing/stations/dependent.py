@@ -186,7 +186,7 @@ class Parallel(Station):
     """
 
     can: ClassVar[Abilities] = Abilities(
-        ServiceKind.PARALLEL, shared=True, counts=frozenset({"servers"})
+        ServiceKind.PARALLEL, shared=True, counts=frozenset({"servers"}), smooth=True
     )
 
     service_time: Quantity | str
@@ -212,7 +212,7 @@ class Parallel(Station):
 
     def time_law(self, arrival_rate: float) -> TimeLaw:
         """Exponential with mean R, that of one of its queues."""
-        return exponential(float(self.response_time(arrival_rate)))
+        return exponential(self.response_time(arrival_rate))
 
     @property
     def lanes(self) -> int:

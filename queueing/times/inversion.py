@@ -9,9 +9,11 @@ inversion with applications to the transient M/G/1 queue", Ann. Appl. Prob. 4(3)
 """
 
 from math import comb, exp, pi
+from typing import Any
 
 import numpy as np
 
+from headway.kinds import plain
 from headway.queueing.times.laws import ComplexArray, Piece, TimeLaw, Transform
 
 _DAMPING = 30.0  # discretisation error exp(-30) = 1e-13
@@ -44,18 +46,18 @@ def exceedance(law: TimeLaw, time: float) -> float:
 
 def _within(piece: Piece, time: float, mean: float) -> float:
     rest = max(time - piece.shift, _INSTANT * mean)
-    return invert(lambda s: piece.transform(s) / s, rest) if rest > 0 else 1.0
+    return float(invert(lambda s: piece.transform(s) / s, rest)) if rest > 0 else 1.0
 
 
-def invert(transform: Transform, time: float) -> float:
+def invert(transform: Transform, time: Any) -> Any:
     """Value at a time of the function that has this transform.
 
     Parameters
     ----------
     transform
-        Of complex numbers with a positive real part.
+        Of complex numbers with a positive real part, shape (terms,) or (terms, points).
     time
-        t [s], above 0.
+        t [s], above 0; a number or shape (points,).
 
     Examples
     --------
@@ -64,27 +66,28 @@ def invert(transform: Transform, time: float) -> float:
     """
     start = _DAMPING / (2 * _FINENESS * time)
     step = pi / (_FINENESS * time)
-    factor = step * exp(start * time) / pi
+    factor = step * exp(_DAMPING / (2 * _FINENESS)) / pi
     values, value, turns = transform(_nodes(start, step, 0, _FEWEST)), 0.0, _FEWEST
     while True:
         before, value = value, factor * _euler(values)
-        rounding = factor * _ROUNDING * float(np.abs(values).sum())
-        agreed = turns > _FEWEST and abs(value - before) <= max(_AGREED, rounding)
-        if agreed or turns >= _MOST:
-            return value
-        values = np.append(values, transform(_nodes(start, step, turns, 2 * turns)))
+        rounding = factor * _ROUNDING * np.abs(values).sum(axis=0)
+        close = np.abs(value - before) <= np.maximum(_AGREED, rounding)
+        if (turns > _FEWEST and close.all()) or turns >= _MOST:
+            return plain(value)
+        values = np.concatenate([values, transform(_nodes(start, step, turns, 2 * turns))])
         turns *= 2
 
 
-def _nodes(start: float, step: float, since: int, until: int) -> ComplexArray:
-    return np.asarray(start + 1j * step * np.arange(_FINENESS * since, _FINENESS * until))
+def _nodes(start: Any, step: Any, since: int, until: int) -> ComplexArray:
+    count = np.arange(_FINENESS * since, _FINENESS * until)
+    return np.asarray(start + 1j * np.multiply.outer(count, step))
 
 
-def _euler(values: ComplexArray) -> float:
-    """Sum a series whose signs alternate, by averaging its last partial sums."""
-    terms = (values * np.tile(_TURN, len(values) // _FINENESS)).real
+def _euler(values: ComplexArray) -> Any:
+    """Sum series whose signs alternate, along the first axis, by averaging last partial sums."""
+    terms = (values.T * np.tile(_TURN, len(values) // _FINENESS)).T.real
     terms[0] /= 2
-    signed = terms.reshape(-1, _FINENESS).sum(axis=1)
+    signed = terms.reshape(-1, _FINENESS, *terms.shape[1:]).sum(axis=1)
     signed[1::2] *= -1
-    halves = np.cumsum(signed)[-len(_WEIGHTS) :]
-    return float(halves @ _WEIGHTS)
+    halves = np.cumsum(signed, axis=0)[-len(_WEIGHTS) :]
+    return np.tensordot(_WEIGHTS, halves, 1)[()]

@@ -56,12 +56,12 @@ class Journey:
             pieces.append(Piece(0.0, ways.others))
         return TimeLaw(tuple(pieces), self.mean, notes)
 
-    @property
+    @cached_property
     def visits(self) -> FloatArray:
         """Mean visits to each station."""
         return mean_visits(self.entries, self.onward)
 
-    @property
+    @cached_property
     def mean(self) -> float:
         """Mean time [s] of those who leave."""
         count = len(self.laws)
@@ -69,7 +69,7 @@ class Journey:
         times = np.array([law.mean for law in self.laws])
         return float((self.visits * left) @ times / (self.entries @ left))
 
-    @property
+    @cached_property
     def answered(self) -> float:
         """Share of jobs that leave: those that are not lost."""
         return float(self.visits @ self.leaving)

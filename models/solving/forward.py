@@ -1,0 +1,95 @@
+"""Percentiles of open networks in which nobody comes back: all operating points at once."""
+
+from collections.abc import Callable
+from dataclasses import fields, replace
+from graphlib import CycleError, TopologicalSorter
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headway.kinds import FloatArray
+from headway.models.structure.flows import entry_shares
+from headway.models.structure.structure import Structure
+from headway.models.structure.ways import visits_given
+from headway.queueing.forward import ForwardNetwork, forward_percentiles
+from headway.queueing.stations.base import Station
+
+if TYPE_CHECKING:
+    from headway.models.solving.solution import Solution
+
+_MOST_ROUTES = 500
+_ROUNDING = 1e-12  # of chances that sum to 1
+
+
+def goes_forward(solution: "Solution") -> bool:
+    """Whether percentiles of all points can be found together.
+
+    Not with classes, visits in place of routes, returns, stations whose law has several pieces
+    or refuses arrays, or constant times that only some jobs spend.
+    """
+    graph = solution.model.network.graph
+    if graph.classes or visits_given(graph) or len(graph.routes) > _MOST_ROUTES:
+        return False
+    if not all(station.can.smooth for station in graph.stations.values()):
+        return False
+    constant = [name for name, station in graph.stations.items() if not station.can.limits]
+    certain = all(
+        np.all(np.abs(np.asarray(solution.values["visits"][n]) - 1) <= _ROUNDING) for n in constant
+    )
+    return certain and bool(_order(graph))
+
+
+def _order(graph: Structure) -> list[str]:
+    """The stations in an order in which jobs visit them; none where there is none."""
+    before: dict[str, set[str]] = {name: set() for name in graph.stations}
+    for route in graph.routes:
+        before[route.target].add(route.source)
+    try:
+        return list(TopologicalSorter(before).static_order())
+    except CycleError:
+        return []
+
+
+def percentiles_together(
+    solution: "Solution", share: float, stable: NDArray[np.bool_]
+) -> FloatArray:
+    """Times within which a share of the jobs is answered, at points in a row.
+
+    Parameters
+    ----------
+    solution
+        Of a network that goes forward.
+    share
+        Between 0 and 1.
+    stable
+        Where no station is saturated, shape (points,).
+
+    Returns
+    -------
+    Times [s], shape (points,), infinite where a station is saturated.
+    """
+    graph, values = solution.model.network.graph, solution.values
+    names, points = _order(graph), np.flatnonzero(stable)
+    place = {name: k for k, name in enumerate(names)}
+
+    def row(value: Any) -> FloatArray:
+        return np.broadcast_to(np.asarray(value, float), solution.shape).ravel()[points]
+
+    arrivals = {name: values[f"arrivals at {name}"] for name in graph.arrivals}
+    shares = entry_shares(arrivals) if arrivals else {next(iter(graph.stations)): 1.0}
+    network = ForwardNetwork(
+        tuple(_in_a_row(values[f"station {name}"], row) for name in names),
+        np.array([row(values[f"{name}.arrival_rate"]) for name in names]),
+        np.array([row(shares.get(name, 0.0)) for name in names]),
+        {(place[a], place[b]): row(p) for (a, b), p in graph.routes.chances(values).items()},
+    )
+    times = np.full(stable.size, np.inf)
+    times[points] = forward_percentiles(network, share)
+    return times
+
+
+def _in_a_row(station: Station, row: Callable[[Any], FloatArray]) -> Station:
+    """A station whose arrays are laid out as rows of points."""
+    own = {f.name: getattr(station, f.name) for f in fields(station)}  # type: ignore[arg-type]
+    return replace(station, **{name: row(value) for name, value in own.items() if np.ndim(value)})  # type: ignore[type-var]
