@@ -8,6 +8,7 @@ import numpy as np
 from headway.models.language.units import ONE, Unit, unit
 from headway.models.solving.limits import station_limits
 from headway.models.solving.solution import STATION_RESULTS, Solution
+from headway.models.structure.keys import of_class
 from headway.models.tables.table import Column, Table
 
 MOST_COLUMNS = 9
@@ -41,7 +42,7 @@ def solution_tables(solution: Solution) -> list[Table]:
 def _class_table(solution: Solution) -> Table:
     columns = [Column("class", solution.classes)]
     for part in solution.class_parts:
-        values = [float(np.ravel(solution[f"class {name}.{part}"])[0]) for name in solution.classes]
+        values = [float(np.ravel(solution[of_class(name, part)])[0]) for name in solution.classes]
         columns.append(Column.of(part.replace("_", " "), values, _unit_of(part)))
     return Table("classes", tuple(columns))
 
@@ -61,7 +62,7 @@ def _sweep_table(solution: Solution) -> Table:
     columns += [Column.of(name, solution[name], model.meaning(name).unit) for name in names]
     columns += [
         Column.of(
-            f"{part.replace('_', ' ')} {name}", solution[f"class {name}.{part}"], _unit_of(part)
+            f"{part.replace('_', ' ')} {name}", solution[of_class(name, part)], _unit_of(part)
         )
         for name in solution.classes
         for part in solution.class_parts
@@ -168,8 +169,7 @@ def solution_rows(solution: Solution) -> list[dict[str, Any]]:
     }
     classes = {
         name: {
-            part: _spread(solution[f"class {name}.{part}"], solution)
-            for part in solution.class_parts
+            part: _spread(solution[of_class(name, part)], solution) for part in solution.class_parts
         }
         for name in solution.classes
     }
@@ -229,7 +229,7 @@ def solution_csv(solution: Solution) -> str:
     columns += [Column(n, _cells(solution[n]), model.meaning(n).unit) for n in solution.outputs]
     for name in solution.classes:
         for part in solution.class_parts:
-            cells = _cells(_spread(solution[f"class {name}.{part}"], solution))
+            cells = _cells(_spread(solution[of_class(name, part)], solution))
             columns.append(Column(f"{name}_{part}", cells, _unit_of(part)))
     for name in solution.stations:
         for part in STATION_RESULTS:

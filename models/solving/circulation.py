@@ -11,6 +11,7 @@ from headway.errors import GraphError
 from headway.kinds import FloatArray
 from headway.models.solving.saturation import RATES
 from headway.models.structure.graph import ModelGraph
+from headway.models.structure.keys import VISITS, station_at
 from headway.queueing.closed.demands import Method
 from headway.queueing.closed.solve import ClosedSolution, solve_closed
 from headway.queueing.stations.base import Station
@@ -68,8 +69,8 @@ class Circulation:
 
     def flat(self, shape: tuple[int, ...]) -> "Circulation":
         """Lay the operating points out in a row; leave out what they do not depend on."""
-        targets = ["response_time" if self._by_formula else "visits", *self._stations]
-        used = {*self.graph.plan.needed([*targets, "visits"]), "population", "think_time"}
+        targets = ["response_time" if self._by_formula else VISITS, *self._stations]
+        used = {*self.graph.plan.needed([*targets, VISITS]), "population", "think_time"}
         inputs = {n: v for n, v in self.inputs.items() if n in used}
         many = {n: np.broadcast_to(v, shape).ravel() for n, v in inputs.items() if np.ndim(v)}
         return replace(self, inputs={**inputs, **many})
@@ -89,9 +90,9 @@ class Circulation:
         """
         graph = self.graph
         given = {**self.inputs, **dict.fromkeys(RATES, rate)}
-        values = graph.plan.run(given, ["visits", *self._stations])
+        values = graph.plan.run(given, [VISITS, *self._stations])
         stations = tuple(values[name] for name in self._stations)
-        visits = tuple(values["visits"][name] for name in graph.stations)
+        visits = tuple(VISITS.of(values)[name] for name in graph.stations)
         found = Assumed(stations, visits)
         if not self._by_formula:
             return found
@@ -129,7 +130,7 @@ class Circulation:
 
     @property
     def _stations(self) -> tuple[str, ...]:
-        return tuple(f"station {name}" for name in self.graph.stations)
+        return tuple(station_at(name) for name in self.graph.stations)
 
     @property
     def _by_formula(self) -> bool:

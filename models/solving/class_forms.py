@@ -4,15 +4,16 @@ from collections.abc import Mapping
 from typing import Any
 
 from headway.errors import GraphError, UnknownParameter, nearest
-from headway.kinds import apply
-from headway.models.solving.classes import by_class, targets_of
+from headway.kinds import Amount, apply
+from headway.models.solving.classes import targets_of, time_of, visits_of
 from headway.models.structure.graph import ModelGraph
+from headway.models.structure.keys import Found, Values, of_class
 from headway.queueing.classes.network import Discipline
 from headway.queueing.erlang.formulas import erlang_c
 from headway.queueing.stations.abilities import ServiceKind
 
 
-def class_form(graph: ModelGraph, output: str, given: Mapping[str, Any]) -> Any:
+def class_form(graph: ModelGraph, output: str, given: Mapping[str, Any]) -> Amount:
     """Write an output of a network of open classes as an expression.
 
     Their product form (BCMP): with a = sum of lambda_c V_c S_c at a station of m servers, a job
@@ -49,15 +50,15 @@ def class_form(graph: ModelGraph, output: str, given: Mapping[str, Any]) -> Any:
     return graph.plan.run(values, [output])[output]
 
 
-def _answers(graph: ModelGraph, values: Mapping[str, Any]) -> dict[str, Any]:
+def _answers(graph: ModelGraph, values: Values) -> Found:
     """Every answer of classes and stations, by the operational laws."""
-    rates = {c: values[f"class {c}.arrival_rate"] for c in graph.classes}
+    rates = {c: of_class(c, "arrival_rate").of(values) for c in graph.classes}
     total = sum(rates.values())
-    found: dict[str, Any] = {"throughput": total}
-    stays: dict[str, Any] = dict.fromkeys(rates, 0)
+    found: Found = {"throughput": total}
+    stays: Found = dict.fromkeys(rates, 0)
     for name in graph.stations:
-        visits = {c: by_class(graph, name, "visits", c, values) for c in rates}
-        times = {c: by_class(graph, name, "service_time", c, values) for c in rates}
+        visits = {c: visits_of(graph, name, c, values) for c in rates}
+        times = {c: time_of(graph, name, c, values) for c in rates}
         demands = {c: v * times[c] for c, v in visits.items()}
         load = sum(rates[c] * demand for c, demand in demands.items())
         through = sum(rates[c] * v for c, v in visits.items())
@@ -73,14 +74,14 @@ def _answers(graph: ModelGraph, values: Mapping[str, Any]) -> dict[str, Any]:
         found |= _station(graph, name, values, load, through, queue)
         found[f"{name}.residence_time"] = queue / total
     for c, stay in stays.items():
-        found |= {f"class {c}.throughput": rates[c], f"class {c}.response_time": stay}
+        found |= {of_class(c, "throughput"): rates[c], of_class(c, "response_time"): stay}
     mean = sum(rates[c] * stay for c, stay in stays.items()) / total
     return found if "response_time" in graph.outputs else found | {"response_time": mean}
 
 
 def _station(
-    graph: ModelGraph, name: str, values: Mapping[str, Any], load: Any, through: Any, queue: Any
-) -> dict[str, Any]:
+    graph: ModelGraph, name: str, values: Values, load: Amount, through: Amount, queue: Amount
+) -> Found:
     is_delay = graph.stations[name].can.product_form is ServiceKind.DELAY
     return {
         f"{name}.utilisation": 0 if is_delay else load / values.get(f"{name}.servers", 1),
@@ -90,7 +91,7 @@ def _station(
     }
 
 
-def _more(graph: ModelGraph, name: str, load: Any, values: Mapping[str, Any]) -> Any:
+def _more(graph: ModelGraph, name: str, load: Amount, values: Values) -> Amount:
     """How much longer than its service a job stays there, over the load; finite without load."""
     kind = graph.stations[name].can.product_form
     servers = values.get(f"{name}.servers", 1)
@@ -101,6 +102,6 @@ def _more(graph: ModelGraph, name: str, load: Any, values: Mapping[str, Any]) ->
     return 1 / (servers - load)
 
 
-def _is_pool(graph: ModelGraph, name: str, values: Mapping[str, Any]) -> bool:
+def _is_pool(graph: ModelGraph, name: str, values: Values) -> bool:
     queue = graph.stations[name].can.product_form is ServiceKind.QUEUE
     return queue and bool(values.get(f"{name}.servers", 1) != 1)

@@ -8,6 +8,7 @@ import numpy as np
 from headway.errors import GraphError
 from headway.kinds import FloatArray
 from headway.models.solving.classes import shared_station
+from headway.models.structure.keys import of_class
 from headway.models.structure.ways import visits_given, ways_of
 from headway.queueing.classes.network import Discipline, SharedStation
 from headway.queueing.percentiles import of_visits
@@ -94,7 +95,7 @@ class _Sharing:
 def _sharing(point: "Solution") -> _Sharing:
     graph, values = point.model.graph, point.values
     stations = tuple(shared_station(graph, name, values) for name in graph.stations)
-    rates = [float(values[f"class {name}.arrival_rate"]) for name in graph.classes]
+    rates = [float(values[of_class(name, "arrival_rate")]) for name in graph.classes]
     visits = np.array([station.visits for station in stations], float).T
     times = np.array([station.service_times for station in stations], float).T
     return _Sharing(point, stations, np.array(rates), visits, times)

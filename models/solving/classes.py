@@ -1,25 +1,22 @@
 """Networks of several classes of jobs, open, closed or both."""
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
-
 import numpy as np
 
 from headway.errors import GraphError
-from headway.kinds import FloatArray
+from headway.kinds import Amount, FloatArray
+from headway.models.solving.marks import Marks
 from headway.models.solving.saturation import RATES
 from headway.models.structure.graph import ModelGraph
+from headway.models.structure.keys import VISITS, Found, Values, of_class, time_by, visits_by
+from headway.models.structure.model import Model
 from headway.queueing.classes.network import Discipline, JobClass, Saturation, SharedStation
 from headway.queueing.classes.solve import MulticlassSolution, solve_multiclass
 from headway.queueing.closed.demands import Method
 from headway.queueing.stations.abilities import ServiceKind
 from headway.queueing.stations.kinds import product_form_kinds
 
-if TYPE_CHECKING:
-    from headway.models.structure.model import Model
 
-
-def class_values(model: "Model", method: str) -> dict[str, Any]:
+def class_values(model: Model, method: str) -> tuple[Found, Marks]:
     """Solve a network of several classes at every operating point.
 
     Parameters
@@ -31,10 +28,9 @@ def class_values(model: "Model", method: str) -> dict[str, Any]:
 
     Returns
     -------
-    The model's inputs and every calculated number by name; of a class such as
-    ``class web.throughput``; ``method`` and ``approximation`` as text; ``saturated``, a mark a
-    point, and ``overload``, which says what is wrong at the first one. There the response times
-    of the classes hit are infinite, and what they get through is not known (NaN).
+    The model's inputs and every calculated number by name, of a class such as
+    ``class web.throughput``; and what is to be said of them. At saturated points the response
+    times of the classes hit are infinite, and what they get through is not known (NaN).
 
     Raises
     ------
@@ -48,27 +44,25 @@ def class_values(model: "Model", method: str) -> dict[str, Any]:
     solution = solve_multiclass(stations, classes, Method(method), Saturation.MARK)
     values |= _system(graph, solution) | _stations(graph, solution)
     values = graph.plan.run(values, list(graph.outputs))
-    return values | {
-        "method": solution.method.value,
-        "approximation": solution.approximation,
-        "saturated": solution.saturated,
-        "overload": solution.overload,
-    }
+    told = (solution.method.value, solution.approximation, solution.saturated, solution.overload)
+    return values, Marks(*told)
 
 
 def targets_of(graph: ModelGraph) -> list[str]:
     """Names of the numbers that classes are solved with; refuses stations they cannot share."""
-    targets = [f"class {name}.{key}" for name, keys in graph.classes.items() for key in keys]
+    targets: list[str] = [
+        of_class(name, key) for name, keys in graph.classes.items() for key in keys
+    ]
     for name, station in graph.stations.items():
         if not station.can.shared:
             known = ", ".join(product_form_kinds(shared=True))
             msg = f"{name}: several classes cannot share a {station.kind.__name__}; use {known}"
             raise GraphError(msg)
         targets += [f"{name}.{part}" for part in station.fields]
-        targets += [f"{name}.visits[{c}]" for c in station.visits]
-        targets += [f"{name}.service_time[{c}]" for c in station.service_times]
+        targets += [visits_by(name, c) for c in station.visits]
+        targets += [time_by(name, c) for c in station.service_times]
     if not any(station.visits for station in graph.stations.values()):
-        targets.append("visits")
+        targets.append(VISITS)
     rates = graph.plan.needed(targets) & set(RATES)
     if rates:
         msg = f"{graph.name}: with classes there is no single {max(rates)}; formulas cannot use it"
@@ -76,49 +70,61 @@ def targets_of(graph: ModelGraph) -> list[str]:
     return targets
 
 
-def _job_class(graph: ModelGraph, name: str, values: dict[str, Any]) -> JobClass:
-    numbers = {key: values[f"class {name}.{key}"] for key in graph.classes[name]}
+def _job_class(graph: ModelGraph, name: str, values: Values) -> JobClass:
+    numbers = {key: of_class(name, key).of(values) for key in graph.classes[name]}
     think_time = numbers.get("think_time", 0.0)
     return JobClass(name, numbers.get("arrival_rate"), numbers.get("population"), think_time)
 
 
-def shared_station(graph: ModelGraph, name: str, values: Mapping[str, Any]) -> SharedStation:
+def shared_station(graph: ModelGraph, name: str, values: Values) -> SharedStation:
     """A station as the classes see it."""
     station = graph.stations[name]
-    times = [by_class(graph, name, "service_time", c, values) for c in graph.classes]
-    visits = [by_class(graph, name, "visits", c, values) for c in graph.classes]
+    times = [time_of(graph, name, c, values) for c in graph.classes]
+    visits = [visits_of(graph, name, c, values) for c in graph.classes]
     kind = station.can.product_form or ServiceKind.QUEUE
     servers = values.get(f"{name}.servers", 1)
     return SharedStation(name, times, visits, kind, servers, Discipline(station.discipline))
 
 
-def by_class(graph: ModelGraph, name: str, part: str, c: str, values: Mapping[str, Any]) -> Any:
-    """A station's number for a class: its own, else that of all; no visits if not named."""
+def visits_of(graph: ModelGraph, name: str, c: str, values: Values) -> Amount:
+    """Mean visits of a class: its own, else those of all; none where others alone are named."""
+    own = graph.stations[name].visits
+    if not own:
+        return VISITS.of(values)[name]
+    for known in (c, ""):
+        if known in own:
+            return visits_by(name, known).of(values)
+    return 0.0
+
+
+def time_of(graph: ModelGraph, name: str, c: str, values: Values) -> Amount:
+    """Service time of a class: its own, else that of all [s].
+
+    Raises
+    ------
+    GraphError
+        For a class that visits the station and has none.
+    """
     station = graph.stations[name]
-    own = station.visits if part == "visits" else station.service_times
-    if c in own:
-        return values[f"{name}.{part}[{c}]"]
-    if part == "service_time" and not own:
+    if c in station.service_times:
+        return time_by(name, c).of(values)
+    if not station.service_times:
         return values[f"{name}.service_time"]
-    if part == "visits" and "" in own:
-        return values[f"{name}.visits[]"]
-    if part == "visits":
-        return 0.0 if own else values["visits"][name]
     if not station.visits or c in station.visits or "" in station.visits:
         msg = f"{name}: no service_time for class {c}, which visits it"
         raise GraphError(msg)
     return 0.0
 
 
-def _system(graph: ModelGraph, solution: MulticlassSolution) -> dict[str, Any]:
+def _system(graph: ModelGraph, solution: MulticlassSolution) -> Found:
     """Throughput and mean response time of all jobs and of each class."""
     rate, time = np.asarray(solution.throughput), np.asarray(solution.response_time)
     # how much of an overload each class gets through depends on more than the model says
     carried = np.where((rate > 0) & np.isinf(time), np.nan, rate)
     values = {}
     for position, name in enumerate(graph.classes):
-        values[f"class {name}.throughput"] = carried[position]
-        values[f"class {name}.response_time"] = time[position]
+        values[of_class(name, "throughput")] = carried[position]
+        values[of_class(name, "response_time")] = time[position]
     return values | {"throughput": carried.sum(axis=0), "response_time": _mean(time, rate)}
 
 
@@ -130,8 +136,8 @@ def _mean(times: FloatArray, rates: FloatArray) -> FloatArray:
     return np.asarray(np.where(some, spent / np.where(some, total, 1.0), times.mean(axis=0)))
 
 
-def _stations(graph: ModelGraph, solution: MulticlassSolution) -> dict[str, Any]:
-    values: dict[str, Any] = {}
+def _stations(graph: ModelGraph, solution: MulticlassSolution) -> Found:
+    values: Found = {}
     rate = np.asarray(solution.throughput)
     for position, name in enumerate(graph.stations):
         through = np.asarray(solution.station_throughput[position])

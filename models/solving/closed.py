@@ -7,7 +7,9 @@ import numpy as np
 from headway.errors import InvalidParameter
 from headway.models.solving.circulation import AGREEMENT, PARTS, Circulation
 from headway.models.solving.consistent import consistent_throughput
+from headway.models.solving.marks import Marks
 from headway.models.solving.saturation import RATES, depends_on_load
+from headway.models.structure.keys import VISITS, Found, station_at
 from headway.queueing.bounds import Bounds, network_bounds
 from headway.queueing.closed.demands import Method
 from headway.queueing.stations.base import Delay
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
     from headway.models.structure.model import Model
 
 
-def closed_values(model: "Model", method: str, shape: tuple[int, ...]) -> dict[str, Any]:
+def closed_values(model: "Model", method: str, shape: tuple[int, ...]) -> tuple[Found, Marks]:
     """Solve a closed network at every operating point.
 
     Where visits or service times depend on the throughput, that throughput is looked for
@@ -35,8 +37,7 @@ def closed_values(model: "Model", method: str, shape: tuple[int, ...]) -> dict[s
 
     Returns
     -------
-    The model's inputs and every calculated number by name; ``method`` and
-    ``approximation`` as text.
+    The model's inputs and every calculated number by name, and what is to be said of them.
 
     Raises
     ------
@@ -55,11 +56,11 @@ def closed_values(model: "Model", method: str, shape: tuple[int, ...]) -> dict[s
     values |= circulation.station_values(solution)
     targets = [
         *model.graph.outputs,
-        *(f"station {name}" for name in model.graph.stations),
-        "visits",
+        *(station_at(name) for name in model.graph.stations),
+        VISITS,
     ]
     values = model.graph.plan.run(values, targets)
-    return values | {"method": solution.method.value, "approximation": solution.approximation}
+    return values, Marks(solution.method.value, solution.approximation)
 
 
 def _beyond_depends_on_load(graph: "ModelGraph") -> bool:
@@ -88,8 +89,8 @@ def bounds(solution: "Solution") -> dict[str, Bounds]:
     inputs = solution.model.network.inputs
     if np.any(np.asarray(inputs["population"]) < 1):
         return {}
-    stations = [solution.values[f"station {name}"] for name in solution.stations]
-    visits = [solution.values["visits"][name] for name in solution.stations]
+    stations = [station_at(name).of(solution.values) for name in solution.stations]
+    visits = [VISITS.of(solution.values)[name] for name in solution.stations]
     if np.any(np.asarray(solution.beyond_stations) > 0):
         stations, visits = [*stations, Delay(solution.beyond_stations)], [*visits, 1.0]
     return network_bounds(stations, visits, inputs["population"], inputs["think_time"])

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from headway.kinds import FloatArray
 from headway.models.structure.flows import entry_shares
+from headway.models.structure.keys import VISITS, arrivals_at, station_at
 from headway.models.structure.structure import Structure
 from headway.models.structure.ways import visits_given
 from headway.queueing.forward import ForwardNetwork, forward_percentiles
@@ -35,7 +36,7 @@ def goes_forward(solution: "Solution") -> bool:
         return False
     constant = [name for name, station in graph.stations.items() if not station.can.limits]
     certain = all(
-        np.all(np.abs(np.asarray(solution.values["visits"][n]) - 1) <= _ROUNDING) for n in constant
+        np.all(np.abs(np.asarray(VISITS.of(solution.values)[n]) - 1) <= _ROUNDING) for n in constant
     )
     return certain and bool(_order(graph))
 
@@ -76,10 +77,10 @@ def percentiles_together(
     def row(value: Any) -> FloatArray:
         return np.broadcast_to(np.asarray(value, float), solution.shape).ravel()[points]
 
-    arrivals = {name: values[f"arrivals at {name}"] for name in graph.arrivals}
+    arrivals = {name: arrivals_at(name).of(values) for name in graph.arrivals}
     shares = entry_shares(arrivals) if arrivals else {next(iter(graph.stations)): 1.0}
     network = ForwardNetwork(
-        tuple(_in_a_row(values[f"station {name}"], row) for name in names),
+        tuple(_in_a_row(station_at(name).of(values), row) for name in names),
         np.array([row(values[f"{name}.arrival_rate"]) for name in names]),
         np.array([row(shares.get(name, 0.0)) for name in names]),
         {(place[a], place[b]): row(p) for (a, b), p in graph.routes.chances(values).items()},

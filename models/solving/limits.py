@@ -7,6 +7,7 @@ import numpy as np
 from headway.errors import GraphError
 from headway.models.solving.saturation import first_full, limit
 from headway.models.solving.solution import Solution
+from headway.models.structure.keys import station_at
 
 
 def station_limits(solution: Solution) -> dict[str, float]:
@@ -55,7 +56,7 @@ def _limits_of_mix(solution: Solution) -> dict[str, float]:
 
 
 def _limit(solution: Solution, name: str) -> float:
-    most = limit(solution.values[f"station {name}"], solution.model.network.inputs)
+    most = limit(station_at(name).of(solution.values), solution.model.network.inputs)
     capacity = float(np.ravel(most)[0])
     if not math.isfinite(capacity):
         return math.inf

@@ -15,7 +15,9 @@ import numpy as np
 from headway.errors import GraphError, InvalidParameter
 from headway.kinds import FloatArray
 from headway.models.solving.evaluate import Evaluator, compiled_forms
+from headway.models.solving.marks import Marks
 from headway.models.solving.solution import Solution
+from headway.models.structure.keys import VISITS, station_at
 from headway.models.structure.model import Model
 from headway.queueing.stations.abilities import ServiceKind
 from headway.queueing.stations.base import Station
@@ -103,9 +105,9 @@ def _forms(model: Model) -> tuple[Any, list[Any]]:
     rate, jobs = symbol("throughput"), symbol("population")
     given = {name: symbol(name) for name in model.parameters}
     given |= {"throughput": rate, "arrival_rate": rate}
-    found = graph.plan.run(given, ["visits", *(f"station {name}" for name in graph.stations)])
+    found = graph.plan.run(given, [VISITS, *(station_at(name) for name in graph.stations)])
     parts = [
-        _residence(found[f"station {name}"], found["visits"][name], rate, (jobs - 1) / jobs)
+        _residence(station_at(name).of(found), VISITS.of(found)[name], rate, (jobs - 1) / jobs)
         for name in graph.stations
     ]
     response = sympify(sum(time for time, _ in parts), strict=True)
@@ -133,16 +135,16 @@ def paced_solution(model: Model, rate: FloatArray, full: Any) -> Solution:
     model = model.at(think_time=spare)
     graph, inputs = model.graph, {**model.inputs, "throughput": rate, "arrival_rate": rate}
     names = list(graph.stations)
-    values = graph.plan.run(inputs, ["visits", *(f"station {name}" for name in names)])
+    values = graph.plan.run(inputs, [VISITS, *(station_at(name) for name in names)])
     jobs = np.asarray(model.inputs["population"])
     for name in names:
-        station, visits = values[f"station {name}"], values["visits"][name]
+        station, visits = station_at(name).of(values), VISITS.of(values)[name]
         time, _ = _residence(station, visits, rate, (jobs - 1) / jobs)
         values[f"{name}.residence_time"] = np.where(time > 0, np.minimum(time, response), response)
         values[f"{name}.throughput"] = visits * rate
         values[f"{name}.utilisation"] = station.utilisation(visits * rate)
         values[f"{name}.queue_length"] = rate * values[f"{name}.residence_time"]
     values["response_time"] = response
-    values = graph.plan.run(values, [*graph.outputs, "visits"])
-    marks = {"method": "paced", "approximation": "paced: Schweitzer at the delivered throughput"}
-    return Solution(model, values | marks, rate.shape)
+    values = graph.plan.run(values, [*graph.outputs, VISITS])
+    marks = Marks("paced", "paced: Schweitzer at the delivered throughput")
+    return Solution(model, values, rate.shape, marks)

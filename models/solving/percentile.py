@@ -10,6 +10,7 @@ from headway.errors import GraphError
 from headway.kinds import check_domain
 from headway.models.solving.class_times import class_laws
 from headway.models.solving.forward import goes_forward, percentiles_together
+from headway.models.structure.keys import VISITS, Found, of_class, station_at
 from headway.models.structure.ways import visits_given, ways_of
 from headway.queueing.percentiles import Phase, path_law, percentile_of
 from headway.queueing.routed import GIVEN, RoutedNetwork
@@ -22,7 +23,7 @@ Laws = Mapping[str, TimeLaw | None]
 """Law of the jobs of each class, of all under ""; None where a station is saturated."""
 
 
-def percentile(solution: "Solution", percent: float) -> dict[str, Any]:
+def percentile(solution: "Solution", percent: float) -> tuple[Found, str]:
     """Time within which a share of the jobs has made all its visits, by operating point.
 
     Parameters
@@ -46,13 +47,13 @@ def percentile(solution: "Solution", percent: float) -> dict[str, Any]:
     find = _together if goes_forward(solution) else _one_by_one
     times, laws = find(solution, percent / 100)
     part = f"response_time_p{percent:g}"
-    values: dict[str, Any] = {
-        f"class {name}.{part}" if name else part: np.reshape(found, solution.shape)
+    values: Found = {
+        of_class(name, part) if name else part: np.reshape(found, solution.shape)
         for name, found in times.items()
     }
     told = tuple(note for note in (solution.approximation,) if note)
     notes = (law.notes for each in laws for law in each.values() if law is not None)
-    return values | {"approximation": "; ".join(merged(told, *notes))}
+    return values, "; ".join(merged(told, *notes))
 
 
 def _one_by_one(solution: "Solution", share: float) -> tuple[dict[str, Any], list[Laws]]:
@@ -71,7 +72,7 @@ def _together(solution: "Solution", share: float) -> tuple[dict[str, Any], list[
         return np.broadcast_to(np.asarray(value, float), solution.shape).ravel()
 
     names = list(solution.stations)
-    visited = np.array([row(solution.values["visits"][name]) > 0 for name in names])
+    visited = np.array([row(VISITS.of(solution.values)[name]) > 0 for name in names])
     times = np.array([row(solution.values[f"{name}.response_time"]) for name in names])
     stable = ~(visited & ~np.isfinite(times)).any(axis=0)
     kept = np.flatnonzero(stable)
@@ -137,16 +138,16 @@ def _named(point: "Solution") -> Iterator[None]:
 
 
 def _saturated(point: "Solution", name: str) -> bool:
-    visited = bool(np.any(point.values["visits"][name] > 0))
+    visited = bool(np.any(VISITS.of(point.values)[name] > 0))
     return visited and not np.isfinite(point.values[f"{name}.response_time"])
 
 
 def _of_visits(point: "Solution") -> TimeLaw:
     values = point.values
     phases = [
-        Phase(values["visits"][name], values[f"station {name}"], values[f"{name}.arrival_rate"])
+        Phase(VISITS.of(values)[name], station_at(name).of(values), values[f"{name}.arrival_rate"])
         for name in point.stations
-        if values["visits"][name] > 0
+        if VISITS.of(values)[name] > 0
     ]
     law = path_law(phases)
     alone = len(phases) == 1 and phases[0].visits <= 1
@@ -159,7 +160,7 @@ def _routed(point: "Solution") -> TimeLaw:
     ways = ways_of(graph, values)
     network = RoutedNetwork(
         tuple(graph.stations),
-        tuple(values[f"station {name}"] for name in graph.stations),
+        tuple(station_at(name).of(values) for name in graph.stations),
         np.array([float(values[f"{name}.arrival_rate"]) for name in graph.stations]),
         ways.entries,
         ways.onward * admitted[:, None],

@@ -10,6 +10,7 @@ import numpy as np
 from headway.kinds import FloatArray, plain
 from headway.models.solving.roots import first_crossing
 from headway.models.structure.graph import ModelGraph
+from headway.models.structure.keys import VISITS, station_at
 from headway.queueing.stations.base import Station
 
 RATES = ("throughput", "arrival_rate")
@@ -61,7 +62,7 @@ def first_full(graph: ModelGraph, inputs: Mapping[str, Any], names: tuple[str, .
     """
     if not names:
         return math.inf
-    targets = [t for name in names for t in (f"station {name}", f"{name}.arrival_rate")]
+    targets = [t for name in names for t in (station_at(name), f"{name}.arrival_rate")]
     busiest = _busiest_at(graph, inputs, names, targets)
     if not depends_on_load(graph):
         with np.errstate(divide="ignore"):
@@ -91,7 +92,7 @@ def limit(station: Station, inputs: Mapping[str, Any]) -> Any:
 
 def depends_on_load(graph: ModelGraph) -> bool:
     """Tell whether visits or a station's own numbers use the throughput."""
-    targets = ["visits", *(f"station {name}" for name in graph.stations)]
+    targets: list[str] = [VISITS, *map(station_at, graph.stations)]
     return not graph.plan.needed(targets).isdisjoint(RATES)
 
 
@@ -115,7 +116,7 @@ def _busiest_at(
     def busiest(throughput: Any) -> FloatArray:
         given = {**inputs, **dict.fromkeys(_assumed(graph), throughput)}
         values = graph.plan.run(given, targets)
-        stations = {name: values[f"station {name}"] for name in names}
+        stations = {name: station_at(name).of(values) for name in names}
         shares = (values[f"{n}.arrival_rate"] / limit(s, inputs) for n, s in stations.items())
         return reduce(np.maximum, (np.asarray(share, float) for share in shares))
 

@@ -1,7 +1,7 @@
 """Solutions: what a model says at its operating points."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -12,9 +12,10 @@ from headway.errors import GraphError, Saturated, UnknownParameter, nearest
 from headway.kinds import Number, plain
 from headway.models.language.frozen import Frozen, Kept
 from headway.models.language.verbs import perform
+from headway.models.solving.marks import Marks
 from headway.models.solving.saturation import limit, saturation_throughput
+from headway.models.structure.keys import ANSWERED, VISITS, of_class, station_at
 from headway.models.structure.model import Model
-from headway.models.structure.steps import ANSWERED
 from headway.models.tables.shown import Answer
 from headway.queueing.laws import knee_population
 
@@ -39,6 +40,8 @@ class Solution(Kept, Answer):
         Every calculated number by name, such as ``cpu.utilisation``; SI, scalar or array.
     shape
         Shape of the operating points.
+    marks
+        How it was found, and what is to be said of it.
 
     Examples
     --------
@@ -51,6 +54,7 @@ class Solution(Kept, Answer):
     model: Model
     values: Mapping[str, Any]
     shape: tuple[int, ...]
+    marks: Marks = field(default_factory=Marks)
 
     def __post_init__(self) -> None:
         """Take the values as they are: arrays of many points are not copied once more."""
@@ -143,7 +147,7 @@ class Solution(Kept, Answer):
     @property
     def class_outputs(self) -> tuple[str, ...]:
         """Names of the results by class, such as ``class web.response_time``."""
-        return tuple(f"class {name}.{part}" for name in self.classes for part in self.class_parts)
+        return tuple(of_class(name, part) for name in self.classes for part in self.class_parts)
 
     @property
     def class_parts(self) -> tuple[str, ...]:
@@ -217,12 +221,12 @@ class Solution(Kept, Answer):
     @property
     def method(self) -> str:
         """How it was solved: open, or the method for closed networks."""
-        return str(self.values.get("method", "open"))
+        return self.marks.method
 
     @property
     def approximation(self) -> str:
         """What is not exact about it; empty if nothing is."""
-        return str(self.values.get("approximation", ""))
+        return self.marks.approximation
 
     def demands(self) -> dict[str, Number]:
         """Service demand per server of each station that can be a bottleneck, D/m [s].
@@ -237,9 +241,9 @@ class Solution(Kept, Answer):
         """
         demands = {}
         for name in self.stations:
-            most = limit(self.values[f"station {name}"], self.model.network.inputs)
+            most = limit(station_at(name).of(self.values), self.model.network.inputs)
             if not np.isinf(most).all():
-                visits = self.values["visits"][name]
+                visits = VISITS.of(self.values)[name]
                 demands[name] = self._over_points(np.asarray(visits) / most)
         return demands
 
@@ -257,8 +261,8 @@ class Solution(Kept, Answer):
         inputs = self.model.network.inputs
         total: Any = self.beyond_stations
         for name in self.stations:
-            time = self.values[f"station {name}"].service_time
-            total = total + self.values["visits"][name] * time
+            time = station_at(name).of(self.values).service_time
+            total = total + VISITS.of(self.values)[name] * time
         each = np.stack([np.zeros(self.shape), *map(np.asarray, self.demands().values())])
         with np.errstate(divide="ignore"):
             knee = knee_population(each.max(axis=0), total, inputs["think_time"])
@@ -275,8 +279,8 @@ class Solution(Kept, Answer):
         >>> ModelGraph("one").station("cpu", MM1(0.1)).at().solve([5, 12]).saturated.tolist()
         [False, True]
         """
-        if "saturated" in self.values:
-            return np.broadcast_to(self.values["saturated"], self.shape)
+        if self.marks.saturated is not None:
+            return np.broadcast_to(self.marks.saturated, self.shape)
         if not self.is_open:
             return np.zeros(self.shape, bool)
         over = np.zeros(self.shape, bool)
@@ -329,8 +333,9 @@ class Solution(Kept, Answer):
         >>> round(found["response_time_p95"], 6)  # 0.2 ln 20
         0.599146
         """
-        values = {**self.values, **perform(self, "percentile", percent)}
-        return Solution(self.model, values, self.shape)
+        found, approximation = perform(self, "percentile", percent)
+        marks = replace(self.marks, approximation=approximation)
+        return Solution(self.model, {**self.values, **found}, self.shape, marks)
 
     @cached_property
     def bottleneck(self) -> NDArray[np.str_]:
@@ -368,13 +373,13 @@ class Solution(Kept, Answer):
         """One of the operating points, in flat order."""
         index = np.unravel_index(position, self.shape)
         inputs = {n: _pick(v, self.shape, index) for n, v in self.model.inputs.items()}
-        return self.model.at(inputs).solve(method=self.values.get("method", "auto"))
+        return self.model.at(inputs).solve(method="auto" if self.method == "open" else self.method)
 
     @property
     def saturation_message(self) -> str:
         """What is wrong at the first saturated point, in one line; empty if none is."""
         if self.shared:
-            return str(self.values["overload"])
+            return self.marks.overload
         if not self.saturated.any():
             return ""
         point = self.point(int(np.flatnonzero(self.saturated)[0]))

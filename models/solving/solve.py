@@ -1,10 +1,11 @@
 """Models solved: open, closed and mixed networks, and programs."""
 
+from headway.models.solving.marks import Marks
 from headway.models.solving.solution import STATION_RESULTS, Solution
 from headway.models.structure.flows import losing, returning
 from headway.models.structure.inputs import points_shape
+from headway.models.structure.keys import ANSWERED, Found, of_class
 from headway.models.structure.model import Model
-from headway.models.structure.steps import ANSWERED, Values
 
 
 def solve_model(model: Model, method: str = "auto") -> Solution:
@@ -14,23 +15,24 @@ def solve_model(model: Model, method: str = "auto") -> Solution:
     if network.graph.classes:
         from headway.models.solving.classes import class_values
 
-        return Solution(model, class_values(model, method), shape)
-    values = _network_values(network, method, shape)
+        values, marks = class_values(model, method)
+        return Solution(model, values, shape, marks)
+    values, marks = _network_values(network, method, shape)
     if model.graph.classes:
-        values |= _same_for_each(model, Solution(network, values, shape))
-    return Solution(model, values, shape)
+        values |= _same_for_each(model, Solution(network, values, shape, marks))
+    return Solution(model, values, shape, marks)
 
 
-def _same_for_each(model: Model, alone: Solution) -> Values:
+def _same_for_each(model: Model, alone: Solution) -> Found:
     """What the one network that all classes are says of each of them."""
-    values: Values = {}
+    values: Found = {}
     for name in model.graph.classes:
-        values[f"class {name}.throughput"] = alone.throughput
-        values[f"class {name}.response_time"] = alone.response_time
+        values[of_class(name, "throughput")] = alone.throughput
+        values[of_class(name, "response_time")] = alone.response_time
     return values
 
 
-def _network_values(network: Model, method: str, shape: tuple[int, ...]) -> Values:
+def _network_values(network: Model, method: str, shape: tuple[int, ...]) -> tuple[Found, Marks]:
     if network.is_closed and network.graph.stations:
         from headway.models.solving.closed import closed_values
 
@@ -38,7 +40,7 @@ def _network_values(network: Model, method: str, shape: tuple[int, ...]) -> Valu
     return _open_values(network)
 
 
-def _open_values(model: Model) -> Values:
+def _open_values(model: Model) -> tuple[Found, Marks]:
     graph = model.graph
     targets = list(graph.outputs)
     if graph.stations:
@@ -46,7 +48,7 @@ def _open_values(model: Model) -> Values:
         targets += [f"{name}.{part}" for name in graph.stations for part in STATION_RESULTS]
         targets += [f"{name}.arrival_rate" for name in graph.stations]
         targets += ["loss_probability", ANSWERED] if losing(graph) else []
-    return graph.plan.run(model.inputs, targets) | {"approximation": _doubts(model)}
+    return graph.plan.run(model.inputs, targets), Marks(approximation=_doubts(model))
 
 
 def _doubts(model: Model) -> str:

@@ -11,6 +11,7 @@ from headway.models.language.parameters import Parameter
 from headway.models.solving.saturation import RATES
 from headway.models.solving.solution import CLASS_PARTS
 from headway.models.structure.graph import ModelGraph
+from headway.models.structure.keys import of_class
 from headway.models.structure.model import Model
 from headway.queueing.erlang.formulas import erlang_b, erlang_c
 from headway.queueing.erlang.waiting_room import moment, solve
@@ -109,7 +110,7 @@ def model_form(model: Model, output: str) -> Any:
 
 def _of_only_class(model: Model) -> list[str]:
     """What one class alone has in common with the network."""
-    return [f"class {name}.{part}" for name in model.graph.classes for part in CLASS_PARTS]
+    return [of_class(name, part) for name in model.graph.classes for part in CLASS_PARTS]
 
 
 def _check_circulation(graph: ModelGraph, output: str) -> None:

@@ -8,13 +8,21 @@ a *stay* is all visits from coming to leaving.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
 from headway.errors import GraphError
-from headway.kinds import FloatArray, check_not_negative, is_symbolic, plain
-from headway.models.structure.routes import step_of
+from headway.kinds import Amount, FloatArray, check_not_negative, is_symbolic, plain
+from headway.models.structure.keys import (
+    Key,
+    Values,
+    arrivals_at,
+    law_at,
+    share_of,
+    station_at,
+    visits_by,
+)
+from headway.models.structure.routes import share_at
 from headway.models.structure.structure import Structure
 from headway.queueing.chances import ByName, ByNumber, Chances, is_sparse, suits_a_matrix
 from headway.queueing.stations.returning import Returning
@@ -42,11 +50,15 @@ class Flow:
         Chance that a visit served is a job's last; empty where visits are given.
     """
 
-    stays: Mapping[str, Any]
-    visits: Mapping[str, Any]
-    after: Mapping[str, Any]
-    answered: Any = 1.0
-    last: Mapping[str, Any] = field(default_factory=dict)
+    stays: Mapping[str, Amount]
+    visits: Mapping[str, Amount]
+    after: Mapping[str, Amount]
+    answered: Amount = 1.0
+    last: Mapping[str, Amount] = field(default_factory=dict)
+
+
+FLOW: Key[Flow] = Key("flow")
+"""Means of a job, by station."""
 
 
 def losing(graph: Structure) -> list[str]:
@@ -59,9 +71,9 @@ def returning(graph: Structure) -> list[str]:
     return [n for n in graph.stations if n in graph.routes.loops and graph.stations[n].can.returns]
 
 
-def law(name: str, values: Mapping[str, Any]) -> Any:
+def law(name: str, values: Values) -> Returning:
     """Laws of a station that sends jobs back, at the rate of its stays."""
-    station, share = values[f"station {name}"], values[f"{name} -> {name}"]
+    station, share = station_at(name).of(values), share_of(name, name).of(values)
     check_routes([name], {(name, name): share})
     return Returning(station.returning(share), station.service_time, share)
 
@@ -72,7 +84,7 @@ def numbers_of(graph: Structure) -> FloatArray | None:
     return routes.fixed(names) if suits_a_matrix(len(names), len(routes)) else None
 
 
-def flow(graph: Structure, numbers: FloatArray | None, values: Mapping[str, Any]) -> Flow:
+def flow(graph: Structure, numbers: FloatArray | None, values: Values) -> Flow:
     """Flow by routes; where stations lose jobs, losses and visits are made to agree.
 
     Parameters
@@ -97,12 +109,12 @@ def flow(graph: Structure, numbers: FloatArray | None, values: Mapping[str, Any]
 
 
 def _settled(
-    graph: Structure, network: "_Network", values: Mapping[str, Any]
-) -> tuple[dict[str, Any], dict[str, Any]]:
+    graph: Structure, network: "_Network", values: Values
+) -> tuple[dict[str, Amount], dict[str, Amount]]:
     """Stays, and the chance to find a place where there may be none, by successive rounds."""
-    laws = {n: values[f"law {n}"] if n in returning(graph) else values[f"station {n}"]
+    laws = {n: law_at(n).of(values) if n in returning(graph) else station_at(n).of(values)
             for n in losing(graph)}  # fmt: skip
-    admitted: dict[str, Any] = dict.fromkeys(laws, 1.0)
+    admitted: dict[str, Amount] = dict.fromkeys(laws, 1.0)
     for round_number in range(_MOST_ROUNDS):
         stays = network.arrivals(admitted)
         new = {n: each.admitted(stays[n] * values["throughput"]) for n, each in laws.items()}
@@ -117,7 +129,7 @@ def _settled(
     raise GraphError(msg)
 
 
-def _agree(new: Any, old: Any) -> bool:
+def _agree(new: Amount, old: Amount) -> bool:
     if is_symbolic(new, old):
         return bool(new == old)
     return bool(np.all(np.abs(np.asarray(new) - np.asarray(old)) <= _SETTLED))
@@ -126,26 +138,24 @@ def _agree(new: Any, old: Any) -> bool:
 class _Network:
     """Routes between stations, those back to a station that loses jobs taken as its own affair."""
 
-    def __init__(
-        self, graph: Structure, numbers: FloatArray | None, values: Mapping[str, Any]
-    ) -> None:
+    def __init__(self, graph: Structure, numbers: FloatArray | None, values: Values) -> None:
         first = next(iter(graph.stations))
-        rates = {name: values[f"arrivals at {name}"] for name in graph.arrivals}
-        self.entries: dict[str, Any] = entry_shares(rates) if rates else {first: 1.0}
+        rates = {name: arrivals_at(name).of(values) for name in graph.arrivals}
+        self.entries: dict[str, Amount] = entry_shares(rates) if rates else {first: 1.0}
         self.own = set(losing(graph)) & set(returning(graph))
         self._whole = _chances(graph, numbers, values)
         self._whole.check()
         self._chances = self._whole.without_returns(self.own)
 
-    def share(self, name: str) -> Any:
+    def share(self, name: str) -> Amount:
         """Chance that a job returns straight to a station."""
         return self._whole.share(name)
 
-    def arrivals(self, admitted: Mapping[str, Any]) -> dict[str, Any]:
+    def arrivals(self, admitted: Mapping[str, Amount]) -> dict[str, Amount]:
         """Mean arrivals of a job at each station."""
         return self._chances.arrivals(self.entries, admitted)
 
-    def answered(self, stays: Mapping[str, Any], admitted: Mapping[str, Any]) -> Flow:
+    def answered(self, stays: Mapping[str, Amount], admitted: Mapping[str, Amount]) -> Flow:
         """Who is answered, by the same equations with every route reversed."""
         leave = self._chances.leaving()
         after = self._chances.after(leave, admitted)
@@ -153,16 +163,18 @@ class _Network:
         last = {n: leave[n] * (1 - self.share(n)) if n in self.own else leave[n] for n in leave}
         return Flow(stays, self._visits(stays, admitted), after, sum(parts), last)
 
-    def _visits(self, stays: Mapping[str, Any], admitted: Mapping[str, Any]) -> dict[str, Any]:
+    def _visits(
+        self, stays: Mapping[str, Amount], admitted: Mapping[str, Amount]
+    ) -> dict[str, Amount]:
         """All arrivals: what finds a place comes back a geometric number of times."""
         again = {n: admitted[n] * self.share(n) / (1 - self.share(n)) for n in self.own}
         return {n: stay * (1 + again[n]) if n in again else stay for n, stay in stays.items()}
 
 
-def _chances(graph: Structure, numbers: FloatArray | None, values: Mapping[str, Any]) -> Chances:
+def _chances(graph: Structure, numbers: FloatArray | None, values: Values) -> Chances:
     """Chances of the routes, as a matrix where that is quicker and they are numbers."""
     names, routes = tuple(graph.stations), graph.routes
-    changing = {(r.source, r.target): values[step_of(r)] for r in routes.changing}
+    changing = {(r.source, r.target): share_at(r).of(values) for r in routes.changing}
     rates = [values["throughput"]] if losing(graph) else []
     many = any(np.ndim(value) for value in (*changing.values(), *rates))
     by_name = is_symbolic(*changing.values()) or (many and is_sparse(len(names), len(routes)))
@@ -172,7 +184,7 @@ def _chances(graph: Structure, numbers: FloatArray | None, values: Mapping[str, 
     return ByNumber(names, numbers, {(place[s], place[t]): p for (s, t), p in changing.items()})
 
 
-def entry_shares(rates: Mapping[str, Any]) -> dict[str, Any]:
+def entry_shares(rates: Mapping[str, Amount]) -> dict[str, Amount]:
     """Share of the jobs that arrives at each place; equal ones where nobody comes.
 
     Examples
@@ -191,7 +203,7 @@ def entry_shares(rates: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def given_flow(graph: Structure, names: Mapping[str, str], values: Mapping[str, Any]) -> Flow:
+def given_flow(graph: Structure, values: Values) -> Flow:
     """Flow of a graph that gives the visits; in what order they are made is not known.
 
     Raises
@@ -199,13 +211,13 @@ def given_flow(graph: Structure, names: Mapping[str, str], values: Mapping[str, 
     GraphError
         Where more than all jobs are lost.
     """
-    visits: dict[str, Any] = {station: values[name] for station, name in names.items()}
+    visits = {name: visits_by(name).of(values) for name in graph.stations}
     for station, number in visits.items():
         check_not_negative(f"{station}.visits", number)
     few = losing(graph)
     if not few:
         return Flow(visits, visits, {})
-    found = {n: values[f"station {n}"].admitted(visits[n] * values["throughput"]) for n in few}
+    found = {n: station_at(n).of(values).admitted(visits[n] * values["throughput"]) for n in few}
     answered = 1 - sum(visits[n] for n in few) + sum(visits[n] * found[n] for n in few)
     if not is_symbolic(answered) and not np.all(np.asarray(answered) > 0):
         msg = (

@@ -8,6 +8,7 @@ from headway.errors import GraphError
 from headway.models.language.formula import Formula, formula, of_number
 from headway.models.structure.components import Component
 from headway.models.structure.graph import ModelGraph
+from headway.models.structure.keys import of_class
 
 _NEVER = of_number(0.0)
 
@@ -51,9 +52,9 @@ def circulation(graph: ModelGraph, inputs: Mapping[str, Any]) -> tuple[Any, Any]
     name, numbers = next(iter(graph.classes.items()))
     if "population" not in numbers:
         return None
-    needed = [f"class {name}.{key}" for key in numbers]
+    needed = [of_class(name, key) for key in numbers]
     values = graph.plan.run(inputs, needed)
-    return values[needed[0]], values.get(f"class {name}.think_time", 0.0)
+    return values[needed[0]], values.get(of_class(name, "think_time"), 0.0)
 
 
 def _alone(name: str, component: Component, only: str) -> Component:

@@ -5,7 +5,8 @@ from graphlib import CycleError, TopologicalSorter
 from typing import Any
 
 from headway.errors import GraphError
-from headway.models.structure.steps import Values, all_steps
+from headway.models.structure.keys import Found
+from headway.models.structure.steps import AnyStep, all_steps
 from headway.models.structure.structure import Structure
 
 MOST_KEPT = 64
@@ -22,7 +23,7 @@ class Plan:
     """
 
     def __init__(self, graph: Structure) -> None:
-        self._steps = {step.name: step for step in all_steps(graph)}
+        self._steps: dict[str, AnyStep] = {step.key: step for step in all_steps(graph)}
         needs = {name: step.needs for name, step in self._steps.items()}
         try:
             self._order = tuple(TopologicalSorter(needs).static_order())
@@ -46,7 +47,7 @@ class Plan:
                     todo.extend(self._steps[name].needs)
         return frozenset(found)
 
-    def run(self, given: Mapping[str, Any], targets: Iterable[str]) -> Values:
+    def run(self, given: Mapping[str, Any], targets: Iterable[str]) -> Found:
         """Calculate the targets and all they need from given values; what is given stays."""
         key = (frozenset(targets), frozenset(given))
         if key not in self._runs:

@@ -11,10 +11,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from headway.errors import GraphError, nearest
-from headway.kinds import FloatArray
+from headway.kinds import Amount, FloatArray
 from headway.models.language.formula import of_number
 from headway.models.language.frozen import Kept
 from headway.models.structure.components import Route
+from headway.models.structure.keys import Key, share_of
 from headway.queueing.traffic import check_matrix
 
 MOST_SHOWN = 500
@@ -163,7 +164,7 @@ class Routes(Sequence[Route]):
 
     def chances(self, values: Mapping[str, Any]) -> dict[tuple[str, str], Any]:
         """Probability of each route, of those that are formulas as calculated."""
-        changing = {(r.source, r.target): values[step_of(r)] for r in self.changing}
+        changing = {(r.source, r.target): share_at(r).of(values) for r in self.changing}
         return {
             (r.source, r.target): changing[r.source, r.target]
             if r.probability.constant is None
@@ -216,9 +217,9 @@ def routes_of(given: Any, names: Sequence[str]) -> Routes:
     return Routes().with_matrix(names, given) if isinstance(given, np.ndarray) else Routes(given)
 
 
-def step_of(route: Route) -> str:
-    """Name of the step that calculates a route's probability."""
-    return f"{route.source} -> {route.target}"
+def share_at(route: Route) -> Key[Amount]:
+    """Under which key a route's probability is calculated."""
+    return share_of(route.source, route.target)
 
 
 def _probabilities(names: Sequence[str], matrix: ArrayLike) -> FloatArray:

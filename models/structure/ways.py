@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from headway.kinds import FloatArray
-from headway.models.structure.routes import step_of
+from headway.models.structure.keys import arrivals_at
+from headway.models.structure.routes import share_at
 from headway.models.structure.structure import Structure
 
 _ROUNDING = 1e-12  # of chances that sum to 1
@@ -40,9 +41,9 @@ def ways_of(graph: Structure, values: Mapping[str, Any]) -> Ways:
     place = {name: k for k, name in enumerate(graph.stations)}
     onward, entries = graph.routes.fixed(tuple(place)).copy(), np.zeros(len(place))
     for route in graph.routes.changing:
-        onward[place[route.source], place[route.target]] = float(values[step_of(route)])
+        onward[place[route.source], place[route.target]] = float(share_at(route).of(values))
     for name in graph.arrivals or tuple(place)[:1]:
-        entries[place[name]] = values.get(f"arrivals at {name}", 1.0)
+        entries[place[name]] = values.get(arrivals_at(name), 1.0)
     if not entries.any():
         entries[[place[name] for name in graph.arrivals]] = 1.0
     leaving = 1 - onward.sum(axis=1)

@@ -19,6 +19,9 @@ from headway.errors import InvalidParameter
 FloatArray: TypeAlias = NDArray[np.float64]
 Number: TypeAlias = float | FloatArray
 
+Amount: TypeAlias = Any
+"""A number that a law takes or gives: a float, an array of operating points, or a symbol."""
+
 _NUMBER = re.compile(
     r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?|[+-]?(?:nan|inf(?:inity)?)", re.IGNORECASE
 )

@@ -1,0 +1,85 @@
+"""Under which keys steps give what they calculate, each with the type of what is under it.
+
+Numbers that formulas can use stand under their names, such as ``cpu.utilisation``. What else steps
+hand on (stations, visits, laws, numbers by class) stands under a `Key`, which says its type.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Generic, TypeAlias, TypeVar
+
+from headway.kinds import Amount
+from headway.queueing.stations.base import Station
+from headway.queueing.stations.returning import Returning
+
+Given = TypeVar("Given", covariant=True)
+
+Values: TypeAlias = Mapping[str, Any]
+"""What has been calculated: an `Amount` under a name, what a `Key` says under a key."""
+
+Found: TypeAlias = dict[str, Any]
+"""The same, to be added to."""
+
+
+class Key(str, Generic[Given]):
+    """Text under which a step gives a value of one type; messages show the text.
+
+    Examples
+    --------
+    >>> jobs: Key[float] = Key("class web.population")
+    >>> jobs.of({"class web.population": 3.0})
+    3.0
+    """
+
+    __slots__ = ()
+
+    def of(self, values: Mapping[str, Any]) -> Given:
+        """What was calculated under this key."""
+        found: Given = values[self]
+        return found
+
+
+VISITS: Key[Mapping[str, Amount]] = Key("visits")
+"""Mean visits of a job to each station."""
+
+ANSWERED: Key[Amount] = Key("answered rate")
+"""Rate of jobs that are answered, where some are lost [1/s]."""
+
+
+def station_at(name: str) -> Key[Station]:
+    """The station of a name, made of its numbers."""
+    return Key(f"station {name}")
+
+
+def law_at(name: str) -> Key[Returning]:
+    """The law of a station that sends jobs straight back to itself."""
+    return Key(f"law {name}")
+
+
+def component_at(table: str, name: str) -> Key[object]:
+    """The component with an algorithm, made of its numbers."""
+    return Key(f"{table} {name}")
+
+
+def arrivals_at(name: str) -> Key[Amount]:
+    """Rate at which jobs arrive at a station from outside [1/s]."""
+    return Key(f"arrivals at {name}")
+
+
+def share_of(source: str, target: str) -> Key[Amount]:
+    """Share of the jobs that leave one station which go to another."""
+    return Key(f"{source} -> {target}")
+
+
+def of_class(name: str, part: str) -> Key[Amount]:
+    """A number of a class of customers: its arrival rate, throughput, response time."""
+    return Key(f"class {name}.{part}")
+
+
+def visits_by(station: str, name: str = "") -> Key[Amount]:
+    """Mean visits that a class pays a station; those of all classes where none is named."""
+    return Key(f"{station}.visits[{name}]")
+
+
+def time_by(station: str, name: str) -> Key[Amount]:
+    """Service time of a class at a station [s]."""
+    return Key(f"{station}.service_time[{name}]")
