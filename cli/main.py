@@ -1,24 +1,30 @@
 """The ``headway`` command: commands are imported only when they are used."""
 
 import errno
-import importlib
 import io
 import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
 from headway import __version__
-from headway.errors import HeadwayError, OutputError, visible
+from headway.errors import HeadwayError, OutputError, PackageError, visible
+from headway.lazy import loaded, offered, outside, package_of
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
+    from click.shell_completion import CompletionItem
 
 BAD_INPUT = 2
 INTERRUPTED = 130
 
 COMMANDS = {
     "models": "List the catalogue of ready models.",
+    "kinds": "List the kinds of station and of measured files.",
     "show": "Show a model: parameters, graph, assumptions, closed forms.",
     "solve": "Solve a model at one or many operating points.",
     "balance": "Say at which load each resource of a machine is full.",
@@ -30,6 +36,9 @@ COMMANDS = {
     "reproduce": "Recompute the published tables, errata named.",
 }
 """Each command and its first line of help; the module of the same name holds it."""
+
+GROUP = "headway.commands"
+"""Entry points by which other packages add commands: ``NAME = module:command``."""
 
 
 class Interrupted(Exception):
@@ -84,31 +93,55 @@ class LazyGroup(click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
         """Names in the order of use."""
-        return list(COMMANDS)
+        return list(all_commands())
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
         """Import the module of a command."""
-        if cmd_name not in COMMANDS:
-            return None
-        module = importlib.import_module(f"headway.cli.{cmd_name}_command")
-        command: click.Command = module.command
+        if cmd_name in COMMANDS:
+            own: click.Command = loaded(f"headway.cli.{cmd_name}_command:command")
+            return own
+        command: click.Command | None = outside(GROUP, cmd_name, _command_of)
         return command
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Find a command, or tell the nearest."""
-        if args and not args[0].startswith("-") and args[0] not in COMMANDS:
+        if args and not args[0].startswith("-") and self.get_command(ctx, args[0]) is None:
             import difflib
 
-            near = difflib.get_close_matches(args[0], COMMANDS, 2) or list(COMMANDS)
+            names = self.list_commands(ctx)
+            near = difflib.get_close_matches(args[0], names, 2) or names
             ctx.fail(f"there is no command {args[0]!r}; did you mean {', '.join(near)}?")
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         """List the commands from their table, so that help imports none of them."""
         with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
+            formatter.write_dl(list(all_commands().items()))
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> "list[CompletionItem]":
+        """Offer the commands from their table, so that completion imports none of them."""
+        from click.shell_completion import CompletionItem
+
+        named = all_commands().items()
+        found = [CompletionItem(name, help=words) for name, words in named]
+        options = click.Command.shell_complete(self, ctx, incomplete)
+        return [item for item in found if item.value.startswith(incomplete)] + options
+
+
+def all_commands() -> dict[str, str]:
+    """Every command and its line of help; those of other packages with the package's name."""
+    others = {n: f"Of package {package_of(points[0])}." for n, points in offered(GROUP).items()}
+    return {**COMMANDS, **{name: others[name] for name in others if name not in COMMANDS}}
+
+
+def _command_of(point: "EntryPoint") -> click.Command:
+    command = point.load()
+    if not isinstance(command, click.Command):
+        msg = f"{point.value} is no click command"
+        raise PackageError(msg)
+    return command
 
 
 EXAMPLE = "Example: headway solve nfs-server --preset raid --set arrival_rate=200"

@@ -18,6 +18,7 @@ from .inference.fit import fit_model as fit_model
 from .language.parameters import Parameter as Parameter
 from .language.parameters import Preset as Preset
 from .measured.measurements import Measurements as Measurements
+from .measured.reader import Reader as Reader
 from .plotting.formulas import formula_figure as formula_figure
 from .published.reproduction import Reproduction as Reproduction
 from .published.reproduction import reproduce as reproduce

@@ -1,16 +1,53 @@
 """Texts of a model file that are a quantity with unit, or a formula."""
 
 import re
+from dataclasses import fields
 from typing import Any
 
 from headway.errors import FormulaError, UnitError
 from headway.models.files.schema import Scalar
 from headway.models.language.formula import formula
-from headway.models.language.units import Unit, quantity
+from headway.models.language.units import Unit, quantity, unit
 from headway.models.structure.graph import ModelGraph
 
 MEANT_NUMBER = re.compile(r"\s*[+-]?\.?[0-9]")
 """How a text begins that is meant as a number."""
+
+FIELD_UNITS = {
+    "service_time": unit("s"),
+    "rates": unit("1/s"),
+    "arrival_rate": unit("op/s"),
+    "think_time": unit("s"),
+    "latency": unit("s"),
+    "send_overhead": unit("s"),
+    "receive_overhead": unit("s"),
+    "gap": unit("s"),
+    "gap_per_byte": unit("s/B"),
+    "occupancy": unit("s"),
+    "transfer": unit("B"),
+    "packet": unit("B"),
+    "work": unit("s"),
+    "handler_time": unit("s"),
+}
+"""Units of a component's numbers; those that are not named here have none."""
+
+
+def units_of(kind: type) -> dict[str, Unit]:
+    """Units of a kind's numbers: those that all kinds share, and what its fields declare.
+
+    Parameters
+    ----------
+    kind
+        A dataclass; a field of ``metadata={"unit": "1/s"}`` is in that unit.
+
+    Examples
+    --------
+    >>> from headway.queueing import MM1
+    >>> units_of(MM1)["service_time"].text
+    's'
+    """
+    own = {f.name: f.metadata["unit"] for f in fields(kind) if "unit" in f.metadata}
+    return FIELD_UNITS | {name: unit(text) for name, text in own.items()}
 
 
 def flat(entry: Any) -> list[Any]:

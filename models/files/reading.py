@@ -2,7 +2,7 @@
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import fields, replace
+from dataclasses import MISSING, fields, replace
 from functools import partial
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
@@ -16,7 +16,14 @@ from headway.errors import (
 from headway.loggp.machine.parameters import Convention, LogGP
 from headway.loggp.machine.platforms import PLATFORMS
 from headway.models.files import schema
-from headway.models.files.expressions import MEANT_NUMBER, expression, flat, names_in
+from headway.models.files.expressions import (
+    FIELD_UNITS,
+    MEANT_NUMBER,
+    expression,
+    flat,
+    names_in,
+    units_of,
+)
 from headway.models.files.intake import read_text
 from headway.models.files.places import Place
 from headway.models.language.algorithms import ALGORITHMS
@@ -27,27 +34,11 @@ from headway.models.structure.meanings import Better, Meaning
 from headway.models.structure.model import Model
 from headway.models.structure.structure import CLASS_KEYS, LINK_PARTS
 from headway.queueing.classes.network import Discipline
-from headway.queueing.stations.kinds import STATIONS, station_kind
+from headway.queueing.stations.kinds import station_kind
 
 LARGEST_FILE = 1_000_000
 """Bytes; a model file is written by hand."""
 
-_FIELD_UNITS = {
-    "service_time": unit("s"),
-    "rates": unit("1/s"),
-    "arrival_rate": unit("op/s"),
-    "think_time": unit("s"),
-    "latency": unit("s"),
-    "send_overhead": unit("s"),
-    "receive_overhead": unit("s"),
-    "gap": unit("s"),
-    "gap_per_byte": unit("s/B"),
-    "occupancy": unit("s"),
-    "transfer": unit("B"),
-    "packet": unit("B"),
-    "work": unit("s"),
-    "handler_time": unit("s"),
-}
 MOST_ENTRIES = 10_000
 """Parameters, stations, routes and so on, counted together."""
 
@@ -286,22 +277,23 @@ class _Builder:
     def station(self, graph: ModelGraph, name: str) -> ModelGraph:
         table = {_PYTHON_KEYS.get(k, k): v for k, v in self.entry.stations[name].items()}
         kind, visits = str(table.pop("kind", "")), table.pop("visits", None)
-        if kind not in STATIONS:
-            msg = f"there is no kind of station {kind!r}{nearest(kind, STATIONS)}"
-            raise self.place.error(msg, "stations", name, "kind")
+        with self.place("stations", name, "kind"):
+            made = station_kind(kind)
         discipline = str(table.pop("discipline", Discipline.FCFS.value))
-        keys = [field.name for field in fields(station_kind(kind))]  # type: ignore[arg-type]
+        numbers = {field.name: field for field in fields(made)}  # type: ignore[arg-type]
+        keys = list(numbers)
         self._check_keys("stations", name, table, [*keys, "discipline"])
-        missing = [FILE_KEYS.get(key, key) for key in keys if key not in table]
+        needed = [key for key in keys if numbers[key].default is MISSING]
+        missing = [FILE_KEYS.get(key, key) for key in needed if key not in table]
         if missing:
             msg = f"{kind} needs {missing[0]}"
             raise self.place.error(msg, "stations", name)
-        values = self._fields(graph, "stations", name, table)
+        values = self._fields(graph, "stations", name, table, units_of(made))
         by_class = values["service_time"] if isinstance(table.get("service_time"), dict) else None
         if by_class is not None:
             values["service_time"] = next(iter(by_class.values()), 0.0)
         read = self._fields(graph, "stations", name, {} if visits is None else {"visits": visits})
-        station = station_kind(kind)(**values)
+        station = made(**values)
         return graph.station(name, station, read.get("visits"), by_class, discipline)
 
     def _check_keys(self, kind: str, name: str, table: Mapping[str, Any], known: Any) -> None:
@@ -311,13 +303,18 @@ class _Builder:
                 raise self.place.error(msg, kind, name, key)
 
     def _fields(
-        self, graph: ModelGraph, kind: str, name: str, table: Mapping[str, Any]
+        self,
+        graph: ModelGraph,
+        kind: str,
+        name: str,
+        table: Mapping[str, Any],
+        units: Mapping[str, Unit] = FIELD_UNITS,
     ) -> dict[str, Any]:
         values: dict[str, Any] = {}
         for key, entry in table.items():
             with self.place(kind, name, FILE_KEYS.get(key, key)):
                 read = partial(
-                    expression, graph=graph, wanted=_FIELD_UNITS.get(key, ONE), name=f"{name}.{key}"
+                    expression, graph=graph, wanted=units.get(key, ONE), name=f"{name}.{key}"
                 )
                 if isinstance(entry, dict):
                     values[key] = {c: read(text) for c, text in entry.items()}

@@ -1,30 +1,41 @@
-"""What ships with headway: ready models in `catalogue/`, published tables in `data/`."""
+"""What ships with headway: ready models in `catalogue/`, published tables in `data/`.
+
+Models that other packages offer stand in the catalogue beside its own.
+"""
 
 import os.path
 from functools import lru_cache
 from importlib.resources import files
 from pathlib import Path
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
-from headway.errors import UnknownModel, nearest
+from headway.errors import PackageError, UnknownModel, nearest
+from headway.lazy import offered, outside
 from headway.models.files.intake import STDIN
 from headway.models.files.reading import parse_model, read_model
 from headway.models.files.separated import rows_of
 from headway.models.structure.model import Model
 
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
 _CATALOGUE = Path(str(files("headway.models") / "catalogue"))
 _DATA = Path(str(files("headway.models") / "data"))
 
 
+GROUP = "headway.models"
+"""Entry points by which other packages add models: ``NAME = package`` with ``NAME.toml`` in it."""
+
+
 def model_names() -> list[str]:
-    """Names of the models in the catalogue.
+    """Names of the models in the catalogue, those of other packages among them.
 
     Examples
     --------
     >>> "nfs-server" in model_names()
     True
     """
-    return sorted(path.stem for path in _CATALOGUE.glob("*.toml"))
+    return sorted({path.stem for path in _CATALOGUE.glob("*.toml")} | offered(GROUP).keys())
 
 
 @lru_cache(maxsize=64)
@@ -35,17 +46,41 @@ def catalogue_model(name: str) -> Model:
     ------
     UnknownModel
         With the nearest names.
+    PackageError
+        For a model of another package that cannot be used.
 
     Examples
     --------
     >>> catalogue_model("nfs-server").with_preset("raid").solve(800).bottleneck.item()
     'cpu'
     """
-    path = _CATALOGUE / f"{name}.toml"
-    if name not in model_names():
+    if _is_own(name):
+        path = _CATALOGUE / f"{name}.toml"
+        return parse_model(path.read_text(encoding="utf-8"), path.name)
+    found: Model | None = outside(GROUP, name, _model_of)
+    if found is None:
         msg = f"there is no model {name!r} in the catalogue{nearest(name, model_names())}"
         raise UnknownModel(msg)
-    return parse_model(path.read_text(encoding="utf-8"), path.name)
+    return found
+
+
+def _is_own(name: str) -> bool:
+    """Whether a model of this name ships with headway."""
+    plain = name.replace("-", "").isalnum()
+    return plain and os.path.isfile(_CATALOGUE / f"{name}.toml")  # noqa: PTH113 - of any length
+
+
+def _model_of(point: "EntryPoint") -> Model:
+    """A model as another package has it: a file beside its modules."""
+    path = files(point.module) / f"{point.name}.toml"
+    if not path.is_file():
+        msg = f"there is no {point.name}.toml in {point.module}"
+        raise PackageError(msg)
+    model = parse_model(path.read_text(encoding="utf-8"), path.name)
+    if model.name != point.name:
+        msg = f"{path.name} is called {model.name!r}; give it one name"
+        raise PackageError(msg)
+    return model
 
 
 def find_model(name_or_path: str) -> Model:
@@ -53,8 +88,8 @@ def find_model(name_or_path: str) -> Model:
 
     Raises
     ------
-    UnknownModel, ModelFileError
-        If there is neither, or the file breaks the format.
+    UnknownModel, ModelFileError, PackageError
+        If there is neither, the file breaks the format, or another package's cannot be used.
 
     Examples
     --------
@@ -65,7 +100,7 @@ def find_model(name_or_path: str) -> Model:
         ...
     headway.errors.UnknownModel: there is no model 'lop' in the catalogue; did you mean lopc?
     """
-    if name_or_path in model_names():
+    if _is_own(name_or_path):
         return catalogue_model(name_or_path)
     is_path = name_or_path.endswith(".toml") or "/" in name_or_path or name_or_path == STDIN
     if is_path or os.path.isfile(name_or_path):  # noqa: PTH113 - takes any name at all

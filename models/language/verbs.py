@@ -5,8 +5,16 @@ hands it over here when `headway.models` is imported; only `who_does` looks into
 """
 
 from collections.abc import Callable, Mapping
-from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from headway.errors import PackageError
+from headway.lazy import loaded, outside
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
+GROUP = "headway.renderers"
+"""Entry points by which other packages say who does a verb: ``KIND.VERB = module:function``."""
 
 _PLACES: dict[tuple[str, str], str] = {}
 
@@ -64,7 +72,9 @@ def who_does(kind: type, verb: str) -> Callable[..., Any]:
     Raises
     ------
     TypeError
-        Where nobody has said who does it.
+        Where nobody has said who does it, and no other package offers to.
+    PackageError
+        Where one offers to, and cannot.
 
     Examples
     --------
@@ -75,8 +85,24 @@ def who_does(kind: type, verb: str) -> Callable[..., Any]:
     for known in kind.__mro__:
         place = _PLACES.get((known.__name__, verb))
         if place is not None:
-            module, _, name = place.partition(":")
-            found: Callable[..., Any] = getattr(import_module(module), name)
+            found: Callable[..., Any] = loaded(place)
+            return found
+    return _from_outside(kind, verb)
+
+
+def _from_outside(kind: type, verb: str) -> Callable[..., Any]:
+    """Find the function among what other packages offer, for answers of their own."""
+    for known in kind.__mro__:
+        found: Callable[..., Any] | None = outside(GROUP, f"{known.__name__}.{verb}", _function)
+        if found is not None:
             return found
     msg = f"nothing is known that would {verb} a {kind.__name__}"
     raise TypeError(msg)
+
+
+def _function(point: "EntryPoint") -> Callable[..., Any]:
+    function: object = point.load()
+    if callable(function):
+        return function
+    msg = f"{point.value} is no function"
+    raise PackageError(msg)

@@ -18,6 +18,19 @@ LONGEST = 2_000_000
 _UNCLOSED = re.compile(r"<[A-Za-z/!?]")
 _HANDLER = re.compile(r"<\w[^<>]*\son[a-z]+\s*=", re.IGNORECASE)
 
+_HTML = re.compile(r"<!doctype html|<html\b|<body\b|<table\b", re.IGNORECASE)
+
+
+def is_html(text: str) -> bool:
+    """Whether a text is a page of HTML.
+
+    Examples
+    --------
+    >>> is_html("<!DOCTYPE html><p>3 ms"), is_html("throughput_ops_s,response_ms")
+    (True, False)
+    """
+    return bool(_HTML.search(text[:20_000]))
+
 
 class _Lines(HTMLParser):
     """Collects the visible text of a page."""

@@ -1,37 +1,49 @@
 """Files of measurements: what kind one is shows in its content, never in its name.
 
 Known are tidy CSV, SPEC result pages (LADDIS, SPECsfs97, SPECsfs97_R1, SPECsfs2008,
-SPECstorage 2020) saved as text or HTML, and the benchmarks' own ``sfssum`` and ``sfsres``
-files. Nothing is fetched and nothing is executed.
+SPECstorage 2020) saved as text or HTML, the benchmarks' own ``sfssum`` and ``sfsres`` files, and
+what readers of other packages know. Nothing is fetched, and nothing in a file is executed.
 """
 
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from headway.errors import MeasurementError
+from headway.errors import HeadwayError, MeasurementError, PackageError, UnitError
+from headway.lazy import blame, loaded, offered, outside
 from headway.models.files.intake import read_bytes
+from headway.models.language.units import split_header
 from headway.models.measured.measurements import LARGEST_FILE, Measurements
-from headway.models.measured.pages import html_as_text
-from headway.models.measured.runs import (
-    SFSRES,
-    SFSSUM_2008,
-    SFSSUM_2020,
-    SFSSUM_CSV,
-    read_sfsres,
-    read_sfssum_2008,
-    read_sfssum_2020,
-    read_sfssum_csv,
-    read_sfssum_xml,
+from headway.models.measured.pages import is_html
+from headway.models.measured.reader import Reader
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
+_HTML = "headway.models.measured.spec:SPEC_HTML"
+READERS = (
+    _HTML,
+    "headway.models.measured.runs:SFSSUM_XML",
+    "headway.models.measured.runs:SFSSUM_CSV",
+    "headway.models.measured.runs:SFSRES",
+    "headway.models.measured.runs:SFSSUM_2008",
+    "headway.models.measured.runs:SFSSUM_2020",
+    "headway.models.measured.spec:SPEC_PAGE",
 )
-from headway.models.measured.spec import SPEC_PAGE, read_page
+"""Where headway's own readers are, in the order in which they are asked."""
 
-Reader = Callable[[str, str], Measurements]
+GROUP = "headway.readers"
+"""Entry points by which other packages add readers: ``NAME = module:READER``."""
 
-_HTML = re.compile(r"<!doctype html|<html\b|<body\b|<table\b", re.IGNORECASE)
+CSV = Reader("CSV", lambda _: True, Measurements.parse)
+"""What reads a file that no other reader knows."""
+
 _CSV_HEADER = re.compile(r"(?:\s*#.*\n)*\s*(?!business,requested)\w+(,\w+)+\s*$", re.MULTILINE)
-_XML = re.compile(r"\s*<(\?xml|!DOCTYPE|!ENTITY|summary\b)", re.IGNORECASE)
+_HEADER = re.compile(r"(?:\s*#.*\n|\s*\n)*(.*)")
 
 
 def read_measurements(path: Path) -> Measurements:
@@ -71,16 +83,89 @@ def read_any(text: str, source: str) -> Measurements:
     >>> found.kind, found.column("response").values.tolist()
     ('SPEC result page', [0.0009, 0.0015])
     """
-    if _HTML.search(text[:20_000]):
-        return _marked(read_page, html_as_text(text, source), source, "SPEC result page")
-    for kind, belongs, reader in () if _CSV_HEADER.match(text) else _KINDS:
-        if belongs(text):
-            return _marked(reader, text, source, kind)
-    return _marked(Measurements.parse, text, source, "CSV")
+    own = _own(text)
+    if own is not None:
+        return _read(own, text, source)
+    found, broken = _from_outside(text)
+    last = loaded(_HTML) if is_html(text) else CSV
+    try:
+        return _read(found or last, text, source)
+    except MeasurementError as error:
+        raise error if found or not broken else MeasurementError(f"{error}; {broken}") from None
 
 
-def _marked(reader: Reader, text: str, source: str, kind: str) -> Measurements:
-    return replace(reader(text, source), kind=kind)
+def reader_kinds() -> list[str]:
+    """Kinds of files that are read, those of other packages last.
+
+    Raises
+    ------
+    PackageError
+        For a reader of another package that cannot be used.
+
+    Examples
+    --------
+    >>> reader_kinds()[:3]
+    ['CSV', 'SPEC result page', 'sfssum (XML)']
+    """
+    own: list[Reader] = [CSV, *map(loaded, READERS)]
+    others = [outside(GROUP, name, _reader_of) for name in offered(GROUP)]
+    return list(dict.fromkeys(reader.kind for reader in (*own, *others)))
+
+
+def _read(reader: Reader, text: str, source: str) -> Measurements:
+    return replace(reader.read(text, source), kind=reader.kind)
+
+
+def _own(text: str) -> Reader | None:
+    """The reader of headway's own that knows a text; a column with a unit makes it our CSV."""
+    if _CSV_HEADER.match(text):
+        return CSV if _has_unit(text) else None
+    known = (reader for reader in map(loaded, READERS) if reader.recognises(text))
+    return next(known, CSV if not is_html(text) and _has_unit(text) else None)
+
+
+def _has_unit(text: str) -> bool:
+    """Whether the header names the unit of a column."""
+    header = _HEADER.match(text)
+    titles = re.split(r"[,;\t]", header[1]) if header else []
+    with suppress(UnitError):
+        return any(split_header(title)[1] is not None for title in titles)
+    return False
+
+
+def _from_outside(text: str) -> tuple[Reader | None, str]:
+    """The reader of another package that knows a text, and what is wrong with one that fails."""
+    broken = ""
+    for name in offered(GROUP):
+        try:
+            reader: Reader = outside(GROUP, name, _reader_of)
+            if reader.recognises(text):
+                return reader, ""
+        except PackageError as error:
+            broken = str(error)
+    return None, broken
+
+
+def _reader_of(point: "EntryPoint") -> Reader:
+    """A reader as another package has it; what else than bad input fails in it is its fault."""
+    reader = point.load()
+    if not isinstance(reader, Reader):
+        msg = f"{point.value} is no headway.models.Reader"
+        raise PackageError(msg)
+    return replace(
+        reader,
+        recognises=partial(_guarded, point, reader.recognises),
+        read=partial(_guarded, point, reader.read),
+    )
+
+
+def _guarded(point: "EntryPoint", function: Callable[..., Any], *given: str) -> Any:
+    try:
+        return function(*given)
+    except HeadwayError:
+        raise
+    except Exception as error:  # another's code fails as it will
+        raise blame(point, error) from error
 
 
 def _decoded(path: Path) -> str:
@@ -93,13 +178,3 @@ def _decoded(path: Path) -> str:
             return content.decode("cp1252", errors="replace")
         msg = f"{path}: not a text file in UTF-8"
         raise MeasurementError(msg) from None
-
-
-_KINDS: tuple[tuple[str, Callable[[str], object], Reader], ...] = (
-    ("sfssum (XML)", _XML.match, read_sfssum_xml),
-    ("sfssum (CSV)", SFSSUM_CSV.search, read_sfssum_csv),
-    ("sfsres", SFSRES.search, read_sfsres),
-    ("sfssum", SFSSUM_2008.match, read_sfssum_2008),
-    ("sfssum", SFSSUM_2020.search, read_sfssum_2020),
-    ("SPEC result page", SPEC_PAGE.search, read_page),
-)

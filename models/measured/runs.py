@@ -8,14 +8,19 @@ from headway.errors import MeasurementError
 from headway.kinds import number_of
 from headway.models.files.separated import rows_of
 from headway.models.measured.measurements import Measurements
+from headway.models.measured.pages import is_html
+from headway.models.measured.reader import Reader
 
-SFSSUM_2008 = re.compile(
+_SFSSUM_2008 = re.compile(
     r"\s*(?:INVALID\s+)?\d+\s+\d+\s+[\d.]+\s+\d+\s+\d+\s+(?:NFS\d?|CIFS)\s",
     re.IGNORECASE | re.ASCII,
 )
-SFSSUM_2020 = re.compile(r"^[ \t]*Business[ \t]+Requested[ \t]+Achieved[ \t]+Avg Lat", re.MULTILINE)
-SFSSUM_CSV = re.compile(r"\A\s*business,requested,achieved,avg_lat_ms\b", re.IGNORECASE)
-SFSRES = re.compile(r"SFS Aggregate Results|AGGREGATE RESULTS SUMMARY")
+_SFSSUM_2020 = re.compile(
+    r"^[ \t]*Business[ \t]+Requested[ \t]+Achieved[ \t]+Avg Lat", re.MULTILINE
+)
+_SFSSUM_CSV = re.compile(r"\A\s*business,requested,achieved,avg_lat_ms\b", re.IGNORECASE)
+_SFSRES = re.compile(r"SFS Aggregate Results|AGGREGATE RESULTS SUMMARY")
+_XML = re.compile(r"\s*<(\?xml|!DOCTYPE|!ENTITY|summary\b)", re.IGNORECASE)
 
 _CURVE = ("requested_ops_s", "throughput_ops_s", "response_ms")
 _COLUMNS_2008 = (
@@ -263,3 +268,12 @@ def _share(percent: str, place: str) -> str:
         raise MeasurementError(msg)
     decimals = len(percent.partition(".")[2])
     return f"{value / 100:.{decimals + 2}f}"
+
+
+SFSSUM_XML = Reader(
+    "sfssum (XML)", lambda text: not is_html(text) and _XML.match(text), read_sfssum_xml
+)
+SFSSUM_CSV = Reader("sfssum (CSV)", _SFSSUM_CSV.search, read_sfssum_csv)
+SFSRES = Reader("sfsres", _SFSRES.search, read_sfsres)
+SFSSUM_2008 = Reader("sfssum", _SFSSUM_2008.match, read_sfssum_2008)
+SFSSUM_2020 = Reader("sfssum", _SFSSUM_2020.search, read_sfssum_2020)

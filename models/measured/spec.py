@@ -12,10 +12,13 @@ from headway.kinds import FloatArray
 from headway.models.language.units import unit
 from headway.models.measured.facts import Fact, disclosed
 from headway.models.measured.measurements import Measurements
+from headway.models.measured.pages import html_as_text, is_html
+from headway.models.measured.reader import Reader
 
-SPEC_PAGE = re.compile(
+_SPEC = re.compile(
     r"SPEC ?SFS ?1\b|SPECnfs_A93|097\.LADDIS|SPECsfs97|SPECsfs2008|SPECstorage", re.IGNORECASE
 )
+_KIND = "SPEC result page"
 _NUMBER = r"(?:[0-9]{1,3}(?:,[0-9]{3})+|[0-9]+)(?:\.[0-9]+)?"
 _ROW = re.compile(rf"^[\s|]*({_NUMBER})((?:[\s|]+{_NUMBER})+)[\s|]*$")
 _RESULT = re.compile(
@@ -191,3 +194,11 @@ def _check_times(times: FloatArray, overall: float, source: str) -> None:
             f"printed {overall * 1e3:g} ms; check the units in the table's header"
         )
         raise MeasurementError(msg)
+
+
+def _read_html(text: str, source: str) -> Measurements:
+    return read_page(html_as_text(text, source), source)
+
+
+SPEC_HTML = Reader(_KIND, lambda text: is_html(text) and _SPEC.search(text), _read_html)
+SPEC_PAGE = Reader(_KIND, _SPEC.search, read_page)

@@ -21,7 +21,7 @@ from headway.models.structure.keys import VISITS, station_at
 from headway.models.structure.model import Model
 from headway.queueing.stations.abilities import ServiceKind
 from headway.queueing.stations.base import Station
-from headway.queueing.stations.kinds import STATIONS, station_kind
+from headway.queueing.stations.kinds import usable_kinds
 
 _PACED = (ServiceKind.DELAY, ServiceKind.QUEUE, ServiceKind.PARALLEL)
 
@@ -30,7 +30,7 @@ def _residence(station: Station, visits: Any, throughput: Any, seen: Any) -> tup
     """V R and utilisation; m servers by Seidmann as a delay and one that is m times as fast."""
     form = station.can.product_form
     if form not in _PACED:
-        known = ", ".join(n for n in STATIONS if station_kind(n).can.product_form in _PACED)
+        known = ", ".join(n for n, k in usable_kinds().items() if k.can.product_form in _PACED)
         msg = f"{type(station).__name__} cannot be paced; use {known}"
         raise GraphError(msg)
     time: Any = station.service_time

@@ -1,8 +1,14 @@
 """Kinds of station by name, as model files give them; a kind's module is loaded when used."""
 
-from importlib import import_module
+from contextlib import suppress
+from typing import TYPE_CHECKING
 
+from headway.errors import GraphError, PackageError, nearest
+from headway.lazy import loaded, offered, outside
 from headway.queueing.stations.base import Station
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 STATIONS = {
     "Delay": "headway.queueing.stations.base",
@@ -16,18 +22,62 @@ STATIONS = {
     "LoadDependent": "headway.queueing.stations.dependent",
     "Parallel": "headway.queueing.stations.dependent",
 }
-"""Module that holds each kind."""
+"""Module that holds each kind of headway's own."""
+
+_FIELDS = "__dataclass_fields__"
+GROUP = "headway.stations"
+"""Entry points by which other packages add kinds: ``NAME = module:NAME``."""
+
+
+def station_kinds() -> list[str]:
+    """Names of all kinds: headway's own, then those of other packages.
+
+    Examples
+    --------
+    >>> station_kinds()[:3]
+    ['Delay', 'MM1', 'MMm']
+    """
+    return [*STATIONS, *(name for name in offered(GROUP) if name not in STATIONS)]
 
 
 def station_kind(name: str) -> type[Station]:
     """Find a kind of station by its name.
+
+    Raises
+    ------
+    GraphError
+        With the nearest names.
+    PackageError
+        For a kind of another package that cannot be used.
 
     Examples
     --------
     >>> station_kind("MM1").__name__
     'MM1'
     """
-    kind: type[Station] = getattr(import_module(STATIONS[name]), name)
+    if name in STATIONS:
+        own: type[Station] = loaded(f"{STATIONS[name]}:{name}")
+        return own
+    found: type[Station] | None = outside(GROUP, name, _kind_of)
+    if found is None:
+        msg = f"there is no kind of station {name!r}{nearest(name, station_kinds())}"
+        raise GraphError(msg)
+    return found
+
+
+def _kind_of(point: "EntryPoint") -> type[Station]:
+    """A kind as another package has it: a frozen dataclass with all laws that a station needs."""
+    found: object = point.load()
+    if not (isinstance(found, type) and issubclass(found, Station) and hasattr(found, _FIELDS)):
+        msg = f"{point.value} is no dataclass made from headway.queueing.Station"
+        raise PackageError(msg)
+    kind: type[Station] = found
+    if lacking := sorted(kind.__abstractmethods__):
+        msg = f"{point.value} lacks {', '.join(lacking)}"
+        raise PackageError(msg)
+    if kind.__name__ != point.name:
+        msg = f"{point.value} is called {kind.__name__}; give it one name"
+        raise PackageError(msg)
     return kind
 
 
@@ -44,5 +94,20 @@ def product_form_kinds(*, shared: bool = False) -> tuple[str, ...]:
     >>> product_form_kinds(shared=True)
     ('Delay', 'MM1', 'MMm', 'Parallel')
     """
-    kinds = {name: station_kind(name).can for name in STATIONS}
+    kinds = {name: kind.can for name, kind in usable_kinds().items()}
     return tuple(n for n, can in kinds.items() if can.product_form and (can.shared or not shared))
+
+
+def usable_kinds() -> dict[str, type[Station]]:
+    """All kinds by name but those of other packages that cannot be used.
+
+    Examples
+    --------
+    >>> [name for name, kind in usable_kinds().items() if kind.can.loses]
+    ['MM1K', 'MMmK']
+    """
+    found = {}
+    for name in station_kinds():
+        with suppress(PackageError):
+            found[name] = station_kind(name)
+    return found

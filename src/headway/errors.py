@@ -142,5 +142,9 @@ class ModelFileError(HeadwayError):
     """A model file that breaks the format."""
 
 
+class PackageError(HeadwayError):
+    """Something that another package offers headway, and that cannot be used."""
+
+
 class OutputError(HeadwayError):
     """A result that cannot be written where it was asked for."""

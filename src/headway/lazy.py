@@ -1,13 +1,23 @@
-"""Names of a package imported when they are first used: a command pays for what it needs.
+"""What is imported when it is first used: a command pays for what it needs.
 
 A package's stub, the file ``__init__.pyi`` beside its ``__init__.py``, is the one list of its
 public names. Type checkers read it as it is; here it is read when the first name is asked for.
+
+Tables of headway hold places, ``module:name``. What other packages add to a table they offer as
+entry points, which are looked up only for a name that the table does not hold, or for a list of
+all names.
 """
 
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
+    from headway.errors import PackageError
 
 
 def public_names(package: str, file: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
@@ -50,6 +60,114 @@ def public_names(package: str, file: str) -> tuple[Callable[[str], Any], Callabl
         return getattr(import_module(homes()[name], package), name)
 
     return find, names
+
+
+def loaded(place: str) -> Any:
+    """Import what stands at a place.
+
+    Parameters
+    ----------
+    place
+        ``module:name``.
+
+    Examples
+    --------
+    >>> loaded("headway.errors:quoted")("3 MB")
+    "'3 MB'"
+    """
+    module, _, name = place.partition(":")
+    return getattr(import_module(module), name)
+
+
+def offered(group: str) -> dict[str, "tuple[EntryPoint, ...]"]:
+    """What other packages offer, by name, nothing of it imported.
+
+    Parameters
+    ----------
+    group
+        A group of entry points, such as ``headway.stations``.
+
+    Examples
+    --------
+    >>> list(offered("headway.lawyers"))
+    []
+    """
+    found: dict[str, tuple[EntryPoint, ...]] = {}
+    for point in _points(group):
+        found[point.name] = (*found.get(point.name, ()), point)
+    return dict(sorted(found.items()))
+
+
+def outside(group: str, name: str, load: "Callable[[EntryPoint], Any]") -> Any:
+    """Load what another package offers under a name; None where no package does.
+
+    Parameters
+    ----------
+    group, name
+        A group of entry points, and one in it.
+    load
+        Makes of the entry point what is wanted; whatever it raises is the package's fault.
+
+    Raises
+    ------
+    PackageError
+        Naming the package, for what it offers and cannot be used, and for a name that two
+        packages offer.
+
+    Examples
+    --------
+    >>> outside("headway.lawyers", "Portia", lambda point: point.load()) is None
+    True
+    """
+    points = offered(group).get(name, ())
+    if len(points) > 1:
+        raise _contended(points)
+    for point in points:
+        try:
+            return load(point)
+        except Exception as error:  # another's code fails as it will
+            raise blame(point, error) from error
+    return None
+
+
+def blame(point: "EntryPoint", error: Exception) -> "PackageError":
+    """Say of which package something is that failed, and why: errors of Python with their kind."""
+    from headway.errors import HeadwayError, PackageError
+
+    text = " ".join(str(error).split())
+    why = text if isinstance(error, HeadwayError) else f"{type(error).__name__}: {text}"
+    return PackageError(
+        f"package {package_of(point)}: {point.name!r} ({point.group}) cannot be used: "
+        f"{why}; mend or uninstall the package"
+    )
+
+
+def package_of(point: "EntryPoint") -> str:
+    """Name of the package that an entry point is of."""
+    return point.dist.name if point.dist and point.dist.name else "of unknown name"
+
+
+def _contended(points: "tuple[EntryPoint, ...]") -> "PackageError":
+    from headway.errors import PackageError
+
+    packages, point = " and ".join(sorted(map(package_of, points))), points[0]
+    return PackageError(
+        f"packages {packages} both offer {point.name!r} ({point.group}); uninstall one of them"
+    )
+
+
+def _points(group: str) -> "list[EntryPoint]":
+    """Entry points of a group; those of a package whose list of them is spoilt do not count."""
+    from importlib.metadata import distributions, entry_points
+
+    try:
+        return list(entry_points(group=group))
+    except (TypeError, ValueError):
+        found: list[EntryPoint] = []
+        for package in distributions():
+            with suppress(TypeError, ValueError):
+                found += package.entry_points.select(group=group)
+        return found
 
 
 def _homes(file: str) -> dict[str, str]:

@@ -1,0 +1,22 @@
+"""``headway kinds``: kinds of station and of measured files, those of other packages too."""
+
+import click
+
+from headway.cli.main import COMMANDS
+from headway.cli.options import Format, format_options
+from headway.cli.output import print_tables
+
+
+@click.command("kinds", help=COMMANDS["kinds"], epilog="Example: headway kinds --json")
+@format_options
+def command(output_format: Format | None) -> None:
+    """List what model files can have as stations, and what files of measurements can be."""
+    from headway.models.showing.kinds import kinds_csv, kinds_document, kinds_tables
+    from headway.models.tables.strict import strict_json
+
+    if output_format is Format.JSON:
+        click.echo(strict_json(kinds_document()))
+    elif output_format is Format.CSV:
+        click.echo(kinds_csv(), nl=False)
+    else:
+        print_tables(kinds_tables())

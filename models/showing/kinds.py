@@ -1,0 +1,64 @@
+"""Kinds of station and of measured files as tables, JSON and CSV."""
+
+from dataclasses import dataclass, fields
+from typing import Any
+
+from headway.models.files.reading import FILE_KEYS
+from headway.models.measured.recognise import reader_kinds
+from headway.models.tables.table import Column, Table
+from headway.queueing.stations.kinds import station_kind, station_kinds
+
+
+@dataclass(frozen=True)
+class _Kind:
+    """A kind of station as lists show it."""
+
+    kind: str
+    numbers: tuple[str, ...]
+    doc: str
+    closed: bool
+
+
+def _stations() -> list[_Kind]:
+    found = []
+    for name in station_kinds():
+        kind = station_kind(name)
+        numbers = tuple(FILE_KEYS.get(f.name, f.name) for f in fields(kind))  # type: ignore[arg-type]
+        words = (kind.__doc__ or "").partition("\n")[0].rstrip(".")
+        found.append(_Kind(name, numbers, words, kind.can.product_form is not None))
+    return found
+
+
+def kinds_tables() -> list[Table]:
+    """Every kind of station, then every kind of file; those of other packages come last."""
+    return [_station_table(), Table("kinds of measured files", (_readers(),))]
+
+
+def _readers() -> Column:
+    return Column("file", tuple(reader_kinds()))
+
+
+def _station_table() -> Table:
+    kinds = _stations()
+    columns = (
+        Column("kind", tuple(k.kind for k in kinds)),
+        Column("numbers", tuple(", ".join(k.numbers) for k in kinds)),
+        Column("closed", tuple("yes" if k.closed else "no" for k in kinds)),
+        Column("what it is", tuple(k.doc for k in kinds)),
+    )
+    note = "closed: whether closed networks may hold it, and networks of it are exact"
+    return Table("kinds of station", columns, (note,))
+
+
+def kinds_csv() -> str:
+    """A CSV row a kind of station."""
+    return _station_table().to_csv()
+
+
+def kinds_document() -> dict[str, Any]:
+    """The JSON contract's document for `kinds`."""
+    stations = [
+        {"kind": k.kind, "numbers": list(k.numbers), "closed": k.closed, "doc": k.doc}
+        for k in _stations()
+    ]
+    return {"stations": stations, "files": reader_kinds()}

@@ -1,0 +1,106 @@
+"""A package that adds to headway, made in a folder and found by its entry points alone."""
+
+from pathlib import Path
+
+KIND = '''"""Stations whose service time follows from a clock."""
+
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from headway.kinds import check_positive, number
+from headway.queueing import MM1, Abilities, ServiceKind, Station
+
+
+@dataclass(frozen=True)
+class Clocked(Station):
+    """One server of so many cycles a visit: R = S / (1 - U) with S = cycles / clock."""
+
+    can: ClassVar[Abilities] = Abilities(ServiceKind.QUEUE, shared=True)
+
+    cycles: Any
+    clock: Any = field(default=1e9, metadata={"unit": "1/s"})
+
+    def __post_init__(self) -> None:
+        check_positive("cycles", self.cycles)
+        check_positive("clock", self.clock)
+
+    @property
+    def service_time(self) -> Any:
+        return number("cycles", self.cycles) / number("clock", self.clock)
+
+    def waiting_time(self, arrival_rate: Any) -> Any:
+        return MM1(self.service_time).waiting_time(arrival_rate)
+
+    def time_law(self, arrival_rate: float) -> Any:
+        return MM1(self.service_time).time_law(arrival_rate)
+'''
+READER = '''"""Runs of the load generator "pounder": a line a run."""
+
+import re
+
+from headway.models import Measurements, Reader
+
+LINE = re.compile(r"run at ([0-9.]+)/s took ([0-9.]+) ms")
+
+
+def read(text, source):
+    lines = enumerate(text.splitlines(), 1)
+    rows = [(n, LINE.search(line).groups()) for n, line in lines if line.startswith("run ")]
+    return Measurements.of_cells(["throughput_ops_s", "response_ms"], rows, source)
+
+
+READER = Reader("pounder", re.compile("^pounder ", re.MULTILINE).search, read)
+'''
+MODEL = """name = "clocked-server"
+doc = "a processor given by its cycles and its clock"
+
+[parameters.arrival_rate]
+value = "100 op/s"
+doc = "requests that arrive"
+
+[parameters.cycles]
+value = 2e6
+min = 1
+doc = "cycles of a request"
+
+[parameters.clock]
+value = "1e9 1/s"
+min = "1 1/s"
+doc = "cycles a second"
+
+[stations.cpu]
+kind = "Clocked"
+cycles = "cycles"
+clock = "clock"
+
+[presets.slow]
+clock = "5e8 1/s"
+"""
+COMMAND = '''import click
+
+
+@click.command("pound")
+def command():
+    """Pound a server."""
+    click.echo("pounded")
+'''
+FILES = {"kind.py": KIND, "reader.py": READER, "clocked-server.toml": MODEL, "command.py": COMMAND}
+POINTS = {
+    "headway.stations": "Clocked = pounder.kind:Clocked",
+    "headway.readers": "pounder = pounder.reader:READER",
+    "headway.models": "clocked-server = pounder",
+    "headway.commands": "pound = pounder.command:command",
+}
+
+
+def make_package(place: Path, name: str, files: dict[str, str], points: dict[str, str]) -> None:
+    """Write a package and what an installer would write beside it."""
+    (place / name).mkdir(parents=True)
+    (place / name / "__init__.py").write_text("")
+    for file, text in files.items():
+        (place / name / file).write_text(text)
+    info = place / f"{name}-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
+    sections = (f"[{group}]\n{line}\n" for group, line in points.items())
+    (info / "entry_points.txt").write_text("\n".join(sections))
