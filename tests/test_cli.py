@@ -229,7 +229,8 @@ HEAVY = ("sympy", "pandas", "matplotlib", "scipy", "networkx")
     ("arguments", "unwanted"),
     [
         (["--help"], (*HEAVY, "numpy", "rich")),
-        (["solve", "nfs-server", "--preset", "raid"], HEAVY),
+        (["solve", "nfs-server", "--preset", "raid"], (*HEAVY, "rich")),
+        (["show", "nfs-server"], (*HEAVY, "rich")),
         (["compare", "nfs-server", "--data", str(RAID)], HEAVY),
     ],
 )

@@ -1,5 +1,6 @@
 """Tables as text: they fit their width, cut no number and lose no word."""
 
+import io
 import os
 import pty
 import re
@@ -9,10 +10,13 @@ import sys
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rich.cells import cell_len
+from rich.console import Console
 
 from headway.models import catalogue_model, model_names
 from headway.models.files.shipped import data_path
 from headway.models.language.units import unit
+from headway.models.tables.layout import Shape, is_narrow
 from headway.models.tables.table import Column, Table
 from tests.command import headway
 
@@ -187,3 +191,47 @@ def test_a_table_too_long_to_read_shows_its_first_and_last_rows():
     assert "99,600 rows in between are not shown; --csv and --json have all" in lines
     assert len(lines) == 2 + 400 + 1 + 2
     assert table.to_csv().count("\n") == 100_001
+
+
+CELLS = st.one_of(
+    st.none(),
+    st.floats(allow_nan=True, allow_infinity=True),
+    st.text("ab_ 3.µ∞ρ\n", max_size=40),
+)
+
+
+@given(
+    cells=st.lists(st.lists(CELLS, min_size=2, max_size=2), min_size=1, max_size=5),
+    heading=st.text("time_ [sµ]", min_size=1, max_size=20),
+    keys=st.integers(1, 2),
+    width=st.integers(20, 120),
+)
+def test_a_pipe_gets_what_a_terminal_without_colour_would_show(cells, heading, keys, width):
+    """Both lay a table out the same; a pipe's is written without rich."""
+    table = Table("t", tuple(Column(heading, tuple(column)) for column in cells), keys=keys)
+    stream = io.StringIO()
+    console = Console(file=stream, width=width, color_system=None)
+    shown = []
+    for block in table.grids(width):
+        if not isinstance(block, str):
+            console.print(block)
+            shown.append("\n".join(map(str.rstrip, stream.getvalue().split("\n"))).strip("\n"))
+            stream.truncate(stream.seek(0))
+
+    assert all(block in table.text(width) for block in shown)
+
+
+def test_characters_taken_for_narrow_are_one_column_wide():
+    characters = map(chr, range(0x20, 0x30000))
+    narrow = [c for c in characters if is_narrow([Shape(c, [], is_text=True)])]
+
+    assert {"a", "µ", "∞", "…", "²", "→"} <= set(narrow)
+    assert {cell_len(c) for c in narrow} == {1}
+
+
+def test_other_scripts_stand_in_line_too():
+    table = Table("", (Column("station", ("磁盘", "cpu")), Column("visits", (2.0, 1.0))))
+
+    lines = table.text().splitlines()
+
+    assert len(set(map(cell_len, lines))) == 1

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from headway.errors import visible
 
@@ -15,6 +16,8 @@ EDGE = 2
 _SHORT = 14  # characters that a column of words keeps together
 _LONG = 30  # characters of a word that may stand unbroken in a cramped table
 _VALUE = re.compile(r"([-+]?\d*)((?:\.\d+)?(?:e[-+]?\d+)?)(.*)")
+_NARROW = "\\n -~\u00a1-\u00ac\u00ae-\u02ff\u0391-\u03c9\u2013-\u2026\u2070-\u209c\u2190-\u22ff"
+_OTHERS = re.compile(f"[^{_NARROW}]")
 
 
 @dataclass(frozen=True)
@@ -160,6 +163,58 @@ def _words(text: str) -> list[str]:
 def _pieces(text: str) -> list[str]:
     """Parts after which a line may end in need."""
     return [part for word in _words(text) for part in re.findall(r"[^_]*_+\s*|[^_]+$", word)]
+
+
+def is_narrow(shapes: Sequence[Shape]) -> bool:
+    """Whether each character of a table is known to be one column wide on a terminal.
+
+    Examples
+    --------
+    >>> is_narrow([Shape("µ [1/s]", ["∞"], False)]), is_narrow([Shape("磁盘", ["1"], False)])
+    (True, False)
+    """
+    texts = (text for shape in shapes for text in (shape.heading, *shape.texts))
+    return not any(map(_OTHERS.search, texts))
+
+
+def grid(shapes: Sequence[Shape], width: int) -> str:
+    """Columns side by side under a rule: numbers to the right, words to the left.
+
+    Examples
+    --------
+    >>> station = Shape("station", ["cpu", "disks"], is_text=True)
+    >>> print(grid([station, Shape("visits", ["1.0", "0.5"], is_text=False)], 80))
+     station   visits
+     ────────────────
+     cpu          1.0
+     disks        0.5
+    """
+    shares = widths(shapes, width)
+    columns = [_cells(shape, share) for shape, share in zip(shapes, shares, strict=True)]
+    head, *rows = zip(*columns, strict=True)
+    rule = " " + "─" * (_span(shares) - EDGE)
+    return "\n".join([*_beside(head, below=True), rule, *chain.from_iterable(map(_beside, rows))])
+
+
+def _cells(shape: Shape, width: int) -> list[list[str]]:
+    """Heading and texts of a column as lines, all of one width."""
+    side = "<" if shape.is_text else ">"
+    folds = (folded(text, width).split("\n") for text in (shape.heading, *shape.texts))
+    return [[f"{_cut(line, width):{side}{width}}" for line in lines] for lines in folds]
+
+
+def _cut(line: str, width: int) -> str:
+    return line if len(line) <= width else f"{line[: width - 1]}…"
+
+
+def _beside(cells: Sequence[list[str]], *, below: bool = False) -> list[str]:
+    """Lines of cells that stand beside each other, the shorter ones on top or below."""
+    height = max(map(len, cells))
+    filled = []
+    for cell in cells:
+        blank = [" " * len(cell[0])] * (height - len(cell))
+        filled.append([*blank, *cell] if below else [*cell, *blank])
+    return [f" {(' ' * GAP).join(parts)}".rstrip() for parts in zip(*filled, strict=True)]
 
 
 def records(shapes: Sequence[Shape], width: int) -> Iterator[str]:

@@ -20,6 +20,8 @@ from headway.models.tables.layout import (
     aligned,
     blocks,
     folded,
+    grid,
+    is_narrow,
     is_value,
     paragraph,
     records,
@@ -174,7 +176,7 @@ class Table:
         Words wrap, and columns move below the others, until the width holds them; a number is
         never cut. Where not even two columns fit, each row is a list.
         """
-        bodies = (_plain(grid, width) for grid in self.grids(width))
+        bodies = (x if isinstance(x, str) else _plain(x, width) for x in self.laid(width))
         parts = (paragraph(self.title, width), *bodies, self.noted(width))
         return "\n\n".join(part for part in parts if part)
 
@@ -187,11 +189,15 @@ class Table:
 
     def grids(self, width: int) -> list[Any]:
         """What a rich console prints below the title: blocks of columns, or lists of rows."""
+        return [x if isinstance(x, str) else _grid(x, width) for x in self.laid(width)]
+
+    def laid(self, width: int) -> list[list[Shape] | str]:
+        """What stands below the title: columns side by side, block by block, or lists of rows."""
         shapes = [_shortened(_shape(column)) for column in self.columns]
         found = blocks(shapes, min(self.keys, len(shapes)), width)
         if found is None:
             return ["\n\n".join(records(shapes, width))]
-        return [_grid([shapes[place] for place in block], width) for block in found]
+        return [[shapes[place] for place in block] for block in found]
 
     def to_html(self) -> str:
         """The table with its notes as HTML, for notebooks."""
@@ -263,14 +269,14 @@ def _grid(shapes: Sequence[Shape], width: int) -> Any:
     return shown
 
 
-def _plain(grid: Any, width: int) -> str:
-    """What a rich console would print, without colour and trailing space."""
+def _plain(shapes: Sequence[Shape], width: int) -> str:
+    """Columns side by side without colour; rich knows how wide other scripts are."""
+    if is_narrow(shapes):
+        return grid(shapes, width).strip("\n")
     from rich.console import Console
 
-    if isinstance(grid, str):
-        return grid
     stream = io.StringIO()
-    Console(file=stream, width=width, color_system=None).print(grid)
+    Console(file=stream, width=width, color_system=None).print(_grid(shapes, width))
     return "\n".join(line.rstrip() for line in stream.getvalue().splitlines()).strip("\n")
 
 
