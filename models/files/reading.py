@@ -107,9 +107,8 @@ def _entry(text: str, place: "Place") -> schema.ModelEntry:
         raise place.error(wrong)
     try:
         return schema.structure(document)
-    except Exception as error:
-        what, path = schema.faults(error)[0]
-        raise place.error(what, *path) from None
+    except schema.Fault as fault:
+        raise place.error(fault.what, *fault.keys) from None
 
 
 def too_many(document: dict[str, Any]) -> str:

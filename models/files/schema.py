@@ -1,22 +1,21 @@
 """The shape of a model file: which tables and keys there are, and what may stand in them."""
 
-from functools import lru_cache, partial
-from typing import Any, TypeAlias, TypeVar
-
-import attrs
-import cattrs
-from cattrs.strategies import configure_union_passthrough
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple, TypeAlias
 
 Scalar: TypeAlias = str | int | float
 
 Number: TypeAlias = str | int | float | list[Scalar] | dict[str, Scalar]
 """A station's number: one, a list (load-dependent rates), or a table by class."""
 
-Entry = TypeVar("Entry")
+Keys: TypeAlias = tuple[str, ...]
+"""Where in a document something stands."""
+
+Shape: TypeAlias = Callable[[Any, Keys], Any]
+"""Gives a part of a document, or raises a `Fault` with its keys."""
 
 
-@attrs.frozen
-class ParameterEntry:
+class ParameterEntry(NamedTuple):
     """``[parameters] NAME``: a value, or a formula of other numbers."""
 
     value: Scalar | None = None
@@ -28,8 +27,7 @@ class ParameterEntry:
     source: str = ""
 
 
-@attrs.frozen
-class OutputEntry:
+class OutputEntry(NamedTuple):
     """``[outputs] NAME``: a result by formula; ``better`` says whether less or more of it is."""
 
     formula: str
@@ -39,8 +37,7 @@ class OutputEntry:
     better: str = ""
 
 
-@attrs.frozen
-class RouteEntry:
+class RouteEntry(NamedTuple):
     """``[[routes]]``: a way from station to station."""
 
     source: str
@@ -48,96 +45,156 @@ class RouteEntry:
     probability: Scalar = 1.0
 
 
-@attrs.frozen
-class ModelEntry:
+class ModelEntry(NamedTuple):
     """A whole model file."""
 
     name: str
     doc: str = ""
     source: str = ""
     assumptions: str = ""
-    parameters: dict[str, ParameterEntry] = attrs.field(factory=dict)
-    links: dict[str, dict[str, Scalar]] = attrs.field(factory=dict)
-    pipelines: dict[str, dict[str, Number]] = attrs.field(factory=dict)
-    contention: dict[str, dict[str, Number]] = attrs.field(factory=dict)
-    stations: dict[str, dict[str, Number]] = attrs.field(factory=dict)
-    classes: dict[str, dict[str, Scalar]] = attrs.field(factory=dict)
-    routes: list[RouteEntry] = attrs.field(factory=list)
-    arrivals: dict[str, Scalar] = attrs.field(factory=dict)
-    outputs: dict[str, OutputEntry] = attrs.field(factory=dict)
-    presets: dict[str, dict[str, Scalar]] = attrs.field(factory=dict)
+    parameters: Mapping[str, ParameterEntry] = {}
+    links: Mapping[str, Mapping[str, Scalar]] = {}
+    pipelines: Mapping[str, Mapping[str, Number]] = {}
+    contention: Mapping[str, Mapping[str, Number]] = {}
+    stations: Mapping[str, Mapping[str, Number]] = {}
+    classes: Mapping[str, Mapping[str, Scalar]] = {}
+    routes: tuple[RouteEntry, ...] = ()
+    arrivals: Mapping[str, Scalar] = {}
+    outputs: Mapping[str, OutputEntry] = {}
+    presets: Mapping[str, Mapping[str, Scalar]] = {}
 
 
-@lru_cache(maxsize=1)
-def _converter() -> cattrs.Converter:
-    converter = cattrs.Converter(forbid_extra_keys=True)
-    configure_union_passthrough(Scalar | None, converter)
-    configure_union_passthrough(Scalar, converter)
-    converter.register_structure_hook(str, _text)
-    converter.register_structure_hook_func(lambda t: t == Number, partial(_number, converter))
-    _short_form(converter, ParameterEntry, "value")
-    _short_form(converter, OutputEntry, "formula")
-    hook = cattrs.gen.make_dict_structure_fn(
-        RouteEntry,
-        converter,
-        _cattrs_forbid_extra_keys=True,
-        source=cattrs.override(rename="from"),
-        target=cattrs.override(rename="to"),
-    )
-    converter.register_structure_hook(RouteEntry, hook)
-    return converter
+class Fault(Exception):
+    """Something that has no place in a model file: what it is, and the keys that lead there."""
 
-
-def _text(value: object, _: type) -> str:
-    if not isinstance(value, str):
-        msg = f"{value!r} is not text"
-        raise TypeError(msg)
-    return value
-
-
-def _number(converter: cattrs.Converter, value: Any, _: Any) -> Any:
-    if isinstance(value, dict):
-        return converter.structure(value, dict[str, Scalar])
-    kind: Any = list[Scalar] if isinstance(value, list) else Scalar
-    return converter.structure(value, kind)
-
-
-def _short_form(converter: cattrs.Converter, entry: type[Entry], key: str) -> None:
-    """Let a bare value stand for a table with that one key."""
-    whole = cattrs.gen.make_dict_structure_fn(entry, converter, _cattrs_forbid_extra_keys=True)
-
-    def structure(value: Any, kind: Any) -> Entry:
-        return whole(value if isinstance(value, dict) else {key: value}, kind)
-
-    converter.register_structure_hook(entry, structure)
+    def __init__(self, what: str, keys: Keys) -> None:
+        super().__init__(what)
+        self.what = what
+        self.keys = keys
 
 
 def structure(document: dict[str, Any]) -> ModelEntry:
-    """Read a parsed TOML document; raises cattrs' errors, with every fault in them."""
-    return _converter().structure(document, ModelEntry)
+    """Read a parsed TOML document.
+
+    Raises
+    ------
+    Fault
+        For the first key that is unknown, missing, or holds what it may not.
+
+    Examples
+    --------
+    >>> structure({"name": "one", "outputs": {"twice": "2 * x"}}).outputs["twice"].formula
+    '2 * x'
+    """
+    entry: ModelEntry = _MODEL(document, ())
+    return entry
 
 
-_ROUTE_KEYS = {"source": "from", "target": "to"}
+def _text(value: Any, keys: Keys) -> str:
+    if not isinstance(value, str):
+        raise Fault("must be text", keys)
+    return value
 
 
-def faults(error: BaseException) -> list[tuple[str, list[str]]]:
-    """What is wrong with a document, and the path of keys to each place."""
-    found = []
-    for message in cattrs.transform_error(error):
-        what, _, path = message.partition(" @ $")
-        keys = [key.strip("'[]") for key in path.replace("[", ".").split(".") if key]
-        if "routes" in keys:
-            keys = [_ROUTE_KEYS.get(key, key) for key in keys if not key.isdigit()]
-        if what.startswith("required field missing"):
-            what, keys = f"the key {keys[-1]!r} is missing", keys[:-1]
-        found.append((_words(what), keys))
-    return found
+def _scalar(value: Any, keys: Keys) -> Scalar:
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        raise Fault("must be a number or text", keys)
+    return value
 
 
-def _words(what: str) -> str:
-    """Say cattrs' message as a user of model files would."""
-    if what.startswith("extra fields found"):
-        return f"unknown key {what.partition('(')[2].rstrip(')')}"
-    for lead in ("invalid type, expected ", "invalid value for type, expected "):
-        what = what.replace(lead, "must be ")
-    return what
+def _number(value: Any, keys: Keys) -> Number:
+    if isinstance(value, dict):
+        return _scalars(value, keys)  # type: ignore[no-any-return]
+    if isinstance(value, list):
+        return [_scalar(entry, (*keys, str(place))) for place, entry in enumerate(value)]
+    return _scalar(value, keys)
+
+
+def _table_of(shape: Shape) -> Shape:
+    """A table of things of one shape by name."""
+
+    def read(value: Any, keys: Keys) -> dict[str, Any]:
+        return {key: shape(entry, (*keys, key)) for key, entry in _table(value, keys).items()}
+
+    return read
+
+
+def _table(value: Any, keys: Keys) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise Fault("must be a table", keys)
+    return value
+
+
+def _list_of(shape: Shape) -> Shape:
+    """A list of tables of one shape; which of them is at fault is not said."""
+
+    def read(value: Any, keys: Keys) -> tuple[Any, ...]:
+        if not isinstance(value, list):
+            msg = f"must be a list of tables: write [[{keys[-1]}]]"
+            raise Fault(msg, keys)
+        return tuple(shape(entry, keys) for entry in value)
+
+    return read
+
+
+def _entry(kind: type[NamedTuple], shapes: Mapping[str, Shape], short: str = "") -> Shape:
+    """A table with a key for each field of a kind, in their order.
+
+    Parameters
+    ----------
+    kind
+        What is made of it.
+    shapes
+        What may stand under each key.
+    short
+        The key that a bare value in place of the table stands for.
+    """
+    fields = dict(zip(kind._fields, shapes.items(), strict=True))
+    make: Callable[..., Any] = kind
+
+    def read(value: Any, keys: Keys) -> Any:
+        table = _table({short: value} if short and not isinstance(value, dict) else value, keys)
+        found = {}
+        for field, (key, shape) in fields.items():
+            if key in table:
+                found[field] = shape(table[key], (*keys, key))
+            elif field not in kind._field_defaults:
+                msg = f"the key {key!r} is missing"
+                raise Fault(msg, keys)
+        if unknown := sorted(table.keys() - shapes.keys()):
+            msg = f"unknown key {', '.join(unknown)}"
+            raise Fault(msg, keys)
+        return make(**found)
+
+    return read
+
+
+_scalars, _numbers = _table_of(_scalar), _table_of(_number)
+_ABOUT: dict[str, Shape] = {"doc": _text, "source": _text}
+_PARAMETER = _entry(
+    ParameterEntry,
+    {"value": _scalar, "formula": _text, "unit": _text, "min": _scalar, "max": _scalar, **_ABOUT},
+    short="value",
+)
+_OUTPUT = _entry(
+    OutputEntry, {"formula": _text, "unit": _text, **_ABOUT, "better": _text}, short="formula"
+)
+_ROUTE = _entry(RouteEntry, {"from": _text, "to": _text, "probability": _scalar})
+_MODEL = _entry(
+    ModelEntry,
+    {
+        "name": _text,
+        **_ABOUT,
+        "assumptions": _text,
+        "parameters": _table_of(_PARAMETER),
+        "links": _table_of(_scalars),
+        "pipelines": _table_of(_numbers),
+        "contention": _table_of(_numbers),
+        "stations": _table_of(_numbers),
+        "classes": _table_of(_scalars),
+        "routes": _list_of(_ROUTE),
+        "arrivals": _scalars,
+        "outputs": _table_of(_OUTPUT),
+        "presets": _table_of(_scalars),
+    },
+)
