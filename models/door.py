@@ -29,7 +29,7 @@ PLACES: dict[str, dict[str, str]] = {
         "document": "headway.models.showing.solutions:solution_document",
         "csv": "headway.models.showing.solutions:solution_csv",
         "plot": "headway.models.plotting.figures:solution_figure",
-        "bounds": "headway.models.solving.closed:bounds",
+        "bounds": "headway.models.solving.closed.solve:bounds",
         "percentile": "headway.models.solving.percentile:percentile",
     },
     "Comparison": {

@@ -19,13 +19,14 @@ from .closed.solve import solve_closed as solve_closed
 from .erlang.formulas import empty_probability as empty_probability
 from .erlang.formulas import erlang_b as erlang_b
 from .erlang.formulas import erlang_c as erlang_c
-from .laws import forced_flow_law as forced_flow_law
-from .laws import interactive_response_time as interactive_response_time
-from .laws import knee_population as knee_population
-from .laws import littles_law as littles_law
-from .laws import saturation_throughput as saturation_throughput
-from .laws import service_demand as service_demand
-from .laws import utilisation_law as utilisation_law
+from .flows.laws import forced_flow_law as forced_flow_law
+from .flows.laws import interactive_response_time as interactive_response_time
+from .flows.laws import knee_population as knee_population
+from .flows.laws import littles_law as littles_law
+from .flows.laws import saturation_throughput as saturation_throughput
+from .flows.laws import service_demand as service_demand
+from .flows.laws import utilisation_law as utilisation_law
+from .flows.traffic import visit_ratios as visit_ratios
 from .percentiles import Phase as Phase
 from .percentiles import path_exceedance as path_exceedance
 from .percentiles import path_percentile as path_percentile
@@ -47,4 +48,3 @@ from .stations.kinds import STATIONS as STATIONS
 from .stations.kinds import station_kind as station_kind
 from .stations.priority import PriorityMG1 as PriorityMG1
 from .stations.sources import FiniteSource as FiniteSource
-from .traffic import visit_ratios as visit_ratios

@@ -14,7 +14,7 @@ import numpy as np
 
 from headway.errors import GraphError, InvalidParameter
 from headway.kinds import FloatArray, check_count, check_not_negative, check_positive, plain
-from headway.queueing.laws import interactive_response_time, knee_population
+from headway.queueing.flows.laws import interactive_response_time, knee_population
 from headway.queueing.stations.base import Station
 
 

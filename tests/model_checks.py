@@ -22,8 +22,8 @@ from headway.models.analysis.target import what_it_takes
 from headway.models.language.units import quantity
 from headway.models.solving.solution import Solution
 from headway.models.solving.symbolic import bounded_symbols, numeric
-from headway.models.structure.counts import counts
 from headway.models.structure.model import Model
+from headway.models.structure.parts.counts import counts
 from tests.limits import limited_time
 from tests.random_models import RandomModel, random_model
 

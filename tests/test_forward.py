@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from headway.models import ModelGraph, catalogue_model
 from headway.models.solving import percentile as percentiles
 from headway.models.solving.forward import goes_forward
-from headway.models.structure.plan import Plan
+from headway.models.structure.planning.plan import Plan
 from headway.queueing import MD1, MM1, Delay, MMm, Parallel
 
 KINDS = {

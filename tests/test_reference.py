@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from headway.loggp import PLATFORMS, Convention
-from headway.models.files.reading import FILE_KEYS
+from headway.models.files.builder import FILE_KEYS
 from headway.models.files.schema import ModelEntry, OutputEntry, ParameterEntry
 from headway.models.language.algorithms import ALGORITHMS
 from headway.queueing.stations.kinds import STATIONS, station_kind

@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 from headway.errors import GraphError, ModelFileError
 from headway.models import ModelGraph, parse_model
 from headway.models.language.formula import formula
-from headway.models.structure import flows
-from headway.models.structure.components import Route
-from headway.models.structure.routes import MOST_SHOWN, Routes
+from headway.models.structure.parts.components import Route
+from headway.models.structure.parts.routes import MOST_SHOWN, Routes
+from headway.models.structure.planning import flows
 from headway.queueing import MM1, MM1K, Delay
-from headway.queueing.chances import ByName, ByNumber
-from headway.queueing.traffic import as_routes
+from headway.queueing.flows.chances import ByName, ByNumber
+from headway.queueing.flows.traffic import as_routes
 
 MANY = 25
 """Stations of which the chances are kept as a matrix."""

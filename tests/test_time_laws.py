@@ -9,7 +9,7 @@ from scipy.stats import gamma as gamma_law
 
 from headway.errors import GraphError
 from headway.models import ModelGraph
-from headway.models.solving.class_times import served_in_turn
+from headway.models.solving.classes.times import served_in_turn
 from headway.models.solving.percentile import law_of
 from headway.queueing import (
     MD1,

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from headway.errors import GraphError
-from headway.queueing.traffic import visit_ratios
+from headway.queueing.flows.traffic import visit_ratios
 
 
 def test_feedback_loop():

@@ -14,9 +14,9 @@ from headway.models.analysis.points import method_of, outputs_at
 from headway.models.language.units import Unit
 from headway.models.measured.columns import Axes
 from headway.models.solving.solution import Solution
-from headway.models.structure.counts import counts
 from headway.models.structure.meanings import Better
 from headway.models.structure.model import Model
+from headway.models.structure.parts.counts import counts
 from headway.models.tables.shown import Answer
 from headway.models.tables.table import scale_of
 

@@ -3,12 +3,13 @@
 from typing import Any
 
 from headway.errors import ModelFileError, is_hidden
-from headway.models.files.reading import FILE_KEYS, too_many
+from headway.models.files.builder import FILE_KEYS
+from headway.models.files.reading import too_many
 from headway.models.language.formula import Formula
 from headway.models.language.parameters import Parameter
 from headway.models.language.units import quantity
-from headway.models.structure.components import Component
 from headway.models.structure.model import Model
+from headway.models.structure.parts.components import Component
 from headway.queueing.classes.network import Discipline
 
 

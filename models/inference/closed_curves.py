@@ -10,7 +10,7 @@ from headway.kinds import FloatArray
 from headway.models.measured.bends import bent
 from headway.models.measured.measurements import Measurements
 from headway.models.signatures.sfs import Curve, curve
-from headway.queueing.laws import littles_law
+from headway.queueing.flows.laws import littles_law
 
 BEHIND = 0.97
 """Share of the requested load below which a point fell behind."""

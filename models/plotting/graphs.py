@@ -14,11 +14,11 @@ from matplotlib.text import Text
 
 from headway.errors import GraphError
 from headway.models.plotting.pieces import MEASURED, MODELLED, QUIET, SECOND, literal
-from headway.models.structure.components import Component
 from headway.models.structure.graph import ModelGraph
 from headway.models.structure.model import Model
-from headway.models.structure.networks import to_networkx
-from headway.models.structure.routes import MOST_SHOWN
+from headway.models.structure.parts.components import Component
+from headway.models.structure.parts.networks import to_networkx
+from headway.models.structure.parts.routes import MOST_SHOWN
 
 Places = dict[str, tuple[float, float]]
 

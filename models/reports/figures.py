@@ -11,7 +11,7 @@ import numpy as np
 from headway.errors import InvalidParameter
 from headway.models.plotting.figures import picture
 from headway.models.reports.report import Report
-from headway.models.structure.routes import MOST_SHOWN
+from headway.models.structure.parts.routes import MOST_SHOWN
 
 _SVG = "{http://www.w3.org/2000/svg}"
 _LINK = "{http://www.w3.org/1999/xlink}href"

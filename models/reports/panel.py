@@ -12,9 +12,9 @@ from headway.models.analysis.comparison import Comparison
 from headway.models.language.parameters import Parameter
 from headway.models.language.units import Unit
 from headway.models.reports.report import Report
-from headway.models.structure.counts import counts
-from headway.models.structure.flows import losing
 from headway.models.structure.model import Model
+from headway.models.structure.parts.counts import counts
+from headway.models.structure.planning.flows import losing
 from headway.models.tables.table import scale_of
 
 MOST_CHARACTERS = 100_000

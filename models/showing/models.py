@@ -9,11 +9,11 @@ import numpy as np
 from headway.errors import HeadwayError
 from headway.models.language.digits import digits
 from headway.models.showing.solutions import labels
-from headway.models.structure.components import Component
 from headway.models.structure.graph import ModelGraph
 from headway.models.structure.model import Model
-from headway.models.structure.routes import MOST_SHOWN
-from headway.models.structure.structure import CLASS_KEYS
+from headway.models.structure.parts.components import Component
+from headway.models.structure.parts.routes import MOST_SHOWN
+from headway.models.structure.parts.structure import CLASS_KEYS
 from headway.models.tables.table import Column, Table
 
 

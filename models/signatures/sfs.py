@@ -26,7 +26,7 @@ from headway.models.measured.measurements import Measurements, Observed
 from headway.models.measured.regression import regression_line
 from headway.models.measured.statistic import percentile_of
 from headway.models.tables.shown import Answer
-from headway.queueing.laws import littles_law
+from headway.queueing.flows.laws import littles_law
 
 
 @dataclass(frozen=True)

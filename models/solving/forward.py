@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headway.kinds import FloatArray
-from headway.models.structure.flows import entry_shares
-from headway.models.structure.keys import VISITS, arrivals_at, station_at
-from headway.models.structure.structure import Structure
-from headway.models.structure.ways import visits_given
+from headway.models.structure.parts.keys import VISITS, arrivals_at, station_at
+from headway.models.structure.parts.structure import Structure
+from headway.models.structure.planning.flows import entry_shares
+from headway.models.structure.planning.ways import visits_given
 from headway.queueing.forward import ForwardNetwork, forward_percentiles
 from headway.queueing.stations.base import Station
 

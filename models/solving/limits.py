@@ -7,7 +7,7 @@ import numpy as np
 from headway.errors import GraphError
 from headway.models.solving.saturation import first_full, limit
 from headway.models.solving.solution import Solution
-from headway.models.structure.keys import station_at
+from headway.models.structure.parts.keys import station_at
 
 
 def station_limits(solution: Solution) -> dict[str, float]:

@@ -17,8 +17,8 @@ from headway.kinds import FloatArray
 from headway.models.solving.evaluate import Evaluator, compiled_forms
 from headway.models.solving.marks import Marks
 from headway.models.solving.solution import Solution
-from headway.models.structure.keys import VISITS, station_at
 from headway.models.structure.model import Model
+from headway.models.structure.parts.keys import VISITS, station_at
 from headway.queueing.stations.abilities import ServiceKind
 from headway.queueing.stations.base import Station
 from headway.queueing.stations.kinds import usable_kinds

@@ -8,10 +8,10 @@ import numpy as np
 
 from headway.errors import GraphError
 from headway.kinds import check_domain
-from headway.models.solving.class_times import class_laws
+from headway.models.solving.classes.times import class_laws
 from headway.models.solving.forward import goes_forward, percentiles_together
-from headway.models.structure.keys import VISITS, Found, of_class, station_at
-from headway.models.structure.ways import visits_given, ways_of
+from headway.models.structure.parts.keys import VISITS, Found, of_class, station_at
+from headway.models.structure.planning.ways import visits_given, ways_of
 from headway.queueing.percentiles import Phase, path_law, percentile_of
 from headway.queueing.routed import GIVEN, RoutedNetwork
 from headway.queueing.times.laws import TimeLaw, merged

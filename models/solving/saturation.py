@@ -10,7 +10,7 @@ import numpy as np
 from headway.kinds import FloatArray, plain
 from headway.models.solving.roots import first_crossing
 from headway.models.structure.graph import ModelGraph
-from headway.models.structure.keys import VISITS, station_at
+from headway.models.structure.parts.keys import VISITS, station_at
 from headway.queueing.stations.base import Station
 
 RATES = ("throughput", "arrival_rate")

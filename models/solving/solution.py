@@ -14,10 +14,10 @@ from headway.models.language.frozen import Frozen, Kept
 from headway.models.language.verbs import perform
 from headway.models.solving.marks import Marks
 from headway.models.solving.saturation import limit, saturation_throughput
-from headway.models.structure.keys import ANSWERED, VISITS, of_class, station_at
 from headway.models.structure.model import Model
+from headway.models.structure.parts.keys import ANSWERED, VISITS, of_class, station_at
 from headway.models.tables.shown import Answer
-from headway.queueing.laws import knee_population
+from headway.queueing.flows.laws import knee_population
 
 if TYPE_CHECKING:
     from headway.queueing.bounds import Bounds

@@ -2,10 +2,10 @@
 
 from headway.models.solving.marks import Marks
 from headway.models.solving.solution import STATION_RESULTS, Solution
-from headway.models.structure.flows import losing, returning
 from headway.models.structure.inputs import points_shape
-from headway.models.structure.keys import ANSWERED, Found, of_class
 from headway.models.structure.model import Model
+from headway.models.structure.parts.keys import ANSWERED, Found, of_class
+from headway.models.structure.planning.flows import losing, returning
 
 
 def solve_model(model: Model, method: str = "auto") -> Solution:
@@ -13,7 +13,7 @@ def solve_model(model: Model, method: str = "auto") -> Solution:
     shape = points_shape(model.inputs)
     network = model.network
     if network.graph.classes:
-        from headway.models.solving.classes import class_values
+        from headway.models.solving.classes.solve import class_values
 
         values, marks = class_values(model, method)
         return Solution(model, values, shape, marks)
@@ -34,7 +34,7 @@ def _same_for_each(model: Model, alone: Solution) -> Found:
 
 def _network_values(network: Model, method: str, shape: tuple[int, ...]) -> tuple[Found, Marks]:
     if network.is_closed and network.graph.stations:
-        from headway.models.solving.closed import closed_values
+        from headway.models.solving.closed.solve import closed_values
 
         return closed_values(network, method, shape)
     return _open_values(network)

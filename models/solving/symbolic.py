@@ -11,8 +11,8 @@ from headway.models.language.parameters import Parameter
 from headway.models.solving.saturation import RATES
 from headway.models.solving.solution import CLASS_PARTS
 from headway.models.structure.graph import ModelGraph
-from headway.models.structure.keys import of_class
 from headway.models.structure.model import Model
+from headway.models.structure.parts.keys import of_class
 from headway.queueing.erlang.formulas import erlang_b, erlang_c
 from headway.queueing.erlang.waiting_room import moment, solve
 from headway.queueing.stations.abilities import ServiceKind
@@ -68,7 +68,7 @@ def closed_form(graph: ModelGraph, output: str, symbols: Mapping[str, Any] | Non
     """
     given = {name: symbol(name) for name in graph.parameters} | dict(symbols or {})
     if graph.classes:
-        from headway.models.solving.class_forms import class_form
+        from headway.models.solving.classes.forms import class_form
 
         return whole_numbers(class_form(graph, output, given))
     if output not in graph.names or (output == "saturation_throughput"):

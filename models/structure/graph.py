@@ -19,10 +19,10 @@ from headway.models.language.algorithms import ALGORITHMS
 from headway.models.language.formula import Formula, formula_at, of_number
 from headway.models.language.names import check_name, check_shown
 from headway.models.language.verbs import perform
-from headway.models.structure.components import Component, Route
-from headway.models.structure.plan import Plan
-from headway.models.structure.routes import check_ends
-from headway.models.structure.structure import CLASS_KEYS, LINK_PARTS, RESERVED, Structure
+from headway.models.structure.parts.components import Component, Route
+from headway.models.structure.parts.routes import check_ends
+from headway.models.structure.parts.structure import CLASS_KEYS, LINK_PARTS, RESERVED, Structure
+from headway.models.structure.planning.plan import Plan
 from headway.queueing.classes.network import Discipline
 from headway.queueing.stations.base import Station
 

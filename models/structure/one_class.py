@@ -6,9 +6,9 @@ from typing import Any
 
 from headway.errors import GraphError
 from headway.models.language.formula import Formula, formula, of_number
-from headway.models.structure.components import Component
 from headway.models.structure.graph import ModelGraph
-from headway.models.structure.keys import of_class
+from headway.models.structure.parts.components import Component
+from headway.models.structure.parts.keys import of_class
 
 _NEVER = of_number(0.0)
 

@@ -17,7 +17,7 @@ from headway.queueing.erlang.birth_death import weights
 from headway.queueing.erlang.blocking import inverse_blocking
 from headway.queueing.erlang.formulas import lone_chance
 from headway.queueing.erlang.poisson import stirling_error
-from headway.queueing.laws import check_arrivals
+from headway.queueing.flows.laws import check_arrivals
 
 _WRITTEN = 8  # places up to which formulas write the states' sums out
 _MOST = 1e300  # beyond, nothing but the loss of digits depends on the load

@@ -22,7 +22,7 @@ from headway.kinds import (
     plain,
 )
 from headway.queueing.erlang.formulas import empty_probability, erlang_c
-from headway.queueing.laws import (
+from headway.queueing.flows.laws import (
     check_arrivals,
     littles_law,
     saturation_throughput,

@@ -19,7 +19,7 @@ from headway.kinds import (
     plain,
 )
 from headway.queueing.erlang.birth_death import symbolic_chances, weights
-from headway.queueing.laws import check_arrivals
+from headway.queueing.flows.laws import check_arrivals
 from headway.queueing.stations.abilities import Abilities, ServiceKind
 from headway.queueing.stations.base import MM1, Station
 from headway.queueing.times.laws import TimeLaw, exponential

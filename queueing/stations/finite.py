@@ -16,7 +16,7 @@ from headway.kinds import (
     plain,
 )
 from headway.queueing.erlang import waiting_room
-from headway.queueing.laws import saturation_throughput
+from headway.queueing.flows.laws import saturation_throughput
 from headway.queueing.stations.abilities import Abilities
 from headway.queueing.stations.base import Station
 from headway.queueing.times.laws import TimeLaw, exponential, limited

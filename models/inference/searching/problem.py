@@ -17,8 +17,8 @@ from headway.models.measured.measurements import Observed
 from headway.models.solving.evaluate import Evaluator, evaluator
 from headway.models.solving.paced import paced_evaluator
 from headway.models.solving.saturation import RATES
-from headway.models.structure.counts import counts
 from headway.models.structure.model import Model
+from headway.models.structure.parts.counts import counts
 
 RELATIVE_NOISE = 0.02
 """Relative error of a measurement beyond what its printed digits leave open."""

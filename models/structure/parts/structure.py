@@ -7,8 +7,8 @@ from headway.models.language.algorithms import ALGORITHMS
 from headway.models.language.formula import Formula
 from headway.models.language.frozen import Kept
 from headway.models.language.names import check_shown
-from headway.models.structure.components import STATION_PARTS, Component
-from headway.models.structure.routes import Routes, routes_of
+from headway.models.structure.parts.components import STATION_PARTS, Component
+from headway.models.structure.parts.routes import Routes, routes_of
 
 RESERVED = frozenset({"arrival_rate", "throughput", "response_time", "saturation_throughput"})
 CLASS_KEYS = ("arrival_rate", "population", "think_time")

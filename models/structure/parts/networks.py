@@ -4,7 +4,7 @@ from typing import Any
 
 import networkx as nx
 
-from headway.models.structure.structure import Structure
+from headway.models.structure.parts.structure import Structure
 
 
 def to_networkx(graph: Structure) -> Any:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 
 from headway.models.language.formula import Call, Formula, Name, Operation, Tree
-from headway.models.structure.structure import Structure
+from headway.models.structure.parts.structure import Structure
 
 _ROUNDED = ("ceil", "floor")
 """What these make whole need not be whole itself."""

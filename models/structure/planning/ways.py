@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from headway.kinds import FloatArray
-from headway.models.structure.keys import arrivals_at
-from headway.models.structure.routes import share_at
-from headway.models.structure.structure import Structure
+from headway.models.structure.parts.keys import arrivals_at
+from headway.models.structure.parts.routes import share_at
+from headway.models.structure.parts.structure import Structure
 
 _ROUNDING = 1e-12  # of chances that sum to 1
 

@@ -7,9 +7,9 @@ import numpy as np
 
 from headway.errors import GraphError
 from headway.kinds import FloatArray
-from headway.models.solving.classes import shared_station
-from headway.models.structure.keys import of_class
-from headway.models.structure.ways import visits_given, ways_of
+from headway.models.solving.classes.solve import shared_station
+from headway.models.structure.parts.keys import of_class
+from headway.models.structure.planning.ways import visits_given, ways_of
 from headway.queueing.classes.network import Discipline, SharedStation
 from headway.queueing.percentiles import of_visits
 from headway.queueing.routed import GIVEN, INDEPENDENT, RoutedNetwork

@@ -14,9 +14,9 @@ from headway.errors import GraphError, nearest
 from headway.kinds import Amount, FloatArray
 from headway.models.language.formula import of_number
 from headway.models.language.frozen import Kept
-from headway.models.structure.components import Route
-from headway.models.structure.keys import Key, share_of
-from headway.queueing.traffic import check_matrix
+from headway.models.structure.parts.components import Route
+from headway.models.structure.parts.keys import Key, share_of
+from headway.queueing.flows.traffic import check_matrix
 
 MOST_SHOWN = 500
 """Routes that a table lists or a drawing shows."""

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from headway.kinds import FloatArray, is_symbolic
-from headway.queueing.traffic import (
+from headway.queueing.flows.traffic import (
     FEW,
     SPARSE,
     as_routes,

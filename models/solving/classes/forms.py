@@ -5,9 +5,9 @@ from typing import Any
 
 from headway.errors import GraphError, UnknownParameter, nearest
 from headway.kinds import Amount, apply
-from headway.models.solving.classes import targets_of, time_of, visits_of
+from headway.models.solving.classes.solve import targets_of, time_of, visits_of
 from headway.models.structure.graph import ModelGraph
-from headway.models.structure.keys import Found, Values, of_class
+from headway.models.structure.parts.keys import Found, Values, of_class
 from headway.queueing.classes.network import Discipline
 from headway.queueing.erlang.formulas import erlang_c
 from headway.queueing.stations.abilities import ServiceKind

@@ -5,9 +5,9 @@ from graphlib import CycleError, TopologicalSorter
 from typing import Any
 
 from headway.errors import GraphError
-from headway.models.structure.keys import Found
-from headway.models.structure.steps import AnyStep, all_steps
-from headway.models.structure.structure import Structure
+from headway.models.structure.parts.keys import Found
+from headway.models.structure.parts.structure import Structure
+from headway.models.structure.planning.steps import AnyStep, all_steps
 
 MOST_KEPT = 64
 """Numbers found by searches that a plan keeps."""

@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from headway.errors import InvalidParameter
-from headway.models.solving.circulation import AGREEMENT, PARTS, Circulation
-from headway.models.solving.consistent import consistent_throughput
+from headway.models.solving.closed.circulation import AGREEMENT, PARTS, Circulation
+from headway.models.solving.closed.consistent import consistent_throughput
 from headway.models.solving.marks import Marks
 from headway.models.solving.saturation import RATES, depends_on_load
-from headway.models.structure.keys import VISITS, Found, station_at
+from headway.models.structure.parts.keys import VISITS, Found, station_at
 from headway.queueing.bounds import Bounds, network_bounds
 from headway.queueing.closed.demands import Method
 from headway.queueing.stations.base import Delay

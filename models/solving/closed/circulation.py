@@ -11,7 +11,7 @@ from headway.errors import GraphError
 from headway.kinds import FloatArray
 from headway.models.solving.saturation import RATES
 from headway.models.structure.graph import ModelGraph
-from headway.models.structure.keys import VISITS, station_at
+from headway.models.structure.parts.keys import VISITS, station_at
 from headway.queueing.closed.demands import Method
 from headway.queueing.closed.solve import ClosedSolution, solve_closed
 from headway.queueing.stations.base import Station

@@ -17,17 +17,8 @@ from headway.errors import GraphError, InvalidParameter, nearest
 from headway.kinds import Amount, check_not_negative
 from headway.models.language.algorithms import ALGORITHMS
 from headway.models.language.formula import Formula
-from headway.models.structure.components import Component
-from headway.models.structure.flows import (
-    FLOW,
-    flow,
-    given_flow,
-    law,
-    losing,
-    numbers_of,
-    returning,
-)
-from headway.models.structure.keys import (
+from headway.models.structure.parts.components import Component
+from headway.models.structure.parts.keys import (
     ANSWERED,
     VISITS,
     Given,
@@ -41,8 +32,17 @@ from headway.models.structure.keys import (
     time_by,
     visits_by,
 )
-from headway.models.structure.routes import share_at
-from headway.models.structure.structure import Structure
+from headway.models.structure.parts.routes import share_at
+from headway.models.structure.parts.structure import Structure
+from headway.models.structure.planning.flows import (
+    FLOW,
+    flow,
+    given_flow,
+    law,
+    losing,
+    numbers_of,
+    returning,
+)
 from headway.queueing.stations.base import Station
 from headway.queueing.stations.returning import Returning
 

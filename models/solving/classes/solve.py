@@ -7,8 +7,8 @@ from headway.kinds import Amount, FloatArray
 from headway.models.solving.marks import Marks
 from headway.models.solving.saturation import RATES
 from headway.models.structure.graph import ModelGraph
-from headway.models.structure.keys import VISITS, Found, Values, of_class, time_by, visits_by
 from headway.models.structure.model import Model
+from headway.models.structure.parts.keys import VISITS, Found, Values, of_class, time_by, visits_by
 from headway.queueing.classes.network import Discipline, JobClass, Saturation, SharedStation
 from headway.queueing.classes.solve import MulticlassSolution, solve_multiclass
 from headway.queueing.closed.demands import Method

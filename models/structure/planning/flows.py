@@ -13,7 +13,7 @@ import numpy as np
 
 from headway.errors import GraphError
 from headway.kinds import Amount, FloatArray, check_not_negative, is_symbolic, plain
-from headway.models.structure.keys import (
+from headway.models.structure.parts.keys import (
     Key,
     Values,
     arrivals_at,
@@ -22,11 +22,11 @@ from headway.models.structure.keys import (
     station_at,
     visits_by,
 )
-from headway.models.structure.routes import share_at
-from headway.models.structure.structure import Structure
-from headway.queueing.chances import ByName, ByNumber, Chances, is_sparse, suits_a_matrix
+from headway.models.structure.parts.routes import share_at
+from headway.models.structure.parts.structure import Structure
+from headway.queueing.flows.chances import ByName, ByNumber, Chances, is_sparse, suits_a_matrix
+from headway.queueing.flows.traffic import check_routes
 from headway.queueing.stations.returning import Returning
-from headway.queueing.traffic import check_routes
 
 _MOST_ROUNDS = 1000
 _SETTLED = 1e-14  # losses are probabilities: this is their last digit

@@ -1,0 +1,1 @@
+"""Networks of several classes of jobs: solved, as closed forms, and their laws of time."""

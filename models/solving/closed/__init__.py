@@ -1,0 +1,1 @@
+"""Closed networks: jobs that circulate, and the throughput that agrees with itself."""

@@ -1,0 +1,1 @@
+"""In what order a graph's numbers are calculated."""

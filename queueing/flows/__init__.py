@@ -1,0 +1,1 @@
+"""How jobs flow: operational laws, traffic equations, chances of ways."""
