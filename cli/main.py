@@ -98,7 +98,7 @@ class LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
         """Import the module of a command."""
         if cmd_name in COMMANDS:
-            own: click.Command = loaded(f"headway.cli.{cmd_name}_command:command")
+            own: click.Command = loaded(f"headway.cli.commands.{cmd_name}:command")
             return own
         command: click.Command | None = outside(GROUP, cmd_name, _command_of)
         return command

@@ -133,7 +133,7 @@ def test_a_pipe_that_nobody_reads_ends_quietly():
 TELLING = """
 import contextlib, sys
 import conftest
-import headway.cli.fit_command as command
+import headway.cli.commands.fit as command
 from headway.cli.main import main
 
 @contextlib.contextmanager

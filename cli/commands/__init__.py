@@ -1,0 +1,1 @@
+"""One file a command; the table of them is in `headway.cli.main`."""
