@@ -8,12 +8,11 @@ asymptotic ones are for single servers (and delays, which belong to the think ti
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
-from typing import Any
 
 import numpy as np
 
 from headway.errors import GraphError, InvalidParameter
-from headway.kinds import FloatArray, check_count, check_not_negative, check_positive, plain
+from headway.kinds import Amount, FloatArray, check_count, check_not_negative, check_positive, plain
 from headway.queueing.flows.laws import interactive_response_time, knee_population
 from headway.queueing.stations.base import Station
 
@@ -30,17 +29,17 @@ class Bounds:
         Limits of R = N / X - Z [s].
     """
 
-    throughput_lower: Any
-    throughput_upper: Any
-    response_time_lower: Any
-    response_time_upper: Any
+    throughput_lower: Amount
+    throughput_upper: Amount
+    response_time_lower: Amount
+    response_time_upper: Amount
 
 
 def asymptotic_bounds(
-    demands: Sequence[Any],
-    population: Any,
-    think_time: Any = 0.0,
-    servers: Sequence[Any] | None = None,
+    demands: Sequence[Amount],
+    population: Amount,
+    think_time: Amount = 0.0,
+    servers: Sequence[Amount] | None = None,
 ) -> Bounds:
     """Limits by no waiting at all, by the bottleneck, and by waiting behind everybody.
 
@@ -80,7 +79,9 @@ def asymptotic_bounds(
     return _bounds(lower, upper, jobs, think)
 
 
-def balanced_job_bounds(demands: Sequence[Any], population: Any, think_time: Any = 0.0) -> Bounds:
+def balanced_job_bounds(
+    demands: Sequence[Amount], population: Amount, think_time: Amount = 0.0
+) -> Bounds:
     """Limits by comparison with networks whose stations all have the same demand.
 
     N / (Z + D + (N-1) D_max / (1 + Z/(N D))) <= X
@@ -113,7 +114,9 @@ def balanced_job_bounds(demands: Sequence[Any], population: Any, think_time: Any
     return _bounds(jobs / slow, _balanced_upper(demand, jobs, think), jobs, think)
 
 
-def geometric_bounds(demands: Sequence[Any], population: Any, think_time: Any = 0.0) -> Bounds:
+def geometric_bounds(
+    demands: Sequence[Amount], population: Amount, think_time: Amount = 0.0
+) -> Bounds:
     """Limits by bounding each queue length by a geometric series: the tightest of the three.
 
     The upper limit takes the balanced job bound for the throughput with one job fewer.
@@ -158,7 +161,10 @@ def geometric_bounds(demands: Sequence[Any], population: Any, think_time: Any = 
 
 
 def network_bounds(
-    stations: Sequence[Station], visits: Sequence[Any], population: Any, think_time: Any = 0.0
+    stations: Sequence[Station],
+    visits: Sequence[Amount],
+    population: Amount,
+    think_time: Amount = 0.0,
 ) -> dict[str, Bounds]:
     """Bounds on a closed network of stations, by method.
 
@@ -198,7 +204,7 @@ def network_bounds(
         return {}
     others = [v * np.asarray(s.service_time) for s, v in zip(stations, visits, strict=True)
               if not s.can.limits]  # fmt: skip
-    think: Any = think_time + sum(others)
+    think: Amount = think_time + sum(others)
     stays = [(v * least, v * most) for s, v in queues for least, most in [s.stay(population)]]
     _, jobs, still = _read([least for least, _ in stays], population, think)
     network = stations, visits, population, think_time
@@ -212,8 +218,8 @@ def network_bounds(
 
 
 def least_throughput(
-    stations: Sequence[Station], visits: Sequence[Any], population: Any, think_time: Any
-) -> Any:
+    stations: Sequence[Station], visits: Sequence[Amount], population: Amount, think_time: Amount
+) -> Amount:
     """Throughput if every job waited behind all others: the asymptotic bound from below [1/s].
 
     Parameters
@@ -232,8 +238,8 @@ def least_throughput(
 
 
 def most_throughput(
-    stations: Sequence[Station], visits: Sequence[Any], population: Any, think_time: Any
-) -> Any:
+    stations: Sequence[Station], visits: Sequence[Amount], population: Amount, think_time: Amount
+) -> Amount:
     """Throughput if nobody waited, or the bottleneck's: the asymptotic bound from above [1/s].
 
     Parameters
@@ -257,14 +263,16 @@ def most_throughput(
         return plain(np.minimum(light, 1 / reduce(np.maximum, shares, np.zeros(()))))
 
 
-def _rate(population: Any, think_time: Any, visits: Sequence[Any], stays: Sequence[Any]) -> Any:
+def _rate(
+    population: Amount, think_time: Amount, visits: Sequence[Amount], stays: Sequence[Amount]
+) -> Amount:
     """Jobs over the time that each takes."""
     time = think_time + sum(v * stay for v, stay in zip(visits, stays, strict=True))
     with np.errstate(divide="ignore"):
         return plain(np.asarray(population) / np.asarray(time))
 
 
-def _balanced_upper(demand: Any, jobs: Any, think: Any) -> Any:
+def _balanced_upper(demand: Amount, jobs: Amount, think: Amount) -> Amount:
     """Throughput if all stations had the mean demand, no more than the bottleneck allows."""
     total = demand.sum(axis=0)
     mean = total / np.maximum((demand > 0).sum(axis=0), 1)
@@ -347,7 +355,9 @@ def bottleneck(
     )
 
 
-def _read(demands: Sequence[Any], population: Any, think_time: Any) -> tuple[Any, Any, Any]:
+def _read(
+    demands: Sequence[Amount], population: Amount, think_time: Amount
+) -> tuple[Amount, Amount, Amount]:
     if len(demands) == 0:
         raise GraphError("bounds need a station; there is none")
     for value in demands:
@@ -360,7 +370,7 @@ def _read(demands: Sequence[Any], population: Any, think_time: Any) -> tuple[Any
     return demand, np.asarray(population, float), np.asarray(think_time, float)
 
 
-def _servers(servers: Sequence[Any] | None, demand: FloatArray) -> Any:
+def _servers(servers: Sequence[Amount] | None, demand: FloatArray) -> Amount:
     if servers is None:
         return np.ones(demand.shape)
     if len(servers) != len(demand):
@@ -372,7 +382,7 @@ def _servers(servers: Sequence[Any] | None, demand: FloatArray) -> Any:
     return np.array(each)
 
 
-def _bounds(lower: Any, upper: Any, jobs: Any, think: Any) -> Bounds:
+def _bounds(lower: Amount, upper: Amount, jobs: Amount, think: Amount) -> Bounds:
     """Order the limits: equal ones may have been rounded past each other."""
     lower = np.minimum(lower, upper)
     slow, fast = (interactive_response_time(jobs, rate, think) for rate in (lower, upper))

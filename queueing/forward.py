@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from headway.kinds import FloatArray
+from headway.kinds import Amount, FloatArray
 from headway.queueing.balance import Guess, balance
 from headway.queueing.stations.base import Station
 from headway.queueing.times.inversion import invert
@@ -73,7 +73,7 @@ class ForwardNetwork:
     def law(self) -> "_Law":
         """Its constant time, its mean time beyond that, and the transform of what is beyond."""
         laws = [s.time_law(rate) for s, rate in zip(self.stations, self.rates, strict=True)]
-        shifts: Any = sum(law.pieces[0].shift for law in laws)
+        shifts: Amount = sum(law.pieces[0].shift for law in laws)
         constant = np.zeros(self.rates.shape[1]) + shifts
         times = (law.mean - law.pieces[0].shift for law in laws)
         beyond = sum(v * time for v, time in zip(self.visits, times, strict=True))
@@ -83,14 +83,14 @@ class ForwardNetwork:
 @dataclass(frozen=True)
 class _Law:
     network: ForwardNetwork
-    transforms: list[Any]
+    transforms: list[Amount]
     constant: FloatArray
     beyond: FloatArray
 
     def transform(self, s: ComplexArray) -> ComplexArray:
         """E[exp(-s (T - constant))], shape (terms, points)."""
-        after: dict[int, Any] = {}
-        going: dict[int, Any] = {}
+        after: dict[int, Amount] = {}
+        going: dict[int, Amount] = {}
         for (source, target), chance in self.network.onward.items():
             going.setdefault(source, []).append((target, chance))
         for k in reversed(range(len(self.transforms))):

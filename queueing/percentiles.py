@@ -9,13 +9,12 @@ Source: Kleinrock, *Queueing Systems* I, 1975, sections 3.2, 3.5 and 5.7.
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from math import floor, isfinite, log
-from typing import Any
 
 import numpy as np
 from scipy.optimize import brentq
 
 from headway.errors import GraphError
-from headway.kinds import check_domain, check_not_negative, plain
+from headway.kinds import Amount, check_domain, check_not_negative, plain
 from headway.queueing.stations.base import Station
 from headway.queueing.times.inversion import exceedance
 from headway.queueing.times.laws import TimeLaw, by_chance, in_series, repeated
@@ -46,16 +45,16 @@ class Phase:
     1.0
     """
 
-    visits: Any
+    visits: Amount
     station: Station
-    arrival_rate: Any
+    arrival_rate: Amount
 
     def __post_init__(self) -> None:
         check_not_negative("visits", self.visits)
         check_not_negative("arrival_rate", self.arrival_rate)
 
 
-def response_time_percentile(station: Station, arrival_rate: Any, share: Any) -> Any:
+def response_time_percentile(station: Station, arrival_rate: Amount, share: Amount) -> Amount:
     """Time within which a share of a station's visits is answered.
 
     Exact for MM1 and Parallel (-R log(1 - share)), MMm, MD1, MM1K, MMmK and a constant Delay.
@@ -94,7 +93,7 @@ def response_time_percentile(station: Station, arrival_rate: Any, share: Any) ->
     return path_percentile([Phase(1.0, station, arrival_rate)], share)
 
 
-def path_percentile(phases: Sequence[Phase], share: Any) -> Any:
+def path_percentile(phases: Sequence[Phase], share: Amount) -> Amount:
     """Time within which a share of requests has made all its visits, taken as independent.
 
     Parameters
@@ -126,7 +125,7 @@ def path_percentile(phases: Sequence[Phase], share: Any) -> Any:
     return _pointwise(phases, share, percentile_of, np.inf)
 
 
-def path_exceedance(phases: Sequence[Phase], time: Any) -> Any:
+def path_exceedance(phases: Sequence[Phase], time: Amount) -> Amount:
     """Chance that all visits take longer than a time, taken as independent.
 
     Parameters
@@ -146,7 +145,7 @@ def path_exceedance(phases: Sequence[Phase], time: Any) -> Any:
     return _pointwise(phases, time, exceedance, 1.0)
 
 
-def check_share(share: Any) -> None:
+def check_share(share: Amount) -> None:
     """Refuse a share that is not between 0 and 1."""
     check_domain("share", share, lambda p: (p > 0) & (p < 1), "between 0 and 1")
 
@@ -221,7 +220,7 @@ def of_visits(law: TimeLaw, visits: float) -> TimeLaw:
     return in_series(*([repeated(law, whole)] if whole else []), *perhaps)
 
 
-def _pointwise(phases: Sequence[Phase], asked: Any, answer: Any, saturated: float) -> Any:
+def _pointwise(phases: Sequence[Phase], asked: Amount, answer: Amount, saturated: float) -> Amount:
     """Answer point by point; a saturated one has the answer given for it."""
     if not phases:
         raise GraphError("a path needs a phase; there is none")
@@ -236,7 +235,7 @@ def _pointwise(phases: Sequence[Phase], asked: Any, answer: Any, saturated: floa
     return plain(values)
 
 
-def _numbers(station: Station) -> dict[str, Any]:
+def _numbers(station: Station) -> dict[str, Amount]:
     own = {f.name: getattr(station, f.name) for f in fields(station)}  # type: ignore[arg-type]
     return {name: v for name, v in own.items() if isinstance(v, np.ndarray)}
 
@@ -248,5 +247,5 @@ def _at(phase: Phase, shape: tuple[int, ...], index: tuple[int, ...]) -> Phase:
     return Phase(visits, station, rate)
 
 
-def _pick(value: Any, shape: tuple[int, ...], index: tuple[int, ...]) -> float:
+def _pick(value: Amount, shape: tuple[int, ...], index: tuple[int, ...]) -> float:
     return float(np.broadcast_to(np.asarray(value, float), shape)[index])

@@ -22,13 +22,13 @@ from typing import Any, cast
 import numpy as np
 
 from headway.errors import InvalidParameter
-from headway.kinds import apply, is_symbolic
+from headway.kinds import Amount, apply, is_symbolic
 from headway.loggp.machine.parameters import Convention, LogGP
 
 _ROUNDING = 1e-12  # share of the one-way time below which a negative latency is rounding
 
 
-def _excess(machine: LogGP, convention: Convention) -> Any:
+def _excess(machine: LogGP, convention: Convention) -> Amount:
     """Give what a convention's latency holds beyond the papers' latency [s]."""
     if convention is Convention.NETGAUGE:
         return machine.send_overhead + machine.receive_overhead
@@ -50,7 +50,7 @@ def _refuse_clipped(machine: LogGP) -> None:
     raise InvalidParameter(msg)
 
 
-def _refuse_negative(latency: Any, scale: Any, machine: LogGP, target: Convention) -> Any:
+def _refuse_negative(latency: Amount, scale: Amount, machine: LogGP, target: Convention) -> Amount:
     """Refuse a latency below zero, but let rounding pass as zero."""
     if is_symbolic(latency):
         return latency

@@ -4,11 +4,10 @@ Source: Martin's thesis, sections 2.2, 2.3 and 3.2.4; Culler, Liu, Martin and Yo
 *Assessing Network Interfaces*, 1996; Alexandrov et al., "LogGP", SPAA 1995.
 """
 
-from typing import Any
-
 import numpy as np
 
 from headway.kinds import (
+    Amount,
     Quantity,
     apply,
     check_count,
@@ -24,7 +23,7 @@ FRAGMENT = 4096
 """Bytes in a full fragment of a bulk transfer (thesis, section 2.3.2)."""
 
 
-def one_message_time(machine: LogGP) -> Any:
+def one_message_time(machine: LogGP) -> Amount:
     """Time of one small message from end to end: o_s + L + o_r [s].
 
     Examples
@@ -37,7 +36,7 @@ def one_message_time(machine: LogGP) -> Any:
     return machine.send_overhead + machine.latency + machine.receive_overhead
 
 
-def request_reply_time(machine: LogGP) -> Any:
+def request_reply_time(machine: LogGP) -> Amount:
     """Time of a request and its reply, as of a blocking read: 2 (o_s + L + o_r) [s].
 
     Examples
@@ -49,7 +48,7 @@ def request_reply_time(machine: LogGP) -> Any:
     return 2 * one_message_time(machine)
 
 
-def message_rate(machine: LogGP) -> Any:
+def message_rate(machine: LogGP) -> Amount:
     """Most messages a processor can send: 1/g [1/s]; infinite for a gap of zero.
 
     Examples
@@ -61,7 +60,7 @@ def message_rate(machine: LogGP) -> Any:
     return _inverse(machine.gap)
 
 
-def bulk_bandwidth(machine: LogGP) -> Any:
+def bulk_bandwidth(machine: LogGP) -> Amount:
     """Bandwidth of a long message: 1/G [B/s]; infinite where bytes cost nothing.
 
     Examples
@@ -73,7 +72,7 @@ def bulk_bandwidth(machine: LogGP) -> Any:
     return _inverse(machine.gap_per_byte)
 
 
-def _inverse(time: Any) -> Any:
+def _inverse(time: Amount) -> Amount:
     """Give the rate that goes with an interval: infinite for none."""
     if is_symbolic(time):
         return 1 / time
@@ -82,7 +81,7 @@ def _inverse(time: Any) -> Any:
     return plain(np.divide(1.0, intervals, out=rates, where=intervals > 0))
 
 
-def long_message_time(machine: LogGP, size: Quantity) -> Any:
+def long_message_time(machine: LogGP, size: Quantity) -> Amount:
     """Time of one message of s bytes from end to end: o_s + (s - 1) G + L + o_r [s].
 
     Parameters
@@ -109,7 +108,7 @@ def long_message_time(machine: LogGP, size: Quantity) -> Any:
     return one_message_time(machine) + (size - 1) * machine.gap_per_byte
 
 
-def train_time(machine: LogGP, messages: Quantity) -> Any:
+def train_time(machine: LogGP, messages: Quantity) -> Amount:
     """Time until the last of n small messages to one receiver has been received [s].
 
     o_s + L + o_r + (n - 1) max(g, o_s, o_r): the slowest of network, sender and receiver
@@ -135,7 +134,7 @@ def train_time(machine: LogGP, messages: Quantity) -> Any:
     return one_message_time(machine) + (messages - 1) * pace
 
 
-def bulk_transfer_time(machine: LogGP, size: Quantity, fragment: Quantity = FRAGMENT) -> Any:
+def bulk_transfer_time(machine: LogGP, size: Quantity, fragment: Quantity = FRAGMENT) -> Amount:
     """Time a bulk transfer costs its sender: o_s for each fragment and G for each byte [s].
 
     ceil(s / F) o_s + s G.
@@ -163,7 +162,7 @@ def bulk_transfer_time(machine: LogGP, size: Quantity, fragment: Quantity = FRAG
     return fragments * machine.send_overhead + size * machine.gap_per_byte
 
 
-def capacity(machine: LogGP) -> Any:
+def capacity(machine: LogGP) -> Amount:
     """Most messages in transit from or to one processor: ceil(L/g), at least 1.
 
     Infinite where the gap is zero and the latency is not.
@@ -187,7 +186,7 @@ def capacity(machine: LogGP) -> Any:
     return apply("max", 1.0, apply("ceil", ratio))
 
 
-def effective_gap(machine: LogGP) -> Any:
+def effective_gap(machine: LogGP) -> Amount:
     """Interval between requests when each is answered: max(g, o_s + o_r) [s].
 
     With o > g/2 the processor, not the network, sets the interval.
@@ -205,7 +204,7 @@ def effective_gap(machine: LogGP) -> Any:
     return apply("max", machine.gap, machine.send_overhead + machine.receive_overhead)
 
 
-def windowed_gap(machine: LogGP, window: Quantity = 4) -> Any:
+def windowed_gap(machine: LogGP, window: Quantity = 4) -> Amount:
     """Interval between requests when a fixed window limits them as well [s].
 
     max(g, o_s + o_r, (o_s + L + o_r) / W)
@@ -230,7 +229,7 @@ def windowed_gap(machine: LogGP, window: Quantity = 4) -> Any:
     return apply("max", effective_gap(machine), one_message_time(machine) / window)
 
 
-def many_to_one_gap(machine: LogGP, senders: Quantity) -> Any:
+def many_to_one_gap(machine: LogGP, senders: Quantity) -> Amount:
     """Interval between messages of each of k senders to one receiver: k g [s].
 
     Examples
@@ -247,7 +246,7 @@ def many_to_one_gap(machine: LogGP, senders: Quantity) -> Any:
     return senders * machine.gap
 
 
-def overhead_from_round_trip(round_trip: Quantity, latency: Quantity) -> Any:
+def overhead_from_round_trip(round_trip: Quantity, latency: Quantity) -> Amount:
     """Overhead of a message from the round trip of a request and its reply [s].
 
     o = (RTT - 2 L) / 4
@@ -280,7 +279,7 @@ def overhead_from_round_trip(round_trip: Quantity, latency: Quantity) -> Any:
     return overhead
 
 
-def overlap_share(overhead: Quantity, transfer_time: Quantity) -> Any:
+def overlap_share(overhead: Quantity, transfer_time: Quantity) -> Amount:
     """Share of a bulk transfer that computation can overlap: 1 - o(n) / T(n).
 
     Parameters

@@ -5,10 +5,9 @@ Source: Alexandrov et al., "LogGP", SPAA 1995; Martin's thesis, section 2.2.
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
 
 from headway.errors import InvalidParameter
-from headway.kinds import Quantity, check_count, check_not_negative
+from headway.kinds import Amount, Quantity, check_count, check_not_negative
 
 
 class Convention(StrEnum):
@@ -76,6 +75,6 @@ class LogGP:
         object.__setattr__(self, "convention", Convention(self.convention))
 
     @property
-    def overhead(self) -> Any:
+    def overhead(self) -> Amount:
         """Mean of send and receive overhead: o = (o_s + o_r) / 2 [s]."""
         return (self.send_overhead + self.receive_overhead) / 2

@@ -6,17 +6,17 @@ often each happens times what it costs: no queueing, no overlap unless a phase s
 
 from dataclasses import dataclass
 from functools import reduce
-from typing import Any, Protocol
+from typing import Protocol
 
 from headway.errors import InvalidParameter
-from headway.kinds import Quantity, apply, check_not_negative
+from headway.kinds import Amount, Quantity, apply, check_not_negative
 
 
 class Phase(Protocol):
     """Anything that takes time: an event, a series, a set in parallel, or your own."""
 
     @property
-    def time(self) -> Any:
+    def time(self) -> Amount:
         """Time the phase takes [s]."""
         ...
 
@@ -49,7 +49,7 @@ class Event:
         check_not_negative(f"cost of {self.name or 'event'}", self.cost)
 
     @property
-    def time(self) -> Any:
+    def time(self) -> Amount:
         """Time of all occurrences [s]."""
         return self.count * self.cost
 
@@ -77,7 +77,7 @@ class Series:
         _check_not_empty("Series", self.phases)
 
     @property
-    def time(self) -> Any:
+    def time(self) -> Amount:
         """Sum of the times of the phases [s]."""
         return sum((phase.time for phase in self.phases[1:]), self.phases[0].time)
 
@@ -99,7 +99,7 @@ class Parallel:
         _check_not_empty("Parallel", self.phases)
 
     @property
-    def time(self) -> Any:
+    def time(self) -> Amount:
         """Longest of the times of the phases [s]."""
         return reduce(
             lambda longest, phase: apply("max", longest, phase.time),

@@ -4,13 +4,13 @@ Source: Martin's thesis, section 6.1.
 """
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from headway.errors import InvalidParameter
 from headway.kinds import (
+    Amount,
     FloatArray,
     Quantity,
     apply,
@@ -48,7 +48,7 @@ class Stage:
         check_not_negative(f"occupancy of {self.name}", self.occupancy)
         check_not_negative(f"gap_per_byte of {self.name}", self.gap_per_byte)
 
-    def time(self, size: Quantity) -> Any:
+    def time(self, size: Quantity) -> Amount:
         """Time a packet of ``size`` bytes holds the stage [s]."""
         return self.occupancy + self.gap_per_byte * size
 
@@ -170,17 +170,17 @@ class Pipeline:
         names = tuple(stage.name for stage in self.stages)
         return Timeline(names, np.array(starts), np.array(ends))
 
-    def packet_time(self, size: Quantity) -> Any:
+    def packet_time(self, size: Quantity) -> Amount:
         """Time of one packet through all stages: sum of O_i + G_i s [s]."""
         check_positive("size", size)
         return sum((stage.time(size) for stage in self.stages[1:]), self.stages[0].time(size))
 
-    def slowest_time(self, size: Quantity) -> Any:
+    def slowest_time(self, size: Quantity) -> Amount:
         """Time that the slowest stage takes for a packet: max of O_i + G_i s [s]."""
         check_positive("size", size)
         return apply("max", *(stage.time(size) for stage in self.stages))
 
-    def transfer_time(self, size: Quantity, packets: Quantity) -> Any:
+    def transfer_time(self, size: Quantity, packets: Quantity) -> Amount:
         """Time of n packets of s bytes: sum t_i + (n - 1) max t_i [s].
 
         Parameters
@@ -193,7 +193,7 @@ class Pipeline:
         check_count("packets", packets)
         return self.packet_time(size) + (packets - 1) * self.slowest_time(size)
 
-    def bandwidth(self, size: Quantity) -> Any:
+    def bandwidth(self, size: Quantity) -> Amount:
         """Bandwidth of an endless row of packets of this size: s / max(O_i + G_i s) [B/s]."""
         return size / self.slowest_time(size)
 

@@ -3,13 +3,11 @@
 Source: Martin's thesis, section 6.2.
 """
 
-from typing import Any
-
-from headway.kinds import Quantity, apply, check_not_negative, check_positive
+from headway.kinds import Amount, Quantity, apply, check_not_negative, check_positive
 from headway.loggp.machine.parameters import LogGP
 
 
-def interface_gap(best_gap: Quantity, bubbles: Quantity) -> Any:
+def interface_gap(best_gap: Quantity, bubbles: Quantity) -> Amount:
     """Mean gap of a router in which the interfaces do the work: best case plus bubbles [s].
 
     Packets arrive in bursts, and stages that wait for one another leave slots empty.
@@ -35,7 +33,7 @@ def interface_gap(best_gap: Quantity, bubbles: Quantity) -> Any:
     return best_gap + bubbles
 
 
-def forwarding_gap(machine: LogGP) -> Any:
+def forwarding_gap(machine: LogGP) -> Amount:
     """Interval between packets that a host forwards, one overhead each: max(g, o) [s].
 
     Examples
@@ -51,7 +49,7 @@ def forwarding_gap(machine: LogGP) -> Any:
     return apply("max", machine.gap, machine.overhead)
 
 
-def processor_left(machine: LogGP, packet_rate: Quantity) -> Any:
+def processor_left(machine: LogGP, packet_rate: Quantity) -> Amount:
     """Share of the host processor left over when forwarding at a rate: 1 - o X, 0 or more.
 
     Moving packet work to the interface lowers o and raises g and L; it pays where this

@@ -7,12 +7,19 @@ and stages are reckoned at once. Source: Martin's thesis, section 6.1, made gene
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
 from headway.errors import InvalidParameter
-from headway.kinds import Quantity, apply, check_not_negative, check_positive, is_symbolic, plain
+from headway.kinds import (
+    Amount,
+    Quantity,
+    apply,
+    check_not_negative,
+    check_positive,
+    is_symbolic,
+    plain,
+)
 
 
 @dataclass(frozen=True)
@@ -65,53 +72,53 @@ class PacketTransfer:
         check_positive("packet", self.packet)
         check_positive("time of the slowest stage", self.bottleneck_time)
 
-    def _times(self, size: Any) -> list[Any]:
+    def _times(self, size: Amount) -> list[Amount]:
         """Time that a packet holds each stage [s]."""
         stages = zip(self.occupancy, self.gap_per_byte, strict=True)
         return [occupancy + gap * size for occupancy, gap in stages]
 
     @property
-    def full_packet(self) -> Any:
+    def full_packet(self) -> Amount:
         """Bytes in a full packet: s, or T where that is less [B]."""
         return apply("min", self.packet, self.transfer)
 
     @property
-    def packets(self) -> Any:
+    def packets(self) -> Amount:
         """How many packets there are: ceil(T/s)."""
         return apply("ceil", self.transfer / self.full_packet)
 
     @property
-    def rest(self) -> Any:
+    def rest(self) -> Amount:
         """Bytes in the last packet [B]."""
         return self.transfer - (self.packets - 1) * self.full_packet
 
     @property
-    def packet_time(self) -> Any:
+    def packet_time(self) -> Amount:
         """Time of one full packet through all stages: sum of t_i(s) [s]."""
         return sum(self._times(self.full_packet))
 
     @property
-    def bottleneck_time(self) -> Any:
+    def bottleneck_time(self) -> Amount:
         """Time that a full packet holds the slowest stage: max t_i(s) [s]."""
         first, *others = self._times(self.full_packet)
         return apply("max", first, *others)
 
     @property
-    def bandwidth(self) -> Any:
+    def bandwidth(self) -> Amount:
         """Bandwidth of an endless row of full packets: s / max t_i(s) [B/s]."""
         return self.full_packet / self.bottleneck_time
 
     @property
-    def ends(self) -> list[Any]:
+    def ends(self) -> list[Amount]:
         """When the last packet leaves each stage [s].
 
         The longest way through stages and packets: along the full packets up to a stage j,
         all of them but one through the slowest stage so far, and from j on with the last.
         """
         more = apply("max", self.packets - 2, 0)
-        entered: Any = 0
-        slowest: Any = 0
-        longest: Any = None
+        entered: Amount = 0
+        slowest: Amount = 0
+        longest: Amount = None
         ends = []
         stages = zip(self._times(self.full_packet), self._times(self.rest), strict=True)
         for full, last in stages:
@@ -123,34 +130,34 @@ class PacketTransfer:
         return ends
 
     @property
-    def total_time(self) -> Any:
+    def total_time(self) -> Amount:
         """Time until the last packet is through; sum t_i + (n - 1) max t_i if all are full [s]."""
         return self.ends[-1]
 
     @property
-    def delivered_bandwidth(self) -> Any:
+    def delivered_bandwidth(self) -> Amount:
         """Bytes over the time of the whole transfer: T / total time [B/s]."""
         return self.transfer / self.total_time
 
     @property
-    def bubbles(self) -> Any:
+    def bubbles(self) -> Amount:
         """Time that stages stand idle between their first and their last packet, summed [s]."""
         full, last = self._times(self.full_packet), self._times(self.rest)
-        begun: Any = 0
-        idle: Any = 0
+        begun: Amount = 0
+        idle: Amount = 0
         for mine, rest, end in zip(full, last, self.ends, strict=True):
             busy = apply("where", self.packets > 1, (self.packets - 1) * mine + rest, mine)
             idle = idle + apply("max", end - begun - busy, 0)
             begun = begun + mine
         return idle
 
-    def _cut_time(self, packets: Any) -> Any:
+    def _cut_time(self, packets: Amount) -> Amount:
         """Time of the transfer in equal packets: sum t_i + (n - 1) max t_i [s]."""
         first, *others = times = self._times(self.transfer / packets)
         return sum(times) + (packets - 1) * apply("max", first, *others)
 
     @cached_property
-    def best_packets(self) -> Any:
+    def best_packets(self) -> Amount:
         """How many equal packets take least time, by halving.
 
         The time is convex in the number of packets; they hold at least one byte.
@@ -176,11 +183,11 @@ class PacketTransfer:
         return plain(low)
 
     @property
-    def best_packet(self) -> Any:
+    def best_packet(self) -> Amount:
         """Bytes of the equal packets that take least time [B]; need not be whole."""
         return plain(self.transfer / self.best_packets)
 
     @property
-    def best_time(self) -> Any:
+    def best_time(self) -> Amount:
         """Time of the transfer in packets of the best size [s]."""
         return self._cut_time(self.best_packets)

@@ -4,11 +4,9 @@ Lines are fitted to relative residuals (a + b s) / t - 1, so that a small messag
 much as a large one, and need not meet where they break.
 """
 
-from typing import Any
-
 import numpy as np
 
-from headway.kinds import FloatArray
+from headway.kinds import Amount, FloatArray
 
 LEAST_POINTS = 3
 """Fewest sizes on one line: two would fit any line exactly."""
@@ -114,7 +112,7 @@ def breaks_between(costs: FloatArray, penalty: float, pinned: tuple[int, ...]) -
     return tuple(sorted(found))
 
 
-def best_single_break(size: FloatArray, times: Any) -> Any:
+def best_single_break(size: FloatArray, times: Amount) -> Amount:
     """Place one break best between the ends of a series, for many series at once.
 
     Parameters

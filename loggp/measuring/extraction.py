@@ -7,13 +7,12 @@ slopes of the burst's time are read, from which the send-only start of a burst d
 
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from headway.errors import MeasurementError
-from headway.kinds import FloatArray, check_count, check_not_negative, check_positive
+from headway.kinds import Amount, FloatArray, check_count, check_not_negative, check_positive
 from headway.loggp.machine.messages import request_reply_time
 from headway.loggp.machine.parameters import LogGP
 from headway.loggp.measuring.estimates import Estimate, estimate, pooled_deviation, weighted_line
@@ -146,7 +145,7 @@ def _send_overhead(curve: _Curve, round_trip: float) -> tuple[float, float]:
     return mean, mean**2 / float(weight.sum())
 
 
-def _long(curve: _Curve, round_trip: float) -> Any:
+def _long(curve: _Curve, round_trip: float) -> Amount:
     """Which bursts count as long: the longer half, or the two longest, if replies come in them."""
     late = curve.time >= round_trip
     half = late & (curve.burst >= curve.burst[-1] / 2)

@@ -8,12 +8,11 @@ Network Interfaces*, 1996, section "Microbenchmark"; Martin's thesis, section 2.
 import math
 from collections import deque
 from enum import StrEnum
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from headway.kinds import FloatArray, Quantity, apply, check_count, check_not_negative
+from headway.kinds import Amount, FloatArray, Quantity, apply, check_count, check_not_negative
 from headway.loggp.machine.conventions import plain_numbers
 from headway.loggp.machine.messages import request_reply_time, windowed_gap
 from headway.loggp.machine.parameters import LogGP
@@ -33,7 +32,7 @@ class Regime(StrEnum):
     STEADY = "steady state"
 
 
-def steady_issue_cost(machine: LogGP, delay: Quantity = 0.0, window: Quantity = WINDOW) -> Any:
+def steady_issue_cost(machine: LogGP, delay: Quantity = 0.0, window: Quantity = WINDOW) -> Amount:
     """Cost of a request in a long burst: max(g, o_s + o_r + D, (o_s + L + o_r) / W) [s].
 
     Parameters
@@ -163,7 +162,7 @@ def issue_cost(
     return cost
 
 
-def _burst_time(times: FloatArray, burst: FloatArray) -> Any:
+def _burst_time(times: FloatArray, burst: FloatArray) -> Amount:
     """Time of bursts; beyond those followed each request costs what the last ones did."""
     followed = np.minimum(burst, times.size).astype(int)
     steady = (times[-1] - times[times.size // 2]) / max(times.size - 1 - times.size // 2, 1)

@@ -6,12 +6,11 @@ A parameter that the data do not determine says so, and is never printed as nega
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 
 from headway.errors import MeasurementError
-from headway.kinds import FloatArray, Number, check_count, check_positive
+from headway.kinds import Amount, FloatArray, Number, check_count, check_positive
 from headway.loggp.machine.parameters import LogGP
 from headway.loggp.measuring.sizes import PENALTY, TOLERANCE, SizeSeries, break_places, find_breaks
 
@@ -74,7 +73,7 @@ class Line:
     intercept: LineParameter
     slope: LineParameter
 
-    def time(self, size: Number) -> Any:
+    def time(self, size: Number) -> Amount:
         """Time at a size on the line [s]; also at an array of sizes."""
         return self.intercept.value + self.slope.value * size
 
@@ -133,7 +132,7 @@ class SizeFit:
         return self.lines[name][place]
 
 
-def _lines(size: FloatArray, times: Any) -> tuple[Any, Any]:
+def _lines(size: FloatArray, times: Amount) -> tuple[Amount, Amount]:
     """Least squares of relative residuals with neither intercept nor slope below zero.
 
     ``times`` has shape (samples, n). Where the free solution has a negative part, the best

@@ -9,13 +9,12 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from headway.errors import InvalidParameter, MeasurementError
-from headway.kinds import FloatArray, check_count, check_not_negative, check_positive
+from headway.kinds import Amount, FloatArray, check_count, check_not_negative, check_positive
 from headway.loggp.measuring.breaks import (
     LEAST_POINTS,
     best_single_break,
@@ -64,7 +63,7 @@ class SizeSeries:
         return np.asarray(np.nanmedian(self.time, axis=1))
 
     @property
-    def repeats(self) -> Any:
+    def repeats(self) -> Amount:
         """How many times each size was measured, shape (n,)."""
         return (~np.isnan(self.time)).sum(axis=1)
 
@@ -215,7 +214,7 @@ def find_breaks(
 
 def break_places(
     series: Sequence[SizeSeries], breaks: tuple[int, ...], samples: Sequence[FloatArray]
-) -> list[Any]:
+) -> list[Amount]:
     """Place each break anew in every resampled series, its neighbours held.
 
     Parameters

@@ -5,13 +5,13 @@ of work, and give the expected number that the slowest of several processors suf
 """
 
 import math
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from headway.errors import InvalidParameter
 from headway.kinds import (
+    Amount,
     FloatArray,
     Quantity,
     apply,
@@ -21,7 +21,7 @@ from headway.kinds import (
 )
 
 
-def mean_interruptions(available: Quantity, interval: Quantity, length: Quantity) -> Any:
+def mean_interruptions(available: Quantity, interval: Quantity, length: Quantity) -> Amount:
     """Interruptions of a processor while it collects an interval of work: w (1 - a) / (a s).
 
     Parameters
@@ -54,7 +54,7 @@ def _check(mean: Quantity, processors: Quantity) -> None:
     check_domain("processors", processors, lambda p: p >= 1, "1 or more")
 
 
-def slowest_regular(mean: Quantity, processors: Quantity) -> Any:
+def slowest_regular(mean: Quantity, processors: Quantity) -> Amount:
     """Expected most interruptions, if each processor's come regularly with a random phase.
 
     A processor has floor(m) or one more, so the most is floor(m) + 1 - (1 - (m - floor(m)))**P.
@@ -99,7 +99,7 @@ def slowest_random(mean: float, processors: int) -> float:
     return float(np.sum(-np.expm1(processors * np.log(np.maximum(below, 1e-300)))))
 
 
-def usable_share(interval: Quantity, length: Quantity, most: Quantity) -> Any:
+def usable_share(interval: Quantity, length: Quantity, most: Quantity) -> Amount:
     """Share of the time that is work, with barriers: w / (w + s E[most]).
 
     Parameters

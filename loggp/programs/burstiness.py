@@ -5,12 +5,11 @@ and needs no search.
 """
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from headway.errors import MeasurementError
-from headway.kinds import FloatArray, check_positive
+from headway.kinds import Amount, FloatArray, check_positive
 from headway.loggp.programs.laws import (
     burst_gap_run_time,
     mixed_gap_run_time,
@@ -59,7 +58,7 @@ class GapRuns:
             msg = f"{self.added_gap.size} run with an added gap; burstiness needs at least 2"
             raise MeasurementError(msg)
 
-    def predicted(self, burstiness: Any) -> Any:
+    def predicted(self, burstiness: Amount) -> Amount:
         """Run times of the mixture law at these gaps [s]."""
         return mixed_gap_run_time(
             self.base_run_time,
@@ -98,7 +97,7 @@ def _extremes(runs: GapRuns) -> tuple[FloatArray, FloatArray]:
     return even / runs.run_time, burst / runs.run_time
 
 
-def _share(products: Any, squares: Any) -> Any:
+def _share(products: Amount, squares: Amount) -> Amount:
     """Least squares for the share of the way from even to burst, held between 0 and 1."""
     return np.clip(products / squares, 0.0, 1.0)
 

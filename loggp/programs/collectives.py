@@ -17,7 +17,7 @@ from typing import Any, cast
 import numpy as np
 
 from headway.errors import InvalidParameter
-from headway.kinds import apply, check_not_negative, is_symbolic
+from headway.kinds import Amount, apply, check_not_negative, is_symbolic
 from headway.loggp.machine.conventions import in_papers, plain_numbers
 from headway.loggp.machine.messages import one_message_time
 from headway.loggp.machine.parameters import LogGP
@@ -202,7 +202,7 @@ def _most_ahead(latency: float, send: float, receive: float, gap: float) -> int:
     return int((send + latency + receive) / pace) + 2 if pace > 0 else sys.maxsize
 
 
-def all_to_all_steady_time(machine: LogGP) -> Any:
+def all_to_all_steady_time(machine: LogGP) -> Amount:
     """Estimate the all-to-all in closed form, as if each step held a send and a reception [s].
 
     o_s + L + o_r + (P - 2) max(g, o_s + o_r)
@@ -220,7 +220,7 @@ def all_to_all_steady_time(machine: LogGP) -> Any:
     return one_message_time(machine) + (machine.processors - 2) * pace
 
 
-def barrier_time(machine: LogGP) -> Any:
+def barrier_time(machine: LogGP) -> Amount:
     """Time of a dissemination barrier: ceil(log2 P) rounds of one message each [s].
 
     (R - 1) max(g, o_s + L + o_r) + o_s + L + o_r with R = ceil(log2 P), and 0 for P = 1.

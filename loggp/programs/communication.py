@@ -3,20 +3,18 @@
 Source: Martin's thesis, sections 3.1 and 4.1.
 """
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import ArrayLike
 
 from headway.errors import InvalidParameter
-from headway.kinds import Quantity, check_domain, check_not_negative, check_positive
+from headway.kinds import Amount, Quantity, check_domain, check_not_negative, check_positive
 from headway.loggp.measuring.estimates import weighted_line
 
 SHORT_MESSAGE = 28
 """Bytes of a short message: six words and a header word (thesis, section 3.1.2)."""
 
 
-def slowdown(run_time: Quantity, base_run_time: Quantity) -> Any:
+def slowdown(run_time: Quantity, base_run_time: Quantity) -> Amount:
     """Run time over base run time: r / r0.
 
     Examples
@@ -62,7 +60,7 @@ def sensitivity(level: ArrayLike, run_time: ArrayLike) -> float:
     return weighted_line(factor, slower, np.ones_like(factor))[1]
 
 
-def message_interval(messages: Quantity, run_time: Quantity) -> Any:
+def message_interval(messages: Quantity, run_time: Quantity) -> Amount:
     """Mean interval between messages of a processor: run time over messages [s].
 
     Examples
@@ -80,7 +78,7 @@ def message_interval(messages: Quantity, run_time: Quantity) -> Any:
 
 def small_message_traffic(
     message_rate: Quantity, bulk_share: Quantity, size: Quantity = SHORT_MESSAGE
-) -> Any:
+) -> Amount:
     """Bytes per second that short messages make: rate (1 - bulk share) size [B/s].
 
     Parameters

@@ -4,9 +4,7 @@ All of them add a cost per event to a measured base run time, and so suppose tha
 add is not hidden by other work. Source: Martin's thesis, chapters 3 and 4.
 """
 
-from typing import Any
-
-from headway.kinds import Quantity, apply, check_domain, check_not_negative, check_positive
+from headway.kinds import Amount, Quantity, apply, check_domain, check_not_negative, check_positive
 
 
 def overhead_run_time(
@@ -14,7 +12,7 @@ def overhead_run_time(
     messages: Quantity,
     added_overhead: Quantity,
     serial_messages: Quantity = 0,
-) -> Any:
+) -> Amount:
     """Run time of a program with a greater overhead: r + (2 m + n) do [s].
 
     Each of the m messages is one of a request and reply, and pays at both ends; the
@@ -51,7 +49,7 @@ def overhead_run_time(
     return base_run_time + (2 * messages + serial_messages) * added_overhead
 
 
-def serialisation_time(serial_messages: Quantity, added_overhead: Quantity) -> Any:
+def serialisation_time(serial_messages: Quantity, added_overhead: Quantity) -> Amount:
     """Time that messages which hold up all processors add: n do [s].
 
     `overhead_run_time` counts it for phases in which a processor that is not the busiest
@@ -78,7 +76,7 @@ def serialisation_time(serial_messages: Quantity, added_overhead: Quantity) -> A
     return serial_messages * added_overhead
 
 
-def burst_gap_run_time(base_run_time: Quantity, messages: Quantity, added_gap: Quantity) -> Any:
+def burst_gap_run_time(base_run_time: Quantity, messages: Quantity, added_gap: Quantity) -> Amount:
     """Run time with a greater gap if all messages leave in bursts: r + m dg [s].
 
     Parameters
@@ -109,7 +107,7 @@ def uniform_gap_run_time(
     added_gap: Quantity,
     gap: Quantity,
     message_interval: Quantity,
-) -> Any:
+) -> Amount:
     """Run time with a greater gap if messages leave evenly: r + m max(0, g + dg - I) [s].
 
     A message pays only what the gap exceeds the interval I by.
@@ -149,7 +147,7 @@ def mixed_gap_run_time(
     gap: Quantity,
     message_interval: Quantity,
     burstiness: Quantity,
-) -> Any:
+) -> Amount:
     """Run time with a greater gap if a share b of the messages leaves in bursts [s].
 
     r + m (b dg + (1 - b) max(0, g + dg - I)): messages in bursts pay the whole addition, the
@@ -184,7 +182,9 @@ def mixed_gap_run_time(
     return base_run_time + messages * (burstiness * added_gap + (1 - burstiness) * even)
 
 
-def read_latency_run_time(base_run_time: Quantity, reads: Quantity, added_latency: Quantity) -> Any:
+def read_latency_run_time(
+    base_run_time: Quantity, reads: Quantity, added_latency: Quantity
+) -> Amount:
     """Run time of a program that waits for its reads on a longer network: r + 2 R dL [s].
 
     Parameters
@@ -212,7 +212,7 @@ def read_latency_run_time(base_run_time: Quantity, reads: Quantity, added_latenc
 
 def bulk_gap_run_time(
     base_run_time: Quantity, sent_bytes: Quantity, bandwidth: Quantity, base_bandwidth: Quantity
-) -> Any:
+) -> Amount:
     """Run time of a program that sends B bytes on a narrower network: r + B (1/W - 1/W0) [s].
 
     Parameters
@@ -241,7 +241,7 @@ def bulk_gap_run_time(
 
 def mpi_overhead_run_time(
     base_run_time: Quantity, messages: Quantity, fragments: Quantity, added_overhead: Quantity
-) -> Any:
+) -> Amount:
     """Run time of an MPI program with a greater overhead: r + do (4 M + 2 F) [s].
 
     A long message costs a round trip, four overheads; each of its fragments is a request
@@ -277,7 +277,7 @@ def _check(**values: object) -> None:
         check_not_negative(name, value)
 
 
-def _even_cost(added_gap: Quantity, gap: Quantity, message_interval: Quantity) -> Any:
+def _even_cost(added_gap: Quantity, gap: Quantity, message_interval: Quantity) -> Amount:
     """Give what a message in an even stream pays for an added gap: max(0, g + dg - I) [s]."""
     slack = apply("max", message_interval - gap, 0)
     return apply("max", added_gap - slack, 0)

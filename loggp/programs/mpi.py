@@ -6,7 +6,7 @@ Source: Martin's thesis, section 2.3.2; Hockney's (T_0, R_inf) characterisation.
 from dataclasses import dataclass
 from typing import Any, cast
 
-from headway.kinds import Quantity, apply, check_count, check_not_negative, check_positive
+from headway.kinds import Amount, Quantity, apply, check_count, check_not_negative, check_positive
 from headway.loggp.machine.messages import FRAGMENT
 
 CONTROL_MESSAGES = 3
@@ -37,12 +37,12 @@ class MessageLine:
         check_not_negative("startup", self.startup)
         check_positive("bandwidth", self.bandwidth)
 
-    def time(self, size: Quantity) -> Any:
+    def time(self, size: Quantity) -> Amount:
         """Time of a message of ``size`` bytes [s]."""
         check_count("size", size)
         return self.startup + size / self.bandwidth
 
-    def delivered_bandwidth(self, size: Quantity) -> Any:
+    def delivered_bandwidth(self, size: Quantity) -> Amount:
         """Bytes of a message over its time: n / T(n) [B/s]."""
         return size / self.time(size)
 
@@ -83,7 +83,7 @@ class MpiMessages:
         added_overhead: Quantity = 0.0,
         added_latency: Quantity = 0.0,
         added_gap_per_byte: Quantity = 0.0,
-    ) -> Any:
+    ) -> Amount:
         """Time of a message on a slower network [s].
 
         Up to the threshold: T_0 + do + n (1/R + dG). Above it: T_0 + 4 do + 2 dL, do for
@@ -111,7 +111,7 @@ class MpiMessages:
         )
 
 
-def small_messages(mpi_messages: Quantity) -> Any:
+def small_messages(mpi_messages: Quantity) -> Amount:
     """Small active messages that MPI messages make: 3 M.
 
     Examples
@@ -127,7 +127,7 @@ def small_messages(mpi_messages: Quantity) -> Any:
     return CONTROL_MESSAGES * mpi_messages
 
 
-def full_fragments(sent_bytes: Quantity, fragment: Quantity = FRAGMENT) -> Any:
+def full_fragments(sent_bytes: Quantity, fragment: Quantity = FRAGMENT) -> Amount:
     """Full fragments in the bytes a processor sends: floor(B / F).
 
     Examples

@@ -5,12 +5,12 @@ named with each law.
 """
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from headway.errors import InvalidParameter
 from headway.kinds import (
+    Amount,
     Quantity,
     apply,
     check_domain,
@@ -23,7 +23,9 @@ from headway.kinds import (
 _HALVINGS = 60  # more than the 53 bits of a float
 
 
-def bsp_superstep_time(work: Quantity, messages: Quantity, gap: Quantity, period: Quantity) -> Any:
+def bsp_superstep_time(
+    work: Quantity, messages: Quantity, gap: Quantity, period: Quantity
+) -> Amount:
     """Time of one BSP superstep: max(L, w + g h) [s].
 
     Multiply by the number of supersteps, or put steps that differ in a `Series`. BSP has
@@ -56,7 +58,7 @@ def bsp_superstep_time(work: Quantity, messages: Quantity, gap: Quantity, period
     return apply("max", period, work + gap * messages)
 
 
-def qsm_phase_time(work: Quantity, accesses: Quantity, queue: Quantity, gap: Quantity) -> Any:
+def qsm_phase_time(work: Quantity, accesses: Quantity, queue: Quantity, gap: Quantity) -> Amount:
     """Time of one phase of the queuing shared memory model: max(w, g m, g k) [s].
 
     This is the symmetric form, in which a location serves one access every g, as the thesis
@@ -90,7 +92,9 @@ def qsm_phase_time(work: Quantity, accesses: Quantity, queue: Quantity, gap: Qua
     return apply("max", work, gap * accesses, gap * queue)
 
 
-def _lopc_cycle(cycle: Any, work: Any, latency: Any, handler: Any, scv: Any) -> Any:
+def _lopc_cycle(
+    cycle: Amount, work: Amount, latency: Amount, handler: Amount, scv: Amount
+) -> Amount:
     """Give the cycle time that queues belonging to a supposed cycle time would cause."""
     busy = handler / cycle
     # a handler found running has this much more (or less) left than a whole one
@@ -105,7 +109,7 @@ def _lopc_cycle(cycle: Any, work: Any, latency: Any, handler: Any, scv: Any) -> 
 
 def lopc_cycle_time(
     work: Quantity, latency: Quantity, handler_time: Quantity, handler_scv: Quantity = 1.0
-) -> Any:
+) -> Amount:
     """Time from one blocking request of a processor to the next, contention included [s].
 
     All processors compute for W, send a request to any other at random, and wait; handlers
@@ -164,7 +168,7 @@ def lopc_cycle_time(
 
 def lopc_run_time(
     requests: Quantity, work: Quantity, latency: Quantity, handler_time: Quantity
-) -> Any:
+) -> Amount:
     """Run time of a program of n blocking requests under LoPC: n cycles [s].
 
     Parameters
@@ -205,16 +209,16 @@ class BlockingRequests:
     handler_scv: Quantity = 1.0
 
     @property
-    def cycle_time(self) -> Any:
+    def cycle_time(self) -> Amount:
         """Time from one request to the next, contention included [s]."""
         return lopc_cycle_time(self.work, self.latency, self.handler_time, self.handler_scv)
 
     @property
-    def uncontended_time(self) -> Any:
+    def uncontended_time(self) -> Amount:
         """The same if nobody ever waited for a handler: W + 2 L + 2 S [s]."""
         return self.work + 2 * self.latency + 2 * self.handler_time
 
     @property
-    def contention_time(self) -> Any:
+    def contention_time(self) -> Amount:
         """What contention adds to a cycle [s]."""
         return self.cycle_time - self.uncontended_time

@@ -4,9 +4,8 @@ Source: Martin's thesis, sections 2.2, 2.3.1 and 2.4; Table 2.2.
 """
 
 from enum import StrEnum
-from typing import Any
 
-from headway.kinds import Quantity, apply
+from headway.kinds import Amount, Quantity, apply
 from headway.loggp.machine.conventions import plain_numbers
 from headway.loggp.machine.messages import effective_gap, one_message_time, windowed_gap
 from headway.loggp.machine.parameters import LogGP
@@ -25,7 +24,7 @@ class Limit(StrEnum):
     NOTHING_LIMITS = "g = o_s = o_r = L = 0: messages are free, and no interval is determined"
 
 
-def hidden_gap(machine: LogGP) -> Any:
+def hidden_gap(machine: LogGP) -> Amount:
     """Gap that can be added before requests leave more slowly: max(0, o_s + o_r - g) [s].
 
     Examples
@@ -37,7 +36,7 @@ def hidden_gap(machine: LogGP) -> Any:
     return effective_gap(machine) - machine.gap
 
 
-def hidden_latency(machine: LogGP, window: Quantity = WINDOW) -> Any:
+def hidden_latency(machine: LogGP, window: Quantity = WINDOW) -> Amount:
     """Latency that can be added before the window empties the pipeline [s].
 
     max(0, W max(g, o_s + o_r) - (o_s + L + o_r))

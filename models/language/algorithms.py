@@ -11,6 +11,8 @@ from functools import cached_property
 from importlib import import_module
 from typing import Any
 
+from headway.kinds import Amount
+
 
 @dataclass(frozen=True)
 class Algorithm:
@@ -40,7 +42,7 @@ class Algorithm:
     @cached_property
     def kind(self) -> type:
         """The class, imported when it is first used."""
-        found: Any = getattr(import_module(self.module), self.name)
+        found: Amount = getattr(import_module(self.module), self.name)
         return found  # type: ignore[no-any-return]
 
 

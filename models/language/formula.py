@@ -17,7 +17,7 @@ import numpy as np
 
 from headway import kinds
 from headway.errors import FormulaError, UnitError, alike, is_hidden, quoted
-from headway.kinds import is_symbolic, number_of
+from headway.kinds import Amount, is_symbolic, number_of
 from headway.models.language.algorithms import LAWS
 from headway.models.language.units import quantity
 
@@ -26,7 +26,7 @@ MOST_CHARACTERS = 10_000
 MOST_BRACKETS = 100
 LARGEST_EXPONENT = 1000
 
-_OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
+_OPERATORS: dict[str, Callable[[Amount, Amount], Amount]] = {
     "+": operator.add,
     "-": operator.sub,
     "*": operator.mul,
@@ -39,7 +39,7 @@ _OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
     "==": operator.eq,
     "!=": operator.ne,
 }
-_NUMERIC: dict[str, Callable[[Any, Any], Any]] = {"/": np.true_divide, "**": np.power}
+_NUMERIC: dict[str, Callable[[Amount, Amount], Amount]] = {"/": np.true_divide, "**": np.power}
 _SYMBOLS: dict[type, str] = {
     ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.Pow: "**",
     ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!=",
@@ -106,7 +106,7 @@ class Formula:
         """Its value if it is a plain number."""
         return self.tree.value if isinstance(self.tree, Constant) else None
 
-    def evaluate(self, values: Mapping[str, Any]) -> Any:
+    def evaluate(self, values: Mapping[str, Amount]) -> Amount:
         """Calculate it from the values of its names: floats, arrays or SymPy expressions.
 
         Numbers follow IEEE arithmetic: 1/0 is infinite, 0/0 is not a number.
@@ -138,7 +138,7 @@ def _names(tree: Tree) -> set[str]:
     return set()
 
 
-def _evaluate(tree: Tree, values: Mapping[str, Any]) -> Any:
+def _evaluate(tree: Tree, values: Mapping[str, Amount]) -> Amount:
     if isinstance(tree, Constant):
         return tree.value
     if isinstance(tree, Name):
@@ -148,12 +148,12 @@ def _evaluate(tree: Tree, values: Mapping[str, Any]) -> Any:
     return _operate(tree.symbol, _evaluate(tree.left, values), _evaluate(tree.right, values))
 
 
-def _call(function: str, arguments: Sequence[Any]) -> Any:
+def _call(function: str, arguments: Sequence[Amount]) -> Amount:
     law = LAWS.get(function)
     return kinds.apply(function, *arguments) if law is None else law.function(*arguments)
 
 
-def _operate(symbol: str, left: Any, right: Any) -> Any:
+def _operate(symbol: str, left: Amount, right: Amount) -> Amount:
     if symbol in ("==", "!=") and is_symbolic(left, right):
         import sympy
 

@@ -1,9 +1,9 @@
 """Bars of a balance: one panel a phase, one group a machine, one bar a resource."""
 
 import math
-from typing import Any
 
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from headway.models.analysis.balance import Balance, Bars
@@ -30,7 +30,7 @@ def balance_figure(found: Balance) -> Figure:
     return figure
 
 
-def _draw_group(axes: Any, place: int, bars: Bars, phase: str, resources: list[str]) -> None:
+def _draw_group(axes: Axes, place: int, bars: Bars, phase: str, resources: list[str]) -> None:
     """Draw one machine's bars around its place, those of unused resources left out."""
     ranked = bars.order(phase)
     used = [x for x in bars.limits if x.phase == phase and math.isfinite(x.load)]
@@ -60,7 +60,7 @@ def _ends(found: Balance) -> tuple[float, float]:
     return float(10.0 ** math.floor(math.log10(min(used) / 2))), 1.3 * max(used)
 
 
-def _name_machines(axes: Any, found: Balance) -> str:
+def _name_machines(axes: Axes, found: Balance) -> str:
     """Write the machines below the axis; give back the model that they have in common."""
     titles = [bars.title for bars in found.machines]
     common = titles[0].partition(" (")[0]

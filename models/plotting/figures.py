@@ -7,6 +7,7 @@ from typing import Any
 
 import matplotlib
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from headway.errors import InvalidParameter
@@ -86,7 +87,7 @@ def _finite_top(comparison: Comparison) -> float:
     return float(comparison.predicted[np.isfinite(comparison.predicted)].max(initial=0.0))
 
 
-def draw_model(axes: Any, comparison: Comparison, shown: Unit, label: str = "model") -> None:
+def draw_model(axes: Axes, comparison: Comparison, shown: Unit, label: str = "model") -> None:
     """Draw the model between the measured loads, where nothing but the load varies."""
     name, load = comparison.load_parameter, comparison.load
     others = [n for n, v in comparison.model.inputs.items() if n != name and np.ndim(v)]
@@ -102,7 +103,7 @@ def draw_model(axes: Any, comparison: Comparison, shown: Unit, label: str = "mod
     mark_saturation(axes, comparison.model, load.unit, dense.max())
 
 
-def mark_saturation(axes: Any, model: Model, shown: Unit, most: float) -> None:
+def mark_saturation(axes: Axes, model: Model, shown: Unit, most: float) -> None:
     """Draw the load that saturates an open model, unless it is far above the most of the data."""
     if "arrival_rate" not in model.parameters:
         return
@@ -111,7 +112,7 @@ def mark_saturation(axes: Any, model: Model, shown: Unit, most: float) -> None:
         draw_saturation(axes, limit / shown.scale)
 
 
-def _draw_lines(axes: Any, comparison: Comparison, shown: Unit) -> None:
+def _draw_lines(axes: Axes, comparison: Comparison, shown: Unit) -> None:
     """Draw the regression lines of both signatures over their range."""
     load = comparison.load
     inside = load.values[comparison.counted]
@@ -165,7 +166,7 @@ def _drawn_outputs(solution: Solution) -> list[str]:
     return ["response_time"] if is_plain else ["throughput", "response_time"]
 
 
-def _draw_output(axes: Any, x: FloatArray, solution: Solution, output: str) -> None:
+def _draw_output(axes: Axes, x: FloatArray, solution: Solution, output: str) -> None:
     values = np.asarray(solution[output], float)
     shown = scale_of(values, solution.model.meaning(output).unit)
     _draw_groups(axes, x, visible(values) / shown.scale, solution)
@@ -216,7 +217,7 @@ def _sweep_example(model: Model) -> str:
     return f"{name}=0:100:10{shown}"
 
 
-def _draw_groups(axes: Any, x: FloatArray, y: FloatArray, solution: Solution) -> None:
+def _draw_groups(axes: Axes, x: FloatArray, y: FloatArray, solution: Solution) -> None:
     """One line for each combination of the other swept inputs."""
     others = swept(solution)[1:]
     inputs = solution.model.inputs
@@ -232,7 +233,7 @@ def _draw_groups(axes: Any, x: FloatArray, y: FloatArray, solution: Solution) ->
         )  # fmt: skip
 
 
-def _draw_utilisations(axes: Any, x: FloatArray, solution: Solution) -> None:
+def _draw_utilisations(axes: Axes, x: FloatArray, solution: Solution) -> None:
     """One line a station, or of several sweeps the busiest station of each."""
     busy = {n: np.asarray(solution[f"{n}.utilisation"], float) for n in solution.stations}
     axes.axhline(100, color=QUIET, linestyle=":")

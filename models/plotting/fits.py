@@ -1,9 +1,9 @@
 """Fits drawn: points, curve, band, and relative errors below; several servers side by side."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from headway.errors import InvalidParameter
@@ -70,7 +70,7 @@ def _figure(fit: Fit, others: Sequence[tuple[str, Fit]]) -> Figure:
     return figure
 
 
-def _draw_fit(axes: Any, fit: Fit, shown: Unit) -> None:
+def _draw_fit(axes: Axes, fit: Fit, shown: Unit) -> None:
     """Draw the curve with its band over a load that arrives, else the model as it is."""
     loads, unit = fit.loads(), fit.comparison.load.unit.scale
     if loads.size == 0:
@@ -81,7 +81,7 @@ def _draw_fit(axes: Any, fit: Fit, shown: Unit) -> None:
     draw_curve(axes, loads / unit, predicted / shown.scale, "fit")
 
 
-def _draw_published(axes: Any, fit: Fit, shown: Unit) -> None:
+def _draw_published(axes: Axes, fit: Fit, shown: Unit) -> None:
     """Draw the preset that the search started from, where nothing but the load varies."""
     name, loads, initial = fit.comparison.load_parameter, fit.loads(), fit.initial
     swept = [n for n, value in fit.problem.model.inputs.items() if np.ndim(value)]
@@ -93,7 +93,7 @@ def _draw_published(axes: Any, fit: Fit, shown: Unit) -> None:
     axes.plot(x, visible(values) / shown.scale, "--", color=SECOND, label=label)
 
 
-def _draw_other(axes: Any, fit: Fit, name: str, place: int, scale: float) -> None:
+def _draw_other(axes: Axes, fit: Fit, name: str, place: int, scale: float) -> None:
     """Draw a runner-up where it has a curve over the load."""
     loads, look = fit.loads(), style(place)
     if loads.size:

@@ -7,6 +7,7 @@ from typing import Any
 
 import networkx as nx
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import FancyArrowPatch, Patch
@@ -103,7 +104,7 @@ def _ends(graph: ModelGraph, drawn: Any, places: Places) -> tuple[float, float]:
     ) if graph.bindings else top
 
 
-def _legend(axes: Any, graph: ModelGraph, words: Mapping[str, str]) -> None:
+def _legend(axes: Axes, graph: ModelGraph, words: Mapping[str, str]) -> None:
     """Say which lines are routes and which bindings, and what a thick box means."""
     marks: list[Any] = [Line2D([], [], color=MODELLED, label="route")]
     if graph.bindings or graph.links:
@@ -169,7 +170,7 @@ def _wrapped(text: str) -> str:
     return textwrap.fill(text, _WIDE)
 
 
-def _node(axes: Any, name: str, place: tuple[float, float], words: str) -> Text:
+def _node(axes: Axes, name: str, place: tuple[float, float], words: str) -> Text:
     full = "saturated" in words
     style: dict[str, Any] = {
         "boxstyle": "round,pad=0.4",
@@ -196,7 +197,7 @@ def _arc(start: tuple[float, float], end: tuple[float, float], sort: str) -> flo
     return 0.5 + 0.2 * steps if steps > 0 else -(0.55 + 0.2 * abs(steps))
 
 
-def _arrow(axes: Any, source: Text, target: Text, sort: str, label: str) -> None:
+def _arrow(axes: Axes, source: Text, target: Text, sort: str, label: str) -> None:
     is_route = sort == "route"
     start, end = source.get_position(), target.get_position()
     if start == end:
@@ -221,7 +222,7 @@ def _arrow(axes: Any, source: Text, target: Text, sort: str, label: str) -> None
         _label(axes, source, target, height, label)
 
 
-def _label(axes: Any, source: Text, target: Text, height: float, label: str) -> None:
+def _label(axes: Axes, source: Text, target: Text, height: float, label: str) -> None:
     """Write a route's probability beside its arrow, between the boxes."""
     (left, low), (right, high) = source.get_position(), target.get_position()
     if not height:
@@ -238,7 +239,7 @@ def _half_width(box: Text) -> float:
     return 0.1 + 0.028 * max(map(len, box.get_text().splitlines()))
 
 
-def _arrivals(axes: Any, graph: ModelGraph, boxes: Mapping[str, Text]) -> None:
+def _arrivals(axes: Axes, graph: ModelGraph, boxes: Mapping[str, Text]) -> None:
     entries = {name: rate.text for name, rate in graph.arrivals.items()}
     if graph.classes:
         return

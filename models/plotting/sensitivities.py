@@ -1,8 +1,7 @@
 """Sensitivities drawn: a tornado of elasticities for each output, and what a target takes."""
 
-from typing import Any
-
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from headway.errors import InvalidParameter
@@ -52,7 +51,7 @@ def _bars(found: Sensitivity, output: str) -> list[tuple[str, Effect]]:
     return sorted(worth, key=lambda bar: round(abs(bar[1].elasticity), 6))
 
 
-def _draw_bars(axes: Any, bars: list[tuple[str, Effect]]) -> None:
+def _draw_bars(axes: Axes, bars: list[tuple[str, Effect]]) -> None:
     """Draw growth and fall in two colours, told apart in grey by their side and hatch."""
     sizes = [effect.elasticity for _, effect in bars]
     colours = [MODELLED if size > 0 else SECOND for size in sizes]

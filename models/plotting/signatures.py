@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from headway.kinds import FloatArray
@@ -73,7 +74,7 @@ def sizes_figure(found: MeasuredSizes) -> Figure:
     return figure
 
 
-def _draw_series(axes: Any, one: SizeSeries, lines: tuple[Line, ...]) -> None:
+def _draw_series(axes: Axes, one: SizeSeries, lines: tuple[Line, ...]) -> None:
     shown = readable(unit("s").dimension, float(np.median(one.median)))
     sizes = np.repeat(one.size, one.time.shape[1])
     axes.plot(

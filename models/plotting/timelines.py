@@ -1,8 +1,7 @@
 """Timelines of pipelines: when which packet holds which stage, drawn."""
 
-from typing import Any
-
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from headway.kinds import FloatArray, apply
@@ -62,7 +61,7 @@ def _timeline(solution: Solution, name: str, labels: tuple[str, ...]) -> tuple[T
     return Pipeline(stages).timeline(sizes), packets
 
 
-def _draw_stage(axes: Any, row: int, start: FloatArray, end: FloatArray, scale: float) -> None:
+def _draw_stage(axes: Axes, row: int, start: FloatArray, end: FloatArray, scale: float) -> None:
     """Draw a stage's packets as boxes, and its bubbles as hatched ones."""
     begun, width = start / scale, (end - start) / scale
     colours = [_TURNS[packet % 2] for packet in range(start.size)]

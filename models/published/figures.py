@@ -1,7 +1,6 @@
 """Differences of recomputed cells against their tolerances, a row a table."""
 
-from typing import Any
-
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from headway.models.plotting.pieces import MODELLED, SECOND
@@ -32,7 +31,7 @@ def _is_drawn(cell: Cell) -> bool:
     return cell.difference is not None and cell.tolerance > 0
 
 
-def _draw(axes: Any, place: int, cells: list[Cell]) -> None:
+def _draw(axes: Axes, place: int, cells: list[Cell]) -> None:
     for cell in cells:
         ratio = (cell.difference or 0.0) / cell.tolerance
         differs = cell.outcome is Outcome.DIFFERS

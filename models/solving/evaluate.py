@@ -7,18 +7,17 @@ has no closed form is solved, and differenced.
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from headway.errors import HeadwayError
-from headway.kinds import FloatArray
+from headway.kinds import Amount, FloatArray
 from headway.models.structure.graph import ModelGraph
 from headway.models.structure.inputs import points_shape
 from headway.models.structure.model import Model
 
-Values = Mapping[str, Any]
+Values = Mapping[str, Amount]
 Predict = Callable[[Values], FloatArray]
 Slopes = Callable[[Values, Sequence[str]], FloatArray]
 
@@ -179,7 +178,7 @@ def _compiled(key: _Key, output: str, names: tuple[str, ...]) -> Evaluator:
     return compiled_forms(closed_form(graph, output), busy, names)
 
 
-def compiled_forms(form: Any, busy: Sequence[Any], names: Sequence[str]) -> Evaluator:
+def compiled_forms(form: Amount, busy: Sequence[Amount], names: Sequence[str]) -> Evaluator:
     """Compile an output, its utilisations and its derivatives into functions of arrays.
 
     Parameters

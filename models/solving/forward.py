@@ -3,12 +3,12 @@
 from collections.abc import Callable
 from dataclasses import fields, replace
 from graphlib import CycleError, TopologicalSorter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from headway.kinds import FloatArray
+from headway.kinds import Amount, FloatArray
 from headway.models.structure.parts.keys import VISITS, arrivals_at, station_at
 from headway.models.structure.parts.structure import Structure
 from headway.models.structure.planning.flows import entry_shares
@@ -74,7 +74,7 @@ def percentiles_together(
     names, points = _order(graph), np.flatnonzero(stable)
     place = {name: k for k, name in enumerate(names)}
 
-    def row(value: Any) -> FloatArray:
+    def row(value: Amount) -> FloatArray:
         return np.broadcast_to(np.asarray(value, float), solution.shape).ravel()[points]
 
     arrivals = {name: arrivals_at(name).of(values) for name in graph.arrivals}
@@ -90,7 +90,7 @@ def percentiles_together(
     return times
 
 
-def _in_a_row(station: Station, row: Callable[[Any], FloatArray]) -> Station:
+def _in_a_row(station: Station, row: Callable[[Amount], FloatArray]) -> Station:
     """A station whose arrays are laid out as rows of points."""
     own = {f.name: getattr(station, f.name) for f in fields(station)}  # type: ignore[arg-type]
     return replace(station, **{name: row(value) for name, value in own.items() if np.ndim(value)})  # type: ignore[type-var]

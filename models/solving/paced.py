@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from headway.errors import GraphError, InvalidParameter
-from headway.kinds import FloatArray
+from headway.kinds import Amount, FloatArray
 from headway.models.solving.evaluate import Evaluator, compiled_forms
 from headway.models.solving.marks import Marks
 from headway.models.solving.solution import Solution
@@ -26,17 +26,19 @@ from headway.queueing.stations.kinds import usable_kinds
 _PACED = (ServiceKind.DELAY, ServiceKind.QUEUE, ServiceKind.PARALLEL)
 
 
-def _residence(station: Station, visits: Any, throughput: Any, seen: Any) -> tuple[Any, Any]:
+def _residence(
+    station: Station, visits: Amount, throughput: Amount, seen: Amount
+) -> tuple[Amount, Amount]:
     """V R and utilisation; m servers by Seidmann as a delay and one that is m times as fast."""
     form = station.can.product_form
     if form not in _PACED:
         known = ", ".join(n for n, k in usable_kinds().items() if k.can.product_form in _PACED)
         msg = f"{type(station).__name__} cannot be paced; use {known}"
         raise GraphError(msg)
-    time: Any = station.service_time
+    time: Amount = station.service_time
     if form is ServiceKind.DELAY:
         return visits * time, throughput * 0
-    servers: Any = station.count
+    servers: Amount = station.count
     busy = visits * time * throughput / servers * seen
     stretched = visits * time / (1 - busy)
     if form is ServiceKind.QUEUE:
@@ -67,13 +69,13 @@ def paced_evaluator(model: Model, rate: FloatArray, full: Any, names: tuple[str,
         raise InvalidParameter(msg)
     paced = compiled_forms(*_forms(model), names)
 
-    def predict(values: Mapping[str, Any]) -> FloatArray:
+    def predict(values: Mapping[str, Amount]) -> FloatArray:
         limit = _limit(values, rate)
         response = paced.predict({**values, "throughput": rate})
         paced_or_full: FloatArray = np.where(full, limit, np.minimum(response, limit))
         return paced_or_full
 
-    def slopes(values: Mapping[str, Any], wanted: Sequence[str]) -> FloatArray:
+    def slopes(values: Mapping[str, Amount], wanted: Sequence[str]) -> FloatArray:
         found = paced.slopes({**values, "throughput": rate}, wanted)
         limited = predict(values) >= _limit(values, rate)
         little = [_limit_slope(name, rate) for name in wanted]
@@ -82,7 +84,7 @@ def paced_evaluator(model: Model, rate: FloatArray, full: Any, names: tuple[str,
     return Evaluator(predict, slopes, paced.smooth)
 
 
-def _limit(values: Mapping[str, Any], rate: FloatArray) -> FloatArray:
+def _limit(values: Mapping[str, Amount], rate: FloatArray) -> FloatArray:
     """Longest response time at a throughput, by Little's law; infinite where there is none."""
     with np.errstate(divide="ignore", over="ignore"):
         longest = np.asarray(values["population"] / rate - values["think_time"])
@@ -95,7 +97,7 @@ def _limit_slope(name: str, rate: FloatArray) -> FloatArray:
     return np.full(rate.shape, -1.0 if name == "think_time" else 0.0)
 
 
-def _forms(model: Model) -> tuple[Any, list[Any]]:
+def _forms(model: Model) -> tuple[Amount, list[Amount]]:
     """Response time at a throughput, and the share of each station that is in use."""
     from sympy import sympify
 

@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from headway.errors import GraphError
-from headway.kinds import check_domain
+from headway.kinds import Amount, check_domain
 from headway.models.solving.classes.times import class_laws
 from headway.models.solving.forward import goes_forward, percentiles_together
 from headway.models.structure.parts.keys import VISITS, Found, of_class, station_at
@@ -56,7 +56,7 @@ def percentile(solution: "Solution", percent: float) -> tuple[Found, str]:
     return values, "; ".join(merged(told, *notes))
 
 
-def _one_by_one(solution: "Solution", share: float) -> tuple[dict[str, Any], list[Laws]]:
+def _one_by_one(solution: "Solution", share: float) -> tuple[dict[str, Amount], list[Laws]]:
     """Times by class, of all jobs under "", and the laws that they follow."""
     laws = [_laws(solution.point(k)) for k in range(int(np.prod(solution.shape)))]
     return {
@@ -65,10 +65,10 @@ def _one_by_one(solution: "Solution", share: float) -> tuple[dict[str, Any], lis
     }, laws
 
 
-def _together(solution: "Solution", share: float) -> tuple[dict[str, Any], list[Laws]]:
+def _together(solution: "Solution", share: float) -> tuple[dict[str, Amount], list[Laws]]:
     """As one by one; the laws are of one point for each set of stations that jobs come to."""
 
-    def row(value: Any) -> Any:
+    def row(value: Amount) -> Amount:
         return np.broadcast_to(np.asarray(value, float), solution.shape).ravel()
 
     names = list(solution.stations)

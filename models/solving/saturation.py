@@ -3,11 +3,10 @@
 import math
 from collections.abc import Callable, Mapping
 from functools import reduce
-from typing import Any
 
 import numpy as np
 
-from headway.kinds import FloatArray, plain
+from headway.kinds import Amount, FloatArray, plain
 from headway.models.solving.roots import first_crossing
 from headway.models.structure.graph import ModelGraph
 from headway.models.structure.parts.keys import VISITS, station_at
@@ -19,7 +18,7 @@ RATES = ("throughput", "arrival_rate")
 _BLOCK = 4096  # operating points taken together, so that a grid of them fits into memory
 
 
-def saturation_throughput(graph: ModelGraph, inputs: Mapping[str, Any]) -> Any:
+def saturation_throughput(graph: ModelGraph, inputs: Mapping[str, Amount]) -> Amount:
     """Smallest throughput at which some station is always busy [1/s].
 
     Where nothing depends on the load this is min m/D; else the first throughput at which
@@ -41,7 +40,7 @@ def saturation_throughput(graph: ModelGraph, inputs: Mapping[str, Any]) -> Any:
     return first_full(graph, inputs, names)
 
 
-def first_full(graph: ModelGraph, inputs: Mapping[str, Any], names: tuple[str, ...]) -> Any:
+def first_full(graph: ModelGraph, inputs: Mapping[str, Amount], names: tuple[str, ...]) -> Amount:
     """Smallest throughput at which one of these stations is always busy [1/s].
 
     A search at one operating point is done once: the graph keeps what was found.
@@ -84,7 +83,7 @@ def first_full(graph: ModelGraph, inputs: Mapping[str, Any], names: tuple[str, .
     return np.concatenate(blocks).reshape(shape)
 
 
-def limit(station: Station, inputs: Mapping[str, Any]) -> Any:
+def limit(station: Station, inputs: Mapping[str, Amount]) -> Amount:
     """Largest rate of visits that a station serves, of a closed model at its population [1/s]."""
     jobs = inputs.get("population")
     return station.capacity if jobs is None else station.fastest(jobs)
@@ -101,7 +100,7 @@ def _assumed(graph: ModelGraph) -> tuple[str, ...]:
     return RATES[:1] if graph.arrivals else RATES
 
 
-def _used(graph: ModelGraph, inputs: Mapping[str, Any], targets: list[str]) -> dict[str, Any]:
+def _used(graph: ModelGraph, inputs: Mapping[str, Amount], targets: list[str]) -> dict[str, Amount]:
     """The inputs that decide a search for these targets, the population with them."""
     assumed = _assumed(graph)
     names = {*graph.plan.needed(targets, assumed), "population"}.difference(assumed)
@@ -109,11 +108,11 @@ def _used(graph: ModelGraph, inputs: Mapping[str, Any], targets: list[str]) -> d
 
 
 def _busiest_at(
-    graph: ModelGraph, inputs: Mapping[str, Any], names: tuple[str, ...], targets: list[str]
-) -> Callable[[Any], FloatArray]:
+    graph: ModelGraph, inputs: Mapping[str, Amount], names: tuple[str, ...], targets: list[str]
+) -> Callable[[Amount], FloatArray]:
     """Give the largest share of any station's capacity in use, by the network's throughput."""
 
-    def busiest(throughput: Any) -> FloatArray:
+    def busiest(throughput: Amount) -> FloatArray:
         given = {**inputs, **dict.fromkeys(_assumed(graph), throughput)}
         values = graph.plan.run(given, targets)
         stations = {name: station_at(name).of(values) for name in names}

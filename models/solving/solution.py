@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headway.errors import GraphError, Saturated, UnknownParameter, nearest
-from headway.kinds import Number, plain
+from headway.kinds import Amount, Number, plain
 from headway.models.language.frozen import Frozen, Kept
 from headway.models.language.verbs import perform
 from headway.models.solving.marks import Marks
@@ -52,7 +52,7 @@ class Solution(Kept, Answer):
     """
 
     model: Model
-    values: Mapping[str, Any]
+    values: Mapping[str, Amount]
     shape: tuple[int, ...]
     marks: Marks = field(default_factory=Marks)
 
@@ -61,7 +61,7 @@ class Solution(Kept, Answer):
         object.__setattr__(self, "values", Frozen(self.values))
 
     @property
-    def _value(self) -> tuple[Any, ...]:
+    def _value(self) -> tuple[Amount, ...]:
         """All that decides the values: what was solved, how, and what was asked for."""
         return self.model, self.shape, self.method, frozenset(self.values)
 
@@ -94,7 +94,7 @@ class Solution(Kept, Answer):
         parts = [f"{name}.{part}" for name in self.stations for part in STATION_RESULTS]
         return [*self.outputs, *self.class_outputs, *parts]
 
-    def _over_points(self, value: Any) -> Number:
+    def _over_points(self, value: Amount) -> Number:
         spread: Number = plain(np.broadcast_to(np.asarray(value, float), self.shape))
         return spread
 
@@ -252,14 +252,14 @@ class Solution(Kept, Answer):
         """What a formula for the response time adds to the time at stations [s]."""
         if "response_time" not in self.model.graph.outputs:
             return 0.0
-        inside: Any = sum(np.asarray(self[f"{name}.residence_time"]) for name in self.stations)
+        inside: Amount = sum(np.asarray(self[f"{name}.residence_time"]) for name in self.stations)
         return self._over_points(np.asarray(self["response_time"]) - inside)
 
     @cached_property
     def knee_population(self) -> Number:
         """Population from which the bottleneck limits: (Z + sum D) / max D/m."""
         inputs = self.model.network.inputs
-        total: Any = self.beyond_stations
+        total: Amount = self.beyond_stations
         for name in self.stations:
             time = station_at(name).of(self.values).service_time
             total = total + VISITS.of(self.values)[name] * time

@@ -1,12 +1,11 @@
 """Closed forms: the same steps as for numbers, fed with symbols."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import sympy
 
 from headway.errors import GraphError, UnknownParameter, nearest
-from headway.kinds import ceiling, floor
+from headway.kinds import Amount, ceiling, floor
 from headway.models.language.parameters import Parameter
 from headway.models.solving.saturation import RATES
 from headway.models.solving.solution import CLASS_PARTS
@@ -20,12 +19,12 @@ from headway.queueing.stations.abilities import ServiceKind
 _WAITS = ("waiting_time", "response_time", "residence_time", "queue_length", "loss_probability")
 
 
-def symbol(name: str) -> Any:
+def symbol(name: str) -> Amount:
     """The symbol of a parameter; all parameters count as positive, which keeps forms short."""
     return sympy.Symbol(name, positive=True)
 
 
-def bounded_symbols(model: Model) -> dict[str, Any]:
+def bounded_symbols(model: Model) -> dict[str, Amount]:
     """Symbols of a model's parameters that promise no more than their bounds do.
 
     `symbol` takes everything as positive: a condition such as ``writing > 0`` is then decided
@@ -40,7 +39,7 @@ def bounded_symbols(model: Model) -> dict[str, Any]:
     return {name: _bounded(parameter) for name, parameter in model.parameters.items()}
 
 
-def _bounded(parameter: Parameter) -> Any:
+def _bounded(parameter: Parameter) -> Amount:
     if parameter.minimum > 0:
         return symbol(parameter.name)
     if parameter.minimum == 0:
@@ -48,7 +47,9 @@ def _bounded(parameter: Parameter) -> Any:
     return sympy.Symbol(parameter.name, real=True)
 
 
-def closed_form(graph: ModelGraph, output: str, symbols: Mapping[str, Any] | None = None) -> Any:
+def closed_form(
+    graph: ModelGraph, output: str, symbols: Mapping[str, Amount] | None = None
+) -> Amount:
     """Write an output of an open network, or of a program, as a SymPy expression.
 
     Parameters
@@ -78,7 +79,7 @@ def closed_form(graph: ModelGraph, output: str, symbols: Mapping[str, Any] | Non
     return whole_numbers(graph.plan.run(rate | given, [output])[output])
 
 
-def model_form(model: Model, output: str) -> Any:
+def model_form(model: Model, output: str) -> Amount:
     """Write an output of a model as a SymPy expression of its parameters.
 
     Parameters
@@ -127,7 +128,7 @@ def _check_circulation(graph: ModelGraph, output: str) -> None:
         raise GraphError(msg)
 
 
-def whole_numbers(expression: Any) -> Any:
+def whole_numbers(expression: Amount) -> Amount:
     """Write whole numbers without decimal point: 2*x for 2.0*x.
 
     Examples
@@ -140,7 +141,7 @@ def whole_numbers(expression: Any) -> Any:
     return form.xreplace({number: sympy.Integer(int(number)) for number in whole})
 
 
-def numeric(expression: Any, arguments: Sequence[Any]) -> Any:
+def numeric(expression: Amount, arguments: Sequence[Amount]) -> Amount:
     """Compile a closed form into a function of arrays.
 
     Parameters

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from numpy.typing import ArrayLike
 
 from headway.errors import GraphError, UnknownParameter, nearest
-from headway.kinds import FUNCTIONS, Quantity, is_symbolic
+from headway.kinds import FUNCTIONS, Amount, Quantity, is_symbolic
 from headway.loggp.machine.conventions import in_papers
 from headway.loggp.machine.parameters import Convention, LogGP
 from headway.models.language.algorithms import ALGORITHMS
@@ -303,11 +303,11 @@ class ModelGraph(Structure):
         return model
 
     @property
-    def response_time(self) -> Any:
+    def response_time(self) -> Amount:
         """The closed form of the mean response time, a SymPy expression of the parameters."""
         return self.closed_form("response_time")
 
-    def closed_form(self, output: str) -> Any:
+    def closed_form(self, output: str) -> Amount:
         """Write an output of the open network as a SymPy expression of the parameters.
 
         Parameters
@@ -342,7 +342,7 @@ class ModelGraph(Structure):
         return graph, Component(type(component), read)
 
     def _fields(
-        self, name: str, values: Mapping[str, Any]
+        self, name: str, values: Mapping[str, Amount]
     ) -> "tuple[ModelGraph, dict[str, Formula | tuple[Formula, ...]]]":
         """Read the numbers of a component, lists as several formulas."""
         if not name.isidentifier() or name in self.components:

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from headway.errors import GraphError, InvalidParameter, UnknownModel, UnknownParameter, nearest
-from headway.kinds import Number
+from headway.kinds import Amount, Number
 from headway.models.language.frozen import Kept
 from headway.models.language.parameters import Parameter, Preset
 from headway.models.language.units import unit
@@ -146,7 +146,7 @@ class Model(Kept, Shown):
         found: Comparison = perform(self, "compare", measurements, x, y, low, high)
         return found
 
-    def closed_form(self, output: str) -> Any:
+    def closed_form(self, output: str) -> Amount:
         """Write an output of an open network or a program as a SymPy expression.
 
         Parameters
@@ -169,7 +169,7 @@ class Model(Kept, Shown):
         """
         return perform(self, "closed_form", output)
 
-    def plot(self) -> Any:
+    def plot(self) -> Amount:
         """Draw the graph, with utilisations where the model can be solved, as a Figure.
 
         A program has no stations; its closed forms are drawn.
@@ -178,7 +178,7 @@ class Model(Kept, Shown):
             return self.plot_formulas()
         return super().plot()
 
-    def plot_formulas(self) -> Any:
+    def plot_formulas(self) -> Amount:
         """Draw the closed forms as typeset mathematics, as a Figure."""
         return perform(self, "plot_formulas")
 
@@ -353,7 +353,7 @@ class Model(Kept, Shown):
         found: Solution = perform(model, "solve", method)
         return found
 
-    def _check_names(self, named: Mapping[str, Any]) -> None:
+    def _check_names(self, named: Mapping[str, Amount]) -> None:
         """Refuse names that are neither parameters nor words of `solve`."""
         for name in named.keys() - self.parameters.keys():
             known = {*self.parameters, "arrival_rate", "population", "think_time", "method"}
@@ -390,6 +390,6 @@ class Model(Kept, Shown):
         return usual_better(output) if said is None else said
 
 
-def model_at(graph: ModelGraph, values: Mapping[str, Any]) -> Model:
+def model_at(graph: ModelGraph, values: Mapping[str, Amount]) -> Model:
     """Give the parameters of a graph values."""
     return Model.of(graph).at(values)

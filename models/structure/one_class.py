@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
 from headway.errors import GraphError
+from headway.kinds import Amount
 from headway.models.language.formula import Formula, formula, of_number
 from headway.models.structure.graph import ModelGraph
 from headway.models.structure.parts.components import Component
@@ -47,7 +47,7 @@ def alone(graph: ModelGraph) -> ModelGraph:
     return replace(folded, arrivals=_arrivals(graph, numbers["arrival_rate"]))
 
 
-def circulation(graph: ModelGraph, inputs: Mapping[str, Any]) -> tuple[Any, Any] | None:
+def circulation(graph: ModelGraph, inputs: Mapping[str, Amount]) -> tuple[Amount, Amount] | None:
     """Jobs of an only class that is closed, and their think time [s]; None where it is open."""
     name, numbers = next(iter(graph.classes.items()))
     if "population" not in numbers:

@@ -13,16 +13,15 @@ Source: Reiser, "A queueing network analysis of computer communication networks 
 flow control", IEEE Trans. Comm. 27(8), 1979; Kleinrock, *Queueing Systems* I, 1975, section 5.6.
 """
 
-from typing import Any
-
 import numpy as np
+from numpy.typing import NDArray
 
-from headway.kinds import FloatArray
+from headway.kinds import Amount, FloatArray
 from headway.queueing.classes.network import ClassNetwork, Discipline
 from headway.queueing.stations.abilities import ServiceKind
 
 
-def unequal(network: ClassNetwork) -> Any:
+def unequal(network: ClassNetwork) -> Amount:
     """Tell which stations serve in order classes of different times, shape (stations, points).
 
     Examples
@@ -59,7 +58,7 @@ def mean_found(network: ClassNetwork, queue: FloatArray, held: FloatArray) -> Fl
     return np.where(jobs > 0, work / np.where(jobs > 0, jobs, 1.0), 0.0)
 
 
-def is_exact(network: ClassNetwork, unlike: Any) -> bool:
+def is_exact(network: ClassNetwork, unlike: NDArray[np.bool_]) -> bool:
     """Tell whether the formula is exact: one server that Poisson arrivals visit once.
 
     Parameters

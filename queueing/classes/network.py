@@ -3,13 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from headway.errors import GraphError, InvalidParameter
-from headway.kinds import FloatArray, check_count, check_not_negative, is_symbolic
+from headway.kinds import Amount, FloatArray, check_count, check_not_negative, is_symbolic
 from headway.queueing.closed.demands import check_population, rows
 from headway.queueing.stations.abilities import ServiceKind
 
@@ -62,9 +61,9 @@ class JobClass:
     """
 
     name: str
-    arrival_rate: Any = None
-    population: Any = None
-    think_time: Any = 0.0
+    arrival_rate: Amount = None
+    population: Amount = None
+    think_time: Amount = 0.0
 
     def __post_init__(self) -> None:
         if (self.arrival_rate is None) == (self.population is None):
@@ -119,10 +118,10 @@ class SharedStation:
     """
 
     name: str
-    service_times: Sequence[Any]
-    visits: Sequence[Any]
+    service_times: Sequence[Amount]
+    visits: Sequence[Amount]
     kind: ServiceKind = ServiceKind.QUEUE
-    servers: Any = 1
+    servers: Amount = 1
     discipline: Discipline = Discipline.SHARING
 
     def __post_init__(self) -> None:
@@ -179,17 +178,17 @@ class ClassNetwork:
         return self.visits * self.service_times
 
     @property
-    def is_open(self) -> Any:
+    def is_open(self) -> Amount:
         """Which classes are open, shape (classes,)."""
         return np.array([c.is_open for c in self.classes])
 
     @property
-    def is_delay(self) -> Any:
+    def is_delay(self) -> Amount:
         """Which stations are delays, shape (stations,)."""
         return self._are(ServiceKind.DELAY)
 
     @property
-    def is_pool(self) -> Any:
+    def is_pool(self) -> Amount:
         """Which stations have, at some point, several servers at one queue, shape (stations,)."""
         return self._are(ServiceKind.QUEUE) & (self.servers > 1).any(axis=1)
 
@@ -198,7 +197,7 @@ class ClassNetwork:
         """Separate queues each station is split into, shape (stations, points)."""
         return np.where(self._are(ServiceKind.PARALLEL)[:, None], self.servers, 1.0)
 
-    def _are(self, kind: ServiceKind) -> Any:
+    def _are(self, kind: ServiceKind) -> Amount:
         return np.array([s.kind == kind for s in self.stations])
 
     def at(self, points: NDArray[np.intp]) -> "ClassNetwork":

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from headway.errors import Saturated
-from headway.kinds import FloatArray
+from headway.kinds import Amount, FloatArray
 from headway.queueing.classes.network import ClassNetwork
 
 
@@ -32,12 +32,12 @@ class Overload:
     message: str
 
     @property
-    def hit(self) -> Any:
+    def hit(self) -> Amount:
         """Classes that need a full station, shape (classes, points)."""
         return self.stuck.any(axis=1)
 
     @property
-    def saturated(self) -> Any:
+    def saturated(self) -> Amount:
         """Which points are saturated, shape (points,)."""
         return self.full.any(axis=0)
 

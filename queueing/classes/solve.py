@@ -2,12 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from headway.kinds import FloatArray, plain
+from headway.kinds import Amount, FloatArray, plain
 from headway.queueing.classes.fcfs import is_exact, mean_found, unequal
 from headway.queueing.classes.methods import Lengths, growth_alone, solve_closed_classes
 from headway.queueing.classes.network import (
@@ -128,7 +127,7 @@ def solve_multiclass(
 
 
 def _open_stay(
-    network: ClassNetwork, result: Lengths, queue: FloatArray, unlike: Any
+    network: ClassNetwork, result: Lengths, queue: FloatArray, unlike: NDArray[np.bool_]
 ) -> FloatArray:
     """Response time per visit of open classes, shape (classes, stations, points) [s]."""
     shared = network.service_times * result.open_growth
@@ -140,11 +139,13 @@ def _open_stay(
     return np.where(unlike, network.service_times + waits, shared)
 
 
-def _in_order(network: ClassNetwork, unlike: Any) -> str:
+def _in_order(network: ClassNetwork, unlike: NDArray[np.bool_]) -> str:
     """Label open classes of different times at queues in order of arrival."""
     if not unlike.any() or is_exact(network, unlike):
         return ""
-    names = [s.name for s, k in zip(network.stations, unlike.any(axis=1), strict=True) if k]
+    names = [
+        s.name for s, k in zip(network.stations, np.any(unlike, axis=1), strict=True) if k
+    ]
     return open_note(names)
 
 
@@ -167,7 +168,7 @@ def _solution(
     went = network.visits > 0
     residence = np.where(went, network.visits * np.where(went, per_visit, 0.0), 0.0)
 
-    def shaped(values: FloatArray) -> Any:
+    def shaped(values: FloatArray) -> Amount:
         return plain(values.reshape((*values.shape[:-1], *network.shape)))
 
     return MulticlassSolution(

@@ -3,12 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
 
 import numpy as np
 
 from headway.errors import GraphError, InvalidParameter
-from headway.kinds import FloatArray, check_domain, check_not_negative, is_symbolic
+from headway.kinds import Amount, FloatArray, check_domain, check_not_negative, is_symbolic
 from headway.queueing.closed.memory import check_memory
 from headway.queueing.stations.abilities import ServiceKind
 from headway.queueing.stations.base import Station
@@ -62,7 +61,7 @@ class ClosedStation:
     servers: FloatArray | None = None
 
 
-def spread(values: Any, points: int) -> FloatArray:
+def spread(values: Amount, points: int) -> FloatArray:
     """Lay a number, or a number for each operating point, out as a row of points.
 
     Parameters
@@ -83,7 +82,7 @@ def spread(values: Any, points: int) -> FloatArray:
     return np.broadcast_to(row, (points,))
 
 
-def rows(values: Sequence[Any], shape: tuple[int, ...]) -> FloatArray:
+def rows(values: Sequence[Amount], shape: tuple[int, ...]) -> FloatArray:
     """Lay values out as rows of operating points.
 
     Parameters
@@ -107,7 +106,7 @@ def rows(values: Sequence[Any], shape: tuple[int, ...]) -> FloatArray:
     return np.array(values, float).reshape(len(values), -1)
 
 
-def common_shape(stations: Sequence[Station], others: Sequence[Any]) -> tuple[int, ...]:
+def common_shape(stations: Sequence[Station], others: Sequence[Amount]) -> tuple[int, ...]:
     """Shape of the operating points over which stations and other values are given.
 
     Examples
@@ -217,7 +216,9 @@ def check_population(population: object) -> None:
     )
 
 
-def check_network(stations: Sequence[Station], visits: Sequence[Any], think_time: Any) -> None:
+def check_network(
+    stations: Sequence[Station], visits: Sequence[Amount], think_time: Amount
+) -> None:
     """Refuse what is not a closed network of numbers.
 
     Parameters

@@ -1,12 +1,11 @@
 """The ways to solve a closed network of one class, and the choice between them."""
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
 
 import numpy as np
 
 from headway.errors import GraphError
-from headway.kinds import FloatArray
+from headway.kinds import Amount, FloatArray
 from headway.queueing.closed.approximate import Closed, linearizer, schweitzer
 from headway.queueing.closed.convolution import convolution, series_bytes
 from headway.queueing.closed.demands import ClosedStation, Method
@@ -182,7 +181,7 @@ def _place(
     several: Iterable[FloatArray],
 ) -> _Result:
     """Put queue lengths of the kinds back into the order of the stations."""
-    rows: dict[ServiceKind, Any] = {
+    rows: dict[ServiceKind, Amount] = {
         ServiceKind.DELAY: iter([s.demand * rate for s in _of(ServiceKind.DELAY, stations)]),
         ServiceKind.QUEUE: iter(single),
         ServiceKind.VARYING: iter(several),

@@ -2,12 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from headway.errors import GraphError
-from headway.kinds import FloatArray, check_not_negative, plain
+from headway.kinds import Amount, FloatArray, check_not_negative, plain
 from headway.queueing.closed.demands import (
     Method,
     check_network,
@@ -38,8 +37,8 @@ class ClosedSolution:
     """
 
     method: Method
-    throughput: Any
-    response_time: Any
+    throughput: Amount
+    response_time: Amount
     utilisation: FloatArray
     station_response_time: FloatArray
     residence_time: FloatArray
@@ -50,9 +49,9 @@ class ClosedSolution:
 
 def solve_closed(
     stations: Sequence[Station],
-    visits: Sequence[Any],
-    population: Any,
-    think_time: Any = 0.0,
+    visits: Sequence[Amount],
+    population: Amount,
+    think_time: Amount = 0.0,
     method: Method = Method.AUTO,
 ) -> ClosedSolution:
     """Solve a closed network of one class.

@@ -3,14 +3,13 @@
 from collections.abc import Sequence
 from itertools import accumulate
 from operator import mul
-from typing import Any
 
 import numpy as np
 
-from headway.kinds import FloatArray
+from headway.kinds import Amount, FloatArray
 
 
-def symbolic_chances(ratios: Sequence[Any]) -> list[Any]:
+def symbolic_chances(ratios: Sequence[Amount]) -> list[Amount]:
     """Chances of 0, 1, 2... requests, in plain arithmetic.
 
     Parameters
@@ -28,7 +27,7 @@ def symbolic_chances(ratios: Sequence[Any]) -> list[Any]:
     return [weight / total for weight in weights]
 
 
-def weights(ratios: FloatArray) -> Any:
+def weights(ratios: FloatArray) -> Amount:
     """Relative chances of 0, 1, 2... requests, the largest of them 1.
 
     Parameters

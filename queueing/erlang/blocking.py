@@ -14,11 +14,10 @@ Source: Jagerman, "Some properties of the Erlang loss function", BSTJ 53(3), 197
 from collections.abc import Callable
 from functools import lru_cache
 from math import factorial
-from typing import Any
 
 import numpy as np
 
-from headway.kinds import FloatArray
+from headway.kinds import Amount, FloatArray
 from headway.queueing.erlang.poisson import deviance
 
 FEW = 128  # 1/128! is still a normal double
@@ -27,10 +26,10 @@ _ROWS = 256  # points of a quadrature block
 _NODES = 56  # enough for a bell of +-9 standard deviations to 1e-15
 _REACH = 40.5  # exp(-40.5) < 1e-17: what lies further off does not count
 
-_Then = Callable[[Any, Any, Any], Any]
+_Then = Callable[[Amount, Amount, Amount], Amount]
 
 
-def _itself(servers: Any, load: Any, inverse: Any) -> Any:  # noqa: ARG001 - a `_Then`
+def _itself(servers: Amount, load: Amount, inverse: Amount) -> Amount:  # noqa: ARG001 - a `_Then`
     return inverse
 
 
@@ -48,7 +47,7 @@ def one_inverse(servers: int, load: float) -> float:
     return value
 
 
-def inverse_blocking(servers: Any, load: Any, then: _Then | None = None) -> FloatArray:
+def inverse_blocking(servers: Amount, load: Amount, then: _Then | None = None) -> FloatArray:
     """Evaluate 1/B(m, a), or a function of (m, a, 1/B) block by block with it.
 
     Parameters
@@ -77,7 +76,7 @@ def inverse_blocking(servers: Any, load: Any, then: _Then | None = None) -> Floa
     return result.reshape(shape)
 
 
-def _any_servers(servers: Any, load: FloatArray, result: FloatArray, then: _Then | None) -> None:
+def _any_servers(servers: Amount, load: FloatArray, result: FloatArray, then: _Then | None) -> None:
     many = servers > FEW
     if many.any():
         counts = servers[many].astype(float)
@@ -108,7 +107,7 @@ def _inverse_factorials(servers: int) -> list[float]:
     return [1 / factorial(k) for k in range(1, servers + 1)]
 
 
-def _by_polynomial(servers: int, load: FloatArray) -> Any:
+def _by_polynomial(servers: int, load: FloatArray) -> Amount:
     """1/B = m! v with v = sum over k = 0..m of a**(k - m) / k!, by Horner's rule in 1/a."""
     inverse_load = 1 / load
     value = np.ones_like(load)
@@ -126,7 +125,7 @@ def _rule() -> tuple[FloatArray, FloatArray]:
     return (nodes + 1) / 2, weights / 2
 
 
-def _by_quadrature(servers: Any, load: FloatArray) -> Any:
+def _by_quadrature(servers: Amount, load: FloatArray) -> Amount:
     """Jagerman's integral about its integrand's peak, 1 + t = m/a where a < m, else t = 0.
 
     With z = (1 + t) a/m - 1 and d(z) = z - log(1 + z) it is
@@ -144,7 +143,7 @@ def _by_quadrature(servers: Any, load: FloatArray) -> Any:
     return np.maximum(servers, load) * peak * integral
 
 
-def _upper_end(servers: Any, excess: FloatArray) -> Any:
+def _upper_end(servers: Amount, excess: FloatArray) -> Amount:
     """Point from which exp(-excess z - m d(z)) is below exp(-_REACH), as d(z) > z^2/(2 + 2z)."""
     spread = 2 * _REACH / servers
     bell = (spread + np.sqrt(spread**2 + 4 * spread)) / 2

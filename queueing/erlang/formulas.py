@@ -4,16 +4,16 @@ Source: Erlang 1917; Kleinrock, *Queueing Systems* I, 1975, eqs. 3.40 and 3.43.
 """
 
 import math
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 
-from headway.kinds import Quantity, check_count, check_domain, is_symbolic, plain
+from headway.kinds import Amount, Quantity, check_count, check_domain, is_symbolic, plain
 from headway.queueing.erlang.blocking import FEW, inverse_blocking, one_inverse
 from headway.queueing.erlang.poisson import poisson
 
 
-def erlang_b(servers: Quantity, offered_load: Quantity) -> Any:
+def erlang_b(servers: Quantity, offered_load: Quantity) -> Amount:
     """Chance that an arrival is lost when m servers have no queue (M/M/m/m).
 
     B(m, a) = (a**m / m!) / sum over k = 0..m of a**k / k!
@@ -50,7 +50,7 @@ def erlang_b(servers: Quantity, offered_load: Quantity) -> Any:
     return plain(1 / inverse_blocking(servers, offered_load))
 
 
-def erlang_c(servers: Quantity, offered_load: Quantity) -> Any:
+def erlang_c(servers: Quantity, offered_load: Quantity) -> Amount:
     """Chance that an arrival has to wait for one of m servers (M/M/m).
 
     C(m, a) = m B / (m - a (1 - B)) with B = B(m, a); 1 where a >= m.
@@ -81,7 +81,7 @@ def erlang_c(servers: Quantity, offered_load: Quantity) -> Any:
 
         return symbols.erlang_c(servers, offered_load)
     if _is_one_point(servers, offered_load):
-        count: Any = servers
+        count: Amount = servers
         load = min(cast(float, offered_load), count)
         return _waiting(count, load, one_inverse(count, load))
     _check(servers, offered_load)
@@ -100,7 +100,7 @@ def _is_one_point(servers: object, load: object) -> bool:
     return plain_numbers and 1 <= servers <= FEW and 0 < load < math.inf  # type: ignore[operator]
 
 
-def empty_probability(servers: Quantity, offered_load: Quantity) -> Any:
+def empty_probability(servers: Quantity, offered_load: Quantity) -> Amount:
     """Chance that none of m servers is busy (M/M/m): (m!/a**m) (1 - a/m) C; 0 where a >= m.
 
     Parameters
@@ -129,7 +129,7 @@ def empty_probability(servers: Quantity, offered_load: Quantity) -> Any:
 
         return symbols.empty_probability(servers, offered_load)
     _check(servers, offered_load)
-    count: Any = servers
+    count: Amount = servers
     load = np.minimum(np.asarray(offered_load, float), count)
     free = (servers - load) / servers
     # Without waiting room the chance is exp(-a) / P(Poisson(a) <= m); C/B turns it into ours.
@@ -137,7 +137,7 @@ def empty_probability(servers: Quantity, offered_load: Quantity) -> Any:
     return plain(lone_chance(servers, load, blocking) * free / (free + blocking * (1 - free)))
 
 
-def lone_chance(servers: Any, load: Any, blocking: Any) -> Any:
+def lone_chance(servers: Amount, load: Amount, blocking: Amount) -> Amount:
     """Chance of an empty M/M/m/m, from its B(m, a): exp(-a) B / (chance of m in Poisson(a)).
 
     Examples
@@ -150,6 +150,6 @@ def lone_chance(servers: Any, load: Any, blocking: Any) -> Any:
     return np.exp(-load) * np.where(some, blocking / np.where(some, full, 1.0), 1.0)
 
 
-def _waiting(servers: Any, load: Any, inverse_blocking: Any) -> Any:
+def _waiting(servers: Amount, load: Amount, inverse_blocking: Amount) -> Amount:
     """Turn 1/B into C; m - a is exact where it is small, so nothing cancels."""
     return servers / (load + inverse_blocking * (servers - load))

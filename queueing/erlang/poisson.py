@@ -6,16 +6,15 @@ saddle-point form, in which no large numbers cancel.
 
 from functools import lru_cache
 from math import factorial, log, pi
-from typing import Any
 
 import numpy as np
 
-from headway.kinds import FloatArray
+from headway.kinds import Amount, FloatArray
 
 _TABLE = 16  # from here on Stirling's series gives full precision
 
 
-def poisson(count: Any, mean: Any) -> Any:
+def poisson(count: Amount, mean: Amount) -> Amount:
     """Chance of n events where a are expected: exp(-a) a**n / n! .
 
     Parameters
@@ -36,7 +35,7 @@ def poisson(count: Any, mean: Any) -> Any:
         return np.where(count == 0, np.exp(-mean), np.exp(-exponent) / np.sqrt(2 * pi * some))
 
 
-def deviance(z: Any, one_more: Any = None) -> Any:
+def deviance(z: Amount, one_more: Amount = None) -> Amount:
     """Evaluate z - log(1 + z) to full relative precision, z >= -1.
 
     Parameters
@@ -68,7 +67,7 @@ def _small_errors() -> FloatArray:
     return np.array([0.0, *(error - log(2 * pi) / 2 for error in exact)])
 
 
-def stirling_error(count: Any) -> Any:
+def stirling_error(count: Amount) -> Amount:
     """Error of Stirling's formula: log n! - (n + 1/2) log n + n - log(2 pi) / 2, n >= 1.
 
     Examples

@@ -6,8 +6,10 @@ from typing import Any
 
 import sympy
 
+from headway.kinds import Amount
 
-def _terms(servers: int, load: Any) -> list[Any]:
+
+def _terms(servers: int, load: Amount) -> list[Amount]:
     return [load**k / sympy.factorial(k) for k in range(servers + 1)]
 
 
@@ -24,14 +26,14 @@ class ErlangB(sympy.Function):
         terms = _terms(int(servers), load)
         return terms[-1] / sympy.Add(*terms)
 
-    def fdiff(self, argindex: int = 1) -> Any:
+    def fdiff(self, argindex: int = 1) -> Amount:
         """Derivative for the load: dB/da = B (m/a - 1 + B)."""
         servers, load = self.args
         if argindex == 1:
             raise sympy.core.function.ArgumentIndexError(self, argindex)
         return self * (servers / load - 1 + self)
 
-    def _eval_evalf(self, prec: int) -> Any:
+    def _eval_evalf(self, prec: int) -> Amount:
         return self.doit()._eval_evalf(prec) if self.args[0].is_Integer else None
 
     def _sympystr(self, printer: Any) -> str:
@@ -52,7 +54,7 @@ class ErlangC(sympy.Function):
         waiting = last * servers / (servers - load)
         return waiting / (sympy.Add(*below) + waiting)
 
-    def fdiff(self, argindex: int = 1) -> Any:
+    def fdiff(self, argindex: int = 1) -> Amount:
         """Derivative for the load, by way of B: C = m B / (m - a + a B)."""
         servers, load = self.args
         if argindex == 1:
@@ -62,7 +64,7 @@ class ErlangC(sympy.Function):
         free = servers - load + load * blocking
         return servers * (slope * free - blocking * (load * slope + blocking - 1)) / free**2
 
-    def _eval_evalf(self, prec: int) -> Any:
+    def _eval_evalf(self, prec: int) -> Amount:
         return self.doit()._eval_evalf(prec) if self.args[0].is_Integer else None
 
     def _sympystr(self, printer: Any) -> str:
@@ -80,21 +82,21 @@ class _Room(sympy.Function):
         weights = list(accumulate(ratios, mul, initial=sympy.Integer(1)))
         return sympy.Add(*self._counted(weights, m, orders)) / sympy.Add(*weights)
 
-    def _counted(self, weights: list[Any], servers: int, orders: list[Any]) -> list[Any]:
+    def _counted(self, weights: list[Amount], servers: int, orders: list[Amount]) -> list[Amount]:
         """Weights of the states that count, each as often as it does."""
         raise NotImplementedError
 
-    def _slope(self, servers: Any, places: Any, load: Any) -> Any:
+    def _slope(self, servers: Amount, places: Amount, load: Amount) -> Amount:
         """Derivative for the load: of E f(n) it is (E n f(n) - E n E f(n)) / a."""
         raise NotImplementedError
 
-    def fdiff(self, argindex: int = 1) -> Any:
+    def fdiff(self, argindex: int = 1) -> Amount:
         """Derivative for the load, in other numbers of the same room."""
         if argindex != len(self.args):
             raise sympy.core.function.ArgumentIndexError(self, argindex)
         return self._slope(*self.args[-3:])
 
-    def _eval_evalf(self, prec: int) -> Any:
+    def _eval_evalf(self, prec: int) -> Amount:
         return self.doit()._eval_evalf(prec) if self.args[-1].is_number else None
 
     def _sympystr(self, printer: Any) -> str:
@@ -102,7 +104,7 @@ class _Room(sympy.Function):
         return f"{name}({', '.join(printer._print(argument) for argument in self.args)})"
 
 
-def _mean(servers: Any, places: Any, load: Any) -> Any:
+def _mean(servers: Amount, places: Amount, load: Amount) -> Amount:
     """Mean number there: waiting, and in service."""
     served = load * RoomAdmitted(servers, places, load)
     return RoomWaiting(1, servers, places, load) + served
@@ -113,10 +115,10 @@ class RoomLoss(_Room):
 
     nargs = 3
 
-    def _counted(self, weights: list[Any], servers: int, orders: list[Any]) -> list[Any]:  # noqa: ARG002
+    def _counted(self, weights: list[Amount], servers: int, orders: list[Amount]) -> list[Amount]:  # noqa: ARG002
         return weights[-1:]
 
-    def _slope(self, servers: Any, places: Any, load: Any) -> Any:
+    def _slope(self, servers: Amount, places: Amount, load: Amount) -> Amount:
         return self * (places - _mean(servers, places, load)) / load
 
 
@@ -125,10 +127,10 @@ class RoomAdmitted(_Room):
 
     nargs = 3
 
-    def _counted(self, weights: list[Any], servers: int, orders: list[Any]) -> list[Any]:  # noqa: ARG002
+    def _counted(self, weights: list[Amount], servers: int, orders: list[Amount]) -> list[Amount]:  # noqa: ARG002
         return weights[:-1]
 
-    def _slope(self, servers: Any, places: Any, load: Any) -> Any:
+    def _slope(self, servers: Amount, places: Amount, load: Amount) -> Amount:
         return -RoomLoss(servers, places, load) * (places - _mean(servers, places, load)) / load
 
 
@@ -137,10 +139,10 @@ class RoomEmpty(_Room):
 
     nargs = 3
 
-    def _counted(self, weights: list[Any], servers: int, orders: list[Any]) -> list[Any]:  # noqa: ARG002
+    def _counted(self, weights: list[Amount], servers: int, orders: list[Amount]) -> list[Amount]:  # noqa: ARG002
         return weights[:1]
 
-    def _slope(self, servers: Any, places: Any, load: Any) -> Any:
+    def _slope(self, servers: Amount, places: Amount, load: Amount) -> Amount:
         return -self * _mean(servers, places, load) / load
 
 
@@ -149,32 +151,32 @@ class RoomWaiting(_Room):
 
     nargs = 4
 
-    def _counted(self, weights: list[Any], servers: int, orders: list[Any]) -> list[Any]:
+    def _counted(self, weights: list[Amount], servers: int, orders: list[Amount]) -> list[Amount]:
         beyond = enumerate(weights[servers + 1 :], start=1)
         return [sympy.Integer(n) ** orders[0] * weight for n, weight in beyond]
 
-    def _slope(self, servers: Any, places: Any, load: Any) -> Any:
+    def _slope(self, servers: Amount, places: Amount, load: Amount) -> Amount:
         order = self.args[0]
         one_more = RoomWaiting(order + 1, servers, places, load)
         return (one_more + (servers - _mean(servers, places, load)) * self) / load
 
 
-def written_out(expression: Any) -> Any:
+def written_out(expression: Amount) -> Amount:
     """Write the numbers of finite rooms as sums, for what knows no such function."""
     return expression.replace(lambda part: isinstance(part, _Room), lambda room: room.doit())
 
 
-def erlang_b(servers: Any, offered_load: Any) -> Any:
+def erlang_b(servers: Amount, offered_load: Amount) -> Amount:
     """Erlang B as a finite sum where the number of servers is known, else as a function."""
     return ErlangB(servers, offered_load).doit()
 
 
-def erlang_c(servers: Any, offered_load: Any) -> Any:
+def erlang_c(servers: Amount, offered_load: Amount) -> Amount:
     """Erlang C as a finite sum where the number of servers is known, else as a function."""
     return ErlangC(servers, offered_load).doit()
 
 
-def empty_probability(servers: Any, load: Any) -> Any:
+def empty_probability(servers: Amount, load: Amount) -> Amount:
     """M/M/m's chance of an empty station, as (m!/a**m) (1 - a/m) C."""
     ways = sympy.factorial(servers) / load**servers
     return ways * (1 - load / servers) * erlang_c(servers, load)

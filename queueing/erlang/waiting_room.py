@@ -7,12 +7,11 @@ taken from Erlang's formula: relative to state m they weigh 1/B(m, a) - 1.
 
 from dataclasses import dataclass
 from math import pi
-from typing import Any
 
 import numpy as np
 
 from headway.errors import InvalidParameter
-from headway.kinds import is_symbolic, plain
+from headway.kinds import Amount, is_symbolic, plain
 from headway.queueing.erlang.birth_death import weights
 from headway.queueing.erlang.blocking import inverse_blocking
 from headway.queueing.erlang.formulas import lone_chance
@@ -48,13 +47,13 @@ class State:
         Chance that no request is there.
     """
 
-    loss: Any
-    admitted: Any
-    wait: Any
-    empty: Any
+    loss: Amount
+    admitted: Amount
+    wait: Amount
+    empty: Amount
 
 
-def solve(servers: Any, places: Any, load: Any) -> State:
+def solve(servers: Amount, places: Amount, load: Amount) -> State:
     """Solve M/M/m/K.
 
     Parameters
@@ -87,7 +86,7 @@ def solve(servers: Any, places: Any, load: Any) -> State:
     return State(*(plain(np.where(some, x, y)) for x, y in zip(values, idle, strict=True)))
 
 
-def _numeric(m: Any, queue: Any, load: Any) -> State:
+def _numeric(m: Amount, queue: Amount, load: Amount) -> State:
     below = m / load * inverse_blocking(m - 1, load)
     step = np.abs(_log_ratio(m, load))
     far_end = np.exp(-queue * step)
@@ -99,18 +98,22 @@ def _numeric(m: Any, queue: Any, load: Any) -> State:
     return State(loss, admitted, waiting / (load * admitted), empty)
 
 
-def _light(below: Any, far_end: Any, total: Any, mean: Any) -> tuple[Any, Any, Any]:
+def _light(
+    below: Amount, far_end: Amount, total: Amount, mean: Amount
+) -> tuple[Amount, Amount, Amount]:
     norm = below + total
     return far_end / norm, 1 - far_end / norm, total * mean / norm
 
 
-def _heavy(below: Any, far_end: Any, total: Any, mean: Any, ratio: Any) -> tuple[Any, Any, Any]:
+def _heavy(
+    below: Amount, far_end: Amount, total: Amount, mean: Amount, ratio: Amount
+) -> tuple[Amount, Amount, Amount]:
     norm = below * far_end + total
     rest = below * far_end + ratio * (total - far_end)  # all states but the full one
     return 1 / norm, rest / norm, total * mean / norm
 
 
-def _empty(m: Any, load: Any, below: Any, far_end: Any, total: Any) -> Any:
+def _empty(m: Amount, load: Amount, below: Amount, far_end: Amount, total: Amount) -> Amount:
     """Chance of state 0: from M/M/m/m's where a <= m, else from state m's by m! / a**m."""
     share = np.where(below < 1e300, (below + 1) / (below + total), 1.0)
     light = lone_chance(m, load, 1 / (below + 1)) * share
@@ -119,18 +122,18 @@ def _empty(m: Any, load: Any, below: Any, far_end: Any, total: Any) -> Any:
     return np.where(load <= m, light, heavy)
 
 
-def _log_ratio(m: Any, load: Any) -> Any:
+def _log_ratio(m: Amount, load: Amount) -> Amount:
     """Evaluate log(a/m), with all digits near 0, as a - m is exact there."""
     return np.where(np.abs(load - m) < m / 2, np.log1p((load - m) / m), np.log(load / m))
 
 
-def _sum(step: Any, last: Any) -> Any:
+def _sum(step: Amount, last: Amount) -> Amount:
     """Sum of exp(-step j) over j = 0..last."""
     some = np.where(step > 0, step, 1.0)
     return np.where(step > 0, np.expm1(-(last + 1) * some) / np.expm1(-some), last + 1.0)
 
 
-def _mean(step: Any, last: Any) -> Any:
+def _mean(step: Amount, last: Amount) -> Amount:
     """Mean of j weighed by exp(-step j), j = 0..last."""
     whole = (last + 1) * step
     some = np.where(whole < 0.5, 1.0, step)
@@ -139,11 +142,11 @@ def _mean(step: Any, last: Any) -> Any:
     return np.where(whole < 0.5, near, far)
 
 
-def _bose(y: Any) -> Any:
+def _bose(y: Amount) -> Amount:
     return 1 / np.expm1(y)
 
 
-def _bend(y: Any) -> Any:
+def _bend(y: Amount) -> Amount:
     """Evaluate 1/(exp(y) - 1) - 1/y + 1/2 = y/12 - y**3/720 + ... for y up to 1/2."""
     y = np.minimum(y, 0.5)
     series = 0.0
@@ -152,7 +155,7 @@ def _bend(y: Any) -> Any:
     return series * y
 
 
-def _symbolic(servers: Any, places: Any, load: Any) -> State:
+def _symbolic(servers: Amount, places: Amount, load: Amount) -> State:
     if any(is_symbolic(count) and not count.is_Integer for count in (servers, places)):
         raise InvalidParameter("servers and places must be numbers in a formula of M/M/m/K")
     from headway.queueing.erlang import symbols
@@ -166,7 +169,7 @@ def _symbolic(servers: Any, places: Any, load: Any) -> State:
     return State(loss, admitted, waiting / (load * admitted), empty)
 
 
-def moment(order: Any, servers: Any, places: Any, load: Any) -> Any:
+def moment(order: Amount, servers: Amount, places: Amount, load: Amount) -> Amount:
     """Mean of a power of the number waiting at M/M/m/K: what derivatives of its laws need.
 
     Parameters

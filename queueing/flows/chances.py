@@ -7,11 +7,11 @@ computation, over blocks of operating points where they differ.
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
-from headway.kinds import FloatArray, is_symbolic
+from headway.kinds import Amount, FloatArray, is_symbolic
 from headway.queueing.flows.traffic import (
     FEW,
     SPARSE,
@@ -24,7 +24,7 @@ from headway.queueing.flows.traffic import (
 _MANY = 500  # stations: solvers of sparse matrices are quicker where routes are few
 _BLOCK = 2**21  # numbers in the matrices of a block of points
 
-Numbers: TypeAlias = Mapping[str, Any]
+Numbers: TypeAlias = Mapping[str, Amount]
 """A number, array or symbol by station."""
 
 
@@ -41,13 +41,13 @@ class ByName:
     """
 
     stations: Sequence[str]
-    routes: Mapping[tuple[str, str], Any]
+    routes: Mapping[tuple[str, str], Amount]
 
     def check(self) -> None:
         """Refuse chances that do not make a network that every job leaves."""
         check_routes(self.stations, self.routes)
 
-    def share(self, station: str) -> Any:
+    def share(self, station: str) -> Amount:
         """Chance that a job returns straight to a station."""
         return self.routes.get((station, station), 0.0)
 
@@ -60,21 +60,21 @@ class ByName:
         }
         return replace(self, routes=routes)
 
-    def leaving(self) -> dict[str, Any]:
+    def leaving(self) -> dict[str, Amount]:
         """Chance to leave the network from each station."""
-        leave: dict[str, Any] = dict.fromkeys(self.stations, 1.0)
+        leave: dict[str, Amount] = dict.fromkeys(self.stations, 1.0)
         for (source, _), p in self.routes.items():
             leave[source] = leave[source] - p
         return leave
 
-    def arrivals(self, entries: Numbers, admitted: Numbers) -> dict[str, Any]:
+    def arrivals(self, entries: Numbers, admitted: Numbers) -> dict[str, Amount]:
         """Mean arrivals of a job at each station, of which some admit a share only."""
         kept = {
             (s, t): p * admitted[s] if s in admitted else p for (s, t), p in self.routes.items()
         }
         return solve_traffic(self.stations, entries, kept)
 
-    def after(self, leave: Numbers, admitted: Numbers) -> dict[str, Any]:
+    def after(self, leave: Numbers, admitted: Numbers) -> dict[str, Amount]:
         """Chance to be answered after each station, by the same equations reversed."""
         back = {(t, s): p * admitted.get(t, 1.0) for (s, t), p in self.routes.items()}
         return solve_traffic(self.stations, leave, back)
@@ -98,8 +98,8 @@ class ByNumber:
 
     stations: Sequence[str]
     fixed: FloatArray
-    changing: Mapping[tuple[int, int], Any]
-    scale: Mapping[int, Any] = field(default_factory=dict)
+    changing: Mapping[tuple[int, int], Amount]
+    scale: Mapping[int, Amount] = field(default_factory=dict)
 
     @cached_property
     def place(self) -> dict[str, int]:
@@ -113,7 +113,7 @@ class ByNumber:
             for matrix in matrices:
                 check_matrix(self.stations, matrix)
 
-    def share(self, station: str) -> Any:
+    def share(self, station: str) -> Amount:
         """Chance that a job returns straight to a station."""
         k = self.place[station]
         return self.changing.get((k, k), float(self.fixed[k, k]))
@@ -129,14 +129,14 @@ class ByNumber:
         kept = {(i, j): p for (i, j), p in self.changing.items() if i != j or i not in rows}
         return replace(self, fixed=fixed, changing=kept, scale=scale)
 
-    def leaving(self) -> dict[str, Any]:
+    def leaving(self) -> dict[str, Amount]:
         """Chance to leave the network from each station."""
-        sums: list[Any] = self.fixed.sum(axis=1).tolist()
+        sums: list[Amount] = self.fixed.sum(axis=1).tolist()
         for (i, _), p in self.changing.items():
             sums[i] = sums[i] + p
         return {name: 1 - sums[k] * self.scale.get(k, 1.0) for k, name in enumerate(self.stations)}
 
-    def arrivals(self, entries: Numbers, admitted: Numbers) -> dict[str, Any]:
+    def arrivals(self, entries: Numbers, admitted: Numbers) -> dict[str, Amount]:
         """Mean arrivals of a job at each station, of which some admit a share only."""
         if is_symbolic(*admitted.values()):
             return self._named().arrivals(entries, admitted)
@@ -145,7 +145,7 @@ class ByNumber:
             return {n: sum(e * alone[k][n] for k, e in entries.items()) for n in self.stations}
         return self._solved(entries, admitted, forward=True)
 
-    def after(self, leave: Numbers, admitted: Numbers) -> dict[str, Any]:
+    def after(self, leave: Numbers, admitted: Numbers) -> dict[str, Amount]:
         """Chance to be answered after each station, by the same equations reversed."""
         if is_symbolic(*admitted.values()):
             return self._named().after(leave, admitted)
@@ -155,12 +155,12 @@ class ByNumber:
         matrix = self.fixed.copy()
         for k, factor in self.scale.items():
             matrix[k] *= factor
-        routes: dict[tuple[str, str], Any] = dict(as_routes(self.stations, matrix))
+        routes: dict[tuple[str, str], Amount] = dict(as_routes(self.stations, matrix))
         for (i, j), p in self.changing.items():
             routes[self.stations[i], self.stations[j]] = p * self.scale.get(i, 1.0)
         return ByName(self.stations, routes)
 
-    def _solved(self, right: Numbers, admitted: Numbers, *, forward: bool) -> dict[str, Any]:
+    def _solved(self, right: Numbers, admitted: Numbers, *, forward: bool) -> dict[str, Amount]:
         """Solve x = right + A x, A the chances transposed (forward) or as they are."""
         let_in = {self.place[name]: share for name, share in admitted.items()}
         spread = (right, let_in, self.changing, self.scale)
@@ -176,7 +176,7 @@ class ByNumber:
         return dict(zip(self.stations, each, strict=True))
 
     def _blocks(
-        self, shape: tuple[int, ...], let_in: Mapping[int, Any], *, rows: bool = True
+        self, shape: tuple[int, ...], let_in: Mapping[int, Amount], *, rows: bool = True
     ) -> Iterator[tuple[slice, FloatArray]]:
         """Matrices of blocks of operating points; a single one where all points have the same."""
         size = int(np.prod(shape))
@@ -209,7 +209,7 @@ def is_sparse(stations: int, routes: int) -> bool:
     return routes <= SPARSE * stations
 
 
-def _at(value: Any, shape: tuple[int, ...], points: slice = slice(None)) -> Any:
+def _at(value: Amount, shape: tuple[int, ...], points: slice = slice(None)) -> Amount:
     """Values at some of the operating points, in flat order; a number is the same at all."""
     return np.broadcast_to(value, shape).ravel()[points] if np.ndim(value) else value
 

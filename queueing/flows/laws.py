@@ -4,15 +4,13 @@ Source: Denning and Buzen, "The Operational Analysis of Queueing Network Models"
 ACM Computing Surveys 10(3), 1978; Lazowska et al., *Quantitative System Performance*, ch. 3.
 """
 
-from typing import Any
-
 import numpy as np
 
 from headway.errors import InvalidParameter
-from headway.kinds import Quantity, is_symbolic, plain
+from headway.kinds import Amount, Quantity, is_symbolic, plain
 
 
-def utilisation_law(throughput: Quantity, service_time: Quantity, servers: Quantity = 1) -> Any:
+def utilisation_law(throughput: Quantity, service_time: Quantity, servers: Quantity = 1) -> Amount:
     """Share of time that a server is busy: U = X S / m.
 
     Parameters
@@ -32,7 +30,7 @@ def utilisation_law(throughput: Quantity, service_time: Quantity, servers: Quant
     return throughput * service_time / servers
 
 
-def littles_law(throughput: Quantity, residence_time: Quantity) -> Any:
+def littles_law(throughput: Quantity, residence_time: Quantity) -> Amount:
     """Mean number in a system: Q = X R.
 
     Parameters
@@ -50,7 +48,7 @@ def littles_law(throughput: Quantity, residence_time: Quantity) -> Any:
     return throughput * residence_time
 
 
-def forced_flow_law(throughput: Quantity, visits: Quantity) -> Any:
+def forced_flow_law(throughput: Quantity, visits: Quantity) -> Amount:
     """Throughput of a station from that of the system: X_k = V_k X.
 
     Parameters
@@ -63,7 +61,7 @@ def forced_flow_law(throughput: Quantity, visits: Quantity) -> Any:
     return throughput * visits
 
 
-def service_demand(visits: Quantity, service_time: Quantity) -> Any:
+def service_demand(visits: Quantity, service_time: Quantity) -> Amount:
     """Service a job needs of a station over all its visits: D = V S.
 
     Parameters
@@ -78,7 +76,7 @@ def service_demand(visits: Quantity, service_time: Quantity) -> Any:
 
 def interactive_response_time(
     population: Quantity, throughput: Quantity, think_time: Quantity = 0
-) -> Any:
+) -> Amount:
     """Response time of a closed system: R = N / X - Z.
 
     Parameters
@@ -98,7 +96,7 @@ def interactive_response_time(
     return population / throughput - think_time
 
 
-def saturation_throughput(service_demand: Quantity, servers: Quantity = 1) -> Any:
+def saturation_throughput(service_demand: Quantity, servers: Quantity = 1) -> Amount:
     """Throughput at which a station is always busy: m / D.
 
     Parameters
@@ -113,14 +111,16 @@ def saturation_throughput(service_demand: Quantity, servers: Quantity = 1) -> An
     >>> round(saturation_throughput(650e-6), 1), saturation_throughput(0.0)
     (1538.5, inf)
     """
-    demand: Any = service_demand
+    demand: Amount = service_demand
     if is_symbolic(demand, servers) or (np.ndim(demand) == 0 and demand):
         return servers / demand
     with np.errstate(divide="ignore"):
         return plain(np.divide(servers, demand))  # type: ignore[call-overload]
 
 
-def knee_population(largest_demand: Quantity, total_demand: Quantity, think_time: Quantity) -> Any:
+def knee_population(
+    largest_demand: Quantity, total_demand: Quantity, think_time: Quantity
+) -> Amount:
     """Population at which the two asymptotes of a closed system meet: N* = (Z + sum D) / max D/m.
 
     Parameters
@@ -140,7 +140,7 @@ def knee_population(largest_demand: Quantity, total_demand: Quantity, think_time
     return (think_time + total_demand) / largest_demand
 
 
-def check_arrivals(rate: Any) -> None:
+def check_arrivals(rate: Amount) -> None:
     """Refuse negative arrivals, or what is in proportion to them; NaN passes, and stays NaN.
 
     Examples

@@ -9,12 +9,12 @@ Source: Kleinrock, *Queueing Systems* I, 1975, section 4.8 (Jackson's networks).
 """
 
 from collections.abc import Hashable, Mapping, Sequence
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
 from headway.errors import GraphError
-from headway.kinds import FloatArray, Quantity, is_symbolic
+from headway.kinds import Amount, FloatArray, Quantity, is_symbolic
 
 Name = TypeVar("Name", bound=Hashable)
 Routes = Mapping[tuple[Name, Name], Quantity]
@@ -33,7 +33,7 @@ SPARSE = 4
 
 def visit_ratios(
     stations: Sequence[Name], entries: Mapping[Name, Quantity], routes: Routes[Name] | FloatArray
-) -> dict[Name, Any]:
+) -> dict[Name, Amount]:
     """Solve the traffic equations for the mean visits of a job to each station.
 
     Parameters
@@ -70,7 +70,7 @@ def visit_ratios(
 
 def solve_traffic(
     stations: Sequence[Name], entries: Mapping[Name, Quantity], routes: Routes[Name]
-) -> dict[Name, Any]:
+) -> dict[Name, Amount]:
     """Solve equations V_j = e_j + sum of V_i w_ij with any weights of 0 or more, unchecked.
 
     Parameters
@@ -123,7 +123,7 @@ def _as_matrix(stations: Sequence[Name], routes: Routes[Name]) -> FloatArray | N
 
 def _of_matrix(
     stations: Sequence[Name], entries: Mapping[Name, Quantity], matrix: FloatArray
-) -> dict[Name, Any]:
+) -> dict[Name, Amount]:
     """Visits by linear algebra: those of jobs that enter at each place, by how many do."""
     check_matrix(stations, matrix)
     places = [k for k, station in enumerate(stations) if station in entries]
@@ -168,8 +168,10 @@ def as_routes(stations: Sequence[Name], matrix: FloatArray) -> dict[tuple[Name, 
     return {(stations[i], stations[j]): float(matrix[i, j]) for i, j in used}
 
 
-def _leaving(stations: Sequence[Name], numeric: Mapping[tuple[Name, Name], Any]) -> dict[Name, Any]:
-    leaving: dict[Name, Any] = dict.fromkeys(stations, 1.0)
+def _leaving(
+    stations: Sequence[Name], numeric: Mapping[tuple[Name, Name], Amount]
+) -> dict[Name, Amount]:
+    leaving: dict[Name, Amount] = dict.fromkeys(stations, 1.0)
     for (source, _), probability in numeric.items():
         leaving[source] = leaving[source] - probability
     return leaving
@@ -177,8 +179,8 @@ def _leaving(stations: Sequence[Name], numeric: Mapping[tuple[Name, Name], Any])
 
 def _check_exits(
     stations: Sequence[Name],
-    routes: Mapping[tuple[Name, Name], Any],
-    leaving: Mapping[Name, Any],
+    routes: Mapping[tuple[Name, Name], Amount],
+    leaving: Mapping[Name, Amount],
 ) -> None:
     """Refuse stations from which, at any operating point, no path leads out."""
     out = {station: np.asarray(leaving[station]) > SUM_TOLERANCE for station in stations}
@@ -201,7 +203,7 @@ def _check_exits(
 
 def _solve_sparse(
     stations: Sequence[Name], entries: Mapping[Name, Quantity], routes: Routes[Name]
-) -> dict[Name, Any]:
+) -> dict[Name, Amount]:
     from scipy.sparse import coo_array, eye_array
     from scipy.sparse.linalg import spsolve
 
@@ -221,25 +223,25 @@ class _Elimination:
     def __init__(
         self, stations: Sequence[Name], entries: Mapping[Name, Quantity], routes: Routes[Name]
     ) -> None:
-        self.entries: dict[Any, Any] = dict(entries)
-        self.into: dict[Any, dict[Any, Any]] = {station: {} for station in stations}
-        self.out_of: dict[Any, dict[Any, Any]] = {station: {} for station in stations}
+        self.entries: dict[Amount, Amount] = dict(entries)
+        self.into: dict[Amount, dict[Amount, Amount]] = {station: {} for station in stations}
+        self.out_of: dict[Amount, dict[Amount, Amount]] = {station: {} for station in stations}
         for (source, target), probability in routes.items():
             self._add(source, target, probability)
 
-    def _add(self, source: Any, target: Any, probability: Any) -> None:
+    def _add(self, source: Amount, target: Amount, probability: Amount) -> None:
         total = self.out_of[source].get(target, 0) + probability
         self.out_of[source][target] = self.into[target][source] = total
 
-    def solve(self) -> dict[Any, Any]:
+    def solve(self) -> dict[Amount, Amount]:
         order = _flow_order(self.out_of, self.entries)
         equations = [(station, *self._remove(station)) for station in order]
-        visits: dict[Any, Any] = {}
+        visits: dict[Amount, Amount] = {}
         for station, entry, sources in reversed(equations):
             visits[station] = entry + sum(visits[source] * p for source, p in sources.items())
         return {station: visits[station] for station in self.out_of}
 
-    def _remove(self, station: Any) -> tuple[Any, dict[Any, Any]]:
+    def _remove(self, station: Amount) -> tuple[Amount, dict[Amount, Amount]]:
         """Take a station out; give its entry and sources per visit that does not return at once."""
         sources, targets = self.into.pop(station), dict(self.out_of[station])
         back = sources.pop(station, None)
@@ -258,10 +260,12 @@ class _Elimination:
         return entry, sources
 
 
-def _flow_order(out_of: Mapping[Any, Mapping[Any, Any]], entries: Mapping[Any, Any]) -> list[Any]:
+def _flow_order(
+    out_of: Mapping[Amount, Mapping[Amount, Amount]], entries: Mapping[Amount, Amount]
+) -> list[Amount]:
     """Order stations so that, loops apart, each comes after those that feed it."""
-    finished: list[Any] = []
-    seen: set[Any] = set()
+    finished: list[Amount] = []
+    seen: set[Amount] = set()
     for root in [*entries, *out_of]:
         stack = [(root, iter(out_of[root]))] if root not in seen else []
         seen.add(root)

@@ -7,12 +7,13 @@ Every method takes floats, NumPy arrays or SymPy expressions.
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from headway.errors import GraphError
 from headway.kinds import (
+    Amount,
     Quantity,
     apply,
     check_count,
@@ -51,7 +52,7 @@ class Station(ABC):
         """Mean service time [s] where it is a number."""
         return float(np.asarray(number("service_time", self.service_time), float))
 
-    def _number(self, value: Any) -> Any:
+    def _number(self, value: Amount) -> Amount:
         """One of its numbers as a float, or an array of floats."""
         return plain(np.asarray(number("service_time", value), float))
 
@@ -61,15 +62,15 @@ class Station(ABC):
         return float(np.asarray(self.count, float))
 
     @property
-    def capacity(self) -> Any:
+    def capacity(self) -> Amount:
         """Largest arrival rate it can serve: m / S [1/s]."""
         return saturation_throughput(number("service_time", self.service_time), self.count)
 
-    def fastest(self, population: Quantity) -> Any:  # noqa: ARG002 - for kinds it counts for
+    def fastest(self, population: Quantity) -> Amount:  # noqa: ARG002 - for kinds it counts for
         """Largest rate at which it serves with N jobs at most: that at saturation [1/s]."""
         return self.capacity
 
-    def speedup(self, population: Quantity) -> Any:  # noqa: ARG002 - for kinds it counts for
+    def speedup(self, population: Quantity) -> Amount:  # noqa: ARG002 - for kinds it counts for
         """How much faster than alone it gets, as N jobs come together: by its servers, m."""
         return self.count
 
@@ -78,36 +79,36 @@ class Station(ABC):
         """Whether it never gets slower as more jobs come to it."""
         return True
 
-    def stay(self, population: Any) -> tuple[Any, Any]:
+    def stay(self, population: Amount) -> tuple[Amount, Amount]:
         """Least and largest mean time of a visit among N jobs: S, and S (1 + (N - 1) / m) [s]."""
-        service_time: Any = number("service_time", self.service_time)
+        service_time: Amount = number("service_time", self.service_time)
         return service_time, service_time * (1 + (population - 1) / self.count)
 
-    def utilisation(self, arrival_rate: Quantity) -> Any:
+    def utilisation(self, arrival_rate: Quantity) -> Amount:
         """Share of its servers that is busy: U = lambda S / m; 1 or more means overload."""
         return utilisation_law(arrival_rate, number("service_time", self.service_time), self.count)
 
     @abstractmethod
-    def waiting_time(self, arrival_rate: Quantity) -> Any:
+    def waiting_time(self, arrival_rate: Quantity) -> Amount:
         """Mean time in the queue before service, per visit [s]; infinite from saturation on."""
 
-    def response_time(self, arrival_rate: Quantity) -> Any:
+    def response_time(self, arrival_rate: Quantity) -> Amount:
         """Mean waiting and service time of a visit: R = W + S [s]."""
         return self.waiting_time(arrival_rate) + number("service_time", self.service_time)
 
-    def queue_length(self, arrival_rate: Quantity) -> Any:
+    def queue_length(self, arrival_rate: Quantity) -> Amount:
         """Mean number waiting and in service, by Little's law: Q = X R."""
         return littles_law(self.throughput(arrival_rate), self.response_time(arrival_rate))
 
-    def throughput(self, arrival_rate: Quantity) -> Any:
+    def throughput(self, arrival_rate: Quantity) -> Amount:
         """Rate of requests that get served [1/s]: all of them, unless the station can lose some."""
         return arrival_rate
 
-    def loss_probability(self, arrival_rate: Quantity) -> Any:
+    def loss_probability(self, arrival_rate: Quantity) -> Amount:
         """Chance that an arrival is turned away: 0 unless the station is finite."""
         return arrival_rate * 0
 
-    def admitted(self, arrival_rate: Quantity) -> Any:
+    def admitted(self, arrival_rate: Quantity) -> Amount:
         """Chance that an arrival finds a place: 1 unless the station is finite."""
         return 1 + arrival_rate * 0
 
@@ -152,7 +153,7 @@ class Station(ABC):
         return None
 
 
-def while_stable(utilisation: Any, waiting_time: Callable[[Any], Any]) -> Any:
+def while_stable(utilisation: Amount, waiting_time: Callable[[Amount], Amount]) -> Amount:
     """Evaluate a waiting time where U < 1, and give infinity from 1 on (NaN where U is NaN).
 
     Parameters
@@ -185,7 +186,7 @@ def while_stable(utilisation: Any, waiting_time: Callable[[Any], Any]) -> Any:
     return plain(np.where(stable, waiting_time(np.where(stable, busy, 0.0)), full))
 
 
-def idle(utilisation: Any) -> Any:
+def idle(utilisation: Amount) -> Amount:
     """Share of time that a server with this utilisation is empty: 1 - U, and 0 in overload.
 
     Examples
@@ -228,23 +229,23 @@ class Delay(Station):
         check_not_negative("service_time", self.service_time)
 
     @property
-    def capacity(self) -> Any:
+    def capacity(self) -> Amount:
         """Infinite: there is always another server."""
         return np.inf
 
-    def speedup(self, population: Quantity) -> Any:  # noqa: ARG002 - whoever comes is served
+    def speedup(self, population: Quantity) -> Amount:  # noqa: ARG002 - whoever comes is served
         """Without end: there is always another server."""
         return np.inf
 
-    def stay(self, population: Any) -> tuple[Any, Any]:  # noqa: ARG002 - nobody waits
+    def stay(self, population: Amount) -> tuple[Amount, Amount]:  # noqa: ARG002 - nobody waits
         """S and S: nobody waits for anybody [s]."""
         return self.service_time, self.service_time
 
-    def utilisation(self, arrival_rate: Quantity) -> Any:
+    def utilisation(self, arrival_rate: Quantity) -> Amount:
         """Zero: of infinitely many servers a finite number is busy."""
         return arrival_rate * 0
 
-    def waiting_time(self, arrival_rate: Quantity) -> Any:
+    def waiting_time(self, arrival_rate: Quantity) -> Amount:
         """Zero: nobody waits."""
         return arrival_rate * 0
 
@@ -284,19 +285,19 @@ class MM1(Station):
     def __post_init__(self) -> None:
         check_not_negative("service_time", self.service_time)
 
-    def waiting_time(self, arrival_rate: Quantity) -> Any:
+    def waiting_time(self, arrival_rate: Quantity) -> Amount:
         """W = U S / (1 - U) [s]."""
         service_time = number("service_time", self.service_time)
         return while_stable(
             self.utilisation(arrival_rate), lambda busy: busy * service_time / (1 - busy)
         )
 
-    def response_time(self, arrival_rate: Quantity) -> Any:
+    def response_time(self, arrival_rate: Quantity) -> Amount:
         """R = S / (1 - U) [s]."""
         service_time = number("service_time", self.service_time)
         return while_stable(self.utilisation(arrival_rate), lambda busy: service_time / (1 - busy))
 
-    def empty_probability(self, arrival_rate: Quantity) -> Any:
+    def empty_probability(self, arrival_rate: Quantity) -> Amount:
         """Share of time without any request: 1 - U."""
         return idle(self.utilisation(arrival_rate))
 
@@ -360,7 +361,7 @@ class MMm(Station):
         """Number of servers m."""
         return number("servers", self.servers)
 
-    def waiting_time(self, arrival_rate: Quantity) -> Any:
+    def waiting_time(self, arrival_rate: Quantity) -> Amount:
         """W = C(m, a) S / (m - a) [s]."""
         service_time = number("service_time", self.service_time)
         servers = self.count
@@ -371,7 +372,7 @@ class MMm(Station):
             ),
         )
 
-    def empty_probability(self, arrival_rate: Quantity) -> Any:
+    def empty_probability(self, arrival_rate: Quantity) -> Amount:
         """Share of time without any request: 1 / (sum below m of a**k / k! + last / (1 - U))."""
         load = arrival_rate * number("service_time", self.service_time)
         return empty_probability(self.count, load)

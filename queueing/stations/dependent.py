@@ -3,12 +3,13 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from headway.errors import InvalidParameter
 from headway.kinds import (
+    Amount,
     Quantity,
     apply,
     check_count,
@@ -64,20 +65,20 @@ class LoadDependent(Station):
             check_positive("rates", rate)
 
     @property
-    def service_time(self) -> Any:  # type: ignore[override]
+    def service_time(self) -> Amount:  # type: ignore[override]
         """Service time of a request that is alone: 1 / rate_1 [s]."""
         return 1 / self._rates()[0]
 
     @property
-    def capacity(self) -> Any:
+    def capacity(self) -> Amount:
         """Largest arrival rate it can serve: the last rate [1/s]."""
         return self._rates()[-1]
 
-    def fastest(self, population: Quantity) -> Any:
+    def fastest(self, population: Quantity) -> Amount:
         """Largest of the rates that occur with N jobs at most [1/s]."""
         return self._over_numbers(np.maximum, population, lambda _, rate: rate)
 
-    def speedup(self, population: Quantity) -> Any:
+    def speedup(self, population: Quantity) -> Amount:
         """Largest of the rates that occur with N jobs at most, over the first."""
         return self.fastest(population) / self._rates()[0]
 
@@ -87,7 +88,7 @@ class LoadDependent(Station):
         rates = self._rates()
         return all(np.all(np.asarray(b) >= a) for a, b in pairwise(rates))
 
-    def stay(self, population: Any) -> tuple[Any, Any]:
+    def stay(self, population: Amount) -> tuple[Amount, Amount]:
         """Least and largest of n / rate_n for the numbers n that occur, 1 to N [s]."""
         beyond = np.maximum(population, 1) / self._rates()[-1]  # as the last rate holds on
         longest = self._over_numbers(np.maximum, population, lambda n, rate: n / rate)
@@ -95,24 +96,26 @@ class LoadDependent(Station):
         worst = np.where(occurs, np.maximum(longest, beyond), longest)
         return self._over_numbers(np.minimum, population, lambda n, rate: n / rate), plain(worst)
 
-    def _over_numbers(self, pick: Any, population: Any, value: Callable[[int, Any], Any]) -> Any:
+    def _over_numbers(
+        self, pick: Amount, population: Amount, value: Callable[[int, Amount], Amount]
+    ) -> Amount:
         """Fold a value of each n and its rate over the numbers that occur; of n = 1 always."""
-        found: Any = None
+        found: Amount = None
         for n, rate in enumerate(self._rates(), start=1):
             each = value(n, rate)
             occurs = np.asarray(population) >= n
             found = each if found is None else np.where(occurs, pick(found, each), found)
         return plain(found)
 
-    def utilisation(self, arrival_rate: Quantity) -> Any:
+    def utilisation(self, arrival_rate: Quantity) -> Amount:
         """Share of its lasting speed in use: arrival rate over last rate; 1 means overload."""
         return arrival_rate / self.capacity
 
-    def waiting_time(self, arrival_rate: Quantity) -> Any:
+    def waiting_time(self, arrival_rate: Quantity) -> Amount:
         """R - 1 / rate_1 [s]; negative where company makes it faster than twice as fast."""
         return self.response_time(arrival_rate) - self.service_time
 
-    def response_time(self, arrival_rate: Quantity) -> Any:
+    def response_time(self, arrival_rate: Quantity) -> Amount:
         """R = Q / lambda [s]; infinite from saturation on."""
         length = self.queue_length(arrival_rate)
         if is_symbolic(length, arrival_rate):
@@ -121,18 +124,18 @@ class LoadDependent(Station):
         busy = rate != 0
         return plain(np.where(busy, length / np.where(busy, rate, 1.0), self.service_time))
 
-    def queue_length(self, arrival_rate: Quantity) -> Any:
+    def queue_length(self, arrival_rate: Quantity) -> Amount:
         """Mean number present: Q = sum of n p_n; infinite from saturation on."""
         return self._solved(arrival_rate)[0]
 
-    def empty_probability(self, arrival_rate: Quantity) -> Any:
+    def empty_probability(self, arrival_rate: Quantity) -> Amount:
         """Share of time without any request: p_0."""
         return self._solved(arrival_rate)[1]
 
     def _rates(self) -> list[Quantity]:
         return [number("rates", rate) for rate in self.rates]
 
-    def _solved(self, arrival_rate: Quantity) -> tuple[Any, Any]:
+    def _solved(self, arrival_rate: Quantity) -> tuple[Amount, Amount]:
         """Sum the states below the last rate's one by one, the rest as a geometric series."""
         rates = self._rates()
         busy = arrival_rate / rates[-1]
@@ -147,7 +150,7 @@ class LoadDependent(Station):
         return plain(np.where(stable, length, full)), plain(np.where(stable, empty, none))
 
 
-def _summed(chances: list[Any], busy: Any) -> tuple[Any, Any]:
+def _summed(chances: list[Amount], busy: Amount) -> tuple[Amount, Amount]:
     """Mean number and chance of none, the last chance being continued by powers of `busy`."""
     last, count = chances[-1], len(chances) - 1
     total = sum(chances[:-1]) + last / (1 - busy)
@@ -201,11 +204,11 @@ class Parallel(Station):
         """Number of servers m."""
         return number("servers", self.servers)
 
-    def waiting_time(self, arrival_rate: Quantity) -> Any:
+    def waiting_time(self, arrival_rate: Quantity) -> Amount:
         """W = U S / (1 - U) [s]."""
         return MM1(self.service_time).waiting_time(arrival_rate / self.count)
 
-    def empty_probability(self, arrival_rate: Quantity) -> Any:
+    def empty_probability(self, arrival_rate: Quantity) -> Amount:
         """Share of time without any request at any server: (1 - U)**m."""
         idle = 1 - self.utilisation(arrival_rate)
         return idle**self.count if is_symbolic(idle) else apply("max", idle, 0.0) ** self.count

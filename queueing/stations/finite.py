@@ -1,12 +1,13 @@
 """Stations with room for a limited number: what finds no place is lost."""
 
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from headway.errors import InvalidParameter
 from headway.kinds import (
+    Amount,
     Quantity,
     apply,
     check_count,
@@ -28,20 +29,20 @@ class _FiniteRoom(Station):
     places: Quantity | str
 
     @property
-    def capacity(self) -> Any:
+    def capacity(self) -> Amount:
         """Infinite: it loses what it cannot hold, and stays stable at any arrival rate."""
         return np.inf
 
-    def utilisation(self, arrival_rate: Quantity) -> Any:
+    def utilisation(self, arrival_rate: Quantity) -> Amount:
         """Share of its servers that is busy with what was let in: U = X S / m."""
         service_time = number("service_time", self.service_time)
         return self.throughput(arrival_rate) * service_time / self.count
 
-    def loss_probability(self, arrival_rate: Quantity) -> Any:
+    def loss_probability(self, arrival_rate: Quantity) -> Amount:
         """Chance that an arrival finds all K places taken."""
         return self._solved(arrival_rate).loss
 
-    def throughput(self, arrival_rate: Quantity) -> Any:
+    def throughput(self, arrival_rate: Quantity) -> Amount:
         """Carried throughput X: what arrives and is not lost, at most m/S [1/s]."""
         carried = arrival_rate * self._solved(arrival_rate).admitted
         if is_symbolic(carried):
@@ -49,7 +50,7 @@ class _FiniteRoom(Station):
         most = saturation_throughput(number("service_time", self.service_time), self.count)
         return apply("min", carried, most)
 
-    def admitted(self, arrival_rate: Quantity) -> Any:
+    def admitted(self, arrival_rate: Quantity) -> Amount:
         """Chance that an arrival finds a place, exact also where it is small."""
         return self._solved(arrival_rate).admitted
 
@@ -58,11 +59,11 @@ class _FiniteRoom(Station):
         whole_stay = number("service_time", self.service_time) / (1 - share)
         return replace(self, service_time=whole_stay)  # type: ignore[type-var]
 
-    def waiting_time(self, arrival_rate: Quantity) -> Any:
+    def waiting_time(self, arrival_rate: Quantity) -> Amount:
         """Mean time in the queue of a request that is let in [s]."""
         return self._solved(arrival_rate).wait * number("service_time", self.service_time)
 
-    def empty_probability(self, arrival_rate: Quantity) -> Any:
+    def empty_probability(self, arrival_rate: Quantity) -> Amount:
         """Share of time without any request."""
         return self._solved(arrival_rate).empty
 
@@ -169,7 +170,7 @@ class MMmK(_FiniteRoom):
         return number("servers", self.servers)
 
 
-def _check_places(servers: Any, places: Any) -> None:
+def _check_places(servers: Amount, places: Amount) -> None:
     """Refuse servers that no place belongs to."""
     if isinstance(servers, str) or isinstance(places, str) or is_symbolic(servers, places):
         return

@@ -1,11 +1,11 @@
 """Stations whose service, or arrivals, are not exponential."""
 
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
-from headway.kinds import Quantity, check_count, check_not_negative, number
+from headway.kinds import Amount, Quantity, check_count, check_not_negative, number
 from headway.queueing.erlang.formulas import erlang_c
 from headway.queueing.stations.abilities import Abilities
 from headway.queueing.stations.base import Station, idle, while_stable
@@ -58,7 +58,7 @@ class MG1(Station):
         check_not_negative("service_time", self.service_time)
         check_not_negative("scv", self.scv)
 
-    def waiting_time(self, arrival_rate: Quantity) -> Any:
+    def waiting_time(self, arrival_rate: Quantity) -> Amount:
         """W = U S (1 + scv) / (2 (1 - U)) [s]."""
         service_time, scv = number("service_time", self.service_time), number("scv", self.scv)
         return while_stable(
@@ -71,7 +71,7 @@ class MG1(Station):
         service_time, scv = number("service_time", self.service_time), number("scv", self.scv)
         return MG1(service_time / (1 - share), scv * (1 - share) + share)
 
-    def empty_probability(self, arrival_rate: Quantity) -> Any:
+    def empty_probability(self, arrival_rate: Quantity) -> Amount:
         """Share of time without any request: 1 - U, whatever the distribution."""
         return idle(self.utilisation(arrival_rate))
 
@@ -125,7 +125,7 @@ class MD1(Station):
     def __post_init__(self) -> None:
         check_not_negative("service_time", self.service_time)
 
-    def waiting_time(self, arrival_rate: Quantity) -> Any:
+    def waiting_time(self, arrival_rate: Quantity) -> Amount:
         """W = U S / (2 (1 - U)) [s]."""
         return MG1(self.service_time, 0).waiting_time(arrival_rate)
 
@@ -133,7 +133,7 @@ class MD1(Station):
         """M/G/1 with all visits of a stay in one: S / (1 - p), and an scv of p."""
         return MG1(self.service_time, 0).returning(share)
 
-    def empty_probability(self, arrival_rate: Quantity) -> Any:
+    def empty_probability(self, arrival_rate: Quantity) -> Amount:
         """Share of time without any request: 1 - U."""
         return idle(self.utilisation(arrival_rate))
 
@@ -206,7 +206,7 @@ class GGm(Station):
         """Number of servers m."""
         return number("servers", self.servers)
 
-    def waiting_time(self, arrival_rate: Quantity) -> Any:
+    def waiting_time(self, arrival_rate: Quantity) -> Amount:
         """W = C(m, a) S / (m - a) * (arrival_scv + scv) / 2 [s]."""
         service_time = number("service_time", self.service_time)
         spread = number("arrival_scv", self.arrival_scv) + number("scv", self.scv)

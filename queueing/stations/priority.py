@@ -3,10 +3,9 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
-from typing import Any
 
 from headway.errors import InvalidParameter
-from headway.kinds import Quantity, apply, check_not_negative, check_positive, is_symbolic
+from headway.kinds import Amount, Quantity, apply, check_not_negative, check_positive, is_symbolic
 from headway.queueing.stations.base import while_stable
 
 
@@ -50,14 +49,14 @@ class PriorityMG1:
             check_positive("service_time", service_time)
             check_not_negative("scv", scv)
 
-    def utilisations(self, arrival_rates: Sequence[Quantity]) -> tuple[Any, ...]:
+    def utilisations(self, arrival_rates: Sequence[Quantity]) -> tuple[Amount, ...]:
         """Share of time the server is asked for by each class: U_c = lambda_c S_c."""
         _check_lengths(self.service_times, arrival_rates, "arrival_rates")
         return tuple(
             rate * time for rate, time in zip(arrival_rates, self.service_times, strict=True)
         )
 
-    def waiting_times(self, arrival_rates: Sequence[Quantity]) -> tuple[Any, ...]:
+    def waiting_times(self, arrival_rates: Sequence[Quantity]) -> tuple[Amount, ...]:
         """Mean time in the queue of each class [s]; infinite from the class's saturation on."""
         busy = self.utilisations(arrival_rates)
         until = [0, *accumulate(busy)]
@@ -71,12 +70,12 @@ class PriorityMG1:
             while_stable(after, _sharer(residual, before)) for before, after in pairwise(until)
         )
 
-    def response_times(self, arrival_rates: Sequence[Quantity]) -> tuple[Any, ...]:
+    def response_times(self, arrival_rates: Sequence[Quantity]) -> tuple[Amount, ...]:
         """Mean waiting and service time of each class [s]."""
         waits = self.waiting_times(arrival_rates)
         return tuple(wait + time for wait, time in zip(waits, self.service_times, strict=True))
 
-    def empty_probability(self, arrival_rates: Sequence[Quantity]) -> Any:
+    def empty_probability(self, arrival_rates: Sequence[Quantity]) -> Amount:
         """Share of time without any request: 1 - sum of the utilisations, at least 0."""
         total = sum(self.utilisations(arrival_rates))
         return 1 - total if is_symbolic(total) else apply("max", 1 - total, 0.0)
@@ -88,11 +87,11 @@ def _check_lengths(classes: Sequence[Quantity], values: Sequence[Quantity], name
         raise InvalidParameter(msg)
 
 
-def _sharer(residual: Any, before: Any) -> Callable[[Any], Any]:
+def _sharer(residual: Amount, before: Amount) -> Callable[[Amount], Amount]:
     return lambda after: residual / ((1 - before) * (1 - after))
 
 
-def _served(share: Any, before: Any) -> Any:
+def _served(share: Amount, before: Amount) -> Amount:
     """Share of time the server really gives a class: no more than those before it leave."""
     if is_symbolic(share, before):
         return share

@@ -1,9 +1,8 @@
 """Stations that send a share of what they have served straight back to themselves."""
 
 from dataclasses import dataclass
-from typing import Any
 
-from headway.kinds import Quantity, number
+from headway.kinds import Amount, Quantity, number
 from headway.queueing.stations.base import Station
 
 
@@ -39,7 +38,7 @@ class Returning(Station):
 
     stays: Station
     service_time: Quantity | str
-    share: Any
+    share: Amount
 
     @property
     def count(self) -> Quantity:
@@ -47,30 +46,30 @@ class Returning(Station):
         return self.stays.count
 
     @property
-    def capacity(self) -> Any:
+    def capacity(self) -> Amount:
         """Largest rate of stays that it can serve [1/s]."""
         return self.stays.capacity
 
-    def utilisation(self, arrival_rate: Quantity) -> Any:
+    def utilisation(self, arrival_rate: Quantity) -> Amount:
         """Share of its servers that is busy, over all visits."""
         return self.stays.utilisation(arrival_rate)
 
-    def response_time(self, arrival_rate: Quantity) -> Any:
+    def response_time(self, arrival_rate: Quantity) -> Amount:
         """Mean time of a visit: that of a stay, which has 1 / (1 - p) of them [s]."""
         return self.stays.response_time(arrival_rate) * (1 - self.share)
 
-    def waiting_time(self, arrival_rate: Quantity) -> Any:
+    def waiting_time(self, arrival_rate: Quantity) -> Amount:
         """Mean time in the queue before service, per visit [s]."""
         return self.response_time(arrival_rate) - number("service_time", self.service_time)
 
-    def throughput(self, arrival_rate: Quantity) -> Any:
+    def throughput(self, arrival_rate: Quantity) -> Amount:
         """Visits served: 1 / (1 - p) for each stay that finds a place [1/s]."""
         return self.stays.throughput(arrival_rate) / (1 - self.share)
 
-    def loss_probability(self, arrival_rate: Quantity) -> Any:
+    def loss_probability(self, arrival_rate: Quantity) -> Amount:
         """Chance that an arrival from elsewhere is turned away."""
         return self.stays.loss_probability(arrival_rate)
 
-    def admitted(self, arrival_rate: Quantity) -> Any:
+    def admitted(self, arrival_rate: Quantity) -> Amount:
         """Chance that an arrival from elsewhere finds a place."""
         return self.stays.admitted(arrival_rate)

@@ -1,12 +1,11 @@
 """A station whose requests come from a limited number of sources."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from headway.errors import InvalidParameter
-from headway.kinds import Quantity, check_count, check_positive, is_symbolic, number, plain
+from headway.kinds import Amount, Quantity, check_count, check_positive, is_symbolic, number, plain
 from headway.queueing.erlang.birth_death import symbolic_chances, weights
 from headway.queueing.stations.base import Station
 
@@ -55,54 +54,54 @@ class FiniteSource(Station):
         return number("servers", self.servers)
 
     @property
-    def capacity(self) -> Any:
+    def capacity(self) -> Amount:
         """Infinite: sources that wait do not ask, so it never saturates."""
         return np.inf
 
-    def utilisation(self, arrival_rate: Quantity) -> Any:
+    def utilisation(self, arrival_rate: Quantity) -> Amount:
         """Share of its servers that is busy: U = X S / m."""
         service_time = number("service_time", self.service_time)
         return self.throughput(arrival_rate) * service_time / self.count
 
-    def throughput(self, arrival_rate: Quantity) -> Any:
+    def throughput(self, arrival_rate: Quantity) -> Amount:
         """Rate of requests served X = (mean number in service) / S [1/s]."""
         chances = self._chances(arrival_rate)
         busy = sum(min(n, int(self._servers())) * chance for n, chance in enumerate(chances))
         return plain(busy / number("service_time", self.service_time))
 
-    def queue_length(self, arrival_rate: Quantity) -> Any:
+    def queue_length(self, arrival_rate: Quantity) -> Amount:
         """Mean number waiting and in service: Q = sum of n p_n."""
         return plain(sum(n * chance for n, chance in enumerate(self._chances(arrival_rate))))
 
-    def response_time(self, arrival_rate: Quantity) -> Any:
+    def response_time(self, arrival_rate: Quantity) -> Amount:
         """R = Q / X [s]; S where nobody asks."""
         length, throughput = self.queue_length(arrival_rate), self.throughput(arrival_rate)
         if is_symbolic(length, throughput):
             return length / throughput
         some = np.asarray(throughput) != 0
-        alone: Any = number("service_time", self.service_time)
+        alone: Amount = number("service_time", self.service_time)
         return plain(np.where(some, length / np.where(some, throughput, 1.0), alone))
 
-    def waiting_time(self, arrival_rate: Quantity) -> Any:
+    def waiting_time(self, arrival_rate: Quantity) -> Amount:
         """W = R - S [s]."""
         return self.response_time(arrival_rate) - number("service_time", self.service_time)
 
-    def empty_probability(self, arrival_rate: Quantity) -> Any:
+    def empty_probability(self, arrival_rate: Quantity) -> Amount:
         """Share of time without any request: p_0."""
         return plain(self._chances(arrival_rate)[0])
 
-    def _servers(self) -> Any:
-        servers: Any = self.count
-        sources: Any = number("sources", self.sources)
+    def _servers(self) -> Amount:
+        servers: Amount = self.count
+        sources: Amount = number("sources", self.sources)
         if np.ndim(servers) or np.ndim(sources) or is_symbolic(servers, sources):
             raise InvalidParameter("servers and sources must be single numbers in M/M/m//N")
         return servers
 
     def _sources(self) -> int:
-        sources: Any = self.sources
+        sources: Amount = self.sources
         return int(sources)
 
-    def _chances(self, arrival_rate: Quantity) -> list[Any]:
+    def _chances(self, arrival_rate: Quantity) -> list[Amount]:
         """Chances of 0..N requests at the station."""
         servers, sources = int(self._servers()), self._sources()
         asked = arrival_rate * number("service_time", self.service_time)

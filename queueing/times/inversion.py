@@ -9,11 +9,10 @@ inversion with applications to the transient M/G/1 queue", Ann. Appl. Prob. 4(3)
 """
 
 from math import comb, exp, pi
-from typing import Any
 
 import numpy as np
 
-from headway.kinds import plain
+from headway.kinds import Amount, plain
 from headway.queueing.times.laws import ComplexArray, Piece, TimeLaw, Transform
 
 _DAMPING = 30.0  # discretisation error exp(-30) = 1e-13
@@ -49,7 +48,7 @@ def _within(piece: Piece, time: float, mean: float) -> float:
     return float(invert(lambda s: piece.transform(s) / s, rest)) if rest > 0 else 1.0
 
 
-def invert(transform: Transform, time: Any) -> Any:
+def invert(transform: Transform, time: Amount) -> Amount:
     """Value at a time of the function that has this transform.
 
     Parameters
@@ -78,12 +77,12 @@ def invert(transform: Transform, time: Any) -> Any:
         turns *= 2
 
 
-def _nodes(start: Any, step: Any, since: int, until: int) -> ComplexArray:
+def _nodes(start: Amount, step: Amount, since: int, until: int) -> ComplexArray:
     count = np.arange(_FINENESS * since, _FINENESS * until)
     return np.asarray(start + 1j * np.multiply.outer(count, step))
 
 
-def _euler(values: ComplexArray) -> Any:
+def _euler(values: ComplexArray) -> Amount:
     """Sum series whose signs alternate, along the first axis, by averaging last partial sums."""
     terms = (values.T * np.tile(_TURN, len(values) // _FINENESS)).T.real
     terms[0] /= 2

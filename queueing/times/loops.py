@@ -15,12 +15,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import log
-from typing import Any
 
 import numpy as np
 from scipy.sparse import coo_array, csr_array, diags_array
 
-from headway.kinds import FloatArray
+from headway.kinds import Amount, FloatArray
 from headway.queueing.times.laws import ComplexArray, Piece, TimeLaw, Transform
 
 BUSIEST = 0.85
@@ -34,7 +33,7 @@ _LAST = 50  # steps that the ratio of the steps beyond is taken from
 _AT_ONCE = 64  # powers of a transform
 _MOST_WORK = 1e9  # states times steps
 
-_Edges = tuple[Any, Any, FloatArray]
+_Edges = tuple[Amount, Amount, FloatArray]
 
 
 @dataclass(frozen=True)

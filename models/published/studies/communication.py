@@ -8,9 +8,9 @@ itself for counts of one's own.
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import ArrayLike
@@ -122,7 +122,7 @@ def communication_figure(programs: Sequence[Communication]) -> Figure:
     return figure
 
 
-def _draw_map(axes: Any, programs: Sequence[Communication]) -> None:
+def _draw_map(axes: Axes, programs: Sequence[Communication]) -> None:
     """Dots, filled for programs that mostly read; labels one above the other where crowded."""
     labels: list[tuple[float, float]] = []
     for one in sorted(programs, key=lambda one: -one.message_rate):
@@ -146,7 +146,7 @@ def _draw_map(axes: Any, programs: Sequence[Communication]) -> None:
     axes.legend(frameon=False, fontsize="small", loc="upper right")
 
 
-def _draw_balance(axes: Any, programs: Sequence[Communication]) -> None:
+def _draw_balance(axes: Axes, programs: Sequence[Communication]) -> None:
     ranked = sorted(programs, key=lambda one: one.balance)
     bars = axes.barh([one.program for one in ranked], [one.balance for one in ranked])
     for bar in bars:

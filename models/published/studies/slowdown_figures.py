@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from headway.errors import InvalidParameter
@@ -86,7 +86,7 @@ def slowdown_figure(panels: Sequence[SlowdownPanel], axis: str, columns: int = 5
     return figure
 
 
-def _draw(axes: Any, panel: SlowdownPanel) -> None:
+def _draw(axes: Axes, panel: SlowdownPanel) -> None:
     order = np.argsort(panel.levels)
     levels = panel.levels[order]
     draw_points(axes, levels, panel.measured[order])

@@ -1,7 +1,6 @@
 """Closed forms of networks that several open classes share."""
 
 from collections.abc import Mapping
-from typing import Any
 
 from headway.errors import GraphError, UnknownParameter, nearest
 from headway.kinds import Amount, apply
@@ -13,7 +12,7 @@ from headway.queueing.erlang.formulas import erlang_c
 from headway.queueing.stations.abilities import ServiceKind
 
 
-def class_form(graph: ModelGraph, output: str, given: Mapping[str, Any]) -> Amount:
+def class_form(graph: ModelGraph, output: str, given: Mapping[str, Amount]) -> Amount:
     """Write an output of a network of open classes as an expression.
 
     Their product form (BCMP): with a = sum of lambda_c V_c S_c at a station of m servers, a job

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headway.errors import GraphError
-from headway.kinds import FloatArray
+from headway.kinds import Amount, FloatArray
 from headway.models.solving.saturation import RATES
 from headway.models.structure.graph import ModelGraph
 from headway.models.structure.parts.keys import VISITS, station_at
@@ -45,8 +45,8 @@ class Assumed:
     """
 
     stations: tuple[Station, ...]
-    visits: tuple[Any, ...]
-    beyond: Any = 0.0
+    visits: tuple[Amount, ...]
+    beyond: Amount = 0.0
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class Circulation:
     """
 
     graph: ModelGraph
-    inputs: Mapping[str, Any]
+    inputs: Mapping[str, Amount]
     method: Method
 
     def flat(self, shape: tuple[int, ...]) -> "Circulation":
@@ -80,7 +80,7 @@ class Circulation:
         some = {name: v[points] for name, v in self.inputs.items() if np.ndim(v)}
         return replace(self, inputs={**self.inputs, **some})
 
-    def assumed(self, rate: Any) -> Assumed:
+    def assumed(self, rate: Amount) -> Assumed:
         """The network that it is at this throughput.
 
         Raises
@@ -101,7 +101,7 @@ class Circulation:
             raise self._not_known_where()
         return replace(found, beyond=beyond)
 
-    def solve(self, rate: Any) -> tuple[ClosedSolution, Any]:
+    def solve(self, rate: Amount) -> tuple[ClosedSolution, Amount]:
         """Solve it at this throughput; the second is a job's time beyond its stations [s].
 
         Raises
@@ -120,7 +120,7 @@ class Circulation:
                 raise self._not_known_where()
         return solution, beyond
 
-    def station_values(self, solution: ClosedSolution) -> dict[str, Any]:
+    def station_values(self, solution: ClosedSolution) -> dict[str, Amount]:
         """What a solution says of each station, by the names that formulas use."""
         return {
             f"{name}.{part}": getattr(solution, attribute)[position]
@@ -136,17 +136,17 @@ class Circulation:
     def _by_formula(self) -> bool:
         return "response_time" in self.graph.outputs
 
-    def _unhindered(self, network: Assumed, rate: Any) -> dict[str, Any]:
+    def _unhindered(self, network: Assumed, rate: Amount) -> dict[str, Amount]:
         """Numbers of stations at which nobody waits."""
-        found: dict[str, Any] = {}
+        found: dict[str, Amount] = {}
         parts = zip(self.graph.stations, network.stations, network.visits, strict=True)
         for name, station, visits in parts:
-            time: Any = station.service_time
+            time: Amount = station.service_time
             each = (visits * rate, visits * rate, rate * 0, time, visits * time, rate * 0)
             found |= {f"{name}.{part}": value for part, value in zip(PARTS, each, strict=True)}
         return found
 
-    def _beyond(self, rate: Any, stations: Mapping[str, Any]) -> Any:
+    def _beyond(self, rate: Amount, stations: Mapping[str, Amount]) -> Amount:
         """What a formula for the response time adds to the time at stations [s]."""
         graph = self.graph
         given = {**self.inputs, **dict.fromkeys(RATES, rate), **stations}

@@ -1,10 +1,11 @@
 """The same graph closed: a population circulates, and waits between answer and next request."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from headway.errors import InvalidParameter
+from headway.kinds import Amount
 from headway.models.solving.closed.circulation import AGREEMENT, PARTS, Circulation
 from headway.models.solving.closed.consistent import consistent_throughput
 from headway.models.solving.marks import Marks
@@ -71,7 +72,7 @@ def _beyond_depends_on_load(graph: "ModelGraph") -> bool:
     return not graph.plan.needed(["response_time"], known).isdisjoint(RATES)
 
 
-def _check_agreement(assumed: Any, given_back: Any) -> None:
+def _check_agreement(assumed: Amount, given_back: Amount) -> None:
     rate, found = np.asarray(assumed, float), np.asarray(given_back, float)
     flows = found > 0
     misses = np.where(flows, np.abs(rate / np.where(flows, found, 1.0) - 1), rate != 0)

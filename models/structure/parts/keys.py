@@ -5,7 +5,7 @@ hand on (stations, visits, laws, numbers by class) stands under a `Key`, which s
 """
 
 from collections.abc import Mapping
-from typing import Any, Generic, TypeAlias, TypeVar
+from typing import Generic, TypeAlias, TypeVar
 
 from headway.kinds import Amount
 from headway.queueing.stations.base import Station
@@ -13,10 +13,10 @@ from headway.queueing.stations.returning import Returning
 
 Given = TypeVar("Given", covariant=True)
 
-Values: TypeAlias = Mapping[str, Any]
+Values: TypeAlias = Mapping[str, Amount]
 """What has been calculated: an `Amount` under a name, what a `Key` says under a key."""
 
-Found: TypeAlias = dict[str, Any]
+Found: TypeAlias = dict[str, Amount]
 """The same, to be added to."""
 
 
@@ -32,7 +32,7 @@ class Key(str, Generic[Given]):
 
     __slots__ = ()
 
-    def of(self, values: Mapping[str, Any]) -> Given:
+    def of(self, values: Mapping[str, Amount]) -> Given:
         """What was calculated under this key."""
         found: Given = values[self]
         return found

@@ -1,13 +1,12 @@
 """A model graph as a networkx graph, for algorithms and layouts that live there."""
 
-from typing import Any
-
 import networkx as nx
 
+from headway.kinds import Amount
 from headway.models.structure.parts.structure import Structure
 
 
-def to_networkx(graph: Structure) -> Any:
+def to_networkx(graph: Structure) -> Amount:
     """Make a directed graph of a model: routes between stations, bindings between numbers.
 
     Parameters
@@ -44,7 +43,7 @@ def to_networkx(graph: Structure) -> Any:
     return drawn
 
 
-def _bind(drawn: Any, graph: Structure, names: frozenset[str], target: str) -> None:
+def _bind(drawn: "nx.DiGraph", graph: Structure, names: frozenset[str], target: str) -> None:
     for name in sorted(names):
         source = _source(graph, name)
         if source != target and not drawn.has_edge(source, target):

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, islice
 from threading import Lock
-from typing import Any, overload
+from typing import overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -162,7 +162,7 @@ class Routes(Sequence[Route]):
         found.flags.writeable = False
         return found
 
-    def chances(self, values: Mapping[str, Any]) -> dict[tuple[str, str], Any]:
+    def chances(self, values: Mapping[str, Amount]) -> dict[tuple[str, str], Amount]:
         """Probability of each route, of those that are formulas as calculated."""
         changing = {(r.source, r.target): share_at(r).of(values) for r in self.changing}
         return {
@@ -197,11 +197,11 @@ class Routes(Sequence[Route]):
     def __repr__(self) -> str:
         return repr(tuple(self)) if len(self) < 10 else f"Routes({len(self)} routes)"
 
-    def __reduce__(self) -> Any:
+    def __reduce__(self) -> Amount:
         return Routes, (self.single, self.block)
 
 
-def check_ends(stations: Mapping[str, Any], source: str, target: str) -> None:
+def check_ends(stations: Mapping[str, Amount], source: str, target: str) -> None:
     """Refuse a route from or to a station that does not exist."""
     for station in (source, target):
         if station not in stations:
@@ -210,7 +210,7 @@ def check_ends(stations: Mapping[str, Any], source: str, target: str) -> None:
             raise GraphError(msg)
 
 
-def routes_of(given: Any, names: Sequence[str]) -> Routes:
+def routes_of(given: "Routes | FloatArray | Iterable[Route]", names: Sequence[str]) -> Routes:
     """Take routes as they are, one by one or as a matrix."""
     if isinstance(given, Routes):
         return given

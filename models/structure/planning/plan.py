@@ -2,9 +2,9 @@
 
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from graphlib import CycleError, TopologicalSorter
-from typing import Any
 
 from headway.errors import GraphError
+from headway.kinds import Amount
 from headway.models.structure.parts.keys import Found
 from headway.models.structure.parts.structure import Structure
 from headway.models.structure.planning.steps import AnyStep, all_steps
@@ -47,7 +47,7 @@ class Plan:
                     todo.extend(self._steps[name].needs)
         return frozenset(found)
 
-    def run(self, given: Mapping[str, Any], targets: Iterable[str]) -> Found:
+    def run(self, given: Mapping[str, Amount], targets: Iterable[str]) -> Found:
         """Calculate the targets and all they need from given values; what is given stays."""
         key = (frozenset(targets), frozenset(given))
         if key not in self._runs:

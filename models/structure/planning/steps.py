@@ -71,7 +71,7 @@ def _step(
     return Step(key, frozenset(needs), calculate)
 
 
-def _number(name: str, needs: Iterable[str], calculate: Callable[[Values], Amount]) -> Step[Amount]:
+def _number(name: str, needs: Iterable[str], calculate: Callable[[Values], Amount]) -> Step[Any]:
     """A step for a number that formulas can use."""
     return Step(Key(name), frozenset(needs), calculate)
 
@@ -217,7 +217,7 @@ def _residence_steps(graph: Structure, name: str, asked: tuple[Key[Law], str]) -
     ]
 
 
-def _build(component: Component, name: str, values: Values) -> Any:
+def _build(component: Component, name: str, values: Values) -> Amount:
     """Make a component of its numbers; its own checks refuse those out of domain."""
     with _named(name):
         return component.kind(**{p: values[f"{name}.{p}"] for p in component.fields})

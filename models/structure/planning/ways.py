@@ -2,11 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from headway.kinds import FloatArray
+from headway.kinds import Amount, FloatArray
 from headway.models.structure.parts.keys import arrivals_at
 from headway.models.structure.parts.routes import share_at
 from headway.models.structure.parts.structure import Structure
@@ -28,7 +27,7 @@ def visits_given(graph: Structure) -> bool:
     return any(station.visits for station in graph.stations.values())
 
 
-def ways_of(graph: Structure, values: Mapping[str, Any]) -> Ways:
+def ways_of(graph: Structure, values: Mapping[str, Amount]) -> Ways:
     """Read entries and routes at one operating point.
 
     Parameters
