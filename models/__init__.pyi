@@ -37,6 +37,6 @@ from .signatures.sfs import Range as Range
 from .signatures.sfs import SfsSignature as SfsSignature
 from .signatures.sfs import curve as curve
 from .signatures.sfs import sfs_signature as sfs_signature
-from .solving.solution import Solution as Solution
+from .solving.solutions.solution import Solution as Solution
 from .structure.graph import ModelGraph as ModelGraph
 from .structure.model import Model as Model

@@ -15,6 +15,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from statistics import fmean
 
 import networkx as nx
 
@@ -119,51 +120,65 @@ def room_of(name: str, known: dict[str, Path]) -> str:
     return name if known[name].stem == "__init__" else name.rpartition(".")[0]
 
 
+def levels(found: nx.DiGraph) -> dict[str, int]:
+    """How many rooms stand below each at most; those that import each other stand side by side."""
+    order = nx.condensation(found)
+    height: dict[str, int] = {}
+    for part in reversed(list(nx.topological_sort(order))):
+        below = [height[r] for p in order.successors(part) for r in order.nodes[p]["members"]]
+        height |= dict.fromkeys(order.nodes[part]["members"], 1 + max(below, default=-1))
+    return height
+
+
+def places(found: nx.DiGraph) -> dict[str, tuple[float, float]]:
+    """Where each room is drawn: on its level, near those that import it."""
+    height = levels(found)
+    at: dict[str, tuple[float, float]] = {}
+    for level in range(max(height.values()), -1, -1):
+        row = sorted(room for room in height if height[room] == level)
+        row.sort(key=lambda room: _mean(at[r][0] for r in found.predecessors(room) if r in at))
+        width = 1 / len(row)
+        at |= {room: ((place + 0.5) * width, level) for place, room in enumerate(row)}
+    return at
+
+
+def _mean(numbers: Iterator[float]) -> float:
+    return fmean(list(numbers) or [0.5])
+
+
 def draw(graph: nx.DiGraph, path: Path) -> None:
-    """Draw the rooms, those that others stand on below, as a picture."""
+    """Draw the rooms above those they import; what follows from other arrows has none."""
+    from matplotlib import rc_context
     from matplotlib.figure import Figure
 
     found = rooms(graph)
     sizes = Counter(room_of(name, modules(FOLDERS)) for name in graph)
-    height = dict.fromkeys(found, 0)
-    order = nx.condensation(found)
-    for part in reversed(list(nx.topological_sort(order))):
-        below = [height[r] for p in order.successors(part) for r in order.nodes[p]["members"]]
-        for room in order.nodes[part]["members"]:
-            height[room] = 1 + max(below, default=-1)
-    rows: dict[int, list[str]] = {}
-    for room, level in sorted(height.items()):
-        rows.setdefault(level, []).append(room)
-    figure = Figure(figsize=(11, 0.75 * len(rows) + 1), layout="constrained")
-    axes = figure.subplots()
+    at = places(found)
+    rows = 1 + max(int(y) for _, y in at.values())
+    figure = Figure(figsize=(11, 0.66 * rows + 0.4))
+    axes = figure.add_axes((0, 0, 1, 1))
     axes.set_axis_off()
-    at = {
-        room: ((place + 0.5) / len(row), level)
-        for level, row in rows.items()
-        for place, room in enumerate(row)
-    }
-    for source, target, weight in found.edges(data="weight"):
-        axes.annotate(
-            "",
-            at[target],
-            at[source],
-            arrowprops={
-                "arrowstyle": "-|>",
-                "color": "0.55",
-                "alpha": 0.45,
-                "linewidth": 0.4 + 0.12 * weight**0.5,
-                "connectionstyle": "arc3,rad=0.08",
-                "shrinkA": 12,
-                "shrinkB": 12,
-            },
+    box = {"boxstyle": "round,pad=0.35", "facecolor": "white", "edgecolor": "0.2"}
+    boxes = {
+        room: axes.text(
+            x, y, label(room, sizes[room]), ha="center", va="center", bbox=box, zorder=3
         )
-    for room, (x, y) in at.items():
-        text = f"{room.removeprefix('headway.')}\n{sizes[room]} files"
-        box = {"boxstyle": "round,pad=0.35", "facecolor": "white", "edgecolor": "0.2"}
-        axes.text(x, y, text, ha="center", va="center", fontsize=8, bbox=box)
+        for room, (x, y) in at.items()
+    }
+    figure.draw_without_rendering()  # boxes have a size only then, and arrows end at them
+    look = {"arrowstyle": "-|>", "color": "0.45", "linewidth": 0.8, "shrinkA": 0, "shrinkB": 1}
+    for source, target in nx.transitive_reduction(found).edges:
+        ends = {"patchA": boxes[source].get_bbox_patch(), "patchB": boxes[target].get_bbox_patch()}
+        axes.annotate("", at[target], at[source], arrowprops={**look, **ends}, zorder=1)
     axes.set_xlim(0, 1)
-    axes.set_ylim(-0.6, len(rows) - 0.4)
-    figure.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None)
+    axes.set_ylim(-0.5, rows - 0.5)
+    with rc_context({"svg.fonttype": "none", "svg.hashsalt": "house"}):
+        figure.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None)
+
+
+def label(room: str, files: int) -> str:
+    """What a room is called in the picture, and how many modules it holds."""
+    return f"{room.removeprefix('headway.')} ({files})"
 
 
 def main(arguments: list[str]) -> int:

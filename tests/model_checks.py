@@ -20,7 +20,7 @@ from headway.models import parse_model
 from headway.models.analysis.sensitivity import sensitivity
 from headway.models.analysis.target import what_it_takes
 from headway.models.language.units import quantity
-from headway.models.solving.solution import Solution
+from headway.models.solving.solutions.solution import Solution
 from headway.models.solving.symbolic import bounded_symbols, numeric
 from headway.models.structure.model import Model
 from headway.models.structure.parts.counts import counts

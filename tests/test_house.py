@@ -2,6 +2,7 @@
 
 import ast
 import itertools
+import re
 from collections import Counter
 from configparser import ConfigParser
 
@@ -12,10 +13,12 @@ from tests.house import (
     ROOT,
     circles,
     import_graph,
+    label,
     late_imports,
     main,
     modules,
     room_of,
+    rooms,
 )
 
 MOST_FILES, MOST_LINES, MOST_BODY = 15, 400, 50
@@ -94,3 +97,36 @@ def test_every_room_is_installed():
     setup.read(ROOT / "setup.cfg", encoding="utf-8")
     rooms = {name for name, path in modules(FOLDERS).items() if path.stem == "__init__"}
     assert set(setup["options"]["packages"].split()) == rooms
+
+
+def test_rooms_import_one_way_too():
+    assert circles(rooms(import_graph(FOLDERS))) == []
+
+
+DESIGN = (ROOT / "docs/design.md").read_text(encoding="utf-8")
+
+
+def test_the_picture_shows_the_house_as_it_is():
+    """Every room with its number of files; made again by ``python -m tests.house --svg``."""
+    picture = (ROOT / "docs/pictures/house.svg").read_text(encoding="utf-8")
+    known = modules(FOLDERS)
+    files = Counter(room_of(name, known) for name in known)
+    shown = set(re.findall(r"<text [^>]*>([^<]+)</text>", picture))
+    assert shown == {label(room, files[room]) for room in rooms(import_graph(FOLDERS))}
+
+
+WALKED = re.compile(r"`((?:cli|models|queueing|loggp)/[\w/]+\.py)` `(\w+)`(?:, `(\w+)`)?")
+
+
+def test_the_walks_pass_what_is_there():
+    steps = WALKED.findall(DESIGN)
+    assert len(steps) > 25
+    for file, *names in steps:
+        text = (ROOT / file).read_text(encoding="utf-8")
+        for name in filter(None, names):
+            assert re.search(rf"^(def|class) {name}\b|^{name}\b.* = ", text, re.MULTILINE), file
+
+
+def test_every_file_that_the_design_names_is_there():
+    named = re.findall(r"`((?:cli|models|queueing|loggp|tests|docs)/[\w/.]*\.\w+)`", DESIGN)
+    assert [file for file in named if not (ROOT / file).exists()] == []

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from headway.models import catalogue_model
 from headway.models.files.reading import parse_model
-from headway.models.solving.roots import STEPS, first_crossing
-from headway.models.solving.saturation import first_full
+from headway.models.solving.solutions.roots import STEPS, first_crossing
+from headway.models.solving.solutions.saturation import first_full
 from headway.models.structure.graph import ModelGraph
 from headway.models.structure.planning.plan import MOST_KEPT, Plan
 from headway.queueing import MM1, MM1K, MMmK

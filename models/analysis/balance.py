@@ -13,8 +13,8 @@ import numpy as np
 
 from headway.errors import GraphError
 from headway.models.language.units import Unit
-from headway.models.solving.limits import station_limits
-from headway.models.solving.solution import Solution
+from headway.models.solving.solutions.limits import station_limits
+from headway.models.solving.solutions.solution import Solution
 from headway.models.structure.model import Model
 from headway.models.tables.shown import Answer
 

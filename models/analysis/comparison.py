@@ -14,7 +14,7 @@ from headway.models.measured.matching import Match, match
 from headway.models.measured.measurements import Measurements, Observed
 from headway.models.measured.regression import FEWEST_POINTS, r_squared
 from headway.models.signatures.sfs import ALL, Range, SfsSignature, sfs_signature
-from headway.models.solving.solution import Solution
+from headway.models.solving.solutions.solution import Solution
 from headway.models.structure.inputs import points_shape
 from headway.models.structure.model import Model
 from headway.models.tables.shown import Answer

@@ -6,7 +6,7 @@ import numpy as np
 
 from headway.errors import HeadwayError
 from headway.kinds import FloatArray, Number
-from headway.models.solving.solution import Solution
+from headway.models.solving.solutions.solution import Solution
 from headway.models.structure.model import Model
 
 

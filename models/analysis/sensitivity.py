@@ -16,8 +16,8 @@ from headway.errors import GraphError, InvalidParameter
 from headway.models.analysis.differences import Change, Slope, slopes
 from headway.models.analysis.points import method_of
 from headway.models.measured.columns import Axes
-from headway.models.solving.limits import station_limits
-from headway.models.solving.solution import Solution
+from headway.models.solving.solutions.limits import station_limits
+from headway.models.solving.solutions.solution import Solution
 from headway.models.structure.model import Model
 from headway.models.structure.parts.counts import counts
 from headway.models.tables.shown import Answer

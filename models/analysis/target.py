@@ -13,7 +13,7 @@ from headway.kinds import FloatArray
 from headway.models.analysis.points import method_of, outputs_at
 from headway.models.language.units import Unit
 from headway.models.measured.columns import Axes
-from headway.models.solving.solution import Solution
+from headway.models.solving.solutions.solution import Solution
 from headway.models.structure.meanings import Better
 from headway.models.structure.model import Model
 from headway.models.structure.parts.counts import counts

@@ -33,7 +33,7 @@ from headway.models.plotting.pieces import (
 )
 from headway.models.showing.solutions import swept
 from headway.models.signatures.sfs import MeasuredSignature
-from headway.models.solving.solution import Solution
+from headway.models.solving.solutions.solution import Solution
 from headway.models.structure.model import Model
 from headway.models.structure.parts.counts import counts
 from headway.models.tables.table import scale_of

@@ -8,7 +8,7 @@ from headway.kinds import FloatArray, apply
 from headway.loggp.machine.pipeline import Pipeline, Stage, Timeline
 from headway.models.language.units import readable, unit
 from headway.models.plotting.pieces import MODELLED, PALETTE, literal
-from headway.models.solving.solution import Solution
+from headway.models.solving.solutions.solution import Solution
 
 MOST_PACKETS = 24
 """Packets that a picture shows; more would be too thin to see."""

@@ -12,7 +12,7 @@ from headway.models.language.digits import ends, four_digits, in_unit, shown_uni
 from headway.models.language.parameters import Parameter
 from headway.models.language.units import Unit
 from headway.models.showing.comparisons import closed_notes
-from headway.models.solving.solution import Solution
+from headway.models.solving.solutions.solution import Solution
 from headway.models.structure.model import Model
 from headway.models.tables.table import Column, Table
 

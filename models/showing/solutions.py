@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from headway.models.language.units import ONE, Unit, unit
-from headway.models.solving.limits import station_limits
-from headway.models.solving.solution import STATION_RESULTS, Solution
+from headway.models.solving.solutions.limits import station_limits
+from headway.models.solving.solutions.solution import STATION_RESULTS, Solution
 from headway.models.structure.parts.keys import of_class
 from headway.models.tables.table import Column, Table
 

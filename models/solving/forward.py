@@ -17,7 +17,7 @@ from headway.queueing.forward import ForwardNetwork, forward_percentiles
 from headway.queueing.stations.base import Station
 
 if TYPE_CHECKING:
-    from headway.models.solving.solution import Solution
+    from headway.models.solving.solutions.solution import Solution
 
 _MOST_ROUTES = 500
 _ROUNDING = 1e-12  # of chances that sum to 1

@@ -15,8 +15,8 @@ import numpy as np
 from headway.errors import GraphError, InvalidParameter
 from headway.kinds import Amount, FloatArray
 from headway.models.solving.evaluate import Evaluator, compiled_forms
-from headway.models.solving.marks import Marks
-from headway.models.solving.solution import Solution
+from headway.models.solving.solutions.marks import Marks
+from headway.models.solving.solutions.solution import Solution
 from headway.models.structure.model import Model
 from headway.models.structure.parts.keys import VISITS, station_at
 from headway.queueing.stations.abilities import ServiceKind

@@ -17,7 +17,7 @@ from headway.queueing.routed import GIVEN, RoutedNetwork
 from headway.queueing.times.laws import TimeLaw, merged
 
 if TYPE_CHECKING:
-    from headway.models.solving.solution import Solution
+    from headway.models.solving.solutions.solution import Solution
 
 Laws = Mapping[str, TimeLaw | None]
 """Law of the jobs of each class, of all under ""; None where a station is saturated."""

@@ -1,7 +1,7 @@
 """Models solved: open, closed and mixed networks, and programs."""
 
-from headway.models.solving.marks import Marks
-from headway.models.solving.solution import STATION_RESULTS, Solution
+from headway.models.solving.solutions.marks import Marks
+from headway.models.solving.solutions.solution import STATION_RESULTS, Solution
 from headway.models.structure.inputs import points_shape
 from headway.models.structure.model import Model
 from headway.models.structure.parts.keys import ANSWERED, Found, of_class

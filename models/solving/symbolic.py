@@ -7,8 +7,8 @@ import sympy
 from headway.errors import GraphError, UnknownParameter, nearest
 from headway.kinds import Amount, ceiling, floor
 from headway.models.language.parameters import Parameter
-from headway.models.solving.saturation import RATES
-from headway.models.solving.solution import CLASS_PARTS
+from headway.models.solving.solutions.saturation import RATES
+from headway.models.solving.solutions.solution import CLASS_PARTS
 from headway.models.structure.graph import ModelGraph
 from headway.models.structure.model import Model
 from headway.models.structure.parts.keys import of_class

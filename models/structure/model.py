@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from headway.models.analysis.sensitivity import Sensitivity
     from headway.models.inference.fit import Fit
     from headway.models.measured.measurements import Measurements
-    from headway.models.solving.solution import Solution
+    from headway.models.solving.solutions.solution import Solution
 
 
 @dataclass(frozen=True, eq=False)

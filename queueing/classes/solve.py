@@ -143,9 +143,7 @@ def _in_order(network: ClassNetwork, unlike: NDArray[np.bool_]) -> str:
     """Label open classes of different times at queues in order of arrival."""
     if not unlike.any() or is_exact(network, unlike):
         return ""
-    names = [
-        s.name for s, k in zip(network.stations, np.any(unlike, axis=1), strict=True) if k
-    ]
+    names = [s.name for s, k in zip(network.stations, np.any(unlike, axis=1), strict=True) if k]
     return open_note(names)
 
 

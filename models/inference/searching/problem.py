@@ -16,7 +16,7 @@ from headway.models.measured.matching import Match
 from headway.models.measured.measurements import Observed
 from headway.models.solving.evaluate import Evaluator, evaluator
 from headway.models.solving.paced import paced_evaluator
-from headway.models.solving.saturation import RATES
+from headway.models.solving.solutions.saturation import RATES
 from headway.models.structure.model import Model
 from headway.models.structure.parts.counts import counts
 

@@ -4,8 +4,8 @@ import numpy as np
 
 from headway.errors import GraphError
 from headway.kinds import Amount, FloatArray
-from headway.models.solving.marks import Marks
-from headway.models.solving.saturation import RATES
+from headway.models.solving.solutions.marks import Marks
+from headway.models.solving.solutions.saturation import RATES
 from headway.models.structure.graph import ModelGraph
 from headway.models.structure.model import Model
 from headway.models.structure.parts.keys import VISITS, Found, Values, of_class, time_by, visits_by

@@ -29,7 +29,7 @@ from headway.queueing.times.laws import (
 )
 
 if TYPE_CHECKING:
-    from headway.models.solving.solution import Solution
+    from headway.models.solving.solutions.solution import Solution
 
 
 def class_laws(point: "Solution") -> dict[str, TimeLaw | None]:

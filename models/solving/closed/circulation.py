@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from headway.errors import GraphError
 from headway.kinds import Amount, FloatArray
-from headway.models.solving.saturation import RATES
+from headway.models.solving.solutions.saturation import RATES
 from headway.models.structure.graph import ModelGraph
 from headway.models.structure.parts.keys import VISITS, station_at
 from headway.queueing.closed.demands import Method

@@ -8,15 +8,15 @@ from headway.errors import InvalidParameter
 from headway.kinds import Amount
 from headway.models.solving.closed.circulation import AGREEMENT, PARTS, Circulation
 from headway.models.solving.closed.consistent import consistent_throughput
-from headway.models.solving.marks import Marks
-from headway.models.solving.saturation import RATES, depends_on_load
+from headway.models.solving.solutions.marks import Marks
+from headway.models.solving.solutions.saturation import RATES, depends_on_load
 from headway.models.structure.parts.keys import VISITS, Found, station_at
 from headway.queueing.bounds import Bounds, network_bounds
 from headway.queueing.closed.demands import Method
 from headway.queueing.stations.base import Delay
 
 if TYPE_CHECKING:
-    from headway.models.solving.solution import Solution
+    from headway.models.solving.solutions.solution import Solution
     from headway.models.structure.graph import ModelGraph
     from headway.models.structure.model import Model
 

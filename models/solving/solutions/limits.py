@@ -5,8 +5,8 @@ import math
 import numpy as np
 
 from headway.errors import GraphError
-from headway.models.solving.saturation import first_full, limit
-from headway.models.solving.solution import Solution
+from headway.models.solving.solutions.saturation import first_full, limit
+from headway.models.solving.solutions.solution import Solution
 from headway.models.structure.parts.keys import station_at
 
 

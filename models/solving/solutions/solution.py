@@ -12,8 +12,8 @@ from headway.errors import GraphError, Saturated, UnknownParameter, nearest
 from headway.kinds import Amount, Number, plain
 from headway.models.language.frozen import Frozen, Kept
 from headway.models.language.verbs import perform
-from headway.models.solving.marks import Marks
-from headway.models.solving.saturation import limit, saturation_throughput
+from headway.models.solving.solutions.marks import Marks
+from headway.models.solving.solutions.saturation import limit, saturation_throughput
 from headway.models.structure.model import Model
 from headway.models.structure.parts.keys import ANSWERED, VISITS, of_class, station_at
 from headway.models.tables.shown import Answer

@@ -7,7 +7,7 @@ from functools import reduce
 import numpy as np
 
 from headway.kinds import Amount, FloatArray, plain
-from headway.models.solving.roots import first_crossing
+from headway.models.solving.solutions.roots import first_crossing
 from headway.models.structure.graph import ModelGraph
 from headway.models.structure.parts.keys import VISITS, station_at
 from headway.queueing.stations.base import Station

@@ -1,0 +1,1 @@
+"""Solutions: what a model says at its operating points, and where it saturates."""
