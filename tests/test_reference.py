@@ -8,7 +8,13 @@ import pytest
 
 from headway.loggp import PLATFORMS, Convention
 from headway.models.files.builder import FILE_KEYS
-from headway.models.files.schema import ModelEntry, OutputEntry, ParameterEntry
+from headway.models.files.schema import (
+    ModelEntry,
+    OutputEntry,
+    ParameterEntry,
+    TellsEntry,
+    TriedEntry,
+)
 from headway.models.language.algorithms import ALGORITHMS
 from headway.queueing.stations.kinds import STATIONS, station_kind
 
@@ -31,7 +37,13 @@ def test_every_table_of_a_model_file_is_listed():
 
 
 @pytest.mark.parametrize(
-    ("place", "entry"), [("[parameters] NAME", ParameterEntry), ("[outputs] NAME", OutputEntry)]
+    ("place", "entry"),
+    [
+        ("[parameters] NAME", ParameterEntry),
+        ("[outputs] NAME", OutputEntry),
+        ("[[form.tried]]", TriedEntry),
+        ("[form.tells] WORDS", TellsEntry),
+    ],
 )
 def test_every_key_of_an_entry_is_listed(place, entry):
     for field in entry._fields:

@@ -32,7 +32,6 @@ from headway.errors import InvalidParameter
 if TYPE_CHECKING:
     from headway.models.structure.model import Model
 
-FAMILY = "server"
 LOSSES = ("linear", "soft_l1", "huber", "cauchy")
 MOST_ROUNDS = 100_000
 EXAMPLE = "Example: headway fit nfs-server --data curve.csv --free delay,cpu_time"
@@ -63,7 +62,7 @@ def _rounds(_c: click.Context, _p: click.Parameter, rounds: int) -> int:
     multiple=True,
     metavar="FILE",
     type=click.Path(path_type=Path),
-    help="Measurements; for server also several.",
+    help="Measurements; families take several.",
 )
 @free_option
 @click.option(
@@ -127,12 +126,12 @@ def command(
 ) -> None:
     """Fit a model to measurements."""
     limits = load_limits(low, high)
-    if model == FAMILY and free is None:
+    if free is None and model in _families():
         for option, given in (("--fix", fix), ("--set", settings), ("--bound", bound)):
             if given:
-                msg = f"{option} goes with --free; without it the forms of {FAMILY} are tried"
+                msg = f"{option} goes with --free; without it the forms of {model} are tried"
                 raise InvalidParameter(msg)
-        answer = _family(data, x, y, limits, loss)
+        answer = _family(model, data, x, y, limits, loss)
     else:
         chosen = chosen_model(model, preset, (*settings, *fix))
         answer = _fitted(chosen, data, free, bound, x, y, limits, loss, bootstrap)
@@ -146,14 +145,21 @@ def _toml(answer: Any) -> bytes:
     return content
 
 
+def _families() -> tuple[str, ...]:
+    from headway.models.inference.forms import families
+
+    return families()
+
+
 def _family(
+    family: str,
     data: tuple[Path, ...],
     x: str | None,
     y: str | None,
     limits: tuple[float, float],
     loss: str,
 ) -> Answer:
-    """Fit every form of a server to every curve."""
+    """Fit every form of a family to every curve."""
     from headway.models.inference.searching.loss import Loss
     from headway.models.inference.server import fit_server
     from headway.models.inference.side_by_side import SideBySide
@@ -164,7 +170,7 @@ def _family(
     found = []
     with progress("fitting", len(curves)) as advance:
         for curve in curves:
-            found.append(fit_server(curve, x, y, Range(*limits), Loss(loss)))
+            found.append(fit_server(curve, x, y, Range(*limits), Loss(loss), family))
             advance()
     return found[0] if len(found) == 1 else SideBySide(tuple(found))
 
@@ -192,7 +198,8 @@ def _fitted(
     from headway.models.signatures.sfs import Range
 
     if len(data) > 1:
-        msg = f"{model.name} is fitted to one --data at a time; several go with {FAMILY}"
+        many = ", ".join(_families())
+        msg = f"{model.name} is fitted to one --data at a time; several go with {many}"
         raise InvalidParameter(msg)
     bounds = dict(_bound(model, text) for text in bound)
     curve = measured(data[0])

@@ -20,6 +20,7 @@ from headway.models.files.expressions import (
     names_in,
     units_of,
 )
+from headway.models.files.forms import form_of
 from headway.models.files.places import Place
 from headway.models.language.algorithms import ALGORITHMS
 from headway.models.language.parameters import Parameter, Preset
@@ -66,6 +67,7 @@ class Builder:
             doc=entry.doc,
             source=entry.source,
             assumptions=entry.assumptions,
+            form=form_of(entry.form, bare.parameters, self.place),
         )
         return replace(
             model, presets={n: self._preset(model, n, p) for n, p in entry.presets.items()}

@@ -1,6 +1,7 @@
 """The shape of a model file: which tables and keys there are, and what may stand in them."""
 
 from collections.abc import Callable, Mapping
+from math import isfinite
 from typing import Any, NamedTuple, TypeAlias
 
 Scalar: TypeAlias = str | int | float
@@ -45,6 +46,32 @@ class RouteEntry(NamedTuple):
     probability: Scalar = 1.0
 
 
+class TriedEntry(NamedTuple):
+    """``[[form.tried]]``: a load for which a form is tried, with these parameters free."""
+
+    load: str
+    free: tuple[str, ...]
+    order: float = 0.0
+    without: tuple[str, ...] = ()
+
+
+class TellsEntry(NamedTuple):
+    """``[form.tells] NAME``: a quantity that the parameters of a form tell of a server."""
+
+    formula: str
+    unit: str = ""
+
+
+class FormEntry(NamedTuple):
+    """``[form]``: the model as one of a family that is tried on curves."""
+
+    family: str
+    saturation: str = ""
+    tried: tuple[TriedEntry, ...] = ()
+    start: Mapping[str, Scalar] = {}
+    tells: Mapping[str, TellsEntry] = {}
+
+
 class ModelEntry(NamedTuple):
     """A whole model file."""
 
@@ -62,6 +89,7 @@ class ModelEntry(NamedTuple):
     arrivals: Mapping[str, Scalar] = {}
     outputs: Mapping[str, OutputEntry] = {}
     presets: Mapping[str, Mapping[str, Scalar]] = {}
+    form: FormEntry | None = None
 
 
 class Fault(Exception):
@@ -108,6 +136,18 @@ def _number(value: Any, keys: Keys) -> Number:
     if isinstance(value, list):
         return [_scalar(entry, (*keys, str(place))) for place, entry in enumerate(value)]
     return _scalar(value, keys)
+
+
+def _real(value: Any, keys: Keys) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value):
+        raise Fault("must be a number", keys)
+    return float(value)
+
+
+def _names(value: Any, keys: Keys) -> tuple[str, ...]:
+    if not isinstance(value, list):
+        raise Fault("must be a list of names", keys)
+    return tuple(_text(entry, keys) for entry in value)
 
 
 def _table_of(shape: Shape) -> Shape:
@@ -180,6 +220,18 @@ _OUTPUT = _entry(
     OutputEntry, {"formula": _text, "unit": _text, **_ABOUT, "better": _text}, short="formula"
 )
 _ROUTE = _entry(RouteEntry, {"from": _text, "to": _text, "probability": _scalar})
+_TRIED = _entry(TriedEntry, {"load": _text, "free": _names, "order": _real, "without": _names})
+_TELLS = _entry(TellsEntry, {"formula": _text, "unit": _text}, short="formula")
+_FORM = _entry(
+    FormEntry,
+    {
+        "family": _text,
+        "saturation": _text,
+        "tried": _list_of(_TRIED),
+        "start": _scalars,
+        "tells": _table_of(_TELLS),
+    },
+)
 _MODEL = _entry(
     ModelEntry,
     {
@@ -196,5 +248,6 @@ _MODEL = _entry(
         "arrivals": _scalars,
         "outputs": _table_of(_OUTPUT),
         "presets": _table_of(_scalars),
+        "form": _FORM,
     },
 )

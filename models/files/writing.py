@@ -4,6 +4,7 @@ from typing import Any
 
 from headway.errors import ModelFileError, is_hidden
 from headway.models.files.builder import FILE_KEYS
+from headway.models.files.forms import form_table
 from headway.models.files.reading import too_many
 from headway.models.language.formula import Formula
 from headway.models.language.parameters import Parameter
@@ -69,6 +70,7 @@ def document(model: Model) -> dict[str, Any]:
             for name, numbers in graph.classes.items()
         },
         "presets": {name: _preset(model, name) for name in model.presets},
+        "form": form_table(model.form) if model.form else {},
     }
     return {key: value for key, value in tables.items() if value}
 

@@ -15,16 +15,15 @@ from headway.kinds import FloatArray
 from headway.models.files.shipped import catalogue_model
 from headway.models.inference.closed_curves import clients_of
 from headway.models.inference.fit import Fit, fit_model
+from headway.models.inference.forms import SPARE, Form, catalogue_forms, forms_for, started
 from headway.models.inference.searching.loss import Loss
 from headway.models.inference.told import Told, told_of
 from headway.models.measured.columns import is_population, load_column
 from headway.models.measured.matching import match
 from headway.models.measured.measurements import Measurements
 from headway.models.signatures.sfs import ALL, Range, curve
-from headway.models.structure.model import Model
+from headway.models.structure.forms import Load
 from headway.models.tables.shown import Answer
-
-__all__ = ["FORMS", "Form", "ServerFit", "Told", "fit_server", "forms_for", "ranked", "started"]
 
 PLAUSIBLE = 4.0
 """Difference in AICc up to which a form is still well supported (Burnham and Anderson)."""
@@ -33,46 +32,6 @@ CLEARLY = 0.8
 """Share of the leave-one-out error that a form may have to be taken before one of less AICc."""
 
 _INSTANT = 1e-9  # seconds: less than any response time
-_SPARE = 2  # points more than free parameters that a form needs
-
-
-@dataclass(frozen=True)
-class Form:
-    """A model of the catalogue with some parameters free; delays that are not free are none."""
-
-    model: str
-    free: tuple[str, ...]
-    closed: bool = False
-
-    @property
-    def name(self) -> str:
-        """What tables call it."""
-        return self.model if "delay" in self.free else f"{self.model} (no delay)"
-
-
-FORMS = (
-    Form("server-single", ("delay", "service_time")),
-    Form("server", ("service_time", "servers")),
-    Form("server", ("delay", "service_time", "servers")),
-    Form("server-pool", ("delay", "service_time", "servers")),
-    Form("server-contention", ("contention", "service_time", "servers")),
-    Form("server-contention", ("delay", "contention", "service_time", "servers")),
-    Form("server-misses", ("delay", "disk_time", "full_load", "growth")),
-    Form("server-cache", ("service_time", "servers", "cached_load", "miss_time")),
-    Form("server-batching", ("wake_up", "batching_load", "service_time", "servers")),
-    Form("server-closed", ("delay", "service_time", "servers", "population"), closed=True),
-)
-"""What is tried, simplest first; the closed form only where the curve shows a population."""
-
-OPEN = tuple(form for form in FORMS if not form.closed)
-"""What is tried where nothing shows a population."""
-
-CIRCULATING = (
-    Form("server-single", ("delay", "service_time")),
-    Form("server-closed", ("delay", "service_time", "servers")),
-    Form("server-pool", ("delay", "service_time", "servers")),
-)
-"""What is tried where the load is a population: those whose closed network is exact."""
 
 
 @dataclass(frozen=True)
@@ -122,6 +81,7 @@ def fit_server(
     y: str | None = None,
     within: Range = ALL,
     loss: Loss = Loss.LINEAR,
+    family: str | None = None,
 ) -> ServerFit:
     r"""Fit the forms that a curve can carry, and choose among them.
 
@@ -131,11 +91,15 @@ def fit_server(
         A curve of response time against throughput, or of either against a population.
     x, y, within, loss
         As for `headway.models.inference.fit.fit_model`.
+    family
+        Whose forms are tried; all that there are where it is left out.
 
     Raises
     ------
     MeasurementError
         For curves with too few points, or which no form fits.
+    UnknownModel
+        For a family that has no form.
 
     Examples
     --------
@@ -145,7 +109,7 @@ def fit_server(
     >>> found.form.model, round(found.best.values["service_time"], 6)
     ('server-single', 0.001)
     """
-    seen = _seen(measurements, x, y)
+    seen = _seen(measurements, x, y, family)
     inside = within.holds(seen.load)
     fits: list[tuple[Form, Fit]] = []
     refused: HeadwayError | None = None
@@ -158,7 +122,7 @@ def fit_server(
         except HeadwayError as error:
             refused = refused or error
     if not fits:
-        raise refused or _too_few(measurements, int(inside.sum()))
+        raise refused or _too_few(measurements, int(inside.sum()), seen.forms)
     return ServerFit(tuple(ranked(fits))).examined()
 
 
@@ -177,22 +141,25 @@ class _Seen:
     think_time: float | None = None
 
 
-def _seen(measurements: Measurements, x: str | None, y: str | None) -> _Seen:
+def _seen(measurements: Measurements, x: str | None, y: str | None, family: str | None) -> _Seen:
     """Choose the columns, once for all forms."""
     if is_population(load_column(measurements, x)):
-        return _circulating(measurements, x, y)
+        forms = catalogue_forms(Load.POPULATION, family=family)
+        return _circulating(measurements, x, y, forms)
     found = curve(measurements, x, y)
     columns = (found.load.header, found.response_time.header)
     seen = clients_of(measurements, *columns)
-    closed = seen is not None and seen.closed
-    forms = FORMS if closed else OPEN
+    bent = (Load.BENT,) if seen is not None and seen.closed else ()
+    forms = catalogue_forms(Load.OPEN, *bent, family=family)
     load = found.load.values
     return _Seen(columns, load, load, found.response_time.values, forms)
 
 
-def _circulating(measurements: Measurements, x: str | None, y: str | None) -> _Seen:
+def _circulating(
+    measurements: Measurements, x: str | None, y: str | None, forms: Sequence[Form]
+) -> _Seen:
     """A closed test: rates follow from times, or times from rates, by Little's law."""
-    found = match(catalogue_model("server-single"), measurements, x, y)
+    found = match(catalogue_model(forms[0].model), measurements, x, y)
     jobs, measured = found.load.values, found.measured.values
     think = float(np.mean(found.model.inputs["think_time"]))
     with np.errstate(divide="ignore"):
@@ -201,53 +168,15 @@ def _circulating(measurements: Measurements, x: str | None, y: str | None) -> _S
         else:
             rate, time = jobs / (measured + think), measured
     columns = (found.load.header, found.measured.header)
-    return _Seen(columns, jobs, rate, np.maximum(time, _INSTANT), CIRCULATING, think)
+    return _Seen(columns, jobs, rate, np.maximum(time, _INSTANT), forms, think)
 
 
-def _too_few(measurements: Measurements, points: int) -> MeasurementError:
-    fewest = len(FORMS[0].free) + _SPARE
+def _too_few(measurements: Measurements, points: int, forms: Sequence[Form]) -> MeasurementError:
+    fewest = len(forms[0].free) + SPARE
     return MeasurementError(
         f"{measurements.source}: {points} point{'s' * (points != 1)}; "
         f"the simplest server takes {fewest} different loads at least"
     )
-
-
-def forms_for(points: int, forms: Sequence[Form] = OPEN) -> list[Form]:
-    """The forms that so many points can carry.
-
-    Examples
-    --------
-    >>> [form.name for form in forms_for(4)]
-    ['server-single', 'server (no delay)']
-    """
-    return [form for form in forms if len(form.free) + _SPARE <= points]
-
-
-def started(form: Form, rate: FloatArray, time: FloatArray) -> Model:
-    """A form with values to start from, read off the curve."""
-    model = catalogue_model(form.model)
-    least, most, top = float(time.min()), float(time.max()), float(rate.max())
-    own = {
-        "delay": least / 2,
-        "service_time": least / 2,
-        "servers": max(0.6 * top * least, 0.1),
-        "contention": float(time.mean()) / top,
-        "cached_load": 0.3 * top,
-        "miss_time": float(time.mean()),
-        "disk_time": 0.3 * most,
-        "full_load": 1.2 * top,
-        "batching_load": 0.3 * top,
-        "wake_up": most,
-        "population": float(np.ceil(1.2 * (rate * time).max())) + 1,
-    }
-    if form.model == "server-single":
-        own["service_time"] = 0.8 / top
-    if form.model in ("server-pool", "server-closed"):
-        own["servers"] = float(np.ceil(own["servers"]))
-    values = {name: value for name, value in own.items() if name in model.parameters}
-    if "delay" not in form.free:
-        values["delay"] = 0.0
-    return model.at(values)
 
 
 def ranked(fits: Sequence[tuple[Form, Fit]]) -> list[tuple[Form, Fit]]:

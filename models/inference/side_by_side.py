@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from headway.models.inference.server import Form, ServerFit
+from headway.models.inference.forms import Form
+from headway.models.inference.server import ServerFit
 from headway.models.tables.shown import Answer
 
 

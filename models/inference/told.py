@@ -21,6 +21,7 @@ from headway.models.language.digits import ends, in_unit, shown_unit, with_unit
 from headway.models.language.units import Unit, unit
 from headway.models.measured.columns import is_rate
 from headway.models.measured.regression import FEWEST_POINTS, regression_line
+from headway.models.structure.forms import Telling
 
 Values = dict[str, float]
 
@@ -78,46 +79,33 @@ def told_of(fit: Fit) -> tuple[Told, ...]:
     fit
         A fit of a form of `headway.models.inference.server`.
     """
-    values = fit.values
     found = [
         _linear(fit, "base response time", "ms", lambda v: _base(fit, v)),
     ]
     rate = is_rate(fit.comparison.load)
     if rate:
         found.append(_linear(fit, "slope", "us*s/op", lambda v: _slope(fit, v)))
-    if "full_load" in values:
-        found.append(_direct(fit, "full_load", "saturation throughput", "op/s"))
-    else:
-        top = float(fit.comparison.load.values.max()) if rate else 0.0
-        found.append(_profiled(fit, "saturation throughput", "op/s", _saturation(fit), top))
-    for name, words, shown in _DIRECT:
-        if name in values:
-            found.append(_direct(fit, name, words, shown))
-    if "growth" in values:
-        words = "load at which half of it misses"
-        found.append(_profiled(fit, words, "op/s", _half_missing, 0.0))
-    return tuple(found)
+    top = float(fit.comparison.load.values.max()) if rate else 0.0
+    table = fit.model.form
+    if table is not None and table.saturation is not None:
+        limit = Telling("saturation throughput", table.saturation, unit("op/s"))
+        found.append(_telling(fit, limit, top))
+    tells = table.tells if table is not None else ()
+    return (*found, *(_telling(fit, t, 0.0) for t in tells if t.formula.names & {*fit.free}))
 
 
-_DIRECT = (
-    ("service_time", "time per operation", "ms"),
-    ("disk_time", "disk time per miss", "ms"),
-    ("cached_load", "load that the cache holds", "op/s"),
-    ("population", "requests that circulate", ""),
-)
+def _telling(fit: Fit, telling: Telling, least: float) -> Told:
+    """What parameters tell: a free one itself with its interval, or what follows from some."""
+    read, shown = telling.formula, telling.unit.text
+    if read.text in fit.values:
+        return Told(telling.name, fit.values[read.text], *fit.ci95[read.text], shown)
+    inputs = fit.model.inputs
+    held = {name: float(np.ravel(inputs[name])[0]) for name in read.names - {*fit.free}}
 
+    def of(values: Values) -> float:
+        return float(read.evaluate(held | values))
 
-def _direct(fit: Fit, name: str, words: str, shown: str) -> Told:
-    return Told(words, fit.values[name], *fit.ci95[name], shown)
-
-
-def _saturation(fit: Fit) -> Callable[[Values], float]:
-    servers = float(np.ravel(fit.model.inputs.get("servers", 1.0))[0])
-    return lambda values: values.get("servers", servers) / values["service_time"]
-
-
-def _half_missing(values: Values) -> float:
-    return float(values["full_load"] * 0.5 ** (1 / max(values["growth"], 1e-9)))
+    return _profiled(fit, telling.name, shown, of, least)
 
 
 def _predicted(fit: Fit, values: Values) -> FloatArray:

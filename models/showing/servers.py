@@ -6,8 +6,10 @@ from typing import Any
 import numpy as np
 
 from headway.models.inference.fit import Fit
-from headway.models.inference.server import Form, ServerFit, Told
+from headway.models.inference.forms import Form
+from headway.models.inference.server import ServerFit
 from headway.models.inference.side_by_side import SideBySide, differences, name_of
+from headway.models.inference.told import Told
 from headway.models.language.digits import four_digits, shown_unit
 from headway.models.language.units import unit
 from headway.models.showing.fits import fit_document
@@ -111,7 +113,7 @@ def side_rows(found: SideBySide) -> list[dict[str, Any]]:
 def side_document(found: SideBySide) -> dict[str, Any]:
     """Every server's document, and in what they differ."""
     return {
-        "model": "server",
+        "model": found.common.family,
         "servers": side_rows(found),
         "common_form": found.common.name,
         "differences": differences(found.common_fits()),

@@ -12,6 +12,7 @@ from headway.models.language.frozen import Kept
 from headway.models.language.parameters import Parameter, Preset
 from headway.models.language.units import unit
 from headway.models.language.verbs import perform
+from headway.models.structure.forms import FormTable
 from headway.models.structure.graph import ModelGraph
 from headway.models.structure.inputs import POPULATION, THINK_TIME, parameters_of
 from headway.models.structure.meanings import Better, Meaning, usual_better, usual_meaning
@@ -44,6 +45,8 @@ class Model(Kept, Shown):
         What it models, where it is published, what it takes for granted.
     preset
         The preset in force, if any.
+    form
+        What it says of itself as a form that is tried on curves, if it is one.
 
     Examples
     --------
@@ -61,6 +64,7 @@ class Model(Kept, Shown):
     source: str = ""
     assumptions: str = ""
     preset: str | None = None
+    form: FormTable | None = None
 
     @classmethod
     def of(cls, graph: ModelGraph) -> "Model":

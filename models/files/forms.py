@@ -1,0 +1,90 @@
+"""The table ``[form]`` of a model file, read and written."""
+
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any
+
+from headway.errors import nearest
+from headway.models.files import schema
+from headway.models.files.places import Place
+from headway.models.language.formula import Formula, formula
+from headway.models.language.units import unit
+from headway.models.structure.forms import CURVE, FormTable, Load, Telling, Variant
+
+Names = Collection[str]
+
+
+def form_of(entry: schema.FormEntry | None, known: Names, place: Place) -> FormTable | None:
+    """Read the table of a model with these parameters; None where there is none.
+
+    Raises
+    ------
+    ModelFileError
+        For names that are no parameters, formulas of anything else than `CURVE` to start from,
+        and loads that are none.
+    """
+    if entry is None:
+        return None
+    _check(entry.start, known, place, "start")
+    limit = entry.saturation
+    return FormTable(
+        entry.family,
+        tuple(_variant(tried, known, place) for tried in entry.tried),
+        {n: _formula(str(text), CURVE, place, "start", n) for n, text in entry.start.items()},
+        _formula(limit, known, place, "saturation") if limit else None,
+        tuple(_telling(name, tell, known, place) for name, tell in entry.tells.items()),
+    )
+
+
+def _variant(entry: schema.TriedEntry, known: Names, place: Place) -> Variant:
+    if entry.load not in set(Load):
+        msg = f"load is {entry.load!r}; it must be one of {', '.join(Load)}"
+        raise place.error(msg, "form", "tried", "load")
+    _check(entry.free, known, place, "tried", "free")
+    _check(entry.without, known, place, "tried", "without")
+    return Variant(Load(entry.load), entry.order, entry.free, entry.without)
+
+
+def _telling(name: str, entry: schema.TellsEntry, known: Names, place: Place) -> Telling:
+    read = _formula(entry.formula, known, place, "tells", name)
+    with place("form", "tells", name, "unit"):
+        return Telling(name, read, unit(entry.unit))
+
+
+def _formula(text: str, known: Names, place: Place, *path: str) -> Formula:
+    with place("form", *path):
+        read = formula(text)
+    _check(read.names, known, place, *path)
+    return read
+
+
+def _check(names: Iterable[str], known: Names, place: Place, *path: str) -> None:
+    for name in sorted(names):
+        if name not in known:
+            msg = f"nothing here is called {name!r}{nearest(name, known)}"
+            raise place.error(msg, "form", *path)
+
+
+def form_table(form: FormTable) -> dict[str, Any]:
+    """The table as it is read, empty entries left out."""
+    table = {
+        "family": form.family,
+        "saturation": form.saturation.text if form.saturation else "",
+        "tried": [_tried(variant) for variant in form.variants],
+        "start": {name: read.text for name, read in form.start.items()},
+        "tells": {telling.name: _tells(telling) for telling in form.tells},
+    }
+    return _filled(table)
+
+
+def _tells(telling: Telling) -> dict[str, Any]:
+    return _filled({"formula": telling.formula.text, "unit": telling.unit.text})
+
+
+def _tried(variant: Variant) -> dict[str, Any]:
+    order = int(variant.order) if variant.order.is_integer() else variant.order
+    table = {"load": variant.load.value, "order": order, "free": list(variant.free)}
+    return table | _filled({"without": list(variant.without)})
+
+
+def _filled(table: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: entry for key, entry in table.items() if entry}

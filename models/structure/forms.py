@@ -1,0 +1,82 @@
+"""What a model says of itself as a form: one of a family that is tried on a curve.
+
+Of a server whose inside is unknown there is only a curve. Forms of a family are models that each
+explain it another way; a model file's table ``[form]`` says which of its parameters are then free,
+where they start, and what their values tell of the server.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from headway.models.language.formula import Formula
+from headway.models.language.frozen import Kept
+from headway.models.language.units import Unit
+
+CURVE = ("least_time", "most_time", "mean_time", "top_rate", "most_inside")
+"""What start values may be made of: least, largest and mean response time [s] of the points
+measured, their largest rate [1/s], and the most jobs inside, rate times response time."""
+
+
+class Load(StrEnum):
+    """What a curve's load is: open, open but bent back by a population, or a population itself."""
+
+    OPEN = "open"
+    BENT = "bent"
+    POPULATION = "population"
+
+
+@dataclass(frozen=True)
+class Variant:
+    """One way to try a form.
+
+    Parameters
+    ----------
+    load
+        The loads for which it is tried.
+    order
+        Its place among the variants of the family, the simplest first.
+    free
+        Parameters to determine.
+    without
+        Parameters that are zero in it.
+    """
+
+    load: Load
+    order: float
+    free: tuple[str, ...]
+    without: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Telling:
+    """A quantity that the parameters of a form tell of a server: its name, formula and unit."""
+
+    name: str
+    formula: Formula
+    unit: Unit
+
+
+@dataclass(frozen=True, eq=False)
+class FormTable(Kept):
+    """A model as a form of a family.
+
+    Parameters
+    ----------
+    family
+        What the family is called.
+    variants
+        Ways to try it.
+    start
+        Formula in `CURVE` of the value that a parameter starts from.
+    saturation
+        Formula of the throughput at which it saturates; None where it tells none.
+    tells
+        What else it tells.
+    """
+
+    family: str
+    variants: tuple[Variant, ...]
+    start: Mapping[str, Formula]
+    saturation: Formula | None = None
+    tells: tuple[Telling, ...] = ()
