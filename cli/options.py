@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
-from click.shell_completion import CompletionItem
 
 if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
     from headway.models.measured.measurements import Measurements
     from headway.models.structure.model import Model
 
@@ -24,7 +25,9 @@ class Format(StrEnum):
     CSV = "csv"
 
 
-def _complete_model(_c: click.Context, _p: click.Parameter, text: str) -> list[CompletionItem]:
+def _complete_model(_c: click.Context, _p: click.Parameter, text: str) -> "list[CompletionItem]":
+    from click.shell_completion import CompletionItem
+
     from headway.models.files.shipped import model_names
 
     names = [CompletionItem(name) for name in model_names() if name.startswith(text)]
@@ -43,30 +46,30 @@ def _model_so_far(ctx: click.Context) -> "Model | None":
         return None
 
 
-def complete_preset(ctx: click.Context, _p: click.Parameter, text: str) -> list[CompletionItem]:
+def complete_preset(ctx: click.Context, _p: click.Parameter, text: str) -> list[str]:
     """Offer the presets of the model already named."""
     model = _model_so_far(ctx)
     presets = model.presets if model else {}
-    return [CompletionItem(name) for name in presets if name.startswith(text)]
+    return [name for name in presets if name.startswith(text)]
 
 
-def complete_setting(ctx: click.Context, _p: click.Parameter, text: str) -> list[CompletionItem]:
+def complete_setting(ctx: click.Context, _p: click.Parameter, text: str) -> list[str]:
     """Offer ``NAME=`` of each parameter."""
     model = _model_so_far(ctx)
     names = model.parameters if model else {}
-    return [CompletionItem(f"{name}=") for name in names if name.startswith(text)]
+    return [f"{name}=" for name in names if name.startswith(text)]
 
 
-def complete_parameters(ctx: click.Context, _p: click.Parameter, text: str) -> list[CompletionItem]:
+def complete_parameters(ctx: click.Context, _p: click.Parameter, text: str) -> list[str]:
     """Offer the next parameter of a list with commas."""
     model = _model_so_far(ctx)
     before, comma, begun = text.rpartition(",")
     taken = before.split(",")
     names = [name for name in (model.parameters if model else {}) if name not in taken]
-    return [CompletionItem(before + comma + name) for name in names if name.startswith(begun)]
+    return [before + comma + name for name in names if name.startswith(begun)]
 
 
-def complete_output(ctx: click.Context, _p: click.Parameter, text: str) -> list[CompletionItem]:
+def complete_output(ctx: click.Context, _p: click.Parameter, text: str) -> list[str]:
     """Offer ``NAME=`` of each output."""
     from headway.errors import HeadwayError
 
@@ -75,10 +78,10 @@ def complete_output(ctx: click.Context, _p: click.Parameter, text: str) -> list[
         names = model.solve().outputs if model else ()
     except HeadwayError:  # a model that is not solved without settings
         names = tuple(model.graph.outputs) if model else ()
-    return [CompletionItem(f"{name}=") for name in names if name.startswith(text)]
+    return [f"{name}=" for name in names if name.startswith(text)]
 
 
-def _complete_column(ctx: click.Context, _p: click.Parameter, text: str) -> list[CompletionItem]:
+def _complete_column(ctx: click.Context, _p: click.Parameter, text: str) -> list[str]:
     """Offer the columns of the file already named."""
     from headway.errors import HeadwayError
 
@@ -88,7 +91,7 @@ def _complete_column(ctx: click.Context, _p: click.Parameter, text: str) -> list
         columns = measured(Path(path)).columns if path else {}
     except (HeadwayError, OSError):
         return []
-    return [CompletionItem(name) for name in columns if name.startswith(text)]
+    return [name for name in columns if name.startswith(text)]
 
 
 model_argument = click.argument("model", shell_complete=_complete_model)

@@ -1,7 +1,6 @@
 """Writing answers: tables to a terminal or pipe, files whole or not at all."""
 
 import os
-import shutil
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -11,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Protocol
 import click
 
 from headway.cli.options import Format
-from headway.cli.writing import write_whole
 from headway.errors import visible
 
 if TYPE_CHECKING:
@@ -28,8 +26,11 @@ def width() -> int:
     """Columns to write for: the terminal's, or 80 in a pipe; ``COLUMNS`` overrides both."""
     from headway.models.tables.table import WIDTH
 
-    size = shutil.get_terminal_size() if sys.stdout.isatty() or os.environ.get("COLUMNS") else None
-    return max(NARROWEST, size.columns if size else WIDTH)
+    if not (sys.stdout.isatty() or os.environ.get("COLUMNS")):
+        return WIDTH
+    from shutil import get_terminal_size
+
+    return max(NARROWEST, get_terminal_size().columns)
 
 
 def is_coloured() -> bool:
@@ -147,5 +148,7 @@ def write_figure(figure: "Figure", path: Path) -> None:
 
 def write_and_say(path: Path, content: bytes) -> None:
     """Write a file whole, and say so on stderr."""
+    from headway.cli.writing import write_whole
+
     write_whole(path, content)
     click.echo(f"wrote {visible(str(path))}", err=True)

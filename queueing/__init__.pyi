@@ -7,7 +7,6 @@ from .bounds import balanced_job_bounds as balanced_job_bounds
 from .bounds import bottleneck as bottleneck
 from .bounds import geometric_bounds as geometric_bounds
 from .bounds import network_bounds as network_bounds
-from .classes.network import Discipline as Discipline
 from .classes.network import JobClass as JobClass
 from .classes.network import Saturation as Saturation
 from .classes.network import SharedStation as SharedStation
@@ -32,6 +31,7 @@ from .percentiles import path_exceedance as path_exceedance
 from .percentiles import path_percentile as path_percentile
 from .percentiles import response_time_percentile as response_time_percentile
 from .stations.abilities import Abilities as Abilities
+from .stations.abilities import Discipline as Discipline
 from .stations.abilities import ServiceKind as ServiceKind
 from .stations.base import MM1 as MM1
 from .stations.base import Delay as Delay

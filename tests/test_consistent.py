@@ -8,8 +8,8 @@ from scipy.optimize import brentq
 
 from headway.errors import InvalidParameter
 from headway.models import ModelGraph, catalogue_model
+from headway.models.solving.closed import consistent
 from headway.models.solving.closed.circulation import Circulation
-from headway.models.solving.closed.solve import consistent
 from headway.queueing import MM1, Delay, LoadDependent, Method, MMm, Parallel, solve_closed
 
 

@@ -3,7 +3,6 @@
 from pathlib import Path
 
 import click
-from click.shell_completion import CompletionItem
 
 from headway.cli.main import COMMANDS
 from headway.cli.options import Format, format_options, plot_option
@@ -13,12 +12,12 @@ EXAMPLE = "Example: headway reproduce thesis/table-3.3"
 DIFFERENT = 1
 
 
-def _complete(_c: click.Context, _p: click.Parameter, text: str) -> list[CompletionItem]:
+def _complete(_c: click.Context, _p: click.Parameter, text: str) -> list[str]:
     from headway.models.published.reproduction import DOCUMENTS, published
 
     names = [document.name for document in DOCUMENTS]
     names += [f"{document.name}/{table.name}" for document, table in published()]
-    return [CompletionItem(name) for name in names if name.startswith(text)]
+    return [name for name in names if name.startswith(text)]
 
 
 @click.command("reproduce", help=COMMANDS["reproduce"], epilog=EXAMPLE)

@@ -29,7 +29,7 @@ from headway.models.structure.graph import ModelGraph
 from headway.models.structure.meanings import Better, Meaning
 from headway.models.structure.model import Model
 from headway.models.structure.parts.structure import CLASS_KEYS, LINK_PARTS
-from headway.queueing.classes.network import Discipline
+from headway.queueing.stations.abilities import Discipline
 from headway.queueing.stations.kinds import station_kind
 
 FILE_KEYS = {"places": "capacity"}

@@ -1,6 +1,5 @@
 """Tables as text: CSV, or cells parted by semicolons or tabs where the header is."""
 
-import csv
 import io
 
 from headway.errors import MeasurementError
@@ -26,6 +25,8 @@ def rows_of(text: str, source: str) -> list[tuple[int, list[str]]]:
     >>> rows_of("# measured in May\nload;time\n100;3.4\n", "curve.csv")
     [(2, ['load', 'time']), (3, ['100', '3.4'])]
     """
+    import csv
+
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=_separator(text))
     try:
         return [(reader.line_num, row) for row in reader if _tells(row)]

@@ -5,7 +5,6 @@ Models that other packages offer stand in the catalogue beside its own.
 
 import os.path
 from functools import lru_cache
-from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -19,9 +18,9 @@ from headway.models.structure.model import Model
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
-_CATALOGUE = Path(str(files("headway.models") / "catalogue"))
-_DATA = Path(str(files("headway.models") / "data"))
-
+_MODELS = Path(__file__).parent.parent
+_CATALOGUE = _MODELS / "catalogue"
+_DATA = _MODELS / "data"
 
 GROUP = "headway.models"
 """Entry points by which other packages add models: ``NAME = package`` with ``NAME.toml`` in it."""
@@ -72,6 +71,8 @@ def _is_own(name: str) -> bool:
 
 def _model_of(point: "EntryPoint") -> Model:
     """A model as another package has it: a file beside its modules."""
+    from importlib.resources import files
+
     path = files(point.module) / f"{point.name}.toml"
     if not path.is_file():
         msg = f"there is no {point.name}.toml in {point.module}"

@@ -11,7 +11,7 @@ from headway.models.language.parameters import Parameter
 from headway.models.language.units import quantity
 from headway.models.structure.model import Model
 from headway.models.structure.parts.components import Component
-from headway.queueing.classes.network import Discipline
+from headway.queueing.stations.abilities import Discipline
 
 
 def to_toml(model: Model) -> str:

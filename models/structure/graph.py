@@ -23,7 +23,7 @@ from headway.models.structure.parts.components import Component, Route
 from headway.models.structure.parts.routes import check_ends
 from headway.models.structure.parts.structure import CLASS_KEYS, LINK_PARTS, RESERVED, Structure
 from headway.models.structure.planning.plan import Plan
-from headway.queueing.classes.network import Discipline
+from headway.queueing.stations.abilities import Discipline
 from headway.queueing.stations.base import Station
 
 if TYPE_CHECKING:

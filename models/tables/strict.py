@@ -1,6 +1,5 @@
 """Strict JSON: what any reader takes."""
 
-import json
 import math
 from collections.abc import Mapping
 from typing import Any
@@ -16,6 +15,8 @@ def strict_json(document: Any) -> str:
       "a": null
     }
     """
+    import json
+
     return json.dumps(_clean(document), indent=2, allow_nan=False)
 
 

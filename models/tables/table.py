@@ -1,7 +1,5 @@
 """Tables: neutral rows and columns, shown as text, HTML or CSV. Presentation lives here."""
 
-import csv
-import html
 import io
 import math
 import re
@@ -206,10 +204,10 @@ class Table:
     def grid_html(self) -> str:
         """Title, headings and rows as HTML; numbers, words and long texts are told apart."""
         heads = "".join(
-            f'<th scope="col" class="{c.kind}">{html.escape(c.heading)}</th>' for c in self.columns
+            f'<th scope="col" class="{c.kind}">{_escaped(c.heading)}</th>' for c in self.columns
         )
         rows = "".join(f"<tr>{''.join(row)}</tr>\n" for row in zip(*self._cells(), strict=True))
-        caption = f"<caption>{html.escape(visible(self.title))}</caption>"
+        caption = f"<caption>{_escaped(visible(self.title))}</caption>"
         return (
             f"<table>{caption}\n<thead><tr>{heads}</tr></thead>\n<tbody>\n{rows}</tbody></table>\n"
         )
@@ -219,17 +217,19 @@ class Table:
         for place, column in enumerate(self.columns):
             opening, end = ("td", "td") if place else ('th scope="row"', "th")
             yield [
-                f'<{opening} class="{kind}">{html.escape(text)}</{end}>'
+                f'<{opening} class="{kind}">{_escaped(text)}</{end}>'
                 for kind, text in zip(column.kinds, column.texts, strict=True)
             ]
 
     def notes_html(self) -> str:
         """The notes as HTML, a paragraph each."""
-        notes = (html.escape(visible(note)) for note in self.notes)
+        notes = (_escaped(visible(note)) for note in self.notes)
         return "".join(f'<p class="note">{note}</p>\n' for note in notes)
 
     def to_csv(self) -> str:
         """The table as CSV in SI, the unit at the end of each column's name."""
+        import csv
+
         stream = io.StringIO()
         writer = csv.writer(stream, lineterminator="\n")
         writer.writerow([header(c.name.replace(" ", "_"), c.unit.dimension) for c in self.columns])
@@ -278,6 +278,12 @@ def _plain(shapes: Sequence[Shape], width: int) -> str:
     stream = io.StringIO()
     Console(file=stream, width=width, color_system=None).print(_grid(shapes, width))
     return "\n".join(line.rstrip() for line in stream.getvalue().splitlines()).strip("\n")
+
+
+def _escaped(text: str) -> str:
+    from html import escape
+
+    return escape(text)
 
 
 def _csv(cell: Cell) -> str:

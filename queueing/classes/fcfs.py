@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headway.kinds import Amount, FloatArray
-from headway.queueing.classes.network import ClassNetwork, Discipline
-from headway.queueing.stations.abilities import ServiceKind
+from headway.queueing.classes.network import ClassNetwork
+from headway.queueing.stations.abilities import Discipline, ServiceKind
 
 
 def unequal(network: ClassNetwork) -> Amount:

@@ -10,19 +10,7 @@ from numpy.typing import NDArray
 from headway.errors import GraphError, InvalidParameter
 from headway.kinds import Amount, FloatArray, check_count, check_not_negative, is_symbolic
 from headway.queueing.closed.demands import check_population, rows
-from headway.queueing.stations.abilities import ServiceKind
-
-
-class Discipline(StrEnum):
-    """Whose turn it is at a queue.
-
-    ``ps`` shares the servers among all who are present (and stands for every discipline with a
-    product form for any times, such as preemptive last come first served); ``fcfs`` serves in
-    order of arrival, which has a product form only where all classes have one mean time.
-    """
-
-    SHARING = "ps"
-    FCFS = "fcfs"
+from headway.queueing.stations.abilities import Discipline, ServiceKind
 
 
 class Saturation(StrEnum):

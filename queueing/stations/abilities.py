@@ -17,6 +17,18 @@ class ServiceKind(StrEnum):
     VARYING = "varying"
 
 
+class Discipline(StrEnum):
+    """Whose turn it is at a queue.
+
+    ``ps`` shares the servers among all who are present (and stands for every discipline with a
+    product form for any times, such as preemptive last come first served); ``fcfs`` serves in
+    order of arrival, which has a product form only where all classes have one mean time.
+    """
+
+    SHARING = "ps"
+    FCFS = "fcfs"
+
+
 @dataclass(frozen=True)
 class Abilities:
     """What a kind of station can do.

@@ -7,9 +7,8 @@ from headway.kinds import Amount, apply
 from headway.models.solving.classes.solve import targets_of, time_of, visits_of
 from headway.models.structure.graph import ModelGraph
 from headway.models.structure.parts.keys import Found, Values, of_class
-from headway.queueing.classes.network import Discipline
 from headway.queueing.erlang.formulas import erlang_c
-from headway.queueing.stations.abilities import ServiceKind
+from headway.queueing.stations.abilities import Discipline, ServiceKind
 
 
 def class_form(graph: ModelGraph, output: str, given: Mapping[str, Amount]) -> Amount:

@@ -9,10 +9,10 @@ from headway.models.solving.solutions.saturation import RATES
 from headway.models.structure.graph import ModelGraph
 from headway.models.structure.model import Model
 from headway.models.structure.parts.keys import VISITS, Found, Values, of_class, time_by, visits_by
-from headway.queueing.classes.network import Discipline, JobClass, Saturation, SharedStation
+from headway.queueing.classes.network import JobClass, Saturation, SharedStation
 from headway.queueing.classes.solve import MulticlassSolution, solve_multiclass
 from headway.queueing.closed.demands import Method
-from headway.queueing.stations.abilities import ServiceKind
+from headway.queueing.stations.abilities import Discipline, ServiceKind
 from headway.queueing.stations.kinds import product_form_kinds
 
 

@@ -10,10 +10,10 @@ from headway.kinds import FloatArray
 from headway.models.solving.classes.solve import shared_station
 from headway.models.structure.parts.keys import of_class
 from headway.models.structure.planning.ways import visits_given, ways_of
-from headway.queueing.classes.network import Discipline, SharedStation
+from headway.queueing.classes.network import SharedStation
 from headway.queueing.percentiles import of_visits
 from headway.queueing.routed import GIVEN, INDEPENDENT, RoutedNetwork
-from headway.queueing.stations.abilities import ServiceKind
+from headway.queueing.stations.abilities import Discipline, ServiceKind
 from headway.queueing.stations.base import Station
 from headway.queueing.times.journeys import Journey
 from headway.queueing.times.laws import (

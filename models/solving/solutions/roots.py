@@ -1,5 +1,6 @@
 """First crossings: the smallest rate at which something reaches 1, at many points at once."""
 
+import math
 from collections.abc import Callable, Iterator
 
 import numpy as np
@@ -16,7 +17,8 @@ OCTAVES = 12
 _DOUBLINGS, _HALVINGS = 46, 200  # what 7e13 a second do not saturate never does
 _LOWEST = -14  # five times OCTAVES below _DOUBLINGS
 _CELLS = 16
-_ROUNDS = 13  # 16**13 = 2**52, of a 1/16 octave: more than a double's digits
+_ALONE = 32  # cells for a single point, where a call costs the same for all of them
+_BITS = 52  # of a 1/16 octave: more than a double has
 GRID = 2.0 ** (np.arange(1, STEPS * OCTAVES + 1) / STEPS)
 """Rates tried, over the one at which the search starts."""
 
@@ -27,7 +29,8 @@ def first_crossing(share: Callable[[FloatArray], FloatArray], shape: tuple[int, 
     A rate at which it does is looked for by doubling or halving from 1. As a share may fall
     again after it rose, 16 rates in each of the 12 doublings below are tried, or in all of them
     from 2**-14 on where no doubling found it. The first of these cells at whose end the share
-    is 1 or more is cut to the first of 16 such cells again and again, to the last bit.
+    is 1 or more is cut to the first of 16 such cells again and again (32 where there is a single
+    point), to the last bit.
 
     Parameters
     ----------
@@ -72,13 +75,14 @@ def _refined(
     """Cut cells at whose end the share is 1 or more to the last bit."""
     reached = np.isfinite(high)
     low, high = np.where(reached, low, 0.5), np.where(reached, high, 1.0)
-    parts = np.arange(1, _CELLS + 1).reshape(_CELLS, *(1 for _ in low.shape)) / _CELLS
-    for _ in range(_ROUNDS):
+    cells = _CELLS if low.size > 1 else _ALONE
+    parts = np.arange(1, cells + 1).reshape(cells, *(1 for _ in low.shape)) / cells
+    for _ in range(math.ceil(_BITS / math.log2(cells))):
         ends = low + (high - low) * parts
         over = share(ends) >= 1
         over[-1] = True  # the cell's end, whatever rounding made of it
         first = over.argmax(axis=0)
-        low, high = low + first * (high - low) / _CELLS, _pick(ends, first)
+        low, high = low + first * (high - low) / cells, _pick(ends, first)
     return np.where(reached, high, np.inf)
 
 
@@ -110,12 +114,12 @@ def too_much(share: Callable[[FloatArray], FloatArray], shape: tuple[int, ...]) 
     [1024.0]
     """
     rate = np.ones(shape)
-    over = share(rate) >= 1
+    over = full = share(rate) >= 1
     step = np.where(over, 0.5, 2.0)
     for count in range(_HALVINGS):
-        moving = ((share(rate) >= 1) == over) & (over | (count < _DOUBLINGS))
+        moving = (full == over) & (over | (count < _DOUBLINGS))
         if not moving.any():
             break
         rate = np.where(moving, rate * step, rate)
-    high = np.where(over, rate * 2, rate)
-    return np.where(share(high) >= 1, high, np.inf)
+        full = share(rate) >= 1
+    return np.where(over, rate * 2, np.where(full, rate, np.inf))

@@ -5,8 +5,7 @@ from dataclasses import dataclass, field
 
 from headway.models.language.formula import Formula
 from headway.models.language.frozen import Kept
-from headway.queueing.classes.network import Discipline
-from headway.queueing.stations.abilities import Abilities
+from headway.queueing.stations.abilities import Abilities, Discipline
 
 STATION_PARTS = (
     "visits",
