@@ -1,6 +1,8 @@
 """The ``headway`` command: commands are imported only when they are used."""
 
+import atexit
 import errno
+import gc
 import io
 import os
 import sys
@@ -164,6 +166,7 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     _stand_in()
     if arguments is None:
         _quieten()
+        atexit.register(gc.freeze)  # the system takes all memory back at once
     try:
         typed = sys.argv[1:] if arguments is None else arguments
         code = cli.main(typed, prog_name="headway", standalone_mode=False, obj=list(typed))

@@ -268,3 +268,15 @@ def test_solving_a_model_reads_no_other_file_of_the_catalogue():
     )
 
     assert python(code).strip() == "['nfs-server']"
+
+
+def test_a_command_ends_without_collecting_what_the_system_takes_back():
+    code = (
+        "import gc, sys\n"
+        "sys.argv = ['headway', '--version']\n"
+        "gc.freeze = lambda: print('left to the system')\n"
+        "from headway.cli.main import main\n"
+        "main()"
+    )
+
+    assert python(code).splitlines()[-1] == "left to the system"
