@@ -23,6 +23,13 @@ PLACES: dict[str, dict[str, str]] = {
         "plot_formulas": "headway.models.plotting.formulas:formula_figure",
     },
     "Measurements": {"read": "headway.models.measured.recognise:read_measurements"},
+    "LoadTest": {
+        "tables": "headway.models.showing.loadtests:loadtest_tables",
+        "rows": "headway.models.showing.loadtests:loadtest_rows",
+        "document": "headway.models.showing.loadtests:loadtest_document",
+        "csv": "headway.models.showing.loadtests:loadtest_csv",
+        "plot": "headway.models.plotting.loadtests:loadtest_figure",
+    },
     "Solution": {
         "tables": "headway.models.showing.solutions:solution_tables",
         "rows": "headway.models.showing.solutions:solution_rows",

@@ -1,9 +1,10 @@
 """What a reader of a kind of file is: how it knows its files, and how it reads them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from headway.models.measured.measurements import Measurements
+from headway.models.measured.points import Point, measurements_of
 
 
 @dataclass(frozen=True)
@@ -20,6 +21,10 @@ class Reader:
     read
         Makes measurements of such a text and of its name for messages; raises
         `headway.errors.MeasurementError` for a spoilt one.
+    points
+        Makes points of them, of what a tool wrote; None of what is a table as it stands.
+    tells
+        What its files tell, for the list of formats.
 
     Examples
     --------
@@ -33,3 +38,36 @@ class Reader:
     kind: str
     recognises: Callable[[str], object]
     read: Callable[[str, str], Measurements]
+    points: "Points | None" = None
+    tells: str = ""
+
+
+Points = Callable[[str, str], Sequence[Point]]
+"""Makes the points of a text, of its name for messages."""
+
+
+def tool_reader(
+    kind: str, recognises: Callable[[str], object], points: Points, tells: str
+) -> Reader:
+    """Make the reader of what a tool writes.
+
+    Parameters
+    ----------
+    kind, recognises, tells
+        As for `Reader`.
+    points
+        One point or several, in the order of the file.
+
+    Examples
+    --------
+    >>> def points(text, source):
+    ...     return [Point("beat", throughput=float(text.split()[1]))]
+    >>> beat = tool_reader("beat", lambda text: text.startswith("beat"), points, "a rate")
+    >>> beat.read("beat 12", "a.txt").column("throughput").values.tolist()
+    [12.0]
+    """
+
+    def read(text: str, source: str) -> Measurements:
+        return measurements_of(points(text, source), source)
+
+    return Reader(kind, recognises, read, points, tells)

@@ -36,6 +36,9 @@ READERS = (
 )
 """Where headway's own readers are, in the order in which they are asked."""
 
+TOOLS: tuple[str, ...] = ()
+"""Where readers of what tools wrote are, asked after those above, in this order."""
+
 GROUP = "headway.readers"
 """Entry points by which other packages add readers: ``NAME = module:READER``."""
 
@@ -63,7 +66,7 @@ def read_measurements(path: Path) -> Measurements:
     MeasurementError
         With file, line and remedy, for whatever cannot be read in it.
     """
-    return read_any(_decoded(path), str(path))
+    return read_any(decoded(read_bytes(path, LARGEST_FILE), str(path)), str(path))
 
 
 def read_any(text: str, source: str) -> Measurements:
@@ -83,15 +86,30 @@ def read_any(text: str, source: str) -> Measurements:
     >>> found.kind, found.column("response").values.tolist()
     ('SPEC result page', [0.0009, 0.0015])
     """
+    reader, broken = recognised(text)
+    try:
+        return _read(reader, text, source)
+    except MeasurementError as error:
+        raise MeasurementError(f"{error}; {broken}") if broken else error from None
+
+
+def recognised(text: str) -> tuple[Reader, str]:
+    """Find the reader of a text, and what is wrong with those of other packages that failed.
+
+    What nobody knows is read as CSV.
+
+    Examples
+    --------
+    >>> recognised("throughput_ops_s,response_ms")[0].kind
+    'CSV'
+    """
     own = _own(text)
     if own is not None:
-        return _read(own, text, source)
+        return own, ""
     found, broken = _from_outside(text)
-    last = loaded(_HTML) if is_html(text) else CSV
-    try:
-        return _read(found or last, text, source)
-    except MeasurementError as error:
-        raise error if found or not broken else MeasurementError(f"{error}; {broken}") from None
+    if found is not None:
+        return found, ""
+    return (loaded(_HTML) if is_html(text) else CSV), broken
 
 
 def reader_kinds() -> list[str]:
@@ -107,7 +125,7 @@ def reader_kinds() -> list[str]:
     >>> reader_kinds()[:3]
     ['CSV', 'SPEC result page', 'sfssum (XML)']
     """
-    own: list[Reader] = [CSV, *map(loaded, READERS)]
+    own: list[Reader] = [CSV, *map(loaded, (*READERS, *TOOLS))]
     others = [outside(GROUP, name, _reader_of) for name in offered(GROUP)]
     return list(dict.fromkeys(reader.kind for reader in (*own, *others)))
 
@@ -118,9 +136,9 @@ def _read(reader: Reader, text: str, source: str) -> Measurements:
 
 def _own(text: str) -> Reader | None:
     """The reader of headway's own that knows a text; a column with a unit makes it our CSV."""
-    if _CSV_HEADER.match(text):
-        return CSV if _has_unit(text) else None
-    known = (reader for reader in map(loaded, READERS) if reader.recognises(text))
+    if _CSV_HEADER.match(text) and _has_unit(text):
+        return CSV
+    known = (reader for reader in map(loaded, (*READERS, *TOOLS)) if reader.recognises(text))
     return next(known, CSV if not is_html(text) and _has_unit(text) else None)
 
 
@@ -168,13 +186,18 @@ def _guarded(point: "EntryPoint", function: Callable[..., Any], *given: str) -> 
         raise blame(point, error) from error
 
 
-def _decoded(path: Path) -> str:
-    """Decode as UTF-8; old SPEC pages are in the code page of their time."""
-    content = read_bytes(path, LARGEST_FILE)
+def decoded(content: bytes, source: str) -> str:
+    """Decode as UTF-8; old SPEC pages are in the code page of their time.
+
+    Raises
+    ------
+    MeasurementError
+        For what is no text.
+    """
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError:
         if b"SPEC" in content and b"\0" not in content:
             return content.decode("cp1252", errors="replace")
-        msg = f"{path}: not a text file in UTF-8"
+        msg = f"{source}: not a text file in UTF-8"
         raise MeasurementError(msg) from None

@@ -1,0 +1,34 @@
+"""``headway read``: files of load generators and monitors as one curve."""
+
+from pathlib import Path
+
+import click
+
+from headway.cli.main import COMMANDS
+from headway.cli.options import Format, format_options
+from headway.cli.output import present, write_and_say
+
+EXAMPLE = "Example: headway read 'runs/*.json' --out curve.csv"
+
+
+@click.command("read", help=COMMANDS["read"], epilog=EXAMPLE)
+@click.argument("files", nargs=-1, required=True, metavar="FILES...")
+@click.option("--skip-bad", is_flag=True, help="Go on without files that cannot be read.")
+@click.option(
+    "--out", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="Write CSV."
+)
+@format_options
+def command(
+    files: tuple[str, ...],
+    skip_bad: bool,  # noqa: FBT001
+    out: Path | None,
+    output_format: Format | None,
+) -> None:
+    """Read measured files."""
+    from headway.models.measured.loadtest import read_load_test
+
+    found = read_load_test(files, skip_bad)
+    if out is not None:
+        write_and_say(out, found.to_csv().encode())
+        return
+    present(found, output_format, None)

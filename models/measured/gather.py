@@ -1,0 +1,151 @@
+"""Files gathered: one or many, folders, patterns, archives, and what a shell pipes in."""
+
+import glob
+import io
+import tarfile
+import zipfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path, PurePosixPath
+
+from headway.errors import MeasurementError
+from headway.models.files.intake import is_given, read_bytes
+from headway.models.measured.measurements import LARGEST_FILE
+
+LARGEST_ARCHIVE = 256_000_000
+"""Bytes that an archive may unpack to."""
+
+MOST_FILES = 100_000
+"""Files of one sweep."""
+
+Content = tuple[str, bytes]
+"""A file's name, and what is in it."""
+
+
+def gather(places: Sequence[str]) -> Iterator[Content]:
+    """Read every file that some places name, in the order of their names.
+
+    Parameters
+    ----------
+    places
+        Files, folders (with all below them), patterns such as ``runs/*.json``, zip and tar
+        archives, ``-`` for standard input.
+
+    Raises
+    ------
+    MeasurementError
+        For a place where nothing is, a file that cannot be read, an archive that unpacks beyond
+        256 MB or names files outside itself.
+    """
+    for place in places:
+        for path in _paths(place):
+            content = read_bytes(path, LARGEST_ARCHIVE if _may_be_archive(path) else LARGEST_FILE)
+            yield from unpacked(str(path), content)
+
+
+def _paths(place: str) -> list[Path]:
+    """Files of one place, in the order of their names."""
+    path = Path(place)
+    if is_given(path) or path.is_file():
+        return [path]
+    if path.is_dir():
+        found = sorted(p for p in path.rglob("*") if p.is_file() and not _hidden(p, path))
+        nothing = "is a folder without files"
+    else:
+        found = sorted(Path(p) for p in glob.glob(place, recursive=True) if Path(p).is_file())  # noqa: PTH207
+        nothing = "there is no such file" if not glob.has_magic(place) else "matches no file"
+    if not found:
+        msg = f"{place}: {nothing}"
+        raise MeasurementError(msg)
+    if len(found) > MOST_FILES:
+        msg = f"{place}: {len(found)} files are more than the {MOST_FILES} of one sweep"
+        raise MeasurementError(msg)
+    return found
+
+
+def _hidden(path: Path, folder: Path) -> bool:
+    return any(part.startswith(".") for part in path.relative_to(folder).parts)
+
+
+_ARCHIVES = (".zip", ".tar", ".tgz", ".gz", ".bz2", ".xz")
+
+
+def _may_be_archive(path: Path) -> bool:
+    return path.suffix.lower() in _ARCHIVES
+
+
+def unpacked(name: str, content: bytes) -> Iterator[Content]:
+    """Give the files in an archive, or a plain file as it is.
+
+    Raises
+    ------
+    MeasurementError
+        For an archive that is broken, unpacks beyond 256 MB or names files outside itself.
+
+    Examples
+    --------
+    >>> list(unpacked("a.csv", b"load_ops_s"))
+    [('a.csv', b'load_ops_s')]
+    """
+    stream = io.BytesIO(content)
+    try:
+        if zipfile.is_zipfile(stream):
+            yield from _of_zip(name, stream)
+        elif _is_tar(stream):
+            yield from _of_tar(name, stream)
+        else:
+            yield name, content
+    except (zipfile.BadZipFile, tarfile.TarError, EOFError, OSError, RuntimeError) as error:
+        msg = f"{name}: the archive cannot be unpacked ({error})"
+        raise MeasurementError(msg) from None
+
+
+def _is_tar(stream: io.BytesIO) -> bool:
+    stream.seek(0)
+    try:
+        with tarfile.open(fileobj=stream) as archive:
+            return archive.next() is not None
+    except (tarfile.TarError, EOFError, OSError):
+        return False
+    finally:
+        stream.seek(0)
+
+
+def _of_zip(name: str, stream: io.BytesIO) -> Iterator[Content]:
+    with zipfile.ZipFile(stream) as archive:
+        entries = sorted(
+            (e for e in archive.infolist() if not e.is_dir()), key=lambda e: e.filename
+        )
+        _check(name, [(entry.filename, entry.file_size) for entry in entries])
+        for entry in entries:
+            with archive.open(entry) as file:
+                yield f"{name}/{entry.filename}", _limited(name, file.read(LARGEST_FILE + 1))
+
+
+def _of_tar(name: str, stream: io.BytesIO) -> Iterator[Content]:
+    stream.seek(0)
+    with tarfile.open(fileobj=stream) as archive:
+        entries = sorted((e for e in archive if e.isfile()), key=lambda e: e.name)
+        _check(name, [(entry.name, entry.size) for entry in entries])
+        for entry in entries:
+            file = archive.extractfile(entry)
+            if file is not None:
+                yield f"{name}/{entry.name}", _limited(name, file.read(LARGEST_FILE + 1))
+
+
+def _check(name: str, entries: list[tuple[str, int]]) -> None:
+    total = sum(size for _, size in entries)
+    if total > LARGEST_ARCHIVE:
+        msg = f"{name}: unpacks to {total / 1e6:.0f} MB, more than {LARGEST_ARCHIVE / 1e6:.0f} MB"
+        raise MeasurementError(msg)
+    for entry, _ in entries:
+        parts = PurePosixPath(entry.replace("\\", "/"))
+        if parts.is_absolute() or ".." in parts.parts:
+            msg = f"{name}: names {entry!r}, which is outside the archive"
+            raise MeasurementError(msg)
+
+
+def _limited(name: str, content: bytes) -> bytes:
+    if len(content) > LARGEST_FILE:
+        msg = f"{name}: holds a file of more than {LARGEST_FILE / 1e6:.0f} MB"
+        raise MeasurementError(msg)
+    return content

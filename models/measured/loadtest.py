@@ -1,0 +1,138 @@
+"""A load test: the points of all its files, by load, and what was left out."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from headway.errors import HeadwayError, MeasurementError
+from headway.models.measured.columns import DELIVERED, OFFERED, POPULATION, RESPONSE, find
+from headway.models.measured.gather import gather
+from headway.models.measured.measurements import Measurements
+from headway.models.measured.points import Loop, Point, measurements_of
+from headway.models.measured.recognise import decoded, recognised
+from headway.models.tables.shown import Answer
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """A file that was not read, and why."""
+
+    file: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class LoadTest(Answer):
+    """What load generators wrote: points in the order of their load.
+
+    Parameters
+    ----------
+    points
+        At least one; several of one load are repeats.
+    left_out
+        Files that hold no point.
+    """
+
+    points: tuple[Point, ...]
+    left_out: tuple[LeftOut, ...] = ()
+
+    def __repr__(self) -> str:
+        return f"LoadTest({len(self.points)} points by {', '.join(self.tools)})"
+
+    @property
+    def tools(self) -> tuple[str, ...]:
+        """What wrote its files."""
+        return tuple(dict.fromkeys(point.tool for point in self.points))
+
+    @property
+    def source(self) -> str:
+        """Its name for messages and titles: the file, or the first of several."""
+        files = tuple(dict.fromkeys(point.file for point in self.points))
+        return files[0] if len(files) == 1 else f"{files[0]} and {len(files) - 1} more"
+
+    @property
+    def measurements(self) -> Measurements:
+        """The same as a table, a row a point.
+
+        Examples
+        --------
+        >>> points = (Point("wrk", population=2, throughput=90.0, response_time=0.02),)
+        >>> LoadTest(points).measurements.column("throughput").values.tolist()
+        [90.0]
+        """
+        table = measurements_of(self.points, self.source)
+        return replace(table, kind=", ".join(self.tools))
+
+
+def read_load_test(places: Sequence[str], skip_bad: bool = False) -> LoadTest:  # noqa: FBT001, FBT002
+    """Read every file that some places name into points.
+
+    Parameters
+    ----------
+    places
+        As for `headway.models.measured.gather.gather`.
+    skip_bad
+        Leave files out that cannot be read, in place of refusing them all.
+
+    Raises
+    ------
+    MeasurementError
+        For a file that cannot be read, where it is not to be left out; where none has a point.
+    """
+    points: list[Point] = []
+    left_out: list[LeftOut] = []
+    for name, content in gather(places):
+        try:
+            points += points_of(decoded(content, name), name)
+        except HeadwayError as error:
+            if not skip_bad:
+                raise
+            left_out.append(LeftOut(name, str(error)))
+    if not points:
+        seen = "; ".join(each.reason for each in left_out[:3])
+        msg = f"{places[0] if places else 'no file'}: holds no measured point ({seen})"
+        raise MeasurementError(msg)
+    return LoadTest(tuple(sorted(points, key=lambda point: point.load)), tuple(left_out))
+
+
+def points_of(text: str, source: str) -> list[Point]:
+    r"""Make the points of one file: what its tool says, else the rows of its table.
+
+    Examples
+    --------
+    >>> [point.response_time for point in points_of("load_ops_s,response_ms\n1,3.5", "a.csv")]
+    [0.0035]
+    """
+    reader, _ = recognised(text)
+    if reader.points is not None:
+        return [replace(point, file=source) for point in reader.points(text, source)]
+    return _rows(replace(reader.read(text, source), kind=reader.kind))
+
+
+def _rows(table: Measurements) -> list[Point]:
+    """Rows of a table as points, by the roles of its columns."""
+    roles = {
+        "throughput": find(table, DELIVERED),
+        "offered_rate": find(table, OFFERED),
+        "population": find(table, POPULATION),
+        "response_time": find(table, RESPONSE),
+    }
+    known = {name: column.values for name, column in roles.items() if column is not None}
+    loop = Loop.CLOSED if "population" in known else None
+
+    def cell(name: str, row: int) -> float | None:
+        value = float(known[name][row]) if name in known else math.nan
+        return None if math.isnan(value) else value
+
+    return [
+        Point(
+            table.kind,
+            loop,
+            offered_rate=cell("offered_rate", row),
+            population=cell("population", row),
+            throughput=cell("throughput", row),
+            response_time=cell("response_time", row),
+            file=table.source,
+        )
+        for row in range(len(table))
+    ]

@@ -1,0 +1,173 @@
+"""Measured points: what a load test offered, what came back, and how many were inside."""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from headway.errors import MeasurementError
+from headway.models.language.frozen import Kept
+from headway.models.measured.measurements import Measurements
+
+
+class Loop(StrEnum):
+    """Whether requests are sent whatever comes back, or each waits for the one before."""
+
+    OPEN = "open"
+    CLOSED = "closed"
+
+
+@dataclass(frozen=True, eq=False)
+class Point(Kept):
+    """One point of a load test, in SI; None for what the tool does not print.
+
+    Parameters
+    ----------
+    tool
+        What wrote it, as its reader is called.
+    loop
+        Whether the test was open or closed.
+    offered_rate
+        Requests that should have been sent [1/s].
+    population
+        Clients, threads, connections, or how many may be outstanding.
+    think_time
+        Mean time between answer and next request [s].
+    throughput
+        Requests answered [1/s], failures not among them where the tool tells them apart.
+    response_time
+        Their mean response time [s].
+    percentiles
+        Response time by percentage, such as 99 [s].
+    errors, samples, duration
+        Requests that failed, requests measured, and for how long [s].
+    utilisation
+        Share of a resource that is busy, by its name.
+    more
+        Further numbers by name, whose ending is their SI unit: ``bandwidth_bytes_s``.
+    name
+        Which of several in a file: a group of jobs, an operation, a message size.
+    notes
+        What is to be known of these numbers, a sentence each: a mean made from the rate.
+    file
+        Where it stands.
+
+    Examples
+    --------
+    >>> Point("wrk", Loop.CLOSED, population=64, throughput=800.0, response_time=0.08).inside
+    64.0
+    """
+
+    tool: str
+    loop: Loop | None = None
+    offered_rate: float | None = None
+    population: float | None = None
+    think_time: float | None = None
+    throughput: float | None = None
+    response_time: float | None = None
+    percentiles: Mapping[float, float] = field(default_factory=dict)
+    errors: float | None = None
+    samples: float | None = None
+    duration: float | None = None
+    utilisation: Mapping[str, float] = field(default_factory=dict)
+    more: Mapping[str, float] = field(default_factory=dict)
+    name: str = ""
+    notes: tuple[str, ...] = ()
+    file: str = ""
+
+    @property
+    def inside(self) -> float | None:
+        """Mean number of requests inside, by Little's law X R; None where a part is missing."""
+        if self.throughput is None or self.response_time is None:
+            return None
+        return self.throughput * self.response_time
+
+    @property
+    def load(self) -> float:
+        """What orders points: the offered rate, else the population, else the throughput."""
+        known = (self.offered_rate, self.population, self.throughput)
+        return next((value for value in known if value is not None), math.inf)
+
+    def document(self) -> dict[str, Any]:
+        """The JSON contract's entry of a point."""
+        asked = {50.0, 90.0, 95.0, 99.0}
+        return {
+            "file": self.file,
+            "tool": self.tool,
+            "name": self.name or None,
+            "loop": self.loop.value if self.loop else None,
+            "offered_rate": self.offered_rate,
+            "population": self.population,
+            "think_time": self.think_time,
+            "throughput": self.throughput,
+            "response_time": self.response_time,
+            **{
+                f"response_time_p{percent:g}": self.percentiles.get(percent)
+                for percent in sorted(asked | self.percentiles.keys())
+            },
+            "errors": self.errors,
+            "samples": self.samples,
+            "duration": self.duration,
+            "utilisation": dict(self.utilisation) or None,
+            **self.more,
+            "notes": list(self.notes),
+        }
+
+
+TITLES = {
+    "offered_rate": "offered_rate_ops_s",
+    "population": "population",
+    "think_time": "think_time_s",
+    "throughput": "throughput_ops_s",
+    "response_time": "response_s",
+    "errors": "errors",
+    "samples": "samples",
+    "duration": "duration_s",
+}
+"""Titles of the columns that points make, by what they hold."""
+
+
+def measurements_of(points: Sequence[Point], source: str) -> Measurements:
+    """Make a table of points, a row each; columns that no point fills are left out.
+
+    Parameters
+    ----------
+    points
+        At least one.
+    source
+        Their name, for messages.
+
+    Raises
+    ------
+    MeasurementError
+        Where there is no point.
+
+    Examples
+    --------
+    >>> one = Point("wrk", throughput=800.0, response_time=0.08, percentiles={99.0: 0.2})
+    >>> list(measurements_of([one], "runs").columns)
+    ['throughput_ops_s', 'response_s', 'p99_s']
+    """
+    if not points:
+        msg = f"{source}: there is no point in it"
+        raise MeasurementError(msg)
+    columns = {title: [getattr(p, name) for p in points] for name, title in TITLES.items()}
+    for percent in sorted({percent for p in points for percent in p.percentiles}):
+        columns[f"p{percent:g}_s".replace(".", "_")] = [p.percentiles.get(percent) for p in points]
+    for resource in _names(p.utilisation for p in points):
+        columns[f"{resource}_util"] = [p.utilisation.get(resource) for p in points]
+    for name in _names(p.more for p in points):
+        columns[name] = [p.more.get(name) for p in points]
+    kept = {t: cells for t, cells in columns.items() if any(c is not None for c in cells)}
+    rows = [[_cell(cell) for cell in row] for row in zip(*kept.values(), strict=True)]
+    text = "\n".join(",".join(row) for row in [list(kept), *rows])
+    return Measurements.parse(text, source)
+
+
+def _names(tables: Iterable[Mapping[str, float]]) -> list[str]:
+    return list(dict.fromkeys(name for table in tables for name in table))
+
+
+def _cell(value: float | None) -> str:
+    return "" if value is None or not math.isfinite(value) else repr(float(value))

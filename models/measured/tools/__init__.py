@@ -1,0 +1,1 @@
+"""What tools wrote: one file a family of load generators, benchmarks and monitors."""

@@ -1,0 +1,85 @@
+"""Load tests as tables, rows and CSV."""
+
+from typing import Any
+
+from headway.models.language.units import ONE, Unit, unit
+from headway.models.measured.loadtest import LoadTest
+from headway.models.measured.points import Point
+from headway.models.tables.table import Column, Table
+
+_SHOWN: dict[str, Unit] = {
+    "offered_rate": unit("op/s"),
+    "population": ONE,
+    "think_time": unit("s"),
+    "throughput": unit("op/s"),
+    "response_time": unit("s"),
+    "errors": ONE,
+    "samples": ONE,
+    "duration": unit("s"),
+}
+
+
+def loadtest_tables(found: LoadTest) -> list[Table]:
+    """The points by load, what wrote them, and what was left out."""
+    points = found.points
+    places = [_short(point) for point in points]
+    columns = [Column("file", tuple(places))] if len(set(places)) > 1 else []
+    if any(point.loop for point in points):
+        columns.append(Column("loop", tuple(p.loop.value if p.loop else None for p in points)))
+    for name, shown in _SHOWN.items():
+        values = [getattr(point, name) for point in points]
+        columns += _column(name.replace("_", " "), values, shown)
+    for percent in _percents(found):
+        values = [point.percentiles.get(percent) for point in points]
+        columns += _column(f"p{percent:g}", values, unit("s"))
+    notes = dict.fromkeys(note for point in points for note in point.notes)
+    title = f"{found.source}: {len(points)} points by {', '.join(found.tools)}"
+    return [Table(title, tuple(columns), (*notes, *_left_out(found)))]
+
+
+def _column(name: str, values: list[float | None], shown: Unit) -> list[Column]:
+    """A column in a unit that suits it; none where nothing is known."""
+    known = [value for value in values if value is not None]
+    if not known:
+        return []
+    return [Column(name, tuple(values), Column.of(name, known, shown).unit)]
+
+
+def _percents(found: LoadTest) -> list[float]:
+    return sorted({percent for point in found.points for percent in point.percentiles})
+
+
+def _short(point: Point) -> str:
+    name = point.file.rpartition("/")[2]
+    return f"{name}: {point.name}" if point.name else name
+
+
+def _left_out(found: LoadTest) -> list[str]:
+    return [f"left out: {each.reason}" for each in found.left_out]
+
+
+def loadtest_rows(found: LoadTest) -> list[dict[str, Any]]:
+    """A dict a point."""
+    return [point.document() for point in found.points]
+
+
+def loadtest_document(found: LoadTest) -> dict[str, Any]:
+    """The JSON contract's document."""
+    left_out = [{"file": each.file, "reason": each.reason} for each in found.left_out]
+    return {"points": loadtest_rows(found), "left_out": left_out}
+
+
+def loadtest_csv(found: LoadTest) -> str:
+    """Headway's own CSV of the points: what `fit` and `compare` read."""
+    table = found.measurements
+    rows = range(len(table))
+    lines = [",".join(table.columns)]
+    lines += [
+        ",".join(_cell(column.values[row] / column.unit.scale) for column in table.columns.values())
+        for row in rows
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _cell(value: float) -> str:
+    return "" if value != value else repr(float(value))
