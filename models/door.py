@@ -22,7 +22,7 @@ PLACES: dict[str, dict[str, str]] = {
         "plot": "headway.models.plotting.graphs:model_figure",
         "plot_formulas": "headway.models.plotting.formulas:formula_figure",
     },
-    "Measurements": {"read": "headway.models.measured.recognise:read_measurements"},
+    "Measurements": {"read": "headway.models.reading.recognise:read_measurements"},
     "LoadTest": {
         "tables": "headway.models.showing.loadtests:loadtest_tables",
         "rows": "headway.models.showing.loadtests:loadtest_rows",

@@ -5,8 +5,8 @@ from headway.errors import MeasurementError
 from headway.models import Measurements, curve, data_path
 from headway.models.language.units import split_header
 from headway.models.measured.measurements import LARGEST_FILE
-from headway.models.measured.recognise import read_any
 from headway.models.measured.regression import r_squared, regression_line
+from headway.models.reading.recognise import read_any
 
 GOOD = "system,throughput_ops_s,response_ms\nX,100,3.40\nX,200,4.0\nX,300,5\n"
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from headway.errors import MeasurementError
 from headway.models import Measurements, curve, data_path
 from headway.models.files.shipped import data_rows
-from headway.models.measured.recognise import read_any
 from headway.models.measured.runs import read_sfssum_csv
+from headway.models.reading.recognise import read_any
 from tests.command import headway, refusal
 
 LADDIS = """SPEC SFS 1 Baseline Summary

@@ -10,7 +10,7 @@ import pytest
 
 from headway.errors import InvalidParameter, Saturated
 from headway.models import Measurements, catalogue_model
-from headway.models.measured.recognise import read_any
+from headway.models.reading.recognise import read_any
 from headway.models.reports.formulas import equations
 from headway.models.reports.panel import NoPanel, Panel, Role, panel
 from headway.models.reports.report import make_report

@@ -25,7 +25,7 @@ def command(
     output_format: Format | None,
 ) -> None:
     """Read measured files."""
-    from headway.models.measured.loadtest import read_load_test
+    from headway.models.reading.loadtest import read_load_test
 
     found = read_load_test(files, skip_bad)
     if out is not None:

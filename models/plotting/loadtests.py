@@ -2,7 +2,7 @@
 
 from matplotlib.figure import Figure
 
-from headway.models.measured.loadtest import LoadTest
+from headway.models.reading.loadtest import LoadTest
 
 
 def loadtest_figure(found: LoadTest) -> Figure:

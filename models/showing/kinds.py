@@ -4,7 +4,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from headway.models.files.builder import FILE_KEYS
-from headway.models.measured.recognise import reader_kinds
+from headway.models.reading.recognise import reader_kinds
 from headway.models.tables.table import Column, Table
 from headway.queueing.stations.kinds import station_kind, station_kinds
 

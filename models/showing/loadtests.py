@@ -3,8 +3,8 @@
 from typing import Any
 
 from headway.models.language.units import ONE, Unit, unit
-from headway.models.measured.loadtest import LoadTest
 from headway.models.measured.points import Point
+from headway.models.reading.loadtest import LoadTest
 from headway.models.tables.table import Column, Table
 
 _SHOWN: dict[str, Unit] = {

@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 
 from headway.errors import HeadwayError, MeasurementError
 from headway.models.measured.columns import DELIVERED, OFFERED, POPULATION, RESPONSE, find
-from headway.models.measured.gather import gather
 from headway.models.measured.measurements import Measurements
 from headway.models.measured.points import Loop, Point, measurements_of
-from headway.models.measured.recognise import decoded, recognised
+from headway.models.reading.gather import gather
+from headway.models.reading.recognise import decoded, recognised
 from headway.models.tables.shown import Answer
 
 
@@ -70,7 +70,7 @@ def read_load_test(places: Sequence[str], skip_bad: bool = False) -> LoadTest:  
     Parameters
     ----------
     places
-        As for `headway.models.measured.gather.gather`.
+        As for `headway.models.reading.gather.gather`.
     skip_bad
         Leave files out that cannot be read, in place of refusing them all.
 

@@ -1,0 +1,1 @@
+"""Files as people have them: gathered, recognised by content, and read into points."""
