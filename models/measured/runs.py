@@ -20,7 +20,7 @@ _SFSSUM_2020 = re.compile(
 )
 _SFSSUM_CSV = re.compile(r"\A\s*business,requested,achieved,avg_lat_ms\b", re.IGNORECASE)
 _SFSRES = re.compile(r"SFS Aggregate Results|AGGREGATE RESULTS SUMMARY")
-_XML = re.compile(r"\s*<(\?xml|!DOCTYPE|!ENTITY|summary\b)", re.IGNORECASE)
+_XML = re.compile(r"\s*(<\?xml\b[^>]*>\s*)?<(!DOCTYPE|!ENTITY|summary\b)", re.IGNORECASE)
 
 _CURVE = ("requested_ops_s", "throughput_ops_s", "response_ms")
 _COLUMNS_2008 = (

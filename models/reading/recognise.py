@@ -36,7 +36,7 @@ READERS = (
 )
 """Where headway's own readers are, in the order in which they are asked."""
 
-TOOLS: tuple[str, ...] = ()
+TOOLS: tuple[str, ...] = ("headway.models.measured.tools.fio:FIO",)
 """Where readers of what tools wrote are, asked after those above, in this order."""
 
 GROUP = "headway.readers"

@@ -153,7 +153,7 @@ def amount(found: Any, *path: str, source: str, scale: float = 1.0) -> float | N
         raise MeasurementError(msg)
     try:
         value = float(found)
-    except ValueError:
+    except (ValueError, OverflowError):
         msg = f"{source}: {'.'.join(path)} is {quoted(str(found))}, not a number"
         raise MeasurementError(msg) from None
     return value * scale if math.isfinite(value) and value not in NOTHING else None

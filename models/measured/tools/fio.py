@@ -1,0 +1,274 @@
+"""What fio writes with ``--output-format=json`` or ``json+``: version 2 in us, version 3 in ns."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
+
+from headway.errors import MeasurementError
+from headway.models.measured.points import Loop, Point
+from headway.models.measured.reader import tool_reader
+from headway.models.measured.tools.writing import amount, count, document, seconds
+
+DIRECTIONS = ("read", "write", "trim", "mixed")
+"""Kinds of I/O that a job counts apart; the last with ``unified_rw_reporting``."""
+
+_IS_FIO = re.compile(r'"fio version"\s*:')
+_LOOKED_AT = 20_000  # characters: warnings may come before the JSON
+_SCALES = {"_ns": 1e-9, "": 1e-6}  # of latencies, by the ending of their names
+_ONE_AT_A_TIME = ("sync", "psync", "vsync", "pvsync", "pvsync2", "mmap")
+_MILLI, _PERCENT, _KIB = 1e-3, 1e-2, 1024.0
+
+_COMPLETION = "percentiles are of completion (clat), the mean of submission and completion (lat)"
+_NO_TOTAL = "the mean is of completion (clat) alone: submission (slat) was not measured"
+_RATED = "a rate was set: latency counts from when an I/O is issued, not from when it was due"
+_SYNC = "its engine sends one I/O at a time, whatever the iodepth"
+_MERGED = "more jobs ran in this group than its name says, so how many I/O were allowed is unknown"
+
+
+@dataclass(frozen=True)
+class _Jobs:
+    """Entries of one job that ran at the same time, with its options."""
+
+    name: str
+    entries: Sequence[Mapping[str, Any]]
+    options: Mapping[str, Any] | None
+    place: str
+
+    def option(self, name: str, default: float) -> float | None:
+        """A number among the options; None for what fio works out, or where none are told."""
+        if self.options is None:
+            return None
+        text = str(self.options.get(name) or default)
+        try:
+            return seconds(text, self.place, "us") if name == "thinktime" else count(text, name)
+        except MeasurementError:
+            return None
+
+    def parts(self, direction: str) -> list[Mapping[str, Any]]:
+        """What each entry counted in a direction in which it did I/O."""
+        found = [each.get(direction) for each in self.entries]
+        return [each for each in found if isinstance(each, dict) and self.at(each, "iops")]
+
+    def at(self, found: Mapping[str, Any], *path: str, scale: float = 1.0) -> float | None:
+        return amount(found, *path, source=self.place, scale=scale)
+
+    def total(self, parts: Sequence[Mapping[str, Any]], name: str) -> float | None:
+        """The sum of what the parts count; None where one does not."""
+        cells = [self.at(part, name) for part in parts]
+        known = [cell for cell in cells if cell is not None]
+        return sum(known) if known and len(known) == len(cells) else None
+
+
+def _is_fio(text: str) -> object:
+    return _IS_FIO.search(text, 0, _LOOKED_AT)
+
+
+def _points(text: str, source: str) -> Sequence[Point]:
+    found = document(_from_brace(text), source)
+    together = _together(_entries(found, source), found.get("global options"), source)
+    disks = _disks(found, source) if len({_group(each) for each in together}) == 1 else {}
+    points = [
+        _point(jobs, direction, disks)
+        for jobs in together
+        for direction in DIRECTIONS
+        if jobs.parts(direction)
+    ]
+    if not points:
+        msg = f"{source}: no job of this fio run finished an I/O; run it again"
+        raise MeasurementError(msg)
+    return points
+
+
+def _from_brace(text: str) -> str:
+    """The JSON in what fio printed; lines of warnings before it become empty ones."""
+    found = re.search(r"^\{", text, re.MULTILINE)
+    start = found.start() if found else 0
+    return "\n" * text.count("\n", 0, start) + text[start:]
+
+
+def _entries(found: Mapping[str, Any], source: str) -> list[Mapping[str, Any]]:
+    """Jobs of one machine, or of several clients without their sum."""
+    jobs = found.get("jobs", found.get("client_stats"))
+    if not isinstance(jobs, list) or not all(isinstance(each, dict) for each in jobs):
+        msg = f"{source}: this fio run has no list of jobs; write it again"
+        raise MeasurementError(msg)
+    return [each for each in jobs if each.get("jobname") != "All clients"]
+
+
+def _together(entries: list[Mapping[str, Any]], given: object, source: str) -> list[_Jobs]:
+    """Entries by job: without ``group_reporting`` each of its processes has one."""
+
+    def key(entry: Mapping[str, Any]) -> tuple[str, ...]:
+        return tuple(str(entry.get(part, "")) for part in ("hostname", "groupid", "jobname"))
+
+    return [
+        _jobs(" ".join(filter(None, (who[0], who[2]))), list(same), given, source)
+        for who, same in groupby(entries, key)
+    ]
+
+
+def _jobs(name: str, entries: list[Mapping[str, Any]], given: object, source: str) -> _Jobs:
+    own = entries[0].get("job options")
+    told = {**given, **own} if isinstance(given, dict) and isinstance(own, dict) else own
+    place = f"{source}: job {name}"
+    return _Jobs(name, entries, told if isinstance(told, dict) else None, place)
+
+
+def _group(jobs: _Jobs) -> str:
+    return str(jobs.entries[0].get("groupid"))
+
+
+def _disks(found: Mapping[str, Any], source: str) -> dict[str, float]:
+    """Share of time that each disk was busy, over the whole run."""
+    disks = found.get("disk_util")
+    known = {}
+    for disk in disks if isinstance(disks, list) else []:
+        busy = amount(disk, "util", source=source, scale=_PERCENT)
+        if busy is not None:
+            known[re.sub(r"\W", "_", str(disk.get("name")))] = busy
+    return known
+
+
+def _point(jobs: _Jobs, direction: str, disks: Mapping[str, float]) -> Point:
+    parts = jobs.parts(direction)
+    mean, percentiles, told = _latencies(jobs, parts)
+    population, allowed = _population(jobs)
+    offered, loop, rated = _offered(jobs, direction)
+    runtimes = [jobs.at(part, "runtime", scale=_MILLI) or 0.0 for part in parts]
+    return Point(
+        "fio",
+        loop,
+        offered_rate=offered,
+        population=population,
+        think_time=_think_time(jobs),
+        throughput=jobs.total(parts, "iops"),
+        response_time=mean,
+        percentiles=percentiles,
+        errors=_errors(jobs),
+        samples=jobs.total(parts, "total_ios"),
+        duration=max(runtimes) or None,
+        utilisation=disks,
+        more=_bandwidth(jobs, parts),
+        name=f"{jobs.name} {direction}".strip(),
+        notes=(*told, *allowed, *rated, *_shared(jobs, direction), *_failed(jobs)),
+    )
+
+
+def _latencies(
+    jobs: _Jobs, parts: Sequence[Mapping[str, Any]]
+) -> tuple[float | None, dict[float, float], list[str]]:
+    """Mean and percentiles, and what is to be known of them."""
+    ending = "_ns" if "clat_ns" in parts[0] or "lat_ns" in parts[0] else ""
+    total = _mean(jobs, parts, f"lat{ending}", _SCALES[ending])
+    mean = total or _mean(jobs, parts, f"clat{ending}", _SCALES[ending])
+    notes = [] if total or mean is None else [_NO_TOTAL]
+    if len(parts) > 1:
+        return mean, {}, [*notes, f"{len(parts)} jobs added up; percentiles need group_reporting"]
+    for name in (f"lat{ending}", f"clat{ending}"):
+        found = _percentiles(jobs, parts[0], name, _SCALES[ending])
+        if found:
+            return mean, found, [*notes, *([_COMPLETION] if total and name[0] == "c" else [])]
+    return mean, {}, notes
+
+
+def _mean(jobs: _Jobs, parts: Sequence[Mapping[str, Any]], name: str, scale: float) -> float | None:
+    """Mean over the I/O of all parts; None where it was not measured, which fio prints as 0."""
+    means = [jobs.at(part, name, "mean", scale=scale) for part in parts]
+    weights = [jobs.at(part, "total_ios") or jobs.at(part, "iops") or 0.0 for part in parts]
+    if not all(means) or not sum(weights):
+        return None
+    return sum(m * w for m, w in zip(means, weights, strict=True) if m) / sum(weights)
+
+
+def _percentiles(
+    jobs: _Jobs, part: Mapping[str, Any], name: str, scale: float
+) -> dict[float, float]:
+    """Times by percentage; version 2 fills its list up with zeros."""
+    table = part.get(name)
+    printed = table.get("percentile") if isinstance(table, dict) else None
+    found = {}
+    for key in printed if isinstance(printed, dict) else ():
+        percent = amount({"key": key}, "key", source=jobs.place)
+        value = jobs.at(part, name, "percentile", key, scale=scale)
+        if percent and value:
+            found[percent] = value
+    return found
+
+
+def _population(jobs: _Jobs) -> tuple[float | None, list[str]]:
+    """I/O allowed outstanding: iodepth times numjobs."""
+    depth, copies = jobs.option("iodepth", 1), jobs.option("numjobs", 1)
+    if depth is None or copies is None:
+        return None, []
+    if _ran(jobs) > copies:
+        return None, [_MERGED]
+    engine = (jobs.options or {}).get("ioengine", "psync")
+    if depth > 1 and engine in _ONE_AT_A_TIME:
+        return copies, [_SYNC]
+    return depth * copies, []
+
+
+def _ran(jobs: _Jobs) -> int:
+    """Processes that ran at the same time, as far as their run times show; 0 if they do not."""
+    spent = jobs.total(jobs.entries, "job_runtime") or 0.0
+    parts = [part for direction in DIRECTIONS for part in jobs.parts(direction)]
+    longest = max([jobs.at(part, "runtime") or 0.0 for part in parts], default=0.0)
+    return round(spent / longest) if longest else 0
+
+
+def _offered(jobs: _Jobs, direction: str) -> tuple[float | None, Loop, list[str]]:
+    """The rate that was asked for; without one, each I/O waits for one before."""
+    options = jobs.options or {}
+    asked = options.get("rate_iops")
+    if not asked:
+        return None, Loop.OPEN if options.get("rate") else Loop.CLOSED, []
+    cells = str(asked).split(",")
+    place = DIRECTIONS.index(direction) if len(cells) > 1 else 0
+    copies = jobs.option("numjobs", 1)
+    try:
+        rate = count(cells[place], jobs.place) if copies else None
+    except (MeasurementError, IndexError):
+        rate = None
+    return rate and rate * (copies or 1), Loop.OPEN, [_RATED]
+
+
+def _think_time(jobs: _Jobs) -> float | None:
+    think, blocks = jobs.option("thinktime", 0), jobs.option("thinktime_blocks", 1)
+    return think / blocks if think and blocks else None
+
+
+def _errors(jobs: _Jobs) -> float | None:
+    """Failed I/O; a job stops at its first unless it is told to go on and to count them."""
+    counted = jobs.total(jobs.entries, "total_err")
+    return 0.0 if counted is None and not _failed(jobs) else counted
+
+
+def _failed(jobs: _Jobs) -> list[str]:
+    codes = [jobs.at(each, "error") for each in jobs.entries]
+    return [f"it ended with error {code:g}" for code in codes if code][:1]
+
+
+def _shared(jobs: _Jobs, direction: str) -> list[str]:
+    """What a job with reads and writes says of its depth."""
+    others = [each for each in DIRECTIONS if each != direction and jobs.parts(each)]
+    if not others:
+        return []
+    return [f"{direction} and {' and '.join(others)} share the population: add their X R up"]
+
+
+def _bandwidth(jobs: _Jobs, parts: Sequence[Mapping[str, Any]]) -> dict[str, float]:
+    """Bytes per second; older versions print KiB/s only."""
+    exact, kib = jobs.total(parts, "bw_bytes"), jobs.total(parts, "bw")
+    found = exact if exact is not None else kib and kib * _KIB
+    return {"bandwidth_bytes_s": found} if found else {}
+
+
+FIO = tool_reader(
+    "fio",
+    _is_fio,
+    _points,
+    "reads, writes and trims of each job apart; iodepth times numjobs; mean (lat), percentiles "
+    "(clat), bandwidth, how busy the disks were",
+)

@@ -1,0 +1,171 @@
+"""What storage benchmarks wrote: cells as printed, spoilt texts refused in one line."""
+
+import json
+import random
+from pathlib import Path
+
+import pytest
+
+from headway.errors import MeasurementError
+from headway.models.reading.loadtest import points_of
+from headway.models.reading.recognise import recognised
+
+TOOLS = Path(__file__).parent / "data" / "tools"
+FIO = TOOLS / "fio"
+SAMPLES = dict.fromkeys(sorted(FIO.glob("*.json")), "fio")
+
+
+def points(path):
+    return points_of(path.read_text(), path.name)
+
+
+@pytest.mark.parametrize("path", SAMPLES, ids=lambda path: path.name)
+def test_each_sample_is_known_for_what_it_is(path):
+    assert recognised(path.read_text())[0].kind == SAMPLES[path]
+    assert {point.tool for point in points(path)} == {SAMPLES[path]}
+
+
+def mutated(text, seed):
+    """A text cut, with a line left out, or with characters changed; the same each time."""
+    chance = random.Random(seed)
+    lines = text.splitlines(keepends=True)
+    if seed % 3 == 0:
+        return text[: chance.randrange(len(text))]
+    if seed % 3 == 1:
+        del lines[chance.randrange(len(lines))]
+        return "".join(lines)
+    letters = list(text)
+    for _ in range(chance.randint(1, 8)):
+        letters[chance.randrange(len(letters))] = chance.choice('0-9."{}[],:x<>/ \n')
+    return "".join(letters)
+
+
+def refusal_of(reader, text, name):
+    """Why a text is refused; empty where it is read."""
+    try:
+        reader.points(text, name)
+    except MeasurementError as error:
+        return str(error)
+    return ""
+
+
+@pytest.mark.parametrize("path", SAMPLES, ids=lambda path: path.name)
+def test_mutated_texts_are_read_or_refused_in_one_line(path):
+    text = path.read_text()
+    reader = recognised(text)[0]
+    refused = [refusal_of(reader, mutated(text, seed), path.name) for seed in range(60)]
+    for said in filter(None, refused):
+        assert path.name in said
+        assert "\n" not in said
+
+
+def same(point, **cells):
+    for name, value in cells.items():
+        assert getattr(point, name) == pytest.approx(value, rel=1e-12), name
+
+
+def test_fio_2_is_in_microseconds_and_bandwidth_in_kib():
+    """fio 2.1.4: job 4 reads 317 I/O/s, lat 3146.50 us, clat p99 as printed, 1269 KiB/s."""
+    found = {point.name: point for point in points(FIO / "fio-2.1.json")}
+    assert list(found) == [
+        "sequential_write write", "sequential_read read", "random_write_test write",
+        "random_read_test read", "random_read_test_parallel read",
+    ]  # fmt: skip
+    read = found["random_read_test read"]
+    same(read, throughput=317.0, response_time=3146.5e-6, duration=28.54, errors=0.0)
+    assert read.percentiles[50.0] == pytest.approx(3280e-6)
+    assert read.more == {"bandwidth_bytes_s": 1269 * 1024.0}
+    assert (read.population, read.samples, read.loop) == (None, None, "closed")
+
+
+def test_fio_2_17_tells_its_options_and_samples():
+    read, write = points(FIO / "fio-2.17.json")
+    same(read, throughput=8086.673998, response_time=245.531122e-6, samples=80891, duration=10.003)
+    same(write, throughput=2457.017193, response_time=810.977136e-6, population=2.0)
+    assert write.percentiles[1.0] == pytest.approx(402e-6)
+    assert any("completion" in note for note in read.notes)
+
+
+def test_fio_3_is_in_nanoseconds_and_depth_times_jobs_are_inside():
+    """X R of a closed test is iodepth x numjobs, within 1 % (2 s, 58,630 I/O)."""
+    (point,) = points(FIO / "fio-3.33-depth-4.json")
+    same(point, throughput=29256.487026, response_time=272911.50684e-9, population=8.0)
+    same(point, samples=58630, duration=2.004, more={"bandwidth_bytes_s": 119834570.0})
+    assert point.inside == pytest.approx(8.0, rel=0.01)
+    assert point.utilisation == {"vda": pytest.approx(0.60060667)}
+
+
+def test_fio_processes_reported_apart_are_one_point():
+    """Rates add up; the mean is over all I/O; percentiles cannot be added."""
+    (point,) = points(FIO / "fio-3.33-three-jobs.json")
+    jobs = [
+        job["read"] for job in json.loads((FIO / "fio-3.33-three-jobs.json").read_text())["jobs"]
+    ]
+    total = sum(job["total_ios"] for job in jobs)
+    mean = sum(job["total_ios"] * job["lat_ns"]["mean"] for job in jobs) / total * 1e-9
+    same(point, throughput=sum(job["iops"] for job in jobs), response_time=mean, samples=total)
+    assert (point.population, point.percentiles) == (3.0, {})
+    assert any("group_reporting" in note for note in point.notes)
+
+
+def test_fio_plus_parts_reads_from_writes_and_knows_a_set_rate():
+    read, write, trickle = points(FIO / "fio-3.33-plus.json")
+    assert (read.name, write.name, trickle.name) == ("mixed read", "mixed write", "trickle read")
+    same(write, throughput=5568.147778, response_time=322720.353985e-9, population=4.0)
+    assert any("share" in note for note in write.notes)
+    assert read.inside + write.inside == pytest.approx(4.0, rel=0.01)
+    same(trickle, offered_rate=200.0, throughput=199.600798, population=1.0)
+    assert trickle.loop == "open"
+
+
+JOB = {"jobname": "a", "read": {"iops": 10.0, "runtime": 1000, "lat_ns": {"mean": 5e6}}}
+
+
+def fio(**changed):
+    options = {"job options": changed.pop("options")} if "options" in changed else {}
+    return json.dumps({"fio version": "fio-3.33", "jobs": [{**JOB, **options, **changed}]})
+
+
+@pytest.mark.parametrize(
+    ("options", "population", "said"),
+    [
+        ({"iodepth": "8", "ioengine": "psync"}, 1.0, "one I/O at a time"),
+        ({"iodepth": "8", "ioengine": "io_uring", "numjobs": "2"}, 16.0, ""),
+        ({"iodepth": "$depth"}, None, ""),
+    ],
+)
+def test_fio_depth_counts_where_the_engine_uses_it(options, population, said):
+    (point,) = points_of(fio(options=options), "a.json")
+    assert point.population == population
+    assert said in " ".join(point.notes)
+
+
+def test_fio_think_time_rates_and_errors():
+    options = {"thinktime": "500", "rate_iops": "30,10", "numjobs": "2"}
+    (point,) = points_of(fio(options=options, error=0, total_err=3), "a.json")
+    same(point, think_time=5e-4, offered_rate=60.0, errors=3.0)
+    (stopped,) = points_of(fio(error=5), "a.json")
+    assert stopped.errors is None
+    assert "it ended with error 5" in stopped.notes
+
+
+def test_fio_warnings_before_the_json_and_merged_jobs():
+    (point,) = points_of("fio: a warning\n" + fio(options={}), "a.json")
+    assert point.population == 1.0
+    (merged,) = points_of(fio(options={}, job_runtime=3000), "a.json")
+    assert merged.population is None
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (fio(read={"iops": 0}), "no job of this fio run finished an I/O"),
+        ('{"fio version": "fio-3.33"}', "has no list of jobs"),
+        (fio()[:-9], r"a.json:1: this JSON is broken"),
+        (fio(read={"iops": "many"}), "iops is 'many'"),
+    ],
+)
+def test_spoilt_fio_is_refused(text, said):
+    with pytest.raises(MeasurementError, match=said) as refused:
+        points_of(text, "a.json")
+    assert "a.json" in str(refused.value)
