@@ -36,7 +36,10 @@ READERS = (
 )
 """Where headway's own readers are, in the order in which they are asked."""
 
-TOOLS: tuple[str, ...] = ("headway.models.measured.tools.fio:FIO",)
+TOOLS: tuple[str, ...] = (
+    "headway.models.measured.tools.fio:FIO",
+    "headway.models.measured.tools.inference:INFERENCE_PERF",
+)
 """Where readers of what tools wrote are, asked after those above, in this order."""
 
 GROUP = "headway.readers"

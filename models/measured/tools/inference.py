@@ -1,0 +1,99 @@
+"""Inference servers' load generators: inference-perf, genai-perf and guidellm, all JSON."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from headway.errors import MeasurementError
+from headway.models.measured.points import Loop, Point
+from headway.models.measured.reader import tool_reader
+from headway.models.measured.tools.writing import amount, document
+
+_TIMES = (
+    "time_to_first_token",
+    "time_per_output_token",
+    "normalized_time_per_output_token",
+    "inter_token_latency",
+)
+
+
+def _is_inference_perf(text: str) -> bool:
+    head = text[:400]
+    return text.lstrip()[:1] == "{" and '"load_summary"' in head and '"successes"' in text
+
+
+def _inference_perf(text: str, source: str) -> list[Point]:
+    """The stage of one file; what succeeded makes its rate and times."""
+    found = document(text, source)
+    wait = amount(found, "load_summary", "schedule_delay", "mean", source=source)
+    offered = amount(found, "load_summary", "requested_rate", source=source)
+    point = Point(
+        "inference-perf",
+        Loop.OPEN,
+        offered_rate=offered,
+        throughput=amount(found, "successes", "throughput", "requests_per_sec", source=source),
+        response_time=amount(found, *_LATENCY, "mean", source=source),
+        percentiles=_percentiles(_under(found, *_LATENCY), source),
+        errors=amount(found, "failures", "count", source=source),
+        samples=amount(found, "successes", "count", source=source),
+        duration=amount(found, "load_summary", "send_duration", source=source),
+        more=_more(found, source),
+        notes=(f"requests were sent {wait:.3g} s after they were due, on average",) * bool(wait),
+    )
+    if not point.samples:
+        msg = f"{source}: no request succeeded in this stage; leave it out (--skip-bad)"
+        raise MeasurementError(msg)
+    if point.throughput is None or point.response_time is None:
+        msg = f"{source}: this stage lacks requests_per_sec or the mean of request_latency"
+        raise MeasurementError(msg)
+    return [point]
+
+
+_LATENCY = ("successes", "latency", "request_latency")
+
+
+def _under(found: Any, *path: str) -> Mapping[str, Any]:
+    """The object under a path of keys; an empty one where there is none."""
+    for key in path:
+        found = found.get(key) if isinstance(found, Mapping) else None
+    return found if isinstance(found, Mapping) else {}
+
+
+def _percentiles(found: Mapping[str, Any], source: str, scale: float = 1.0) -> dict[float, float]:
+    """Percentiles of an object with keys such as ``p99.9`` and ``median``."""
+    cells = {_percent(key): amount(found, key, source=source, scale=scale) for key in found}
+    return {p: value for p, value in sorted(cells.items()) if value is not None and p >= 0}
+
+
+def _percent(key: str) -> float:
+    """Which percentage a key names; -1 for none."""
+    if key == "median":
+        return 50.0
+    digits = key[1:].replace(".", "", 1)
+    return float(key[1:]) if key[:1] == "p" and digits.isascii() and digits.isdigit() else -1.0
+
+
+def _more(found: Mapping[str, Any], source: str) -> dict[str, float]:
+    """What else a stage tells: tokens, and how far the client fell behind."""
+    latency = _under(found, "successes", "latency")
+    cells = {f"{name}_s": amount(latency, name, "mean", source=source) for name in _TIMES}
+    for name in ("time_to_first_token", "inter_token_latency"):
+        for percent in (50.0, 90.0, 99.0):
+            inner = _percentiles(_under(latency, name), source)
+            cells[f"{name}_p{percent:g}_s"] = inner.get(percent)
+    rates = _under(found, "successes", "throughput")
+    load = _under(found, "load_summary")
+    cells |= {
+        "output_tokens_per_s": amount(rates, "output_tokens_per_sec", source=source),
+        "sent_rate_ops_s": amount(load, "achieved_rate", source=source),
+        "schedule_delay_s": amount(load, "schedule_delay", "mean", source=source),
+    }
+    return {name: value for name, value in cells.items() if value is not None}
+
+
+INFERENCE_PERF = tool_reader(
+    "inference-perf",
+    _is_inference_perf,
+    _inference_perf,
+    "a stage: rates offered and achieved, times of requests and tokens, failures",
+)
+"""Reads ``stage_*_lifecycle_metrics.json`` of inference-perf."""

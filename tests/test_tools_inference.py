@@ -1,0 +1,63 @@
+"""What load generators of inference servers wrote: cells equal what they print."""
+
+import json
+
+import pytest
+
+from headway.errors import MeasurementError
+from headway.models.reading.loadtest import points_of
+from headway.models.reading.recognise import recognised
+from tests.spoilt import sample, survives
+
+STAGES = ("stage_0", "stage_2", "stage_6")
+
+
+def stage(name):
+    return sample("inference_perf", f"{name}_lifecycle_metrics.json")
+
+
+@pytest.mark.parametrize("name", STAGES)
+def test_cells_of_a_stage_of_inference_perf(name):
+    text = stage(name)
+    told = json.loads(text)
+    (point,) = points_of(text, name)
+    latency = told["successes"]["latency"]
+    assert (point.tool, point.loop) == ("inference-perf", "open")
+    assert point.offered_rate == told["load_summary"]["requested_rate"]
+    assert point.throughput == told["successes"]["throughput"]["requests_per_sec"]
+    assert point.response_time == latency["request_latency"]["mean"]
+    assert (point.errors, point.samples) == (0.0, told["successes"]["count"])
+    assert point.duration == told["load_summary"]["send_duration"]
+    cells = latency["request_latency"]
+    named = {float(key[1:]): value for key, value in cells.items() if key[0] == "p"}
+    assert point.percentiles == named | {50.0: cells["median"]}
+    assert point.more["time_to_first_token_s"] == latency["time_to_first_token"]["mean"]
+    assert point.more["time_per_output_token_s"] == latency["time_per_output_token"]["mean"]
+    assert point.more["inter_token_latency_p99_s"] == latency["inter_token_latency"]["p99"]
+    assert point.more["sent_rate_ops_s"] == told["load_summary"]["achieved_rate"]
+
+
+def test_a_client_that_falls_behind_is_noted():
+    (point,) = points_of(stage("stage_6"), "6")
+    assert point.offered_rate == 183.38
+    assert point.throughput == pytest.approx(103.078, abs=5e-4)
+    assert point.more["schedule_delay_s"] == pytest.approx(19.92, abs=0.005)
+    assert "sent 19.9 s after they were due" in point.notes[0]
+
+
+def test_a_stage_in_which_nothing_succeeded_is_refused():
+    told = json.loads(stage("stage_0"))
+    told["failures"]["count"] = told["successes"].pop("count")
+    told["successes"] = {"count": 0, "latency": {}, "throughput": {}}
+    with pytest.raises(MeasurementError, match=r"empty\.json: no request succeeded"):
+        points_of(json.dumps(told), "empty.json")
+
+
+def test_a_stage_cut_short_is_refused():
+    with pytest.raises(MeasurementError, match=r"cut\.json:1: this JSON is broken or ends"):
+        points_of(stage("stage_0")[:2500], "cut.json")
+
+
+def test_spoilt_stages_are_read_or_refused():
+    assert recognised(stage("stage_0"))[0].kind == "inference-perf"
+    assert 0 < survives(stage("stage_2")) < 200
