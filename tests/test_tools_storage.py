@@ -12,7 +12,13 @@ from headway.models.reading.recognise import recognised
 
 TOOLS = Path(__file__).parent / "data" / "tools"
 FIO = TOOLS / "fio"
-SAMPLES = dict.fromkeys(sorted(FIO.glob("*.json")), "fio")
+SAMPLES = dict.fromkeys(sorted(FIO.glob("*.json")), "fio") | {
+    TOOLS / "diskspd" / "diskspd-2.0.21a.xml": "diskspd",
+    TOOLS / "sfssum" / "specsfs2014.xml": "sfssum (XML)",
+    TOOLS / "vdbench" / "flatfile.html": "vdbench",
+    TOOLS / "ior" / "ior-4.1.txt": "IOR",
+    TOOLS / "ior" / "mdtest-4.1.txt": "mdtest",
+}
 
 
 def points(path):
@@ -169,3 +175,117 @@ def test_spoilt_fio_is_refused(text, said):
     with pytest.raises(MeasurementError, match=said) as refused:
         points_of(text, "a.json")
     assert "a.json" in str(refused.value)
+
+
+def refused(text, name, said):
+    with pytest.raises(MeasurementError, match=said) as found:
+        points_of(text, name)
+    assert name in str(found.value)
+
+
+def test_diskspd_adds_its_threads_up():
+    """22,645 + 22,623 + 22,548 + 23,154 I/O in 30.02 s; 4 threads of 2; 3.20 % busy."""
+    (point,) = points(TOOLS / "diskspd" / "diskspd-2.0.21a.xml")
+    same(point, samples=90970, duration=30.02, throughput=90970 / 30.02, population=8.0)
+    same(point, more={"bandwidth_bytes_s": 90970 * 65536 / 30.02}, utilisation={"cpu": 0.032})
+    assert (point.response_time, point.loop) == (None, "closed")
+    assert any("-L" in note for note in point.notes)
+
+
+LATENCY = """<Latency><AverageTotalMilliseconds>2.625</AverageTotalMilliseconds>
+<Bucket><Percentile>0.000</Percentile><TotalMilliseconds>0.1</TotalMilliseconds></Bucket>
+<Bucket><Percentile>99</Percentile><TotalMilliseconds>7.5</TotalMilliseconds></Bucket>
+<Bucket><Percentile>100.000</Percentile><TotalMilliseconds>9</TotalMilliseconds></Bucket>
+</Latency><Thread>"""
+
+
+def test_diskspd_latencies_are_in_milliseconds_and_threads_may_share_targets():
+    text = (TOOLS / "diskspd" / "diskspd-2.0.21a.xml").read_text()
+    (point,) = points_of(text.replace("<Thread>", LATENCY, 1), "a.xml")
+    same(point, response_time=2.625e-3, percentiles={99.0: 7.5e-3})
+    (shared,) = points_of(text.replace("<ThreadCount>0<", "<ThreadCount>3<"), "a.xml")
+    assert shared.population == 6.0
+
+
+def test_spoilt_diskspd_is_refused():
+    text = (TOOLS / "diskspd" / "diskspd-2.0.21a.xml").read_text()
+    refused(text[:3000], "a.xml", "not whole XML")
+    refused(
+        text.replace("<IOCount>", "<Other>").replace("</IOCount>", "</Other>"), "a.xml", "no I/O"
+    )
+
+
+def test_the_sfssum_of_sfs_2014_is_an_offered_rate():
+    (point,) = points(TOOLS / "sfssum" / "specsfs2014.xml")
+    same(point, offered_rate=500.0, throughput=500.05, response_time=1.48e-3, duration=300.0)
+    assert (point.loop, point.population, point.name) == ("open", None, "SWBUILD")
+
+
+def test_an_invalid_run_of_sfssum_says_so():
+    text = (TOOLS / "sfssum" / "specsfs2014.xml").read_text().replace("<valid_run/>", "")
+    (point,) = points_of(text, "a.xml")
+    assert "invalid" in point.notes[0]
+
+
+def test_vdbench_gives_the_averages_of_each_run():
+    """The printed averages; with two threads and a rate out of reach X R is 2 within 1 %."""
+    found = {point.name: point for point in points(TOOLS / "vdbench" / "flatfile.html")}
+    same(found["rd1"], offered_rate=25000.0, throughput=117.7458, response_time=16.9653e-3)
+    same(found["rd1"], population=2.0, more={"bandwidth_bytes_s": 0.4599 * 2**20})
+    same(found["rd2"], offered_rate=50.0, throughput=51.3103, utilisation={"cpu": 0.106957})
+    assert found["rd1"].inside == pytest.approx(2.0, rel=0.01)
+
+
+def test_vdbench_as_fast_as_it_goes_is_closed():
+    text = (TOOLS / "vdbench" / "flatfile.html").read_text().replace("25000.0000", "999988.0000")
+    first = points_of(text, "a.html")[0]
+    assert (first.loop, first.offered_rate) == ("closed", None)
+
+
+def test_spoilt_vdbench_is_refused():
+    text = (TOOLS / "vdbench" / "flatfile.html").read_text()
+    refused(text[: text.index("avg_")], "a.html", "no vdbench run ended")
+    refused(text[: text.index("avg_") + 40], "a.html", r"a.html:\d+: \d+ cells under 29 titles")
+
+
+def test_ior_gives_each_repetition():
+    found = points(TOOLS / "ior" / "ior-4.1.txt")
+    assert [point.name for point in found] == ["write", "read"] * 3
+    same(found[0], throughput=13772.0, response_time=17e-6, population=2.0, duration=0.004647)
+    same(found[0], more={"bandwidth_bytes_s": 850.17 * 2**20})
+    assert any("fastest" in note for note in found[0].notes)
+
+
+OLD_IOR = """tasks               : 1
+xfersize            : 262144 bytes
+
+access    bw(MiB/s)  block(KiB) xfer(KiB)  open(s)    wr/rd(s)   close(s)   total(s)   iter
+------    ---------  ---------- ---------  --------   --------   --------   --------   ----
+write     2004.51    1024.00    256.00     0.000014   0.000483   0.000002   0.000499   0
+remove    -          -          -          -          -          -          0.000100   0
+Max Write: 2004.51 MiB/sec (2101.88 MB/sec)
+"""
+
+
+def test_ior_3_has_bandwidth_alone():
+    (point,) = points_of(OLD_IOR, "ior.txt")
+    same(point, throughput=2004.51 * 4, population=1.0, duration=0.000499)
+    assert (point.response_time, "bandwidth" in point.notes[0]) == (None, True)
+
+
+def test_spoilt_ior_and_mdtest_are_refused():
+    refused(OLD_IOR.partition("write")[0], "ior.txt", "no IOR write or read ended")
+    refused(OLD_IOR.replace("   0.000499   0\n", "\n"), "ior.txt", "ior.txt:6: 7 cells under 9")
+    refused(OLD_IOR.replace("2004.51", "0.00"), "ior.txt", "moved nothing")
+    text = (TOOLS / "ior" / "mdtest-4.1.txt").read_text()
+    refused(text.partition("SUMMARY")[0], "md.txt", "did mdtest end")
+
+
+def test_mdtest_gives_the_mean_rate_of_each_operation():
+    found = {point.name: point for point in points(TOOLS / "ior" / "mdtest-4.1.txt")}
+    assert len(found) == 10
+    same(found["File stat"], throughput=33386.752, population=2.0)
+    assert found["File stat"].response_time is None
+    assert found["File stat"].more["rate_deviation_ops_s"] == 130.134
+    assert (found["Tree removal"].throughput, found["Tree removal"].population) == (58.921, 1.0)
+    assert "mean of 2 iterations" in found["File stat"].notes

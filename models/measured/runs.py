@@ -1,7 +1,8 @@
 """The benchmarks' own files: ``sfssum`` (a line a run) and ``sfsres`` (a report a run)."""
 
+import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from headway.errors import MeasurementError
@@ -9,6 +10,7 @@ from headway.kinds import number_of
 from headway.models.files.separated import rows_of
 from headway.models.measured.measurements import Measurements
 from headway.models.measured.pages import is_html
+from headway.models.measured.points import Loop, Point
 from headway.models.measured.reader import Reader
 
 _SFSSUM_2008 = re.compile(
@@ -147,8 +149,28 @@ def read_sfssum_xml(text: str, source: str) -> Measurements:
     Raises
     ------
     MeasurementError
-        For XML that is not whole, or that declares a document type or entities: those can
-        make a small file huge, and no benchmark writes them.
+        For XML that `xml_of` refuses.
+    """
+    root = xml_of(text, source)
+    runs = [_xml_run(run, source) for run in root.iter("run")]
+    titles = list(dict.fromkeys(title for run in runs for title in run))
+    rows = [(i + 1, [run.get(title, "") for title in titles]) for i, run in enumerate(runs)]
+    return _assembled(titles, rows, source)
+
+
+def xml_of(text: str, source: str) -> Any:
+    """Parse XML that a tool wrote.
+
+    Raises
+    ------
+    MeasurementError
+        For XML that is not whole or is nested endlessly, or that declares a document type or
+        entities: those can make a small file huge, and no tool writes them.
+
+    Examples
+    --------
+    >>> xml_of("<Results><Span>30</Span></Results>", "a.xml").findtext("Span")
+    '30'
     """
     import xml.etree.ElementTree as ET
 
@@ -156,15 +178,11 @@ def read_sfssum_xml(text: str, source: str) -> Measurements:
         msg = f"{source}: the XML declares entities or a document type; take them out"
         raise MeasurementError(msg)
     try:
-        root = _xml_root(text, source)
+        return _xml_root(text, source)
     except ET.ParseError as error:
         line, column = error.position
         msg = f"{source}:{line}: not whole XML (column {column}); write the file again"
         raise MeasurementError(msg) from None
-    runs = [_xml_run(run, source) for run in root.iter("run")]
-    titles = list(dict.fromkeys(title for run in runs for title in run))
-    rows = [(i + 1, [run.get(title, "") for title in titles]) for i, run in enumerate(runs)]
-    return _assembled(titles, rows, source)
 
 
 def _xml_root(text: str, source: str) -> Any:
@@ -270,10 +288,44 @@ def _share(percent: str, place: str) -> str:
     return f"{value / 100:.{decimals + 2}f}"
 
 
-SFSSUM_XML = Reader(
+_NOTED = {"no": ("the benchmark calls this run invalid",)}
+_Read = Callable[[str, str], Measurements]
+
+
+def _reader(kind: str, recognises: Callable[[str], object], read: _Read) -> Reader:
+    def points(text: str, source: str) -> list[Point]:
+        table = read(text, source)
+        return [_run_point(kind, table, row) for row in range(len(table))]
+
+    return Reader(kind, recognises, read, points, "requested and achieved rate, mean, run time")
+
+
+def _run_point(kind: str, table: Measurements, row: int) -> Point:
+    """A run: the benchmark offers a rate, from processes that have one operation each."""
+
+    def cell(title: str) -> float | None:
+        values = table.columns[title].values if title in table.columns else [math.nan] * (row + 1)
+        return float(values[row]) if math.isfinite(values[row]) else None
+
+    transferred = cell("transferred_kb_s")
+    return Point(
+        kind,
+        Loop.OPEN,
+        offered_rate=cell("requested_ops_s"),
+        throughput=cell("throughput_ops_s"),
+        response_time=cell("response_ms"),
+        samples=cell("operations"),
+        duration=cell("run_time_s"),
+        more={} if transferred is None else {"bandwidth_bytes_s": transferred},
+        name=table.labels["workload"][row] if "workload" in table.labels else "",
+        notes=_NOTED.get(table.labels["valid"][row], ()),
+    )
+
+
+SFSSUM_XML = _reader(
     "sfssum (XML)", lambda text: not is_html(text) and _XML.match(text), read_sfssum_xml
 )
-SFSSUM_CSV = Reader("sfssum (CSV)", _SFSSUM_CSV.search, read_sfssum_csv)
-SFSRES = Reader("sfsres", _SFSRES.search, read_sfsres)
-SFSSUM_2008 = Reader("sfssum", _SFSSUM_2008.match, read_sfssum_2008)
-SFSSUM_2020 = Reader("sfssum", _SFSSUM_2020.search, read_sfssum_2020)
+SFSSUM_CSV = _reader("sfssum (CSV)", _SFSSUM_CSV.search, read_sfssum_csv)
+SFSRES = _reader("sfsres", _SFSRES.search, read_sfsres)
+SFSSUM_2008 = _reader("sfssum", _SFSSUM_2008.match, read_sfssum_2008)
+SFSSUM_2020 = _reader("sfssum", _SFSSUM_2020.search, read_sfssum_2020)

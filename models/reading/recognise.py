@@ -39,6 +39,10 @@ READERS = (
 TOOLS: tuple[str, ...] = (
     "headway.models.measured.tools.fio:FIO",
     "headway.models.measured.tools.inference:INFERENCE_PERF",
+    "headway.models.measured.tools.diskspd:DISKSPD",
+    "headway.models.measured.tools.vdbench:VDBENCH",
+    "headway.models.measured.tools.ior:IOR",
+    "headway.models.measured.tools.ior:MDTEST",
 )
 """Where readers of what tools wrote are, asked after those above, in this order."""
 

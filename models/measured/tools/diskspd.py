@@ -1,0 +1,106 @@
+"""What diskspd writes with ``-Rxml``: a point a time span, latencies with ``-L``."""
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from headway.errors import MeasurementError
+from headway.models.measured.points import Loop, Point
+from headway.models.measured.reader import tool_reader
+from headway.models.measured.runs import xml_of
+from headway.models.measured.tools.writing import amount
+
+_IS_DISKSPD = re.compile(r"\s*(<\?xml\b[^>]*>\s*)?<Results\b")
+_PART_OF_DISKSPD = re.compile(r"<TestTimeSeconds>|<TimeSpans>|<ProcessorTopology")
+_MILLI, _PERCENT, _ALL = 1e-3, 1e-2, 100.0
+
+_NO_LATENCY = "latencies were not measured: run diskspd with -L"
+_LIMITED = "a limit on throughput was set: latency counts from when an I/O is issued"
+
+
+def _is_diskspd(text: str) -> object:
+    return _IS_DISKSPD.match(text) and _PART_OF_DISKSPD.search(text)
+
+
+def _points(text: str, source: str) -> Sequence[Point]:
+    root = xml_of(text, source)
+    spans = root.findall("TimeSpan")
+    asked = root.findall("Profile/TimeSpans/TimeSpan")
+    if not spans:
+        msg = f"{source}: this diskspd run has no result; did it end?"
+        raise MeasurementError(msg)
+    profiles = asked if len(asked) == len(spans) else [None] * len(spans)
+    names = [f"time span {i + 1}" if len(spans) > 1 else "" for i in range(len(spans))]
+    return [
+        _point(span, profile, name, source)
+        for span, profile, name in zip(spans, profiles, names, strict=True)
+    ]
+
+
+def _number(element: Any, path: str, source: str, scale: float = 1.0) -> float | None:
+    """The number in an element below; None where there is none."""
+    text = element.findtext(path)
+    return None if text is None else amount({path: text.strip()}, path, source=source, scale=scale)
+
+
+def _sum(elements: Sequence[Any], name: str, source: str) -> float:
+    return sum(_number(each, name, source) or 0.0 for each in elements)
+
+
+def _point(span: Any, profile: Any, name: str, source: str) -> Point:
+    duration = _number(span, "TestTimeSeconds", source)
+    targets = span.findall("Thread/Target")
+    done = _sum(targets, "IOCount", source)
+    if not duration or not done:
+        msg = f"{source}: diskspd finished no I/O in this run; run it again"
+        raise MeasurementError(msg)
+    mean = _number(span, "Latency/AverageTotalMilliseconds", source, _MILLI)
+    busy = _number(span, "CpuUtilization/Average/UsagePercent", source, _PERCENT)
+    limited = profile is not None and _sum(profile.findall("Targets/Target"), "Throughput", source)
+    return Point(
+        "diskspd",
+        Loop.OPEN if limited else Loop.CLOSED,
+        population=None if profile is None else _outstanding(profile, source),
+        throughput=done / duration,
+        response_time=mean,
+        percentiles=_percentiles(span, source),
+        samples=done,
+        duration=duration,
+        utilisation={} if busy is None else {"cpu": busy},
+        more={"bandwidth_bytes_s": _sum(targets, "BytesCount", source) / duration},
+        name=name,
+        notes=(*([_NO_LATENCY] if mean is None else []), *([_LIMITED] if limited else [])),
+    )
+
+
+def _outstanding(profile: Any, source: str) -> float | None:
+    """I/O allowed at a time: of each thread, on each target (``-o``) or on all (``-O``)."""
+    threads = _number(profile, "ThreadCount", source)
+    targets = profile.findall("Targets/Target")
+    together = _number(profile, "RequestCount", source)
+    if threads:
+        return threads * (together or _sum(targets, "RequestCount", source)) or None
+    each = [
+        (_number(t, "ThreadsPerFile", source) or 1.0) * (_number(t, "RequestCount", source) or 0.0)
+        for t in targets
+    ]
+    return sum(each) or None
+
+
+def _percentiles(span: Any, source: str) -> dict[float, float]:
+    found = {}
+    for bucket in span.findall("Latency/Bucket"):
+        percent = _number(bucket, "Percentile", source)
+        value = _number(bucket, "TotalMilliseconds", source, _MILLI)
+        if percent and percent < _ALL and value is not None:
+            found[percent] = value
+    return found
+
+
+DISKSPD = tool_reader(
+    "diskspd",
+    _is_diskspd,
+    _points,
+    "I/O of all targets; outstanding I/O of all threads; mean and percentiles with -L; "
+    "bandwidth, how busy the processors were",
+)

@@ -1,0 +1,140 @@
+"""What IOR and mdtest print: transfers and bandwidth, operations on files and folders."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from headway.errors import MeasurementError
+from headway.models.measured.points import Loop, Point
+from headway.models.measured.reader import tool_reader
+from headway.models.measured.tools.writing import lines_of, number
+
+_IOR = re.compile(r"^access\s+bw\(MiB/s\)\s", re.MULTILINE)
+_OPTION = re.compile(r"^\s*([a-zA-Z][a-zA-Z ]*?)\s*[:=]\s*(\S.*?)\s*$")
+_ACCESSES = ("write", "read")
+_AFTER = ("Operation", "Max ")  # what starts the summary of all tests
+_NONE = ("-", "NA")
+_KIB, _MIB = 2.0**10, 2.0**20
+
+_FASTEST = "latency is the mean of the fastest task: a lower bound for all of them"
+_FROM_BANDWIDTH = "the rate is bandwidth over transfer size: opening and closing are counted in"
+
+_MDTEST = re.compile(r"^mdtest-\S+ was launched", re.MULTILINE)
+_LAUNCHED = re.compile(r"mdtest-\S+ was launched with\s+(\d+) total task")
+_SUMMARY = re.compile(r"^SUMMARY( rate)?\b.*?\((?:of )?(\d+) iterations?\)", re.ASCII)
+_OPERATION = re.compile(r"^\s+((?:Directory|File|Tree) [a-z]+)\s*:?((?:\s+[-\d.einfa]+){4})\s*$")
+_NOT_A_MEAN = "no latency is printed; tasks need not end together"
+
+
+def _ior_points(text: str, source: str) -> Sequence[Point]:
+    points = [
+        _ior_point(row, options, place)
+        for row, options, place in _ior_rows(text, source)
+        if row["access"] in _ACCESSES
+    ]
+    if not points:
+        msg = f"{source}: no IOR write or read ended in it; run it again"
+        raise MeasurementError(msg)
+    return points
+
+
+_Row = tuple[Mapping[str, str], Mapping[str, str], str]
+
+
+def _ior_rows(text: str, source: str) -> Iterator[_Row]:
+    """Rows of the tables, each with the options of its test and its place."""
+    titles: list[str] = []
+    options: dict[str, str] = {}
+    for line, content in lines_of(text):
+        cells, option = content.split(), _OPTION.match(content)
+        if _IOR.match(content):
+            titles = cells
+        elif option:
+            options = {**options, option[1]: option[2]}
+        elif content.startswith(_AFTER):
+            titles = []
+        elif titles and cells and cells[0] in _ACCESSES:
+            place = f"{source}:{line}"
+            if len(cells) != len(titles):
+                msg = f"{place}: {len(cells)} cells under {len(titles)} titles; was the file cut?"
+                raise MeasurementError(msg)
+            yield dict(zip(titles, cells, strict=True)), options, place
+
+
+def _ior_point(row: Mapping[str, str], options: Mapping[str, str], place: str) -> Point:
+    def cell(title: str, scale: float = 1.0) -> float | None:
+        text = row.get(title, "-")
+        return None if text in _NONE else number(text, f"{place}, {title}") * scale
+
+    bandwidth, size = cell("bw(MiB/s)", _MIB), cell("xfer(KiB)", _KIB)
+    counted = cell("IOPS")
+    rate = counted or (bandwidth / size if bandwidth and size else None)
+    if not rate:
+        msg = f"{place}: IOR moved nothing in this test; run it again"
+        raise MeasurementError(msg)
+    latency = cell("Latency(s)")
+    notes = [] if counted else [_FROM_BANDWIDTH]
+    tasks = re.match(r"\d+", options.get("tasks", options.get("clients", "")))
+    return Point(
+        "IOR",
+        Loop.CLOSED,
+        population=float(tasks[0]) if tasks else None,
+        throughput=rate,
+        response_time=latency,
+        duration=cell("wr/rd(s)") if counted else cell("total(s)"),
+        more={"bandwidth_bytes_s": bandwidth} if bandwidth else {},
+        name=row["access"],
+        notes=tuple([*notes, _FASTEST] if latency else notes),
+    )
+
+
+def _mdtest_points(text: str, source: str) -> Sequence[Point]:
+    launched = _LAUNCHED.search(text)
+    tasks = float(launched[1]) if launched else None
+    points = []
+    rates, iterations = False, ""
+    for line, content in lines_of(text):
+        summary, operation = _SUMMARY.match(content), _OPERATION.match(content)
+        if content.startswith("SUMMARY"):
+            rates, iterations = "time" not in content, summary[2] if summary else ""
+        elif operation and rates:
+            points += _operation(operation, tasks, iterations, f"{source}:{line}")
+    if not points:
+        msg = f"{source}: there is no summary of rates in it; did mdtest end?"
+        raise MeasurementError(msg)
+    return points
+
+
+def _operation(
+    found: re.Match[str], tasks: float | None, iterations: str, place: str
+) -> list[Point]:
+    """The mean rate of an operation; trees are made by one task alone."""
+    largest, least, mean, spread = (number(cell, place) for cell in found[2].split())
+    if not mean:
+        return []
+    name = found[1]
+    more = {"rate_max_ops_s": largest, "rate_min_ops_s": least, "rate_deviation_ops_s": spread}
+    return [
+        Point(
+            "mdtest",
+            Loop.CLOSED,
+            population=1.0 if name.startswith("Tree") else tasks,
+            throughput=mean,
+            more=more,
+            name=name,
+            notes=(*([f"mean of {iterations} iterations"] if iterations else []), _NOT_A_MEAN),
+        )
+    ]
+
+
+IOR = tool_reader(
+    "IOR",
+    _IOR.search,
+    _ior_points,
+    "writes and reads of each repetition: transfers, tasks, latency of the fastest, bandwidth",
+)
+MDTEST = tool_reader(
+    "mdtest",
+    _MDTEST.search,
+    _mdtest_points,
+    "the mean rate of each operation over the iterations, its least and largest; tasks",
+)

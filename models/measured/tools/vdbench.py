@@ -1,0 +1,83 @@
+"""What vdbench writes into ``flatfile.html``: columns under their titles, a line an interval."""
+
+import re
+from collections.abc import Mapping, Sequence
+
+from headway.errors import MeasurementError
+from headway.models.measured.points import Loop, Point
+from headway.models.measured.reader import tool_reader
+from headway.models.measured.tools.writing import lines_of, number
+
+_HEADER = re.compile(r"^\s*tod\s+(\S+\s+)?Run\s+Interval\s+\S", re.MULTILINE)
+_LOOKED_AT = 20_000  # characters: its explanations come first
+_AVERAGE = "avg_"
+_AS_MUCH_AS_GOES = 999_900.0  # vdbench writes iorate=max and curve as 999988 and 999977
+_MILLI, _PERCENT, _MIB = 1e-3, 1e-2, 2.0**20
+
+_THREADS = "threads are those of each storage definition"
+_RATED = "vdbench sends at the rate while a thread is free, and counts latency from sending"
+
+Row = Mapping[str, str]
+
+
+def _is_vdbench(text: str) -> object:
+    return _HEADER.search(text, 0, _LOOKED_AT)
+
+
+def _points(text: str, source: str) -> Sequence[Point]:
+    points = [_point(row, place) for row, place in _averages(text, source)]
+    if not points:
+        msg = f"{source}: no vdbench run ended in it: there is no line of averages ({_AVERAGE})"
+        raise MeasurementError(msg)
+    return points
+
+
+def _averages(text: str, source: str) -> list[tuple[Row, str]]:
+    """Lines of averages, a run each: the first interval is not in them."""
+    titles: list[str] = []
+    rows: list[tuple[Row, str]] = []
+    for line, content in lines_of(text):
+        cells = content.split()
+        if _HEADER.match(content):
+            titles = cells
+        elif titles and any(cell.startswith(_AVERAGE) for cell in cells):
+            place = f"{source}:{line}"
+            if len(cells) != len(titles):
+                msg = f"{place}: {len(cells)} cells under {len(titles)} titles; was the file cut?"
+                raise MeasurementError(msg)
+            rows.append((dict(zip(titles, cells, strict=True)), place))
+    return rows
+
+
+def _point(row: Row, place: str) -> Point:
+    def cell(title: str, scale: float = 1.0) -> float | None:
+        text = row.get(title, "n/a")
+        return None if text == "n/a" else number(text, f"{place}, {title}") * scale
+
+    rate, asked = cell("rate"), cell("reqrate")
+    if not rate:
+        msg = f"{place}: vdbench finished no I/O in this run; run it again"
+        raise MeasurementError(msg)
+    offered = asked if asked and asked < _AS_MUCH_AS_GOES else None
+    threads, busy, bandwidth = cell("threads"), cell("cpu_used", _PERCENT), cell("MB/sec", _MIB)
+    return Point(
+        "vdbench",
+        Loop.OPEN if offered else Loop.CLOSED,
+        offered_rate=offered,
+        population=threads,
+        throughput=rate,
+        response_time=cell("resp", _MILLI),
+        utilisation={} if busy is None else {"cpu": busy},
+        more={} if bandwidth is None else {"bandwidth_bytes_s": bandwidth},
+        name=row.get("Run", ""),
+        notes=(*([_THREADS] if threads else []), *([_RATED] if offered else [])),
+    )
+
+
+VDBENCH = tool_reader(
+    "vdbench",
+    _is_vdbench,
+    _points,
+    "the averages of each run in flatfile.html: requested and observed rate, mean, threads, "
+    "bandwidth, how busy the processors were",
+)
