@@ -43,6 +43,11 @@ TOOLS: tuple[str, ...] = (
     "headway.models.measured.tools.vdbench:VDBENCH",
     "headway.models.measured.tools.ior:IOR",
     "headway.models.measured.tools.ior:MDTEST",
+    "headway.models.measured.tools.monitors.mpstat:MPSTAT",
+    "headway.models.measured.tools.monitors.iostat:IOSTAT",
+    "headway.models.measured.tools.monitors.sar:SAR",
+    "headway.models.measured.tools.monitors.vmstat:VMSTAT",
+    "headway.models.measured.tools.monitors.pidstat:PIDSTAT",
 )
 """Where readers of what tools wrote are, asked after those above, in this order."""
 

@@ -1,0 +1,79 @@
+"""mpstat: how busy each CPU was, as text and as JSON."""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from headway.errors import MeasurementError
+from headway.models.measured.points import Point
+from headway.models.measured.reader import tool_reader
+from headway.models.measured.tools.monitors.sysstat import (
+    BANNER,
+    BUSY,
+    Row,
+    cores_of,
+    cpu_utilisation,
+    hosts,
+    json_row,
+    kept,
+    said,
+    span,
+    tables,
+)
+from headway.models.measured.tools.writing import amount, document
+
+_TITLES = re.compile(
+    r"^\S+(?: [AP]M)?\s+CPU\s+%us(?:e)?r\s+%nice\s+%sys\s+%iowait\s+%irq\s+%soft", re.MULTILINE
+)
+_JSON = re.compile(r'"cpu-load"\s*:\s*\[\s*\{\s*"cpu"\s*:\s*"[^"]*"\s*,\s*"usr".*?"irq"', re.DOTALL)
+_HEAD = 4000
+
+
+def _is_mpstat(text: str) -> bool:
+    head = text[:_HEAD]
+    if head.lstrip()[:1] == "{":
+        return '"sysstat"' in head and _JSON.search(head) is not None
+    return BANNER.match(head) is not None and _TITLES.search(head) is not None
+
+
+def _points(text: str, source: str) -> list[Point]:
+    if text.lstrip().startswith("{"):
+        return list(_of_json(document(text, source), source))
+    found = [table for table in tables(text, source) if {"CPU", "%idle"} <= set(table.titles)]
+    rows = kept(row for table in found for row in table.rows)
+    started = found[0].started if found else None
+    return [_point(rows, cores_of(text), started, source)]
+
+
+def _of_json(found: Mapping[str, Any], source: str) -> Iterator[Point]:
+    for host, samples in hosts(found, source):
+        rows = [row for n, sample in enumerate(samples) for row in _sample(sample, source, n)]
+        cores = amount(host, "number-of-cpus", source=source)
+        more = {} if cores is None else {"cores": cores}
+        yield _point(rows, more, None, source)
+
+
+def _sample(sample: object, source: str, number: int) -> list[Row]:
+    place = f"{source}: statistics[{number}]"
+    entries = sample.get("cpu-load") if isinstance(sample, Mapping) else None
+    if not isinstance(entries, list):
+        msg = f"{place}: there is no cpu-load in it; run mpstat with -u or -P ALL"
+        raise MeasurementError(msg)
+    stamp = sample.get("timestamp") if isinstance(sample, Mapping) else None
+    return [json_row(entry, place, stamp) for entry in entries]
+
+
+def _point(rows: list[Row], more: dict[str, float], started: float | None, source: str) -> Point:
+    utilisation = cpu_utilisation(rows)
+    if not utilisation:
+        msg = f"{source}: holds no sample; the monitor was stopped before its first interval"
+        raise MeasurementError(msg)
+    notes = (*said(rows), BUSY)
+    boot = rows[0].since_boot or rows[0].average
+    duration = None if boot else span(rows, started)
+    return Point("mpstat", duration=duration, utilisation=utilisation, more=more, notes=notes)
+
+
+MPSTAT = tool_reader(
+    "mpstat", _is_mpstat, _points, "how busy the CPUs were, all and each, and for how long"
+)

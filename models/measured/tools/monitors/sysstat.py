@@ -1,0 +1,293 @@
+"""What the texts of sysstat and procps share: tables under titles, clocks, shares of a hundred."""
+
+import math
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+from headway.errors import MeasurementError, quoted
+from headway.models.measured.tools.writing import at, lines_of, number
+
+DAY = 86400.0
+LONGEST_STEP = DAY / 2
+"""A longer step from one sample to the next is a clock that was set back [s]."""
+
+BANNER = re.compile(r"\s*Linux \S+ \(.*?\)\s+\S+(?:\s+_\S+_\s+\(([0-9]+) CPU\))?")
+"""The first line, with the number of CPUs."""
+
+_CLOCK = re.compile(
+    r"(?:(?P<day>[0-9]{4}-[0-9]{2}-[0-9]{2})[T ])?(?P<h>[0-9]{2}):(?P<m>[0-9]{2}):(?P<s>[0-9]{2})"
+    r"(?:[+-][0-9]{2}:?[0-9]{2}|Z)?(?:\s+(?P<half>[AP]M))?(?=\s|$)"
+)
+_EPOCH = re.compile(r"[0-9]{10}(?=\s)")
+_AVERAGE = re.compile(r"[^\W\d]+\.? ?:(?=\s)")
+_NUMBER = re.compile(r"-?[0-9]+[.,]?[0-9]*")
+
+
+@dataclass(frozen=True)
+class Row:
+    """A line below titles.
+
+    Parameters
+    ----------
+    place
+        File and line, for messages.
+    cells
+        What stands under each title.
+    time
+        When it was printed, in seconds of the day or since 1970; None where nothing says.
+    average
+        Whether it is the tool's own mean over its samples.
+    since_boot
+        Whether it tells of the time since the machine started.
+    """
+
+    place: str
+    cells: Mapping[str, str]
+    time: float | None = None
+    average: bool = False
+    since_boot: bool = False
+
+    def value(self, *titles: str) -> float | None:
+        """The number under the first of some titles that is there; None where none is.
+
+        Decimal commas are read as such: these tools part no thousands.
+        """
+        title = next((title for title in titles if title in self.cells), None)
+        if title is None:
+            return None
+        return number(self.cells[title].replace(",", "."), f"{self.place}: {title}")
+
+
+class _Line(NamedTuple):
+    """What a line says: its words, its time, and whether it is an average."""
+
+    words: list[str]
+    time: float | None = None
+    average: bool = False
+
+
+@dataclass(frozen=True)
+class Table:
+    """Titles with the rows below them, and the time beside the titles."""
+
+    titles: tuple[str, ...]
+    rows: list[Row] = field(default_factory=list)
+    started: float | None = None
+
+
+def clock(text: str) -> float | None:
+    """Seconds of the day of a time such as ``06:42:39 PM`` at the start of a text.
+
+    Examples
+    --------
+    >>> clock("06:42:39 PM  all"), clock("2026-11-22T03:03:16+0000"), clock("all")
+    (67359.0, 10996.0, None)
+    """
+    found = _CLOCK.match(text)
+    return _of_day(found) if found else None
+
+
+def _of_day(found: re.Match[str]) -> float:
+    hour = int(found["h"])
+    if found["half"]:
+        hour = hour % 12 + (12 if found["half"] == "PM" else 0)
+    return hour * 3600.0 + int(found["m"]) * 60.0 + int(found["s"])
+
+
+def cores_of(text: str) -> dict[str, float]:
+    """How many CPUs the first line names, as a further number of a point."""
+    found = BANNER.match(text)
+    return {"cores": float(found[1])} if found and found[1] else {}
+
+
+def tables(text: str, source: str) -> list[Table]:
+    """Part a text into its tables, which blank lines divide.
+
+    Raises
+    ------
+    MeasurementError
+        For a row that has not as many cells as there are titles: the file may be cut.
+    """
+    found: list[Table] = []
+    fresh = True
+    for line, written in lines_of(text):
+        content = written.strip()
+        if not content or BANNER.match(content) or "LINUX RESTART" in content:
+            fresh = True
+            continue
+        parts = _parted(content)
+        if not parts.words:
+            fresh = True
+        elif fresh and not _NUMBER.fullmatch(parts.words[-1]):
+            found.append(Table(tuple(parts.words), started=parts.time))
+            fresh = False
+        else:
+            fresh = False
+            _add_row(found, f"{source}:{line}", parts)
+    return found
+
+
+def _parted(content: str) -> _Line:
+    content = content.lstrip("# ")
+    if found := _CLOCK.match(content) or _EPOCH.match(content):
+        time = _of_day(found) if found.re is _CLOCK else float(found[0])
+        return _Line(content[found.end() :].split(), time)
+    if (found := _AVERAGE.match(content)) and not content.startswith(("avg-cpu", "Device")):
+        return _Line(content[found.end() :].split(), average=True)
+    return _Line(content.removeprefix("Time ").split())
+
+
+def _add_row(found: list[Table], place: str, parts: _Line) -> None:
+    """Add a row to the last table."""
+    if not found:
+        msg = f"{place}: a row stands before any titles; give the whole output"
+        raise MeasurementError(msg)
+    table, words = found[-1], parts.words
+    titles = table.titles[1:] if table.titles[0] == "avg-cpu:" else table.titles
+    if titles and titles[-1] == "Command" and len(words) > len(titles):
+        words = [*words[: len(titles) - 1], " ".join(words[len(titles) - 1 :])]
+    if len(words) != len(titles):
+        msg = f"{place}: {len(words)} cells below {len(titles)} titles; the file may be cut short"
+        raise MeasurementError(msg)
+    boot = parts.time is not None and parts.time == table.started
+    cells = dict(zip(titles, words, strict=True))
+    table.rows.append(Row(place, cells, parts.time, parts.average, boot))
+
+
+def hosts(found: Mapping[str, Any], source: str) -> Iterator[tuple[Mapping[str, Any], list[Any]]]:
+    """Hosts of sysstat's JSON, each with its samples.
+
+    Raises
+    ------
+    MeasurementError
+        Where it has none, or none has a sample.
+    """
+    entries = at(found, "sysstat", "hosts", source=source)
+    for host in entries if isinstance(entries, list) else []:
+        samples = at(host, "statistics", source=source)
+        if not isinstance(samples, list) or not samples:
+            msg = f"{source}: holds no sample; the monitor was stopped before its first interval"
+            raise MeasurementError(msg)
+        yield host, samples
+
+
+def json_row(entry: object, place: str, stamp: object = None) -> Row:
+    """An object of sysstat's JSON as a row.
+
+    Raises
+    ------
+    MeasurementError
+        Where it is no object of names and values.
+    """
+    if not isinstance(entry, Mapping):
+        msg = f"{place}: {quoted(str(entry))} is no object of names and values"
+        raise MeasurementError(msg)
+    cells = {str(key): str(value) for key, value in entry.items()}
+    return Row(place, cells, clock(stamp) if isinstance(stamp, str) else None)
+
+
+def kept(rows: Iterable[Row]) -> list[Row]:
+    """Samples of intervals; where there is none the tool's own mean, else what counts from boot."""
+    rows = list(rows)
+    samples = [row for row in rows if not row.average and not row.since_boot]
+    return samples or [row for row in rows if row.average] or rows
+
+
+def share(row: Row, *titles: str) -> float | None:
+    """The share of one under a title in percent.
+
+    Raises
+    ------
+    MeasurementError
+        For what is none.
+    """
+    value = row.value(*titles)
+    if value is not None and not -0.5 <= value <= 101:
+        msg = f"{row.place}: {titles[0]} is {value:g}, no share of 100"
+        raise MeasurementError(msg)
+    return None if value is None else min(max(value / 100, 0.0), 1.0)
+
+
+def busy(row: Row) -> float | None:
+    """The share of its time that a CPU works, what a hypervisor takes away among it.
+
+    It is what idling and waiting for input and output leave; None for a CPU that is switched
+    off, whose shares are all zero.
+
+    Raises
+    ------
+    MeasurementError
+        Where nothing says how long it idles.
+    """
+    idle = share(row, "%idle", "idle", "id")
+    if idle is None:
+        msg = f"{row.place}: says nothing of idle time"
+        raise MeasurementError(msg)
+    waiting = share(row, "%iowait", "iowait", "wa") or 0.0
+    parts = ("usr", "user", "us", "sys", "system", "sy", "nice", "irq", "soft", "steal", "st")
+    named = [share(row, f"%{part}", part) or 0.0 for part in parts]
+    if idle + waiting + sum(named) == 0:
+        return None
+    return max(1 - idle - waiting, 0.0)
+
+
+def mean(values: Sequence[float]) -> float:
+    """Their mean."""
+    return math.fsum(values) / len(values)
+
+
+def cpu_utilisation(rows: Iterable[Row]) -> dict[str, float]:
+    """Mean utilisation of all CPUs as ``cpu``, and of each with rows of its own as ``cpu_0``."""
+    found: dict[str, list[float]] = {}
+    for row in rows:
+        label = row.cells.get("CPU", row.cells.get("cpu", "all"))
+        name = f"cpu_{label}" if label.isdigit() else "cpu"
+        if (value := busy(row)) is not None:
+            found.setdefault(name, []).append(value)
+    return {name: mean(values) for name, values in found.items()}
+
+
+def span(rows: Iterable[Row], started: float | None = None) -> float | None:
+    """How long samples took [s]; None where no clock says, or it was set back.
+
+    Parameters
+    ----------
+    rows
+        In the order of their time.
+    started
+        When the first began; where it is not known, it is as long as the others are.
+
+    Examples
+    --------
+    >>> rows = [Row("x:1", {}, 86399.0), Row("x:2", {}, 1.0), Row("x:3", {}, 3.0)]
+    >>> span(rows), span(rows, 86397.5)
+    (6.0, 5.5)
+    """
+    times = [row.time for row in rows if row.time is not None]
+    times = [time for i, time in enumerate(times) if i == 0 or time != times[i - 1]]
+    if started is not None and times and started != times[0]:
+        times.insert(0, started)
+        lacking = 0
+    else:
+        lacking = 1
+    steps = [(after - before) % DAY for before, after in pairwise(times)]
+    if not steps or max(steps) > LONGEST_STEP:
+        return None
+    return math.fsum(steps) * (len(steps) + lacking) / len(steps)
+
+
+def said(rows: Sequence[Row]) -> tuple[str, ...]:
+    """What is to be known of a mean over some samples."""
+    if rows[0].since_boot:
+        return ("The only sample counts from the start of the machine.",)
+    if rows[0].average:
+        return ("The mean is the tool's own; its samples are not there.",)
+    times = len({row.time for row in rows} if rows[0].time is not None else {r.place for r in rows})
+    return (f"The mean over {times} sample{'s' if times > 1 else ''}.",)
+
+
+BUSY = "CPU time that a hypervisor took away counts as busy, waiting for a disk does not."
+"""How utilisation of CPUs is counted."""

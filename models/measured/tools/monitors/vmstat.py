@@ -1,0 +1,85 @@
+"""vmstat: how busy the CPUs were and how many threads waited for them."""
+
+import re
+
+from headway.errors import MeasurementError
+from headway.models.measured.points import Point
+from headway.models.measured.reader import tool_reader
+from headway.models.measured.tools.monitors.sysstat import Row, busy, clock, mean, span
+from headway.models.measured.tools.writing import lines_of
+
+_HEADER = re.compile(r"\s*-*procs[ -]+-*memory", re.IGNORECASE)
+_MORE = {
+    "r": "runnable",
+    "b": "blocked",
+    "in": "interrupts_s",
+    "cs": "context_switches_s",
+}
+_STAMP = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9:]{8}$")
+
+
+def _is_vmstat(text: str) -> bool:
+    return _HEADER.match(text) is not None
+
+
+def _points(text: str, source: str) -> list[Point]:
+    rows = _rows(text, source)
+    if not rows:
+        msg = f"{source}: holds no sample; vmstat was stopped before its first"
+        raise MeasurementError(msg)
+    samples = rows[1:] or rows
+    shares = [share for row in samples if (share := busy(row)) is not None]
+    if not shares:
+        msg = f"{source}: every share of CPU time in it is zero"
+        raise MeasurementError(msg)
+    left = "The first sample, which counts from the start of the machine, is left out."
+    only = "The only sample counts from the start of the machine."
+    return [
+        Point(
+            "vmstat",
+            duration=span(samples, rows[0].time) if rows[1:] else None,
+            utilisation={"cpu": mean(shares)},
+            more={name: value for name, value in _further(samples).items() if value is not None},
+            notes=(
+                f"The mean over {len(samples)} sample{'s' if len(samples) > 1 else ''}.",
+                left if rows[1:] else only,
+                "Shares of CPU time are in whole percent; waiting for a disk is not busy.",
+            ),
+        )
+    ]
+
+
+def _further(rows: list[Row]) -> dict[str, float | None]:
+    found = {name: [row.value(title) for row in rows] for title, name in _MORE.items()}
+    return {
+        name: mean([value for value in values if value is not None])
+        for name, values in found.items()
+        if None not in values
+    }
+
+
+def _rows(text: str, source: str) -> list[Row]:
+    titles: list[str] = []
+    rows: list[Row] = []
+    for line, written in lines_of(text):
+        stamp = _STAMP.search(written)
+        words = (written[: stamp.start()] if stamp else written).split()
+        if words[:2] == ["r", "b"]:
+            titles = words
+        elif words and not _HEADER.match(written):
+            rows.append(_row(f"{source}:{line}", titles, words, stamp))
+    return rows
+
+
+def _row(place: str, titles: list[str], words: list[str], stamp: re.Match[str] | None) -> Row:
+    known = titles[: len(words)] if stamp else titles
+    if not titles or len(known) != len(words) or len(titles) - len(words) > 1:
+        msg = f"{place}: {len(words)} cells below {len(titles)} titles; the file may be cut short"
+        raise MeasurementError(msg)
+    time = clock(stamp[0]) if stamp else None
+    return Row(place, dict(zip(known, words, strict=True)), time)
+
+
+VMSTAT = tool_reader(
+    "vmstat", _is_vmstat, _points, "how busy the CPUs were, and how many threads could run"
+)
