@@ -18,6 +18,9 @@ SAMPLES = dict.fromkeys(sorted(FIO.glob("*.json")), "fio") | {
     TOOLS / "vdbench" / "flatfile.html": "vdbench",
     TOOLS / "ior" / "ior-4.1.txt": "IOR",
     TOOLS / "ior" / "mdtest-4.1.txt": "mdtest",
+    TOOLS / "elbencho" / "blocks.csv": "elbencho",
+    TOOLS / "elbencho" / "files.csv": "elbencho",
+    TOOLS / "elbencho" / "mix.csv": "elbencho",
 }
 
 
@@ -289,3 +292,37 @@ def test_mdtest_gives_the_mean_rate_of_each_operation():
     assert found["File stat"].more["rate_deviation_ops_s"] == 130.134
     assert (found["Tree removal"].throughput, found["Tree removal"].population) == (58.921, 1.0)
     assert "mean of 2 iterations" in found["File stat"].notes
+
+
+def test_elbencho_counts_blocks_up_to_the_last_thread():
+    """53,110 IOPS [last] at 73 us [avg], 207 MiB/s; X R is near 2 threads of depth 2."""
+    _, _, write, read = points(TOOLS / "elbencho" / "blocks.csv")
+    same(write, throughput=53110.0, response_time=73e-6, population=4.0, duration=0.038)
+    same(write, more={"bandwidth_bytes_s": 207 * 2.0**20}, utilisation={"cpu": 0.5})
+    same(read, throughput=36410.0, response_time=108e-6)
+    assert (write.name, read.name, write.loop) == ("WRITE", "READ", "closed")
+    assert write.inside == pytest.approx(4.0, rel=0.05)
+
+
+def test_elbencho_parts_the_reads_of_a_mix():
+    write, read = points(TOOLS / "elbencho" / "mix.csv")
+    assert (write.name, read.name) == ("RWMIX50 write", "RWMIX50 read")
+    same(write, throughput=17365.0, response_time=100e-6)
+    same(read, throughput=18198.0, response_time=120e-6)
+    assert write.inside + read.inside == pytest.approx(4.0, rel=0.05)
+
+
+def test_elbencho_counts_entries_where_no_blocks_are_moved():
+    found = {point.name: point for point in points(TOOLS / "elbencho" / "files.csv")}
+    assert list(found) == ["MKDIRS", "WRITE", "STAT", "READ", "RMFILES", "RMDIRS"]
+    same(found["RMFILES"], throughput=83420.0, response_time=10e-6, samples=80, population=2.0)
+    same(found["WRITE"], throughput=55058.0, response_time=5e-6)
+    assert found["WRITE"].more["entry_latency_s"] == pytest.approx(20e-6)
+
+
+def test_spoilt_elbencho_is_refused():
+    text = (TOOLS / "elbencho" / "blocks.csv").read_text()
+    titles, line = text.splitlines()[:2]
+    refused(titles, "a.csv", "no elbencho phase")
+    refused(f"{titles}\n{line[:90]}", "a.csv", r"a.csv:2: \d+ cells under 55 titles")
+    refused(text.replace(",28757,28757,", ",28757,many,"), "a.csv", r"a.csv:2, IOPS \[last\]")

@@ -41,6 +41,7 @@ TOOLS: tuple[str, ...] = (
     "headway.models.measured.tools.inference:INFERENCE_PERF",
     "headway.models.measured.tools.diskspd:DISKSPD",
     "headway.models.measured.tools.vdbench:VDBENCH",
+    "headway.models.measured.tools.elbencho:ELBENCHO",
     "headway.models.measured.tools.ior:IOR",
     "headway.models.measured.tools.ior:MDTEST",
     "headway.models.measured.tools.monitors.mpstat:MPSTAT",
