@@ -49,6 +49,12 @@ TOOLS: tuple[str, ...] = (
     "headway.models.measured.tools.monitors.sar:SAR",
     "headway.models.measured.tools.monitors.vmstat:VMSTAT",
     "headway.models.measured.tools.monitors.pidstat:PIDSTAT",
+    "headway.models.measured.tools.k6:K6",
+    "headway.models.measured.tools.k6:K6_LOG",
+    "headway.models.measured.tools.jmeter:JMETER",
+    "headway.models.measured.tools.locust:LOCUST",
+    "headway.models.measured.tools.locust:LOCUST_HISTORY",
+    "headway.models.measured.tools.gatling:GATLING",
 )
 """Where readers of what tools wrote are, asked after those above, in this order."""
 

@@ -24,7 +24,7 @@ def _is_inference_perf(text: str) -> bool:
 def _inference_perf(text: str, source: str) -> list[Point]:
     """The stage of one file; what succeeded makes its rate and times."""
     found = document(text, source)
-    wait = amount(found, "load_summary", "schedule_delay", "mean", source=source)
+    wait = amount(found, "load_summary", "schedule_delay", "mean", source=source) or 0.0
     offered = amount(found, "load_summary", "requested_rate", source=source)
     point = Point(
         "inference-perf",
@@ -37,7 +37,8 @@ def _inference_perf(text: str, source: str) -> list[Point]:
         samples=amount(found, "successes", "count", source=source),
         duration=amount(found, "load_summary", "send_duration", source=source),
         more=_more(found, source),
-        notes=(f"requests were sent {wait:.3g} s after they were due, on average",) * bool(wait),
+        notes=(f"requests were sent {wait:.3g} s after they were due, on average",)
+        * (wait > _LATE),
     )
     if not point.samples:
         msg = f"{source}: no request succeeded in this stage; leave it out (--skip-bad)"
@@ -48,6 +49,7 @@ def _inference_perf(text: str, source: str) -> list[Point]:
     return [point]
 
 
+_LATE = 0.01  # s that requests may be sent late without a note
 _LATENCY = ("successes", "latency", "request_latency")
 
 

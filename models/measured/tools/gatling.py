@@ -1,0 +1,93 @@
+"""Gatling's ``simulation.log`` as text (before 3.12): users and requests, in milliseconds."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from headway.errors import MeasurementError
+from headway.models.measured.points import Loop, Point
+from headway.models.measured.reader import tool_reader
+from headway.models.measured.tools.requests import Requests
+from headway.models.measured.tools.writing import lines_of
+
+_STEADY = 0.95  # of the most users that are on for their number to count as held
+
+
+def _is_gatling(text: str) -> bool:
+    return text.startswith(("RUN\t", "ASSERTION\t")) and "\nUSER\t" in text
+
+
+def _points(text: str, source: str) -> list[Point]:
+    """The point of a simulation, of all its requests."""
+    requests = Requests(1e-3)
+    arrivals: list[tuple[int, int]] = []
+    for line, content in lines_of(text):
+        cells, place = content.split("\t"), f"{source}:{line}"
+        if cells[0] == "REQUEST":
+            start, end, good = _request(cells, place)
+            requests.add(start, end - start, good)
+        elif cells[0] == "USER":
+            arrivals.append(_user(cells, place))
+    found = requests.point("Gatling", source)
+    return [_with_users(found, arrivals, requests)]
+
+
+def _stamp(cell: str) -> int:
+    """Milliseconds of a cell; -1 for another."""
+    return int(cell) if cell.isascii() and cell.isdecimal() and len(cell) < 16 else -1
+
+
+def _request(cells: Sequence[str], place: str) -> tuple[int, int, bool]:
+    """Start, end and success; where they stand differs by version, OK or KO follows them."""
+    for place_of in range(3, len(cells)):
+        start, end = _stamp(cells[place_of - 2]), _stamp(cells[place_of - 1])
+        if cells[place_of] in ("OK", "KO") and 0 <= start <= end:
+            return start, end, cells[place_of] == "OK"
+    msg = f"{place}: this request has no start, end and OK or KO; if the log was cut, delete it"
+    raise MeasurementError(msg)
+
+
+def _user(cells: Sequence[str], place: str) -> tuple[int, int]:
+    """When a user came (1) or went (-1); before 3.4 both stamps follow START or END."""
+    step = 1 if "START" in cells else -1 if "END" in cells else 0
+    stamps = [_stamp(cell) for cell in cells if len(cell) > 9 and _stamp(cell) > 0]
+    if not step or not stamps:
+        msg = f"{place}: this user has no START or END with a time; if the log was cut, delete it"
+        raise MeasurementError(msg)
+    return (stamps[0] if step == 1 else stamps[-1]), step
+
+
+def _with_users(point: Point, arrivals: list[tuple[int, int]], requests: Requests) -> Point:
+    """Say how the users came: their number held in the middle of the run makes it closed."""
+    most, mean = _users(arrivals, requests.first, requests.last)
+    if most > 1 and mean >= _STEADY * most:
+        note = f"closed, as the number of users stayed at {most:g}"
+        return replace(point, loop=Loop.CLOSED, population=float(most), notes=(*point.notes, note))
+    return replace(
+        point, loop=Loop.OPEN, notes=(*point.notes, f"open, as users came and went, {_ON}")
+    )
+
+
+_ON = "and no number of them was held"
+
+
+def _users(arrivals: list[tuple[int, int]], first: float, last: float) -> tuple[int, float]:
+    """The most users that are on, and their mean number, in the middle half of the run."""
+    if not arrivals:
+        return 0, 0.0
+    times, steps = np.array(sorted(arrivals)).T
+    on = np.concatenate([[0], np.cumsum(steps)])
+    begin, end = first + (last - first) / 4, last - (last - first) / 4
+    edges = np.clip(np.concatenate([[begin], times, [end]]), begin, end)
+    spans = np.diff(edges)
+    return int(on[spans > 0].max(initial=0)), float((on * spans).sum() / max(spans.sum(), 1))
+
+
+GATLING = tool_reader(
+    "Gatling",
+    _is_gatling,
+    _points,
+    "a log of requests (text, before 3.12): rate and times of those that succeeded, users",
+)
+"""Reads Gatling's ``simulation.log``."""

@@ -1,0 +1,266 @@
+"""k6: the summary export, the data of ``handleSummary``, and the log of points as NDJSON."""
+
+import json
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any
+
+from headway.errors import MeasurementError, quoted
+from headway.models.measured.points import Loop, Point
+from headway.models.measured.reader import tool_reader
+from headway.models.measured.tools.requests import Requests
+from headway.models.measured.tools.writing import amount, at, document, lines_of
+
+_TOOL = "k6"
+_GOOD = "http_req_duration{expected_response:true}"
+
+
+@dataclass(frozen=True)
+class _Test:
+    """How k6 sent: its virtual users, its iterations and those it dropped, requests by second."""
+
+    users: float | None
+    fewest: float | None
+    pool: float | None
+    iterations: float | None
+    iteration_time: float | None
+    dropped: float | None
+    requests: float
+    request_time: float | None
+
+    def roles(self) -> dict[str, Any]:
+        """Loop, offered rate, population and think time of a point, and notes on them."""
+        if self.dropped and self.iterations:
+            offered = self.requests * (1 + self.dropped / self.iterations)
+            note = f"k6 ran out of virtual users ({self.pool or 0:g}) and dropped"
+            share = self.dropped / (self.dropped + self.iterations)
+            notes = (f"{note} {share:.1%} of the iterations that were due",)
+            return {"loop": Loop.OPEN, "offered_rate": offered, "notes": notes}
+        if self.users is None or self.pool is None:
+            return {}
+        if self.users < self.pool:
+            notes = ("open, as not all virtual users were ever busy; none was dropped, so the",)
+            notes = (f"{notes[0]} rate offered is that of the requests sent",)
+            return {"loop": Loop.OPEN, "offered_rate": self.requests, "notes": notes}
+        return self._closed(self.users)
+
+    def _closed(self, users: float) -> dict[str, Any]:
+        notes = ["closed, as all virtual users were busy; "]
+        found: dict[str, Any] = {"loop": Loop.CLOSED, "population": users}
+        if self.fewest is not None and self.fewest < users:
+            notes[0] += f"their number rose from {self.fewest:g} to {users:g}; "
+        think = self._think_time()
+        if think is not None:
+            found["think_time"] = think
+            notes[0] += "think time is what an iteration spends outside of requests; "
+        return found | {"notes": (notes[0].removesuffix("; "),)}
+
+    def _think_time(self) -> float | None:
+        """Time of an iteration for each request, less that of the request [s]."""
+        if not self.iterations or self.iteration_time is None or self.request_time is None:
+            return None
+        rate = self.requests / self.iterations
+        return max(self.iteration_time / rate - self.request_time, 0.0) if rate else None
+
+
+def _is_summary(text: str) -> bool:
+    return text.lstrip()[:1] == "{" and '"http_req_duration"' in text and '"metrics"' in text
+
+
+def _summary(text: str, source: str) -> list[Point]:
+    """The point of a summary; ``handleSummary`` has its numbers under "values"."""
+    metrics = at(document(text, source), "metrics", source=source)
+    if not isinstance(metrics, Mapping):
+        msg = f"{source}: its metrics are no object"
+        raise MeasurementError(msg)
+    flat = {name: _values(metric) for name, metric in metrics.items()}
+
+    def cell(*path: str, scale: float = 1.0) -> float | None:
+        return amount(flat, *path, source=source, scale=scale)
+
+    requests, count = cell("http_reqs", "rate"), cell("http_reqs", "count")
+    if not requests or not count or requests < 0:
+        msg = f"{source}: this test sent no request (http_reqs); leave it out (--skip-bad)"
+        raise MeasurementError(msg)
+    times = _GOOD if _GOOD in flat else "http_req_duration"
+    errors = cell("http_req_failed", "passes")
+    good = 1 - (errors or 0.0) / count
+    if good <= 0:
+        msg = f"{source}: none of {count:g} requests succeeded; leave it out (--skip-bad)"
+        raise MeasurementError(msg)
+    return [
+        _with_roles(
+            Point(
+                _TOOL,
+                throughput=requests * good,
+                response_time=cell(times, "avg", scale=1e-3),
+                percentiles=_percentiles(flat[times], source),
+                errors=errors,
+                samples=count - (errors or 0.0) * (times == _GOOD),
+                duration=count / requests,
+                notes=() if times == _GOOD or not errors else (_MIXED,),
+            ),
+            _Test(
+                cell("vus", "max"),
+                cell("vus", "min"),
+                cell("vus_max", "max"),
+                cell("iterations", "rate"),
+                cell("iteration_duration", "avg", scale=1e-3),
+                cell("dropped_iterations", "rate"),
+                requests,
+                cell("http_req_duration", "avg", scale=1e-3),
+            ),
+        )
+    ]
+
+
+_MIXED = "times are of all requests, those that failed among them"
+_CONNECTING = "times are http_req_duration, which leaves connecting out"
+
+
+def _with_roles(point: Point, test: _Test) -> Point:
+    roles = test.roles()
+    notes = (*point.notes, _CONNECTING, *roles.get("notes", ()))
+    return replace(point, **roles | {"notes": notes})
+
+
+def _values(metric: Any) -> Any:
+    inner = metric.get("values") if isinstance(metric, Mapping) else None
+    return inner if isinstance(inner, Mapping) else metric
+
+
+def _percentiles(found: Any, source: str) -> dict[float, float]:
+    """Percentiles of a trend, ``med`` and those such as ``p(99)``."""
+    cells = {}
+    for key in found if isinstance(found, Mapping) else ():
+        percent = 50.0 if key == "med" else _percent(key)
+        value = amount(found, key, source=source, scale=1e-3)
+        if percent is not None and value is not None:
+            cells[percent] = value
+    return dict(sorted(cells.items()))
+
+
+def _percent(key: str) -> float | None:
+    inner = key[2:-1] if key.startswith("p(") and key.endswith(")") else ""
+    return float(inner) if inner.replace(".", "", 1).isdecimal() and inner.isascii() else None
+
+
+def _is_log(text: str) -> bool:
+    head = text[:2000].lstrip()
+    return head[:1] == "{" and '"metric":"' in head and '"type":"' in head.partition("\n")[0]
+
+
+@dataclass
+class _Log:
+    """What is kept of a log: requests one by one, other metrics summed."""
+
+    requests: Requests = field(default_factory=lambda: Requests(1e-3))
+    all_times: float = 0.0
+    sums: dict[str, float] = field(default_factory=dict)
+    lows: dict[str, float] = field(default_factory=dict)
+    highs: dict[str, float] = field(default_factory=dict)
+
+    def add(self, entry: Mapping[str, Any], place: str) -> None:
+        """Take a line."""
+        if entry.get("type") != "Point":
+            return
+        metric = str(at(entry, "metric", source=place))
+        value = amount(entry, "data", "value", source=place)
+        if value is None or value < 0:
+            msg = f"{place}: this point has no value"
+            raise MeasurementError(msg)
+        if metric == "http_req_duration":
+            good = entry["data"].get("tags", {})
+            end = _milliseconds(at(entry, "data", "time", source=place), place)
+            self.all_times += value
+            self.requests.add(end - value, value, _good(good))
+        self.sums[metric] = self.sums.get(metric, 0.0) + value
+        self.lows[metric] = min(self.lows.get(metric, math.inf), value)
+        self.highs[metric] = max(self.highs.get(metric, 0.0), value)
+
+    def point(self, source: str) -> Point:
+        """The point that they make."""
+        found = self.requests.point(_TOOL, source)
+        duration = found.duration or math.nan
+        count = len(self.requests.times) + self.requests.failed
+        iterations = self.sums.get("iterations", 0.0)
+        inside = self.sums.get("iteration_duration", 0.0) * 1e-3
+        return _with_roles(
+            found,
+            _Test(
+                self.highs.get("vus"),
+                self.lows.get("vus"),
+                self.highs.get("vus_max"),
+                iterations / duration,
+                inside / iterations if iterations else None,
+                self.sums.get("dropped_iterations", 0.0) / duration,
+                count / duration,
+                self.all_times * 1e-3 / count,
+            ),
+        )
+
+
+def _good(tags: Any) -> bool:
+    return not isinstance(tags, Mapping) or tags.get("expected_response") != "false"
+
+
+def _milliseconds(stamp: Any, place: str) -> float:
+    try:
+        return datetime.fromisoformat(str(stamp)).timestamp() * 1e3
+    except (ValueError, OverflowError):
+        msg = f"{place}: {quoted(str(stamp))} is no time such as 2026-01-31T12:00:00Z"
+        raise MeasurementError(msg) from None
+
+
+def _points(text: str, source: str) -> list[Point]:
+    return [k6_log_point((line for _, line in lines_of(text)), source)]
+
+
+def k6_log_point(lines: Iterable[str], source: str) -> Point:
+    """Make the point of a log of k6 that is read line by line, however long it is.
+
+    Parameters
+    ----------
+    lines
+        An open file, or its lines.
+    source
+        Its name, for messages.
+
+    Raises
+    ------
+    MeasurementError
+        For a log that is cut short or spoilt, or in which no request succeeded.
+    """
+    log = _Log()
+    for number, line in enumerate(lines, 1):
+        if line.strip():
+            place = f"{source}:{number}"
+            log.add(_entry(line, place), place)
+    return log.point(source)
+
+
+def _entry(line: str, place: str) -> Mapping[str, Any]:
+    try:
+        found = json.loads(line)
+    except (ValueError, RecursionError):
+        found = None
+    if not isinstance(found, dict):
+        msg = f"{place}: this line is broken or cut short; delete it"
+        raise MeasurementError(msg)
+    return found
+
+
+K6 = tool_reader(
+    _TOOL,
+    _is_summary,
+    _summary,
+    "a summary: rate, times and failures of requests, virtual users, iterations dropped",
+)
+"""Reads k6's summary export and what it gives to ``handleSummary``."""
+
+K6_LOG = tool_reader(
+    "k6 (NDJSON)", _is_log, _points, "points one by one, of which rate and times are computed"
+)
+"""Reads what ``k6 run --out json=FILE`` writes."""

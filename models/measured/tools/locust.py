@@ -1,0 +1,159 @@
+"""Locust's CSV files: totals by name, and their history second by second."""
+
+import csv
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby, pairwise
+
+from headway.errors import MeasurementError
+from headway.models.measured.points import Loop, Point
+from headway.models.measured.reader import tool_reader
+from headway.models.measured.tools.writing import number
+
+_TOOL = "Locust"
+_SHORTEST = 5.0  # s that the number of users must stay for a point of the history
+_TOTAL = "Aggregated"
+_NONE = ("", "N/A")
+_FAILED_TOO = "times are of all requests, those that failed among them"
+_ROUNDED = "percentiles are in whole milliseconds, above 100 ms in two significant digits"
+
+_Row = tuple[str, Mapping[str, str]]
+
+
+def _is_stats(text: str) -> bool:
+    return text[:60].startswith("Type,Name,Request Count,Failure Count,")
+
+
+def _stats(text: str, source: str) -> list[Point]:
+    """The point of the row of totals."""
+    for place, row in _rows(text, source):
+        if row["Name"] == _TOTAL:
+            return [_total(row, place)]
+    msg = f"{source}: there is no row {_TOTAL} in it; it ends too early"
+    raise MeasurementError(msg)
+
+
+def _rows(text: str, source: str) -> Iterator[_Row]:
+    """Rows with their places; one that is too short or too long is refused."""
+    reader = csv.reader(text.splitlines())
+    titles: list[str] = []
+    try:
+        for row in reader:
+            place = f"{source}:{reader.line_num}"
+            if titles and row:
+                if len(row) != len(titles):
+                    msg = f"{place}: this row has {len(row)} cells in place of {len(titles)}"
+                    raise MeasurementError(msg)
+                yield place, dict(zip(titles, row, strict=True))
+            titles = titles or row
+    except csv.Error as error:
+        msg = f"{source}:{reader.line_num}: this row cannot be read ({error})"
+        raise MeasurementError(msg) from None
+
+
+def _cell(row: Mapping[str, str], title: str, place: str) -> float | None:
+    if title not in row:
+        msg = f"{place}: there is no column {title!r}; write the file with Locust 1 or later"
+        raise MeasurementError(msg)
+    return None if row[title] in _NONE else number(row[title], place)
+
+
+def _needed(row: Mapping[str, str], title: str, place: str) -> float:
+    value = _cell(row, title, place)
+    if value is None or value < 0:
+        msg = f"{place}: {title!r} is empty or negative"
+        raise MeasurementError(msg)
+    return value
+
+
+def _percentiles(row: Mapping[str, str], place: str) -> dict[float, float]:
+    """Percentiles of the columns such as ``99.9%``; 100 % is the largest and no percentile."""
+    cells = {title: _cell(row, title, place) for title in row if title.endswith("%")}
+    named = {number(title[:-1], place): cell for title, cell in cells.items()}
+    return {p: cell * 1e-3 for p, cell in named.items() if cell is not None and p < 100}
+
+
+def _total(row: Mapping[str, str], place: str) -> Point:
+    count, failed = (_needed(row, t, place) for t in ("Request Count", "Failure Count"))
+    rate, failures = (_needed(row, t, place) for t in ("Requests/s", "Failures/s"))
+    if count <= failed or rate <= 0:
+        msg = f"{place}: none of {count:g} requests succeeded; leave it out (--skip-bad)"
+        raise MeasurementError(msg)
+    return Point(
+        _TOOL,
+        Loop.CLOSED,
+        throughput=rate - failures,
+        response_time=_needed(row, "Average Response Time", place) * 1e-3,
+        percentiles=_percentiles(row, place),
+        errors=failed,
+        samples=count,
+        duration=count / rate,
+        notes=(_ROUNDED, "the spawning of users is counted in", *(_FAILED_TOO,) * bool(failed)),
+    )
+
+
+def _is_history(text: str) -> bool:
+    return text[:60].startswith("Timestamp,User Count,Type,Name,Requests/s,")
+
+
+def _history(text: str, source: str) -> list[Point]:
+    """A point for each stay at a number of users, of what the totals gained in it."""
+    rows = [(place, row) for place, row in _rows(text, source) if row["Name"] == _TOTAL]
+    if rows and "Total Request Count" not in rows[0][1]:
+        msg = f"{source}:1: there is no column 'Total Request Count'; use Locust 1 or later"
+        raise MeasurementError(msg)
+    stays = [list(stay) for _, stay in groupby(rows, lambda row: row[1]["User Count"])]
+    points = [point for stay in stays for point in _stay(stay)]
+    if not points:
+        msg = f"{source}: no request succeeded while users stayed at one number for"
+        msg = f"{msg} {_SHORTEST:g} s; read the _stats.csv beside it"
+        raise MeasurementError(msg)
+    return points
+
+
+def _stay(rows: Sequence[_Row]) -> list[Point]:
+    """The point of a stay; none of one that is short or in which no request succeeded."""
+    (began, first), (ended, last) = rows[0], rows[-1]
+    stamps = [_needed(row, "Timestamp", place) for place, row in rows]
+    if any(after < before for before, after in pairwise(stamps)):
+        msg = f"{ended}: the clock goes back among the rows above; cut the file there"
+        raise MeasurementError(msg)
+    seconds = stamps[-1] - stamps[0]
+    users = _needed(last, "User Count", ended)
+    gained = {t: _needed(last, t, ended) - _needed(first, t, began) for t in _COUNTS}
+    count, failed = (gained[title] for title in _COUNTS)
+    if seconds < _SHORTEST or not users or not 0 <= failed < count:
+        return []
+    spent = [_needed(r, _COUNTS[0], p) * _needed(r, _MEAN, p) for p, r in (rows[0], rows[-1])]
+    return [
+        Point(
+            _TOOL,
+            Loop.CLOSED,
+            population=users,
+            throughput=(count - failed) / seconds,
+            response_time=max(spent[1] - spent[0], 0.0) / count * 1e-3,
+            percentiles=_percentiles(last, ended) if seconds >= _WINDOW else {},
+            errors=failed,
+            samples=count,
+            duration=seconds,
+            notes=(_GAINED, *(_LAST,) * (seconds >= _WINDOW), *(_FAILED_TOO,) * bool(failed)),
+        )
+    ]
+
+
+_COUNTS, _MEAN = ("Total Request Count", "Total Failure Count"), "Total Average Response Time"
+_WINDOW = 12.0  # s: the windows of 10 s end up to 2 s before their row
+_GAINED = "rate and mean are of what the totals gained while users stayed at this number"
+_LAST = "percentiles are of the last window of 10 s"
+
+LOCUST = tool_reader(
+    "Locust", _is_stats, _stats, "totals: rate, mean and percentiles of requests, failures"
+)
+"""Reads Locust's ``_stats.csv``."""
+
+LOCUST_HISTORY = tool_reader(
+    "Locust (history)",
+    _is_history,
+    _history,
+    "a point for each stay at a number of users: users, rate, mean, failures",
+)
+"""Reads Locust's ``_stats_history.csv``."""
