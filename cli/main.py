@@ -28,6 +28,7 @@ COMMANDS = {
     "models": "List the catalogue of ready models.",
     "kinds": "List the kinds of station and of measured files.",
     "read": "Read what load generators and monitors wrote as one curve.",
+    "audit": "Say whether a load test can be trusted.",
     "show": "Show a model: parameters, graph, assumptions, closed forms.",
     "solve": "Solve a model at one or many operating points.",
     "balance": "Say at which load each resource of a machine is full.",

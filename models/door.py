@@ -46,6 +46,13 @@ PLACES: dict[str, dict[str, str]] = {
         "csv": "headway.models.showing.comparisons:comparison_csv",
         "plot": "headway.models.plotting.figures:comparison_figure",
     },
+    "Audit": {
+        "tables": "headway.models.showing.audits:audit_tables",
+        "rows": "headway.models.showing.audits:audit_rows",
+        "document": "headway.models.showing.audits:audit_document",
+        "csv": "headway.models.showing.audits:audit_csv",
+        "plot": "headway.models.plotting.loadtests:audit_figure",
+    },
     "Balance": {
         "tables": "headway.models.showing.balance:balance_tables",
         "rows": "headway.models.showing.balance:balance_rows",

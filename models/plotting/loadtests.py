@@ -2,6 +2,7 @@
 
 from matplotlib.figure import Figure
 
+from headway.models.analysis.audit import Audit
 from headway.models.reading.loadtest import LoadTest
 
 
@@ -24,3 +25,8 @@ def loadtest_figure(found: LoadTest) -> Figure:
     axes.set_ylabel("response time [ms]")
     axes.set_title(found.source)
     return figure
+
+
+def audit_figure(found: Audit) -> Figure:
+    """Draw the test that was looked at."""
+    return loadtest_figure(found.test)

@@ -1,0 +1,25 @@
+"""``headway audit``: whether a load test can be trusted."""
+
+import click
+
+from headway.cli.main import COMMANDS
+from headway.cli.options import Format, format_options
+from headway.cli.output import present
+
+EXAMPLE = "Example: headway audit 'runs/*.json'"
+
+
+@click.command("audit", help=COMMANDS["audit"], epilog=EXAMPLE)
+@click.argument("files", nargs=-1, required=True, metavar="FILES...")
+@click.option("--skip-bad", is_flag=True, help="Go on without files that cannot be read.")
+@format_options
+def command(
+    files: tuple[str, ...],
+    skip_bad: bool,  # noqa: FBT001
+    output_format: Format | None,
+) -> None:
+    """Audit measured files."""
+    from headway.models.analysis.audit import audit
+    from headway.models.reading.loadtest import read_load_test
+
+    present(audit(read_load_test(files, skip_bad)), output_format)
