@@ -236,7 +236,7 @@ def _few_samples(points: Sequence[Point]) -> Iterator[Finding]:
         thin = [q for q in sorted(point.percentiles) if carried < q < 100]
         if thin:
             names = ", ".join(f"p{q:g}" for q in thin)
-            needed = math.ceil(_BEYOND / (1 - thin[0] / 100))
+            needed = round(_BEYOND / (1 - thin[0] / 100))
             yield Finding(
                 "too_few_samples",
                 Severity.WARNING,
@@ -335,8 +335,10 @@ def _mixed(points: Sequence[Point]) -> Iterator[Finding]:
 
 
 def _of(places: Sequence[int], points: Sequence[Point]) -> str:
-    """Name points by their load."""
+    """Name points by their load, one without a load by its file."""
     loads = [points[k].load for k in places]
+    if not all(map(math.isfinite, loads)):
+        return points[places[0]].file or "this test"
     if len(loads) == 1:
         return f"the point at {loads[0]:g}"
     return f"the {len(loads)} points from {min(loads):g} to {max(loads):g}"

@@ -1,0 +1,143 @@
+"""What makes a load test untrustworthy is found, with its number, and nothing else is."""
+
+import json
+
+import numpy as np
+import pytest
+
+from headway.models import data_path
+from headway.models.analysis.audit import audit
+from headway.models.measured.points import Loop, Point
+from headway.models.reading.loadtest import LoadTest, read_load_test
+from tests.command import headway
+from tests.load_tests import curve
+
+CURVES = sorted(data_path("sfs_results").glob("curves/*.csv"))
+
+
+def found(*points):
+    return {each.kind: each for each in audit(LoadTest(points)).findings}
+
+
+def open_points(loads, **more):
+    """An open test at 80 /s: requests wait outside once 40 are in."""
+    return [
+        Point("load", Loop.OPEN, rate, throughput=min(rate, 80.0), response_time=0.5, **more)
+        for rate in loads
+    ]
+
+
+def test_hidden_limits_are_found_and_no_others():
+    """60 curves, half with a limit: 90 % of those that reach it within 10 %, 5 % false alarms."""
+    random = np.random.default_rng(2026)
+    right, reached, false, free = 0, 0, 0, 0
+    for number in range(60):
+        test, limit, filled = curve(random, limited=number % 2 == 0)
+        hidden = [f for f in audit(test).findings if f.kind == "hidden_closed_loop"]
+        if not limit:
+            free, false = free + 1, false + bool(hidden)
+        elif filled:
+            reached += 1
+            right += bool(hidden) and abs(hidden[0].value / limit - 1) <= 0.1
+    assert reached >= 12
+    assert right >= 0.9 * reached
+    assert false <= 0.05 * free
+
+
+@pytest.mark.parametrize("path", CURVES, ids=lambda path: path.stem)
+def test_published_curves_are_not_called_closed(path):
+    kinds = {each.kind for each in audit(read_load_test([str(path)])).findings}
+    assert not kinds & {"hidden_closed_loop", "coordinated_omission", "errors"}
+
+
+def test_there_are_24_published_curves():
+    assert len(CURVES) == 24
+
+
+def test_a_limit_is_told_with_its_interval_and_its_points():
+    limit = found(*open_points([40.0, 60.0, 100.0, 150.0]))["hidden_closed_loop"]
+    assert limit.value == 40.0
+    assert limit.ci95[0] < 40 < limit.ci95[1]
+    assert limit.points == (2, 3)
+
+
+def test_a_queue_that_grows_is_no_limit():
+    """Twice the excess, twice as many inside: nobody holds requests back."""
+    grows = [
+        Point("load", Loop.OPEN, rate, throughput=80.0, response_time=(rate - 80) * 10 / 2 / 80)
+        for rate in (100.0, 120.0, 160.0)
+    ]
+    kinds = found(*grows)
+    assert "fell_behind" in kinds
+    assert "hidden_closed_loop" not in kinds
+
+
+def test_a_test_that_filled_up_slowly_is_set_right():
+    """N (1 - N / (2 D T)) is inside in the mean while N of them gather at the excess D."""
+    limit, excess, length = 100.0, 10.0, 40.0
+    inside = limit * (1 - limit / (2 * excess * length))
+    one = Point("load", Loop.OPEN, 90.0, throughput=80.0, response_time=inside / 80, duration=40.0)
+    two = Point("load", Loop.OPEN, 180.0, throughput=80.0, response_time=95 / 80, duration=40.0)
+    told = found(one, two)["hidden_closed_loop"]
+    assert told.value == pytest.approx(100, rel=0.02)
+
+
+@pytest.mark.parametrize(("response", "kind"), [(0.1, None), (0.08, "littles_law")])
+def test_a_closed_test_holds_littles_law(response, kind):
+    point = Point("wrk", Loop.CLOSED, population=10, throughput=100.0, response_time=response)
+    assert ("littles_law" in found(point)) == (kind is not None)
+
+
+def test_errors_matter_by_their_share():
+    few = Point("ab", errors=20, samples=1000)
+    many = Point("ab", errors=500, samples=1000)
+    assert found(few)["errors"].severity == "warning"
+    assert found(many)["errors"].severity == "error"
+    assert found(many)["errors"].value == 0.5
+    assert "errors" not in found(Point("ab", errors=1, samples=1000))
+
+
+def test_percentiles_need_samples():
+    thin = Point("hey", samples=500, percentiles={50.0: 0.1, 90.0: 0.2, 99.9: 0.5})
+    told = found(thin)["too_few_samples"]
+    assert "p99.9" in told.text
+    assert "p90" not in told.text
+    assert "10000" in told.text.replace(",", "")
+
+
+def test_percentiles_of_a_closed_loop_are_marked():
+    assert "coordinated_omission" in found(Point("wrk", Loop.CLOSED, percentiles={99.0: 0.5}))
+    assert "coordinated_omission" not in found(Point("k6", Loop.OPEN, percentiles={99.0: 0.5}))
+
+
+def test_short_runs_falls_drifts_and_mixtures():
+    short = Point("k6", duration=5.0, response_time=1.0)
+    assert "short_run" in found(short)
+    rising = [
+        Point("wrk", population=n, throughput=x) for n, x in ((1, 50.0), (2, 90.0), (4, 60.0))
+    ]
+    assert found(*rising)["throughput_falls"].value == pytest.approx(1 / 3)
+    twice = [Point("k6", offered_rate=10.0, response_time=t) for t in (0.10, 0.13)]
+    assert found(*twice)["drift"].value == pytest.approx(0.3)
+    assert "mixed" in found(Point("k6", Loop.OPEN), Point("wrk", Loop.CLOSED))
+
+
+def test_nothing_is_said_of_a_sound_test():
+    sound = open_points(
+        [20.0, 40.0, 60.0], duration=600.0, samples=50_000.0, percentiles={99.0: 1.0}
+    )
+    assert found(*sound) == {}
+
+
+def test_the_command_prints_findings(tmp_path):
+    file = tmp_path / "runs.csv"
+    file.write_text(
+        "offered_ops_s,throughput_ops_s,response_ms\n40,40,500\n100,80,500\n160,80,500\n"
+    )
+    table = headway("audit", file).out
+    assert "hidden closed loop" in table
+    document = json.loads(headway("audit", file, "--json").out)
+    first = document["findings"][0]
+    assert (first["kind"], first["severity"], first["value"]) == ("hidden_closed_loop", "error", 40)
+    assert set(first) == {"kind", "severity", "text", "value", "ci95", "points"}
+    assert "hidden_closed_loop" in headway("audit", file, "--csv").out

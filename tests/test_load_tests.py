@@ -1,0 +1,135 @@
+"""Files of load tests: gathered from folders, patterns and archives, read into points by load."""
+
+import io
+import json
+import math
+import tarfile
+import zipfile
+
+import pytest
+
+from headway.errors import MeasurementError
+from headway.models.measured.points import Point, measurements_of
+from headway.models.reading.gather import LARGEST_ARCHIVE, gather, unpacked
+from headway.models.reading.loadtest import read_load_test
+from tests.command import headway, refusal
+
+LOW = "throughput_ops_s,response_ms\n100,3.5\n"
+HIGH = "throughput_ops_s,response_ms\n300,9\n"
+
+
+@pytest.fixture
+def runs(tmp_path):
+    folder = tmp_path / "runs"
+    (folder / "deep").mkdir(parents=True)
+    (folder / "b.csv").write_text(HIGH)
+    (folder / "deep" / "a.csv").write_text(LOW)
+    (folder / ".hidden.csv").write_text("no table")
+    return folder
+
+
+def zipped(*files):
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w") as archive:
+        for name, text in files:
+            archive.writestr(name, text)
+    return stream.getvalue()
+
+
+def tarred(*files):
+    stream = io.BytesIO()
+    with tarfile.open(fileobj=stream, mode="w:gz") as archive:
+        for name, text in files:
+            entry = tarfile.TarInfo(name)
+            entry.size = len(text)
+            archive.addfile(entry, io.BytesIO(text.encode()))
+    return stream.getvalue()
+
+
+def test_a_folder_gives_points_by_load(runs):
+    test = read_load_test([str(runs)])
+    assert [point.throughput for point in test.points] == [100, 300]
+    assert [point.response_time for point in test.points] == [0.0035, 0.009]
+    assert {point.tool for point in test.points} == {"CSV"}
+
+
+@pytest.mark.parametrize("pattern", ["*.csv", "**/*.csv"])
+def test_a_pattern_names_files(runs, pattern):
+    names = [name.rpartition("/")[2] for name, _ in gather([str(runs / pattern)])]
+    assert names == (["b.csv"] if pattern == "*.csv" else ["b.csv", "a.csv"])
+
+
+@pytest.mark.parametrize(("pack", "ending"), [(zipped, "zip"), (tarred, "tgz")])
+def test_an_archive_is_a_folder(tmp_path, pack, ending):
+    path = tmp_path / f"runs.{ending}"
+    path.write_bytes(pack(("b.csv", HIGH), ("a/a.csv", LOW)))
+    test = read_load_test([str(path)])
+    assert [point.file for point in test.points] == [f"{path}/a/a.csv", f"{path}/b.csv"]
+
+
+@pytest.mark.parametrize("pack", [zipped, tarred])
+@pytest.mark.parametrize("name", ["../evil.csv", "/etc/passwd"])
+def test_an_archive_stays_in_itself(pack, name):
+    with pytest.raises(MeasurementError, match="outside the archive"):
+        list(unpacked("runs.zip", pack((name, LOW))))
+
+
+def test_an_archive_that_unpacks_to_much_is_refused(monkeypatch):
+    monkeypatch.setattr("headway.models.reading.gather.LARGEST_ARCHIVE", 50)
+    assert LARGEST_ARCHIVE == 256_000_000
+    with pytest.raises(MeasurementError, match="unpacks to"):
+        list(unpacked("bomb.zip", zipped(("a.csv", LOW * 10))))
+
+
+def test_a_broken_archive_is_refused():
+    with pytest.raises(MeasurementError, match="cannot be unpacked"):
+        list(unpacked("a.zip", zipped(("a.csv", LOW)).replace(b"100,3.5", b"900,3.5")))
+
+
+def test_a_file_that_cannot_be_read_is_named(runs):
+    (runs / "c.csv").write_text("throughput_ops_s,response_ms\n1,x\n")
+    line = refusal("read", runs)
+    assert "c.csv:2: response_ms is 'x', not a number" in line
+    result = headway("read", runs, "--skip-bad")
+    assert result.code == 0
+    assert "left out:" in result.out
+    document = json.loads(headway("read", runs, "--skip-bad", "--json").out)
+    assert [entry["file"] for entry in document["left_out"]] == [str(runs / "c.csv")]
+
+
+def test_nothing_to_read_is_said(tmp_path):
+    assert "is a folder without files" in refusal("read", tmp_path)
+    assert "there is no such file" in refusal("read", tmp_path / "none.csv")
+    assert "matches no file" in refusal("read", tmp_path / "*.json")
+
+
+def test_the_contract_of_a_point(runs):
+    document = json.loads(headway("read", runs / "b.csv", "--json").out)
+    point = document["points"][0]
+    asked = {"file", "tool", "loop", "offered_rate", "population", "throughput", "response_time"}
+    asked |= {f"response_time_p{q}" for q in (50, 90, 95, 99)} | {"errors", "samples", "duration"}
+    assert asked <= set(point)
+    assert (point["throughput"], point["response_time"]) == (300, 0.009)
+    assert point["errors"] is None
+
+
+def test_what_is_written_is_read_again(runs, tmp_path):
+    out = tmp_path / "curve.csv"
+    assert headway("read", runs, "--out", out).code == 0
+    again = read_load_test([str(out)])
+    assert [p.throughput for p in again.points] == [100, 300]
+    assert [p.response_time for p in again.points] == pytest.approx([0.0035, 0.009])
+
+
+def test_a_table_of_points_has_the_columns_that_are_filled():
+    points = [
+        Point("k6", throughput=10.0, percentiles={99.9: 0.5}, utilisation={"cpu": 0.5}),
+        Point("k6", throughput=20.0, response_time=0.1, more={"bandwidth_bytes_s": 5.0}),
+    ]
+    table = measurements_of(points, "runs")
+    assert list(table.columns) == [
+        "throughput_ops_s", "response_s", "p99_9_s", "cpu_util", "bandwidth_bytes_s",
+    ]  # fmt: skip
+    assert math.isnan(table.column("response").values[0])
+    with pytest.raises(MeasurementError, match="no point"):
+        measurements_of([], "runs")
