@@ -88,6 +88,13 @@ def test_a_closed_test_holds_littles_law(response, kind):
     assert ("littles_law" in found(point)) == (kind is not None)
 
 
+def test_parts_of_a_mix_hold_littles_law_together():
+    reads = Point("fio", Loop.CLOSED, population=8, throughput=600.0, response_time=0.01, name="read")
+    writes = Point("fio", Loop.CLOSED, population=8, throughput=200.0, response_time=0.01, name="write")
+    assert "littles_law" not in found(reads, writes)
+    assert "littles_law" in found(reads)
+
+
 def test_errors_matter_by_their_share():
     few = Point("ab", errors=20, samples=1000)
     many = Point("ab", errors=500, samples=1000)

@@ -6,7 +6,7 @@ from headway.cli.main import COMMANDS
 from headway.cli.options import Format, format_options
 from headway.cli.output import present
 
-EXAMPLE = "Example: headway audit 'runs/*.json'"
+EXAMPLE = "Example: headway audit curve.csv --json"
 
 
 @click.command("audit", help=COMMANDS["audit"], epilog=EXAMPLE)

@@ -8,7 +8,7 @@ from headway.cli.main import COMMANDS
 from headway.cli.options import Format, format_options
 from headway.cli.output import present, write_and_say
 
-EXAMPLE = "Example: headway read 'runs/*.json' --out curve.csv"
+EXAMPLE = "Example: headway read curve.csv --csv"
 
 
 @click.command("read", help=COMMANDS["read"], epilog=EXAMPLE)
