@@ -1,6 +1,7 @@
 """What makes a load test untrustworthy is found, with its number, and nothing else is."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from headway.models.reading.loadtest import LoadTest, read_load_test
 from tests.command import headway
 from tests.load_tests import curve
 
+INFERENCE = Path(__file__).parent / "data/tools/inference_perf"
 CURVES = sorted(data_path("sfs_results").glob("curves/*.csv"))
 
 
@@ -42,6 +44,15 @@ def test_hidden_limits_are_found_and_no_others():
     assert reached >= 12
     assert right >= 0.9 * reached
     assert false <= 0.05 * free
+
+
+@pytest.mark.parametrize("server", ["vllm", "vllm_eagle", "vllm_quantization"])
+def test_the_limit_of_an_inference_test_is_found(server):
+    """44 workers of 10 requests at most: 440, though rates were offered (config.yaml there)."""
+    told = audit(read_load_test([str(INFERENCE / server)])).findings[0]
+    assert (told.kind, told.severity) == ("hidden_closed_loop", "error")
+    assert told.value == pytest.approx(440, rel=0.1)
+    assert told.ci95[0] < 440 < told.ci95[1]
 
 
 @pytest.mark.parametrize("path", CURVES, ids=lambda path: path.stem)
@@ -89,8 +100,12 @@ def test_a_closed_test_holds_littles_law(response, kind):
 
 
 def test_parts_of_a_mix_hold_littles_law_together():
-    reads = Point("fio", Loop.CLOSED, population=8, throughput=600.0, response_time=0.01, name="read")
-    writes = Point("fio", Loop.CLOSED, population=8, throughput=200.0, response_time=0.01, name="write")
+    reads = Point(
+        "fio", Loop.CLOSED, population=8, throughput=600.0, response_time=0.01, name="read"
+    )
+    writes = Point(
+        "fio", Loop.CLOSED, population=8, throughput=200.0, response_time=0.01, name="write"
+    )
     assert "littles_law" not in found(reads, writes)
     assert "littles_law" in found(reads)
 

@@ -242,21 +242,23 @@ def _fails(points: Sequence[Point]) -> Iterator[Finding]:
 
 def _few_samples(points: Sequence[Point]) -> Iterator[Finding]:
     """Percentiles that the number of samples cannot carry."""
+    thin: dict[tuple[float, ...], list[int]] = {}
     for place, point in enumerate(points):
-        if not point.samples:
-            continue
-        carried = 100 * (1 - _BEYOND / point.samples)
-        thin = [q for q in sorted(point.percentiles) if carried < q < 100]
-        if thin:
-            names = ", ".join(f"p{q:g}" for q in thin)
-            needed = round(_BEYOND / (1 - thin[0] / 100))
+        if point.samples:
+            carried = 100 * (1 - _BEYOND / point.samples)
+            beyond = tuple(q for q in sorted(point.percentiles) if carried < q < 100)
+            thin.setdefault(beyond, []).append(place)
+    for beyond, places in thin.items():
+        if beyond:
+            samples = min(points[k].samples or 0.0 for k in places)
             yield Finding(
                 "too_few_samples",
                 Severity.WARNING,
-                f"{_of([place], points)}: {names} of {point.samples:.0f} requests rests on less "
-                f"than {_BEYOND:.0f} of them; p{thin[0]:g} needs {needed} or more",
-                point.samples,
-                points=(place,),
+                f"{_of(places, points)}: {', '.join(f'p{q:g}' for q in beyond)} of {samples:.0f} "
+                f"requests rests on less than {_BEYOND:.0f} of them; p{beyond[0]:g} needs "
+                f"{round(_BEYOND / (1 - beyond[0] / 100))} or more",
+                samples,
+                points=tuple(places),
             )
 
 
