@@ -55,6 +55,16 @@ TOOLS: tuple[str, ...] = (
     "headway.models.measured.tools.locust:LOCUST",
     "headway.models.measured.tools.locust:LOCUST_HISTORY",
     "headway.models.measured.tools.gatling:GATLING",
+    "headway.models.measured.tools.http.wrk:WRK2",
+    "headway.models.measured.tools.http.wrk:WRK",
+    "headway.models.measured.tools.http.apachebench:AB",
+    "headway.models.measured.tools.http.apachebench:AB_CSV",
+    "headway.models.measured.tools.http.siege:SIEGE",
+    "headway.models.measured.tools.http.hey:HEY",
+    "headway.models.measured.tools.http.hey:HEY_CSV",
+    "headway.models.measured.tools.http.bombardier:BOMBARDIER",
+    "headway.models.measured.tools.http.vegeta:VEGETA",
+    "headway.models.measured.tools.http.oha:OHA",
 )
 """Where readers of what tools wrote are, asked after those above, in this order."""
 

@@ -1,0 +1,1 @@
+"""What load generators of HTTP wrote."""

@@ -1,0 +1,155 @@
+"""What ApacheBench (ab) prints, and the percentiles that it writes with ``-e``."""
+
+import re
+from collections.abc import Mapping
+
+from headway.errors import MeasurementError
+from headway.models.measured.points import Loop, Point
+from headway.models.measured.reader import tool_reader
+from headway.models.measured.tools.http.runs import (
+    HEAD,
+    Run,
+    answered,
+    of_errors,
+    refuse_empty,
+    runs,
+)
+from headway.models.measured.tools.writing import lines_of, number, seconds
+
+_HEADER = "Percentage served,Time in ms"
+_TOLD = (50.0, 66.0, 75.0, 80.0, 90.0, 95.0, 98.0, 99.0)
+_START = "This is ApacheBench"
+
+_OF_RATE = (
+    "ab makes its mean time from the rate, so Little's law holds whatever happened;"
+    " percentiles are whole milliseconds"
+)
+
+
+def _is_ab(text: str) -> bool:
+    return f"{_START}, Version" in text[:HEAD]
+
+
+def _is_ab_csv(text: str) -> bool:
+    return text.startswith(_HEADER)
+
+
+def _of_ab(text: str, source: str) -> list[Point]:
+    return [_point(run) for run in runs(text, source, _START)]
+
+
+def _point(run: Run) -> Point:
+    total = _number(run, "Complete requests:", "500")
+    lost, refused = _lost(run), _optional(run, "Non-2xx responses:")
+    refuse_empty(total, lost + refused, run.source)
+    bad = min(lost - _parts(run).get("Connect", 0.0) + refused, total)
+    return Point(
+        "ab",
+        Loop.CLOSED,
+        population=_number(run, "Concurrency Level:", "8"),
+        throughput=answered(_number(run, "Requests per second:", "90"), bad, total),
+        response_time=_mean(run) if total else None,
+        percentiles=_percentiles(run) if total else {},
+        errors=lost + refused,
+        samples=total,
+        duration=_number(run, "Time taken for tests:", "5.0 seconds"),
+        more=_more(run),
+        notes=(_OF_RATE, *_of_lengths(run), *of_errors(bad, total)),
+    )
+
+
+def _number(run: Run, title: str, shape: str) -> float:
+    found = run.needs(rf"{re.escape(title)}\s+(\S+)", f"{title} {shape}")
+    return found.number()
+
+
+def _optional(run: Run, title: str) -> float:
+    found = run.all(rf"{re.escape(title)}\s+(\d+)")
+    return found[0].number() if found else 0.0
+
+
+def _mean(run: Run) -> float:
+    """The mean that a client sees; a second line has it divided by the clients."""
+    found = run.needs(r"Time per request:\s+(\S+) \[ms\] \(mean\)", "Time per request: 5 [ms]")
+    return found.seconds("ms")
+
+
+def _parts(run: Run) -> Mapping[str, float]:
+    """Failed requests by what failed."""
+    found = run.all(r"\s*\((Connect: .*)\)")
+    return {
+        name: number(cell, found[0].place)
+        for name, cell in re.findall(r"(\w+): (\d+)", found[0].groups[0] if found else "")
+    }
+
+
+def _lost(run: Run) -> float:
+    """Requests that failed, those not among them whose answer only had another length."""
+    parts = _parts(run)
+    if not parts:
+        return _optional(run, "Failed requests:")
+    return sum(n for name, n in parts.items() if name != "Length")
+
+
+def _of_lengths(run: Run) -> tuple[str, ...]:
+    differing = _parts(run).get("Length", 0.0)
+    if not differing:
+        return ()
+    return (f"{differing:g} answers that ab calls failed only differ in length from the first",)
+
+
+def _percentiles(run: Run) -> Mapping[float, float]:
+    cells = {
+        number(percent, found.place): seconds(time, found.place, "ms")
+        for found in run.all(r"\s*(\d+)%\s+(\d+)\b")
+        for percent, time in [found.groups]
+    }
+    if run.all("Percentage of the requests") and 100.0 not in cells:
+        run.needs(r"\s*100%\s+\d+", "100% 224")
+    return cells
+
+
+def _more(run: Run) -> Mapping[str, float]:
+    """What came in, and the mean that was measured, in whole milliseconds."""
+    rate = run.needs(r"Transfer rate:\s+(\S+) \[Kbytes/sec\]", "Transfer rate: 40 [Kbytes/sec]")
+    bandwidth = {"bandwidth_bytes_s": 1024 * rate.number()}
+    total = run.all(r"Total:\s+\d+\s+(\d+)\s")
+    if not total:
+        return bandwidth
+    return {**bandwidth, "measured_mean_s": total[0].seconds("ms")}
+
+
+def _of_csv(text: str, source: str) -> list[Point]:
+    rows = {}
+    for line, row in lines_of(text)[1:]:
+        place = f"{source}:{line}"
+        percent, comma, time = row.partition(",")
+        if not comma:
+            msg = f"{place}: a percentage and a time are wanted; give the whole file"
+            raise MeasurementError(msg)
+        rows[number(percent, place)] = seconds(time, place, "ms")
+    if 99.0 not in rows:
+        msg = f"{source}:{len(rows) + 1}: its percentages end before 99; give the whole file"
+        raise MeasurementError(msg)
+    return [
+        Point(
+            "ab",
+            Loop.CLOSED,
+            percentiles={percent: rows[percent] for percent in _TOLD if percent in rows},
+            notes=("has neither rate nor clients: these stand in what ab prints",),
+        )
+    ]
+
+
+AB = tool_reader(
+    "ab",
+    _is_ab,
+    _of_ab,
+    "clients, requests/s, a mean made of these, percentiles in whole milliseconds",
+)
+"""Reads what ab prints."""
+
+AB_CSV = tool_reader(
+    "ab (CSV)", _is_ab_csv, _of_csv, "percentiles in microseconds, without rate or clients"
+)
+"""Reads what ``ab -e`` writes."""

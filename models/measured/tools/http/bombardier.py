@@ -1,0 +1,77 @@
+"""What bombardier writes as JSON, alone or after its banner."""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from headway.models.measured.points import Loop, Point
+from headway.models.measured.reader import tool_reader
+from headway.models.measured.tools.http.runs import HEAD, needed, of_errors, refuse_empty
+from headway.models.measured.tools.writing import amount, at, document
+
+_JSON = re.compile(r'\{\s*"spec"\s*:\s*\{\s*"numberOfConnections"')
+_GOOD = ("req1xx", "req2xx", "req3xx")
+_BAD = ("req4xx", "req5xx", "others")
+
+_COUNTED = (
+    "the rate is its answers over its time: what bombardier prints as rps is a mean of samples"
+)
+_FROM_SENT = (
+    "times count from when a request was sent, not from when it was due;"
+    " where its connections run out, the test is a closed one"
+)
+
+
+def _is_bombardier(text: str) -> bool:
+    return text.lstrip()[:10].startswith(("{", "Bombarding")) and bool(_JSON.search(text[:HEAD]))
+
+
+def _points(text: str, source: str) -> list[Point]:
+    start = _JSON.search(text)
+    before = text[: start.start()] if start else ""
+    found = document("\n" * before.count("\n") + text[len(before) :], source)
+    result, rate = at(found, "result", source=source), amount(found, "spec", "rate", source=source)
+    good, bad = (
+        sum(needed(result, name, source=source) for name in names) for names in (_GOOD, _BAD)
+    )
+    refuse_empty(good, bad, source)
+    duration = needed(result, "timeTakenSeconds", source=source)
+    return [
+        Point(
+            "bombardier",
+            Loop.OPEN if rate else Loop.CLOSED,
+            offered_rate=rate,
+            population=needed(found, "spec", "numberOfConnections", source=source),
+            throughput=good / duration if good > 0 and duration > 0 else None,
+            response_time=amount(result, "latency", "mean", source=source, scale=1e-6),
+            percentiles=_percentiles(result, source),
+            errors=bad,
+            samples=good + bad,
+            duration=duration,
+            more=_more(result, duration, source),
+            notes=(_COUNTED, *((_FROM_SENT,) if rate else ()), *of_errors(bad, good + bad)),
+        )
+    ]
+
+
+def _percentiles(result: Any, source: str) -> Mapping[float, float]:
+    names = ("50", "75", "90", "95", "99")
+    cells = {
+        float(name): amount(result, "latency", "percentiles", name, source=source, scale=1e-6)
+        for name in names
+    }
+    return {percent: cell for percent, cell in cells.items() if cell is not None}
+
+
+def _more(result: Any, duration: float, source: str) -> Mapping[str, float]:
+    read = amount(result, "bytesRead", source=source)
+    return {"bandwidth_bytes_s": read / duration} if read is not None and duration > 0 else {}
+
+
+BOMBARDIER = tool_reader(
+    "bombardier",
+    _is_bombardier,
+    _points,
+    "connections, a rate limit, answers by status, the mean time, percentiles with --latencies",
+)
+"""Reads what ``bombardier -o json`` writes."""

@@ -1,0 +1,133 @@
+"""What hey prints: a summary, or one request a row."""
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+
+from headway.errors import MeasurementError
+from headway.models.measured.points import Loop, Point
+from headway.models.measured.reader import tool_reader
+from headway.models.measured.tools.http.runs import (
+    HEAD,
+    Run,
+    answered,
+    of_errors,
+    refuse_empty,
+    runs,
+    statuses,
+)
+from headway.models.measured.tools.writing import lines_of, number
+
+_SUMMARY = re.compile(r"^Summary:\n  Total:\s+\S+ secs\n", re.MULTILINE)
+_HEADER = (
+    "response-time,DNS+dialup,DNS,Request-write,Response-delay,Response-read,status-code,offset"
+)
+_PERCENTS = (10.0, 25.0, 50.0, 75.0, 90.0, 95.0, 99.0)
+
+_UNSAID = (
+    "hey prints neither its workers nor the rate that -q asked for;"
+    " workers that fall behind leave no sign"
+)
+_COUNTED = "rate, mean and percentiles are counted from its rows; requests that failed have none"
+
+
+def _is_hey(text: str) -> bool:
+    return bool(_SUMMARY.search(text[:HEAD]))
+
+
+def _is_hey_csv(text: str) -> bool:
+    return text.startswith(_HEADER)
+
+
+def _of_hey(text: str, source: str) -> list[Point]:
+    return [_point(run) for run in runs(text, source, "Summary:")]
+
+
+def _point(run: Run) -> Point:
+    total = _seconds(run, "Total")
+    rate = run.needs(r"\s+Requests/sec:\s+(\S+)", "Requests/sec: 900")
+    bad, answers = statuses(_statuses(run))
+    lost = _lost(run)
+    refuse_empty(answers, lost, rate.place)
+    every = rate.number()
+    return Point(
+        "hey",
+        Loop.CLOSED,
+        throughput=answered(every, bad + lost, answers + lost),
+        response_time=_seconds(run, "Average") if answers else None,
+        percentiles=_percentiles(run) if answers else {},
+        errors=bad + lost,
+        samples=answers,
+        duration=total,
+        notes=(_UNSAID, *of_errors(bad + lost, answers + lost)),
+    )
+
+
+def _seconds(run: Run, title: str) -> float:
+    found = run.needs(rf"\s+{title}:\s+(\S+) secs", f"{title}: 5.0 secs")
+    return found.number()
+
+
+def _statuses(run: Run) -> Mapping[str, float]:
+    run.needs("Status code distribution:", "Status code distribution:")
+    found = run.all(r"\s+\[(\d+)\]\s+(\d+) responses$")
+    return {f.groups[0]: f.number(1) for f in found}
+
+
+def _lost(run: Run) -> float:
+    """Requests that no answer came to."""
+    found = run.all(r"\s+\[(\d+)\]\s+(?!\d+ responses$)\S")
+    return sum(f.number() for f in found)
+
+
+def _percentiles(run: Run) -> Mapping[float, float]:
+    found = run.all(r"\s+(\d+)%%? in (\S+) secs")
+    return {f.number(): f.number(1) for f in found}
+
+
+def _of_csv(text: str, source: str) -> list[Point]:
+    rows = [_row(row, f"{source}:{line}") for line, row in lines_of(text)[1:] if row]
+    if not rows:
+        msg = f"{source}:1: no request was answered: hey leaves those that failed out"
+        raise MeasurementError(msg)
+    times = sorted(time for time, code, _ in rows if code[:1] in "123")
+    duration = max(time + start for time, _, start in rows)
+    bad = len(rows) - len(times)
+    return [
+        Point(
+            "hey",
+            Loop.CLOSED,
+            throughput=len(times) / duration if times and duration > 0 else None,
+            response_time=math.fsum(times) / len(times) if times else None,
+            percentiles={percent: _at(times, percent) for percent in _PERCENTS if times},
+            errors=bad,
+            samples=len(rows),
+            duration=duration,
+            notes=(_UNSAID, _COUNTED),
+        )
+    ]
+
+
+def _row(row: str, place: str) -> tuple[float, str, float]:
+    """A request's time, its status, and when it was sent."""
+    cells = row.split(",")
+    if len(cells) != _HEADER.count(",") + 1 or not cells[6].isdigit():
+        msg = f"{place}: this is no row of hey's eight columns; give the whole file"
+        raise MeasurementError(msg)
+    return number(cells[0], place), cells[6], number(cells[7], place)
+
+
+def _at(times: Sequence[float], percent: float) -> float:
+    """The smallest time that so many per cent do not exceed."""
+    return times[max(math.ceil(len(times) * percent / 100) - 1, 0)]
+
+
+HEY = tool_reader(
+    "hey", _is_hey, _of_hey, "requests/s, answers by status, the mean time, seven percentiles"
+)
+"""Reads hey's summary."""
+
+HEY_CSV = tool_reader(
+    "hey (CSV)", _is_hey_csv, _of_csv, "one request a row: its time, status and when it was sent"
+)
+"""Reads what ``hey -o csv`` writes."""

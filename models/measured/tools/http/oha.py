@@ -1,0 +1,85 @@
+"""What ``oha --output-format json`` writes."""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from headway.models.measured.points import Loop, Point
+from headway.models.measured.reader import tool_reader
+from headway.models.measured.tools.http.runs import (
+    HEAD,
+    answered,
+    counts_of,
+    needed,
+    of_errors,
+    refuse_empty,
+    statuses,
+)
+from headway.models.measured.tools.writing import amount, at, document
+
+_MARKS = ('"summary"', '"successRate"', '"requestsPerSec"')
+_PERCENT = re.compile(r"p(\d+(?:\.\d+)?)")
+_AT_THE_END = "aborted due to deadline"
+
+_UNSAID = (
+    "oha prints neither its connections nor the rate that -q asked for;"
+    " it calls every answer a success, this reader only those without an error's status"
+)
+
+
+def _is_oha(text: str) -> bool:
+    head = text[:HEAD]
+    return head.lstrip().startswith("{") and all(mark in head for mark in _MARKS)
+
+
+def _points(text: str, source: str) -> list[Point]:
+    found = document(text, source)
+    bad, answers = statuses(_counts(found, "statusCodeDistribution", source))
+    failed = _counts(found, "errorDistribution", source)
+    lost = sum(n for name, n in failed.items() if name != _AT_THE_END)
+    cut = failed.get(_AT_THE_END, 0.0)
+    refuse_empty(answers, lost, source)
+    every = needed(found, "summary", "requestsPerSec", source=source)
+    return [
+        Point(
+            "oha",
+            Loop.CLOSED,
+            throughput=answered(every, bad + lost + cut, answers + lost + cut),
+            response_time=amount(found, "summary", "average", source=source),
+            percentiles=_percentiles(found, source),
+            errors=bad + lost,
+            samples=answers,
+            duration=needed(found, "summary", "total", source=source),
+            notes=(_UNSAID, *_of_end(cut), *of_errors(bad + lost, answers + lost)),
+        )
+    ]
+
+
+def _counts(found: Any, name: str, source: str) -> Mapping[str, float]:
+    return counts_of(at(found, name, source=source), name, source)
+
+
+def _of_end(cut: float) -> tuple[str, ...]:
+    """What oha calls an error although only the test's end came before the answer."""
+    if not cut:
+        return ()
+    return (f"{cut:g} requests were under way when the test ended: they are no errors",)
+
+
+def _percentiles(found: Any, source: str) -> Mapping[float, float]:
+    names = at(found, "latencyPercentiles", source=source)
+    cells = {
+        float(match[1]): amount(names, name, source=source)
+        for name in (names if isinstance(names, Mapping) else ())
+        if (match := _PERCENT.fullmatch(name))
+    }
+    return {percent: cell for percent, cell in cells.items() if cell is not None}
+
+
+OHA = tool_reader(
+    "oha",
+    _is_oha,
+    _points,
+    "requests/s, answers by status, the mean time, nine percentiles",
+)
+"""Reads oha's JSON."""

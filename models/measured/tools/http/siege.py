@@ -1,0 +1,94 @@
+"""What siege prints: its table of old, and the JSON of version 4."""
+
+import re
+from collections.abc import Mapping
+
+from headway.errors import MeasurementError
+from headway.models.measured.points import Loop, Point
+from headway.models.measured.reader import tool_reader
+from headway.models.measured.tools.http.runs import HEAD, refuse_empty
+from headway.models.measured.tools.writing import lines_of, number
+
+_TABLE = re.compile(r'(Transactions:\s+\d+ hits|"transactions":\s+\d+,)\s+"?[Aa]vailability"?:')
+_CELL = re.compile(
+    r'[{\s]*"?([A-Za-z][A-Za-z_ ]*)"?:\s+([\d.]+)\s*(hits|%|secs|MB|[a-zA-Z]+/sec)?,?$'
+)
+_USERS = re.compile(r"\*\* Preparing (\d+) concurrent users")
+
+_FINER = (
+    "siege prints its mean as {printed} s; the same is its concurrency over its rate, which has"
+    " more digits"
+)
+Cells = Mapping[str, tuple[float, str]]
+
+
+def _is_siege(text: str) -> bool:
+    return "** SIEGE " in text[:HEAD] or bool(_TABLE.search(text[-HEAD:]))
+
+
+def _points(text: str, source: str) -> list[Point]:
+    cells = _cells(text, source)
+    rate, place = _cell(cells, "transaction_rate", source)
+    inside, _ = _cell(cells, "concurrency", source)
+    answers, _ = _cell(cells, "transactions", source)
+    failed, _ = _cell(cells, "failed_transactions", source)
+    printed, _ = _cell(cells, "response_time", source)
+    longest, _ = _cell(cells, "longest_transaction", source)
+    refuse_empty(answers, failed, place)
+    mean, notes = _mean(rate, inside, printed)
+    return [
+        Point(
+            "siege",
+            Loop.CLOSED,
+            population=_users(text, source),
+            throughput=rate if answers and rate else None,
+            response_time=mean if answers else None,
+            errors=failed,
+            samples=answers,
+            duration=_cell(cells, "elapsed_time", source)[0],
+            more={"printed_mean_s": printed, "longest_s": longest},
+            notes=notes if answers else ("no request succeeded: there is no throughput",),
+        )
+    ]
+
+
+def _mean(rate: float, inside: float, printed: float) -> tuple[float, tuple[str, ...]]:
+    """The mean to as many digits as siege's two decimals can give, and what to know of it."""
+    if rate <= 1 + printed:
+        return printed, ()
+    return inside / rate, (_FINER.format(printed=f"{printed:.2f}"),)
+
+
+def _cells(text: str, source: str) -> Cells:
+    """Numbers by their names, as JSON writes these, and where they stand."""
+    found = ((line, _CELL.match(row)) for line, row in lines_of(text))
+    return {
+        match[1].lower().replace(" ", "_"): (
+            number(match[2], f"{source}:{line}"),
+            f"{source}:{line}",
+        )
+        for line, match in found
+        if match
+    }
+
+
+def _cell(cells: Cells, name: str, source: str) -> tuple[float, str]:
+    if name not in cells:
+        title = name.replace("_", " ").capitalize()
+        msg = f"{source}:1: siege's {title!r} is not in it; give all that siege printed"
+        raise MeasurementError(msg)
+    return cells[name]
+
+
+def _users(text: str, source: str) -> float | None:
+    found = _USERS.search(text[:HEAD])
+    return number(found[1], source) if found else None
+
+
+SIEGE = tool_reader(
+    "siege",
+    _is_siege,
+    _points,
+    "transactions/s, failures, the mean time; clients only where its banner was kept",
+)
+"""Reads what siege prints."""

@@ -1,0 +1,81 @@
+"""What ``vegeta report -type=json`` writes."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from headway.models.measured.points import Loop, Point
+from headway.models.measured.reader import tool_reader
+from headway.models.measured.tools.http.runs import (
+    HEAD,
+    counts_of,
+    needed,
+    of_errors,
+    refuse_empty,
+    statuses,
+)
+from headway.models.measured.tools.writing import amount, at, document
+
+_MARKS = ('"latencies"', '"bytes_in"', '"50th"')
+
+_SENT = (
+    "its offered rate is the one at which it sent; where that is below the one asked for,"
+    " workers or the machine fell behind"
+)
+
+
+def _is_vegeta(text: str) -> bool:
+    head = text[:HEAD]
+    return head.lstrip().startswith("{") and all(mark in head for mark in _MARKS)
+
+
+def _points(text: str, source: str) -> list[Point]:
+    found = document(text, source)
+    total = needed(found, "requests", source=source)
+    bad = statuses(_codes(found, source))[0]
+    refuse_empty(total, bad, source)
+    throughput = needed(found, "throughput", source=source)
+    return [
+        Point(
+            "vegeta",
+            Loop.OPEN,
+            offered_rate=needed(found, "rate", source=source),
+            throughput=throughput if bad < total and throughput > 0 else None,
+            response_time=amount(found, "latencies", "mean", source=source, scale=1e-9),
+            percentiles=_percentiles(found, source),
+            errors=bad,
+            samples=total,
+            duration=needed(found, "duration", source=source, scale=1e-9),
+            more=_more(found, source),
+            notes=(_SENT, *of_errors(bad, total)),
+        )
+    ]
+
+
+def _codes(found: Any, source: str) -> Mapping[str, float]:
+    """Answers by status; those of status 0 are requests that no answer came to."""
+    name = "status_codes"
+    return counts_of(at(found, name, source=source), name, source)
+
+
+def _percentiles(found: Any, source: str) -> Mapping[float, float]:
+    names = {50.0: "50th", 90.0: "90th", 95.0: "95th", 99.0: "99th"}
+    cells = {
+        percent: amount(found, "latencies", name, source=source, scale=1e-9)
+        for percent, name in names.items()
+    }
+    return {percent: cell for percent, cell in cells.items() if cell is not None}
+
+
+def _more(found: Any, source: str) -> Mapping[str, float]:
+    """How long it waited for its last answer after its last request."""
+    wait = amount(found, "wait", source=source, scale=1e-9)
+    return {} if wait is None else {"wait_s": wait}
+
+
+VEGETA = tool_reader(
+    "vegeta",
+    _is_vegeta,
+    _points,
+    "the rate sent, the rate of successes, answers by status, the mean time, four percentiles",
+)
+"""Reads vegeta's JSON report."""

@@ -1,0 +1,143 @@
+"""What wrk and wrk2 print: one run or several, with what scripts append."""
+
+import re
+from collections.abc import Mapping
+
+from headway.models.measured.points import Loop, Point
+from headway.models.measured.reader import tool_reader
+from headway.models.measured.tools.http.runs import (
+    HEAD,
+    Run,
+    answered,
+    of_errors,
+    refuse_empty,
+    runs,
+)
+from headway.models.measured.tools.writing import SECONDS, count, number, seconds
+
+_RUNNING = re.compile(r"^Running \S+ test @ ", re.MULTILINE)
+_OF_WRK2 = ("Thread calibration:", "HdrHistogram - Recorded")
+_BYTES = {"B": 1.0, "KB": 1024.0, "MB": 1024.0**2, "GB": 1024.0**3, "TB": 1024.0**4}
+
+_CORRECTED = (
+    "wrk adds times that it did not measure to make up for coordinated omission:"
+    " throughput times mean may exceed the connections"
+)
+_FROM_DUE = "times count from when a request was due; the rate that was asked for is not printed"
+
+
+def _is_wrk2(text: str) -> bool:
+    head = text[:HEAD]
+    return bool(_RUNNING.search(head)) and any(mark in head for mark in _OF_WRK2)
+
+
+def _is_wrk(text: str) -> bool:
+    return bool(_RUNNING.search(text[:HEAD])) and not _is_wrk2(text)
+
+
+def _of_wrk(text: str, source: str) -> list[Point]:
+    return [
+        _point("wrk", Loop.CLOSED, run, (_CORRECTED,)) for run in runs(text, source, "Running ")
+    ]
+
+
+def _of_wrk2(text: str, source: str) -> list[Point]:
+    found = (run.until("Uncorrected Latency") for run in runs(text, source, "Running "))
+    tails = runs(text, source, "Running ")
+    return [
+        _point("wrk2", Loop.OPEN, tail, (_FROM_DUE, *_timed(run)), run)
+        for run, tail in zip(found, tails, strict=True)
+    ]
+
+
+def _point(
+    tool: str, loop: Loop, run: Run, notes: tuple[str, ...], times: Run | None = None
+) -> Point:
+    """The point of a run; its times may stand in a part of it only."""
+    clients = run.needs(r"\s+\d+ threads and (\d+) connections", "2 threads and 8 connections")
+    sent = run.needs(r"\s+(\d+) requests in (\S+), (\S+) read", "900 requests in 5.00s, 90KB read")
+    rate = run.needs(r"Requests/sec:\s+(\S+)", "Requests/sec: 900")
+    transfer = run.needs(r"Transfer/sec:\s+([\d.]+)([KMGT]?B)", "Transfer/sec: 90KB")
+    total = sent.number()
+    lost, bad = _lost(run), _count(run, r"\s+Non-2xx or 3xx responses:\s+(\d+)")
+    refuse_empty(total, lost + bad, sent.place)
+    return Point(
+        tool,
+        loop,
+        population=clients.number(),
+        throughput=answered(count(rate.groups[0], rate.place), bad, total),
+        response_time=_mean(run) if total else None,
+        percentiles=_percentiles(times or run) if total else {},
+        errors=lost + bad,
+        samples=total,
+        duration=sent.seconds(group=1),
+        more={"bandwidth_bytes_s": transfer.number()
+              * _BYTES[transfer.groups[1]]},
+        notes=(*notes, *of_errors(bad, total)),
+    )  # fmt: skip
+
+
+def _mean(run: Run) -> float:
+    found = run.needs(r"\s+Latency\s+(\S+)\s+\S+\s+\S+\s+\S*%\s*$", "Latency 8.4ms")
+    return found.seconds()
+
+
+def _lost(run: Run) -> float:
+    """Requests that no answer came to."""
+    return sum(
+        number(cell, found.place)
+        for found in run.all(
+            r"\s+Socket errors: connect (\d+), read (\d+), write (\d+), timeout (\d+)"
+        )
+        for cell in found.groups
+    )
+
+
+def _count(run: Run, pattern: str) -> float:
+    return sum(found.number() for found in run.all(pattern))
+
+
+def _percentiles(run: Run) -> Mapping[float, float]:
+    """Those of the summary, else of the spectrum (in ms) or of a script's table."""
+    spectrum = {
+        round(100 * number(share, found.place), 1): seconds(value, found.place, "ms")
+        for found in run.all(r"\s+(\d+\.\d+)\s+([01]\.\d{3})000\s+\d+\s+\S+$")
+        for value, share in [found.groups]
+        if float(share) > 0
+    }
+    table = {
+        number(percent, found.place): seconds(value + unit, found.place)
+        for found in run.all(r"p([\d.]+) latency,([\d.]+),(\w+)$")
+        for percent, value, unit in [found.groups]
+        if unit in SECONDS
+    }
+    summary = {
+        number(percent, found.place): seconds(value, found.place)
+        for found in run.all(r"\s*([\d.]+)%\s+(\S+)\s*$")
+        for percent, value in [found.groups]
+    }
+    return {**spectrum, **table, **summary}
+
+
+def _timed(run: Run) -> tuple[str, ...]:
+    """How many requests the times are of: those after calibration."""
+    counts = run.all(r"#\[Max\s+=\s+\S+ Total count\s+=\s+(\d+)\]")
+    return tuple(f"its times are of {found.groups[0]} requests, those after 10 s of calibration"
+                 for found in counts[:1])  # fmt: skip
+
+
+WRK = tool_reader(
+    "wrk",
+    _is_wrk,
+    _of_wrk,
+    "connections, requests/s, the mean time, and percentiles where --latency was given",
+)
+"""Reads what wrk prints."""
+
+WRK2 = tool_reader(
+    "wrk2",
+    _is_wrk2,
+    _of_wrk2,
+    "connections, requests/s, the mean time, percentiles of summary and spectrum",
+)
+"""Reads what wrk2 prints."""

@@ -1,0 +1,267 @@
+"""What HTTP load generators wrote: cells as the tools print them; spoilt texts refused."""
+
+import random
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+
+from headway.errors import MeasurementError
+from headway.models.measured.points import Loop
+from headway.models.reading.loadtest import points_of
+from headway.models.reading.recognise import recognised
+from tests.http_cells import PRINTED
+
+DATA = Path(__file__).parent / "data" / "tools"
+SAMPLES = sorted(
+    path.relative_to(DATA).as_posix()
+    for tool in ("wrk", "wrk2", "ab", "siege", "hey", "bombardier", "vegeta", "oha")
+    for path in (DATA / tool).glob("*.*")
+)
+MEASURED = [f.name for f in fields(PRINTED["ab/ab.txt"]) if f.name not in {"notes", "file"}]
+
+
+def text_of(sample):
+    return (DATA / sample).read_text(encoding="utf-8")
+
+
+def only(text, source="run"):
+    (point,) = points_of(text, source)
+    return point
+
+
+@pytest.mark.parametrize("sample", PRINTED)
+def test_cells_are_what_the_tool_prints(sample):
+    """To the last digit: 1e-12 is what a change of unit may round."""
+    found, printed = only(text_of(sample)), PRINTED[sample]
+
+    for name in MEASURED:
+        expected = getattr(printed, name)
+        near = expected if expected is None or isinstance(expected, str) else pytest.approx(
+            dict(expected) if hasattr(expected, "items") else expected, rel=1e-12
+        )  # fmt: skip
+        cell = getattr(found, name)
+        assert (dict(cell) if hasattr(cell, "items") else cell) == near, name
+
+
+def test_wrk2_keeps_the_units_of_its_summary_and_fills_in_from_its_spectrum():
+    """One sample prints us, s and m in its summary, beside a spectrum in ms."""
+    found = only(text_of("wrk2/wrk2_output.txt"))
+
+    assert (found.tool, found.loop, found.population, found.offered_rate) == (
+        "wrk2",
+        "open",
+        2,
+        None,
+    )
+    assert (found.throughput, found.samples, found.duration, found.errors) == (10, 600, 60, 0)
+    assert found.response_time == pytest.approx(58.33e-3)
+    summary = {50: 53.31e-6, 75: 56.99e-3, 90: 62.62e-3, 99: 223.23e-3, 99.9: 244.22e-3,
+               99.99: 244.22e-3, 99.999: 36.0, 100: 54.0}  # fmt: skip
+    assert {percent: found.percentiles[percent] for percent in summary} == pytest.approx(summary)
+    spectrum = {10: 48.671e-3, 55: 53.983e-3, 87.5: 60.799e-3, 95: 72.127e-3, 97.5: 126.911e-3}
+    assert {percent: found.percentiles[percent] for percent in spectrum} == pytest.approx(spectrum)
+    assert not {0, 98.9062} & found.percentiles.keys()
+    assert any("500 requests, those after" in note for note in found.notes)
+
+
+def test_answers_that_are_errors_are_no_throughput():
+    some, every = (only(text_of(f"wrk2/wrk2_output_{n}.txt")) for n in ("errors", "all_error"))
+
+    assert (some.errors, some.samples) == (14, 600)
+    assert some.throughput == pytest.approx(10.0 * 586 / 600)
+    assert (every.errors, every.samples, every.throughput) == (451, 451, None)
+    assert "no request succeeded" in every.notes[-1]
+
+
+def test_uncorrected_times_of_wrk2_are_left_out():
+    text = text_of("wrk2/wrk2_output.txt")
+    both = text.replace(
+        "-" * 58,
+        "  Latency Distribution (HdrHistogram - Uncorrected Latency (measured without taking"
+        " delayed starts into account))\n 50.000%    9.00ms\n" + "-" * 58,
+    )
+    assert both != text
+    assert only(both).percentiles == only(text).percentiles
+
+
+def test_socket_errors_of_wrk_are_errors_but_no_answers():
+    lost = "  Socket errors: connect 1, read 2, write 3, timeout 4\nRequests/sec"
+    found = only(text_of("wrk/latency.txt").replace("Requests/sec:", lost + ":"))
+
+    assert (found.errors, found.throughput) == (10, 1456.14)
+
+
+def test_lengths_that_differ_are_no_errors_of_ab():
+    """ab compares with the first answer, so that pages that change are all called failed."""
+    dynamic = text_of("ab/busy.txt").replace("Non-2xx responses:      56\n", "")
+    found = only(dynamic)
+
+    assert (found.errors, found.throughput) == (0, 1133.09)
+    assert any("56 answers that ab calls failed only differ in length" in n for n in found.notes)
+
+
+def test_microseconds_of_ab_stand_in_its_csv():
+    found = only(text_of("ab/percentiles.csv"))
+    rows = dict(line.split(",") for line in text_of("ab/percentiles.csv").splitlines()[1:])
+
+    assert (found.tool, found.throughput, found.population) == ("ab", None, None)
+    assert found.percentiles == pytest.approx(
+        {p: float(rows[f"{p}"]) / 1e3 for p in (50, 66, 75, 80, 90, 95, 98, 99)}
+    )
+
+
+def test_rows_of_hey_are_counted():
+    text = text_of("hey/requests.csv")
+    rows = [line.split(",") for line in text.splitlines()[1:]]
+    found = only(text)
+    end = max(float(row[0]) + float(row[7]) for row in rows)
+
+    assert (found.samples, found.errors, found.duration) == (200, 0, pytest.approx(end))
+    assert found.throughput == pytest.approx(200 / end)
+    assert found.response_time == pytest.approx(sum(float(row[0]) for row in rows) / 200)
+    assert found.percentiles[50] == sorted(float(row[0]) for row in rows)[99]
+
+    half = "\n".join(
+        line.replace(",200,", ",503,") if number % 2 else line
+        for number, line in enumerate(text.splitlines())
+    )
+    assert (only(half).errors, only(half).samples) == (100, 200)
+    assert only(half).throughput == pytest.approx(100 / end)
+    assert only(text.replace(",200,", ",503,")).throughput is None
+
+
+def test_older_hey_prints_one_percent_sign():
+    text = text_of("hey/hey.txt")
+
+    assert only(text.replace("%%", "%")) == only(text)
+
+
+def test_bombardier_with_a_rate_is_open_and_its_banner_is_no_json():
+    plain = text_of("bombardier/crank.json")
+    paced = plain.replace('"client": "fasthttp"', '"client": "fasthttp", "rate": 500')
+    found = only(f"Bombarding http://localhost for 15s using 256 connection(s)\nDone!\n{paced}")
+
+    assert (found.loop, found.offered_rate, found.population) == (Loop.OPEN, 500, 256)
+    failed = only(plain.replace('"others": 0', '"others": 459658'))
+    assert (failed.errors, failed.samples) == (459658, 919316)
+    assert failed.throughput == pytest.approx(459658 / 15.0090729)
+
+
+def test_requests_under_way_when_oha_ends_are_no_errors():
+    """oha counts them in its rate and among its errors; 7272 answers of 4 s remain."""
+    found = only(text_of("oha/busy.json"))
+
+    assert found.throughput == pytest.approx(7272 / 4.001567729, rel=1e-12)
+    assert any("8 requests were under way" in note for note in found.notes)
+
+
+def test_failures_of_vegeta_have_status_0():
+    text = text_of("vegeta/report.json").replace('"200": 100', '"0": 3, "200": 90, "500": 7')
+
+    assert only(text).errors == 10
+
+
+@pytest.mark.parametrize("sample", ["wrk/latency.txt", "ab/ab.txt", "hey/hey.txt"])
+def test_runs_that_follow_each_other_are_points(sample):
+    text = text_of(sample)
+
+    assert points_of(f"a sweep\n{text}\n{text}", "a.txt") == points_of(text, "a.txt") * 2
+
+
+@pytest.mark.parametrize("sample", SAMPLES)
+def test_each_file_is_recognised_as_its_own(sample):
+    tool = recognised(text_of(sample))[0].kind
+
+    assert tool.split(" ")[0] == sample.split("/")[0]
+
+
+@pytest.mark.parametrize(
+    ("sample", "change", "told"),
+    [
+        (
+            "wrk/latency.txt",
+            lambda t: t[: t.index("Requests/sec")],
+            "run:11: there is no line such as 'Requests/sec",
+        ),
+        ("wrk/latency.txt", lambda t: t.replace("8.40ms", "8.40mx"), "run:4: '8.40mx' is no time"),
+        ("wrk/latency.txt", lambda t: t.replace("7342", "0"), "run:11: no request was answered"),
+        ("wrk2/wrk2_output.txt", lambda t: t[:3000], "run:66: there is no line"),
+        ("ab/ab.txt", lambda t: t[: t.index("Requests per")], "run:20: there is no line"),
+        (
+            "ab/ab.txt",
+            lambda t: t[: t.index(" 100%")],
+            "run:41: there is no line such as '100% 224",
+        ),
+        ("ab/percentiles.csv", lambda t: t[: t.index("\n99,")], "run:100: its percentages end"),
+        ("siege/siege.json", lambda t: t[: t.index('"longest')], "'Longest transaction' is not in"),
+        ("siege/siege.txt", lambda t: t.replace("3286", "0").replace("359", "0"), "no request was"),
+        ("hey/hey.txt", lambda t: t[: t.index("Status")], "there is no line such as 'Status code"),
+        ("hey/requests.csv", lambda t: t[:-20], "run:201: this is no row of hey's eight columns"),
+        ("hey/requests.csv", lambda t: t[: t.index("\n")], "run:1: no request was answered"),
+        ("bombardier/crank.json", lambda t: t[:300], "run:15: this JSON is broken"),
+        ("bombardier/crank.json", lambda t: t.replace('"req4xx": 0', '"req4xx": "x"'), "req4xx"),
+        ("oha/oha.json", lambda t: t[:900], "this JSON is broken or ends too early"),
+        ("oha/oha.json", lambda t: t.replace('"200": 400', ""), "no request was answered"),
+        ("vegeta/report.json", lambda t: t[:600], "this JSON is broken or ends too early"),
+        ("vegeta/report.json", lambda t: t.replace('"rate"', '"pace"'), "no number rate"),
+        ("vegeta/report.json", lambda t: t.replace('{\n    "200": 100\n  }', "3"), "no object"),
+    ],
+)
+def test_spoilt_files_are_refused_in_one_line(sample, change, told):
+    text = change(text_of(sample))
+
+    with pytest.raises(MeasurementError) as refused:
+        points_of(text, "run")
+    assert told in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+def mutated(text, chance):
+    """The same with a line lost, an end cut off, characters exchanged or a number changed."""
+    kind = chance.randrange(4)
+    if kind == 0:
+        return text[: chance.randrange(len(text))]
+    if kind == 1:
+        lines = text.splitlines(keepends=True)
+        del lines[chance.randrange(len(lines))]
+        return "".join(lines)
+    letters = list(text)
+    for _ in range(chance.randrange(1, 6)):
+        letters[chance.randrange(len(letters))] = chance.choice('0123456789.-%:,{}[]"eNa \nmµ\0')
+    return "".join(letters)
+
+
+@pytest.mark.parametrize(
+    "sample",
+    [
+        "wrk/perfkit.txt",
+        "wrk2/wrk2_output_errors.txt",
+        "ab/busy.txt",
+        "ab/percentiles.csv",
+        "siege/siege.json",
+        "siege/siege.txt",
+        "hey/busy.txt",
+        "hey/requests.csv",
+        "bombardier/crank.json",
+        "vegeta/report.json",
+        "oha/busy.json",
+    ],
+)
+def test_mutated_files_are_read_or_refused(sample):
+    """A slice of 200 a format, asked of the tool's own reader, whatever the mutation."""
+    text, chance = text_of(sample), random.Random(sample)
+    reader = recognised(text)[0]
+
+    for _ in range(200):
+        spoilt = mutated(text, chance)
+        recognised(spoilt)
+        said = outcome(reader, spoilt)
+        assert "\n" not in said
+
+
+def outcome(reader, text):
+    try:
+        return f"{len(reader.points(text, 'run'))} points, {len(reader.read(text, 'run'))} rows"
+    except MeasurementError as refused:
+        return str(refused)
