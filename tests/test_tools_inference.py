@@ -61,3 +61,38 @@ def test_a_stage_cut_short_is_refused():
 def test_spoilt_stages_are_read_or_refused():
     assert recognised(stage("stage_0"))[0].kind == "inference-perf"
     assert 0 < survives(stage("stage_2")) < 200
+
+
+@pytest.mark.parametrize(
+    ("name", "loop", "offered", "streams"),
+    [("concurrent", "closed", [None] * 2, [2, 8]), ("constant", "open", [20, 60], [None] * 2)],
+)
+def test_cells_of_guidellm(name, loop, offered, streams):
+    text = sample("guidellm", f"{name}.json")
+    points = points_of(text, name)
+    assert recognised(text)[0].kind == "guidellm"
+    assert [point.offered_rate for point in points] == offered
+    assert [point.population for point in points] == streams
+    for point, told in zip(points, json.loads(text)["benchmarks"], strict=True):
+        cells = {key: metric["successful"] for key, metric in told["metrics"].items()}
+        latency = cells["request_latency"]
+        assert (point.tool, point.loop) == ("guidellm", loop)
+        assert point.throughput == cells["requests_per_second"]["mean"]
+        assert (point.response_time, point.duration) == (latency["mean"], told["duration"])
+        assert point.percentiles[99.9] == latency["percentiles"]["p999"]
+        assert point.percentiles[0.1] == latency["percentiles"]["p001"]
+        assert point.percentiles[5.0] == latency["percentiles"]["p05"]
+        assert point.samples == told["request_totals"]["successful"]
+        first = cells["time_to_first_token_ms"]["mean"]
+        assert point.more["time_to_first_token_s"] == pytest.approx(first * 1e-3, rel=1e-12)
+
+
+def test_spoilt_files_of_guidellm_are_read_or_refused():
+    told = json.loads(sample("guidellm", "concurrent.json"))
+    told["benchmarks"] = told["benchmarks"][:1]
+    for name in set(told["benchmarks"][0]["metrics"]) - {"requests_per_second", "request_latency"}:
+        told["benchmarks"][0]["metrics"].pop(name)
+    assert 0 < survives(json.dumps(told)) < 200
+    told["benchmarks"][0]["request_totals"]["successful"] = 0
+    with pytest.raises(MeasurementError, match="x: benchmark 1: no request succeeded"):
+        points_of(json.dumps(told), "x")

@@ -39,6 +39,7 @@ READERS = (
 TOOLS: tuple[str, ...] = (
     "headway.models.measured.tools.fio:FIO",
     "headway.models.measured.tools.inference:INFERENCE_PERF",
+    "headway.models.measured.tools.inference:GUIDELLM",
     "headway.models.measured.tools.diskspd:DISKSPD",
     "headway.models.measured.tools.vdbench:VDBENCH",
     "headway.models.measured.tools.elbencho:ELBENCHO",

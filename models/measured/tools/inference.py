@@ -1,4 +1,4 @@
-"""Inference servers' load generators: inference-perf, genai-perf and guidellm, all JSON."""
+"""Load generators of inference servers: inference-perf and guidellm, both JSON."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -99,3 +99,72 @@ INFERENCE_PERF = tool_reader(
     "a stage: rates offered and achieved, times of requests and tokens, failures",
 )
 """Reads ``stage_*_lifecycle_metrics.json`` of inference-perf."""
+
+
+def _is_guidellm(text: str) -> bool:
+    head = text[:2000]
+    return text.lstrip()[:1] == "{" and '"benchmarks"' in head and '"generative_benchmark"' in head
+
+
+def _guidellm(text: str, source: str) -> list[Point]:
+    """A point for each benchmark in a file."""
+    found = document(text, source).get("benchmarks")
+    if not isinstance(found, list) or not found:
+        msg = f"{source}: there is no list of benchmarks in it"
+        raise MeasurementError(msg)
+    return [_benchmark(each, f"{source}: benchmark {i}") for i, each in enumerate(found, 1)]
+
+
+def _benchmark(found: Any, source: str) -> Point:
+    def mean(name: str, scale: float = 1.0) -> float | None:
+        return amount(found, "metrics", name, "successful", "mean", source=source, scale=scale)
+
+    counts = _under(found, "request_totals") or _under(found, "run_stats", "requests_made")
+    good = amount(counts, "successful", source=source)
+    rate, latency = mean("requests_per_second"), mean("request_latency")
+    if not good or rate is None or latency is None:
+        msg = f"{source}: no request succeeded, or their rate and latency are not in it"
+        raise MeasurementError(msg)
+    strategy = _under(found, "args", "strategy") or _under(found, "config", "strategy")
+    offered = amount(strategy, "rate", source=source)
+    streams = amount(strategy, "streams", source=source)
+    more = {name: mean(key, scale) for name, key, scale in _GUIDELLM}
+    inner = _under(found, "metrics", "request_latency", "successful", "percentiles")
+    return Point(
+        "guidellm",
+        Loop.OPEN if offered else Loop.CLOSED if streams else None,
+        offered_rate=offered,
+        population=streams,
+        throughput=rate,
+        response_time=latency,
+        percentiles=_short_percentiles(inner, source),
+        errors=amount(counts, "errored", source=source),
+        samples=good,
+        duration=amount(found, "duration", source=source),
+        more={name: value for name, value in more.items() if value is not None},
+        notes=(_BURST,) * (strategy.get("initial_burst") is True),
+    )
+
+
+_BURST = "the test began with a burst of requests, which its rate and times count in"
+_GUIDELLM = (
+    ("time_to_first_token_s", "time_to_first_token_ms", 1e-3),
+    ("time_per_output_token_s", "time_per_output_token_ms", 1e-3),
+    ("inter_token_latency_s", "inter_token_latency_ms", 1e-3),
+    ("output_tokens_per_s", "output_tokens_per_second", 1.0),
+)
+
+
+def _short_percentiles(found: Mapping[str, Any], source: str) -> dict[float, float]:
+    """Percentiles with keys such as ``p99`` and ``p999``, whose third digit is a decimal."""
+    named = {key if len(key) < 4 else f"{key[:3]}.{key[3:]}": cell for key, cell in found.items()}
+    return _percentiles(named, source)
+
+
+GUIDELLM = tool_reader(
+    "guidellm",
+    _is_guidellm,
+    _guidellm,
+    "a point for each benchmark: rate or streams, times of requests and tokens, failures",
+)
+"""Reads the JSON of guidellm."""
