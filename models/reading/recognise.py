@@ -66,6 +66,16 @@ TOOLS: tuple[str, ...] = (
     "headway.models.measured.tools.http.bombardier:BOMBARDIER",
     "headway.models.measured.tools.http.vegeta:VEGETA",
     "headway.models.measured.tools.http.oha:OHA",
+    "headway.models.measured.tools.databases.memtier:MEMTIER",
+    "headway.models.measured.tools.databases.pgbench:PGBENCH",
+    "headway.models.measured.tools.databases.redis:REDIS",
+    "headway.models.measured.tools.databases.sysbench:SYSBENCH",
+    "headway.models.measured.tools.databases.ycsb:YCSB",
+    "headway.models.measured.tools.networks.imb:IMB",
+    "headway.models.measured.tools.networks.iperf:IPERF3",
+    "headway.models.measured.tools.networks.netperf:NETPERF",
+    "headway.models.measured.tools.networks.osu:OSU",
+    "headway.models.measured.tools.networks.sockperf:SOCKPERF",
 )
 """Where readers of what tools wrote are, asked after those above, in this order."""
 

@@ -1,0 +1,1 @@
+"""What benchmarks of databases and caches wrote."""

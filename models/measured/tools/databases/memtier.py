@@ -1,0 +1,114 @@
+"""What memtier_benchmark writes with ``--json-out-file``; times in it are in ms."""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from headway.errors import MeasurementError
+from headway.models.measured.points import Loop, Point
+from headway.models.measured.reader import tool_reader
+from headway.models.measured.tools.labelled import filled, nothing, percentile_cells
+from headway.models.measured.tools.writing import amount, at, document
+
+_MS, _KIB = 1e-3, 1024.0
+_PERCENT = re.compile(r"p(\d{1,3}(?:\.\d+)?)")
+_WHOLE = re.compile(r"ALL STATS|AGGREGATED AVERAGE RESULTS.*")
+_KINDS = ("Sets", "Gets", "Waits")
+
+
+def _is_memtier(text: str) -> bool:
+    known = '"ALL STATS"', '"run information"', '"BEST RUN RESULTS"'
+    return text.lstrip()[:1] == "{" and any(key in text for key in known)
+
+
+def _points(text: str, source: str) -> list[Point]:
+    """The point of all requests; what sets and gets are by themselves is told with it."""
+    found = document(text, source)
+    stats = _stats(found, source)
+    totals = at(stats, "Totals", source=source)
+    rate = amount(totals, "Ops/sec", source=source)
+    if not rate:
+        raise nothing(source, "no request")
+    pipeline = amount(found, "configuration", "pipeline", source=source) or 1.0
+    more = {"bandwidth_bytes_s": amount(totals, "KB/sec", source=source, scale=_KIB)}
+    for kind in _KINDS:
+        more |= _kind(stats.get(kind), kind.lower().rstrip("s"), source)
+    connections = _connections(found, source)
+    return [
+        Point(
+            "memtier_benchmark",
+            Loop.CLOSED,
+            population=None if connections is None else connections * pipeline,
+            throughput=rate,
+            response_time=_mean(totals, source),
+            percentiles=_percentiles(totals, source),
+            samples=amount(totals, "Count", source=source),
+            duration=amount(stats, "Runtime", "Total duration", source=source, scale=_MS),
+            more=filled(more),
+            notes=_notes(connections, pipeline),
+        )
+    ]
+
+
+def _notes(connections: float | None, pipeline: float) -> tuple[str, ...]:
+    if pipeline == 1 or connections is None:
+        return ()
+    text = f"each of {connections:g} connections has {pipeline:g} requests outstanding (pipeline)"
+    return (text,)
+
+
+def _stats(found: Mapping[str, Any], source: str) -> Mapping[str, Any]:
+    """The results of the run, or the average of several."""
+    for key, stats in found.items():
+        if _WHOLE.fullmatch(key) and isinstance(stats, Mapping):
+            return stats
+    msg = f"{source}: there is no ALL STATS in it; is the file whole?"
+    raise MeasurementError(msg)
+
+
+def _connections(found: Mapping[str, Any], source: str) -> float | None:
+    """Threads times the connections of each."""
+    run = ("run information", "Threads"), ("run information", "Connections per thread")
+    asked = ("configuration", "threads"), ("configuration", "clients")
+    for pair in (run, asked):
+        threads, clients = (amount(found, *path, source=source) for path in pair)
+        if threads is not None and clients is not None:
+            return threads * clients
+    return None
+
+
+def _mean(found: Any, source: str) -> float | None:
+    """The mean latency; versions before 1.3 call it plain Latency."""
+    mean = amount(found, "Average Latency", source=source, scale=_MS)
+    return amount(found, "Latency", source=source, scale=_MS) if mean is None else mean
+
+
+def _percentiles(found: Any, source: str) -> dict[float, float]:
+    cells = found.get("Percentile Latencies") if isinstance(found, Mapping) else None
+    named = {
+        float(percent[1]): amount(cells, key, source=source, scale=_MS)
+        for key in (cells if isinstance(cells, Mapping) else ())
+        if (percent := _PERCENT.fullmatch(key))
+    }
+    return {p: value for p, value in named.items() if value is not None and p <= 100}
+
+
+def _kind(found: Any, name: str, source: str) -> dict[str, float | None]:
+    """Rate and times of one kind of request; nothing where there was none."""
+    rate = amount(found, "Ops/sec", source=source)
+    if not rate:
+        return {}
+    return {
+        f"{name}_throughput_ops_s": rate,
+        f"{name}_response_time_s": _mean(found, source),
+        **percentile_cells(name, _percentiles(found, source)),
+    }
+
+
+MEMTIER = tool_reader(
+    "memtier_benchmark",
+    _is_memtier,
+    _points,
+    "connections, rate, mean and percentiles of latency of all requests, of sets and of gets",
+)
+"""Reads the JSON of memtier_benchmark."""

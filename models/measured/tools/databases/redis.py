@@ -1,0 +1,74 @@
+"""What ``redis-benchmark --csv`` writes since version 6.2: one test a row, one after another."""
+
+import csv
+
+from headway.models.measured.points import Loop, Point
+from headway.models.measured.reader import tool_reader
+from headway.models.measured.tools.labelled import Labelled, broken, cell, filled, nothing
+
+_HEADER = '"test","rps","avg_latency_ms"'
+_MS = 1e-3
+_UNTOLD = (
+    "neither the clients (-c) nor pipelining (-P) are told: throughput times mean shows how many "
+    "requests were outstanding"
+)
+
+
+def _is_redis(text: str) -> bool:
+    return text.lstrip().startswith(_HEADER) or f"\n{_HEADER}" in text[:2000]
+
+
+def _points(text: str, source: str) -> list[Point]:
+    """Tests in the order of the file."""
+    lines = text.splitlines()
+    start = next(place for place, line in enumerate(lines) if line.startswith(_HEADER))
+    titles = _cells(lines[start], f"{source}:{start + 1}")
+    rows = [(number, line) for number, line in enumerate(lines, 1) if number > start + 1]
+    points = [_point(titles, line, f"{source}:{number}") for number, line in rows if line.strip()]
+    if not points:
+        raise Labelled(text, source).missing("test below the header")
+    return points
+
+
+def _cells(line: str, place: str) -> list[str]:
+    try:
+        return next(csv.reader([line], strict=True))
+    except (csv.Error, StopIteration):
+        raise broken(place, "its quotes do not end") from None
+
+
+def _point(titles: list[str], line: str, place: str) -> Point:
+    row = _cells(line, place)
+    if len(row) != len(titles):
+        raise broken(place, f"{len(row)} cells stand under {len(titles)} titles")
+    test, *rest = row
+    found = {t: cell(c, f"{place}: {t}") for t, c in zip(titles[1:], rest, strict=True)}
+    rate, times = found.get("rps"), _times(found)
+    if not rate:
+        raise nothing(place, f"no request of {test!r}")
+    return Point(
+        "redis-benchmark",
+        Loop.CLOSED,
+        throughput=rate,
+        response_time=times.get("avg"),
+        percentiles={float(n[1:]): v for n, v in times.items() if n[1:].isdigit()},
+        more=filled({f"response_time_{n}_s": times.get(n) for n in ("min", "max")}),
+        name=test,
+        notes=(_UNTOLD,),
+    )
+
+
+def _times(found: dict[str, float | None]) -> dict[str, float]:
+    """Latencies [s] by what stands before ``_latency_ms``."""
+    ending = "_latency_ms"
+    known = filled(found).items()
+    return {t.removesuffix(ending): v * _MS for t, v in known if t.isascii() and t.endswith(ending)}
+
+
+REDIS = tool_reader(
+    "redis-benchmark",
+    _is_redis,
+    _points,
+    "a point a test: requests a second, mean and percentiles of latency",
+)
+"""Reads the CSV of redis-benchmark."""

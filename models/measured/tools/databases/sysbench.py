@@ -1,0 +1,72 @@
+"""What sysbench 1 writes: transactions of a database, or events of its other tests."""
+
+from headway.models.measured.points import Loop, Point
+from headway.models.measured.reader import tool_reader
+from headway.models.measured.tools.labelled import Labelled, cell, filled, nothing
+
+_QUEUED = "a rate was set: latency counts from when an event was due, its wait in the queue too"
+_DIVIDED = "sysbench prints no rate for this test: it is events over total time"
+_MS = 1e-3
+
+
+def _is_sysbench(text: str) -> bool:
+    return "General statistics:" in text and "total number of events:" in text
+
+
+def _points(text: str, source: str) -> list[Point]:
+    """The one point of a run: its summary, not what it told on the way."""
+    found = Labelled(text, source)
+    events = found.needed(r"^\s*total number of events:\s+CELL", "number of events")
+    if events == 0:
+        raise nothing(source, "no event")
+    duration = found.needed(r"^\s*total time:\s+([\d.]+)s", "total time")
+    offered = found.number(r"^Target transaction rate: ([^/\s]+)/sec")
+    rate = _rate(found)
+    return [
+        Point(
+            "sysbench",
+            Loop.CLOSED if offered is None else Loop.OPEN,
+            offered_rate=offered,
+            population=found.number(r"^Number of threads: CELL"),
+            throughput=events / duration if rate is None and duration else rate,
+            response_time=found.needed(r"^\s*avg:\s+CELL", "mean latency", _MS),
+            percentiles=_percentiles(found),
+            errors=found.number(r"^\s*ignored errors:\s+CELL"),
+            samples=events,
+            duration=duration,
+            more=filled(
+                {
+                    "query_rate_ops_s": found.number(r"^\s*queries:\s+\S+\s+\(CELL per sec"),
+                    "response_time_min_s": found.number(r"^\s*min:\s+CELL", _MS),
+                    "response_time_max_s": found.number(r"^\s*max:\s+CELL", _MS),
+                }
+            ),
+            notes=(_QUEUED,) * (offered is not None) + (_DIVIDED,) * (rate is None),
+        )
+    ]
+
+
+def _rate(found: Labelled) -> float | None:
+    """Transactions a second where there are any, else events; None where neither is printed."""
+    transactions = found.number(r"^\s*transactions:\s+\S+\s+\(CELL per sec")
+    if transactions is not None:
+        return transactions
+    return found.number(r"^\s*(?:events per second:|events/s \(eps\):)\s+CELL")
+
+
+def _percentiles(found: Labelled) -> dict[float, float]:
+    """The one percentile that was asked for: the 95th unless told otherwise."""
+    line = found.find(r"^\s*(\d+)(?:st|nd|rd|th) percentile:\s+CELL")
+    if line is None or not 0 < float(line[1]) <= 100:
+        return {}
+    value = cell(line[2], found.place(line), _MS)
+    return {} if value is None else {float(line[1]): value}
+
+
+SYSBENCH = tool_reader(
+    "sysbench",
+    _is_sysbench,
+    _points,
+    "threads, transactions or events a second, mean and one percentile of latency, errors",
+)
+"""Reads the summary of sysbench."""

@@ -1,0 +1,165 @@
+"""What YCSB writes: lines such as ``[READ], AverageLatency(us), 2148.28``, of any version."""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from headway.models.measured.points import Loop, Point
+from headway.models.measured.reader import tool_reader
+from headway.models.measured.tools.labelled import (
+    Labelled,
+    broken,
+    cell,
+    filled,
+    nothing,
+    percentile_cells,
+)
+from headway.models.measured.tools.writing import SECONDS
+
+_LINE = re.compile(r"\[([\w-]+)\], ([A-Za-z0-9.]+(?:=[\w-]+)?)(?:\((\w+(?:/sec)?)\))?, (\S+)\s*")
+_OPTION = re.compile(r"\s-(threads|target)\s+(\d+)")
+_PERCENTILE = re.compile(r"(\d{1,2}(?:\.\d+)?)(?:th)?PercentileLatency")
+_BOTH = "READ-MODIFY-WRITE"  # counted once more as a read and an update
+_OPERATIONS = ("READ", "UPDATE", "INSERT", "SCAN", "DELETE", _BOTH)
+_MEAN = "the mean is that of all operations, by their numbers"
+_FAILURES = "failed operations are counted in its own rate, and left out of throughput here"
+_THROTTLED = "a target was set: threads wait for their turn, and latency counts from when they send"
+_CODES = "return codes other than OK are the binding's own, so errors are unknown"
+_WHOLE = "percentiles are whole milliseconds"
+
+
+@dataclass(frozen=True)
+class _Run:
+    """What one run printed: cells in SI by section and label, and its options."""
+
+    place: str
+    cells: Mapping[str, Mapping[str, float]]
+    options: Mapping[str, float]
+    whole: bool
+
+    def of(self, section: str, label: str) -> float | None:
+        return self.cells.get(section, {}).get(label)
+
+    @property
+    def kinds(self) -> list[str]:
+        """Operations that were done, without failures."""
+        return [name for name in _OPERATIONS if self.of(name, "Operations")]
+
+    @property
+    def done(self) -> float:
+        """How many operations succeeded; one that modifies is also counted as its parts."""
+        counts = {name: self.of(name, "Operations") or 0.0 for name in self.kinds}
+        both = counts.pop(_BOTH, 0.0)
+        return sum(counts.values()) - both if counts else both
+
+    @property
+    def mean(self) -> float | None:
+        """Mean time of an operation of any kind [s]."""
+        parts = [name for name in self.kinds if name != _BOTH] or self.kinds
+        spent = [(self.of(p, "Operations"), self.of(p, "AverageLatency")) for p in parts]
+        known = [count * mean for count, mean in spent if count is not None and mean is not None]
+        return sum(known) / self.done if known and self.done > 0 else None
+
+    @property
+    def errors(self) -> float | None:
+        """Operations that failed; None where only codes tell, and their meaning is unknown."""
+        failed = [name for name in self.cells if name in {f"{kind}-FAILED" for kind in _OPERATIONS}]
+        if failed:
+            return sum(self.of(name, "Operations") or 0.0 for name in failed)
+        returned = [label for name in self.kinds for label in self.cells[name] if "=" in label]
+        return None if set(returned) - {"Return=OK", "Return=0"} else 0.0
+
+    def percentiles(self, kind: str) -> dict[float, float]:
+        found = {_PERCENTILE.fullmatch(label): v for label, v in self.cells[kind].items()}
+        return {float(label[1]): value for label, value in found.items() if label}
+
+
+def _is_ycsb(text: str) -> object:
+    return re.search(r"^\[OVERALL\], |^YCSB Client \d", text, re.MULTILINE)
+
+
+def _points(text: str, source: str) -> list[Point]:
+    found = Labelled(text, source)
+    points = [_point(run) for run in _runs(found)]
+    if not points:
+        raise found.missing("[OVERALL] runtime")
+    return points
+
+
+def _runs(found: Labelled) -> Iterator[_Run]:
+    """Runs in the order of the file, each from its [OVERALL] on, with the options before it."""
+    options: dict[str, float] = {}
+    cells: dict[str, dict[str, float]] = {}
+    start, whole = "", False
+    for place, line in found:
+        told = _LINE.fullmatch(line)
+        if told is None:
+            options |= {name: float(value) for name, value in _OPTION.findall(line)}
+            continue
+        if told[1] == "OVERALL" and told[2] == "RunTime":
+            if start:
+                yield _Run(start, cells, options, whole)
+            cells, start, whole = defaultdict(dict), place, False
+        if start and not told[2].isdigit():
+            whole |= told[3] == "ms" and "Percentile" in told[2]
+            _put(cells[told[1]], told, place)
+    if start:
+        yield _Run(start, cells, options, whole)
+
+
+def _put(section: dict[str, float], told: re.Match[str], place: str) -> None:
+    """Add one cell in SI to its section."""
+    value = cell(told[4], place, SECONDS.get(told[3] or "", 1.0))
+    if value is not None:
+        section[told[2]] = value
+
+
+def _point(run: _Run) -> Point:
+    if run.done <= 0:
+        raise nothing(run.place, "no operation")
+    printed, duration = run.of("OVERALL", "Throughput"), run.of("OVERALL", "RunTime")
+    if printed is None or not duration or run.mean is None:
+        raise broken(run.place, "this run has no RunTime, Throughput or AverageLatency")
+    errors, kinds = run.errors, run.kinds
+    notes = {
+        _MEAN: len(kinds) > 1,
+        _FAILURES: errors,
+        _THROTTLED: run.options.get("target"),
+        _CODES: errors is None,
+        _WHOLE: run.whole,
+    }
+    return Point(
+        "YCSB",
+        Loop.CLOSED,
+        offered_rate=run.options.get("target"),
+        population=run.options.get("threads"),
+        throughput=run.done / duration if errors else printed,
+        response_time=run.mean,
+        percentiles=run.percentiles(kinds[0]) if len(kinds) == 1 else {},
+        errors=errors,
+        samples=run.done,
+        duration=duration,
+        more=_by_kind(run, printed if errors else None),
+        notes=tuple(note for note, holds in notes.items() if holds),
+    )
+
+
+def _by_kind(run: _Run, printed: float | None) -> dict[str, float]:
+    """What each kind of operation tells by itself, and the rate with what failed."""
+    cells: dict[str, float | None] = {"throughput_with_errors_ops_s": printed}
+    for kind in run.kinds:
+        name = kind.lower().replace("-", "_")
+        cells[f"{name}_samples"] = run.of(kind, "Operations")
+        cells[f"{name}_response_time_s"] = run.of(kind, "AverageLatency")
+        cells |= percentile_cells(name, run.percentiles(kind))
+    return filled(cells)
+
+
+YCSB = tool_reader(
+    "YCSB",
+    _is_ycsb,
+    _points,
+    "threads, target, operations a second, mean and percentiles of each kind of operation",
+)
+"""Reads the summary of YCSB."""

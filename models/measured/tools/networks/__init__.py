@@ -1,0 +1,1 @@
+"""What benchmarks of networks and of message passing wrote."""

@@ -1,0 +1,126 @@
+"""What the OSU micro-benchmarks write: a table by message size, after the MPI's own chatter."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from headway.errors import MeasurementError
+from headway.models.measured.points import Loop, Point
+from headway.models.measured.reader import tool_reader
+from headway.models.measured.tools.labelled import (
+    Labelled,
+    broken,
+    bytes_words,
+    cell,
+    filled,
+    nothing,
+)
+
+_TITLE = re.compile(r"\s*# (OSU .*\S)\s+v(\d[\w.]*)\s*")
+_HEADER = re.compile(r"\s*#\s*((?:Size|(?:Avg )?Latency ?\().*)")
+_ROW = re.compile(r"\s*\d+(?:\.\d+)?(?:\s+\S+)*\s*")
+_TAIL = re.compile(r"P(\d+(?:\.\d+)?) Tail Lat ?\(us\)")
+_US, _MB = 1e-6, 1e6
+_MEANS = ("Latency (us)", "Avg Latency(us)", "Avg Latency (us)", "Avg Lat(us)")
+_MORE = {
+    "Min Latency(us)": ("response_time_min_s", _US),
+    "Max Latency(us)": ("response_time_max_s", _US),
+    "Min Lat(us)": ("response_time_min_s", _US),
+    "Max Lat(us)": ("response_time_max_s", _US),
+    "Bandwidth (MB/s)": ("bandwidth_bytes_s", _MB),
+    "Bi-Bandwidth (MB/s)": ("bandwidth_bytes_s", _MB),
+    "MB/s": ("bandwidth_bytes_s", _MB),
+}
+_HALF = "latency is half the round trip"
+_HALVED = ("OSU MPI Latency Test", "OSU MPI Multi Latency Test", "OSU MPI Multi-threaded Latency")
+
+
+@dataclass(frozen=True)
+class _Row:
+    """A row of a table: the test's title, the table's, and the cells in its words."""
+
+    test: str
+    titles: tuple[str, ...]
+    cells: tuple[str, ...]
+    place: str
+
+    def of(self, title: str, scale: float = 1.0) -> float | None:
+        """The cell under a title in SI; None where there is no such title."""
+        if title not in self.titles:
+            return None
+        return cell(self.cells[self.titles.index(title)], f"{self.place}: {title}", scale)
+
+
+def _is_osu(text: str) -> object:
+    return re.search(r"^[ \t]*# OSU .* v\d", text, re.MULTILINE)
+
+
+def _points(text: str, source: str) -> list[Point]:
+    """A point a message size, in the order of the file."""
+    found = Labelled(text, source)
+    rows = list(_rows(found))
+    if not rows:
+        raise found.missing("row below its title")
+    several = len({row.test for row in rows}) > 1
+    return [_point(row, named=several) for row in rows]
+
+
+def _rows(found: Labelled) -> Iterator[_Row]:
+    test = ""
+    titles: tuple[str, ...] = ()
+    for place, line in found:
+        if title := _TITLE.fullmatch(line):
+            test, titles = title[1], ()
+        elif test and (header := _HEADER.fullmatch(line)):
+            titles = tuple(re.split(r"\s{2,}|\t+", header[1].strip()))
+        elif titles and _ROW.fullmatch(line):
+            yield _row(test, titles, line, place)
+
+
+def _row(test: str, titles: tuple[str, ...], line: str, place: str) -> _Row:
+    cells = tuple(line.split())
+    if len(cells) != len(titles):
+        raise broken(place, f"{len(cells)} cells stand under {len(titles)} titles")
+    if "Fail" in cells:
+        msg = f"{place}: what came over was not what was sent (Validation: Fail); mend the network"
+        raise MeasurementError(msg)
+    return _Row(test, titles, cells, place)
+
+
+def _point(row: _Row, *, named: bool) -> Point:
+    size = row.of("Size")
+    means = (row.of(title, _US) for title in _MEANS)
+    mean = next((value for value in means if value is not None), None)
+    told = filled({"message_size_bytes": size})
+    for title, (name, scale) in _MORE.items():
+        told |= filled({name: row.of(title, scale)})
+    rate = row.of("Messages/s")
+    if not any((mean, told.get("bandwidth_bytes_s"), rate)):
+        raise nothing(row.place, "no message")
+    parts = (row.test if named or size is None else "", bytes_words(size))
+    return Point(
+        "OSU micro-benchmarks",
+        Loop.CLOSED,
+        throughput=rate,
+        response_time=mean,
+        percentiles=_percentiles(row),
+        samples=row.of("Iterations"),
+        more=told,
+        name=", ".join(filter(None, parts)),
+        notes=(_HALF,) * row.test.startswith(_HALVED),
+    )
+
+
+def _percentiles(row: _Row) -> dict[float, float]:
+    named = {float(tail[1]): t for t in row.titles if (tail := _TAIL.fullmatch(t))}
+    found = {percent: row.of(title, _US) for percent, title in named.items()}
+    return {p: value for p, value in found.items() if value is not None and p <= 100}
+
+
+OSU = tool_reader(
+    "OSU micro-benchmarks",
+    _is_osu,
+    _points,
+    "a point a message size: latency, or bandwidth and messages a second",
+)
+"""Reads what any of the OSU micro-benchmarks prints."""

@@ -1,0 +1,101 @@
+"""What sockperf writes: ping-pong, under load (latency), and throughput (one way)."""
+
+import re
+
+from headway.errors import MeasurementError
+from headway.models.measured.points import Loop, Point
+from headway.models.measured.reader import tool_reader
+from headway.models.measured.tools.labelled import Labelled, cell, filled, nothing
+
+_COLOURS = re.compile(r"\x1b\[[0-9;]*m")
+_PERCENTILE = re.compile(r"^sockperf: ---> percentile ([\d.]+)\s*=\s*(\S+)", re.MULTILINE)
+_US, _MIB = 1e-6, 2.0**20
+_HALF = "latency is half the round trip"
+_RATE = "throughput is messages answered over the valid duration: sockperf prints none"
+_SOME = (
+    "only some messages are answered (--reply-every), and only those are timed: "
+    "offered_rate is what was sent over the valid duration"
+)
+_ONE_WAY = "messages went one way, and none was answered"
+
+
+def _is_sockperf(text: str) -> bool:
+    return text.startswith("sockperf: ") or "\nsockperf: Summary:" in text
+
+
+def _points(text: str, source: str) -> list[Point]:
+    """The one point of a run."""
+    found = Labelled(_COLOURS.sub("", text), source)
+    if found.find(r"^sockperf: Summary: (Message Rate)"):
+        return [_one_way(found)]
+    failed = found.find(r"^sockperf: ERROR: (.*)")
+    if failed and not found.find("^sockperf: (Summary)"):
+        msg = f"{found.place(failed)}: sockperf says {failed[1]}; run it again, or leave it out"
+        raise MeasurementError(msg)
+    return [_latency(found)]
+
+
+def _latency(found: Labelled) -> Point:
+    answered = found.needed(rf"{_VALID}.*ReceivedMessages=(\d+)", "valid duration")
+    sent = found.needed(rf"{_VALID}.*SentMessages=(\d+)", "valid duration")
+    duration = found.needed(rf"{_VALID} RunTime=([\d.]+) sec", "valid duration")
+    if answered == 0 or duration <= 0:
+        raise nothing(found.source, "no message")
+    half = found.find(r"^sockperf: Summary: (Latency)") is not None
+    mean = found.needed(r"^sockperf: Summary: (?:Latency|Round trip) is CELL usec", "mean", _US)
+    closed = answered == sent
+    return Point(
+        "sockperf",
+        Loop.CLOSED if closed else Loop.OPEN,
+        offered_rate=None if closed else sent / duration,
+        throughput=answered / duration if closed else None,
+        response_time=mean,
+        percentiles=_percentiles(found),
+        errors=found.number(r"^sockperf: # dropped messages = (\d+)"),
+        samples=found.number(r"^sockperf: Total (\d+) observations"),
+        duration=duration,
+        more=filled(
+            {
+                "response_time_deviation_s": found.number(r"\(std-dev=([\d.]+)\)", _US),
+                "response_time_min_s": found.number(r"<MIN> observation =\s+CELL", _US),
+                "response_time_max_s": found.number(r"<MAX> observation =\s+CELL", _US),
+            }
+        ),
+        notes=(_HALF,) * half + (_RATE if closed else _SOME,),
+    )
+
+
+_VALID = r"^sockperf: \[Valid Duration\]"
+
+
+def _percentiles(found: Labelled) -> dict[float, float]:
+    values = {
+        number: cell(line[2], found.place(line), _US)
+        for line in _PERCENTILE.finditer(found.text)
+        if (number := cell(line[1], found.place(line))) is not None
+    }
+    return {p: value for p, value in sorted(values.items()) if value is not None and p <= 100}
+
+
+def _one_way(found: Labelled) -> Point:
+    rate = found.needed(r"^sockperf: Summary: Message Rate is CELL \[msg/sec\]", "message rate")
+    if rate == 0:
+        raise nothing(found.source, "no message")
+    band = found.number(r"^sockperf: Summary: BandWidth is CELL MBps", _MIB)
+    return Point(
+        "sockperf",
+        throughput=rate,
+        samples=found.number(r"^sockperf: Total of (\d+) messages sent"),
+        duration=found.number(r"messages sent in ([\d.]+) sec"),
+        more=filled({"bandwidth_bytes_s": band}),
+        notes=(_ONE_WAY,),
+    )
+
+
+SOCKPERF = tool_reader(
+    "sockperf",
+    _is_sockperf,
+    _points,
+    "half the round trip with percentiles, messages a second, messages dropped",
+)
+"""Reads what sockperf prints."""
