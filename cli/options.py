@@ -242,10 +242,27 @@ def names_of(text: str | None) -> list[str]:
 
 
 def measured(path: Path) -> "Measurements":
-    """Read a file of the user's, or a published table that ships with headway."""
+    """Read a file of the user's, a folder, archive or pattern of them, or a published table."""
     from headway.models.measured.measurements import Measurements
 
-    return Measurements.read(shipped_or_own(path))
+    found = shipped_or_own(path)
+    if not is_several(found):
+        return Measurements.read(found)
+    from headway.models.reading.loadtest import read_load_test
+
+    return read_load_test([str(found)]).measurements
+
+
+def is_several(path: Path) -> bool:
+    """Whether a place names several files: a folder, an archive, a pattern.
+
+    Examples
+    --------
+    >>> is_several(Path("runs/*.json")), is_several(Path("runs.zip")), is_several(Path("a.csv"))
+    (True, True, False)
+    """
+    pattern = any(mark in path.name for mark in "*?[") and not path.exists()
+    return pattern or path.is_dir() or path.suffix.lower() in (".zip", ".tar", ".tgz")
 
 
 def shipped_or_own(path: Path) -> Path:

@@ -8,6 +8,7 @@ import zipfile
 
 import pytest
 
+from headway.cli.options import measured
 from headway.errors import MeasurementError
 from headway.models.measured.points import Point, measurements_of
 from headway.models.reading.gather import LARGEST_ARCHIVE, gather, unpacked
@@ -133,3 +134,18 @@ def test_a_table_of_points_has_the_columns_that_are_filled():
     assert math.isnan(table.column("response").values[0])
     with pytest.raises(MeasurementError, match="no point"):
         measurements_of([], "runs")
+
+
+def test_data_may_be_a_folder_a_pattern_or_an_archive(runs, tmp_path):
+    archive = tmp_path / "runs.zip"
+    archive.write_bytes(zipped(("b.csv", HIGH), ("a.csv", LOW)))
+    for place in (runs, runs / "**" / "*.csv", archive):
+        table = measured(place)
+        assert table.column("throughput").values.tolist() == [100, 300]
+    assert len(measured(runs / "b.csv")) == 1
+
+
+def test_kinds_of_files_are_listed_with_what_they_tell():
+    table = headway("kinds", "--files").out
+    assert "kinds of measured files" in table
+    assert "kinds of station" not in table

@@ -8,10 +8,11 @@ from headway.cli.output import print_tables
 
 
 @click.command("kinds", help=COMMANDS["kinds"], epilog="Example: headway kinds --json")
+@click.option("--files", is_flag=True, help="Kinds of measured files only.")
 @format_options
-def command(output_format: Format | None) -> None:
+def command(files: bool, output_format: Format | None) -> None:  # noqa: FBT001
     """List what model files can have as stations, and what files of measurements can be."""
-    from headway.models.showing.kinds import kinds_csv, kinds_document, kinds_tables
+    from headway.models.showing.kinds import kinds_csv, kinds_document, kinds_tables, reader_table
     from headway.models.tables.strict import strict_json
 
     if output_format is Format.JSON:
@@ -19,4 +20,4 @@ def command(output_format: Format | None) -> None:
     elif output_format is Format.CSV:
         click.echo(kinds_csv(), nl=False)
     else:
-        print_tables(kinds_tables())
+        print_tables([reader_table()] if files else kinds_tables())

@@ -200,5 +200,8 @@ def _read_html(text: str, source: str) -> Measurements:
     return read_page(html_as_text(text, source), source)
 
 
-SPEC_HTML = Reader(_KIND, lambda text: is_html(text) and _SPEC.search(text), _read_html)
-SPEC_PAGE = Reader(_KIND, _SPEC.search, read_page)
+_TELLS = "the curve, and what it discloses of the system"
+SPEC_HTML = Reader(
+    _KIND, lambda text: is_html(text) and _SPEC.search(text), _read_html, tells=_TELLS
+)
+SPEC_PAGE = Reader(_KIND, _SPEC.search, read_page, tells=_TELLS)

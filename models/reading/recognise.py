@@ -82,7 +82,7 @@ TOOLS: tuple[str, ...] = (
 GROUP = "headway.readers"
 """Entry points by which other packages add readers: ``NAME = module:READER``."""
 
-CSV = Reader("CSV", lambda _: True, Measurements.parse)
+CSV = Reader("CSV", lambda _: True, Measurements.parse, tells="what its titles say, a row a point")
 """What reads a file that no other reader knows."""
 
 _CSV_HEADER = re.compile(r"(?:\s*#.*\n)*\s*(?!business,requested)\w+(,\w+)+\s*$", re.MULTILINE)
@@ -152,8 +152,8 @@ def recognised(text: str) -> tuple[Reader, str]:
     return (loaded(_HTML) if is_html(text) else CSV), broken
 
 
-def reader_kinds() -> list[str]:
-    """Kinds of files that are read, those of other packages last.
+def reader_kinds() -> dict[str, str]:
+    """Kinds of files that are read, and what each tells; those of other packages come last.
 
     Raises
     ------
@@ -162,12 +162,12 @@ def reader_kinds() -> list[str]:
 
     Examples
     --------
-    >>> reader_kinds()[:3]
+    >>> list(reader_kinds())[:3]
     ['CSV', 'SPEC result page', 'sfssum (XML)']
     """
     own: list[Reader] = [CSV, *map(loaded, (*READERS, *TOOLS))]
     others = [outside(GROUP, name, _reader_of) for name in offered(GROUP)]
-    return list(dict.fromkeys(reader.kind for reader in (*own, *others)))
+    return {reader.kind: reader.tells for reader in (*own, *others)}
 
 
 def _read(reader: Reader, text: str, source: str) -> Measurements:

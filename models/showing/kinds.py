@@ -31,11 +31,14 @@ def _stations() -> list[_Kind]:
 
 def kinds_tables() -> list[Table]:
     """Every kind of station, then every kind of file; those of other packages come last."""
-    return [_station_table(), Table("kinds of measured files", (_readers(),))]
+    return [_station_table(), reader_table()]
 
 
-def _readers() -> Column:
-    return Column("file", tuple(reader_kinds()))
+def reader_table() -> Table:
+    """Every kind of file, and what it tells."""
+    kinds = reader_kinds()
+    columns = (Column("file", tuple(kinds)), Column("what it tells", tuple(kinds.values())))
+    return Table("kinds of measured files", columns)
 
 
 def _station_table() -> Table:
@@ -61,4 +64,4 @@ def kinds_document() -> dict[str, Any]:
         {"kind": k.kind, "numbers": list(k.numbers), "closed": k.closed, "doc": k.doc}
         for k in _stations()
     ]
-    return {"stations": stations, "files": reader_kinds()}
+    return {"stations": stations, "files": list(reader_kinds())}
