@@ -85,8 +85,12 @@ class Point(Kept):
 
     @property
     def load(self) -> float:
-        """What orders points: the offered rate, else the population, else the throughput."""
-        known = (self.offered_rate, self.population, self.throughput)
+        """What orders points: the offered rate, else the population, else the throughput.
+
+        An open test that does not say its rate is ordered by its throughput.
+        """
+        others = self.throughput if self.loop is Loop.OPEN else self.population
+        known = (self.offered_rate, others, self.throughput)
         return next((value for value in known if value is not None), math.inf)
 
     def document(self) -> dict[str, Any]:
