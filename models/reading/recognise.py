@@ -76,6 +76,12 @@ TOOLS: tuple[str, ...] = (
     "headway.models.measured.tools.networks.netperf:NETPERF",
     "headway.models.measured.tools.networks.osu:OSU",
     "headway.models.measured.tools.networks.sockperf:SOCKPERF",
+    "headway.models.measured.tools.monitors.hdrhistogram:HDR_LOG",
+    "headway.models.measured.tools.monitors.hdrhistogram:HDR_PERCENTILES",
+    "headway.models.measured.tools.monitors.powers:BCC",
+    "headway.models.measured.tools.monitors.prometheus:PROMETHEUS",
+    "headway.models.measured.tools.monitors.traces:OTLP",
+    "headway.models.measured.tools.monitors.traces:JAEGER",
 )
 """Where readers of what tools wrote are, asked after those above, in this order."""
 

@@ -1,0 +1,220 @@
+"""Prometheus: range queries as JSON, of histograms and summaries of times and of CPU time.
+
+What ``rate()`` and other functions give has lost its name and unit: only series as they are
+collected can be read.
+"""
+
+import json
+import math
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any
+
+from headway.errors import MeasurementError, quoted
+from headway.models.measured.points import Point
+from headway.models.measured.reader import tool_reader
+from headway.models.measured.tools.writing import at, document
+
+_HEAD = re.compile(r'\{\s*"status"\s*:\s*"(?:success|error)"')
+_UNITS = {"_seconds": 1.0, "_milliseconds": 1e-3, "_ms": 1e-3, "_microseconds": 1e-6}
+_PARTS = ("_count", "_sum", "_bucket")
+_ASKED = (50.0, 90.0, 95.0, 99.0)
+_IDLE = ("idle", "iowait")
+_CPU = "node_cpu_seconds_total"
+_HIDDEN = ("__name__", "le", "quantile", "mode", "cpu")
+
+Labels = Mapping[str, str]
+Samples = list[tuple[float, float]]
+
+
+@dataclass
+class _Family:
+    """Series that tell of the same requests, as their name and labels say."""
+
+    scale: float
+    parts: dict[str, Samples] = field(default_factory=dict)
+    buckets: dict[float, float] = field(default_factory=dict)
+    quantiles: dict[float, float] = field(default_factory=dict)
+
+
+def _is_prometheus(text: str) -> bool:
+    head = text[:4000].lstrip()
+    return bool(_HEAD.match(head)) and ('"resultType"' in head or '"errorType"' in head)
+
+
+def _points(text: str, source: str) -> list[Point]:
+    series = _series(document(text, source), source)
+    points = [*_of_times(series, source), *_of_cpus(series, source)]
+    if not points:
+        names = dict.fromkeys(labels.get("__name__", "one without a name") for labels, _ in series)
+        msg = (
+            f"{source}: no series tells of times ({', '.join(list(names)[:3]) or 'there is none'});"
+            " query the _count, _sum and _bucket of a ..._seconds histogram, without rate()"
+        )
+        raise MeasurementError(msg)
+    return points
+
+
+def _series(found: Mapping[str, Any], source: str) -> list[tuple[Labels, Samples]]:
+    if found.get("status") != "success":
+        msg = f"{source}: Prometheus answers with an error ({quoted(str(found.get('error')))})"
+        raise MeasurementError(msg)
+    kind = at(found, "data", "resultType", source=source)
+    if kind != "matrix":
+        msg = f"{source}: is no range query, but a {quoted(str(kind))}; ask query_range"
+        raise MeasurementError(msg)
+    entries = at(found, "data", "result", source=source)
+    if not isinstance(entries, list):
+        msg = f"{source}: data.result is no list"
+        raise MeasurementError(msg)
+    return [_entry(entry, f"{source}: result[{n}]") for n, entry in enumerate(entries)]
+
+
+def _entry(entry: object, place: str) -> tuple[Labels, Samples]:
+    labels = at(entry, "metric", source=place)
+    values = at(entry, "values", source=place)
+    try:
+        samples = [(float(time), float(value)) for time, value in values]
+    except (TypeError, ValueError):
+        msg = f"{place}: its values are no list of times and numbers"
+        raise MeasurementError(msg) from None
+    times = [time for time, _ in samples]
+    if not isinstance(labels, Mapping) or times != sorted(times) or not _finite(times):
+        msg = f"{place}: its labels are no table, or its times do not rise"
+        raise MeasurementError(msg)
+    return {str(k): str(v) for k, v in labels.items()}, [s for s in samples if _finite(s)]
+
+
+def _finite(values: tuple[float, ...] | list[float]) -> bool:
+    return all(map(math.isfinite, values))
+
+
+def _of_times(series: list[tuple[Labels, Samples]], source: str) -> Iterator[Point]:
+    families: dict[str, _Family] = {}
+    for labels, samples in series:
+        base, part = _parted(labels.get("__name__", ""))
+        unit = next((unit for unit in _UNITS if base.endswith(unit)), None)
+        if unit and samples:
+            family = families.setdefault(_named(base, labels), _Family(_UNITS[unit]))
+            _take(family, part, labels, samples, source)
+    for name, family in families.items():
+        if "_count" in family.parts:
+            yield _point(name, family)
+
+
+def _parted(name: str) -> tuple[str, str]:
+    part = next((part for part in _PARTS if name.endswith(part)), "")
+    return name.removesuffix(part), part
+
+
+def _named(base: str, labels: Labels) -> str:
+    kept = [f"{k}={json.dumps(v)}" for k, v in sorted(labels.items()) if k not in _HIDDEN]
+    return f"{base}{{{','.join(kept)}}}"
+
+
+def _take(family: _Family, part: str, labels: Labels, samples: Samples, source: str) -> None:
+    try:
+        if part == "_bucket":
+            family.buckets[float(labels.get("le", ""))] = _increase(samples)
+        elif part:
+            family.parts[part] = samples
+        elif "quantile" in labels:
+            percent = round(100 * float(labels["quantile"]), 9)
+            family.quantiles[percent] = samples[-1][1]
+    except ValueError:
+        msg = f"{source}: a label le or quantile is no number"
+        raise MeasurementError(msg) from None
+
+
+def _increase(samples: Samples) -> float:
+    """How much a counter rose; one that falls began again from zero."""
+    values = [value for _, value in samples]
+    steps = pairwise(values)
+    return math.fsum(after - before if after >= before else after for before, after in steps)
+
+
+def _point(name: str, family: _Family) -> Point:
+    counted = family.parts["_count"]
+    count, duration = _increase(counted), counted[-1][0] - counted[0][0]
+    spent = _increase(family.parts["_sum"]) if "_sum" in family.parts else None
+    percentiles = {q: value for q in _ASKED if (value := _quantile(family, q)) is not None}
+    notes = ["The rate is what the counter rose by from the first to the last sample."]
+    if percentiles:
+        notes.append(_coarse(family))
+    if family.quantiles:
+        percentiles |= {q: value for q, value in family.quantiles.items() if 0 <= q <= 100}
+        notes.append("Percentiles are the summary's at the last sample.")
+    return Point(
+        "Prometheus",
+        throughput=count / duration if duration else None,
+        response_time=spent / count * family.scale if spent is not None and count else None,
+        percentiles={q: value * family.scale for q, value in sorted(percentiles.items())},
+        samples=count,
+        duration=duration or None,
+        name=name,
+        notes=tuple(notes),
+    )
+
+
+def _bounds(family: _Family, percent: float) -> tuple[float, float, float] | None:
+    """The bucket of a percentile, and how far into it; None in the first or past the last."""
+    edges = sorted(family.buckets)
+    total = family.buckets[edges[-1]] if edges and edges[-1] == math.inf else 0.0
+    wanted, low, below = percent / 100 * total, 0.0, 0.0
+    for edge in edges if total else []:
+        reached = family.buckets[edge]
+        if reached >= wanted and reached > below:
+            known = 0 < low < edge < math.inf
+            return None if not known else (low, edge, (wanted - below) / (reached - below))
+        low, below = edge, max(reached, below)
+    return None
+
+
+def _quantile(family: _Family, percent: float) -> float | None:
+    """A percentile, as evenly within its bucket as ``histogram_quantile`` takes it."""
+    if (found := _bounds(family, percent)) is None:
+        return None
+    low, high, share = found
+    return low + min(max(share, 0.0), 1.0) * (high - low)
+
+
+def _coarse(family: _Family) -> str:
+    """How well the buckets tell percentiles."""
+    found = [(q, _bounds(family, q)) for q in _ASKED]
+    said = [f"p{q:g} {b[0] * family.scale:g} to {b[1] * family.scale:g} s" for q, b in found if b]
+    return f"Percentiles are known to their bucket only: {', '.join(said)}."
+
+
+def _of_cpus(series: list[tuple[Labels, Samples]], source: str) -> Iterator[Point]:
+    """How busy the CPUs of each machine were: what idling and waiting for disks leave."""
+    idle: dict[str, dict[str, float]] = {}
+    length: dict[str, float] = {}
+    for labels, samples in series:
+        if labels.get("__name__") == _CPU and labels.get("mode") in _IDLE and samples:
+            name, cpu = _named(_CPU, labels), f"cpu_{labels.get('cpu', '')}"
+            mine = idle.setdefault(name, {})
+            mine[cpu] = mine.get(cpu, 0.0) + _increase(samples)
+            length[name] = max(length.get(name, 0.0), samples[-1][0] - samples[0][0])
+    for name, cpus in idle.items():
+        if not length[name]:
+            msg = f"{source}: one sample of {name} tells no rate; ask a longer range"
+            raise MeasurementError(msg)
+        each = {cpu: min(max(1 - spent / length[name], 0), 1) for cpu, spent in cpus.items()}
+        yield Point(
+            "Prometheus",
+            duration=length[name],
+            utilisation={"cpu": math.fsum(each.values()) / len(each), **each},
+            more={"cores": float(len(each))},
+            name=name,
+            notes=("Waiting for a disk does not count as busy.",),
+        )
+
+
+PROMETHEUS = tool_reader(
+    "Prometheus range query",
+    _is_prometheus,
+    _points,
+    "a point a histogram or summary of times: rate, mean, percentiles; how busy CPUs were",
+)
