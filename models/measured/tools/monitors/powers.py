@@ -124,7 +124,7 @@ def _point(name: str, mine: list[_Histogram]) -> Point:
         samples=whole.count,
         duration=duration,
         name=name,
-        notes=(said, f"Times are known to a factor of two only: {wide}."),
+        notes=(said, f"Times are known to their bucket only: {wide}."),
     )
 
 
