@@ -261,8 +261,9 @@ def is_several(path: Path) -> bool:
     >>> is_several(Path("runs/*.json")), is_several(Path("runs.zip")), is_several(Path("a.csv"))
     (True, True, False)
     """
-    pattern = any(mark in path.name for mark in "*?[") and not path.exists()
-    return pattern or path.is_dir() or path.suffix.lower() in (".zip", ".tar", ".tgz")
+    pattern = any(mark in path.name for mark in "*?[") and not os.path.exists(path)  # noqa: PTH110
+    archive = path.suffix.lower() in (".zip", ".tar", ".tgz")
+    return pattern or archive or os.path.isdir(path)  # noqa: PTH112 - takes any name at all
 
 
 def shipped_or_own(path: Path) -> Path:
