@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import brentq
 
-from headway.errors import InvalidParameter
+from headway.errors import GraphError, InvalidParameter
 from headway.models import ModelGraph, catalogue_model
 from headway.models.solving.closed import consistent
 from headway.models.solving.closed.circulation import Circulation
@@ -135,6 +135,24 @@ def test_numbers_that_a_model_has_not_at_higher_rates_are_no_hindrance():
 
     # N of N + K - 1, over the service time, as all ten stations are alike
     assert rate * (0.02 - 0.0001 * rate) == pytest.approx(10 / 19, rel=1e-9)
+
+
+@pytest.mark.filterwarnings("error")
+def test_rates_at_which_nothing_takes_time_are_no_hindrance():
+    law = "where(throughput < 5, 0, 0.01 * (throughput - 5))"
+
+    rate = network([law], [MM1]).at().solve(population=2).throughput
+
+    # One station alone is always busy: X S = 1, which is 0.01 X (X - 5) = 1.
+    assert rate == pytest.approx((5 + np.sqrt(25 + 400)) / 2, rel=1e-9)
+
+
+@pytest.mark.filterwarnings("error")
+def test_jobs_that_nothing_takes_time_from_are_refused():
+    graph = ModelGraph("unvisited").station("s", MM1("0.01 * (1 + throughput)"), visits=0.0)
+
+    with pytest.raises(GraphError, match="jobs would circulate for ever"):
+        graph.at().solve(population=8)
 
 
 @pytest.mark.parametrize("method", ["auto", "schweitzer"])

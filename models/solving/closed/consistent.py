@@ -151,6 +151,8 @@ def _of_part(circulation: Circulation, start: FloatArray) -> tuple[NDArray[Any],
     high = np.maximum((rates >= most).argmax(axis=0), 1)
     left, right = (rates[row, points] for row in (high - 1, high))
     above, below = (most[row, points] for row in (high - 1, high))
+    bounded = np.isfinite(above) & np.isfinite(below)  # infinite where nothing takes time
+    above, below = (np.where(bounded, bound, right) for bound in (above, below))
     slope = (below - above) / (right - left)
     guess = np.clip((above - slope * left) / (1 - slope), rates[low, points], right)
     row = np.arange(len(rates))[:, None]
