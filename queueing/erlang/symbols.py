@@ -13,62 +13,66 @@ def _terms(servers: int, load: Amount) -> list[Amount]:
     return [load**k / sympy.factorial(k) for k in range(servers + 1)]
 
 
-class ErlangB(sympy.Function):
-    """B(m, a) with a symbolic number of servers; ``doit`` writes the finite sum."""
+class _Erlang(sympy.Function):
+    """A chance by a number of servers, which may be a symbol, and the load on them."""
 
     nargs = 2
+    printed = ""
 
     def doit(self, **hints: Any) -> Any:
         """Write the finite sum once the number of servers is a whole number."""
         servers, load = (argument.doit(**hints) for argument in self.args)
-        if not servers.is_Integer:
-            return self.func(servers, load)
-        terms = _terms(int(servers), load)
-        return terms[-1] / sympy.Add(*terms)
+        return self._sum(int(servers), load) if servers.is_Integer else self.func(servers, load)
 
     def fdiff(self, argindex: int = 1) -> Amount:
-        """Derivative for the load: dB/da = B (m/a - 1 + B)."""
-        servers, load = self.args
+        """Derivative for the load; there is none for the number of servers."""
         if argindex == 1:
             raise sympy.core.function.ArgumentIndexError(self, argindex)
-        return self * (servers / load - 1 + self)
+        return self._slope(*self.args)
+
+    def _sum(self, servers: int, load: Amount) -> Amount:
+        raise NotImplementedError
+
+    def _slope(self, servers: Amount, load: Amount) -> Amount:
+        raise NotImplementedError
 
     def _eval_evalf(self, prec: int) -> Amount:
         return self.doit()._eval_evalf(prec) if self.args[0].is_Integer else None
 
     def _sympystr(self, printer: Any) -> str:
-        return f"erlang_b({', '.join(printer._print(argument) for argument in self.args)})"
+        return f"{self.printed}({', '.join(printer._print(argument) for argument in self.args)})"
 
 
-class ErlangC(sympy.Function):
+class ErlangB(_Erlang):
+    """B(m, a) with a symbolic number of servers; ``doit`` writes the finite sum."""
+
+    printed = "erlang_b"
+
+    def _sum(self, servers: int, load: Amount) -> Amount:
+        terms = _terms(servers, load)
+        return terms[-1] / sympy.Add(*terms)
+
+    def _slope(self, servers: Amount, load: Amount) -> Amount:
+        """Write dB/da = B (m/a - 1 + B)."""
+        return self * (servers / load - 1 + self)
+
+
+class ErlangC(_Erlang):
     """C(m, a) with a symbolic number of servers; ``doit`` writes the finite sum."""
 
-    nargs = 2
+    printed = "erlang_c"
 
-    def doit(self, **hints: Any) -> Any:
-        """Write the finite sum once the number of servers is a whole number."""
-        servers, load = (argument.doit(**hints) for argument in self.args)
-        if not servers.is_Integer:
-            return self.func(servers, load)
-        *below, last = _terms(int(servers), load)
+    def _sum(self, servers: int, load: Amount) -> Amount:
+        *below, last = _terms(servers, load)
         waiting = last * servers / (servers - load)
         return waiting / (sympy.Add(*below) + waiting)
 
-    def fdiff(self, argindex: int = 1) -> Amount:
-        """Derivative for the load, by way of B: C = m B / (m - a + a B)."""
-        servers, load = self.args
-        if argindex == 1:
-            raise sympy.core.function.ArgumentIndexError(self, argindex)
+    def _slope(self, servers: Amount, load: Amount) -> Amount:
+        """Write it by way of B: C = m B / (m - a + a B)."""
         blocking = ErlangB(servers, load)
         slope = blocking.fdiff(2)
         free = servers - load + load * blocking
         return servers * (slope * free - blocking * (load * slope + blocking - 1)) / free**2
-
-    def _eval_evalf(self, prec: int) -> Amount:
-        return self.doit()._eval_evalf(prec) if self.args[0].is_Integer else None
-
-    def _sympystr(self, printer: Any) -> str:
-        return f"erlang_c({', '.join(printer._print(argument) for argument in self.args)})"
 
 
 class _Room(sympy.Function):

@@ -307,8 +307,7 @@ class MM1(Station):
 
     def feedback_law(self, arrival_rate: float, chance: float) -> TimeLaw:
         """Takács's."""
-        time = self.mean_service
-        return feedback_law(arrival_rate, chance, time, 1.0)
+        return feedback_law(arrival_rate, chance, self.mean_service, 1.0)
 
     @property
     def lanes(self) -> int:
@@ -317,7 +316,37 @@ class MM1(Station):
 
 
 @dataclass(frozen=True)
-class MMm(Station):
+class Servers(Station):
+    """What stations of m servers alike have in common.
+
+    Parameters
+    ----------
+    service_time
+        Mean service time S of one server [s], 0 or more.
+    servers
+        Number of servers m, a whole number of 1 or more.
+
+    Raises
+    ------
+    InvalidParameter
+        For a service time that is negative or not finite, or servers that are not 1, 2, 3...
+    """
+
+    service_time: Quantity | str
+    servers: Quantity | str
+
+    def __post_init__(self) -> None:
+        check_not_negative("service_time", self.service_time)
+        check_count("servers", self.servers)
+
+    @property
+    def count(self) -> Quantity:
+        """Number of servers m."""
+        return number("servers", self.servers)
+
+
+@dataclass(frozen=True)
+class MMm(Servers):
     """m servers that share one queue, Poisson arrivals, exponential service.
 
     W = C(m, a) S / (m - a) with a = lambda S and Erlang's C.
@@ -349,22 +378,9 @@ class MMm(Station):
         ServiceKind.QUEUE, shared=True, counts=frozenset({"servers"}), smooth=True
     )
 
-    service_time: Quantity | str
-    servers: Quantity | str
-
-    def __post_init__(self) -> None:
-        check_not_negative("service_time", self.service_time)
-        check_count("servers", self.servers)
-
-    @property
-    def count(self) -> Quantity:
-        """Number of servers m."""
-        return number("servers", self.servers)
-
     def waiting_time(self, arrival_rate: Quantity) -> Amount:
         """W = C(m, a) S / (m - a) [s]."""
-        service_time = number("service_time", self.service_time)
-        servers = self.count
+        service_time, servers = number("service_time", self.service_time), self.count
         return while_stable(
             self.utilisation(arrival_rate),
             lambda busy: (

@@ -12,8 +12,6 @@ from headway.kinds import (
     Amount,
     Quantity,
     apply,
-    check_count,
-    check_not_negative,
     check_positive,
     is_symbolic,
     number,
@@ -22,7 +20,7 @@ from headway.kinds import (
 from headway.queueing.erlang.birth_death import symbolic_chances, weights
 from headway.queueing.flows.laws import check_arrivals
 from headway.queueing.stations.abilities import Abilities, ServiceKind
-from headway.queueing.stations.base import MM1, Station
+from headway.queueing.stations.base import MM1, Servers, Station
 from headway.queueing.times.laws import TimeLaw, exponential
 
 
@@ -160,7 +158,7 @@ def _summed(chances: list[Amount], busy: Amount) -> tuple[Amount, Amount]:
 
 
 @dataclass(frozen=True)
-class Parallel(Station):
+class Parallel(Servers):
     """m servers with a queue each, chosen at random: m times M/M/1 at 1/m of the arrivals.
 
     R = S / (1 - U): slower than M/M/m, as a request may wait while another server is idle.
@@ -191,18 +189,6 @@ class Parallel(Station):
     can: ClassVar[Abilities] = Abilities(
         ServiceKind.PARALLEL, shared=True, counts=frozenset({"servers"}), smooth=True
     )
-
-    service_time: Quantity | str
-    servers: Quantity | str
-
-    def __post_init__(self) -> None:
-        check_not_negative("service_time", self.service_time)
-        check_count("servers", self.servers)
-
-    @property
-    def count(self) -> Quantity:
-        """Number of servers m."""
-        return number("servers", self.servers)
 
     def waiting_time(self, arrival_rate: Quantity) -> Amount:
         """W = U S / (1 - U) [s]."""
