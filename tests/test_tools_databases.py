@@ -5,46 +5,9 @@ import json
 
 import pytest
 
-from headway.errors import MeasurementError
 from headway.models.measured.points import measurements_of
 from headway.models.reading.loadtest import points_of
-from headway.models.reading.recognise import recognised
-from tests.spoilt import TOOLS, sample, survives
-
-KINDS = {
-    "memtier": "memtier_benchmark",
-    "pgbench": "pgbench",
-    "redis_benchmark": "redis-benchmark",
-    "sysbench": "sysbench",
-    "ycsb": "YCSB",
-}
-SAMPLES = [
-    pytest.param(folder, path.name, id=path.name)
-    for folder in KINDS
-    for path in sorted((TOOLS / folder).iterdir())
-    if path.name != "LICENSE"
-]
-
-
-def only(folder, name):
-    (point,) = points_of(sample(folder, name), name)
-    return point
-
-
-@pytest.mark.parametrize(("folder", "name"), SAMPLES)
-def test_samples_are_recognised_and_survive_being_spoilt(folder, name):
-    text = sample(folder, name)
-    assert recognised(text)[0].kind == KINDS[folder]
-    if "broken" in name:
-        assert survives(text, 40) == 0
-    else:
-        assert survives(text, 40) < 40
-
-
-@pytest.mark.parametrize("folder", KINDS)
-def test_two_hundred_spoilt_texts_of_a_tool(folder):
-    name = min((p for p in (TOOLS / folder).iterdir() if p.name != "LICENSE"), key=str).name
-    assert 0 < survives(sample(folder, name)) < 200
+from tests.tool_files import only, refused, sample
 
 
 def test_cells_of_pgbench_of_old():
@@ -224,6 +187,4 @@ NO_REQUEST = '"test","rps","avg_latency_ms"\n"GET","0.00","nan"\n'
     ],
 )
 def test_bad_runs_are_refused_in_one_line(text, told):
-    with pytest.raises(MeasurementError, match=rf"\A{told}") as refused:
-        points_of(text, "run")
-    assert "\n" not in str(refused.value)
+    refused(text, rf"\A{told}")

@@ -11,8 +11,7 @@ from headway.errors import MeasurementError
 from headway.models.measured.tools.jmeter import jtl_point
 from headway.models.measured.tools.k6 import k6_log_point
 from headway.models.reading.loadtest import points_of
-from headway.models.reading.recognise import recognised
-from tests.spoilt import TOOLS, sample, survives
+from tests.tool_files import TOOLS, kind, points, sample, survives
 
 KINDS = {
     "k6/closed-handle.json": "k6",
@@ -29,14 +28,10 @@ KINDS = {
 }
 
 
-def read(name):
-    return points_of(sample(*name.split("/")), name)
-
-
-@pytest.mark.parametrize(("name", "kind"), KINDS.items())
-def test_files_are_recognised_and_spoilt_ones_are_read_or_refused(name, kind):
-    text = sample(*name.split("/"))
-    assert recognised(text)[0].kind == kind
+@pytest.mark.parametrize(("name", "known"), KINDS.items())
+def test_files_are_recognised_and_spoilt_ones_are_read_or_refused(name, known):
+    text = sample(name)
+    assert kind(text) == known
     assert survives(shorter(text)) < 200
 
 
@@ -54,7 +49,7 @@ def summary(name):
 
 @pytest.mark.parametrize("name", ["closed-summary.json", "closed-handle.json", "k6-reporter.json"])
 def test_cells_of_a_summary_of_k6_with_failures(name):
-    told, (point,) = summary(name), read(f"k6/{name}")
+    told, (point,) = summary(name), points(f"k6/{name}")
     failed, good = (told["http_req_failed"][key] for key in ("passes", "fails"))
     times = told["http_req_duration{expected_response:true}"]
     assert (point.tool, point.loop) == ("k6", "closed")
@@ -70,21 +65,21 @@ def test_cells_of_a_summary_of_k6_with_failures(name):
 
 def test_a_closed_test_of_k6_tells_its_think_time():
     """Users that iterate N = X (R + Z): the script slept 10 ms after each request."""
-    told, (point,) = summary("closed-summary.json"), read("k6/closed-summary.json")
+    told, (point,) = summary("closed-summary.json"), points("k6/closed-summary.json")
     assert point.think_time == pytest.approx(0.011, abs=2e-4)
     busy = told["iterations"]["rate"] * told["iteration_duration"]["avg"] * 1e-3
     assert busy == pytest.approx(point.population, rel=2e-2)
 
 
 def test_an_open_test_of_k6_offers_what_it_sent():
-    (point,) = read("k6/open-summary.json")
+    (point,) = points("k6/open-summary.json")
     assert (point.loop, point.population) == ("open", None)
     assert point.offered_rate == pytest.approx(200, rel=1e-3)
     assert point.offered_rate == summary("open-summary.json")["http_reqs"]["rate"]
 
 
 def test_iterations_that_k6_dropped_are_offered_too():
-    (point,) = read("k6/over-handle.json")
+    (point,) = points("k6/over-handle.json")
     assert (point.loop, point.errors) == ("open", 0)
     assert point.offered_rate == pytest.approx(2000, rel=3e-3)
     assert point.throughput == summary("over-handle.json")["http_reqs"]["rate"]
@@ -93,7 +88,7 @@ def test_iterations_that_k6_dropped_are_offered_too():
 
 def test_points_of_k6_sum_up_to_its_summary():
     """Times agree to rounding; rates to 1 %, as k6 divides by the whole run."""
-    (log,), (told,) = read("k6/points.ndjson"), read("k6/points-summary.json")
+    (log,), (told,) = points("k6/points.ndjson"), points("k6/points-summary.json")
     assert log.response_time == pytest.approx(told.response_time, rel=1e-9)
     for percent, value in told.percentiles.items():
         assert log.percentiles[percent] == pytest.approx(value, rel=1e-9)
@@ -131,7 +126,7 @@ def samples_of(name):
     [("jmeter-2.1.xml", 3, True), ("jmeter-5.6.3.xml", 6, False), ("jmeter-5.6.3.csv", 6, False)],
 )
 def test_cells_of_a_log_of_jmeter(name, users, ends):
-    seen, (point,) = samples_of(name), read(f"jmeter/{name}")
+    seen, (point,) = samples_of(name), points(f"jmeter/{name}")
     times = [elapsed for _, elapsed, good in seen if good]
     starts = [stamp - elapsed * ends for stamp, elapsed, _ in seen]
     last = max(start + elapsed for start, (_, elapsed, _) in zip(starts, seen, strict=True))
@@ -180,7 +175,7 @@ def test_a_cut_log_of_jmeter_in_xml_is_refused_with_its_line():
 
 
 def test_cells_of_totals_of_locust():
-    (point,) = read("locust/stats.csv")
+    (point,) = points("locust/stats.csv")
     *_, row = csv.DictReader(sample("locust", "stats.csv").splitlines())
     rates = float(row["Requests/s"]), float(row["Failures/s"])
     assert (point.samples, point.errors) == (1229, 25)
@@ -199,7 +194,7 @@ def test_the_history_of_locust_gives_a_point_for_each_stay():
     rows = [row for row in rows if row["User Count"] == "8"]
     count = [int(row["Total Request Count"]) for row in (rows[0], rows[-1])]
     total = [float(row["Total Average Response Time"]) for row in (rows[0], rows[-1])]
-    (point,) = read("locust/stats_history.csv")
+    (point,) = points("locust/stats_history.csv")
     assert (point.population, point.loop, point.duration) == (8, "closed", len(rows) - 1)
     assert point.samples == count[1] - count[0]
     mean = (count[1] * total[1] - count[0] * total[0]) / point.samples
@@ -219,7 +214,7 @@ def test_an_empty_run_of_locust_is_refused():
     ("name", "loop", "users", "good"), [("open", "open", None, 394), ("closed", "closed", 6, 560)]
 )
 def test_cells_of_a_log_of_gatling(name, loop, users, good):
-    text, (point,) = sample("gatling", f"{name}.log"), read(f"gatling/{name}.log")
+    text, (point,) = sample("gatling", f"{name}.log"), points(f"gatling/{name}.log")
     seen = re.findall(r"^REQUEST\t.*\t(\d+)\t(\d+)\t(OK|KO)", text, re.MULTILINE)
     times = [int(end) - int(start) for start, end, state in seen if state == "OK"]
     span = max(int(end) for _, end, _ in seen) - min(int(start) for start, _, _ in seen)

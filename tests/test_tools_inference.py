@@ -7,7 +7,7 @@ import pytest
 from headway.errors import MeasurementError
 from headway.models.reading.loadtest import points_of
 from headway.models.reading.recognise import recognised
-from tests.spoilt import sample, survives
+from tests.tool_files import sample, survives
 
 STAGES = ("stage_0", "stage_2", "stage_6")
 

@@ -1,37 +1,19 @@
 """What mpstat, iostat, sar, vmstat and pidstat wrote, against what they print."""
 
-from contextlib import suppress
-from pathlib import Path
-
 import pytest
 
 from headway.errors import MeasurementError
 from headway.models.reading.loadtest import points_of
-from headway.models.reading.recognise import recognised
-from tests.mutations import mutations
+from tests.tool_files import kind, points, refused, sample, samples, shown
 
-TOOLS = Path(__file__).parent / "data" / "tools"
 MONITORS = ("mpstat", "iostat", "sar", "vmstat", "pidstat")
-SAMPLES = [f"{tool}/{p.name}" for tool in MONITORS for p in sorted((TOOLS / tool).glob("*.*"))]
+SAMPLES = samples(*MONITORS)
 
 
-def text_of(sample):
-    return (TOOLS / sample).read_text(encoding="utf-8")
-
-
-def points(sample):
-    return points_of(text_of(sample), sample)
-
-
-def shown(values):
-    """As a mean of what stands there, to floating-point rounding."""
-    return pytest.approx(values, rel=1e-9, abs=1e-12)
-
-
-@pytest.mark.parametrize("sample", SAMPLES)
-def test_a_monitor_knows_its_own_files(sample):
-    assert recognised(text_of(sample))[0].kind == sample.partition("/")[0]
-    assert all(point.tool == sample.partition("/")[0] for point in points(sample))
+@pytest.mark.parametrize("file", SAMPLES)
+def test_a_monitor_knows_its_own_files(file):
+    assert kind(sample(file)) == file.partition("/")[0]
+    assert all(point.tool == file.partition("/")[0] for point in points(file))
 
 
 def test_mpstat_as_perfkit_has_it():
@@ -160,7 +142,7 @@ def test_vmstat_leaves_the_sample_since_boot_out():
 
 def test_vmstat_does_not_count_waiting_as_busy():
     rows = " 2  0      0 100 20 30    0    0  1   1  9  9 30 10 40 20  0\n"
-    head = text_of("vmstat/plain.txt").splitlines(keepends=True)
+    head = sample("vmstat/plain.txt").splitlines(keepends=True)
     (point,) = points_of("".join(head[:3]) + rows, "a.txt")
     assert point.utilisation == shown({"cpu": 0.4})
     (only,) = points_of("".join(head[:2]) + rows, "a.txt")
@@ -180,7 +162,7 @@ def test_pidstat_gives_a_point_a_process():
 
 
 @pytest.mark.parametrize(
-    ("sample", "keep", "says"),
+    ("file", "keep", "says"),
     [
         ("mpstat/each.txt", 9, "mpstat/each.txt:7: 4 cells below 11 titles; the file may be cut"),
         ("mpstat/all.json", 14, "mpstat/all.json:14: this JSON is broken or ends too early"),
@@ -190,26 +172,15 @@ def test_pidstat_gives_a_point_a_process():
         ("pidstat/cpu.txt", 3, "names no process"),
     ],
 )
-def test_what_is_cut_or_empty_is_refused(sample, keep, says):
-    lines = text_of(sample).splitlines()[:keep]
+def test_what_is_cut_or_empty_is_refused(file, keep, says):
+    lines = sample(file).splitlines()[:keep]
     if "cells" in says:
         lines = [*lines[:6], "03:03:17       1   13.00   72.00   14.00"]
-    with pytest.raises(MeasurementError, match="(?s)" + says.replace("(", r"\(")) as refused:
-        points_of("\n".join(lines), sample)
-    assert "\n" not in str(refused.value)
+    refused("\n".join(lines), "(?s)" + says.replace("(", r"\("), file)
 
 
 @pytest.mark.parametrize("number", ["nan", "-7.00", "1e999", "x", "430.00"])
 def test_shares_are_shares(number):
-    text = text_of("sar/perfkit.txt").replace("0.00\nAverage", f"{number}\nAverage")
+    text = sample("sar/perfkit.txt").replace("0.00\nAverage", f"{number}\nAverage")
     with pytest.raises(MeasurementError, match=r"sar/perfkit.txt:13: %idle"):
         points_of(text, "sar/perfkit.txt")
-
-
-@pytest.mark.parametrize("sample", SAMPLES)
-def test_spoilt_texts_are_refused_in_one_line(sample):
-    reader = recognised(text_of(sample))[0]
-    for text in mutations(text_of(sample), 80):
-        assert reader.recognises(text) in (True, False)
-        with suppress(MeasurementError):
-            reader.read(text, sample)

@@ -8,7 +8,7 @@ from headway.errors import MeasurementError
 from headway.models.measured.points import Loop, Point
 from headway.models.measured.reader import tool_reader
 from headway.models.measured.runs import xml_of
-from headway.models.measured.tools.writing import amount
+from headway.models.measured.tools.kit.documents import amount
 
 _IS_DISKSPD = re.compile(r"\s*(<\?xml\b[^>]*>\s*)?<Results\b")
 _PART_OF_DISKSPD = re.compile(r"<TestTimeSeconds>|<TimeSpans>|<ProcessorTopology")

@@ -7,7 +7,8 @@ from typing import Any
 from headway.errors import MeasurementError
 from headway.models.measured.points import Loop, Point
 from headway.models.measured.reader import tool_reader
-from headway.models.measured.tools.writing import lines_of, number
+from headway.models.measured.tools.kit.numbers import filled, number
+from headway.models.measured.tools.kit.text import begins, placed
 
 _TITLES = "ISO date,label,path type,"
 _MILLI, _MICRO, _PERCENT, _MIB = 1e-3, 1e-6, 1e-2, 2.0**20
@@ -69,11 +70,7 @@ class _Phase:
         if not entries:
             found["entry_rate_ops_s"] = self.at(f"{kind}entries/s [last]")
             found["entry_latency_s"] = self.at(f"{kind}Ent lat us [avg]", _MICRO)
-        return {name: value for name, value in found.items() if value is not None}
-
-
-def _is_elbencho(text: str) -> object:
-    return text.startswith(_TITLES)
+        return filled(found)
 
 
 def _points(text: str, source: str) -> Sequence[Point]:
@@ -88,12 +85,11 @@ def _phases(text: str, source: str) -> list[_Phase]:
     """Lines under the titles; the command ends each, and may hold commas of its own."""
     titles: list[str] = []
     phases = []
-    for line, content in lines_of(text):
+    for place, content in placed(text, source):
         if content.startswith(_TITLES):
             titles = content.split(",")
         elif content.strip():
             cells = _cells(content, titles)
-            place = f"{source}:{line}"
             if len(cells) < len(titles):
                 msg = f"{place}: {len(cells)} cells under {len(titles)} titles; was the file cut?"
                 raise MeasurementError(msg)
@@ -114,7 +110,7 @@ def _cells(content: str, titles: Sequence[str]) -> list[str]:
 
 ELBENCHO = tool_reader(
     "elbencho",
-    _is_elbencho,
+    begins(_TITLES),
     _points,
     "each phase: I/O or entries up to the last thread's end, mean latency, hosts times threads "
     "times depth, bandwidth, how busy the processors were",

@@ -9,7 +9,8 @@ from typing import Any
 from headway.errors import MeasurementError
 from headway.models.measured.points import Loop, Point
 from headway.models.measured.reader import tool_reader
-from headway.models.measured.tools.writing import amount, count, document, seconds
+from headway.models.measured.tools.kit.documents import amount, document
+from headway.models.measured.tools.kit.numbers import count, seconds
 
 DIRECTIONS = ("read", "write", "trim", "mixed")
 """Kinds of I/O that a job counts apart; the last with ``unified_rw_reporting``."""

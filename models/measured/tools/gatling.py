@@ -8,8 +8,8 @@ import numpy as np
 from headway.errors import MeasurementError
 from headway.models.measured.points import Loop, Point
 from headway.models.measured.reader import tool_reader
-from headway.models.measured.tools.requests import Requests
-from headway.models.measured.tools.writing import lines_of
+from headway.models.measured.tools.kit.requests import Requests
+from headway.models.measured.tools.kit.text import placed
 
 _STEADY = 0.95  # of the most users that are on for their number to count as held
 
@@ -22,8 +22,8 @@ def _points(text: str, source: str) -> list[Point]:
     """The point of a simulation, of all its requests."""
     requests = Requests(1e-3)
     arrivals: list[tuple[int, int]] = []
-    for line, content in lines_of(text):
-        cells, place = content.split("\t"), f"{source}:{line}"
+    for place, content in placed(text, source):
+        cells = content.split("\t")
         if cells[0] == "REQUEST":
             start, end, good = _request(cells, place)
             requests.add(start, end - start, good)

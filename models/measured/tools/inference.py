@@ -6,7 +6,8 @@ from typing import Any
 from headway.errors import MeasurementError
 from headway.models.measured.points import Loop, Point
 from headway.models.measured.reader import tool_reader
-from headway.models.measured.tools.writing import amount, document
+from headway.models.measured.tools.kit.documents import amount, document, under
+from headway.models.measured.tools.kit.numbers import filled
 
 _TIMES = (
     "time_to_first_token",
@@ -32,7 +33,7 @@ def _inference_perf(text: str, source: str) -> list[Point]:
         offered_rate=offered,
         throughput=amount(found, "successes", "throughput", "requests_per_sec", source=source),
         response_time=amount(found, *_LATENCY, "mean", source=source),
-        percentiles=_percentiles(_under(found, *_LATENCY), source),
+        percentiles=_percentiles(under(found, *_LATENCY), source),
         errors=amount(found, "failures", "count", source=source),
         samples=amount(found, "successes", "count", source=source),
         duration=amount(found, "load_summary", "send_duration", source=source),
@@ -53,13 +54,6 @@ _LATE = 0.01  # s that requests may be sent late without a note
 _LATENCY = ("successes", "latency", "request_latency")
 
 
-def _under(found: Any, *path: str) -> Mapping[str, Any]:
-    """The object under a path of keys; an empty one where there is none."""
-    for key in path:
-        found = found.get(key) if isinstance(found, Mapping) else None
-    return found if isinstance(found, Mapping) else {}
-
-
 def _percentiles(found: Mapping[str, Any], source: str, scale: float = 1.0) -> dict[float, float]:
     """Percentiles of an object with keys such as ``p99.9`` and ``median``."""
     cells = {_percent(key): amount(found, key, source=source, scale=scale) for key in found}
@@ -76,20 +70,20 @@ def _percent(key: str) -> float:
 
 def _more(found: Mapping[str, Any], source: str) -> dict[str, float]:
     """What else a stage tells: tokens, and how far the client fell behind."""
-    latency = _under(found, "successes", "latency")
+    latency = under(found, "successes", "latency")
     cells = {f"{name}_s": amount(latency, name, "mean", source=source) for name in _TIMES}
     for name in ("time_to_first_token", "inter_token_latency"):
         for percent in (50.0, 90.0, 99.0):
-            inner = _percentiles(_under(latency, name), source)
+            inner = _percentiles(under(latency, name), source)
             cells[f"{name}_p{percent:g}_s"] = inner.get(percent)
-    rates = _under(found, "successes", "throughput")
-    load = _under(found, "load_summary")
+    rates = under(found, "successes", "throughput")
+    load = under(found, "load_summary")
     cells |= {
         "output_tokens_per_s": amount(rates, "output_tokens_per_sec", source=source),
         "sent_rate_ops_s": amount(load, "achieved_rate", source=source),
         "schedule_delay_s": amount(load, "schedule_delay", "mean", source=source),
     }
-    return {name: value for name, value in cells.items() if value is not None}
+    return filled(cells)
 
 
 INFERENCE_PERF = tool_reader(
@@ -119,17 +113,17 @@ def _benchmark(found: Any, source: str) -> Point:
     def mean(name: str, scale: float = 1.0) -> float | None:
         return amount(found, "metrics", name, "successful", "mean", source=source, scale=scale)
 
-    counts = _under(found, "request_totals") or _under(found, "run_stats", "requests_made")
+    counts = under(found, "request_totals") or under(found, "run_stats", "requests_made")
     good = amount(counts, "successful", source=source)
     rate, latency = mean("requests_per_second"), mean("request_latency")
     if not good or rate is None or latency is None:
         msg = f"{source}: no request succeeded, or their rate and latency are not in it"
         raise MeasurementError(msg)
-    strategy = _under(found, "args", "strategy") or _under(found, "config", "strategy")
+    strategy = under(found, "args", "strategy") or under(found, "config", "strategy")
     offered = amount(strategy, "rate", source=source)
     streams = amount(strategy, "streams", source=source)
     more = {name: mean(key, scale) for name, key, scale in _GUIDELLM}
-    inner = _under(found, "metrics", "request_latency", "successful", "percentiles")
+    inner = under(found, "metrics", "request_latency", "successful", "percentiles")
     return Point(
         "guidellm",
         Loop.OPEN if offered else Loop.CLOSED if streams else None,
@@ -141,7 +135,7 @@ def _benchmark(found: Any, source: str) -> Point:
         errors=amount(counts, "errored", source=source),
         samples=good,
         duration=amount(found, "duration", source=source),
-        more={name: value for name, value in more.items() if value is not None},
+        more=filled(more),
         notes=(_BURST,) * (strategy.get("initial_burst") is True),
     )
 

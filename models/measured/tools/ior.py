@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from headway.errors import MeasurementError
 from headway.models.measured.points import Loop, Point
 from headway.models.measured.reader import tool_reader
-from headway.models.measured.tools.writing import lines_of, number
+from headway.models.measured.tools.kit.numbers import number
+from headway.models.measured.tools.kit.text import placed
 
 _IOR = re.compile(r"^access\s+bw\(MiB/s\)\s", re.MULTILINE)
 _OPTION = re.compile(r"^\s*([a-zA-Z][a-zA-Z ]*?)\s*[:=]\s*(\S.*?)\s*$")
@@ -44,7 +45,7 @@ def _ior_rows(text: str, source: str) -> Iterator[_Row]:
     """Rows of the tables, each with the options of its test and its place."""
     titles: list[str] = []
     options: dict[str, str] = {}
-    for line, content in lines_of(text):
+    for place, content in placed(text, source):
         cells, option = content.split(), _OPTION.match(content)
         if _IOR.match(content):
             titles = cells
@@ -53,7 +54,6 @@ def _ior_rows(text: str, source: str) -> Iterator[_Row]:
         elif content.startswith(_AFTER):
             titles = []
         elif titles and cells and cells[0] in _ACCESSES:
-            place = f"{source}:{line}"
             if len(cells) != len(titles):
                 msg = f"{place}: {len(cells)} cells under {len(titles)} titles; was the file cut?"
                 raise MeasurementError(msg)
@@ -92,12 +92,12 @@ def _mdtest_points(text: str, source: str) -> Sequence[Point]:
     tasks = float(launched[1]) if launched else None
     points = []
     rates, iterations = False, ""
-    for line, content in lines_of(text):
+    for place, content in placed(text, source):
         summary, operation = _SUMMARY.match(content), _OPERATION.match(content)
         if content.startswith("SUMMARY"):
             rates, iterations = "time" not in content, summary[2] if summary else ""
         elif operation and rates:
-            points += _operation(operation, tasks, iterations, f"{source}:{line}")
+            points += _operation(operation, tasks, iterations, place)
     if not points:
         msg = f"{source}: there is no summary of rates in it; did mdtest end?"
         raise MeasurementError(msg)

@@ -13,7 +13,7 @@ from xml.etree.ElementTree import Element, ParseError, XMLPullParser
 from headway.errors import MeasurementError, quoted
 from headway.models.measured.points import Loop, Point
 from headway.models.measured.reader import tool_reader
-from headway.models.measured.tools.requests import Requests
+from headway.models.measured.tools.kit.requests import Requests
 
 _TITLES = (
     "timeStamp", "elapsed", "label", "responseCode", "responseMessage", "threadName", "dataType",

@@ -10,8 +10,9 @@ from typing import Any
 from headway.errors import MeasurementError, quoted
 from headway.models.measured.points import Loop, Point
 from headway.models.measured.reader import tool_reader
-from headway.models.measured.tools.requests import Requests
-from headway.models.measured.tools.writing import amount, at, document, lines_of
+from headway.models.measured.tools.kit.documents import amount, at, document
+from headway.models.measured.tools.kit.requests import Requests
+from headway.models.measured.tools.kit.text import placed
 
 _TOOL = "k6"
 _GOOD = "http_req_duration{expected_response:true}"
@@ -215,7 +216,7 @@ def _milliseconds(stamp: Any, place: str) -> float:
 
 
 def _points(text: str, source: str) -> list[Point]:
-    return [k6_log_point((line for _, line in lines_of(text)), source)]
+    return [k6_log_point(text.splitlines(), source)]
 
 
 def k6_log_point(lines: Iterable[str], source: str) -> Point:
@@ -234,9 +235,8 @@ def k6_log_point(lines: Iterable[str], source: str) -> Point:
         For a log that is cut short or spoilt, or in which no request succeeded.
     """
     log = _Log()
-    for number, line in enumerate(lines, 1):
+    for place, line in placed(lines, source):
         if line.strip():
-            place = f"{source}:{number}"
             log.add(_entry(line, place), place)
     return log.point(source)
 

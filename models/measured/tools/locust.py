@@ -7,7 +7,8 @@ from itertools import groupby, pairwise
 from headway.errors import MeasurementError
 from headway.models.measured.points import Loop, Point
 from headway.models.measured.reader import tool_reader
-from headway.models.measured.tools.writing import number
+from headway.models.measured.tools.kit.numbers import number
+from headway.models.measured.tools.kit.text import begins
 
 _TOOL = "Locust"
 _SHORTEST = 5.0  # s that the number of users must stay for a point of the history
@@ -19,14 +20,10 @@ _ROUNDED = "percentiles are in whole milliseconds, above 100 ms in two significa
 _Row = tuple[str, Mapping[str, str]]
 
 
-def _is_stats(text: str) -> bool:
-    return text[:60].startswith("Type,Name,Request Count,Failure Count,")
-
-
 def _stats(text: str, source: str) -> list[Point]:
     """The point of the row of totals."""
     for place, row in _rows(text, source):
-        if row["Name"] == _TOTAL:
+        if row.get("Name") == _TOTAL:
             return [_total(row, place)]
     msg = f"{source}: there is no row {_TOTAL} in it; it ends too early"
     raise MeasurementError(msg)
@@ -91,13 +88,9 @@ def _total(row: Mapping[str, str], place: str) -> Point:
     )
 
 
-def _is_history(text: str) -> bool:
-    return text[:60].startswith("Timestamp,User Count,Type,Name,Requests/s,")
-
-
 def _history(text: str, source: str) -> list[Point]:
     """A point for each stay at a number of users, of what the totals gained in it."""
-    rows = [(place, row) for place, row in _rows(text, source) if row["Name"] == _TOTAL]
+    rows = [(place, row) for place, row in _rows(text, source) if row.get("Name") == _TOTAL]
     if rows and "Total Request Count" not in rows[0][1]:
         msg = f"{source}:1: there is no column 'Total Request Count'; use Locust 1 or later"
         raise MeasurementError(msg)
@@ -146,13 +139,16 @@ _GAINED = "rate and mean are of what the totals gained while users stayed at thi
 _LAST = "percentiles are of the last window of 10 s"
 
 LOCUST = tool_reader(
-    "Locust", _is_stats, _stats, "totals: rate, mean and percentiles of requests, failures"
+    "Locust",
+    begins("Type,Name,Request Count,Failure Count,"),
+    _stats,
+    "totals: rate, mean and percentiles of requests, failures",
 )
 """Reads Locust's ``_stats.csv``."""
 
 LOCUST_HISTORY = tool_reader(
     "Locust (history)",
-    _is_history,
+    begins("Timestamp,User Count,Type,Name,Requests/s,"),
     _history,
     "a point for each stay at a number of users: users, rate, mean, failures",
 )

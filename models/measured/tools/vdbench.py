@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from headway.errors import MeasurementError
 from headway.models.measured.points import Loop, Point
 from headway.models.measured.reader import tool_reader
-from headway.models.measured.tools.writing import lines_of, number
+from headway.models.measured.tools.kit.numbers import number
+from headway.models.measured.tools.kit.text import placed
 
 _HEADER = re.compile(r"^\s*tod\s+(\S+\s+)?Run\s+Interval\s+\S", re.MULTILINE)
 _LOOKED_AT = 20_000  # characters: its explanations come first
@@ -36,12 +37,11 @@ def _averages(text: str, source: str) -> list[tuple[Row, str]]:
     """Lines of averages, a run each: the first interval is not in them."""
     titles: list[str] = []
     rows: list[tuple[Row, str]] = []
-    for line, content in lines_of(text):
+    for place, content in placed(text, source):
         cells = content.split()
         if _HEADER.match(content):
             titles = cells
         elif titles and any(cell.startswith(_AVERAGE) for cell in cells):
-            place = f"{source}:{line}"
             if len(cells) != len(titles):
                 msg = f"{place}: {len(cells)} cells under {len(titles)} titles; was the file cut?"
                 raise MeasurementError(msg)

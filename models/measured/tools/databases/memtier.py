@@ -7,8 +7,9 @@ from typing import Any
 from headway.errors import MeasurementError
 from headway.models.measured.points import Loop, Point
 from headway.models.measured.reader import tool_reader
-from headway.models.measured.tools.labelled import filled, nothing, percentile_cells
-from headway.models.measured.tools.writing import amount, at, document
+from headway.models.measured.tools.kit.documents import amount, at, document
+from headway.models.measured.tools.kit.numbers import filled, percentile_cells, percentiles_of
+from headway.models.measured.tools.kit.refusals import nothing
 
 _MS, _KIB = 1e-3, 1024.0
 _PERCENT = re.compile(r"p(\d{1,3}(?:\.\d+)?)")
@@ -90,7 +91,7 @@ def _percentiles(found: Any, source: str) -> dict[float, float]:
         for key in (cells if isinstance(cells, Mapping) else ())
         if (percent := _PERCENT.fullmatch(key))
     }
-    return {p: value for p, value in named.items() if value is not None and p <= 100}
+    return percentiles_of(named)
 
 
 def _kind(found: Any, name: str, source: str) -> dict[str, float | None]:

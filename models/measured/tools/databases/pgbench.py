@@ -2,7 +2,9 @@
 
 from headway.models.measured.points import Loop, Point
 from headway.models.measured.reader import tool_reader
-from headway.models.measured.tools.labelled import Labelled, filled, nothing
+from headway.models.measured.tools.kit.numbers import filled
+from headway.models.measured.tools.kit.refusals import nothing
+from headway.models.measured.tools.kit.text import Text
 
 _COMPUTED = "the mean is computed from the run time and the clients: Little's law proves nothing"
 _SCHEDULED = (
@@ -18,7 +20,7 @@ def _is_pgbench(text: str) -> bool:
 
 def _points(text: str, source: str) -> list[Point]:
     """The one point of a run: its summary, not what it told on the way."""
-    found = Labelled(text, source)
+    found = Text(text, source)
     done = found.needed(r"^number of transactions actually processed: ([^\s/]+)", "count")
     if done == 0:
         raise nothing(source, "no transaction")
@@ -52,7 +54,7 @@ def _points(text: str, source: str) -> list[Point]:
 _WITHOUT = r" \((?:excluding connections|without initial|including reconnection)"
 
 
-def _notes(found: Labelled, *, scheduled: bool, measured: bool) -> tuple[str, ...]:
+def _notes(found: Text, *, scheduled: bool, measured: bool) -> tuple[str, ...]:
     late = found.number(r"^number of transactions skipped: CELL")
     notes = {
         _SCHEDULED: scheduled,

@@ -1,10 +1,13 @@
 """What ``redis-benchmark --csv`` writes since version 6.2: one test a row, one after another."""
 
 import csv
+from itertools import dropwhile, islice
 
 from headway.models.measured.points import Loop, Point
 from headway.models.measured.reader import tool_reader
-from headway.models.measured.tools.labelled import Labelled, broken, cell, filled, nothing
+from headway.models.measured.tools.kit.numbers import cell, filled
+from headway.models.measured.tools.kit.refusals import broken, nothing
+from headway.models.measured.tools.kit.text import Text, by_title
 
 _HEADER = '"test","rps","avg_latency_ms"'
 _MS = 1e-3
@@ -20,13 +23,12 @@ def _is_redis(text: str) -> bool:
 
 def _points(text: str, source: str) -> list[Point]:
     """Tests in the order of the file."""
-    lines = text.splitlines()
-    start = next(place for place, line in enumerate(lines) if line.startswith(_HEADER))
-    titles = _cells(lines[start], f"{source}:{start + 1}")
-    rows = [(number, line) for number, line in enumerate(lines, 1) if number > start + 1]
-    points = [_point(titles, line, f"{source}:{number}") for number, line in rows if line.strip()]
+    found = Text(text, source)
+    lines = dropwhile(lambda told: not told[1].startswith(_HEADER), found)
+    titles = [title for place, line in islice(lines, 1) for title in _cells(line, place)]
+    points = [_point(titles, line, place) for place, line in lines if line.strip()]
     if not points:
-        raise Labelled(text, source).missing("test below the header")
+        raise found.missing("test below the header")
     return points
 
 
@@ -39,10 +41,8 @@ def _cells(line: str, place: str) -> list[str]:
 
 def _point(titles: list[str], line: str, place: str) -> Point:
     row = _cells(line, place)
-    if len(row) != len(titles):
-        raise broken(place, f"{len(row)} cells stand under {len(titles)} titles")
-    test, *rest = row
-    found = {t: cell(c, f"{place}: {t}") for t, c in zip(titles[1:], rest, strict=True)}
+    (_, test), *rest = by_title(titles, row, place).items()
+    found = {title: cell(text, f"{place}: {title}") for title, text in rest}
     rate, times = found.get("rps"), _times(found)
     if not rate:
         raise nothing(place, f"no request of {test!r}")

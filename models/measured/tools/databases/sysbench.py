@@ -2,7 +2,9 @@
 
 from headway.models.measured.points import Loop, Point
 from headway.models.measured.reader import tool_reader
-from headway.models.measured.tools.labelled import Labelled, cell, filled, nothing
+from headway.models.measured.tools.kit.numbers import cell, filled
+from headway.models.measured.tools.kit.refusals import nothing
+from headway.models.measured.tools.kit.text import Text
 
 _QUEUED = "a rate was set: latency counts from when an event was due, its wait in the queue too"
 _DIVIDED = "sysbench prints no rate for this test: it is events over total time"
@@ -15,7 +17,7 @@ def _is_sysbench(text: str) -> bool:
 
 def _points(text: str, source: str) -> list[Point]:
     """The one point of a run: its summary, not what it told on the way."""
-    found = Labelled(text, source)
+    found = Text(text, source)
     events = found.needed(r"^\s*total number of events:\s+CELL", "number of events")
     if events == 0:
         raise nothing(source, "no event")
@@ -46,7 +48,7 @@ def _points(text: str, source: str) -> list[Point]:
     ]
 
 
-def _rate(found: Labelled) -> float | None:
+def _rate(found: Text) -> float | None:
     """Transactions a second where there are any, else events; None where neither is printed."""
     transactions = found.number(r"^\s*transactions:\s+\S+\s+\(CELL per sec")
     if transactions is not None:
@@ -54,7 +56,7 @@ def _rate(found: Labelled) -> float | None:
     return found.number(r"^\s*(?:events per second:|events/s \(eps\):)\s+CELL")
 
 
-def _percentiles(found: Labelled) -> dict[float, float]:
+def _percentiles(found: Text) -> dict[float, float]:
     """The one percentile that was asked for: the 95th unless told otherwise."""
     line = found.find(r"^\s*(\d+)(?:st|nd|rd|th) percentile:\s+CELL")
     if line is None or not 0 < float(line[1]) <= 100:

@@ -7,15 +7,9 @@ from dataclasses import dataclass
 
 from headway.models.measured.points import Loop, Point
 from headway.models.measured.reader import tool_reader
-from headway.models.measured.tools.labelled import (
-    Labelled,
-    broken,
-    cell,
-    filled,
-    nothing,
-    percentile_cells,
-)
-from headway.models.measured.tools.writing import SECONDS
+from headway.models.measured.tools.kit.numbers import SECONDS, cell, filled, percentile_cells
+from headway.models.measured.tools.kit.refusals import broken, nothing
+from headway.models.measured.tools.kit.text import Text
 
 _LINE = re.compile(r"\[([\w-]+)\], ([A-Za-z0-9.]+(?:=[\w-]+)?)(?:\((\w+(?:/sec)?)\))?, (\S+)\s*")
 _OPTION = re.compile(r"\s-(threads|target)\s+(\d+)")
@@ -80,14 +74,14 @@ def _is_ycsb(text: str) -> object:
 
 
 def _points(text: str, source: str) -> list[Point]:
-    found = Labelled(text, source)
+    found = Text(text, source)
     points = [_point(run) for run in _runs(found)]
     if not points:
         raise found.missing("[OVERALL] runtime")
     return points
 
 
-def _runs(found: Labelled) -> Iterator[_Run]:
+def _runs(found: Text) -> Iterator[_Run]:
     """Runs in the order of the file, each from its [OVERALL] on, with the options before it."""
     options: dict[str, float] = {}
     cells: dict[str, dict[str, float]] = {}

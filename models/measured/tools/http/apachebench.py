@@ -2,19 +2,14 @@
 
 import re
 from collections.abc import Mapping
+from itertools import islice
 
 from headway.errors import MeasurementError
 from headway.models.measured.points import Loop, Point
 from headway.models.measured.reader import tool_reader
-from headway.models.measured.tools.http.runs import (
-    HEAD,
-    Run,
-    answered,
-    of_errors,
-    refuse_empty,
-    runs,
-)
-from headway.models.measured.tools.writing import lines_of, number, seconds
+from headway.models.measured.tools.http.answers import answered, of_errors, refuse_empty
+from headway.models.measured.tools.kit.numbers import number, seconds
+from headway.models.measured.tools.kit.text import HEAD, Text, begins, placed, runs
 
 _HEADER = "Percentage served,Time in ms"
 _TOLD = (50.0, 66.0, 75.0, 80.0, 90.0, 95.0, 98.0, 99.0)
@@ -30,15 +25,11 @@ def _is_ab(text: str) -> bool:
     return f"{_START}, Version" in text[:HEAD]
 
 
-def _is_ab_csv(text: str) -> bool:
-    return text.startswith(_HEADER)
-
-
 def _of_ab(text: str, source: str) -> list[Point]:
     return [_point(run) for run in runs(text, source, _START)]
 
 
-def _point(run: Run) -> Point:
+def _point(run: Text) -> Point:
     total = _number(run, "Complete requests:", "500")
     lost, refused = _lost(run), _optional(run, "Non-2xx responses:")
     refuse_empty(total, lost + refused, run.source)
@@ -58,23 +49,23 @@ def _point(run: Run) -> Point:
     )
 
 
-def _number(run: Run, title: str, shape: str) -> float:
+def _number(run: Text, title: str, shape: str) -> float:
     found = run.needs(rf"{re.escape(title)}\s+(\S+)", f"{title} {shape}")
     return found.number()
 
 
-def _optional(run: Run, title: str) -> float:
+def _optional(run: Text, title: str) -> float:
     found = run.all(rf"{re.escape(title)}\s+(\d+)")
     return found[0].number() if found else 0.0
 
 
-def _mean(run: Run) -> float:
+def _mean(run: Text) -> float:
     """The mean that a client sees; a second line has it divided by the clients."""
     found = run.needs(r"Time per request:\s+(\S+) \[ms\] \(mean\)", "Time per request: 5 [ms]")
     return found.seconds("ms")
 
 
-def _parts(run: Run) -> Mapping[str, float]:
+def _parts(run: Text) -> Mapping[str, float]:
     """Failed requests by what failed."""
     found = run.all(r"\s*\((Connect: .*)\)")
     return {
@@ -83,7 +74,7 @@ def _parts(run: Run) -> Mapping[str, float]:
     }
 
 
-def _lost(run: Run) -> float:
+def _lost(run: Text) -> float:
     """Requests that failed, those not among them whose answer only had another length."""
     parts = _parts(run)
     if not parts:
@@ -91,14 +82,14 @@ def _lost(run: Run) -> float:
     return sum(n for name, n in parts.items() if name != "Length")
 
 
-def _of_lengths(run: Run) -> tuple[str, ...]:
+def _of_lengths(run: Text) -> tuple[str, ...]:
     differing = _parts(run).get("Length", 0.0)
     if not differing:
         return ()
     return (f"{differing:g} answers that ab calls failed only differ in length from the first",)
 
 
-def _percentiles(run: Run) -> Mapping[float, float]:
+def _percentiles(run: Text) -> Mapping[float, float]:
     cells = {
         number(percent, found.place): seconds(time, found.place, "ms")
         for found in run.all(r"\s*(\d+)%\s+(\d+)\b")
@@ -109,7 +100,7 @@ def _percentiles(run: Run) -> Mapping[float, float]:
     return cells
 
 
-def _more(run: Run) -> Mapping[str, float]:
+def _more(run: Text) -> Mapping[str, float]:
     """What came in, and the mean that was measured, in whole milliseconds."""
     rate = run.needs(r"Transfer rate:\s+(\S+) \[Kbytes/sec\]", "Transfer rate: 40 [Kbytes/sec]")
     bandwidth = {"bandwidth_bytes_s": 1024 * rate.number()}
@@ -121,8 +112,7 @@ def _more(run: Run) -> Mapping[str, float]:
 
 def _of_csv(text: str, source: str) -> list[Point]:
     rows = {}
-    for line, row in lines_of(text)[1:]:
-        place = f"{source}:{line}"
+    for place, row in islice(placed(text, source), 1, None):
         percent, comma, time = row.partition(",")
         if not comma:
             msg = f"{place}: a percentage and a time are wanted; give the whole file"
@@ -150,6 +140,6 @@ AB = tool_reader(
 """Reads what ab prints."""
 
 AB_CSV = tool_reader(
-    "ab (CSV)", _is_ab_csv, _of_csv, "percentiles in microseconds, without rate or clients"
+    "ab (CSV)", begins(_HEADER), _of_csv, "percentiles in microseconds, without rate or clients"
 )
 """Reads what ``ab -e`` writes."""

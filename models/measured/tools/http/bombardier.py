@@ -6,8 +6,10 @@ from typing import Any
 
 from headway.models.measured.points import Loop, Point
 from headway.models.measured.reader import tool_reader
-from headway.models.measured.tools.http.runs import HEAD, needed, of_errors, refuse_empty
-from headway.models.measured.tools.writing import amount, at, document
+from headway.models.measured.tools.http.answers import of_errors, refuse_empty
+from headway.models.measured.tools.kit.documents import amount, at, document, needed
+from headway.models.measured.tools.kit.numbers import percentiles_of
+from headway.models.measured.tools.kit.text import HEAD
 
 _JSON = re.compile(r'\{\s*"spec"\s*:\s*\{\s*"numberOfConnections"')
 _GOOD = ("req1xx", "req2xx", "req3xx")
@@ -60,7 +62,7 @@ def _percentiles(result: Any, source: str) -> Mapping[float, float]:
         float(name): amount(result, "latency", "percentiles", name, source=source, scale=1e-6)
         for name in names
     }
-    return {percent: cell for percent, cell in cells.items() if cell is not None}
+    return percentiles_of(cells)
 
 
 def _more(result: Any, duration: float, source: str) -> Mapping[str, float]:

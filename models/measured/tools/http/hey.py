@@ -3,20 +3,14 @@
 import math
 import re
 from collections.abc import Mapping, Sequence
+from itertools import islice
 
 from headway.errors import MeasurementError
 from headway.models.measured.points import Loop, Point
 from headway.models.measured.reader import tool_reader
-from headway.models.measured.tools.http.runs import (
-    HEAD,
-    Run,
-    answered,
-    of_errors,
-    refuse_empty,
-    runs,
-    statuses,
-)
-from headway.models.measured.tools.writing import lines_of, number
+from headway.models.measured.tools.http.answers import answered, of_errors, refuse_empty, statuses
+from headway.models.measured.tools.kit.numbers import number
+from headway.models.measured.tools.kit.text import HEAD, Text, begins, placed, runs
 
 _SUMMARY = re.compile(r"^Summary:\n  Total:\s+\S+ secs\n", re.MULTILINE)
 _HEADER = (
@@ -35,15 +29,11 @@ def _is_hey(text: str) -> bool:
     return bool(_SUMMARY.search(text[:HEAD]))
 
 
-def _is_hey_csv(text: str) -> bool:
-    return text.startswith(_HEADER)
-
-
 def _of_hey(text: str, source: str) -> list[Point]:
     return [_point(run) for run in runs(text, source, "Summary:")]
 
 
-def _point(run: Run) -> Point:
+def _point(run: Text) -> Point:
     total = _seconds(run, "Total")
     rate = run.needs(r"\s+Requests/sec:\s+(\S+)", "Requests/sec: 900")
     bad, answers = statuses(_statuses(run))
@@ -63,30 +53,31 @@ def _point(run: Run) -> Point:
     )
 
 
-def _seconds(run: Run, title: str) -> float:
+def _seconds(run: Text, title: str) -> float:
     found = run.needs(rf"\s+{title}:\s+(\S+) secs", f"{title}: 5.0 secs")
     return found.number()
 
 
-def _statuses(run: Run) -> Mapping[str, float]:
+def _statuses(run: Text) -> Mapping[str, float]:
     run.needs("Status code distribution:", "Status code distribution:")
     found = run.all(r"\s+\[(\d+)\]\s+(\d+) responses$")
     return {f.groups[0]: f.number(1) for f in found}
 
 
-def _lost(run: Run) -> float:
+def _lost(run: Text) -> float:
     """Requests that no answer came to."""
     found = run.all(r"\s+\[(\d+)\]\s+(?!\d+ responses$)\S")
     return sum(f.number() for f in found)
 
 
-def _percentiles(run: Run) -> Mapping[float, float]:
+def _percentiles(run: Text) -> Mapping[float, float]:
     found = run.all(r"\s+(\d+)%%? in (\S+) secs")
     return {f.number(): f.number(1) for f in found}
 
 
 def _of_csv(text: str, source: str) -> list[Point]:
-    rows = [_row(row, f"{source}:{line}") for line, row in lines_of(text)[1:] if row]
+    below = islice(placed(text, source), 1, None)
+    rows = [_row(row, place) for place, row in below if row]
     if not rows:
         msg = f"{source}:1: no request was answered: hey leaves those that failed out"
         raise MeasurementError(msg)
@@ -128,6 +119,9 @@ HEY = tool_reader(
 """Reads hey's summary."""
 
 HEY_CSV = tool_reader(
-    "hey (CSV)", _is_hey_csv, _of_csv, "one request a row: its time, status and when it was sent"
+    "hey (CSV)",
+    begins(_HEADER),
+    _of_csv,
+    "one request a row: its time, status and when it was sent",
 )
 """Reads what ``hey -o csv`` writes."""

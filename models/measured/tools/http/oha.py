@@ -6,18 +6,11 @@ from typing import Any
 
 from headway.models.measured.points import Loop, Point
 from headway.models.measured.reader import tool_reader
-from headway.models.measured.tools.http.runs import (
-    HEAD,
-    answered,
-    counts_of,
-    needed,
-    of_errors,
-    refuse_empty,
-    statuses,
-)
-from headway.models.measured.tools.writing import amount, at, document
+from headway.models.measured.tools.http.answers import answered, of_errors, refuse_empty, statuses
+from headway.models.measured.tools.kit.documents import amount, at, counts_of, document, needed
+from headway.models.measured.tools.kit.numbers import percentiles_of
+from headway.models.measured.tools.kit.text import recognised_by
 
-_MARKS = ('"summary"', '"successRate"', '"requestsPerSec"')
 _PERCENT = re.compile(r"p(\d+(?:\.\d+)?)")
 _AT_THE_END = "aborted due to deadline"
 
@@ -25,11 +18,6 @@ _UNSAID = (
     "oha prints neither its connections nor the rate that -q asked for;"
     " it calls every answer a success, this reader only those without an error's status"
 )
-
-
-def _is_oha(text: str) -> bool:
-    head = text[:HEAD]
-    return head.lstrip().startswith("{") and all(mark in head for mark in _MARKS)
 
 
 def _points(text: str, source: str) -> list[Point]:
@@ -73,12 +61,12 @@ def _percentiles(found: Any, source: str) -> Mapping[float, float]:
         for name in (names if isinstance(names, Mapping) else ())
         if (match := _PERCENT.fullmatch(name))
     }
-    return {percent: cell for percent, cell in cells.items() if cell is not None}
+    return percentiles_of(cells)
 
 
 OHA = tool_reader(
     "oha",
-    _is_oha,
+    recognised_by('"summary"', '"successRate"', '"requestsPerSec"'),
     _points,
     "requests/s, answers by status, the mean time, nine percentiles",
 )

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from headway.errors import MeasurementError
 from headway.models.measured.points import Loop, Point
 from headway.models.measured.reader import tool_reader
-from headway.models.measured.tools.http.runs import HEAD, refuse_empty
-from headway.models.measured.tools.writing import lines_of, number
+from headway.models.measured.tools.http.answers import refuse_empty
+from headway.models.measured.tools.kit.numbers import number
+from headway.models.measured.tools.kit.text import HEAD, placed
 
 _TABLE = re.compile(r'(Transactions:\s+\d+ hits|"transactions":\s+\d+,)\s+"?[Aa]vailability"?:')
 _CELL = re.compile(
@@ -61,13 +62,10 @@ def _mean(rate: float, inside: float, printed: float) -> tuple[float, tuple[str,
 
 def _cells(text: str, source: str) -> Cells:
     """Numbers by their names, as JSON writes these, and where they stand."""
-    found = ((line, _CELL.match(row)) for line, row in lines_of(text))
+    found = ((place, _CELL.match(row)) for place, row in placed(text, source))
     return {
-        match[1].lower().replace(" ", "_"): (
-            number(match[2], f"{source}:{line}"),
-            f"{source}:{line}",
-        )
-        for line, match in found
+        match[1].lower().replace(" ", "_"): (number(match[2], place), place)
+        for place, match in found
         if match
     }
 

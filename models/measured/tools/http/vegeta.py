@@ -5,27 +5,15 @@ from typing import Any
 
 from headway.models.measured.points import Loop, Point
 from headway.models.measured.reader import tool_reader
-from headway.models.measured.tools.http.runs import (
-    HEAD,
-    counts_of,
-    needed,
-    of_errors,
-    refuse_empty,
-    statuses,
-)
-from headway.models.measured.tools.writing import amount, at, document
-
-_MARKS = ('"latencies"', '"bytes_in"', '"50th"')
+from headway.models.measured.tools.http.answers import of_errors, refuse_empty, statuses
+from headway.models.measured.tools.kit.documents import amount, at, counts_of, document, needed
+from headway.models.measured.tools.kit.numbers import percentiles_of
+from headway.models.measured.tools.kit.text import recognised_by
 
 _SENT = (
     "its offered rate is the one at which it sent; where that is below the one asked for,"
     " workers or the machine fell behind"
 )
-
-
-def _is_vegeta(text: str) -> bool:
-    head = text[:HEAD]
-    return head.lstrip().startswith("{") and all(mark in head for mark in _MARKS)
 
 
 def _points(text: str, source: str) -> list[Point]:
@@ -63,7 +51,7 @@ def _percentiles(found: Any, source: str) -> Mapping[float, float]:
         percent: amount(found, "latencies", name, source=source, scale=1e-9)
         for percent, name in names.items()
     }
-    return {percent: cell for percent, cell in cells.items() if cell is not None}
+    return percentiles_of(cells)
 
 
 def _more(found: Any, source: str) -> Mapping[str, float]:
@@ -74,7 +62,7 @@ def _more(found: Any, source: str) -> Mapping[str, float]:
 
 VEGETA = tool_reader(
     "vegeta",
-    _is_vegeta,
+    recognised_by('"latencies"', '"bytes_in"', '"50th"'),
     _points,
     "the rate sent, the rate of successes, answers by status, the mean time, four percentiles",
 )

@@ -5,15 +5,9 @@ from collections.abc import Mapping
 
 from headway.models.measured.points import Loop, Point
 from headway.models.measured.reader import tool_reader
-from headway.models.measured.tools.http.runs import (
-    HEAD,
-    Run,
-    answered,
-    of_errors,
-    refuse_empty,
-    runs,
-)
-from headway.models.measured.tools.writing import SECONDS, count, number, seconds
+from headway.models.measured.tools.http.answers import answered, of_errors, refuse_empty
+from headway.models.measured.tools.kit.numbers import SECONDS, count, number, seconds
+from headway.models.measured.tools.kit.text import HEAD, Text, runs
 
 _RUNNING = re.compile(r"^Running \S+ test @ ", re.MULTILINE)
 _OF_WRK2 = ("Thread calibration:", "HdrHistogram - Recorded")
@@ -51,7 +45,7 @@ def _of_wrk2(text: str, source: str) -> list[Point]:
 
 
 def _point(
-    tool: str, loop: Loop, run: Run, notes: tuple[str, ...], times: Run | None = None
+    tool: str, loop: Loop, run: Text, notes: tuple[str, ...], times: Text | None = None
 ) -> Point:
     """The point of a run; its times may stand in a part of it only."""
     clients = run.needs(r"\s+\d+ threads and (\d+) connections", "2 threads and 8 connections")
@@ -77,12 +71,12 @@ def _point(
     )  # fmt: skip
 
 
-def _mean(run: Run) -> float:
+def _mean(run: Text) -> float:
     found = run.needs(r"\s+Latency\s+(\S+)\s+\S+\s+\S+\s+\S*%\s*$", "Latency 8.4ms")
     return found.seconds()
 
 
-def _lost(run: Run) -> float:
+def _lost(run: Text) -> float:
     """Requests that no answer came to."""
     return sum(
         number(cell, found.place)
@@ -93,11 +87,11 @@ def _lost(run: Run) -> float:
     )
 
 
-def _count(run: Run, pattern: str) -> float:
+def _count(run: Text, pattern: str) -> float:
     return sum(found.number() for found in run.all(pattern))
 
 
-def _percentiles(run: Run) -> Mapping[float, float]:
+def _percentiles(run: Text) -> Mapping[float, float]:
     """Those of the summary, else of the spectrum (in ms) or of a script's table."""
     spectrum = {
         round(100 * number(share, found.place), 1): seconds(value, found.place, "ms")
@@ -119,7 +113,7 @@ def _percentiles(run: Run) -> Mapping[float, float]:
     return {**spectrum, **table, **summary}
 
 
-def _timed(run: Run) -> tuple[str, ...]:
+def _timed(run: Text) -> tuple[str, ...]:
     """How many requests the times are of: those after calibration."""
     counts = run.all(r"#\[Max\s+=\s+\S+ Total count\s+=\s+(\d+)\]")
     return tuple(f"its times are of {found.groups[0]} requests, those after 10 s of calibration"

@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from headway.errors import MeasurementError
 from headway.models.measured.points import Point
 from headway.models.measured.reader import tool_reader
+from headway.models.measured.tools.kit.numbers import number
+from headway.models.measured.tools.kit.text import placed
 from headway.models.measured.tools.monitors.hdr_encoding import Bucket, counts_of
-from headway.models.measured.tools.writing import lines_of, number
 
 _LOG = re.compile(r"(?:Tag=([^,]*),)?([^,]+),([^,]+),([^,]+),(HIST\S*)")
 _LOG_HEAD = re.compile(
@@ -38,9 +39,9 @@ def _is_log(text: str) -> bool:
 
 def _of_log(text: str, source: str) -> list[Point]:
     found: dict[str, _Tagged] = {}
-    for line, written in lines_of(text):
+    for place, written in placed(text, source):
         if written.strip() and not written.startswith(("#", '"')):
-            _take(found, written.strip(), f"{source}:{line}")
+            _take(found, written.strip(), place)
     filled = {tag: each for tag, each in found.items() if each.counts.total()}
     if not filled:
         msg = f"{source}: no value is recorded in this log"
@@ -114,12 +115,12 @@ def _is_distribution(text: str) -> bool:
 def _of_distribution(text: str, source: str) -> list[Point]:
     rows: list[tuple[float, float, float]] = []
     feet: dict[str, float] = {}
-    for line, written in lines_of(text):
+    for place, written in placed(text, source):
         content = written.strip()
         if content.startswith("#"):
-            feet |= {_key(name): number(cell, f"{source}:{line}") for name, cell in _feet(content)}
+            feet |= {_key(name): number(cell, place) for name, cell in _feet(content)}
         elif content and "Value" not in content:
-            rows.append(_row(content, f"{source}:{line}"))
+            rows.append(_row(content, place))
     _check(rows, source)
     mean = feet.get("mean")
     return [

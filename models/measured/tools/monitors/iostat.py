@@ -9,6 +9,8 @@ from typing import Any
 from headway.errors import MeasurementError
 from headway.models.measured.points import Point
 from headway.models.measured.reader import tool_reader
+from headway.models.measured.tools.kit.documents import amount, document
+from headway.models.measured.tools.kit.numbers import filled
 from headway.models.measured.tools.monitors.sysstat import (
     BUSY,
     Row,
@@ -21,7 +23,6 @@ from headway.models.measured.tools.monitors.sysstat import (
     span,
     tables,
 )
-from headway.models.measured.tools.writing import amount, document, lines_of
 
 _TITLES = re.compile(r"^(?:avg-cpu:\s+%user\s|Device:?\s+(?:tps|r/s|rrqm/s)\s)", re.MULTILINE)
 _JSON = re.compile(r'"avg-cpu"\s*:|"disk_device"\s*:')
@@ -82,8 +83,8 @@ def _of_text(text: str, source: str) -> _Run:
 
 def _stamps(text: str) -> list[Row]:
     """Lines that are a time, as ``-t`` prints them."""
-    times = [(line, clock(_american(written.strip()))) for line, written in lines_of(text)]
-    return [Row(str(line), {}, time) for line, time in times if time is not None]
+    times = [clock(_american(line.strip())) for line in text.splitlines()]
+    return [Row("", {}, time) for time in times if time is not None]
 
 
 def _american(line: str) -> str:
@@ -156,7 +157,7 @@ def _disk(
         notes = (*notes, "A disk that serves several requests at once may do more at 100 % busy.")
     if rate and time == 0:
         time, notes = None, (*notes, "Its mean time is below 0.005 ms, printed as 0: left out.")
-    found = {key: value for key, value in _further(rows).items() if value is not None}
+    found = filled(_further(rows))
     return Point(
         "iostat",
         throughput=rate,

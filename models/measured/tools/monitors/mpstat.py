@@ -7,8 +7,8 @@ from typing import Any
 from headway.errors import MeasurementError
 from headway.models.measured.points import Point
 from headway.models.measured.reader import tool_reader
+from headway.models.measured.tools.kit.documents import amount, document
 from headway.models.measured.tools.monitors.sysstat import (
-    BANNER,
     BUSY,
     Row,
     cores_of,
@@ -19,8 +19,8 @@ from headway.models.measured.tools.monitors.sysstat import (
     said,
     span,
     tables,
+    titled,
 )
-from headway.models.measured.tools.writing import amount, document
 
 _TITLES = re.compile(
     r"^\S+(?: [AP]M)?\s+CPU\s+%us(?:e)?r\s+%nice\s+%sys\s+%iowait\s+%irq\s+%soft", re.MULTILINE
@@ -33,7 +33,7 @@ def _is_mpstat(text: str) -> bool:
     head = text[:_HEAD]
     if head.lstrip()[:1] == "{":
         return '"sysstat"' in head and _JSON.search(head) is not None
-    return BANNER.match(head) is not None and _TITLES.search(head) is not None
+    return titled(_TITLES)(head)
 
 
 def _points(text: str, source: str) -> list[Point]:

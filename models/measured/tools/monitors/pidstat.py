@@ -6,26 +6,20 @@ from headway.errors import MeasurementError
 from headway.models.measured.points import Point
 from headway.models.measured.reader import tool_reader
 from headway.models.measured.tools.monitors.sysstat import (
-    BANNER,
     Row,
     cores_of,
     kept,
     said,
     span,
     tables,
+    titled,
 )
 
 _TITLES = re.compile(
     r"^(?:# ?)?\S+(?: [AP]M)?\s+(?:UID\s+|USER\s+)?T?G?PID\s.*\bCommand\s*$", re.MULTILINE
 )
-_HEAD = 4000
 _KIB = 1024
 _MORE = {"kB_rd/s": "read_bytes_s", "kB_wr/s": "write_bytes_s"}
-
-
-def _is_pidstat(text: str) -> bool:
-    head = text[:_HEAD]
-    return BANNER.match(head) is not None and _TITLES.search(head) is not None
 
 
 def _points(text: str, source: str) -> list[Point]:
@@ -84,5 +78,8 @@ def _further(rows: list[Row], samples: int) -> dict[str, float]:
 
 
 PIDSTAT = tool_reader(
-    "pidstat", _is_pidstat, _points, "how busy each process kept a CPU, and what it read and wrote"
+    "pidstat",
+    titled(_TITLES),
+    _points,
+    "how busy each process kept a CPU, and what it read and wrote",
 )

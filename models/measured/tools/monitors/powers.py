@@ -7,8 +7,9 @@ from dataclasses import dataclass, field, replace
 from headway.errors import MeasurementError
 from headway.models.measured.points import Point
 from headway.models.measured.reader import tool_reader
+from headway.models.measured.tools.kit.numbers import number
+from headway.models.measured.tools.kit.text import placed
 from headway.models.measured.tools.monitors.sysstat import Row, clock, span
-from headway.models.measured.tools.writing import lines_of, number
 
 _HEADER = re.compile(r"^[ \t]*([a-zA-Z]+)[ \t]+: count[ \t]+distribution", re.MULTILINE)
 _ROW = re.compile(r"([0-9]+)\s*->\s*([0-9]+)\s*:\s*([0-9]+)\s*\|[^|]*\|")
@@ -62,14 +63,14 @@ class _Seen:
 def _histograms(text: str, source: str) -> list[_Histogram]:
     """Histograms of times, each with the name and the clock that stand above it."""
     seen = _Seen()
-    for line, written in lines_of(text):
+    for place, written in placed(text, source):
         content = written.strip()
         if header := _HEADER.match(written):
             _begin(seen, header[1])
         elif _LIKE_ROW.match(content):
-            _count(seen.current, content, f"{source}:{line}")
+            _count(seen.current, content, place)
         elif content:
-            _take_words(seen, content, f"{source}:{line}")
+            _take_words(seen, content, place)
     return seen.found
 
 

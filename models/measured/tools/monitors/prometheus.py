@@ -15,7 +15,8 @@ from typing import Any
 from headway.errors import MeasurementError, quoted
 from headway.models.measured.points import Point
 from headway.models.measured.reader import tool_reader
-from headway.models.measured.tools.writing import at, document
+from headway.models.measured.tools.kit.documents import at, document
+from headway.models.measured.tools.kit.numbers import filled
 
 _HEAD = re.compile(r'\{\s*"status"\s*:\s*"(?:success|error)"')
 _UNITS = {"_seconds": 1.0, "_milliseconds": 1e-3, "_ms": 1e-3, "_microseconds": 1e-6}
@@ -139,7 +140,7 @@ def _point(name: str, family: _Family) -> Point:
     counted = family.parts["_count"]
     count, duration = _increase(counted), counted[-1][0] - counted[0][0]
     spent = _increase(family.parts["_sum"]) if "_sum" in family.parts else None
-    percentiles = {q: value for q in _ASKED if (value := _quantile(family, q)) is not None}
+    percentiles = filled({percent: _quantile(family, percent) for percent in _ASKED})
     notes = ["The rate is what the counter rose by from the first to the last sample."]
     if percentiles:
         notes.append(_coarse(family))

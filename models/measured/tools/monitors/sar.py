@@ -7,7 +7,6 @@ from headway.errors import MeasurementError
 from headway.models.measured.points import Point
 from headway.models.measured.reader import tool_reader
 from headway.models.measured.tools.monitors.sysstat import (
-    BANNER,
     BUSY,
     Row,
     Table,
@@ -19,6 +18,7 @@ from headway.models.measured.tools.monitors.sysstat import (
     share,
     span,
     tables,
+    titled,
 )
 
 _TITLES = re.compile(
@@ -26,13 +26,7 @@ _TITLES = re.compile(
     r"|DEV\s+tps\s|IFACE\s+rxpck/s\s)",
     re.MULTILINE,
 )
-_HEAD = 20_000
 _NAMES = {"DEV": "%util", "IFACE": "%ifutil"}
-
-
-def _is_sar(text: str) -> bool:
-    head = text[:_HEAD]
-    return BANNER.match(head) is not None and _TITLES.search(head) is not None
 
 
 def _points(text: str, source: str) -> list[Point]:
@@ -71,5 +65,5 @@ def _others(found: list[Table]) -> Iterator[tuple[str, float]]:
 
 
 SAR = tool_reader(
-    "sar", _is_sar, _points, "how busy CPUs, disks and networks were, and for how long"
+    "sar", titled(_TITLES), _points, "how busy CPUs, disks and networks were, and for how long"
 )

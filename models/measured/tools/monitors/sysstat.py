@@ -2,15 +2,18 @@
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, NamedTuple
 
 from headway.errors import MeasurementError, quoted
-from headway.models.measured.tools.writing import at, lines_of, number
+from headway.models.measured.tools.kit.documents import at
+from headway.models.measured.tools.kit.numbers import number
+from headway.models.measured.tools.kit.text import placed
 
 DAY = 86400.0
+_HEAD = 20_000  # characters in which the titles of a table come
 LONGEST_STEP = DAY / 2
 """A longer step from one sample to the next is a clock that was set back [s]."""
 
@@ -113,7 +116,7 @@ def tables(text: str, source: str) -> list[Table]:
     """
     found: list[Table] = []
     fresh = True
-    for line, written in lines_of(text):
+    for place, written in placed(text, source):
         content = written.strip()
         if not content or BANNER.match(content) or "LINUX RESTART" in content:
             fresh = True
@@ -126,7 +129,7 @@ def tables(text: str, source: str) -> list[Table]:
             fresh = False
         else:
             fresh = False
-            _add_row(found, f"{source}:{line}", parts)
+            _add_row(found, place, parts)
     return found
 
 
@@ -155,6 +158,15 @@ def _add_row(found: list[Table], place: str, parts: _Line) -> None:
     boot = parts.time is not None and parts.time == table.started
     cells = dict(zip(titles, words, strict=True))
     table.rows.append(Row(place, cells, parts.time, parts.average, boot))
+
+
+def titled(titles: re.Pattern[str]) -> Callable[[str], bool]:
+    """Make the recognition of texts of sysstat by their first line and the titles of a table."""
+
+    def recognises(text: str) -> bool:
+        return BANNER.match(text) is not None and titles.search(text[:_HEAD]) is not None
+
+    return recognises
 
 
 def hosts(found: Mapping[str, Any], source: str) -> Iterator[tuple[Mapping[str, Any], list[Any]]]:

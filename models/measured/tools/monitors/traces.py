@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from headway.errors import MeasurementError
 from headway.models.measured.points import Point
 from headway.models.measured.reader import tool_reader
-from headway.models.measured.tools.writing import at
+from headway.models.measured.tools.kit.documents import at
 
 _ASKED = (50.0, 90.0, 95.0, 99.0)
 _SERVING = {2, 5, "2", "5", "SPAN_KIND_SERVER", "SPAN_KIND_CONSUMER", "server", "consumer"}

@@ -5,8 +5,9 @@ import re
 from headway.errors import MeasurementError
 from headway.models.measured.points import Point
 from headway.models.measured.reader import tool_reader
+from headway.models.measured.tools.kit.numbers import filled
+from headway.models.measured.tools.kit.text import placed
 from headway.models.measured.tools.monitors.sysstat import Row, busy, clock, mean, span
-from headway.models.measured.tools.writing import lines_of
 
 _HEADER = re.compile(r"\s*-*procs[ -]+-*memory", re.IGNORECASE)
 _MORE = {
@@ -39,7 +40,7 @@ def _points(text: str, source: str) -> list[Point]:
             "vmstat",
             duration=span(samples, rows[0].time) if rows[1:] else None,
             utilisation={"cpu": mean(shares)},
-            more={name: value for name, value in _further(samples).items() if value is not None},
+            more=filled(_further(samples)),
             notes=(
                 f"The mean over {len(samples)} sample{'s' if len(samples) > 1 else ''}.",
                 left if rows[1:] else only,
@@ -61,13 +62,13 @@ def _further(rows: list[Row]) -> dict[str, float | None]:
 def _rows(text: str, source: str) -> list[Row]:
     titles: list[str] = []
     rows: list[Row] = []
-    for line, written in lines_of(text):
+    for place, written in placed(text, source):
         stamp = _STAMP.search(written)
         words = (written[: stamp.start()] if stamp else written).split()
         if words[:2] == ["r", "b"]:
             titles = words
         elif words and not _HEADER.match(written):
-            rows.append(_row(f"{source}:{line}", titles, words, stamp))
+            rows.append(_row(place, titles, words, stamp))
     return rows
 
 

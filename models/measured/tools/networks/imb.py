@@ -7,14 +7,9 @@ from dataclasses import dataclass
 
 from headway.models.measured.points import Loop, Point
 from headway.models.measured.reader import tool_reader
-from headway.models.measured.tools.labelled import (
-    Labelled,
-    broken,
-    bytes_words,
-    cell,
-    filled,
-    nothing,
-)
+from headway.models.measured.tools.kit.numbers import bytes_words, cell, filled
+from headway.models.measured.tools.kit.refusals import broken, nothing
+from headway.models.measured.tools.kit.text import Text, by_title
 
 _NAME = re.compile(r"\s*# Benchmarking (\S+).*")
 _ALONE = re.compile(r"\s*# \(? ?#processes = (\d+).*")
@@ -59,7 +54,7 @@ def _is_imb(text: str) -> object:
 
 def _points(text: str, source: str) -> list[Point]:
     """A point a message size, in the order of the file."""
-    found = Labelled(text, source)
+    found = Text(text, source)
     tables = [table for table in _tables(found) if table.rows]
     if not tables:
         raise found.missing("row below the title of a benchmark")
@@ -67,7 +62,7 @@ def _points(text: str, source: str) -> list[Point]:
     return [point for table in tables for point in _of_table(table, named=several)]
 
 
-def _tables(found: Labelled) -> Iterator[_Table]:
+def _tables(found: Text) -> Iterator[_Table]:
     table = None
     for place, line in found:
         if name := _NAME.fullmatch(line):
@@ -97,11 +92,8 @@ def _add(table: _Table, line: str, place: str) -> None:
 
 
 def _row(table: _Table, line: str, place: str) -> _Row:
-    cells = line.split()
-    if len(cells) != len(table.titles):
-        raise broken(place, f"{len(cells)} cells stand under {len(table.titles)} titles")
-    pairs = zip(table.titles, cells, strict=True)
-    return _Row({title: cell(text, f"{place}: {title}") for title, text in pairs}, place)
+    cells = by_title(table.titles, line.split(), place)
+    return _Row({title: cell(text, f"{place}: {title}") for title, text in cells.items()}, place)
 
 
 def _tail(text: str, place: str) -> list[float]:

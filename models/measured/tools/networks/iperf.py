@@ -6,8 +6,9 @@ from typing import Any
 from headway.errors import MeasurementError, quoted
 from headway.models.measured.points import Loop, Point
 from headway.models.measured.reader import tool_reader
-from headway.models.measured.tools.labelled import filled, nothing
-from headway.models.measured.tools.writing import amount, document
+from headway.models.measured.tools.kit.documents import amount, document
+from headway.models.measured.tools.kit.numbers import filled
+from headway.models.measured.tools.kit.refusals import nothing
 
 _BIT = 1 / 8
 _US, _MS, _PERCENT = 1e-6, 1e-3, 1e-2

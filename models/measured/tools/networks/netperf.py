@@ -6,7 +6,9 @@ from collections.abc import Mapping, Sequence
 from headway.errors import MeasurementError, quoted
 from headway.models.measured.points import Loop, Point
 from headway.models.measured.reader import tool_reader
-from headway.models.measured.tools.labelled import Labelled, broken, cell, filled, nothing
+from headway.models.measured.tools.kit.numbers import cell, filled, percentiles_of
+from headway.models.measured.tools.kit.refusals import broken, nothing
+from headway.models.measured.tools.kit.text import Text, by_title
 
 _TEST = re.compile(
     r"^(?:MIGRATED )?((?:TCP|UDP|SCTP|DCCP|OMNI)[A-Za-z/ _-]*?) TEST\b", re.MULTILINE
@@ -37,14 +39,14 @@ def _points(text: str, source: str) -> list[Point]:
     """A point a test, of those that stand one after another."""
     starts = [found.start() for found in _TEST.finditer(text)] or [0]
     ends = [*starts[1:], len(text)]
-    points = []
-    for start, end in zip(starts, ends, strict=True):
-        before = "\n" * text.count("\n", 0, start)
-        points.append(_point(Labelled(before + text[start:end], source), named=len(starts) > 1))
-    return points
+    tests = (
+        Text(text[start:end], source, text.count("\n", 0, start) + 1)
+        for start, end in zip(starts, ends, strict=True)
+    )
+    return [_point(test, named=len(starts) > 1) for test in tests]
 
 
-def _point(found: Labelled, *, named: bool) -> Point:
+def _point(found: Text, *, named: bool) -> Point:
     test = found.find(_TEST.pattern)
     kind = test[1].title().replace("Tcp", "TCP").replace("Udp", "UDP") if test else ""
     cells = _keys(found) or _omni(found) or _table(found)
@@ -81,7 +83,7 @@ def _number(cells: Mapping[str, tuple[str, str]], name: str, scale: float = 1.0)
 def _percentiles(cells: Cells) -> dict[float, float]:
     named = {float(key[1]): key[0] for name in cells if (key := _PERCENTILE.fullmatch(name))}
     values = {percent: _number(cells, name, _US) for percent, name in named.items()}
-    return {p: value for p, value in values.items() if value is not None and p <= 100}
+    return percentiles_of(values)
 
 
 def _utilisation(cells: Cells) -> dict[str, float]:
@@ -113,14 +115,14 @@ def _bytes(unit: str, place: str) -> float:
     return scale / 8 if found[3].lower() == "bits" else scale
 
 
-def _keys(found: Labelled) -> Cells:
+def _keys(found: Text) -> Cells:
     """What ``-k`` prints: ``THROUGHPUT=48489.68``."""
     lines = ((place, _KEY.fullmatch(line.strip())) for place, line in found)
     cells = {told[1]: (told[2], place) for place, told in lines if told}
     return cells if "THROUGHPUT" in cells else {}
 
 
-def _omni(found: Labelled) -> Cells:
+def _omni(found: Text) -> Cells:
     """What ``-o`` prints: a line of titles, which may be broken, and one of cells."""
     titles = ""
     for place, line in found:
@@ -132,9 +134,7 @@ def _omni(found: Labelled) -> Cells:
 
 
 def _paired(names: Sequence[str], cells: Sequence[str], place: str) -> Cells:
-    if len(names) != len(cells):
-        raise broken(place, f"{len(cells)} cells stand under {len(names)} titles")
-    return {name: (text, place) for name, text in zip(names, cells, strict=True)}
+    return {name: (text, place) for name, text in by_title(names, cells, place).items()}
 
 
 def _name(title: str) -> str:
@@ -152,7 +152,7 @@ _SENT = ("", "", "ELAPSED_TIME", "", "ERRORS", "SENT_THROUGHPUT")
 _RECEIVED = ("", "ELAPSED_TIME", "", "THROUGHPUT")
 
 
-def _table(found: Labelled) -> Cells:
+def _table(found: Text) -> Cells:
     """The classic table: its title is over several lines, which say the unit and the kind."""
     rows = [(place, line.split()) for place, line in found if re.fullmatch(r"[-\d. ]+", line)]
     rows = [(place, row) for place, row in rows if row]

@@ -1,20 +1,15 @@
 """What the OSU micro-benchmarks write: a table by message size, after the MPI's own chatter."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from headway.errors import MeasurementError
 from headway.models.measured.points import Loop, Point
 from headway.models.measured.reader import tool_reader
-from headway.models.measured.tools.labelled import (
-    Labelled,
-    broken,
-    bytes_words,
-    cell,
-    filled,
-    nothing,
-)
+from headway.models.measured.tools.kit.numbers import bytes_words, cell, filled, percentiles_of
+from headway.models.measured.tools.kit.refusals import nothing
+from headway.models.measured.tools.kit.text import Text, by_title
 
 _TITLE = re.compile(r"\s*# (OSU .*\S)\s+v(\d[\w.]*)\s*")
 _HEADER = re.compile(r"\s*#\s*((?:Size|(?:Avg )?Latency ?\().*)")
@@ -37,18 +32,15 @@ _HALVED = ("OSU MPI Latency Test", "OSU MPI Multi Latency Test", "OSU MPI Multi-
 
 @dataclass(frozen=True)
 class _Row:
-    """A row of a table: the test's title, the table's, and the cells in its words."""
+    """A row of a table: the test's title, and the cells by title."""
 
     test: str
-    titles: tuple[str, ...]
-    cells: tuple[str, ...]
+    cells: Mapping[str, str]
     place: str
 
     def of(self, title: str, scale: float = 1.0) -> float | None:
         """The cell under a title in SI; None where there is no such title."""
-        if title not in self.titles:
-            return None
-        return cell(self.cells[self.titles.index(title)], f"{self.place}: {title}", scale)
+        return cell(self.cells.get(title, ""), f"{self.place}: {title}", scale)
 
 
 def _is_osu(text: str) -> object:
@@ -57,7 +49,7 @@ def _is_osu(text: str) -> object:
 
 def _points(text: str, source: str) -> list[Point]:
     """A point a message size, in the order of the file."""
-    found = Labelled(text, source)
+    found = Text(text, source)
     rows = list(_rows(found))
     if not rows:
         raise found.missing("row below its title")
@@ -65,7 +57,7 @@ def _points(text: str, source: str) -> list[Point]:
     return [_point(row, named=several) for row in rows]
 
 
-def _rows(found: Labelled) -> Iterator[_Row]:
+def _rows(found: Text) -> Iterator[_Row]:
     test = ""
     titles: tuple[str, ...] = ()
     for place, line in found:
@@ -78,13 +70,11 @@ def _rows(found: Labelled) -> Iterator[_Row]:
 
 
 def _row(test: str, titles: tuple[str, ...], line: str, place: str) -> _Row:
-    cells = tuple(line.split())
-    if len(cells) != len(titles):
-        raise broken(place, f"{len(cells)} cells stand under {len(titles)} titles")
-    if "Fail" in cells:
+    cells = by_title(titles, line.split(), place)
+    if "Fail" in cells.values():
         msg = f"{place}: what came over was not what was sent (Validation: Fail); mend the network"
         raise MeasurementError(msg)
-    return _Row(test, titles, cells, place)
+    return _Row(test, cells, place)
 
 
 def _point(row: _Row, *, named: bool) -> Point:
@@ -112,9 +102,9 @@ def _point(row: _Row, *, named: bool) -> Point:
 
 
 def _percentiles(row: _Row) -> dict[float, float]:
-    named = {float(tail[1]): t for t in row.titles if (tail := _TAIL.fullmatch(t))}
+    named = {float(tail[1]): t for t in row.cells if (tail := _TAIL.fullmatch(t))}
     found = {percent: row.of(title, _US) for percent, title in named.items()}
-    return {p: value for p, value in found.items() if value is not None and p <= 100}
+    return percentiles_of(found)
 
 
 OSU = tool_reader(

@@ -5,7 +5,9 @@ import re
 from headway.errors import MeasurementError
 from headway.models.measured.points import Loop, Point
 from headway.models.measured.reader import tool_reader
-from headway.models.measured.tools.labelled import Labelled, cell, filled, nothing
+from headway.models.measured.tools.kit.numbers import cell, filled, percentiles_of
+from headway.models.measured.tools.kit.refusals import nothing
+from headway.models.measured.tools.kit.text import Text
 
 _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 _PERCENTILE = re.compile(r"^sockperf: ---> percentile ([\d.]+)\s*=\s*(\S+)", re.MULTILINE)
@@ -25,7 +27,7 @@ def _is_sockperf(text: str) -> bool:
 
 def _points(text: str, source: str) -> list[Point]:
     """The one point of a run."""
-    found = Labelled(_COLOURS.sub("", text), source)
+    found = Text(_COLOURS.sub("", text), source)
     if found.find(r"^sockperf: Summary: (Message Rate)"):
         return [_one_way(found)]
     failed = found.find(r"^sockperf: ERROR: (.*)")
@@ -35,7 +37,7 @@ def _points(text: str, source: str) -> list[Point]:
     return [_latency(found)]
 
 
-def _latency(found: Labelled) -> Point:
+def _latency(found: Text) -> Point:
     answered = found.needed(rf"{_VALID}.*ReceivedMessages=(\d+)", "valid duration")
     sent = found.needed(rf"{_VALID}.*SentMessages=(\d+)", "valid duration")
     duration = found.needed(rf"{_VALID} RunTime=([\d.]+) sec", "valid duration")
@@ -68,16 +70,16 @@ def _latency(found: Labelled) -> Point:
 _VALID = r"^sockperf: \[Valid Duration\]"
 
 
-def _percentiles(found: Labelled) -> dict[float, float]:
+def _percentiles(found: Text) -> dict[float, float]:
     values = {
         number: cell(line[2], found.place(line), _US)
         for line in _PERCENTILE.finditer(found.text)
         if (number := cell(line[1], found.place(line))) is not None
     }
-    return {p: value for p, value in sorted(values.items()) if value is not None and p <= 100}
+    return percentiles_of(values)
 
 
-def _one_way(found: Labelled) -> Point:
+def _one_way(found: Text) -> Point:
     rate = found.needed(r"^sockperf: Summary: Message Rate is CELL \[msg/sec\]", "message rate")
     if rate == 0:
         raise nothing(found.source, "no message")

@@ -1,85 +1,12 @@
-"""What readers of tools share: numbers glued to units, JSON looked into, percentiles named."""
+"""JSON of tools looked into: objects under paths of keys, numbers in SI."""
 
 import json
 import math
-import re
 from collections.abc import Mapping
 from typing import Any
 
 from headway.errors import MeasurementError, quoted
-
-NOTHING = (-1.0,)
-"""What tools write for "none", beside NaN and blanks."""
-
-SECONDS = {
-    "ns": 1e-9, "us": 1e-6, "µs": 1e-6, "μs": 1e-6, "usec": 1e-6, "usecs": 1e-6, "ms": 1e-3,
-    "msec": 1e-3, "msecs": 1e-3, "s": 1.0, "sec": 1.0, "secs": 1.0, "m": 60.0, "min": 60.0,
-    "h": 3600.0,
-}  # fmt: skip
-"""Seconds in a unit of time, as tools write it."""
-
-_GLUED = re.compile(r"([-+]?[0-9][0-9,]*\.?[0-9]*(?:[eE][-+]?[0-9]+)?)\s*([a-zA-Zµμ]*)")
-_SCALES = {"": 1.0, "k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9}
-
-
-def seconds(text: str, place: str, unit: str = "") -> float:
-    """Read a time whose unit is glued to it, such as ``36.00s``, ``0.90m`` or ``635.91us`` [s].
-
-    Parameters
-    ----------
-    text, place
-        The cell, and where it stands, for messages.
-    unit
-        What it is in where nothing is glued to it.
-
-    Raises
-    ------
-    MeasurementError
-        For what is no time.
-
-    Examples
-    --------
-    >>> seconds("0.90m", "here"), seconds("12", "here", "ms")
-    (54.0, 0.012)
-    """
-    found = _GLUED.fullmatch(text.strip())
-    if found is None or (found[2] or unit) not in SECONDS:
-        msg = f"{place}: {quoted(text)} is no time such as 1.5ms"
-        raise MeasurementError(msg)
-    return number(found[1], place) * SECONDS[found[2] or unit]
-
-
-def count(text: str, place: str) -> float:
-    """Read a number that may end in k, M or G, such as ``12.5k``.
-
-    Examples
-    --------
-    >>> count("12.5k", "here"), count("1,234", "here")
-    (12500.0, 1234.0)
-    """
-    found = _GLUED.fullmatch(text.strip())
-    if found is None or found[2] not in _SCALES:
-        msg = f"{place}: {quoted(text)} is no number"
-        raise MeasurementError(msg)
-    return number(found[1], place) * _SCALES[found[2]]
-
-
-def number(text: str, place: str) -> float:
-    """Read a plain number; thousands may be parted by commas.
-
-    Raises
-    ------
-    MeasurementError
-        For anything else, NaN and infinity among it.
-    """
-    try:
-        value = float(text.replace(",", ""))
-    except ValueError:
-        value = math.nan
-    if not math.isfinite(value):
-        msg = f"{place}: {quoted(text)} is no number"
-        raise MeasurementError(msg)
-    return value
+from headway.models.measured.tools.kit.numbers import NOTHING
 
 
 def document(text: str, source: str) -> Mapping[str, Any]:
@@ -116,6 +43,19 @@ def at(found: Any, *path: str, source: str) -> Any:
             raise MeasurementError(msg)
         found = found[key]
     return found
+
+
+def under(found: Any, *path: str) -> Mapping[str, Any]:
+    """The object under a path of keys; an empty one where there is none.
+
+    Examples
+    --------
+    >>> under({"lat": {"mean": 12.0}}, "lat"), under({"lat": 3}, "lat", "mean")
+    ({'mean': 12.0}, {})
+    """
+    for key in path:
+        found = found.get(key) if isinstance(found, Mapping) else None
+    return found if isinstance(found, Mapping) else {}
 
 
 def amount(found: Any, *path: str, source: str, scale: float = 1.0) -> float | None:
@@ -159,6 +99,40 @@ def amount(found: Any, *path: str, source: str, scale: float = 1.0) -> float | N
     return value * scale if math.isfinite(value) and value not in NOTHING else None
 
 
-def lines_of(text: str) -> list[tuple[int, str]]:
-    """Lines with their numbers, from 1."""
-    return list(enumerate(text.splitlines(), 1))
+def needed(found: Any, *path: str, source: str, scale: float = 1.0) -> float:
+    """The number under a path of keys in SI.
+
+    Raises
+    ------
+    MeasurementError
+        Where it is not there, or says "none".
+
+    Examples
+    --------
+    >>> needed({"rate": 12}, "rate", source="run")
+    12.0
+    """
+    value = amount(found, *path, source=source, scale=scale)
+    if value is None:
+        msg = f"{source}: there is no number {'.'.join(path)} in it; give the whole file"
+        raise MeasurementError(msg)
+    return value
+
+
+def counts_of(found: Any, name: str, source: str) -> Mapping[str, float]:
+    """Counts by status or by error, of an object.
+
+    Raises
+    ------
+    MeasurementError
+        For something else than an object of numbers.
+
+    Examples
+    --------
+    >>> counts_of({"200": 9}, "status_codes", "run")
+    {'200': 9.0}
+    """
+    if not isinstance(found, Mapping):
+        msg = f"{source}: {name} is no object; give the whole file"
+        raise MeasurementError(msg)
+    return {key: needed(found, key, source=f"{source}: {name}") for key in found}

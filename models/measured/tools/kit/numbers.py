@@ -1,0 +1,141 @@
+"""Numbers as tools write them: glued to units, with thousands parted, or "none"."""
+
+import math
+import re
+from collections.abc import Mapping
+from typing import TypeVar
+
+from headway.errors import MeasurementError, quoted
+
+NOTHING = (-1.0,)
+"""What tools write for "none", beside NaN and blanks."""
+
+SECONDS = {
+    "ns": 1e-9, "us": 1e-6, "µs": 1e-6, "μs": 1e-6, "usec": 1e-6, "usecs": 1e-6, "ms": 1e-3,
+    "msec": 1e-3, "msecs": 1e-3, "s": 1.0, "sec": 1.0, "secs": 1.0, "m": 60.0, "min": 60.0,
+    "h": 3600.0,
+}  # fmt: skip
+"""Seconds in a unit of time, as tools write it."""
+
+_GLUED = re.compile(r"([-+]?[0-9][0-9,]*\.?[0-9]*(?:[eE][-+]?[0-9]+)?)\s*([a-zA-Zµμ]*)")
+_SCALES = {"": 1.0, "k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9}
+_NONE = frozenset({"nan", "-nan", "inf", "-inf", "n/a", "-", ""})
+_Key = TypeVar("_Key")
+
+
+def seconds(text: str, place: str, unit: str = "") -> float:
+    """Read a time whose unit is glued to it, such as ``36.00s``, ``0.90m`` or ``635.91us`` [s].
+
+    Parameters
+    ----------
+    text, place
+        The cell, and where it stands, for messages.
+    unit
+        What it is in where nothing is glued to it.
+
+    Raises
+    ------
+    MeasurementError
+        For what is no time.
+
+    Examples
+    --------
+    >>> seconds("0.90m", "here"), seconds("12", "here", "ms")
+    (54.0, 0.012)
+    """
+    found = _GLUED.fullmatch(text.strip())
+    if found is None or (found[2] or unit) not in SECONDS:
+        msg = f"{place}: {quoted(text)} is no time such as 1.5ms"
+        raise MeasurementError(msg)
+    return number(found[1], place) * SECONDS[found[2] or unit]
+
+
+def count(text: str, place: str) -> float:
+    """Read a number that may end in k, M or G, such as ``12.5k``.
+
+    Examples
+    --------
+    >>> count("12.5k", "here"), count("1,234", "here")
+    (12500.0, 1234.0)
+    """
+    found = _GLUED.fullmatch(text.strip())
+    if found is None or found[2] not in _SCALES:
+        msg = f"{place}: {quoted(text)} is no number"
+        raise MeasurementError(msg)
+    return number(found[1], place) * _SCALES[found[2]]
+
+
+def number(text: str, place: str) -> float:
+    """Read a plain number; thousands may be parted by commas.
+
+    Raises
+    ------
+    MeasurementError
+        For anything else, NaN and infinity among it.
+    """
+    try:
+        value = float(text.replace(",", ""))
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        msg = f"{place}: {quoted(text)} is no number"
+        raise MeasurementError(msg)
+    return value
+
+
+def cell(text: str, place: str, scale: float = 1.0) -> float | None:
+    """Read a cell in SI; None where it says "none".
+
+    Examples
+    --------
+    >>> cell("2.5", "a.txt:1", 1e-3), cell("-nan", "a.txt:1")
+    (0.0025, None)
+    """
+    if text.strip().lower() in _NONE:
+        return None
+    value = number(text, place)
+    return None if value in NOTHING else value * scale
+
+
+def filled(cells: Mapping[_Key, float | None]) -> dict[_Key, float]:
+    """Cells that a tool filled.
+
+    Examples
+    --------
+    >>> filled({"bandwidth_bytes_s": 5.0, "jitter_s": None})
+    {'bandwidth_bytes_s': 5.0}
+    """
+    return {name: value for name, value in cells.items() if value is not None}
+
+
+def percentiles_of(cells: Mapping[float, float | None]) -> dict[float, float]:
+    """Percentiles that a tool filled, by percentage.
+
+    Examples
+    --------
+    >>> percentiles_of({99.0: 0.2, 50.0: 0.1, 90.0: None, 101.0: 7.0})
+    {50.0: 0.1, 99.0: 0.2}
+    """
+    return {percent: cell for percent, cell in sorted(filled(cells).items()) if percent <= 100}
+
+
+def bytes_words(size: float | None) -> str:
+    """A message size in words; nothing where there is none.
+
+    Examples
+    --------
+    >>> bytes_words(4194304.0)
+    '4194304 bytes'
+    """
+    return "" if size is None else f"{size:.15g} bytes"
+
+
+def percentile_cells(name: str, percentiles: Mapping[float, float]) -> dict[str, float]:
+    """Name percentiles [s] of one kind of request, for the further numbers of a point.
+
+    Examples
+    --------
+    >>> percentile_cells("read", {99.9: 0.004})
+    {'read_p99_9_s': 0.004}
+    """
+    return {f"{name}_p{p:g}_s".replace(".", "_"): value for p, value in percentiles.items()}

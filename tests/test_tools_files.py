@@ -1,0 +1,46 @@
+"""Every sample of a tool: known for what it is, and spoilt read or refused in one line."""
+
+import pytest
+
+from headway.models.reading.recognise import recognised
+from tests.tool_files import kind, outcome, sample, samples, spoilt, survives
+
+KINDS = {
+    "memtier": "memtier_benchmark",
+    "pgbench": "pgbench",
+    "redis_benchmark": "redis-benchmark",
+    "sysbench": "sysbench",
+    "ycsb": "YCSB",
+    "imb": "Intel MPI Benchmarks",
+    "iperf3": "iperf3",
+    "netperf": "netperf",
+    "osu": "OSU micro-benchmarks",
+    "sockperf": "sockperf",
+}
+
+
+@pytest.mark.parametrize("name", samples(*KINDS))
+def test_samples_are_recognised_and_survive_being_spoilt(name):
+    text = sample(name)
+    assert kind(text) == KINDS[name.partition("/")[0]]
+    if "broken" in name or "refused" in name:
+        assert survives(text, 40) == 0
+    else:
+        assert survives(text, 40) < 40
+
+
+@pytest.mark.parametrize("tool", KINDS)
+def test_two_hundred_spoilt_texts_of_a_tool(tool):
+    assert 0 < survives(sample(min(samples(tool)))) < 200
+
+
+@pytest.mark.parametrize("name", samples())
+def test_spoilt_files_are_read_or_refused_in_one_line(name):
+    """Asked of the tool's own reader, whatever it still recognises."""
+    text = sample(name)
+    reader = recognised(text)[0]
+    for variant in spoilt(text, 63, None if len(text) < 60_000 else 60_000):
+        recognised(variant)
+        said = outcome(reader, variant, name)
+        assert name in said
+        assert "\n" not in said
