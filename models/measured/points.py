@@ -42,6 +42,15 @@ class Point(Kept):
         Response time by percentage, such as 99 [s].
     errors, samples, duration
         Requests that failed, requests measured, and for how long [s].
+    dropped
+        Share of the requests due that the generator never sent, for want of a client.
+    lateness
+        Mean time by which requests were sent after they were due, and timed from then [s].
+    mean_of_rate
+        Whether the tool makes the mean time from rate and population, so that Little's law holds
+        whatever happened.
+    with_failures
+        Whether requests that failed count in the times.
     utilisation
         Share of a resource that is busy, by its name.
     more
@@ -70,6 +79,10 @@ class Point(Kept):
     errors: float | None = None
     samples: float | None = None
     duration: float | None = None
+    dropped: float | None = None
+    lateness: float | None = None
+    mean_of_rate: bool = False
+    with_failures: bool = False
     utilisation: Mapping[str, float] = field(default_factory=dict)
     more: Mapping[str, float] = field(default_factory=dict)
     name: str = ""
@@ -82,6 +95,11 @@ class Point(Kept):
         if self.throughput is None or self.response_time is None:
             return None
         return self.throughput * self.response_time
+
+    @property
+    def is_monitor(self) -> bool:
+        """Whether it tells how busy a machine was, and of no request."""
+        return bool(self.utilisation) and self.throughput is None and self.response_time is None
 
     @property
     def load(self) -> float:
@@ -113,6 +131,10 @@ class Point(Kept):
             "errors": self.errors,
             "samples": self.samples,
             "duration": self.duration,
+            "dropped": self.dropped,
+            "lateness": self.lateness,
+            "mean_of_rate": self.mean_of_rate,
+            "with_failures": self.with_failures,
             "utilisation": dict(self.utilisation) or None,
             **self.more,
             "notes": list(self.notes),

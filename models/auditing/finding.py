@@ -1,0 +1,115 @@
+"""Findings: what is wrong with a test, and the declaration of each kind of it."""
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from headway.models.measured.points import Point
+
+
+class Severity(StrEnum):
+    """How much a finding matters."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    NOTE = "note"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What is wrong with a test, in a sentence, with its numbers and what to do.
+
+    Parameters
+    ----------
+    kind
+        Its name for programs, such as ``hidden_closed_loop``.
+    severity, text
+        How much it matters, and the sentence.
+    value, ci95
+        The number that it gives, with its interval; None where there is none.
+    points
+        Positions of the points that it touches; none where it touches the whole test.
+    """
+
+    kind: str
+    severity: Severity
+    text: str
+    value: float | None = None
+    ci95: tuple[float, float] | None = None
+    points: tuple[int, ...] = ()
+
+
+Look = Callable[[Sequence[Point]], Iterator[Finding]]
+"""Looks for a kind of finding in points in the order of their load."""
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of finding.
+
+    Parameters
+    ----------
+    name
+        What programs call it.
+    severity
+        How much it matters, where a finding does not say otherwise.
+    means
+        What it says, for the reference.
+    remedy
+        What to do: how every sentence of this kind ends.
+    percentiles
+        Whether it touches percentiles alone, and no mean.
+
+    Examples
+    --------
+    >>> slow = Kind("slow", Severity.NOTE, "it is slow", "wait")
+    >>> slow.found("the point at 5 took 3 s", [0]).text
+    'the point at 5 took 3 s; wait'
+    """
+
+    name: str
+    severity: Severity
+    means: str
+    remedy: str
+    percentiles: bool = False
+
+    def found(
+        self,
+        said: str,
+        points: Iterable[int] = (),
+        value: float | None = None,
+        ci95: tuple[float, float] | None = None,
+        severity: Severity | None = None,
+    ) -> Finding:
+        """Make a finding of this kind: what is said of it, then what to do.
+
+        Parameters
+        ----------
+        said
+            The sentence without its end.
+        points, value, ci95
+            As for `Finding`.
+        severity
+            Where it is not the kind's own.
+        """
+        text = f"{said}; {self.remedy}"
+        return Finding(self.name, severity or self.severity, text, value, ci95, tuple(points))
+
+
+def naming(places: Sequence[int], points: Sequence[Point]) -> str:
+    """Name points by their load, one without a load by its file.
+
+    Examples
+    --------
+    >>> naming([0, 2], [Point("k6", offered_rate=rate) for rate in (10.0, 20.0, 40.0)])
+    'the 2 points from 10 to 40'
+    """
+    loads = [points[k].load for k in places]
+    if not all(map(math.isfinite, loads)):
+        return points[places[0]].file or "this test"
+    if len(loads) == 1:
+        return f"the point at {loads[0]:.4g}"
+    if min(loads) == max(loads):
+        return f"the {len(loads)} points at {loads[0]:.4g}"
+    return f"the {len(loads)} points from {min(loads):.4g} to {max(loads):.4g}"

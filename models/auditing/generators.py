@@ -1,0 +1,136 @@
+"""The generator: whether it sent what it should, and whether its numbers can prove anything."""
+
+from collections.abc import Iterator, Sequence
+
+from headway.models.auditing.finding import Finding, Kind, Severity, naming
+from headway.models.measured.points import Loop, Point
+
+_GAP = 0.05  # relative, between X (R + Z) and the population, from which it is said
+_DROPPED = 0.005  # share of requests never sent from which it is said
+_LATE = 0.1  # of the response time, or of the mean time between requests: sent too late
+_BUSY = 0.9  # utilisation from which a machine is saturated
+
+LITTLES_LAW = Kind(
+    "littles_law",
+    Severity.WARNING,
+    "throughput times response and think time, `value`, is not the population",
+    "look at the generator's own load, or at what it counts",
+)
+MEAN_OF_RATE = Kind(
+    "mean_of_rate",
+    Severity.NOTE,
+    "the tool makes the mean time from the rate, so that Little's law proves nothing",
+    "rely on its percentiles, or measure with a tool that times each request",
+)
+RAN_OUT = Kind(
+    "ran_out_of_clients",
+    Severity.ERROR,
+    "the generator had no client free for the share `value` of what it should have sent",
+    "give it more of them; until then its rate and times are a closed test's",
+)
+SENT_LATE = Kind(
+    "sent_late",
+    Severity.WARNING,
+    "requests were sent `value` seconds after they were due, in the mean, and are timed from then",
+    "take more generators, or add that wait to the times",
+)
+SATURATED = Kind(
+    "generator_saturated",
+    Severity.WARNING,
+    "a monitor among the files saw processors busy for the share `value` of the time",
+    "spread the load over more generators where that is theirs: such a test measures the generator",
+)
+
+
+def breaks_littles_law(points: Sequence[Point]) -> Iterator[Finding]:
+    """Closed tests in which X (R + Z) is not the population, parts of a mix taken together."""
+    for place, point in enumerate(points):
+        held = _held(point)
+        proves = point.loop is Loop.CLOSED and not point.mean_of_rate
+        if not proves or not point.population or held is None:
+            continue
+        mix = [_held(other) or 0.0 for other in points if _shares(other, point)]
+        gap = min((held / point.population - 1, sum(mix) / point.population - 1), key=abs)
+        if abs(gap) > _GAP:
+            less = "waited in the generator" if gap < 0 else "did not all wait for an answer"
+            yield LITTLES_LAW.found(
+                f"{naming([place], points)}: throughput times response time is {held:.4g}, the "
+                f"population {point.population:g}: {abs(gap):.0%} of its clients {less}",
+                [place],
+                held,
+            )
+
+
+def _held(point: Point) -> float | None:
+    """Clients that wait or think, X (R + Z)."""
+    if point.inside is None:
+        return None
+    return point.inside + (point.throughput or 0.0) * (point.think_time or 0.0)
+
+
+def _shares(other: Point, point: Point) -> bool:
+    """Whether two points of a file may be one population's, as reads and writes of a mix are."""
+    return (other.file, other.population, other.load) == (point.file, point.population, point.load)
+
+
+def has_mean_of_rate(points: Sequence[Point]) -> Iterator[Finding]:
+    """Means that the tool made from rate and population."""
+    places = [k for k, point in enumerate(points) if point.mean_of_rate]
+    if places:
+        tools = ", ".join(dict.fromkeys(points[k].tool for k in places))
+        yield MEAN_OF_RATE.found(
+            f"{tools} makes its mean time from rate and clients: Little's law holds whatever "
+            "happened",
+            places,
+        )
+
+
+def ran_out(points: Sequence[Point]) -> Iterator[Finding]:
+    """Requests that were due and never sent."""
+    for place, point in enumerate(points):
+        if point.dropped and point.dropped > _DROPPED:
+            yield RAN_OUT.found(
+                f"{naming([place], points)}: {point.tool} ran out of clients and did not send "
+                f"{point.dropped:.1%} of the requests that were due",
+                [place],
+                point.dropped,
+            )
+
+
+def sent_late(points: Sequence[Point]) -> Iterator[Finding]:
+    """Requests sent so late after they were due that it matters for their response time."""
+    late = [k for k, point in enumerate(points) if _is_late(point)]
+    if late:
+        most = max(points[k].lateness or 0.0 for k in late)
+        yield SENT_LATE.found(
+            f"{naming(late, points)}: requests were sent up to {most:.3g} s after they were due, "
+            "in the mean, and timed from when they were sent",
+            late,
+            most,
+        )
+
+
+def _is_late(point: Point) -> bool:
+    return bool(point.lateness and point.lateness > _LATE * (point.response_time or 0.0))
+
+
+def is_saturated(points: Sequence[Point]) -> Iterator[Finding]:
+    """Processors that were busy all the time, by a monitor among the files of a test."""
+    tools = {point.tool.lower() for point in points if not point.is_monitor}
+    for place, point in enumerate(points):
+        busy = max((x for name, x in point.utilisation.items() if _is_processor(name)), default=0.0)
+        own = point.name.lower().split(" ")[0] in tools
+        told = own or not point.name
+        if tools and told and point.is_monitor and busy > _BUSY:
+            who = f"{point.name}, which makes the load, took {busy:.0%} of a processor"
+            yield SATURATED.found(
+                f"{point.file or point.tool}: "
+                + (who if own else f"processors were busy for {busy:.0%} of the time"),
+                [place],
+                busy,
+                severity=Severity.ERROR if own and busy > _BUSY * point.more.get("cores", 1) else None,
+            )
+
+
+def _is_processor(name: str) -> bool:
+    return "cpu" in name.lower()

@@ -1,0 +1,203 @@
+"""Limits on the requests inside, where a rate was offered whatever came back.
+
+Beyond saturation what is inside an open test grows with the excess of the offered over the
+delivered rate: (lambda - X) T / 2 in the mean over a stage of length T. Where the generator lets
+no more than N in it stays at N, less what is missing while it fills: N (1 - N / (2 (lambda - X) T)).
+"""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from statistics import NormalDist
+
+import numpy as np
+
+from headway.kinds import FloatArray
+from headway.models.auditing.finding import Finding, Kind, Severity, naming
+from headway.models.measured.points import Loop, Point
+
+_BEHIND = 0.93  # of the offered rate: what is less fell behind by more than noise
+_FULL = 0.95  # of the largest throughput: whoever offers less is not past the limit
+_OVER = 1.03  # times what comes through past the limit: as much offered is past it too
+_NEAR = 0.92  # of what comes through past the limit: as much offered fills a server often enough
+_LEVEL = 0.5  # growth of what is inside by the power of the excess: 0 at a limit, 1 without one
+_SCATTER = 0.03  # relative, of a rate or a time where nothing is known of it
+_LEAST = 0.05  # of the offered rate: the least excess that is told from none
+_UNFILLED = 0.03  # of the limit: what is missing while a test of unknown length fills
+_ALIKE = 0.85  # of the most inside: what is less had not filled, by more than scatter
+
+BEHIND = Kind(
+    "fell_behind",
+    Severity.WARNING,
+    "less came through than was offered, and no limit on what is inside shows",
+    "the server, or what generates the load, is past its limit: leave these points out of a curve",
+)
+HIDDEN = Kind(
+    "hidden_closed_loop",
+    Severity.ERROR,
+    "rates were offered, but no more requests than `value` were ever inside: past that the test "
+    "is a closed one",
+    "raise the generator's limit, or fit these points as closed",
+)
+
+
+def falls_behind(points: Sequence[Point]) -> Iterator[Finding]:
+    """Points past the limit where what is inside grows as it does in an open test."""
+    behind = past_the_limit(points)
+    if behind and hidden_limit(points) is None:
+        yield BEHIND.found(f"{naming(behind, points)} got less through than was offered", behind)
+
+
+def levels_off(points: Sequence[Point]) -> Iterator[Finding]:
+    """Points past the limit where what is inside does not grow."""
+    limit = hidden_limit(points)
+    if limit is None:
+        return
+    behind = past_the_limit(points)
+    value, low, high = limit
+    yield HIDDEN.found(
+        f"throughput times response time levels off at {value:.4g} ({low:.4g} to {high:.4g}) "
+        f"however much is offered: no more requests than that were ever inside, so at "
+        f"{naming(behind, points)} the test was a closed one of {value:.0f}",
+        behind,
+        value,
+        (low, high),
+    )
+
+
+def past_the_limit(points: Sequence[Point]) -> list[int]:
+    """Positions of points that were offered more than comes through past saturation.
+
+    Parameters
+    ----------
+    points
+        In the order of their load.
+
+    Examples
+    --------
+    >>> past_the_limit([Point("k6", None, rate, throughput=min(rate, 80.0), response_time=0.1)
+    ...                 for rate in (40.0, 84.0, 100.0)])
+    [1, 2]
+    """
+    offered = {k: _Stage.of(p) for k, p in enumerate(points) if p.loop is not Loop.CLOSED}
+    known = {k: stage for k, stage in offered.items() if stage is not None}
+    most = max((stage.rate for stage in known.values()), default=0.0)
+    behind = [
+        k for k, s in known.items() if s.rate < _BEHIND * s.offered and s.offered > _FULL * most
+    ]
+    if not behind:
+        return []
+    level = float(np.mean([known[k].rate for k in behind]))
+    first = min(known[k].offered for k in behind)
+    return [k for k, s in known.items() if k in behind or _OVER * level < s.offered < first]
+
+
+@dataclass(frozen=True)
+class _Stage:
+    """What was offered, came through and was inside, and for how long; NaN if nobody says."""
+
+    offered: float
+    rate: float
+    inside: float
+    length: float
+
+    @classmethod
+    def of(cls, point: Point) -> "_Stage | None":
+        if not point.offered_rate or not point.throughput or not point.inside:
+            return None
+        counted = point.samples / point.throughput if point.samples else math.nan
+        length = point.duration if point.duration else counted
+        return cls(point.offered_rate, point.throughput, point.inside, length)
+
+
+def hidden_limit(points: Sequence[Point]) -> tuple[float, float, float] | None:
+    """Estimate how many requests a generator lets in, from points with offered rates.
+
+    Parameters
+    ----------
+    points
+        In the order of their load, with offered rate, throughput and response time.
+
+    Returns
+    -------
+    The limit and its 95 % interval; None where there is none to be seen: less than two points
+    near saturation and past it, and none past it of known length.
+
+    Examples
+    --------
+    >>> points = [Point("load", Loop.OPEN, rate, throughput=80.0, response_time=0.5)
+    ...           for rate in (100.0, 150.0)]
+    >>> hidden_limit(points)[0]
+    40.0
+    """
+    places = past_the_limit(points)
+    stages = {k: stage for k, p in enumerate(points) if (stage := _Stage.of(p)) is not None}
+    past = [stages[k] for k in places]
+    if not past:
+        return None
+    level = float(np.mean([stage.rate for stage in past]))
+    if all(math.isfinite(stage.length) for stage in past):
+        return _of_known_length(past, level)
+    full = _ALIKE * max(stage.inside for stage in past)
+    near = [
+        s
+        for k, s in stages.items()
+        if k < places[0] and s.offered > _NEAR * level and s.inside > full
+    ]
+    return _of_growth([*near, *past], level / math.sqrt(len(past)), level)
+
+
+def _of_known_length(past: Sequence[_Stage], level: float) -> tuple[float, float, float] | None:
+    """The limit from points that hold less than they would without one.
+
+    A test that sends until the end, and waits for what is inside then, lasts longer than it sends.
+    """
+    inside = np.array([stage.inside for stage in past])
+    excess = np.array([max(stage.offered - level, 0.0) for stage in past])
+    sends = np.array([stage.length * min(1.0, stage.rate / stage.offered) for stage in past])
+    endless = excess * sends / 2
+    held = inside < _LEVEL * endless
+    if not held[int(np.argmax(endless))]:
+        return None
+    return _interval(inside[held], _filled(inside[held], endless[held]))
+
+
+def _filled(inside: FloatArray, endless: FloatArray) -> FloatArray:
+    """What is inside once a test has filled: N (1 - N / (4 E)) = X R solved for N."""
+    return np.asarray(2 * endless * (1 - np.sqrt(1 - inside / endless)))
+
+
+def _of_growth(
+    stages: Sequence[_Stage], error: float, level: float
+) -> tuple[float, float, float] | None:
+    """The limit from points of unknown length, where what is inside grows too little.
+
+    Stages may be as long as each other, or of as many requests: the growth is taken that is less.
+    """
+    inside = np.array([stage.inside for stage in stages])
+    lowest = level - 2 * _SCATTER * error
+    share = np.array([max(1 - lowest / stage.offered, _LEAST) for stage in stages])
+    grown = float(np.log(share.max() / share.min()))
+    if grown < 4 * _SCATTER:
+        return None
+    slope = float(np.polyfit(np.log(share), np.log(inside), 1)[0])
+    return None if slope + 2 * _SCATTER / grown >= _LEVEL else _interval(inside)
+
+
+def _interval(
+    inside: FloatArray, filled: FloatArray | None = None
+) -> tuple[float, float, float]:
+    """Mean and 95 % interval of the points that had filled.
+
+    It allows for their scatter, at least that of rate and time, and for half of what was added
+    for the time to fill, or of what may be missing.
+    """
+    full = inside if filled is None else filled
+    alike = full >= _ALIKE * full.max()
+    value, printed = float(full[alike].mean()), float(inside[alike].mean())
+    count = int(alike.sum())
+    spread = float(full[alike].std(ddof=1)) if count > 1 else 0.0
+    error = max(spread, math.sqrt(2) * _SCATTER * value) / math.sqrt(count)
+    missing = _UNFILLED * value if filled is None else (value - printed) / 2
+    half = NormalDist().inv_cdf(0.975) * math.hypot(error, missing)
+    return value, value - half, value + half

@@ -1,0 +1,175 @@
+"""Runs: errors, how long they lasted, whether they repeat, and what they have in common."""
+
+import math
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from scipy import stats
+
+from headway.models.auditing.finding import Finding, Kind, Severity, naming
+from headway.models.auditing.limits import past_the_limit
+from headway.models.measured.points import Point
+
+_FAILED = 0.01  # share of requests that failed from which it is said
+_DROP = 0.05  # relative fall of throughput past its peak
+_CHANCE = 4 * 0.03  # what scatter of 3 % makes of a fall at a single point
+_STEPS = 3  # falls one after the other that are no chance
+_LENGTHS = 30.0  # response times that a run should last at least
+_APART = 0.1  # relative difference of repeats from which they drift
+
+ERRORS = Kind(
+    "errors",
+    Severity.WARNING,
+    "the share `value` of requests failed; an error from a tenth on",
+    "a refusal is quick, so that rate and response time are not those of the work: mend them, or "
+    "leave such points out",
+)
+FALLS = Kind(
+    "throughput_falls",
+    Severity.WARNING,
+    "throughput falls by the share `value` past its peak",
+    "more load makes this server slower, which a form that only saturates cannot follow",
+)
+SHORT = Kind(
+    "short_run",
+    Severity.WARNING,
+    "a run of less than 30 response times",
+    "too short for a steady state: let it run longer",
+)
+DRIFT = Kind(
+    "drift",
+    Severity.WARNING,
+    "runs of one load differ by the share `value`, more than chance makes of that many requests",
+    "no model can fit closer than that: repeat in another order, and look for what changed",
+)
+REPEATS = Kind(
+    "pure_error",
+    Severity.NOTE,
+    "the relative scatter `value` of repeats within their loads",
+    "hold errors of a model against it: what is larger is lack of fit",
+)
+MIXED = Kind(
+    "mixed",
+    Severity.WARNING,
+    "open and closed tests, or files of several tools, in one sweep",
+    "their loads and times do not mean the same: read them apart",
+)
+
+
+def fails(points: Sequence[Point]) -> Iterator[Finding]:
+    """Answers that are errors."""
+    for place, point in enumerate(points):
+        share = _failed(point)
+        if share is None or share < _FAILED:
+            continue
+        told = "" if math.isnan(share) else f" ({share:.1%})"
+        counted = f"; {point.tool} counts them in its times" * point.with_failures
+        yield ERRORS.found(
+            f"{naming([place], points)}: {point.errors:.0f} requests failed{told}{counted}",
+            [place],
+            None if math.isnan(share) else share,
+            severity=Severity.WARNING if share < 10 * _FAILED else Severity.ERROR,
+        )
+
+
+def _failed(point: Point) -> float | None:
+    """Share of requests that failed; NaN where nobody says of how many, None where none did."""
+    if not point.errors:
+        return None
+    return point.errors / point.samples if point.samples else math.nan
+
+
+def falls(points: Sequence[Point]) -> Iterator[Finding]:
+    """Throughput that falls past its peak, by more than chance."""
+    rates = [(k, p.throughput) for k, p in enumerate(points) if p.throughput]
+    if len(rates) < 3 or points[rates[0][0]].load == rates[0][1]:
+        return
+    best = max(range(len(rates)), key=lambda k: rates[k][1])
+    tail = np.array([rate for _, rate in rates[best:]])
+    fall = float(1 - tail.min() / tail[0])
+    steady = tail.size > _STEPS and bool(np.all(np.diff(tail) < 0))
+    if fall > _CHANCE or (fall > _DROP and steady):
+        past = [k for k, rate in rates[best + 1 :] if rate < (1 - _DROP) * tail[0]]
+        yield FALLS.found(
+            f"past its peak of {tail[0]:.4g}/s throughput falls by {fall:.0%}", past, fall
+        )
+
+
+def ends_early(points: Sequence[Point]) -> Iterator[Finding]:
+    """Runs that end before they are steady; one past the limit would never be."""
+    over = past_the_limit(points)
+    places = [
+        k
+        for k, p in enumerate(points)
+        if p.duration and p.response_time and p.duration < _LENGTHS * p.response_time
+    ]
+    early = [k for k in places if k not in over]
+    if early:
+        yield SHORT.found(
+            f"{naming(early, points)} lasted less than {_LENGTHS:.0f} response times", early
+        )
+
+
+def drifts(points: Sequence[Point]) -> Iterator[Finding]:
+    """Repeats of one load that differ by more than chance."""
+    for places in _repeats(points):
+        for what in ("response_time", "throughput"):
+            values = np.array([getattr(points[k], what) or math.nan for k in places])
+            apart = float(values.max() / values.min() - 1)
+            if apart > max(_APART, _by_chance([points[k] for k in places])):
+                yield DRIFT.found(
+                    f"{len(places)} runs of one load differ by {apart:.1%} in "
+                    f"{what.replace('_', ' ')}",
+                    places,
+                    apart,
+                )
+                break
+
+
+def _by_chance(repeats: Sequence[Point]) -> float:
+    """How far apart chance takes means of so many requests, which queue behind each other.
+
+    In a queue M/M/1 with L inside the mean of n waits has a relative variance of about
+    4 (1 + L)^2 / n (Daley, 1968; Whitt, 1989); 0 where nobody says how many requests there were.
+    """
+    known = [2 * (1 + (p.inside or 0.0)) / math.sqrt(p.samples) for p in repeats if p.samples]
+    return 3 * math.sqrt(2) * max(known, default=0.0)
+
+
+def _repeats(points: Sequence[Point]) -> list[list[int]]:
+    """Positions of the points of each load that was measured more than once."""
+    groups: dict[tuple[str, str, float], list[int]] = defaultdict(list)
+    for place, point in enumerate(points):
+        if point.response_time and (point.offered_rate or point.population):
+            groups[point.tool, point.name, point.load].append(place)
+    return [places for places in groups.values() if len(places) > 1]
+
+
+def scatters(points: Sequence[Point]) -> Iterator[Finding]:
+    """How far repeats scatter within their loads: an error that no model takes away."""
+    groups = _repeats(points)
+    logs = [np.log([points[k].response_time or math.nan for k in places]) for places in groups]
+    freedom = sum(each.size - 1 for each in logs)
+    if freedom < 1:
+        return
+    squares = float(sum(((each - each.mean()) ** 2).sum() for each in logs))
+    ends = np.sqrt(squares / stats.chi2.ppf([0.975, 0.025], freedom))
+    error = math.sqrt(squares / freedom)
+    yield REPEATS.found(
+        f"repeats of {len(groups)} load{'s' * (len(groups) > 1)} scatter by {error:.1%} in response "
+        f"time ({ends[0]:.1%} to {ends[1]:.1%})",
+        [k for places in groups for k in places],
+        error,
+        (float(ends[0]), float(ends[1])),
+    )
+
+
+def mixes(points: Sequence[Point]) -> Iterator[Finding]:
+    """Files of different tools or loops in one sweep; monitors stand beside any."""
+    measured = [p for p in points if not p.is_monitor]
+    loops = {point.loop for point in measured if point.loop}
+    tools = dict.fromkeys(point.tool for point in measured)
+    if len(loops) > 1 or len(tools) > 1:
+        what = "open and closed tests" if len(loops) > 1 else f"files of {', '.join(tools)}"
+        yield MIXED.found(f"{what} stand in one sweep")
