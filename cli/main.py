@@ -26,7 +26,7 @@ INTERRUPTED = 130
 
 COMMANDS = {
     "models": "List the catalogue of ready models.",
-    "kinds": "List the kinds of station and of measured files.",
+    "kinds": "List the kinds of station, of measured files, and of findings.",
     "read": "Read what load generators and monitors wrote as one curve.",
     "audit": "Say whether a load test can be trusted.",
     "show": "Show a model: parameters, graph, assumptions, closed forms.",

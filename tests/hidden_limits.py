@@ -20,7 +20,7 @@ FILE = Path(__file__).parent / "data/hidden_limits.csv"
 CURVES = 100
 SEED = 13
 NOISE = 0.03
-"""Relative, of throughput and of response time: both are printed as a tool of that scatter would."""
+"""Relative, of throughput and of response time, as tools print them."""
 
 
 @dataclass(frozen=True)
@@ -88,9 +88,7 @@ def stage(test: Plan, rate: float, random: np.random.Generator) -> Stage:
     )
 
 
-def _simulated(
-    test: Plan, gaps: np.ndarray, seed: int
-) -> tuple[np.ndarray, np.ndarray, float]:
+def _simulated(test: Plan, gaps: np.ndarray, seed: int) -> tuple[np.ndarray, np.ndarray, float]:
     """When each request was sent and answered, and which share had to wait to be sent."""
     ciw.seed(seed)
     servers = min(test.servers, test.limit or test.servers)

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from headway.models import data_path
-from headway.models.analysis.audit import audit
+from headway.models.analysis.audit import CHECKS, audit
+from headway.models.auditing.tails import percentile_interval
 from headway.models.measured.points import Loop, Point
 from headway.models.reading.loadtest import LoadTest, read_load_test
 from tests.command import headway
@@ -142,6 +143,110 @@ def test_short_runs_falls_drifts_and_mixtures():
     twice = [Point("k6", offered_rate=10.0, response_time=t) for t in (0.10, 0.13)]
     assert found(*twice)["drift"].value == pytest.approx(0.3)
     assert "mixed" in found(Point("k6", Loop.OPEN), Point("wrk", Loop.CLOSED))
+
+
+def test_a_mean_made_of_the_rate_proves_nothing():
+    """ab and old pgbench divide: X R is the population whatever happened."""
+    made = Point("ab", Loop.CLOSED, None, 8, None, 100.0, 0.05, mean_of_rate=True)
+    assert found(made)["mean_of_rate"].severity == "note"
+    assert "littles_law" not in found(made)
+
+
+def test_clients_that_keep_a_pace_need_not_hold_littles_law():
+    paced = Point("YCSB", Loop.CLOSED, 100.0, 8, None, 100.0, 0.01)
+    assert "littles_law" not in found(paced)
+
+
+def test_clients_that_may_think_are_a_note():
+    """Nobody says whether they do: a warning only where the think time is known."""
+    told = Point("locust", Loop.CLOSED, None, 8, None, 100.0, 0.01)
+    known = Point("k6", Loop.CLOSED, None, 8, 0.01, 100.0, 0.01)
+    assert found(told)["littles_law"].severity == "note"
+    assert found(known)["littles_law"].severity == "warning"
+
+
+def test_requests_that_failed_take_their_clients_time():
+    failed = Point("k6", Loop.CLOSED, None, 8, 0.0, 90.0, 0.08, errors=100, samples=1000)
+    assert "littles_law" not in found(failed)
+
+
+def test_requests_that_were_never_sent_are_an_error():
+    dropped = Point("k6", Loop.OPEN, 100.0, throughput=88.0, response_time=0.1, dropped=0.12)
+    told = found(dropped)["ran_out_of_clients"]
+    assert (told.severity, told.value) == ("error", 0.12)
+    assert "12.0%" in told.text
+
+
+@pytest.mark.parametrize(("late", "said"), [(0.001, False), (0.05, True)])
+def test_requests_sent_late_matter_by_their_response_time(late, said):
+    point = Point("inference-perf", Loop.OPEN, 10.0, response_time=0.1, lateness=late)
+    assert ("sent_late" in found(point)) == said
+
+
+def test_a_monitor_among_the_files_tells_of_a_full_generator():
+    run = Point("wrk", Loop.CLOSED, population=8, throughput=100.0, response_time=0.08)
+    full = Point("mpstat", utilisation={"cpu": 0.97}, file="mpstat.txt")
+    own = Point("pidstat", utilisation={"cpu": 1.99}, name="wrk 4711", more={"cores": 2.0})
+    assert found(run, full)["generator_saturated"].severity == "warning"
+    assert found(run, own)["generator_saturated"].severity == "error"
+    assert found(full) == {}
+    quiet = Point("mpstat", utilisation={"cpu": 0.5})
+    other = Point("pidstat", utilisation={"cpu": 0.99}, name="nginx 1")
+    assert found(run, quiet, other) == {}
+
+
+def test_intervals_of_percentiles_are_those_of_order_statistics():
+    """Of 2000 exponential times, 400 times over: the interval holds the true p99 in 95 %."""
+    random = np.random.default_rng(11)
+    inside = 0
+    for _ in range(400):
+        times = np.sort(random.exponential(1.0, 2000))
+        known = {q: float(np.quantile(times, q / 100)) for q in (90, 95, 97, 98, 98.5, 99.5, 99.9)}
+        known[99.0] = float(np.quantile(times, 0.99))
+        low, high = percentile_interval(known, 99.0, 2000)
+        inside += low <= np.log(100) <= high
+    assert 0.93 <= inside / 400 <= 0.98
+
+
+def test_a_wide_percentile_is_said_with_its_interval():
+    known = {50.0: 0.01, 90.0: 0.05, 95.0: 0.10, 99.0: 0.40}
+    told = found(Point("hey", samples=400, percentiles=known))["percentile_interval"]
+    assert told.value == 0.10
+    assert told.ci95[0] < 0.10 < told.ci95[1]
+    assert "percentile_interval" not in found(Point("hey", samples=4e6, percentiles=known))
+    assert percentile_interval({99.0: 0.4}, 99.0, 400) is None
+
+
+def test_repeats_tell_the_error_that_no_model_takes_away():
+    """Two base runs of a database, 12.6 % apart; chi-squared ends of their one degree."""
+    runs = [Point("pgbench", population=8, response_time=t, samples=1e6) for t in (1.0, 1.126)]
+    told = found(*runs)
+    assert told["drift"].value == pytest.approx(0.126)
+    error = np.log(1.126) / np.sqrt(2)
+    assert told["pure_error"].value == pytest.approx(error)
+    assert told["pure_error"].ci95 == pytest.approx((error / 2.2414, error / 0.031338), rel=1e-4)
+
+
+def test_repeats_of_few_requests_differ_by_chance():
+    few = [Point("k6", Loop.OPEN, 9.0, None, None, 9.0, t, samples=900) for t in (1.0, 1.3)]
+    assert "drift" not in found(*few)
+
+
+def test_operations_are_looked_at_apart():
+    mix = [
+        Point("ior", population=n, throughput=x, name=name)
+        for n in (1, 2, 4)
+        for name, x in (("write", 900.0 * n), ("read", 90.0 * n))
+    ]
+    assert "throughput_falls" not in found(*mix)
+
+
+@pytest.mark.parametrize("kind", CHECKS, ids=lambda kind: kind.name)
+def test_every_kind_of_finding_says_what_it_means_and_what_to_do(kind):
+    assert kind.means
+    assert kind.remedy
+    listed = json.loads(headway("kinds", "--json").out)["findings"]
+    assert [one["means"] for one in listed if one["kind"] == kind.name] == [kind.means]
 
 
 def test_nothing_is_said_of_a_sound_test():

@@ -9,10 +9,17 @@ from headway.cli.output import print_tables
 
 @click.command("kinds", help=COMMANDS["kinds"], epilog="Example: headway kinds --json")
 @click.option("--files", is_flag=True, help="Kinds of measured files only.")
+@click.option("--findings", is_flag=True, help="Kinds of findings of audit.")
 @format_options
-def command(files: bool, output_format: Format | None) -> None:  # noqa: FBT001
-    """List what model files can have as stations, and what files of measurements can be."""
-    from headway.models.showing.kinds import kinds_csv, kinds_document, kinds_tables, reader_table
+def command(files: bool, findings: bool, output_format: Format | None) -> None:  # noqa: FBT001
+    """List kinds of station, of measured files, and of findings in them."""
+    from headway.models.showing.kinds import (
+        finding_table,
+        kinds_csv,
+        kinds_document,
+        kinds_tables,
+        reader_table,
+    )
     from headway.models.tables.strict import strict_json
 
     if output_format is Format.JSON:
@@ -20,4 +27,5 @@ def command(files: bool, output_format: Format | None) -> None:  # noqa: FBT001
     elif output_format is Format.CSV:
         click.echo(kinds_csv(), nl=False)
     else:
-        print_tables([reader_table()] if files else kinds_tables())
+        chosen = [reader_table()] * files + [finding_table()] * findings
+        print_tables(chosen or kinds_tables())

@@ -8,21 +8,21 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from headway.models.auditing import generators, limits, runs, tails
-from headway.models.auditing.finding import Finding, Kind, Look, Severity
+from headway.models.auditing.finding import Finding, Kind, Look, Severity, each_series
 from headway.models.measured.points import Point
 from headway.models.reading.loadtest import LoadTest
 from headway.models.tables.shown import Answer
 
 CHECKS: dict[Kind, Look] = {
-    limits.HIDDEN: limits.levels_off,
-    limits.BEHIND: limits.falls_behind,
+    limits.HIDDEN: each_series(limits.levels_off),
+    limits.BEHIND: each_series(limits.falls_behind),
     generators.RAN_OUT: generators.ran_out,
     generators.SENT_LATE: generators.sent_late,
     generators.SATURATED: generators.is_saturated,
     generators.LITTLES_LAW: generators.breaks_littles_law,
     generators.MEAN_OF_RATE: generators.has_mean_of_rate,
     runs.ERRORS: runs.fails,
-    runs.FALLS: runs.falls,
+    runs.FALLS: each_series(runs.falls),
     runs.SHORT: runs.ends_early,
     runs.DRIFT: runs.drifts,
     runs.REPEATS: runs.scatters,
@@ -80,7 +80,9 @@ def findings_in(points: Sequence[Point]) -> tuple[Finding, ...]:
 
 
 def touching(
-    points: Sequence[Point], used: Collection[int], percentiles: bool  # noqa: FBT001
+    points: Sequence[Point],
+    used: Collection[int],
+    percentiles: bool,  # noqa: FBT001
 ) -> tuple[Finding, ...]:
     """What is found in points, and matters to an answer made of some of them.
 

@@ -1,8 +1,9 @@
 """Findings: what is wrong with a test, and the declaration of each kind of it."""
 
 import math
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from headway.models.measured.points import Point
@@ -97,6 +98,37 @@ class Kind:
         return Finding(self.name, severity or self.severity, text, value, ci95, tuple(points))
 
 
+def series(points: Sequence[Point]) -> list[list[int]]:
+    """Positions of the points of each thing measured: of an operation, of a group of jobs.
+
+    Examples
+    --------
+    >>> series([Point("fio", name=name) for name in ("read", "write", "read")])
+    [[0, 2], [1]]
+    """
+    groups: dict[str, list[int]] = defaultdict(list)
+    for place, point in enumerate(points):
+        groups[point.name].append(place)
+    return list(groups.values())
+
+
+def each_series(look: Look) -> Look:
+    """Look at each thing measured by itself.
+
+    Parameters
+    ----------
+    look
+        Looks at the points of one.
+    """
+
+    def looks(points: Sequence[Point]) -> Iterator[Finding]:
+        for places in series(points):
+            for finding in look([points[k] for k in places]):
+                yield replace(finding, points=tuple(places[k] for k in finding.points))
+
+    return looks
+
+
 def naming(places: Sequence[int], points: Sequence[Point]) -> str:
     """Name points by their load, one without a load by its file.
 
@@ -109,7 +141,8 @@ def naming(places: Sequence[int], points: Sequence[Point]) -> str:
     if not all(map(math.isfinite, loads)):
         return points[places[0]].file or "this test"
     if len(loads) == 1:
-        return f"the point at {loads[0]:.4g}"
+        which = points[places[0]].name
+        return f"the point {which} at {loads[0]:.4g}" if which else f"the point at {loads[0]:.4g}"
     if min(loads) == max(loads):
         return f"the {len(loads)} points at {loads[0]:.4g}"
     return f"the {len(loads)} points from {min(loads):.4g} to {max(loads):.4g}"

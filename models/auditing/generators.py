@@ -44,21 +44,48 @@ SATURATED = Kind(
 
 def breaks_littles_law(points: Sequence[Point]) -> Iterator[Finding]:
     """Closed tests in which X (R + Z) is not the population, parts of a mix taken together."""
-    for place, point in enumerate(points):
-        held = _held(point)
-        proves = point.loop is Loop.CLOSED and not point.mean_of_rate
-        if not proves or not point.population or held is None:
-            continue
-        mix = [_held(other) or 0.0 for other in points if _shares(other, point)]
-        gap = min((held / point.population - 1, sum(mix) / point.population - 1), key=abs)
-        if abs(gap) > _GAP:
-            less = "waited in the generator" if gap < 0 else "did not all wait for an answer"
+    gaps = {k: gap for k in range(len(points)) if abs(gap := _gap(points, k)) > _GAP}
+    thinking = {k: gap for k, gap in gaps.items() if gap < 0 and points[k].think_time is None}
+    less = {k: gap for k, gap in gaps.items() if gap < 0 and k not in thinking}
+    more = {k: gap for k, gap in gaps.items() if gap > 0}
+    for some, why, severity in (
+        (more, "did not all wait for an answer", None),
+        (less, "waited in the generator", None),
+        (thinking, "thought, or waited in the generator", Severity.NOTE),
+    ):
+        if some:
+            worst = max(some, key=lambda k: abs(some[k]))
+            clients = points[worst].population or 0.0
+            held = clients * (1 + some[worst])
             yield LITTLES_LAW.found(
-                f"{naming([place], points)}: throughput times response time is {held:.4g}, the "
-                f"population {point.population:g}: {abs(gap):.0%} of its clients {less}",
-                [place],
+                f"{naming([worst], points)}: throughput times response time is {held:.4g}, the "
+                f"population {clients:g}: {abs(some[worst]):.0%} of its clients "
+                f"{why}" + (f" (the worst of {len(some)} points)" if len(some) > 1 else ""),
+                some,
                 held,
+                severity=severity,
             )
+
+
+def _gap(points: Sequence[Point], place: int) -> float:
+    """What X (R + Z) is more than the population, relative to it; 0 where nothing is known.
+
+    Requests that failed take their time as well, and parts of a mix share the population: what
+    comes nearest counts.
+    """
+    point = points[place]
+    held = _held(point)
+    if not point.population or held is None or not _proves(point):
+        return 0.0
+    mix = sum(_held(other) or 0.0 for other in points if _shares(other, point))
+    failed = min((point.errors or 0.0) / point.samples, 0.99) if point.samples else 0.0
+    inside = (held, mix, held / (1 - failed))
+    return min((each / point.population - 1 for each in inside), key=abs)
+
+
+def _proves(point: Point) -> bool:
+    """Whether Little's law must hold: clients of a set pace wait for their turn."""
+    return point.loop is Loop.CLOSED and not point.mean_of_rate and point.offered_rate is None
 
 
 def _held(point: Point) -> float | None:
@@ -118,19 +145,17 @@ def is_saturated(points: Sequence[Point]) -> Iterator[Finding]:
     """Processors that were busy all the time, by a monitor among the files of a test."""
     tools = {point.tool.lower() for point in points if not point.is_monitor}
     for place, point in enumerate(points):
-        busy = max((x for name, x in point.utilisation.items() if _is_processor(name)), default=0.0)
-        own = point.name.lower().split(" ")[0] in tools
-        told = own or not point.name
-        if tools and told and point.is_monitor and busy > _BUSY:
-            who = f"{point.name}, which makes the load, took {busy:.0%} of a processor"
-            yield SATURATED.found(
-                f"{point.file or point.tool}: "
-                + (who if own else f"processors were busy for {busy:.0%} of the time"),
-                [place],
-                busy,
-                severity=Severity.ERROR if own and busy > _BUSY * point.more.get("cores", 1) else None,
-            )
-
-
-def _is_processor(name: str) -> bool:
-    return "cpu" in name.lower()
+        shares = {name: share for name, share in point.utilisation.items() if "cpu" in name}
+        name = max(shares, key=lambda key: shares[key], default="")
+        busy = shares.get(name, 0.0)
+        makes_load = point.name.lower().partition(" ")[0] in tools
+        if not (tools and point.is_monitor and busy > _BUSY and (makes_load or not point.name)):
+            continue
+        who = f"{point.name}, which makes the load," if makes_load else name
+        full = makes_load and busy > _BUSY * point.more.get("cores", 1.0)
+        yield SATURATED.found(
+            f"{point.file or point.tool}: {who} was busy for {busy:.0%} of the time",
+            [place],
+            busy,
+            severity=Severity.ERROR if full else None,
+        )

@@ -2,7 +2,8 @@
 
 Beyond saturation what is inside an open test grows with the excess of the offered over the
 delivered rate: (lambda - X) T / 2 in the mean over a stage of length T. Where the generator lets
-no more than N in it stays at N, less what is missing while it fills: N (1 - N / (2 (lambda - X) T)).
+no more than N in it stays at N, less what is missing while it fills:
+N (1 - N / (2 (lambda - X) T)).
 """
 
 import math
@@ -106,7 +107,7 @@ class _Stage:
         if not point.offered_rate or not point.throughput or not point.inside:
             return None
         counted = point.samples / point.throughput if point.samples else math.nan
-        length = point.duration if point.duration else counted
+        length = point.duration or counted
         return cls(point.offered_rate, point.throughput, point.inside, length)
 
 
@@ -184,9 +185,7 @@ def _of_growth(
     return None if slope + 2 * _SCATTER / grown >= _LEVEL else _interval(inside)
 
 
-def _interval(
-    inside: FloatArray, filled: FloatArray | None = None
-) -> tuple[float, float, float]:
+def _interval(inside: FloatArray, filled: FloatArray | None = None) -> tuple[float, float, float]:
     """Mean and 95 % interval of the points that had filled.
 
     It allows for their scatter, at least that of rate and time, and for half of what was added

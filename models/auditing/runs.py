@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 import numpy as np
-from scipy import stats
+from scipy.special import chdtri
 
 from headway.models.auditing.finding import Finding, Kind, Severity, naming
 from headway.models.auditing.limits import past_the_limit
@@ -154,11 +154,11 @@ def scatters(points: Sequence[Point]) -> Iterator[Finding]:
     if freedom < 1:
         return
     squares = float(sum(((each - each.mean()) ** 2).sum() for each in logs))
-    ends = np.sqrt(squares / stats.chi2.ppf([0.975, 0.025], freedom))
+    ends = np.sqrt(squares / chdtri(freedom, [0.025, 0.975]))
     error = math.sqrt(squares / freedom)
     yield REPEATS.found(
-        f"repeats of {len(groups)} load{'s' * (len(groups) > 1)} scatter by {error:.1%} in response "
-        f"time ({ends[0]:.1%} to {ends[1]:.1%})",
+        f"repeats of {len(groups)} load{'s' * (len(groups) > 1)} scatter by {error:.1%} in "
+        f"response time ({ends[0]:.1%} to {ends[1]:.1%})",
         [k for places in groups for k in places],
         error,
         (float(ends[0]), float(ends[1])),

@@ -3,6 +3,8 @@
 from dataclasses import dataclass, fields
 from typing import Any
 
+from headway.models.analysis.audit import CHECKS
+from headway.models.auditing.finding import Severity
 from headway.models.files.builder import FILE_KEYS
 from headway.models.reading.recognise import reader_kinds
 from headway.models.tables.table import Column, Table
@@ -53,6 +55,18 @@ def _station_table() -> Table:
     return Table("kinds of station", columns, (note,))
 
 
+def finding_table() -> Table:
+    """Every kind of finding in a load test, the gravest first."""
+    kinds = sorted(CHECKS, key=lambda kind: list(Severity).index(kind.severity))
+    columns = (
+        Column("finding", tuple(kind.name for kind in kinds)),
+        Column("severity", tuple(kind.severity.value for kind in kinds)),
+        Column("what it says", tuple(kind.means for kind in kinds)),
+        Column("what to do", tuple(kind.remedy for kind in kinds)),
+    )
+    return Table("kinds of findings", columns)
+
+
 def kinds_csv() -> str:
     """A CSV row a kind of station."""
     return _station_table().to_csv()
@@ -64,4 +78,8 @@ def kinds_document() -> dict[str, Any]:
         {"kind": k.kind, "numbers": list(k.numbers), "closed": k.closed, "doc": k.doc}
         for k in _stations()
     ]
-    return {"stations": stations, "files": list(reader_kinds())}
+    findings = [
+        {"kind": k.name, "severity": k.severity.value, "means": k.means, "remedy": k.remedy}
+        for k in CHECKS
+    ]
+    return {"stations": stations, "files": list(reader_kinds()), "findings": findings}

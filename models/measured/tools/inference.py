@@ -37,6 +37,7 @@ def _inference_perf(text: str, source: str) -> list[Point]:
         errors=amount(found, "failures", "count", source=source),
         samples=amount(found, "successes", "count", source=source),
         duration=amount(found, "load_summary", "send_duration", source=source),
+        lateness=wait or None,
         more=_more(found, source),
         notes=(f"requests were sent {wait:.3g} s after they were due, on average",)
         * (wait > _LATE),

@@ -38,7 +38,7 @@ class _Test:
             note = f"k6 ran out of virtual users ({self.pool or 0:g}) and dropped"
             share = self.dropped / (self.dropped + self.iterations)
             notes = (f"{note} {share:.1%} of the iterations that were due",)
-            return {"loop": Loop.OPEN, "offered_rate": offered, "notes": notes}
+            return {"loop": Loop.OPEN, "offered_rate": offered, "dropped": share, "notes": notes}
         if self.users is None or self.pool is None:
             return {}
         if self.users < self.pool:
@@ -101,6 +101,7 @@ def _summary(text: str, source: str) -> list[Point]:
                 errors=errors,
                 samples=count - (errors or 0.0) * (times == _GOOD),
                 duration=count / requests,
+                with_failures=bool(errors) and times != _GOOD,
                 notes=() if times == _GOOD or not errors else (_MIXED,),
             ),
             _Test(

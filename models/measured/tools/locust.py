@@ -84,6 +84,7 @@ def _total(row: Mapping[str, str], place: str) -> Point:
         errors=failed,
         samples=count,
         duration=count / rate,
+        with_failures=bool(failed),
         notes=(_ROUNDED, "the spawning of users is counted in", *(_FAILED_TOO,) * bool(failed)),
     )
 
@@ -128,6 +129,7 @@ def _stay(rows: Sequence[_Row]) -> list[Point]:
             errors=failed,
             samples=count,
             duration=seconds,
+            with_failures=bool(failed),
             notes=(_GAINED, *(_LAST,) * (seconds >= _WINDOW), *(_FAILED_TOO,) * bool(failed)),
         )
     ]

@@ -46,6 +46,7 @@ def _points(text: str, source: str) -> list[Point]:
                     "connecting_s": found.number(r"^initial connection time = CELL ms", _MS),
                 }
             ),
+            mean_of_rate=deviation is None,
             notes=_notes(found, scheduled=scheduled, measured=deviation is not None),
         )
     ]

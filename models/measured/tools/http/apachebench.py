@@ -44,6 +44,7 @@ def _point(run: Text) -> Point:
         errors=lost + refused,
         samples=total,
         duration=_number(run, "Time taken for tests:", "5.0 seconds"),
+        mean_of_rate=bool(total),
         more=_more(run),
         notes=(_OF_RATE, *_of_lengths(run), *of_errors(bad, total)),
     )
