@@ -16,6 +16,7 @@ KINDS = {
     "netperf": "netperf",
     "osu": "OSU micro-benchmarks",
     "sockperf": "sockperf",
+    "simgrid": "SimGrid calibration",
 }
 
 

@@ -1,12 +1,14 @@
 """What benchmarks of networks and of message passing wrote: cells equal what they print."""
 
 import json
+import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from headway.models.reading.loadtest import points_of
-from tests.tool_files import only, refused, sample
+from tests.tool_files import only, points, refused, sample
 
 PARSED = Path(__file__).parent / "data" / "tools_parsed"
 
@@ -208,6 +210,66 @@ def test_sockperf_under_load_and_one_way():
     assert point.more["bandwidth_bytes_s"] == pytest.approx(959862e3, rel=1e-5)
 
 
+def numbers(name):
+    """Rows of Netgauge's numbers, read in another way."""
+    lines = (line for line in sample("netgauge", name).splitlines() if line[0] != "#")
+    return [
+        [float(word) for word in re.findall(r"-?(?:nan|inf|[\d.]+)", line) if word != "-"]
+        for line in lines
+    ]
+
+
+def test_cells_of_netgauge_that_fits_loggp():
+    found = points("netgauge", "loggp.out")
+    for point, row in zip(found, numbers("loggp.out"), strict=True):
+        size, count, single, train, spaced, latency, send, receive, gap, per_byte, _ = row
+        assert point.name == f"{size:g} bytes"
+        assert point.response_time == pytest.approx(single * 1e-6, rel=1e-12)
+        told = {
+            "train_round_trip_s": train, "spaced_train_round_trip_s": spaced, "latency_s": latency,
+            "send_overhead_s": send, "receive_overhead_s": receive, "gap_s": gap,
+            "gap_per_byte_s": per_byte,
+        }  # fmt: skip
+        expected = {name: value * 1e-6 for name, value in told.items() if value == value}
+        expected |= {"message_size_bytes": size, "train_messages": count}
+        assert point.more == pytest.approx(expected, rel=1e-12)
+    assert (found[0].loop, "gap_s" in found[0].more) == ("closed", False)  # printed as -nan
+
+
+def test_cells_of_netgauge_of_pairs():
+    for point, row in zip(points("netgauge", "one_one.out"), numbers("one_one.out"), strict=True):
+        assert point.response_time == pytest.approx(row[8] * 1e-6, rel=1e-12)
+        assert point.percentiles == {50: pytest.approx(row[9] * 1e-6, rel=1e-12)}
+        assert point.more == pytest.approx(
+            {
+                "message_size_bytes": row[0],
+                "bandwidth_bytes_s": row[14] * 1e6 / 8,
+                "response_time_min_s": row[7] * 1e-6,
+                "response_time_max_s": row[10] * 1e-6,
+                "response_time_deviation_s": row[11] * 1e-6,
+                "send_time_s": row[2] * 1e-6,
+            },
+            rel=1e-12,
+        )
+        assert point.notes == ("latency is half the round trip",)
+
+
+def test_calls_of_a_calibration_of_simgrid():
+    rows = [line.split(",") for line in sample("simgrid", "PingPong.csv").splitlines()]
+    found = {point.name: point for point in points("simgrid", "PingPong.csv")}
+    assert len(found) == 2 * 5
+    times = [float(row[3]) for row in rows if row[:2] == ["MPI_Send", "16384"]]
+    point = found["MPI_Send, 16384 bytes"]
+    assert (point.samples, point.more["message_size_bytes"]) == (len(times), 16384)
+    assert point.response_time == pytest.approx(np.mean(times), rel=1e-12)
+    assert point.percentiles == {50: pytest.approx(np.median(times), rel=1e-12)}
+    deviation = point.more["response_time_deviation_s"]
+    assert deviation == pytest.approx(np.std(times, ddof=1), rel=1e-12)
+    assert (point.more["response_time_min_s"], point.throughput) == (min(times), None)
+    wtime = only("simgrid", "Wtime.csv")
+    assert (wtime.name, "message_size_bytes" in wtime.more) == ("MPI_Wtime", False)
+
+
 @pytest.mark.parametrize(
     ("text", "told"),
     [
@@ -226,6 +288,10 @@ def test_sockperf_under_load_and_one_way():
         ),
         (sample("iperf3", "tcp.json")[:900], "run:[0-9]+: this JSON is broken or ends too early"),
         (sample("iperf3", "refused.json"), "run: iperf3 says 'unable to connect to server"),
+        (sample("netgauge", "loggp.out")[:400], "run:6: 6 cells stand under 11 titles"),
+        (sample("netgauge", "loggp.out")[:160], "run:3: there is no row below its titles"),
+        (sample("netgauge", "one_one.out")[:-20], "run:61: [0-9]+ cells stand under 17"),
+        (sample("simgrid", "Isend.csv")[:-9], "run:50: this is no call of MPI"),
         (sample("sockperf", "refused.txt"), "run:2: sockperf says Can`t connect socket"),
         (sample("sockperf", "ping-pong.txt")[:500], "run:[0-9]+: there is no valid duration"),
     ],
