@@ -53,11 +53,17 @@ def complete_preset(ctx: click.Context, _p: click.Parameter, text: str) -> list[
     return [name for name in presets if name.startswith(text)]
 
 
+def _settable(model: "Model | None") -> list[str]:
+    """Names that may be set: parameters, and a link's overhead for both of its sides."""
+    from headway.models.structure.parts.links import settable
+
+    return settable(model.graph.links, model.parameters) if model else []
+
+
 def complete_setting(ctx: click.Context, _p: click.Parameter, text: str) -> list[str]:
     """Offer ``NAME=`` of each parameter."""
     model = _model_so_far(ctx)
-    names = model.parameters if model else {}
-    return [f"{name}=" for name in names if name.startswith(text)]
+    return [f"{name}=" for name in _settable(model) if name.startswith(text)]
 
 
 def complete_parameters(ctx: click.Context, _p: click.Parameter, text: str) -> list[str]:
@@ -65,7 +71,7 @@ def complete_parameters(ctx: click.Context, _p: click.Parameter, text: str) -> l
     model = _model_so_far(ctx)
     before, comma, begun = text.rpartition(",")
     taken = before.split(",")
-    names = [name for name in (model.parameters if model else {}) if name not in taken]
+    names = [name for name in _settable(model) if name not in taken]
     return [before + comma + name for name in names if name.startswith(begun)]
 
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from headway.errors import InvalidParameter, UnknownParameter, nearest
+from headway.errors import InvalidParameter
 from headway.kinds import FloatArray
 from headway.models.language.parameters import Parameter
 from headway.models.language.units import LEADING_NUMBER, Unit, quantity
@@ -45,10 +45,7 @@ def named_parameter(model: Model, name: str) -> Parameter:
     UnknownParameter
         With the nearest names.
     """
-    if name not in model.parameters:
-        msg = f"{model.name} has no parameter {name!r}{nearest(name, model.parameters)}"
-        raise UnknownParameter(msg)
-    return model.parameters[name]
+    return model.exposing(name).parameters[name]
 
 
 def sweep(text: str, unit: Unit, name: str) -> FloatArray:

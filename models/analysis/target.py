@@ -129,7 +129,7 @@ def what_it_takes(model: Model, output: str, wanted: float, parameter: str) -> T
     >>> what_it_takes(busy, "response_time", 0.0025, "m").value
     5.0
     """
-    model.at({parameter: model.inputs.get(parameter, 1.0)})
+    model = model.exposing(parameter)
     method = method_of(solution_with(model, output))
 
     def misses(values: Sequence[float]) -> FloatArray:

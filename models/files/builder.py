@@ -28,7 +28,14 @@ from headway.models.language.units import LEADING_NUMBER, ONE, Unit, quantity, u
 from headway.models.structure.graph import ModelGraph
 from headway.models.structure.meanings import Better, Meaning
 from headway.models.structure.model import Model
-from headway.models.structure.parts.structure import CLASS_KEYS, LINK_PARTS
+from headway.models.structure.parts.links import (
+    LINK_KEYS,
+    LINK_PARTS,
+    LINK_UNITS,
+    by_sides,
+    settable,
+)
+from headway.models.structure.parts.structure import CLASS_KEYS
 from headway.queueing.stations.abilities import Discipline
 from headway.queueing.stations.kinds import station_kind
 
@@ -46,6 +53,7 @@ class Builder:
         self.place = place
         self.valued = {n: p for n, p in entry.parameters.items() if p.formula is None}
         self.bound = {n: p for n, p in entry.parameters.items() if p.formula is not None}
+        self.links = {n: _texts(table) for n, table in entry.links.items()}
 
     def model(self) -> Model:
         """The model that the whole file describes."""
@@ -53,7 +61,7 @@ class Builder:
         parameters = {name: self._parameter(name, p) for name, p in self.valued.items()}
         graph = self._graph()
         with self.place():
-            bare = Model.of(graph)
+            bare = self._linked(Model.of(graph))
         unused = set(parameters) - set(bare.parameters)
         if unused:
             name = min(unused)
@@ -112,7 +120,8 @@ class Builder:
             ("parameters", name): [entry.formula] for name, entry in self.bound.items()
         }
         for kind in ("links", *ALGORITHMS, "stations"):
-            for name, table in getattr(self.entry, kind).items():
+            tables = self.links if kind == "links" else getattr(self.entry, kind)
+            for name, table in tables.items():
                 texts[kind, name] = [entry for key, entry in table.items() if key != "stages"]
         needs = {key: self._needs(values) & set(texts) for key, values in texts.items()}
         try:
@@ -140,21 +149,54 @@ class Builder:
 
     def link(self, graph: ModelGraph, name: str) -> ModelGraph:
         """Add a LogGP link."""
-        table = dict(self.entry.links[name])
+        table = dict(self.links[name])
         platform = table.pop("platform", None)
         if platform is not None and platform not in PLATFORMS:
             msg = f"there is no platform {platform!r}{nearest(str(platform), PLATFORMS)}"
             raise self.place.error(msg, "links", name, "platform")
         convention = self._convention(name, table.pop("convention", None), platform)
-        self._check_keys("links", name, table, LINK_PARTS)
-        values = self._fields(graph, "links", name, table)
+        self._check_keys("links", name, table, LINK_KEYS)
+        with self.place("links", name):
+            values = by_sides(self._fields(graph, "links", name, table, LINK_UNITS))
         if platform is not None:
-            return graph.link(name, replace(PLATFORMS[str(platform)], **values))
+            graph = graph.link(name, replace(PLATFORMS[str(platform)], **values))
+            link = replace(graph.links[name], platform=str(platform))
+            return replace(graph, links={**graph.links, name: link})
         missing = [part for part in LINK_PARTS[:-1] if part not in values]
         if missing:
             msg = f"{missing[0]} is missing; give all five numbers or a platform"
             raise self.place.error(msg, "links", name)
         return graph.link(name, LogGP(**values, convention=convention))
+
+    def _linked(self, model: Model) -> Model:
+        """Say of the numbers of links what the file says; one overhead for both sides stays one."""
+        both = [f"{name}.overhead" for name, table in self.links.items() if "overhead" in table]
+        model = model.exposing(*(name for name in both if name in settable(model.graph.links, {})))
+        parameters = dict(model.parameters)
+        for link, table in self.entry.links.items():
+            for part, entry in table.items():
+                name = f"{link}.{part}"
+                if name in parameters:
+                    parameters[name] = self._described(link, part, parameters[name], entry)
+                elif entry.min is not None or entry.max is not None:
+                    msg = f"{name} has a formula; it cannot have bounds too"
+                    raise self.place.error(msg, "links", link, part)
+        return replace(model, parameters=parameters)
+
+    def _described(
+        self, link: str, part: str, known: Parameter, entry: schema.ParameterEntry
+    ) -> Parameter:
+        """A number of a link in its own unit, with its own bounds and words."""
+        with self.place("links", link, part):
+            said = self._parameter(known.name, entry)
+        return replace(
+            known,
+            unit=said.unit if said.unit.text else known.unit,
+            minimum=max(known.minimum, said.minimum),
+            maximum=said.maximum,
+            doc=said.doc or known.doc,
+            source=said.source or known.source,
+        )
 
     def _convention(self, name: str, text: Any, platform: Any) -> Convention:
         """Whose meaning of latency a link's numbers have."""
@@ -306,6 +348,11 @@ class Builder:
         ordered = {key: values[key] for key in table if key in values}
         with self.place("presets", name):
             return Preset(name, ordered, **words)  # type: ignore[arg-type]
+
+
+def _texts(table: Mapping[str, schema.ParameterEntry]) -> dict[str, Any]:
+    """What the numbers of a link are: quantities, formulas, or words."""
+    return {key: e.value if e.formula is None else e.formula for key, e in table.items()}
 
 
 _ADDERS = {"parameters": Builder.bind, "links": Builder.link, "stations": Builder.station}

@@ -80,7 +80,7 @@ class ModelEntry(NamedTuple):
     source: str = ""
     assumptions: str = ""
     parameters: Mapping[str, ParameterEntry] = {}
-    links: Mapping[str, Mapping[str, Scalar]] = {}
+    links: Mapping[str, Mapping[str, ParameterEntry]] = {}
     pipelines: Mapping[str, Mapping[str, Number]] = {}
     contention: Mapping[str, Mapping[str, Number]] = {}
     stations: Mapping[str, Mapping[str, Number]] = {}
@@ -210,6 +210,18 @@ def _entry(kind: type[NamedTuple], shapes: Mapping[str, Shape], short: str = "")
 
 
 _scalars, _numbers = _table_of(_scalar), _table_of(_number)
+
+
+def _settings(value: Any, keys: Keys) -> dict[str, Scalar]:
+    """Values by name; ``lan.latency``, which TOML reads as a table, is a name too."""
+    flat: dict[str, Any] = {}
+    for key, entry in _table(value, keys).items():
+        parts = entry.items() if isinstance(entry, dict) else [("", entry)]
+        flat |= {f"{key}.{part}".rstrip("."): one for part, one in parts}
+    found: dict[str, Scalar] = _scalars(flat, keys)
+    return found
+
+
 _ABOUT: dict[str, Shape] = {"doc": _text, "source": _text}
 _PARAMETER = _entry(
     ParameterEntry,
@@ -239,7 +251,7 @@ _MODEL = _entry(
         **_ABOUT,
         "assumptions": _text,
         "parameters": _table_of(_PARAMETER),
-        "links": _table_of(_scalars),
+        "links": _table_of(_table_of(_PARAMETER)),
         "pipelines": _table_of(_numbers),
         "contention": _table_of(_numbers),
         "stations": _table_of(_numbers),
@@ -247,7 +259,7 @@ _MODEL = _entry(
         "routes": _list_of(_ROUTE),
         "arrivals": _scalars,
         "outputs": _table_of(_OUTPUT),
-        "presets": _table_of(_scalars),
+        "presets": _table_of(_settings),
         "form": _FORM,
     },
 )

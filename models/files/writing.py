@@ -11,6 +11,7 @@ from headway.models.language.parameters import Parameter
 from headway.models.language.units import quantity
 from headway.models.structure.model import Model
 from headway.models.structure.parts.components import Component
+from headway.models.structure.parts.links import is_published, link_parameters, published_source
 from headway.queueing.stations.abilities import Discipline
 
 
@@ -41,7 +42,8 @@ def to_toml(model: Model) -> str:
 def document(model: Model) -> dict[str, Any]:
     """The tables of a model file, empty ones left out."""
     graph = model.graph
-    parameters = {name: _parameter(p) for name, p in model.parameters.items()}
+    linked = link_parameters(graph.links)
+    parameters = {n: _parameter(p) for n, p in model.parameters.items() if n not in linked}
     for name, binding in graph.bindings.items():
         parameters[name] = {"formula": binding.text, **_meaning(model, name)}
     tables: dict[str, Any] = {
@@ -50,7 +52,7 @@ def document(model: Model) -> dict[str, Any]:
         "source": model.source,
         "assumptions": model.assumptions,
         "parameters": parameters,
-        "links": {name: _fields(link) for name, link in graph.links.items()},
+        "links": {name: _link(model, name, link) for name, link in graph.links.items()},
         **{
             table: {name: _algorithm(part) for name, part in parts.items()}
             for table, parts in graph.algorithms.items()
@@ -134,6 +136,37 @@ def _fields(component: Component) -> dict[str, Any]:
     return table
 
 
+def _link(model: Model, name: str, link: Component) -> dict[str, Any]:
+    """A link's platform, and its numbers where they are others than the platform's."""
+    table: dict[str, Any] = {"platform": link.platform} if link.platform else {}
+    usual = link_parameters({name: link})
+    for part, read in link.fields.items():
+        given = model.parameters.get(f"{name}.{part}")
+        if given is not None:
+            told = _told(given, usual[given.name], link, part)
+            table |= {} if told is None else {part: told}
+        elif isinstance(read, Formula) and read.names != {f"{name}.overhead"}:
+            table[part] = read.text
+    return table
+
+
+def _told(given: Parameter, usual: Parameter, link: Component, part: str) -> Any:
+    """A number of a link: its value alone where all else is as usual, nothing if published."""
+    sources = (published_source(link, part, given.value), usual.source)
+    table = _parameter(given)
+    as_usual = {
+        "unit": isinstance(table["value"], str) or given.unit == usual.unit,
+        "min": given.minimum == usual.minimum,
+        "max": given.maximum == usual.maximum,
+        "doc": given.doc == usual.doc,
+        "source": given.source in sources,
+    }
+    others = {key: table[key] for key, same in as_usual.items() if not same and key in table}
+    if others:
+        return {"value": table["value"], **others}
+    return None if is_published(link, part, given.value) else table["value"]
+
+
 def _algorithm(component: Component) -> dict[str, Any]:
     labels = {"stages": list(component.labels)} if component.labels else {}
     return labels | _fields(component)
@@ -146,5 +179,6 @@ def _route(source: str, target: str, probability: Formula) -> dict[str, Any]:
 def _preset(model: Model, name: str) -> dict[str, Any]:
     preset = model.presets[name]
     words = {"doc": preset.doc, "source": preset.source}
-    values = {key: _quantity(model.parameters[key], value) for key, value in preset.values.items()}
+    known = {key: model.exposing(key).parameters[key] for key in preset.values}
+    values = {key: _quantity(known[key], value) for key, value in preset.values.items()}
     return {key: word for key, word in words.items() if word} | values

@@ -355,7 +355,7 @@ def fit_model(
     """
     asked = match(model, measurements, x, y)
     x, y = asked.load.header, asked.measured.header
-    bounded = _bounded(asked.model, bounds or {})
+    bounded = _bounded(asked.model.exposing(*free), bounds or {})
     kept = _within(measurements, x, within)
     solved = problem(bounded, match(bounded, kept, x, y), free, measurements.source, loss)
     found = search(solved, starts)

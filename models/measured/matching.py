@@ -22,6 +22,7 @@ from headway.models.measured.columns import (
 from headway.models.measured.measurements import Measurements, Observed
 from headway.models.measured.statistic import percentile_of
 from headway.models.structure.model import Model
+from headway.models.structure.parts.links import settable
 
 _BUSY = 0.05  # share of the circle below which a think time is none but noise
 
@@ -56,7 +57,7 @@ def match(
     model: Model, measurements: Measurements, x: str | None = None, y: str | None = None
 ) -> Match:
     """Find what a table measures of a model; see `headway.models.analysis.comparison.compare`."""
-    model = _closed_as_measured(model, measurements, x)
+    model = _exposed(_closed_as_measured(model, measurements, x), measurements)
     settings = _settings(model, measurements, x, y)
     first = next(iter(settings.values()))
     measured, output, percent = _measured(model, measurements, y, first)
@@ -70,6 +71,12 @@ def match(
     load = kept.column(first.header)
     shown = replace(load, unit=unit("job")) if is_population(load) else load
     return Match(model, output, inputs, shown, kept.column(measured.header), percent)
+
+
+def _exposed(model: Model, measurements: Measurements) -> Model:
+    """Let every column that bears the name of what can be set find a parameter of that name."""
+    names = {column.name for column in measurements.columns.values()}
+    return model.exposing(*names.intersection(settable(model.graph.links, model.parameters)))
 
 
 def _closed_as_measured(model: Model, measurements: Measurements, x: str | None) -> Model:

@@ -25,7 +25,7 @@ def description_tables(model: Model) -> list[Table]:
     if derived:
         tables.append(_formula_table(model))
     if graph.links:
-        tables.append(_component_table("links", dict(graph.links)))
+        tables.append(_link_table(graph))
     for kind, components in graph.algorithms.items():
         tables.append(_component_table(kind, dict(components)))
     if graph.stations:
@@ -88,6 +88,21 @@ def _component_table(title: str, components: dict[str, Component]) -> Table:
     return Table("", columns)
 
 
+def _link_table(graph: ModelGraph) -> Table:
+    """Links, and what their numbers are where they are no parameters."""
+    texts = [
+        ", ".join(f"{part} = {f.text}" for part, (f,) in link.formulas().items() if f.names)
+        for link in graph.links.values()
+    ]
+    columns = (
+        Column("link", tuple(graph.links)),
+        Column("kind", tuple(_kind(link) for link in graph.links.values())),
+        Column("platform", tuple(link.platform or "-" for link in graph.links.values())),
+        Column("numbers", tuple(text or "parameters, above" for text in texts)),
+    )
+    return Table("", columns)
+
+
 def _kind(component: Component) -> str:
     stages = f" through {', '.join(component.labels)}" if component.labels else ""
     return component.kind.__name__ + stages
@@ -122,7 +137,9 @@ def _class_table(model: Model) -> Table:
 def _preset_table(model: Model) -> Table:
     presets = model.presets.values()
     texts = [
-        ", ".join(f"{n} = {model.parameters[n].shown(v)}" for n, v in preset.values.items())
+        ", ".join(
+            f"{n} = {model.exposing(n).parameters[n].shown(v)}" for n, v in preset.values.items()
+        )
         for preset in presets
     ]
     columns = (

@@ -105,7 +105,8 @@ def _sentences(found: Sensitivity) -> list[str]:
 
 def _warnings(found: Sensitivity) -> list[str]:
     """Say which of the numbers are no derivatives."""
-    counted = dict.fromkeys(name for _, name, _ in _of(found, Change.WHOLE_STEP))
+    steps = _of(found, Change.WHOLE_STEP)
+    counted = dict.fromkeys(name for _, name, effect in steps if _matters(effect))
     said = []
     if counted:
         said.append(f"whole numbers, changed by one: {', '.join(counted)}")

@@ -12,6 +12,7 @@ from headway.models.solving.solutions.solution import CLASS_PARTS
 from headway.models.structure.graph import ModelGraph
 from headway.models.structure.model import Model
 from headway.models.structure.parts.keys import of_class
+from headway.models.structure.parts.links import link_parameters
 from headway.queueing.erlang.formulas import erlang_b, erlang_c
 from headway.queueing.erlang.waiting_room import moment, solve
 from headway.queueing.stations.abilities import ServiceKind
@@ -67,7 +68,8 @@ def closed_form(
     UnknownParameter
         For an output that the graph does not have.
     """
-    given = {name: symbol(name) for name in graph.parameters} | dict(symbols or {})
+    names = (*graph.parameters, *link_parameters(graph.links))
+    given = {name: symbol(name) for name in names} | dict(symbols or {})
     if graph.classes:
         from headway.models.solving.classes.forms import class_form
 

@@ -13,15 +13,15 @@ from numpy.typing import ArrayLike
 
 from headway.errors import GraphError, UnknownParameter, nearest
 from headway.kinds import FUNCTIONS, Amount, Quantity, is_symbolic
-from headway.loggp.machine.conventions import in_papers
-from headway.loggp.machine.parameters import Convention, LogGP
+from headway.loggp.machine.parameters import LogGP
 from headway.models.language.algorithms import ALGORITHMS
 from headway.models.language.formula import Formula, formula_at, of_number
 from headway.models.language.names import check_name, check_shown
 from headway.models.language.verbs import perform
 from headway.models.structure.parts.components import Component, Route
+from headway.models.structure.parts.links import LINK_PARTS, link_machine, platform_of
 from headway.models.structure.parts.routes import check_ends
-from headway.models.structure.parts.structure import CLASS_KEYS, LINK_PARTS, RESERVED, Structure
+from headway.models.structure.parts.structure import CLASS_KEYS, RESERVED, Structure
 from headway.models.structure.planning.plan import Plan
 from headway.queueing.stations.abilities import Discipline
 from headway.queueing.stations.base import Station
@@ -83,7 +83,8 @@ class ModelGraph(Structure):
     def link(self, name: str, machine: LogGP) -> "ModelGraph":
         """Bring in a LogGP link, whose parts formulas can use: ``lan.overhead``.
 
-        Its latency is turned into that of the papers.
+        Its latency is turned into that of the papers. Numbers, formulas apart, are parameters
+        with these values, such as ``lan.latency``.
 
         Raises
         ------
@@ -94,20 +95,13 @@ class ModelGraph(Structure):
         --------
         >>> time = "lan.send_overhead + lan.latency + lan.receive_overhead"
         >>> graph = ModelGraph("one").link("lan", LogGP(5e-6, 2e-6, 4e-6, 6e-6, 0.0))
-        >>> round(1e6 * graph.output("one_way", time).at().solve()["one_way"], 9)
-        11.0
+        >>> model = graph.output("one_way", time).at()
+        >>> slow = model.at({"lan.latency": "50 us"})
+        >>> [round(1e6 * m.solve()["one_way"], 9) for m in (model, slow)]
+        [11.0, 56.0]
         """
-        parts = {part: getattr(machine, part) for part in LINK_PARTS}
-        texts = [part for part, value in parts.items() if isinstance(value, str)]
-        if texts and machine.convention is not Convention.PAPERS:
-            msg = (
-                f"{name}: a latency in convention {machine.convention} is converted when the "
-                f"graph is made, so all of its numbers must be given; {texts[0]} is the formula "
-                f"{parts[texts[0]]!r}: write latency in convention papers"
-            )
-            raise GraphError(msg)
-        machine = in_papers(machine)
-        graph, component = self._component(name, machine, LINK_PARTS)
+        graph, component = self._component(name, link_machine(name, machine), LINK_PARTS)
+        component = replace(component, platform=platform_of(machine))
         return replace(graph, links={**graph.links, name: component})
 
     def pipeline(

@@ -9,6 +9,7 @@ from headway.kinds import Number
 from headway.models.language.parameters import Parameter
 from headway.models.language.units import unit
 from headway.models.structure.graph import ModelGraph
+from headway.models.structure.parts.links import link_parameters
 
 POPULATION = Parameter("population", None, minimum=0, doc="jobs that circulate", own=0.0)
 THINK_TIME = Parameter(
@@ -17,7 +18,7 @@ THINK_TIME = Parameter(
 
 
 def parameters_of(graph: ModelGraph) -> dict[str, Parameter]:
-    """Name what a graph needs to be solved, still without values.
+    """Name what a graph needs to be solved, without values but for those of its links.
 
     Examples
     --------
@@ -32,7 +33,8 @@ def parameters_of(graph: ModelGraph) -> dict[str, Parameter]:
         names.append("arrival_rate")
     rate = Parameter("arrival_rate", None, unit("1/s"), 0.0, doc="arrivals from outside")
     ready = {"arrival_rate": rate, "population": POPULATION, "think_time": THINK_TIME.at(0.0)}
-    return {name: ready.get(name, Parameter(name)) for name in names}
+    own = {name: ready.get(name, Parameter(name)) for name in names}
+    return own | link_parameters(graph.links)
 
 
 def points_shape(inputs: Mapping[str, Number]) -> tuple[int, ...]:

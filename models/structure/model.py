@@ -1,7 +1,7 @@
 """A model: a graph whose parameters have values, ready to be solved."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -17,6 +17,7 @@ from headway.models.structure.graph import ModelGraph
 from headway.models.structure.inputs import POPULATION, THINK_TIME, parameters_of
 from headway.models.structure.meanings import Better, Meaning, usual_better, usual_meaning
 from headway.models.structure.one_class import alone, circulation
+from headway.models.structure.parts.links import check_links, exposed
 from headway.models.tables.shown import Shown
 
 if TYPE_CHECKING:
@@ -105,13 +106,18 @@ class Model(Kept, Shown):
         >>> catalogue_model("server-single").at(delay="1 ms", service_time=0.002).inputs["delay"]
         0.001
         """
-        changed = dict(self.parameters)
-        for name, value in {**(values or {}), **named}.items():
-            if name not in changed:
-                msg = f"{self.name} has no parameter {name!r}{nearest(name, changed)}"
-                raise UnknownParameter(msg)
-            changed[name] = changed[name].at(value)
-        return replace(self, parameters=changed)
+        given = {**(values or {}), **named}
+        model = self.exposing(*given)
+        changed = {**model.parameters, **{n: model.parameters[n].at(v) for n, v in given.items()}}
+        check_links(model.graph.links, changed)
+        return replace(model, parameters=changed)
+
+    def exposing(self, *names: str, known: Iterable[str] = ()) -> "Model":
+        """The same model with these among its parameters; ``lan.overhead`` is that of both."""
+        links, parameters = exposed(self.name, self.graph.links, self.parameters, names, known)
+        if parameters is self.parameters:
+            return self
+        return replace(self, graph=replace(self.graph, links=links), parameters=parameters)
 
     def with_preset(self, name: str) -> "Model":
         """Take the values of a published set.
@@ -125,9 +131,9 @@ class Model(Kept, Shown):
             msg = f"{self.name} has no preset {name!r}{nearest(name, self.presets)}"
             raise UnknownModel(msg)
         values = self.presets[name].values
-        taken = self.at(values).parameters
-        own = {n: replace(p, own=None) if n in values else p for n, p in taken.items()}
-        return replace(self, parameters=own, preset=name)
+        taken = self.at(values)
+        own = {n: replace(p, own=None) if n in values else p for n, p in taken.parameters.items()}
+        return replace(taken, parameters=own, preset=name)
 
     def compare(
         self,
@@ -347,7 +353,7 @@ class Model(Kept, Shown):
         >>> model.solve(population=1).throughput
         500.0
         """
-        self._check_names(named)
+        self.exposing(*named, known=("arrival_rate", "population", "think_time", "method"))
         rate = {} if arrival_rate is None else {"arrival_rate": arrival_rate}
         model = self.at({**named, **rate})
         if population is not None:
@@ -356,13 +362,6 @@ class Model(Kept, Shown):
             model = model._thinking(think_time)
         found: Solution = perform(model, "solve", method)
         return found
-
-    def _check_names(self, named: Mapping[str, Amount]) -> None:
-        """Refuse names that are neither parameters nor words of `solve`."""
-        for name in named.keys() - self.parameters.keys():
-            known = {*self.parameters, "arrival_rate", "population", "think_time", "method"}
-            msg = f"{self.name} has no parameter {name!r}{nearest(name, known)}"
-            raise UnknownParameter(msg)
 
     def _thinking(self, think_time: Number | str) -> "Model":
         if "think_time" not in self.parameters:

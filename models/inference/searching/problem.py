@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from headway.errors import InvalidParameter, MeasurementError, UnknownParameter, nearest
+from headway.errors import InvalidParameter, MeasurementError, nearest
 from headway.kinds import FloatArray
 from headway.models.inference.searching.loss import Loss, loss_cost
 from headway.models.measured.bends import bent_by_level
@@ -231,9 +231,7 @@ def _check_free(model: Model, found: Match, free: Sequence[str]) -> None:
         msg = f"name the parameters to fit{nearest('', set(model.parameters) - set(found.inputs))}"
         raise InvalidParameter(msg)
     for name in free:
-        if name not in model.parameters:
-            msg = f"{model.name} has no parameter {name!r}{nearest(name, model.parameters)}"
-            raise UnknownParameter(msg)
+        model.exposing(name)
         if name in found.inputs:
             msg = f"{name} is a column of the data; it cannot be fitted too"
             raise InvalidParameter(msg)

@@ -38,6 +38,8 @@ class Component(Kept):
         Names of a pipeline's stages.
     discipline
         Whose turn it is where service times differ by class, `headway.queueing.Discipline`.
+    platform
+        The published machine that a link's numbers are of, where it was given no others.
     """
 
     kind: type
@@ -46,6 +48,7 @@ class Component(Kept):
     service_times: Mapping[str, Formula] = field(default_factory=dict)
     labels: tuple[str, ...] = ()
     discipline: str = Discipline.FCFS.value
+    platform: str = ""
 
     @property
     def can(self) -> Abilities:

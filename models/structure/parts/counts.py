@@ -15,7 +15,8 @@ def counts(graph: Structure) -> frozenset[str]:
     Parameters
     ----------
     graph
-        Any graph: jobs that circulate are whole, and what a station's counts are made of.
+        Any graph: jobs that circulate are whole, and what a station's counts are made of,
+        and a link's processors.
 
     Examples
     --------
@@ -25,7 +26,7 @@ def counts(graph: Structure) -> frozenset[str]:
     >>> sorted(counts(pool))
     ['disks', 'population']
     """
-    names = {"population"}
+    names = {"population", *(f"{link}.processors" for link in graph.links)}
     for number in _counted(graph):
         names |= set(_names(number.tree, graph))
     return frozenset(names)

@@ -8,11 +8,11 @@ from headway.models.language.formula import Formula
 from headway.models.language.frozen import Kept
 from headway.models.language.names import check_shown
 from headway.models.structure.parts.components import STATION_PARTS, Component
+from headway.models.structure.parts.links import LINK_KEYS
 from headway.models.structure.parts.routes import Routes, routes_of
 
 RESERVED = frozenset({"arrival_rate", "throughput", "response_time", "saturation_throughput"})
 CLASS_KEYS = ("arrival_rate", "population", "think_time")
-LINK_PARTS = ("latency", "send_overhead", "receive_overhead", "gap", "gap_per_byte", "processors")
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,7 +83,7 @@ class Structure(Kept):
         (True, False)
         """
         own = {*self.parameters, *self.bindings, *self.outputs, *RESERVED}
-        own |= {f"{link}.{part}" for link in self.links for part in (*LINK_PARTS, "overhead")}
+        own |= {f"{link}.{part}" for link in self.links for part in LINK_KEYS}
         for table, components in self.algorithms.items():
             kind = ALGORITHMS[table]
             own |= {f"{name}.{part}" for name in components for part in (*kind.fields, *kind.parts)}

@@ -103,7 +103,8 @@ def _link_steps(graph: Structure) -> list[AnyStep]:
     for name, link in graph.links.items():
         steps += _component_steps(name, link)
         sides = (f"{name}.send_overhead", f"{name}.receive_overhead")
-        steps.append(_number(f"{name}.overhead", sides, partial(_mean, sides)))
+        if "overhead" not in link.fields:
+            steps.append(_number(f"{name}.overhead", sides, partial(_mean, sides)))
     return steps
 
 

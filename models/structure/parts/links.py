@@ -1,0 +1,291 @@
+"""A link's numbers as parameters: those that are given, not calculated, are set as any other.
+
+The overhead of a link is the mean of the sender's and the receiver's. Where both are given it can
+be set too: it then stands for both, until one of them is set by itself.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import TypeAlias
+
+from headway.errors import GraphError, UnknownParameter, nearest
+from headway.kinds import Amount, check_count
+from headway.loggp.machine.conventions import in_papers
+from headway.loggp.machine.parameters import Convention, LogGP
+from headway.loggp.machine.platforms import PLATFORM_SOURCES, PLATFORMS
+from headway.models.language.formula import Formula, formula, of_number
+from headway.models.language.parameters import Parameter
+from headway.models.language.units import ONE, unit
+from headway.models.structure.parts.components import Component
+
+LINK_PARTS = ("latency", "send_overhead", "receive_overhead", "gap", "gap_per_byte", "processors")
+
+Links: TypeAlias = Mapping[str, Component]
+Parameters: TypeAlias = Mapping[str, Parameter]
+
+_SIDES = ("send_overhead", "receive_overhead")
+_BOTH = "overhead"
+_TIME = unit("us")
+_KNOWN = {
+    "latency": Parameter("latency", None, _TIME, 0.0, doc="L: time in the network, one way"),
+    _BOTH: Parameter(_BOTH, None, _TIME, 0.0, doc="o: processor time to send or receive a message"),
+    "send_overhead": Parameter("", None, _TIME, 0.0, doc="o_s: processor time to send a message"),
+    "receive_overhead": Parameter(
+        "", None, _TIME, 0.0, doc="o_r: processor time to receive a message"
+    ),
+    "gap": Parameter("gap", None, _TIME, 0.0, doc="g: least time between messages"),
+    "gap_per_byte": Parameter("", None, unit("ns/B"), 0.0, doc="G: time per byte of a message"),
+    "processors": Parameter("processors", None, ONE, 1.0, doc="P: processors on the link"),
+}
+
+LINK_KEYS = tuple(_KNOWN)
+"""Numbers of a link that can be given and set, in the order in which they are told."""
+
+LINK_UNITS = {part: known.unit for part, known in _KNOWN.items()}
+"""The unit in which each is shown."""
+
+
+def by_sides(values: Mapping[str, Amount]) -> dict[str, Amount]:
+    """Numbers of a link with the overhead of either side, where one is given for both.
+
+    Raises
+    ------
+    GraphError
+        For an overhead and one of its sides.
+
+    Examples
+    --------
+    >>> by_sides({"overhead": 3e-6, "gap": 6e-6})
+    {'gap': 6e-06, 'send_overhead': 3e-06, 'receive_overhead': 3e-06}
+    """
+    sides = {name: value for name, value in values.items() if name != _BOTH}
+    if _BOTH not in values:
+        return sides
+    if taken := [side for side in _SIDES if side in values]:
+        msg = f"overhead is given, and {taken[0]} too; give one for both sides, or each"
+        raise GraphError(msg)
+    return sides | dict.fromkeys(_SIDES, values[_BOTH])
+
+
+def link_machine(name: str, machine: LogGP) -> LogGP:
+    """Give a link's machine with the latency of the papers.
+
+    Raises
+    ------
+    GraphError
+        For another convention with a formula in it, whose numbers are not yet known.
+    """
+    texts = [part for part in LINK_PARTS if isinstance(getattr(machine, part), str)]
+    if texts and machine.convention is not Convention.PAPERS:
+        msg = (
+            f"{name}: a latency in convention {machine.convention} is converted when the "
+            f"graph is made, so all of its numbers must be given; {texts[0]} is the formula "
+            f"{getattr(machine, texts[0])!r}: write latency in convention papers"
+        )
+        raise GraphError(msg)
+    return in_papers(machine)
+
+
+def platform_of(machine: LogGP) -> str:
+    """The name of a published machine, or nothing for any other.
+
+    Examples
+    --------
+    >>> platform_of(PLATFORMS["now"]), platform_of(LogGP(5e-6, 1e-6, 1e-6, 6e-6, 0.0))
+    ('now', '')
+    """
+    return next((name for name, known in PLATFORMS.items() if known is machine), "")
+
+
+def link_parameters(links: Links) -> dict[str, Parameter]:
+    """The numbers of links that are given, as parameters with what the graph gives them.
+
+    Examples
+    --------
+    >>> from headway.models import ModelGraph
+    >>> graph = ModelGraph("one").link("lan", PLATFORMS["now"])
+    >>> found = link_parameters(graph.links)["lan.latency"]
+    >>> found.shown(found.value), found.source
+    ('5 us', 'Berkeley NOW: Martin 1999, Table 2.1')
+    """
+    return {
+        f"{name}.{part}": replace(
+            known,
+            name=f"{name}.{part}",
+            value=value,
+            source=published_source(link, part, value),
+        )
+        for name, link in links.items()
+        for part, known in _KNOWN.items()
+        if (value := _given(link, part)) is not None
+    }
+
+
+def _given(link: Component, part: str) -> float | None:
+    """A number of a link, if it is one; not what a formula gives."""
+    read = link.fields.get(part)
+    return read.constant if isinstance(read, Formula) else None
+
+
+def published_source(link: Component, part: str, value: Amount) -> str:
+    """Where a number is printed, if it is that of a published machine."""
+    if part == "processors" or not link.platform:
+        return ""
+    same = getattr(PLATFORMS[link.platform], part) == value
+    return PLATFORM_SOURCES[link.platform] if same else ""
+
+
+def is_published(link: Component, part: str, value: Amount) -> bool:
+    """Whether the name of its platform tells a number of a link."""
+    known = PLATFORMS.get(link.platform)
+    return known is not None and part in LINK_PARTS and bool(getattr(known, part) == value)
+
+
+def settable(links: Links, parameters: Parameters) -> list[str]:
+    """Names that can be set: every parameter, a link's overhead for both sides, and each side.
+
+    Examples
+    --------
+    >>> from headway.models import ModelGraph
+    >>> graph = ModelGraph("one").link("lan", PLATFORMS["now"])
+    >>> settable(graph.links, graph.at().parameters)[-1]
+    'lan.overhead'
+    """
+    both = [f"{name}.{_BOTH}" for name, link in links.items() if _can_join(link)]
+    joined = [name for name, link in links.items() if _given(link, _BOTH) is not None]
+    return [*parameters, *both, *(f"{name}.{side}" for name in joined for side in _SIDES)]
+
+
+def exposed(
+    model: str,
+    links: Links,
+    parameters: Parameters,
+    names: Sequence[str],
+    known: Iterable[str] = (),
+) -> tuple[Links, Parameters]:
+    """Give links and parameters among which each of some names is.
+
+    Only overheads make a difference: of the sender and the receiver, or one for both.
+
+    Parameters
+    ----------
+    model, links, parameters
+        The model's name and what it has.
+    names
+        Such as ``lan.overhead``.
+    known
+        Others to offer for a wrong one.
+
+    Raises
+    ------
+    UnknownParameter
+        For a name the model does not have, or an overhead and one of its sides.
+
+    Examples
+    --------
+    >>> from headway.models import ModelGraph
+    >>> machine = LogGP("2 * hop", 1e-6, 1e-6, 6e-6, 0.0)
+    >>> graph = ModelGraph("one").declare("hop").link("lan", machine)
+    >>> exposed("one", graph.links, graph.at().parameters, ["lan.latency"])
+    Traceback (most recent call last):
+        ...
+    headway.errors.UnknownParameter: lan.latency is the formula '2 * hop' in one; set hop
+    """
+    for name in names:
+        if name not in parameters:
+            found = _regrouped(links, parameters, name)
+            if found is None:
+                there = {*settable(links, parameters), *known}
+                raise UnknownParameter(_no_parameter(model, links, name, there))
+            links, parameters = found
+    _check_apart(names, parameters)
+    return links, parameters
+
+
+def _can_join(link: Component) -> bool:
+    return all(_given(link, side) is not None for side in _SIDES)
+
+
+def _regrouped(links: Links, parameters: Parameters, name: str) -> tuple[Links, Parameters] | None:
+    """Let one overhead stand for both sides, or each side for itself, so that a name is there."""
+    head, _, part = name.partition(".")
+    link = links.get(head)
+    if link is not None and part == _BOTH and _can_join(link):
+        return _exchanged(links, parameters, head, _SIDES, (_BOTH,))
+    if link is not None and part in _SIDES and _given(link, _BOTH) is not None:
+        return _exchanged(links, parameters, head, (_BOTH,), _SIDES)
+    return None
+
+
+def _exchanged(
+    links: Links, parameters: Parameters, head: str, old: tuple[str, ...], new: tuple[str, ...]
+) -> tuple[Links, Parameters]:
+    """Put new numbers of a link in the place of old ones, with the mean of their values."""
+    before = [parameters[f"{head}.{part}"] for part in old]
+    number = of_number(_mean([_given(links[head], part) or 0.0 for part in old]))
+    fields = {n: f for n, f in links[head].fields.items() if n not in (*old, *_SIDES)}
+    made: dict[str, Formula] = dict.fromkeys(new, number)
+    sides = dict.fromkeys(_SIDES, formula(f"{head}.{_BOTH}")) if _BOTH in new else {}
+    mine = replace(links[head], fields={**fields, **made, **sides})
+    fresh = {f"{head}.{part}": _standing_for(before, f"{head}.{part}", part) for part in new}
+    kept: dict[str, Parameter] = {}
+    for name, parameter in parameters.items():
+        kept |= fresh if name == before[0].name else {name: parameter}
+    for parameter in before[1:]:
+        del kept[parameter.name]
+    return {**links, head: mine}, kept
+
+
+def _standing_for(before: list[Parameter], name: str, part: str) -> Parameter:
+    """A parameter in the place of others: their mean, within the bounds of all."""
+    own = [p.value if p.own is None else p.own for p in before]
+    sources = dict.fromkeys(p.source for p in before if p.source)
+    return replace(
+        _KNOWN[part],
+        name=name,
+        value=_mean([p.value for p in before]),
+        unit=before[0].unit,
+        minimum=max(p.minimum for p in before),
+        maximum=min(p.maximum for p in before),
+        source="; ".join(sources),
+        own=None if all(p.own is None for p in before) else _mean(own),
+    )
+
+
+def _mean(values: Sequence[Amount]) -> Amount:
+    return values[0] if len(values) == 1 else (values[0] + values[1]) / 2
+
+
+def _no_parameter(model: str, links: Links, name: str, there: Iterable[str]) -> str:
+    """Say that a model has no such parameter: which are near it, or which formula it is."""
+    head, _, part = name.partition(".")
+    fields = links[head].fields if head in links else {}
+    for side in _SIDES if part == _BOTH else (part,):
+        read = fields.get(side)
+        if isinstance(read, Formula) and read.constant is None:
+            how = ", ".join(sorted(read.names)) or "a number there"
+            return f"{head}.{side} is the formula {read.text!r} in {model}; set {how}"
+    return f"{model} has no parameter {name!r}{nearest(name, there)}"
+
+
+def _check_apart(names: Sequence[str], parameters: Parameters) -> None:
+    """Refuse to set an overhead for both sides, and one of them by itself too."""
+    lost = next((name for name in names if name not in parameters), None)
+    if lost is not None:
+        head = lost.partition(".")[0]
+        msg = f"{head}.{_BOTH} stands for both sides; give it, or {' and '.join(_SIDES)}, not both"
+        raise UnknownParameter(msg)
+
+
+def check_links(links: Links, parameters: Parameters) -> None:
+    """Refuse a number of processors that is not whole.
+
+    Raises
+    ------
+    InvalidParameter
+        With the link's name.
+    """
+    for name in links:
+        found = parameters.get(f"{name}.processors")
+        if found is not None:
+            check_count(found.name, found.value)
