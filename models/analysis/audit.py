@@ -5,12 +5,13 @@ where nobody claimed a population, the test was another than it says.
 """
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from headway.models.auditing import generators, limits, runs, tails
 from headway.models.auditing.finding import Finding, Kind, Look, Severity, each_series
+from headway.models.measured.measurements import Measurements
 from headway.models.measured.points import Point
-from headway.models.reading.loadtest import LoadTest
+from headway.models.reading.loadtest import LoadTest, points_of_table
 from headway.models.tables.shown import Answer
 
 CHECKS: dict[Kind, Look] = {
@@ -79,28 +80,40 @@ def findings_in(points: Sequence[Point]) -> tuple[Finding, ...]:
     return tuple(sorted(found, key=lambda finding: order.index(finding.severity)))
 
 
+def points_in(table: Measurements) -> tuple[Point, ...]:
+    """The points of a load test that a table was made of, or that its rows are by their roles.
+
+    Parameters
+    ----------
+    table
+        Of any origin.
+    """
+    made = tuple(point for point in table.made_of if isinstance(point, Point))
+    return made or tuple(points_of_table(table))
+
+
 def touching(
     points: Sequence[Point],
     used: Collection[int],
     percentiles: bool,  # noqa: FBT001
 ) -> tuple[Finding, ...]:
-    """What is found in points, and matters to an answer made of some of them.
+    """Errors and warnings that are found in points, and matter to an answer made of some of them.
 
     Parameters
     ----------
     points
-        All that there are.
+        All that there are, in any order.
     used
         Positions of those that the answer is made of.
     percentiles
         Whether it is made of percentiles: else what touches these alone does not matter.
     """
     order = sorted(range(len(points)), key=lambda k: points[k].load)
-    back = dict(enumerate(order))
     tails_alone = {kind.name for kind in CHECKS if kind.percentiles}
-    return tuple(
-        finding
+    found = (
+        replace(finding, points=tuple(sorted(order[k] for k in finding.points)))
         for finding in findings_in([points[k] for k in order])
+        if finding.severity is not Severity.NOTE
         if percentiles or finding.kind not in tails_alone
-        if not finding.points or {back[k] for k in finding.points} & set(used)
     )
+    return tuple(each for each in found if not each.points or {*each.points} & {*used})

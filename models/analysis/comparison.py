@@ -8,6 +8,8 @@ from numpy.typing import NDArray
 
 from headway.errors import MeasurementError
 from headway.kinds import FloatArray
+from headway.models.analysis.audit import points_in, touching
+from headway.models.auditing.finding import Finding
 from headway.models.language.units import Unit
 from headway.models.measured.columns import Axes, is_rate
 from headway.models.measured.matching import Match, match
@@ -34,6 +36,8 @@ class Comparison(Answer):
         The columns of the data it was held against.
     within
         Range of load that errors, lines and signatures are summed up over.
+    table
+        The rows of the measurements that it was held against.
     percent
         The percentage, where percentiles of the response time were measured.
 
@@ -50,6 +54,7 @@ class Comparison(Answer):
     load: Observed
     measured: Observed
     within: Range
+    table: Measurements
     percent: float | None = None
 
     def __repr__(self) -> str:
@@ -176,6 +181,22 @@ class Comparison(Answer):
         return self.within.holds(self.load.values)
 
     @cached_property
+    def findings(self) -> tuple[Finding, ...]:
+        r"""What an audit finds that touches the points in range: errors and warnings.
+
+        Examples
+        --------
+        >>> from headway.models import catalogue_model
+        >>> text = "requested_ops_s,throughput_ops_s,response_ms\n40,40,25\n100,80,50\n150,80,50\n"
+        >>> model = catalogue_model("server-single").at(delay="1 ms", service_time="10 ms")
+        >>> found = compare(model, Measurements.parse(text, "curve.csv"))
+        >>> [each.kind for each in found.findings]
+        ['hidden_closed_loop']
+        """
+        used = np.flatnonzero(self.in_range).tolist()
+        return touching(points_in(self.table), used, self.percent is not None)
+
+    @cached_property
     def counted(self) -> NDArray[np.bool_]:
         r"""Which points the summary counts: in range, and sustained by the model.
 
@@ -284,7 +305,9 @@ def compare(
         msg = f"{measurements.source}: no load lies between {within.low:g} and {within.high:g}"
         raise MeasurementError(msg)
     solution = _solved(found)
-    return Comparison(solution, found.output, found.load, found.measured, within, found.percent)
+    return Comparison(
+        solution, found.output, found.load, found.measured, within, found.table, found.percent
+    )
 
 
 def _solved(found: Match) -> Solution:

@@ -129,6 +129,17 @@ def each_series(look: Look) -> Look:
     return looks
 
 
+def of_several(count: int) -> str:
+    """Say that what is told of a point is the worst of several.
+
+    Examples
+    --------
+    >>> of_several(1), of_several(3)
+    ('', ' (the worst of 3 points)')
+    """
+    return f" (the worst of {count} points)" if count > 1 else ""
+
+
 def naming(places: Sequence[int], points: Sequence[Point]) -> str:
     """Name points by their load, one without a load by its file.
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from headway.models.auditing.finding import Finding, Kind, Severity, naming
+from headway.models.auditing.finding import Finding, Kind, Severity, naming, of_several
 from headway.models.measured.points import Loop, Point
 
 _GAP = 0.05  # relative, between X (R + Z) and the population, from which it is said
@@ -60,7 +60,7 @@ def breaks_littles_law(points: Sequence[Point]) -> Iterator[Finding]:
             yield LITTLES_LAW.found(
                 f"{naming([worst], points)}: throughput times response time is {held:.4g}, the "
                 f"population {clients:g}: {abs(some[worst]):.0%} of its clients "
-                f"{why}" + (f" (the worst of {len(some)} points)" if len(some) > 1 else ""),
+                f"{why}{of_several(len(some))}",
                 some,
                 held,
                 severity=severity,
@@ -114,14 +114,15 @@ def has_mean_of_rate(points: Sequence[Point]) -> Iterator[Finding]:
 
 def ran_out(points: Sequence[Point]) -> Iterator[Finding]:
     """Requests that were due and never sent."""
-    for place, point in enumerate(points):
-        if point.dropped and point.dropped > _DROPPED:
-            yield RAN_OUT.found(
-                f"{naming([place], points)}: {point.tool} ran out of clients and did not send "
-                f"{point.dropped:.1%} of the requests that were due",
-                [place],
-                point.dropped,
-            )
+    shares = {k: p.dropped for k, p in enumerate(points) if p.dropped and p.dropped > _DROPPED}
+    if shares:
+        worst = max(shares, key=lambda k: shares[k])
+        yield RAN_OUT.found(
+            f"{naming([worst], points)}: {points[worst].tool} ran out of clients and did not send "
+            f"{shares[worst]:.1%} of the requests that were due{of_several(len(shares))}",
+            shares,
+            shares[worst],
+        )
 
 
 def sent_late(points: Sequence[Point]) -> Iterator[Finding]:

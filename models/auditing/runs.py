@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from scipy.special import chdtri
 
-from headway.models.auditing.finding import Finding, Kind, Severity, naming
+from headway.models.auditing.finding import Finding, Kind, Severity, naming, of_several
 from headway.models.auditing.limits import past_the_limit
 from headway.models.measured.points import Point
 
@@ -59,24 +59,34 @@ MIXED = Kind(
 
 def fails(points: Sequence[Point]) -> Iterator[Finding]:
     """Answers that are errors."""
-    for place, point in enumerate(points):
-        share = _failed(point)
-        if share is None or share < _FAILED:
-            continue
-        told = "" if math.isnan(share) else f" ({share:.1%})"
-        counted = f"; {point.tool} counts them in its times" * point.with_failures
-        yield ERRORS.found(
-            f"{naming([place], points)}: {point.errors:.0f} requests failed{told}{counted}",
-            [place],
-            None if math.isnan(share) else share,
-            severity=Severity.WARNING if share < 10 * _FAILED else Severity.ERROR,
-        )
+    shares = {k: share for k, p in enumerate(points) if not (share := _failed(p)) < _FAILED}
+    for grave, severity in ((True, Severity.ERROR), (False, Severity.WARNING)):
+        some = [k for k, share in shares.items() if (not share < 10 * _FAILED) == grave]
+        if some:
+            worst = max(some, key=lambda k: shares[k])
+            yield _errors(points, some, worst, shares[worst], severity)
 
 
-def _failed(point: Point) -> float | None:
-    """Share of requests that failed; NaN where nobody says of how many, None where none did."""
+def _errors(
+    points: Sequence[Point], some: list[int], worst: int, share: float, severity: Severity
+) -> Finding:
+    """Requests failed at some points, at one of them the most."""
+    point, unknown = points[worst], math.isnan(share)
+    told = "" if unknown else f" ({share:.1%})"
+    counted = f"; {point.tool} counts them in its times" * point.with_failures
+    return ERRORS.found(
+        f"{naming([worst], points)}: {point.errors or 0:.0f} requests failed{told}"
+        f"{of_several(len(some))}{counted}",
+        some,
+        None if unknown else share,
+        severity=severity,
+    )
+
+
+def _failed(point: Point) -> float:
+    """Share of requests that failed; NaN where nobody says of how many."""
     if not point.errors:
-        return None
+        return 0.0
     return point.errors / point.samples if point.samples else math.nan
 
 

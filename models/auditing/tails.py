@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 from scipy.special import bdtrik
 
-from headway.models.auditing.finding import Finding, Kind, Severity, naming
+from headway.models.auditing.finding import Finding, Kind, Severity, naming, of_several
 from headway.models.measured.points import Loop, Point
 
 _BEYOND = 10.0  # samples beyond a percentile from which it is a number at all
@@ -63,21 +63,32 @@ def _carried(samples: float) -> float:
 
 def is_wide(points: Sequence[Point]) -> Iterator[Finding]:
     """The highest percentile that is carried, where its interval is wide."""
-    for place, point in enumerate(points):
-        told = [q for q in point.percentiles if 50 < q <= _carried(point.samples or 1.0)]
-        if not told or point.samples is None:
-            continue
-        percent = max(told)
-        ends = percentile_interval(point.percentiles, percent, point.samples)
-        value = point.percentiles[percent]
-        if ends is not None and max(ends[1] / value - 1, 1 - ends[0] / value) > _WIDE:
-            yield WIDE.found(
-                f"{naming([place], points)}: p{percent:g} of {point.samples:.0f} requests, "
-                f"{value:.3g} s, lies between {ends[0]:.3g} and {ends[1]:.3g} s",
-                [place],
-                value,
-                ends,
-            )
+    wide = {k: found for k, p in enumerate(points) if (found := _widest(p)) and found[2] > _WIDE}
+    if wide:
+        worst = max(wide, key=lambda k: wide[k][2])
+        percent, ends, _ = wide[worst]
+        value = points[worst].percentiles[percent]
+        yield WIDE.found(
+            f"{naming([worst], points)}: p{percent:g} of {points[worst].samples or 0:.0f} "
+            f"requests, {value:.3g} s, lies between {ends[0]:.3g} and {ends[1]:.3g} s"
+            f"{of_several(len(wide))}",
+            wide,
+            value,
+            ends,
+        )
+
+
+def _widest(point: Point) -> tuple[float, tuple[float, float], float] | None:
+    """The highest percentile that is carried, its interval, and how far it goes, relative."""
+    told = [q for q in point.percentiles if 50 < q <= _carried(point.samples or 1.0)]
+    if not told or point.samples is None:
+        return None
+    percent = max(told)
+    ends = percentile_interval(point.percentiles, percent, point.samples)
+    value = point.percentiles[percent]
+    if ends is None:
+        return None
+    return percent, ends, max(ends[1] / value - 1, 1 - ends[0] / value)
 
 
 def percentile_interval(

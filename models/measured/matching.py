@@ -41,6 +41,8 @@ class Match:
         SI values by parameter, an entry a complete row.
     load, measured
         The columns of the load and of the output, complete rows only.
+    table
+        These rows.
     percent
         The percentage, where the column holds percentiles of the response time.
     """
@@ -50,6 +52,7 @@ class Match:
     inputs: Mapping[str, FloatArray]
     load: Observed
     measured: Observed
+    table: Measurements
     percent: float | None = None
 
 
@@ -70,7 +73,7 @@ def match(
     inputs = {name: kept.column(column.header).values for name, column in settings.items()}
     load = kept.column(first.header)
     shown = replace(load, unit=unit("job")) if is_population(load) else load
-    return Match(model, output, inputs, shown, kept.column(measured.header), percent)
+    return Match(model, output, inputs, shown, kept.column(measured.header), kept, percent)
 
 
 def _exposed(model: Model, measurements: Measurements) -> Model:

@@ -16,6 +16,7 @@ from headway.errors import MeasurementError, is_hidden, nearest, quoted
 from headway.kinds import FloatArray, number_of, resolution
 from headway.models.files.intake import is_given, read_bytes
 from headway.models.files.separated import rows_of
+from headway.models.language.frozen import Kept
 from headway.models.language.units import ONE, Unit, split_header
 from headway.models.language.verbs import who_does
 
@@ -77,6 +78,8 @@ class Measurements:
         What a result page discloses of the system that was measured.
     kind
         What kind of file it was read from.
+    made_of
+        The point of a load test that each row was made of; empty where it was read as a table.
 
     Examples
     --------
@@ -92,6 +95,7 @@ class Measurements:
     lines: tuple[int, ...] = ()
     facts: Mapping[str, "Fact"] = field(default_factory=dict)
     kind: str = "CSV"
+    made_of: tuple[Kept, ...] = ()
 
     @classmethod
     def read(cls, path: str | Path) -> "Measurements":
@@ -221,7 +225,8 @@ class Measurements:
         }
         labels = {t: tuple(np.array(w)[keep].tolist()) for t, w in self.labels.items()}
         lines = tuple(np.array(self.lines)[keep].tolist())
-        return replace(self, columns=columns, labels=labels, lines=lines)
+        made_of = tuple(one for one, kept in zip(self.made_of, keep, strict=False) if kept)
+        return replace(self, columns=columns, labels=labels, lines=lines, made_of=made_of)
 
     @property
     def invalid(self) -> int:

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
@@ -188,7 +188,8 @@ def measurements_of(points: Sequence[Point], source: str) -> Measurements:
     kept = {t: cells for t, cells in columns.items() if any(c is not None for c in cells)}
     rows = [[_cell(cell) for cell in row] for row in zip(*kept.values(), strict=True)]
     text = "\n".join(",".join(row) for row in [list(kept), *rows])
-    return Measurements.parse(text, source)
+    table = Measurements.parse(text, source)
+    return replace(table, made_of=tuple(points)) if len(table) == len(points) else table
 
 
 def _names(tables: Iterable[Mapping[str, float]]) -> list[str]:

@@ -106,11 +106,18 @@ def points_of(text: str, source: str) -> list[Point]:
     reader, _ = recognised(text)
     if reader.points is not None:
         return [replace(point, file=source) for point in reader.points(text, source)]
-    return _rows(replace(reader.read(text, source), kind=reader.kind))
+    return points_of_table(replace(reader.read(text, source), kind=reader.kind))
 
 
-def _rows(table: Measurements) -> list[Point]:
-    """Rows of a table as points, by the roles of its columns."""
+def points_of_table(table: Measurements) -> list[Point]:
+    r"""Rows of a table as points, by the roles of its columns.
+
+    Examples
+    --------
+    >>> table = Measurements.parse("load_ops_s,response_ms\n10,3.5", "a.csv")
+    >>> [point.offered_rate for point in points_of_table(table)]
+    [10.0]
+    """
     roles = {
         "throughput": find(table, DELIVERED),
         "offered_rate": find(table, OFFERED),

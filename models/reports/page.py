@@ -37,6 +37,9 @@ SECTIONS = (
     ("command", "How this page was made"),
 )
 
+TRUST = ("trust", "Can the test be trusted?")
+"""The section of what an audit finds, where it finds anything."""
+
 
 def page(report: Report) -> str:
     """Write a report as HTML; the same report gives the same page.
@@ -73,8 +76,11 @@ def _shipped(name: str) -> str:
 def _texts(report: Report) -> dict[str, Any]:
     """Sentences, figures and formulas."""
     found = equations(report.model)
+    findings = report.comparison.findings
+    sections = [*SECTIONS[:1], *[TRUST] * bool(findings), *SECTIONS[1:]]
     return {
-        "sections": SECTIONS,
+        "sections": sections,
+        "findings": findings,
         "style": _shipped("report.css"),
         "maker": maker(),
         "key_figures": key_figures(report),

@@ -1,8 +1,10 @@
 """Audits as tables, rows and CSV."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from headway.models.analysis.audit import Audit
+from headway.models.auditing.finding import Finding
 from headway.models.tables.table import Column, Table
 
 
@@ -21,6 +23,16 @@ def audit_tables(found: Audit) -> list[Table]:
 
 def audit_rows(found: Audit) -> list[dict[str, Any]]:
     """A dict a finding."""
+    return finding_rows(found.findings)
+
+
+def finding_lines(findings: Sequence[Finding]) -> list[str]:
+    """A line a finding, for the notes of an answer that it touches."""
+    return [f"{each.severity.value} of the test: {each.text}" for each in findings]
+
+
+def finding_rows(findings: Sequence[Finding]) -> list[dict[str, Any]]:
+    """A dict a finding, for JSON."""
     return [
         {
             "kind": each.kind,
@@ -30,7 +42,7 @@ def audit_rows(found: Audit) -> list[dict[str, Any]]:
             "ci95": each.ci95,
             "points": list(each.points),
         }
-        for each in found.findings
+        for each in findings
     ]
 
 

@@ -7,6 +7,7 @@ import numpy as np
 from headway.models.analysis.comparison import Comparison
 from headway.models.language.units import unit
 from headway.models.measured.columns import is_rate
+from headway.models.showing.audits import finding_lines, finding_rows
 from headway.models.showing.sfs import signature_table, span
 from headway.models.showing.solutions import solution_rows
 from headway.models.tables.table import Column, Table
@@ -71,7 +72,7 @@ def _notes(comparison: Comparison) -> list[str]:
     if left_out:
         why = comparison.solution.saturation_message
         notes.append(f"{left_out} points not counted, beyond saturation: {why}")
-    return notes
+    return [*notes, *finding_lines(comparison.findings)]
 
 
 def closed_notes(comparison: Comparison) -> list[str]:
@@ -117,5 +118,6 @@ def comparison_document(comparison: Comparison) -> dict[str, Any]:
         **comparison.axes.document(),
         "points": comparison_rows(comparison),
         "summary": comparison.summary,
+        "findings": finding_rows(comparison.findings),
         "signatures": {name: s.document() for name, s in comparison.signatures.items()},
     }

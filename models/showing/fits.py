@@ -11,6 +11,7 @@ from headway.models.inference.fit import Fit
 from headway.models.language.digits import ends, four_digits, in_unit, shown_unit, with_unit
 from headway.models.language.parameters import Parameter
 from headway.models.language.units import Unit
+from headway.models.showing.audits import finding_lines, finding_rows
 from headway.models.showing.comparisons import closed_notes
 from headway.models.solving.solutions.solution import Solution
 from headway.models.structure.model import Model
@@ -43,7 +44,8 @@ def _parameter_table(fit: Fit) -> Table:
     ]
     said = (str(fit.comparison.axes), *closed_notes(fit.comparison), *derivation(fit))
     warnings = fit.warnings if fit.is_examined else fit.quick_warnings
-    notes = (*said, *(f"warning: {text}" for text in warnings))
+    told = finding_lines(fit.comparison.findings)
+    notes = (*said, *(f"warning: {text}" for text in warnings), *told)
     notes = (*notes, _HOLDS if fit.is_examined else _NOT_YET)
     title = f"{fit.model.title}: fitted to {fit.measurements.source}"
     return Table(title, tuple(columns), notes)
@@ -255,6 +257,7 @@ def fit_document(fit: Fit) -> dict[str, Any]:
             )
         ],
         "warnings": list(fit.warnings),
+        "findings": finding_rows(fit.comparison.findings),
     }
 
 

@@ -12,6 +12,7 @@ from headway.models.inference.side_by_side import SideBySide, differences, name_
 from headway.models.inference.told import Told
 from headway.models.language.digits import four_digits, shown_unit
 from headway.models.language.units import unit
+from headway.models.showing.audits import finding_lines
 from headway.models.showing.fits import fit_document
 from headway.models.tables.table import Column, Table
 
@@ -160,6 +161,11 @@ def _winners_table(servers: Sequence[ServerFit]) -> Table:
     notes += sorted({str(s.best.comparison.axes) for s in servers})
     if len(servers) <= MOST_COLUMNS:
         notes += [f"{name_of(s)}: {text}" for s in servers for text in s.best.warnings]
+        notes += [
+            f"{name_of(s)}: {text}"
+            for s in servers
+            for text in finding_lines(s.best.comparison.findings)
+        ]
     return Table("servers, each by the form that suits it best", columns, tuple(notes))
 
 
