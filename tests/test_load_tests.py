@@ -149,3 +149,62 @@ def test_kinds_of_files_are_listed_with_what_they_tell():
     table = headway("kinds", "--files").out
     assert "kinds of measured files" in table
     assert "kinds of station" not in table
+
+
+LICENCE = "Permission is hereby granted, free of charge, to any person obtaining a copy.\n"
+SCRIPT = "#!/bin/sh\nfor n in 1 2 4; do\n  wrk -c $n http://localhost\ndone\n"
+BESIDE = {"LICENSE": LICENCE, "README.md": "# Runs\n\nOf May, 2, 2026.\n", "run.sh": SCRIPT}
+LEFT_OUT = "holds no measurements: no reader knows it, and it is no table"
+
+
+def beside(folder, **further):
+    for name, text in {**BESIDE, **further}.items():
+        (folder / name).write_text(text)
+    (folder / "plot.png").write_bytes(b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR")
+    return folder
+
+
+def test_prose_and_scripts_among_outputs_are_left_out(runs):
+    test = read_load_test([str(beside(runs))])
+    assert [point.throughput for point in test.points] == [100, 300]
+    names = [each.file.rpartition("/")[2] for each in test.left_out]
+    assert names == ["LICENSE", "README.md", "plot.png", "run.sh"]
+    assert [each.reason for each in test.left_out] == [
+        f"{each.file}: {LEFT_OUT}" for each in test.left_out
+    ]
+
+
+def test_prose_in_an_archive_is_left_out(tmp_path):
+    path = tmp_path / "runs.zip"
+    path.write_bytes(zipped(("LICENSE", LICENCE), ("a.csv", LOW)))
+    test = read_load_test([str(path)])
+    assert [each.file for each in test.left_out] == [f"{path}/LICENSE"]
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("cut.json", '{"fio version": "fio-3.33", "jobs": [{"jobname"'),
+        ("unknown.json", '{"latency_of_something": 3}'),
+        ("page.html", "<html><body>502 Bad Gateway</body></html>"),
+        ("cut.csv", "load_ops_s,response_ms\n1,x\n"),
+        ("empty.txt", ""),
+        ("wrk.txt", "Running 5s test @ http://localhost\n  2 threads and 8 connections\n"),
+    ],
+)
+def test_what_may_be_a_spoilt_output_is_refused_in_a_folder_too(runs, name, text):
+    with pytest.raises(MeasurementError, match=name):
+        read_load_test([str(beside(runs, **{name: text}))])
+    assert name in str(read_load_test([str(runs)], skip_bad=True).left_out)
+
+
+def test_prose_that_is_named_is_refused(runs):
+    with pytest.raises(MeasurementError, match="LICENSE"):
+        read_load_test([str(beside(runs) / "LICENSE"), str(runs / "b.csv")])
+
+
+def test_a_folder_of_nothing_lists_what_was_seen(tmp_path):
+    folder = beside(tmp_path, **{"notes.txt": "nothing yet", "todo": "all", "more": "of it"})
+    told = refusal("read", folder)
+    seen = "seen: LICENSE, README.md, more, notes.txt, plot.png and 2 more"
+    assert told == f"{folder}: holds no measured point ({seen})"

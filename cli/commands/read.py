@@ -6,7 +6,7 @@ import click
 
 from headway.cli.main import COMMANDS
 from headway.cli.options import Format, format_options
-from headway.cli.output import present, write_and_say
+from headway.cli.output import present, progress, write_and_say
 
 EXAMPLE = "Example: headway read curve.csv --csv"
 
@@ -25,9 +25,11 @@ def command(
     output_format: Format | None,
 ) -> None:
     """Read measured files."""
+    from headway.models.reading.gather import megabytes
     from headway.models.reading.loadtest import read_load_test
 
-    found = read_load_test(files, skip_bad)
+    with progress("reading", megabytes(files)) as advance:
+        found = read_load_test(files, skip_bad, advance)
     if out is not None:
         write_and_say(out, found.to_csv().encode())
         return

@@ -1,7 +1,8 @@
 """What a reader of a kind of file is: how it knows its files, and how it reads them."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+import io
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 
 from headway.models.measured.measurements import Measurements
 from headway.models.measured.points import Point, measurements_of
@@ -25,6 +26,8 @@ class Reader:
         Makes points of them, of what a tool wrote; None of what is a table as it stands.
     tells
         What its files tell, for the list of formats.
+    stream
+        Makes points of a file line by line, however long it is; None of what is read whole.
 
     Examples
     --------
@@ -40,10 +43,14 @@ class Reader:
     read: Callable[[str, str], Measurements]
     points: "Points | None" = None
     tells: str = ""
+    stream: "Stream | None" = None
 
 
 Points = Callable[[str, str], Sequence[Point]]
 """Makes the points of a text, of its name for messages."""
+
+Stream = Callable[[Iterable[str], str], Sequence[Point]]
+"""Makes the points of lines as a file gives them, of its name for messages."""
 
 
 def tool_reader(
@@ -71,3 +78,30 @@ def tool_reader(
         return measurements_of(points(text, source), source)
 
     return Reader(kind, recognises, read, points, tells)
+
+
+def line_reader(
+    kind: str, recognises: Callable[[str], object], stream: Stream, tells: str
+) -> Reader:
+    """Make the reader of what a tool writes line by line: its files may be of any length.
+
+    Parameters
+    ----------
+    kind, recognises, tells
+        As for `Reader`; what it recognises shows in the first lines.
+    stream
+        As for `Reader`; each line is asked for once.
+
+    Examples
+    --------
+    >>> def points(lines, source):
+    ...     return [Point("beat", samples=sum(1.0 for _ in lines))]
+    >>> beat = line_reader("beat", lambda text: text.startswith("beat"), points, "a number")
+    >>> beat.points("beat 12", "a.txt")[0].samples
+    1.0
+    """
+
+    def points(text: str, source: str) -> Sequence[Point]:
+        return stream(io.StringIO(text, newline=""), source)
+
+    return replace(tool_reader(kind, recognises, points, tells), stream=stream)

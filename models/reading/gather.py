@@ -10,6 +10,7 @@ from pathlib import Path, PurePosixPath
 from headway.errors import MeasurementError
 from headway.models.files.intake import is_given, read_bytes
 from headway.models.measured.measurements import LARGEST_FILE
+from headway.models.reading.long import Long
 
 LARGEST_ARCHIVE = 256_000_000
 """Bytes that an archive may unpack to."""
@@ -17,8 +18,8 @@ LARGEST_ARCHIVE = 256_000_000
 MOST_FILES = 100_000
 """Files of one sweep."""
 
-Content = tuple[str, bytes]
-"""A file's name, and what is in it."""
+Content = tuple[str, bytes | Long]
+"""A file's name, and what is in it; what is too long to be read whole is yet to be read."""
 
 
 def gather(places: Sequence[str]) -> Iterator[Content]:
@@ -38,8 +39,37 @@ def gather(places: Sequence[str]) -> Iterator[Content]:
     """
     for place in places:
         for path in _paths(place):
-            content = read_bytes(path, LARGEST_ARCHIVE if _may_be_archive(path) else LARGEST_FILE)
-            yield from unpacked(str(path), content)
+            yield from _contents(path)
+
+
+def _contents(path: Path) -> Iterator[Content]:
+    """What a file holds, or the files of an archive."""
+    archive = _may_be_archive(path)
+    if not archive and (long := _long(path)) is not None:
+        yield str(path), long
+        return
+    yield from unpacked(str(path), read_bytes(path, LARGEST_ARCHIVE if archive else LARGEST_FILE))
+
+
+def _long(path: Path) -> Long | None:
+    """A file too long to be read whole; None of any other."""
+    if is_given(path) or not path.is_file() or path.stat().st_size <= LARGEST_FILE:
+        return None
+    return Long(path, path.stat().st_size)
+
+
+def megabytes(places: Sequence[str]) -> int:
+    """How many megabytes of long files some places name, for a bar that shows their reading."""
+    files = (long for place in places for path in _files(place) if (long := _long(path)))
+    return sum(long.steps for long in files)
+
+
+def _files(place: str) -> list[Path]:
+    """Files of a place; none where it is refused as soon as it is read."""
+    try:
+        return [path for path in _paths(place) if not _may_be_archive(path)]
+    except MeasurementError:
+        return []
 
 
 def _paths(place: str) -> list[Path]:

@@ -1,15 +1,19 @@
 """A load test: the points of all its files, by load, and what was left out."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path, PurePath
 
 from headway.errors import HeadwayError, MeasurementError
+from headway.models.files.intake import read_bytes
 from headway.models.measured.columns import DELIVERED, OFFERED, POPULATION, RESPONSE, find
-from headway.models.measured.measurements import Measurements
+from headway.models.measured.measurements import LARGEST_FILE, Measurements
 from headway.models.measured.points import Loop, Point, measurements_of
 from headway.models.reading.gather import gather
-from headway.models.reading.recognise import decoded, recognised
+from headway.models.reading.long import Long
+from headway.models.reading.prose import is_no_measurement
+from headway.models.reading.recognise import CSV, decoded, recognised
 from headway.models.tables.shown import Answer
 
 
@@ -64,8 +68,19 @@ class LoadTest(Answer):
         return replace(table, kind=", ".join(self.tools))
 
 
-def read_load_test(places: Sequence[str], skip_bad: bool = False) -> LoadTest:  # noqa: FBT001, FBT002
+def _silent() -> None:
+    """Show no progress."""
+
+
+def read_load_test(
+    places: Sequence[str],
+    skip_bad: bool = False,  # noqa: FBT001, FBT002
+    advance: Callable[[], None] = _silent,
+) -> LoadTest:
     """Read every file that some places name into points.
+
+    Files of a folder or an archive that are no measurements (a licence, notes, scripts) are left
+    out; one that is named, or that a reader knows and cannot read, is refused.
 
     Parameters
     ----------
@@ -73,6 +88,8 @@ def read_load_test(places: Sequence[str], skip_bad: bool = False) -> LoadTest:  
         As for `headway.models.reading.gather.gather`.
     skip_bad
         Leave files out that cannot be read, in place of refusing them all.
+    advance
+        Called after each megabyte of a long file.
 
     Raises
     ------
@@ -81,18 +98,54 @@ def read_load_test(places: Sequence[str], skip_bad: bool = False) -> LoadTest:  
     """
     points: list[Point] = []
     left_out: list[LeftOut] = []
+    named = {str(Path(place)) for place in places}
     for name, content in gather(places):
         try:
-            points += points_of(decoded(content, name), name)
+            points += _points_in(name, content, advance)
         except HeadwayError as error:
-            if not skip_bad:
+            passed_over = name not in named and _is_nothing(content)
+            if not skip_bad and not passed_over:
                 raise
-            left_out.append(LeftOut(name, str(error)))
+            left_out.append(LeftOut(name, f"{name}: {_NOTHING}" if passed_over else str(error)))
     if not points:
-        seen = "; ".join(each.reason for each in left_out[:3])
-        msg = f"{places[0] if places else 'no file'}: holds no measured point ({seen})"
-        raise MeasurementError(msg)
+        raise _nothing_in(places, left_out)
     return LoadTest(tuple(sorted(points, key=lambda point: point.load)), tuple(left_out))
+
+
+_NOTHING = "holds no measurements: no reader knows it, and it is no table"
+_SHOWN = 5  # names of files where nothing could be read
+
+
+def _nothing_in(places: Sequence[str], left_out: Sequence[LeftOut]) -> MeasurementError:
+    """What refuses places without a point: it lists what was seen."""
+    files = [PurePath(each.file).name for each in left_out]
+    further = f" and {len(files) - _SHOWN} more" if len(files) > _SHOWN else ""
+    reasons = [each.reason for each in left_out if not each.reason.endswith(_NOTHING)][:3]
+    seen = "; ".join([f"seen: {', '.join(files[:_SHOWN])}{further}", *reasons])
+    place = places[0] if places else "no file"
+    return MeasurementError(f"{place}: holds no measured point ({seen})")
+
+
+def _points_in(name: str, content: bytes | Long, advance: Callable[[], None]) -> list[Point]:
+    """The points of a file, whole or line by line."""
+    if isinstance(content, bytes):
+        return points_of(decoded(content, name), name)
+    reader, _ = recognised(decoded(content.head(), name))
+    if reader.stream is None:
+        read_bytes(content.path, LARGEST_FILE)  # says that it is too large to be read whole
+        return []
+    lines = content.lines(advance)
+    return [replace(point, file=name) for point in reader.stream(lines, name)]
+
+
+def _is_nothing(content: bytes | Long) -> bool:
+    """Whether a file that cannot be read is none of measurements."""
+    if not isinstance(content, bytes) or not is_no_measurement(content):
+        return False
+    try:
+        return recognised(decoded(content, ""))[0] is CSV
+    except MeasurementError:
+        return True
 
 
 def points_of(text: str, source: str) -> list[Point]:

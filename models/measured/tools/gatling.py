@@ -1,13 +1,14 @@
 """Gatling's ``simulation.log`` as text (before 3.12): users and requests, in milliseconds."""
 
-from collections.abc import Sequence
-from dataclasses import replace
+from array import array
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from headway.errors import MeasurementError
 from headway.models.measured.points import Loop, Point
-from headway.models.measured.reader import tool_reader
+from headway.models.measured.reader import line_reader
 from headway.models.measured.tools.kit.requests import Requests
 from headway.models.measured.tools.kit.text import placed
 
@@ -18,19 +19,30 @@ def _is_gatling(text: str) -> bool:
     return text.startswith(("RUN\t", "ASSERTION\t")) and "\nUSER\t" in text
 
 
-def _points(text: str, source: str) -> list[Point]:
+@dataclass
+class _Users:
+    """When users came (1) and went (-1)."""
+
+    times: "array[int]" = field(default_factory=lambda: array("q"))
+    steps: "array[int]" = field(default_factory=lambda: array("b"))
+
+    def add(self, time: int, step: int) -> None:
+        self.times.append(time)
+        self.steps.append(step)
+
+
+def _points(lines: Iterable[str], source: str) -> list[Point]:
     """The point of a simulation, of all its requests."""
-    requests = Requests(1e-3)
-    arrivals: list[tuple[int, int]] = []
-    for place, content in placed(text, source):
+    requests, users = Requests(1e-3), _Users()
+    for place, content in placed(lines, source):
         cells = content.split("\t")
         if cells[0] == "REQUEST":
             start, end, good = _request(cells, place)
             requests.add(start, end - start, good)
         elif cells[0] == "USER":
-            arrivals.append(_user(cells, place))
+            users.add(*_user(cells, place))
     found = requests.point("Gatling", source)
-    return [_with_users(found, arrivals, requests)]
+    return [_with_users(found, users, requests)]
 
 
 def _stamp(cell: str) -> int:
@@ -58,9 +70,9 @@ def _user(cells: Sequence[str], place: str) -> tuple[int, int]:
     return (stamps[0] if step == 1 else stamps[-1]), step
 
 
-def _with_users(point: Point, arrivals: list[tuple[int, int]], requests: Requests) -> Point:
+def _with_users(point: Point, users: _Users, requests: Requests) -> Point:
     """Say how the users came: their number held in the middle of the run makes it closed."""
-    most, mean = _users(arrivals, requests.first, requests.last)
+    most, mean = _mean_users(users, requests.first, requests.last)
     if most > 1 and mean >= _STEADY * most:
         note = f"closed, as the number of users stayed at {most:g}"
         return replace(point, loop=Loop.CLOSED, population=float(most), notes=(*point.notes, note))
@@ -72,11 +84,13 @@ def _with_users(point: Point, arrivals: list[tuple[int, int]], requests: Request
 _ON = "and no number of them was held"
 
 
-def _users(arrivals: list[tuple[int, int]], first: float, last: float) -> tuple[int, float]:
+def _mean_users(users: _Users, first: float, last: float) -> tuple[int, float]:
     """The most users that are on, and their mean number, in the middle half of the run."""
-    if not arrivals:
+    if not users.times:
         return 0, 0.0
-    times, steps = np.array(sorted(arrivals)).T
+    times, steps = np.array(users.times), np.array(users.steps, dtype=int)
+    order = np.lexsort((steps, times))
+    times, steps = times[order], steps[order]
     on = np.concatenate([[0], np.cumsum(steps)])
     begin, end = first + (last - first) / 4, last - (last - first) / 4
     edges = np.clip(np.concatenate([[begin], times, [end]]), begin, end)
@@ -84,7 +98,7 @@ def _users(arrivals: list[tuple[int, int]], first: float, last: float) -> tuple[
     return int(on[spans > 0].max(initial=0)), float((on * spans).sum() / max(spans.sum(), 1))
 
 
-GATLING = tool_reader(
+GATLING = line_reader(
     "Gatling",
     _is_gatling,
     _points,

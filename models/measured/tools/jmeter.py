@@ -1,7 +1,6 @@
 """JMeter's logs (JTL), as CSV or XML: a sample a row, in whole milliseconds."""
 
 import csv
-import io
 import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -12,7 +11,7 @@ from xml.etree.ElementTree import Element, ParseError, XMLPullParser
 
 from headway.errors import MeasurementError, quoted
 from headway.models.measured.points import Loop, Point
-from headway.models.measured.reader import tool_reader
+from headway.models.measured.reader import line_reader
 from headway.models.measured.tools.kit.requests import Requests
 
 _TITLES = (
@@ -107,8 +106,8 @@ def _is_jmeter(text: str) -> bool:
     return bool(_HEADER.match(head) or _BARE.match(head) or _XML.match(head))
 
 
-def _points(text: str, source: str) -> list[Point]:
-    return [jtl_point(io.StringIO(text, newline=""), source)]
+def _points(lines: Iterable[str], source: str) -> list[Point]:
+    return [jtl_point(lines, source)]
 
 
 def jtl_point(lines: Iterable[str], source: str) -> Point:
@@ -237,7 +236,7 @@ def _requests(element: Element, place: str) -> _Found:
             yield from _requests(inner, place)
 
 
-JMETER = tool_reader(
+JMETER = line_reader(
     "JMeter",
     _is_jmeter,
     _points,

@@ -9,7 +9,7 @@ from typing import Any
 
 from headway.errors import MeasurementError, quoted
 from headway.models.measured.points import Loop, Point
-from headway.models.measured.reader import tool_reader
+from headway.models.measured.reader import line_reader, tool_reader
 from headway.models.measured.tools.kit.documents import amount, at, document
 from headway.models.measured.tools.kit.requests import Requests
 from headway.models.measured.tools.kit.text import placed
@@ -216,8 +216,8 @@ def _milliseconds(stamp: Any, place: str) -> float:
         raise MeasurementError(msg) from None
 
 
-def _points(text: str, source: str) -> list[Point]:
-    return [k6_log_point(text.splitlines(), source)]
+def _points(lines: Iterable[str], source: str) -> list[Point]:
+    return [k6_log_point(lines, source)]
 
 
 def k6_log_point(lines: Iterable[str], source: str) -> Point:
@@ -261,7 +261,7 @@ K6 = tool_reader(
 )
 """Reads k6's summary export and what it gives to ``handleSummary``."""
 
-K6_LOG = tool_reader(
+K6_LOG = line_reader(
     "k6 (NDJSON)", _is_log, _points, "points one by one, of which rate and times are computed"
 )
 """Reads what ``k6 run --out json=FILE`` writes."""

@@ -1,12 +1,12 @@
 """Locust's CSV files: totals by name, and their history second by second."""
 
 import csv
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import groupby, pairwise
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import groupby
 
 from headway.errors import MeasurementError
 from headway.models.measured.points import Loop, Point
-from headway.models.measured.reader import tool_reader
+from headway.models.measured.reader import line_reader, tool_reader
 from headway.models.measured.tools.kit.numbers import number
 from headway.models.measured.tools.kit.text import begins
 
@@ -22,16 +22,16 @@ _Row = tuple[str, Mapping[str, str]]
 
 def _stats(text: str, source: str) -> list[Point]:
     """The point of the row of totals."""
-    for place, row in _rows(text, source):
+    for place, row in _rows(text.splitlines(), source):
         if row.get("Name") == _TOTAL:
             return [_total(row, place)]
     msg = f"{source}: there is no row {_TOTAL} in it; it ends too early"
     raise MeasurementError(msg)
 
 
-def _rows(text: str, source: str) -> Iterator[_Row]:
+def _rows(lines: Iterable[str], source: str) -> Iterator[_Row]:
     """Rows with their places; one that is too short or too long is refused."""
-    reader = csv.reader(text.splitlines())
+    reader = csv.reader(lines)
     titles: list[str] = []
     try:
         for row in reader:
@@ -89,14 +89,11 @@ def _total(row: Mapping[str, str], place: str) -> Point:
     )
 
 
-def _history(text: str, source: str) -> list[Point]:
+def _history(lines: Iterable[str], source: str) -> list[Point]:
     """A point for each stay at a number of users, of what the totals gained in it."""
-    rows = [(place, row) for place, row in _rows(text, source) if row.get("Name") == _TOTAL]
-    if rows and "Total Request Count" not in rows[0][1]:
-        msg = f"{source}:1: there is no column 'Total Request Count'; use Locust 1 or later"
-        raise MeasurementError(msg)
-    stays = [list(stay) for _, stay in groupby(rows, lambda row: row[1]["User Count"])]
-    points = [point for stay in stays for point in _stay(stay)]
+    totals = (row for row in _rows(lines, source) if row[1].get("Name") == _TOTAL)
+    stays = (_edges(stay) for _, stay in groupby(totals, lambda row: row[1].get("User Count")))
+    points = [point for first, last in stays for point in _stay(first, last)]
     if not points:
         msg = f"{source}: no request succeeded while users stayed at one number for"
         msg = f"{msg} {_SHORTEST:g} s; read the _stats.csv beside it"
@@ -104,20 +101,30 @@ def _history(text: str, source: str) -> list[Point]:
     return points
 
 
-def _stay(rows: Sequence[_Row]) -> list[Point]:
-    """The point of a stay; none of one that is short or in which no request succeeded."""
-    (began, first), (ended, last) = rows[0], rows[-1]
-    stamps = [_needed(row, "Timestamp", place) for place, row in rows]
-    if any(after < before for before, after in pairwise(stamps)):
-        msg = f"{ended}: the clock goes back among the rows above; cut the file there"
+def _edges(stay: Iterator[_Row]) -> tuple[_Row, _Row]:
+    """The first and the last row of a stay, in which the clock does not go back."""
+    first = last = next(stay)
+    if "Total Request Count" not in first[1]:
+        msg = f"{first[0]}: there is no column 'Total Request Count'; use Locust 1 or later"
         raise MeasurementError(msg)
-    seconds = stamps[-1] - stamps[0]
+    for row in stay:
+        if _needed(row[1], "Timestamp", row[0]) < _needed(last[1], "Timestamp", last[0]):
+            msg = f"{row[0]}: the clock goes back from the row above; cut the file there"
+            raise MeasurementError(msg)
+        last = row
+    return first, last
+
+
+def _stay(start: _Row, end: _Row) -> list[Point]:
+    """The point of a stay; none of one that is short or in which no request succeeded."""
+    (began, first), (ended, last) = start, end
+    seconds = _needed(last, "Timestamp", ended) - _needed(first, "Timestamp", began)
     users = _needed(last, "User Count", ended)
     gained = {t: _needed(last, t, ended) - _needed(first, t, began) for t in _COUNTS}
     count, failed = (gained[title] for title in _COUNTS)
     if seconds < _SHORTEST or not users or not 0 <= failed < count:
         return []
-    spent = [_needed(r, _COUNTS[0], p) * _needed(r, _MEAN, p) for p, r in (rows[0], rows[-1])]
+    spent = [_needed(r, _COUNTS[0], p) * _needed(r, _MEAN, p) for p, r in (start, end)]
     return [
         Point(
             _TOOL,
@@ -129,7 +136,6 @@ def _stay(rows: Sequence[_Row]) -> list[Point]:
             errors=failed,
             samples=count,
             duration=seconds,
-            with_failures=bool(failed),
             notes=(_GAINED, *(_LAST,) * (seconds >= _WINDOW), *(_FAILED_TOO,) * bool(failed)),
         )
     ]
@@ -148,7 +154,7 @@ LOCUST = tool_reader(
 )
 """Reads Locust's ``_stats.csv``."""
 
-LOCUST_HISTORY = tool_reader(
+LOCUST_HISTORY = line_reader(
     "Locust (history)",
     begins("Timestamp,User Count,Type,Name,Requests/s,"),
     _history,

@@ -2,15 +2,17 @@
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from itertools import islice
 
 from headway.errors import MeasurementError
 from headway.models.measured.points import Loop, Point
-from headway.models.measured.reader import tool_reader
+from headway.models.measured.reader import line_reader, tool_reader
 from headway.models.measured.tools.http.answers import answered, of_errors, refuse_empty, statuses
 from headway.models.measured.tools.kit.numbers import number
+from headway.models.measured.tools.kit.requests import rounding
 from headway.models.measured.tools.kit.text import HEAD, Text, begins, placed, runs
+from headway.models.measured.tools.kit.times import Times
 
 _SUMMARY = re.compile(r"^Summary:\n  Total:\s+\S+ secs\n", re.MULTILINE)
 _HEADER = (
@@ -75,26 +77,28 @@ def _percentiles(run: Text) -> Mapping[float, float]:
     return {f.number(): f.number(1) for f in found}
 
 
-def _of_csv(text: str, source: str) -> list[Point]:
-    below = islice(placed(text, source), 1, None)
-    rows = [_row(row, place) for place, row in below if row]
-    if not rows:
+def _of_csv(lines: Iterable[str], source: str) -> list[Point]:
+    times, total, duration = Times(), 0, -math.inf
+    for place, row in islice(placed(lines, source), 1, None):
+        if row:
+            time, code, start = _row(row, place)
+            total, duration = total + 1, max(duration, time + start)
+            if code[:1] in "123":
+                times.append(time)
+    if not total:
         msg = f"{source}:1: no request was answered: hey leaves those that failed out"
         raise MeasurementError(msg)
-    times = sorted(time for time, code, _ in rows if code[:1] in "123")
-    duration = max(time + start for time, _, start in rows)
-    bad = len(rows) - len(times)
     return [
         Point(
             "hey",
             Loop.CLOSED,
             throughput=len(times) / duration if times and duration > 0 else None,
-            response_time=math.fsum(times) / len(times) if times else None,
+            response_time=times.mean if times else None,
             percentiles={percent: _at(times, percent) for percent in _PERCENTS if times},
-            errors=bad,
-            samples=len(rows),
+            errors=total - len(times),
+            samples=total,
             duration=duration,
-            notes=(_UNSAID, _COUNTED),
+            notes=(_UNSAID, _COUNTED, *rounding(times)),
         )
     ]
 
@@ -108,9 +112,9 @@ def _row(row: str, place: str) -> tuple[float, str, float]:
     return number(cells[0], place), cells[6], number(cells[7], place)
 
 
-def _at(times: Sequence[float], percent: float) -> float:
+def _at(times: Times, percent: float) -> float:
     """The smallest time that so many per cent do not exceed."""
-    return times[max(math.ceil(len(times) * percent / 100) - 1, 0)]
+    return times.order(max(math.ceil(len(times) * percent / 100) - 1, 0))
 
 
 HEY = tool_reader(
@@ -118,7 +122,7 @@ HEY = tool_reader(
 )
 """Reads hey's summary."""
 
-HEY_CSV = tool_reader(
+HEY_CSV = line_reader(
     "hey (CSV)",
     begins(_HEADER),
     _of_csv,

@@ -1,14 +1,11 @@
 """Logs with a request a line, summed up as they are read: what JMeter, k6 and Gatling share."""
 
 import math
-from array import array
 from dataclasses import dataclass, field
 
-import numpy as np
-
 from headway.errors import MeasurementError
-from headway.kinds import FloatArray
 from headway.models.measured.points import Point
+from headway.models.measured.tools.kit.times import PRECISION, Times
 
 PERCENTAGES = (50.0, 75.0, 90.0, 95.0, 99.0, 99.9)
 """Percentages of the percentiles that are made of a log."""
@@ -16,7 +13,7 @@ PERCENTAGES = (50.0, 75.0, 90.0, 95.0, 99.0, 99.9)
 
 @dataclass
 class Requests:
-    """Requests as they come; eight bytes are kept of each.
+    """Requests as they come; what is kept does not grow with their number.
 
     Parameters
     ----------
@@ -34,7 +31,7 @@ class Requests:
     """
 
     tick: float
-    times: "array[float]" = field(default_factory=lambda: array("d"))
+    times: Times = field(default_factory=Times)
     failed: int = 0
     first: float = math.inf
     last: float = -math.inf
@@ -63,26 +60,32 @@ class Requests:
         if not 0 < duration < math.inf:
             msg = f"{source}: all requests are of one instant, so there is no rate"
             raise MeasurementError(msg)
-        times = np.frombuffer(self.times)
         return Point(
             tool,
-            throughput=len(times) / duration,
-            response_time=float(times.mean()) * self.tick,
-            percentiles=percentiles(times, self.tick),
+            throughput=len(self.times) / duration,
+            response_time=self.times.mean * self.tick,
+            percentiles={p: self.times.percentile(p) * self.tick for p in PERCENTAGES},
             errors=float(self.failed),
-            samples=float(len(times)),
+            samples=float(len(self.times)),
             duration=duration,
-            notes=("rate, mean and percentiles were computed from the log of requests",),
+            notes=(COMPUTED, *rounding(self.times)),
         )
 
 
-def percentiles(times: FloatArray, tick: float) -> dict[float, float]:
-    """Percentiles between order statistics by a straight line, as k6 does.
+COMPUTED = "rate, mean and percentiles were computed from the log of requests"
+
+
+def rounding(times: Times) -> tuple[str, ...]:
+    """What is to be known of percentiles of times that were taken together.
 
     Examples
     --------
-    >>> percentiles(np.array([1.0, 2.0, 3.0]), 1.0)[75.0]
-    2.5
+    >>> rounding(Times())
+    ()
     """
-    values = np.percentile(times, PERCENTAGES) * tick
-    return dict(zip(PERCENTAGES, map(float, values), strict=True))
+    if times.exact:
+        return ()
+    return (
+        f"percentiles are approximate, to {PRECISION:.2%}: the log has more than {times.most}"
+        " different times",
+    )

@@ -32,7 +32,7 @@ def placed(lines: str | Iterable[str], source: str, first: int = 1) -> Iterator[
     """
     parted = lines.splitlines() if isinstance(lines, str) else lines
     for count, line in enumerate(parted, first):
-        yield f"{source}:{count}", line
+        yield f"{source}:{count}", line.rstrip("\r\n")
 
 
 @dataclass(frozen=True)

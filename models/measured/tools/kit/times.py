@@ -1,0 +1,103 @@
+"""Times by the million: their exact mean, and percentiles from the counts of different ones."""
+
+import math
+from array import array
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from headway.kinds import FloatArray
+
+CHUNK = 2**16
+"""Times that are kept as they come, before they are counted."""
+
+MOST_DIFFERENT = 2**19
+"""Different times that are counted apart; beyond it, those within 0.05 % are taken together."""
+
+PRECISION = 5e-4
+"""Relative error of a percentile where times are taken together."""
+
+_WIDTH = math.log1p(PRECISION) - math.log1p(-PRECISION)
+
+
+def _no_values() -> FloatArray:
+    return np.empty(0)
+
+
+@dataclass
+class Times:
+    """Times as they come, in memory that does not grow with their number.
+
+    Parameters
+    ----------
+    most
+        Different times that are counted apart.
+
+    Examples
+    --------
+    >>> seen = Times()
+    >>> for time in (3.0, 1.0, 2.0):
+    ...     seen.append(time)
+    >>> len(seen), seen.mean, seen.percentile(75), seen.exact
+    (3, 2.0, 2.5, True)
+    """
+
+    most: int = MOST_DIFFERENT
+    fresh: "array[float]" = field(default_factory=lambda: array("d"))
+    values: FloatArray = field(default_factory=_no_values)
+    counts: FloatArray = field(default_factory=_no_values)
+    sums: list[float] = field(default_factory=list)
+    exact: bool = True
+
+    def append(self, time: float) -> None:
+        """Take a time, 0 or more."""
+        self.fresh.append(time)
+        if len(self.fresh) >= CHUNK:
+            self._count()
+
+    def __len__(self) -> int:
+        return len(self.fresh) + int(self.counts.sum())
+
+    @property
+    def mean(self) -> float:
+        """Their mean, exact to rounding."""
+        self._count()
+        return math.fsum(self.sums) / len(self)
+
+    def order(self, place: int) -> float:
+        """The time of which so many are smaller, from 0."""
+        self._count()
+        return float(self.values[np.searchsorted(np.cumsum(self.counts), place, side="right")])
+
+    def percentile(self, percent: float) -> float:
+        """A percentile, between order statistics by a straight line."""
+        place = (len(self) - 1) * percent / 100
+        low, high = self.order(math.floor(place)), self.order(math.ceil(place))
+        return low + (high - low) * (place - math.floor(place))
+
+    def _count(self) -> None:
+        """Add those that came to the counts."""
+        if not self.fresh:
+            return
+        fresh = np.array(self.fresh)
+        del self.fresh[:]
+        self.sums.append(math.fsum(fresh))
+        self._merge(fresh, np.ones(len(fresh)))
+        if len(self.values) > self.most:
+            self.exact = False
+            self._merge(_no_values(), _no_values())
+
+    def _merge(self, values: FloatArray, counts: FloatArray) -> None:
+        both = np.concatenate([self.values, values])
+        if not self.exact:
+            both = _rounded(both)
+        self.values, places = np.unique(both, return_inverse=True)
+        weights = np.concatenate([self.counts, counts])
+        self.counts = np.bincount(places, weights).astype(np.float64)
+
+
+def _rounded(values: FloatArray) -> FloatArray:
+    """Times taken to the middle of their bucket, which the same bucket gives back."""
+    positive = values > 0
+    buckets = np.round(np.log(values, where=positive, out=np.zeros_like(values)) / _WIDTH)
+    return np.where(positive, np.exp(buckets * _WIDTH), 0.0)
