@@ -242,6 +242,13 @@ def chosen_model(
     return apply_settings(model, (*settings, *closing))
 
 
+def families() -> tuple[str, ...]:
+    """Names that stand for all forms of a family, such as server."""
+    from headway.models.inference.forms import families
+
+    return families()
+
+
 def names_of(text: str | None) -> list[str]:
     """Read A,B as names."""
     return [name.strip() for name in (text or "").split(",") if name.strip()]
@@ -249,6 +256,7 @@ def names_of(text: str | None) -> list[str]:
 
 def measured(path: Path) -> "Measurements":
     """Read a file of the user's, a folder, archive or pattern of them, or a published table."""
+    from headway.models.files.shipped import shipped_or_own
     from headway.models.measured.measurements import Measurements
 
     found = shipped_or_own(path)
@@ -270,13 +278,3 @@ def is_several(path: Path) -> bool:
     pattern = any(mark in path.name for mark in "*?[") and not os.path.exists(path)  # noqa: PTH110
     archive = path.suffix.lower() in (".zip", ".tar", ".tgz")
     return pattern or archive or os.path.isdir(path)  # noqa: PTH112 - takes any name at all
-
-
-def shipped_or_own(path: Path) -> Path:
-    """The path of a user's file or, where there is none, of a published table."""
-    from headway.models.files.intake import is_given
-    from headway.models.files.shipped import data_path
-
-    shipped = data_path(str(path))
-    is_own = is_given(path) or os.path.exists(path)  # noqa: PTH110 - takes any name at all
-    return shipped if not is_own and os.path.isfile(shipped) else path  # noqa: PTH113

@@ -15,6 +15,7 @@ from headway.cli.options import (
     check_place,
     chosen_model,
     complete_setting,
+    families,
     format_options,
     free_option,
     load_limits,
@@ -126,7 +127,7 @@ def command(
 ) -> None:
     """Fit a model to measurements."""
     limits = load_limits(low, high)
-    if free is None and model in _families():
+    if free is None and model in families():
         for option, given in (("--fix", fix), ("--set", settings), ("--bound", bound)):
             if given:
                 msg = f"{option} goes with --free; without it the forms of {model} are tried"
@@ -143,12 +144,6 @@ def _toml(answer: Any) -> bytes:
         raise InvalidParameter("--out writes one model; give one --data")
     content: bytes = answer.to_toml(shlex.join(["headway", *sys.argv[1:]])).encode()
     return content
-
-
-def _families() -> tuple[str, ...]:
-    from headway.models.inference.forms import families
-
-    return families()
 
 
 def _family(
@@ -198,7 +193,7 @@ def _fitted(
     from headway.models.signatures.sfs import Range
 
     if len(data) > 1:
-        many = ", ".join(_families())
+        many = ", ".join(families())
         msg = f"{model.name} is fitted to one --data at a time; several go with {many}"
         raise InvalidParameter(msg)
     bounds = dict(_bound(model, text) for text in bound)

@@ -3,6 +3,7 @@
 import os.path
 import shlex
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -10,6 +11,7 @@ from headway.cli.main import COMMANDS
 from headway.cli.options import (
     chosen_model,
     data_option,
+    families,
     free_option,
     load_limits,
     measured,
@@ -21,6 +23,10 @@ from headway.cli.options import (
 )
 from headway.cli.writing import write_whole
 from headway.errors import OutputError, visible
+
+if TYPE_CHECKING:
+    from headway.models.reports.report import Report
+    from headway.models.structure.model import Model
 
 EXAMPLE = "Example: headway report nfs-server --preset raid --data curve.csv --out raid.html"
 
@@ -53,20 +59,55 @@ def command(
     low: str | None,
     high: str | None,
 ) -> None:
-    """Write a report."""
-    from headway.models.reports.report import make_report
-    from headway.models.signatures.sfs import Range
-
+    """Write a report; of a family's name, on the form of it that suits the measurements."""
     _check(out)
-    chosen = chosen_model(model, preset, settings)
-    set_names = {text.partition("=")[0].strip() for text in settings}
-    limits = Range(*load_limits(low, high, chosen))
     typed = shlex.join(["headway", *(context.obj or [])])
-    curve = measured(data)
-    report = make_report(chosen, curve, names_of(free), x, y, limits, set_names, typed)
+    if model in families() and free is None and preset is None and not settings:
+        report = _of_family(model, data, x, y, low, high, typed)
+    else:
+        chosen = chosen_model(model, preset, settings)
+        report = _of_model(chosen, data, names_of(free), settings, x, y, low, high, typed)
     content = report.to_html().encode()
     write_whole(out, content)
     click.echo(f"wrote {visible(str(out))} ({len(content) / 1000:.0f} kB)", err=True)
+
+
+def _of_family(
+    family: str,
+    data: Path,
+    x: str | None,
+    y: str | None,
+    low: str | None,
+    high: str | None,
+    typed: str,
+) -> "Report":
+    """Fit every form of a family, and report on the one that suits."""
+    from headway.models.inference.server import fit_server
+    from headway.models.reports.report import server_report
+    from headway.models.signatures.sfs import Range
+
+    limits = Range(*load_limits(low, high))
+    return server_report(fit_server(measured(data), x, y, limits, family=family), typed)
+
+
+def _of_model(
+    model: "Model",
+    data: Path,
+    free: list[str],
+    settings: tuple[str, ...],
+    x: str | None,
+    y: str | None,
+    low: str | None,
+    high: str | None,
+    typed: str,
+) -> "Report":
+    """Report on a model as it is, or with some of its parameters fitted."""
+    from headway.models.reports.report import make_report
+    from headway.models.signatures.sfs import Range
+
+    set_names = {text.partition("=")[0].strip() for text in settings}
+    limits = Range(*load_limits(low, high, model))
+    return make_report(model, measured(data), free, x, y, limits, set_names, typed)
 
 
 def _check(out: Path) -> None:

@@ -13,7 +13,6 @@ from headway.cli.options import (
     measured,
     plot_option,
     range_options,
-    shipped_or_own,
 )
 from headway.cli.output import present, progress
 
@@ -85,6 +84,7 @@ def loggp(
 ) -> None:
     """Lines and breaks by message size off Netgauge's output or size_bytes,time_us in FILE."""
     from headway.models.files.intake import read_text
+    from headway.models.files.shipped import shipped_or_own
     from headway.models.language.units import quantity, unit
     from headway.models.measured.measurements import LARGEST_FILE
     from headway.models.signatures.loggp import MeasuredSizes, read_sizes, samples

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from headway.errors import PackageError, UnknownModel, nearest
 from headway.lazy import offered, outside
-from headway.models.files.intake import STDIN
+from headway.models.files.intake import STDIN, is_given
 from headway.models.files.reading import parse_model, read_model
 from headway.models.files.separated import rows_of
 from headway.models.structure.model import Model
@@ -123,6 +123,31 @@ def data_path(name: str) -> Path:
     True
     """
     return _DATA / name
+
+
+def shipped_or_own(path: Path) -> Path:
+    """The path of a user's file or folder or, where there is none, of one that ships.
+
+    Examples
+    --------
+    >>> shipped_or_own(Path("load_tests/wrk")) == data_path("load_tests/wrk")
+    True
+    """
+    own = is_given(path) or os.path.exists(path)  # noqa: PTH110 - takes any name at all
+    shipped = data_path(str(path))
+    return shipped if not own and os.path.exists(shipped) else path  # noqa: PTH110
+
+
+def shipped_name(path: Path) -> str:
+    """What users call a file: by its place under ``data/`` if it ships, else as it is.
+
+    Examples
+    --------
+    >>> shipped_name(data_path("load_tests/wrk")), shipped_name(Path("runs/wrk"))
+    ('load_tests/wrk', 'runs/wrk')
+    """
+    ships = path.is_absolute() and _DATA in path.parents
+    return path.relative_to(_DATA).as_posix() if ships else str(path)
 
 
 Row: TypeAlias = dict[str, str]

@@ -75,7 +75,7 @@ def clients_of(
         found = curve(measurements, x, y)
     except MeasurementError:
         return None
-    requested = measurements.find(["requested", "offered"])
+    requested = measurements.find(["requested", "offered", "offered_rate"])
     same = requested is not None and requested.values.shape == found.throughput.values.shape
     return clients(found, requested.values if requested is not None and same else None)
 

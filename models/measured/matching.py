@@ -173,7 +173,10 @@ def _check_percentile(model: Model, source: str, column: Observed) -> None:
         why = "percentiles are known for open networks of one class only"
     else:
         return
-    msg = f"{source}: column {column.header} holds percentiles, {model.name} has none: {why}"
+    msg = (
+        f"{source}: column {column.header} holds percentiles, {model.name} has none: {why}; "
+        "take the column of the mean, or of the throughput"
+    )
     raise GraphError(msg)
 
 

@@ -197,4 +197,5 @@ def _names(tables: Iterable[Mapping[str, float]]) -> list[str]:
 
 
 def _cell(value: float | None) -> str:
-    return "" if value is None or not math.isfinite(value) else repr(float(value))
+    """A number in the digits that it has but for rounding: 0.02108, where 21.08 ms were read."""
+    return "" if value is None or not math.isfinite(value) else f"{value:.15g}"

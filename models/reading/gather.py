@@ -9,6 +9,7 @@ from pathlib import Path, PurePosixPath
 
 from headway.errors import MeasurementError
 from headway.models.files.intake import is_given, read_bytes
+from headway.models.files.shipped import data_path, shipped_name, shipped_or_own
 from headway.models.measured.measurements import LARGEST_FILE
 from headway.models.reading.long import Long
 
@@ -29,7 +30,7 @@ def gather(places: Sequence[str]) -> Iterator[Content]:
     ----------
     places
         Files, folders (with all below them), patterns such as ``runs/*.json``, zip and tar
-        archives, ``-`` for standard input.
+        archives, ``-`` for standard input; what ships with headway, such as ``load_tests/wrk``.
 
     Raises
     ------
@@ -45,10 +46,11 @@ def gather(places: Sequence[str]) -> Iterator[Content]:
 def _contents(path: Path) -> Iterator[Content]:
     """What a file holds, or the files of an archive."""
     archive = _may_be_archive(path)
+    name = shipped_name(path)
     if not archive and (long := _long(path)) is not None:
-        yield str(path), long
+        yield name, long
         return
-    yield from unpacked(str(path), read_bytes(path, LARGEST_ARCHIVE if archive else LARGEST_FILE))
+    yield from unpacked(name, read_bytes(path, LARGEST_ARCHIVE if archive else LARGEST_FILE))
 
 
 def _long(path: Path) -> Long | None:
@@ -74,14 +76,14 @@ def _files(place: str) -> list[Path]:
 
 def _paths(place: str) -> list[Path]:
     """Files of one place, in the order of their names."""
-    path = Path(place)
+    path = shipped_or_own(Path(place))
     if is_given(path) or path.is_file():
         return [path]
     if path.is_dir():
         found = sorted(p for p in path.rglob("*") if p.is_file() and not _hidden(p, path))
         nothing = "is a folder without files"
     else:
-        found = sorted(Path(p) for p in glob.glob(place, recursive=True) if Path(p).is_file())  # noqa: PTH207
+        found = _matching(place) or _matching(str(data_path(place)))
         nothing = "there is no such file" if not glob.has_magic(place) else "matches no file"
     if not found:
         msg = f"{place}: {nothing}"
@@ -90,6 +92,10 @@ def _paths(place: str) -> list[Path]:
         msg = f"{place}: {len(found)} files are more than the {MOST_FILES} of one sweep"
         raise MeasurementError(msg)
     return found
+
+
+def _matching(pattern: str) -> list[Path]:
+    return sorted(Path(p) for p in glob.glob(pattern, recursive=True) if Path(p).is_file())  # noqa: PTH207
 
 
 def _hidden(path: Path, folder: Path) -> bool:

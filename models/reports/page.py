@@ -16,6 +16,7 @@ from headway.models.reports.words import (
     bottleneck_words,
     data_table,
     derivative_table,
+    form_tables,
     key_figures,
     maker,
     operating_point_words,
@@ -107,6 +108,7 @@ def _tables(report: Report) -> dict[str, Any]:
     found = report.sensitivity
     return {
         "data_table": data_table(report),
+        "form_tables": form_tables(report),
         "parameter_table": parameter_table(report),
         "summary_tables": summary_tables(report),
         "point_table": point_table(report),

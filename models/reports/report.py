@@ -10,6 +10,7 @@ from headway.kinds import Number
 from headway.models.analysis.comparison import Comparison, compare
 from headway.models.analysis.sensitivity import Sensitivity, sensitivity
 from headway.models.inference.fit import Fit, fit_model
+from headway.models.inference.server import ServerFit
 from headway.models.language.verbs import perform
 from headway.models.measured.measurements import Measurements
 from headway.models.signatures.sfs import ALL, Range
@@ -35,6 +36,8 @@ class Report:
         Names of parameters whose values were set by hand.
     command
         What was typed to get the report.
+    forms
+        The forms of a family that were tried, where the model was chosen among them.
 
     Examples
     --------
@@ -51,6 +54,7 @@ class Report:
     sensitivity: Sensitivity | None
     held: frozenset[str] = frozenset()
     command: str = ""
+    forms: ServerFit | None = None
 
     def __repr__(self) -> str:
         points = len(self.comparison.measured.values)
@@ -144,12 +148,42 @@ def make_report(
     """
     fit = fit_model(model, measurements, free, x, y, within) if free else None
     comparison = fit.comparison if fit else compare(model, measurements, x, y, within)
+    known = _known(model, comparison, fit, held)
+    return Report(measurements, comparison, fit, known, frozenset(held), command)
+
+
+def server_report(found: ServerFit, command: str = "") -> Report:
+    r"""Show the form that suits a server of unknown inside, and those it was chosen from.
+
+    Parameters
+    ----------
+    found
+        The forms of a family, fitted.
+    command
+        What was typed to get the report, for the record.
+
+    Examples
+    --------
+    >>> from headway.models.inference.server import fit_server
+    >>> points = [(x, 2 + 1 / (1 - x / 1000)) for x in range(100, 1000, 100)]
+    >>> text = "throughput_ops_s,response_ms\n" + "\n".join(f"{x},{y:.4f}" for x, y in points)
+    >>> server_report(fit_server(Measurements.parse(text, "curve")))
+    Report(server-single against curve, 9 points)
+    """
+    fit = found.best
+    known = _known(fit.model, fit.comparison, fit)
+    return Report(fit.measurements, fit.comparison, fit, known, command=command, forms=found)
+
+
+def _known(
+    model: Model, comparison: Comparison, fit: Fit | None, held: Collection[str] = ()
+) -> Sensitivity | None:
+    """Sensitivities at the operating point; None where no measured load is sustained."""
     swept = [name for name, value in comparison.model.inputs.items() if np.ndim(value)]
     values = {name: model.parameters[name].value for name in swept if name in held}
     point = operating_point(comparison, {n: v for n, v in values.items() if v is not None})
     outputs = (comparison.output, "saturation_throughput")
-    known = None if point is None else _sensitivity(point, fit, outputs)
-    return Report(measurements, comparison, fit, known, frozenset(held), command)
+    return None if point is None else _sensitivity(point, fit, outputs)
 
 
 def _sensitivity(point: Model, fit: Fit | None, outputs: Collection[str]) -> Sensitivity:

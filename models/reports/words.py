@@ -8,7 +8,7 @@ import numpy as np
 
 from headway import __version__
 from headway.models.analysis.sensitivity import Sensitivity
-from headway.models.files.shipped import data_path, data_rows
+from headway.models.files.shipped import data_path, data_rows, shipped_or_own
 from headway.models.language.digits import digits, ends, shown_unit
 from headway.models.language.parameters import Parameter
 from headway.models.language.units import ONE, Unit, split_header
@@ -17,9 +17,11 @@ from headway.models.reports.report import Report
 from headway.models.showing.comparisons import comparison_tables
 from headway.models.showing.fits import WILD, estimate, fit_tables
 from headway.models.showing.sensitivities import sensitivity_tables
+from headway.models.showing.servers import server_tables
 from headway.models.tables.table import Column, Table
 
 _NOTHING = 1e-6  # of a parameter's unit
+_MOST_DIGITS = 6  # of a number that a tool computed rather than printed
 _LARGE = 0.1  # RMS relative error above which a page says so
 
 
@@ -47,7 +49,7 @@ def _rows_used(report: Report) -> str:
 
 def source_note(data: Measurements) -> str:
     """Where a published table that ships with headway comes from; nothing for other files."""
-    path, shipped = Path(data.source).resolve(), data_path("").resolve()
+    path, shipped = shipped_or_own(Path(data.source)).resolve(), data_path("").resolve()
     if shipped not in path.parents:
         return ""
     readme = shipped / path.relative_to(shipped).parts[0] / "README.md"
@@ -66,6 +68,16 @@ def listed(data: Measurements) -> dict[str, str]:
     said = rows.get(path.stem, {})
     named = {split_header(title): text for title, text in said.items()}
     return {_heading(name, unit or ONE): text for (name, unit), text in named.items()}
+
+
+def form_tables(report: Report) -> list[Table]:
+    """The forms that were tried, and what the chosen one tells; none where the model was given."""
+    if report.forms is None:
+        return []
+    tables = server_tables(report.forms)
+    titles = ("Forms that were tried", "What the curve tells")
+    pairs = zip(titles, (tables[0], tables[-1]), strict=True)
+    return [Table(title, table.columns, table.notes) for title, table in pairs]
 
 
 def parameter_table(report: Report) -> Table:
@@ -155,9 +167,11 @@ def _heading(name: str, unit: Unit) -> str:
 
 
 def _decimals(column: Observed) -> int:
-    """Decimals that were printed, in the column's unit."""
+    """Decimals that were printed, in the column's unit; of six digits those that are there."""
     step = 2 * float(np.nanmin(column.resolution)) / column.unit.scale
-    return max(0, round(-math.log10(step)))
+    largest = float(np.nanmax(np.abs(column.values))) / column.unit.scale
+    enough = _MOST_DIGITS - 1 - math.floor(math.log10(largest)) if largest > 0 else 0
+    return max(0, min(round(-math.log10(step)), enough))
 
 
 def _as_printed(column: Observed) -> tuple[str, ...]:
