@@ -1,6 +1,7 @@
 """What a report says in sentences and tables."""
 
 import math
+import os.path
 import re
 from pathlib import Path
 
@@ -8,7 +9,7 @@ import numpy as np
 
 from headway import __version__
 from headway.models.analysis.sensitivity import Sensitivity
-from headway.models.files.shipped import data_path, data_rows, shipped_or_own
+from headway.models.files.shipped import data_path, data_rows
 from headway.models.language.digits import digits, ends, shown_unit
 from headway.models.language.parameters import Parameter
 from headway.models.language.units import ONE, Unit, split_header
@@ -49,10 +50,14 @@ def _rows_used(report: Report) -> str:
 
 def source_note(data: Measurements) -> str:
     """Where a published table that ships with headway comes from; nothing for other files."""
-    path, shipped = shipped_or_own(Path(data.source)).resolve(), data_path("").resolve()
+    own = os.path.exists(data.source)  # noqa: PTH110 - takes any name at all
+    path = (Path(data.source) if own else data_path(data.source)).resolve()
+    shipped = data_path("").resolve()
     if shipped not in path.parents:
         return ""
     readme = shipped / path.relative_to(shipped).parts[0] / "README.md"
+    if not os.path.isfile(readme):  # noqa: PTH113
+        return ""
     found = re.search(r"(?ms)^Source: (.*?)(?:\n\n|\Z)", readme.read_text("utf-8"))
     return " ".join(re.sub("[*`]", "", found[1]).split()) if found else ""
 
