@@ -256,6 +256,13 @@ def test_nothing_is_said_of_a_sound_test():
     assert found(*sound) == {}
 
 
+def test_the_command_says_that_nothing_was_found(tmp_path):
+    file = tmp_path / "runs.csv"
+    file.write_text("offered_ops_s,throughput_ops_s,response_ms\n40,40,12\n50,50,13\n")
+    assert "nothing speaks against this test" in headway("audit", file).out
+    assert json.loads(headway("audit", file, "--json").out) == {"findings": [], "as_open": []}
+
+
 def test_the_command_prints_findings(tmp_path):
     file = tmp_path / "runs.csv"
     file.write_text(

@@ -6,9 +6,11 @@ where nobody claimed a population, the test was another than it says.
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from headway.models.auditing import generators, limits, runs, tails
 from headway.models.auditing.finding import Finding, Kind, Look, Severity, each_series
+from headway.models.auditing.open_view import OpenPoint, as_open
 from headway.models.measured.measurements import Measurements
 from headway.models.measured.points import Point
 from headway.models.reading.loadtest import LoadTest, points_of_table
@@ -51,6 +53,11 @@ class Audit(Answer):
 
     test: LoadTest
     findings: tuple[Finding, ...]
+
+    @cached_property
+    def as_open(self) -> tuple[OpenPoint, ...]:
+        """What open clients would have seen at the rates of its closed points, by a model."""
+        return as_open(self.test.points)
 
     def __repr__(self) -> str:
         return f"Audit({self.test.source}: {len(self.findings)} findings)"

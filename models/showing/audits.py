@@ -5,20 +5,69 @@ from typing import Any
 
 from headway.models.analysis.audit import Audit
 from headway.models.auditing.finding import Finding
+from headway.models.auditing.open_view import OpenPoint
+from headway.models.language.digits import four_digits
+from headway.models.language.units import unit
 from headway.models.tables.table import Column, Table
 
 
 def audit_tables(found: Audit) -> list[Table]:
     """A line a finding, the gravest first."""
     title = f"{found.test.source}: {len(found.test.points)} points by {', '.join(found.test.tools)}"
+    opened = [_open_table(found.as_open)] if found.as_open else []
     if not found.findings:
-        return [Table(title, (), ("nothing speaks against this test",))]
+        return [Table(title, (), ("nothing speaks against this test",)), *opened]
     columns = (
         Column("finding", tuple(each.kind.replace("_", " ") for each in found.findings)),
         Column("severity", tuple(each.severity.value for each in found.findings)),
         Column("what, and what to do", tuple(each.text for each in found.findings)),
     )
-    return [Table(title, columns)]
+    return [Table(title, columns), *opened]
+
+
+def _open_table(points: Sequence[OpenPoint]) -> Table:
+    """What open clients would have seen, each with the error that was measured."""
+    reasons = list(dict.fromkeys(p.refused for p in points if p.refused))
+    told = [p for p in points if not p.refused]
+    title = "an open client at the same rates, by a model (approximate)"
+    notes = [f"not told: {reason}" for reason in reasons]
+    if not told:
+        return Table(title, (), tuple(notes))
+    columns = [
+        Column("clients", tuple(f"{p.population:g}" for p in told)),
+        Column.of("throughput", [p.throughput for p in told], unit("op/s")),
+        Column("busy", tuple(f"{p.utilisation:.0%}" for p in told)),
+        Column.of("closed", [p.closed for p in told], unit("ms")),
+        Column("open [ms]", tuple(_within(p.response_time, p.error) for p in told)),
+    ]
+    for percent in told[0].percentiles or ():
+        tails = [(p.percentiles or {}).get(percent) for p in told]
+        cells = (_within(t, p.percentile_error) for t, p in zip(tails, told, strict=True))
+        columns.append(Column(f"p{percent:g} [ms]", tuple(cells)))
+    notes.append("± is what nine of ten simulated servers were within (docs/accuracy.md)")
+    return Table(title, tuple(columns), tuple(notes))
+
+
+def _within(time: float | None, error: float | None) -> str:
+    return "-" if time is None or error is None else f"{four_digits(1e3 * time)} ± {error:.0%}"
+
+
+def open_rows(points: Sequence[OpenPoint]) -> list[dict[str, Any]]:
+    """A dict a closed point, for JSON."""
+    return [
+        {
+            "population": p.population,
+            "throughput": p.throughput,
+            "utilisation": p.utilisation,
+            "closed_response_time": p.closed,
+            "response_time": p.response_time,
+            "relative_error": p.error,
+            "percentiles": {f"p{q:g}": t for q, t in (p.percentiles or {}).items()} or None,
+            "percentiles_relative_error": p.percentile_error,
+            "refused": p.refused or None,
+        }
+        for p in points
+    ]
 
 
 def audit_rows(found: Audit) -> list[dict[str, Any]]:
@@ -48,7 +97,7 @@ def finding_rows(findings: Sequence[Finding]) -> list[dict[str, Any]]:
 
 def audit_document(found: Audit) -> dict[str, Any]:
     """The JSON contract's document."""
-    return {"findings": audit_rows(found)}
+    return {"findings": audit_rows(found), "as_open": open_rows(found.as_open)}
 
 
 def audit_csv(found: Audit) -> str:

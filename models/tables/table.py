@@ -191,6 +191,8 @@ class Table:
 
     def laid(self, width: int) -> list[list[Shape] | str]:
         """What stands below the title: columns side by side, block by block, or lists of rows."""
+        if not self.columns:
+            return []
         shapes = [_shortened(_shape(column)) for column in self.columns]
         found = blocks(shapes, min(self.keys, len(shapes)), width)
         if found is None:

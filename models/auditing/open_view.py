@@ -1,0 +1,258 @@
+"""What an open client would have seen at the rates of a closed test, by a model of the server.
+
+The server is a fixed delay and m servers of one queue. Its throughput against the population, a
+finite source (Kleinrock, *Queueing Systems* I, 1975, section 3.8), gives m, the delay and the mean
+service time; percentiles at one client, who never waits, give how service times vary. Waiting of an
+open client is that of M/M/m times (1 + scv) / 2 (Allen, 1990, section 5.3.6), exponential where
+anybody waits.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import brentq, least_squares
+from scipy.special import gammaincinv, gammaln, logsumexp
+
+from headway.kinds import FloatArray
+from headway.models.auditing.finding import series
+from headway.models.measured.points import Loop, Point
+from headway.queueing import MMm, erlang_c
+
+MOST_CLIENTS = 10_000
+"""Clients of a closed test that are followed one by one."""
+
+FEWEST = 4
+"""Populations that a server's shape shows in."""
+
+BANDS: Mapping[float, tuple[float, float]] = {0.5: (0.03, 0.4), 0.7: (0.12, 0.35), 0.9: (0.12, 0.4)}
+"""By utilisation up to: relative error of the mean, and of percentiles, that nine of ten of 100
+simulated servers were within."""
+
+_SERVERS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)
+_MISFIT = 0.05  # RMS relative error of throughput from which the server is another
+_GRID = 400  # quantiles of service times in the mean of a distribution function
+_VARIES = (0.02, 4.0)  # least and largest squared coefficient of variation
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What a closed test shows of a server.
+
+    Parameters
+    ----------
+    delay, service_time, servers
+        Of a server whose closed throughput is nearest to what was measured [s].
+    scv
+        Squared coefficient of variation of service times; None where no percentile tells.
+    misfit
+        RMS relative error of its throughput.
+    """
+
+    delay: float
+    service_time: float
+    servers: int
+    scv: float | None
+    misfit: float
+
+
+@dataclass(frozen=True)
+class OpenPoint:
+    """What an open client would have seen at the rate of a closed point.
+
+    Parameters
+    ----------
+    population, throughput, utilisation
+        Of the closed point, and how busy the servers are [1/s].
+    closed
+        The mean response time that was measured [s].
+    response_time, percentiles
+        Of the open client; None where it cannot be told.
+    error, percentile_error
+        Relative, within which nine of ten simulated servers were.
+    refused
+        Why it cannot be told; empty where it can.
+    """
+
+    population: float
+    throughput: float
+    utilisation: float | None
+    closed: float
+    response_time: float | None = None
+    percentiles: Mapping[float, float] | None = None
+    error: float | None = None
+    percentile_error: float | None = None
+    refused: str = ""
+
+
+def as_open(
+    points: Sequence[Point], percents: Sequence[float] = (50.0, 90.0, 99.0)
+) -> tuple[OpenPoint, ...]:
+    """Tell what open clients would have seen at the rates of closed points.
+
+    Parameters
+    ----------
+    points
+        Of a load test; those that are not closed are left out.
+    percents
+        Percentages of the percentiles.
+
+    Returns
+    -------
+    One for each closed point with a population; empty where there is none.
+    """
+    known = [p for p in points if p.loop is Loop.CLOSED and p.inside and _is_count(p.population)]
+    parts = [[known[k] for k in places] for places in series(known)]
+    return tuple(each for part in parts for each in _of_one(part, percents))
+
+
+def _is_count(population: float | None) -> bool:
+    return population is not None and 1 <= population <= MOST_CLIENTS
+
+
+def _of_one(known: Sequence[Point], percents: Sequence[float]) -> tuple[OpenPoint, ...]:
+    """What open clients of one operation would have seen."""
+    if len({p.population for p in known}) < FEWEST:
+        return tuple(_refused(p, None, f"takes {FEWEST} populations or more") for p in known)
+    server = seen(known)
+    if server.misfit > _MISFIT:
+        why = f"no delay and servers of one queue come nearer than {server.misfit:.0%}"
+        return tuple(_refused(p, None, why) for p in known)
+    return tuple(_opened(server, point, percents) for point in known)
+
+
+def _refused(point: Point, busy: float | None, why: str) -> OpenPoint:
+    return OpenPoint(
+        point.population or 0.0,
+        point.throughput or 0.0,
+        busy,
+        point.response_time or 0.0,
+        refused=why,
+    )
+
+
+def _opened(server: Seen, point: Point, percents: Sequence[float]) -> OpenPoint:
+    rate = point.throughput or 0.0
+    busy = rate * server.service_time / server.servers
+    band = next((errors for top, errors in BANDS.items() if busy <= top), None)
+    if band is None:
+        why = f"past {max(BANDS):.0%} busy a closed test does not tell how long an open queue gets"
+        return _refused(point, busy, why)
+    wait, chance = waiting(server, rate)
+    found = {q: percentile(server, wait, chance, q / 100) for q in percents}
+    tells = server.scv is not None
+    return OpenPoint(
+        point.population or 0.0,
+        rate,
+        busy,
+        point.response_time or 0.0,
+        server.delay + server.service_time + wait,
+        found if tells else None,
+        band[0],
+        band[1] if tells else None,
+    )
+
+
+def seen(points: Sequence[Point]) -> Seen:
+    """Find the server whose closed throughput is nearest to that of some points.
+
+    Parameters
+    ----------
+    points
+        Of different populations, with throughput and response time.
+    """
+    clients = np.array([round(p.population or 0.0) for p in points])
+    rates = np.array([p.throughput or 0.0 for p in points])
+    times = np.array([p.response_time or 0.0 for p in points])
+    think = float(np.median(np.maximum(clients / rates - times, 0.0)))
+    least = float(times.min())
+
+    def misses(free: FloatArray, servers: int) -> FloatArray:
+        delay, service = free * least
+        return np.asarray(np.log(finite_source(clients, delay + think, service, servers) / rates))
+
+    found = []
+    for servers in _SERVERS:
+        start = min(servers / rates.max() / least, 1.0) * 0.95
+        fit = least_squares(
+            misses, (max(1 - start, 0.01), start), args=(servers,), bounds=((0, 1e-4), (2, 2))
+        )
+        found.append((float(fit.cost), servers, *(fit.x * least).tolist()))
+    cost, servers, delay, service = min(found)
+    misfit = float(np.sqrt(2 * cost / len(points)))
+    return Seen(delay, service, servers, _scv(points, delay, service), misfit)
+
+
+def finite_source(clients: FloatArray, delay: float, service: float, servers: int) -> FloatArray:
+    """Throughput of clients who spend a delay between visits to servers of one queue.
+
+    Parameters
+    ----------
+    clients
+        Whole numbers.
+    delay, service
+        Mean times [s].
+    servers
+        m.
+
+    Examples
+    --------
+    >>> finite_source(np.array([1, 2]), 1.0, 1.0, 1).round(6).tolist()
+    [0.5, 0.8]
+    """
+    inside = np.arange(int(clients.max()) + 1)
+    busy = np.minimum(inside, servers)
+    ways = np.cumsum(np.log(np.maximum(busy, 1)))
+    ratio = np.log(service / max(delay, 1e-9 * service))
+    with np.errstate(invalid="ignore"):
+        weights = np.where(
+            inside <= clients[:, None],
+            inside * ratio - ways - gammaln(np.maximum(clients[:, None] - inside, 0) + 1),
+            -np.inf,
+        )
+    chances = np.exp(weights - logsumexp(weights, axis=1, keepdims=True))
+    return np.asarray((chances * busy).sum(axis=1) / service)
+
+
+def _scv(points: Sequence[Point], delay: float, service: float) -> float | None:
+    """How service times vary, by the highest percentile that one client saw and carries."""
+    alone = [p for p in points if p.population == 1 and p.percentiles]
+    if not alone:
+        return None
+    point = alone[0]
+    told = [q for q in point.percentiles if 50 < q <= 100 * (1 - 10 / (point.samples or 1e9))]
+    if not told:
+        return None
+    share, spent = max(told) / 100, point.percentiles[max(told)] - delay
+
+    def over(scv: float) -> float:
+        return float(service * scv * gammaincinv(1 / scv, share)) - spent
+
+    low, high = _VARIES
+    if over(low) >= 0:
+        return low
+    return float(brentq(over, low, high)) if over(high) > 0 else high
+
+
+def waiting(server: Seen, rate: float) -> tuple[float, float]:
+    """Mean wait of an open client [s], and the chance to wait."""
+    scv = 1.0 if server.scv is None else server.scv
+    station = MMm(server.service_time, server.servers)
+    wait = float(station.response_time(rate)) - server.service_time
+    return wait * (1 + scv) / 2, float(erlang_c(server.servers, rate * server.service_time))
+
+
+def percentile(server: Seen, wait: float, chance: float, share: float) -> float:
+    """Time within which a share of an open client's requests is answered [s]."""
+    scv = 1.0 if server.scv is None else server.scv
+    grid = (np.arange(_GRID) + 0.5) / _GRID
+    times = server.service_time * scv * gammaincinv(1 / scv, grid)
+    mean = max(wait / chance, 1e-12) if chance else 1e-12
+
+    def beyond(time: float) -> float:
+        later = np.maximum(time - times, 0.0)
+        done = np.where(time >= times, 1 - chance * np.exp(-later / mean), 0.0)
+        return float(done.mean()) - share
+
+    top = float(times[-1]) + 40 * mean + server.service_time
+    return server.delay + float(brentq(beyond, 0.0, top))
