@@ -237,3 +237,40 @@ EMPTY = '#[Histogram log format version 1.2]\n"StartTimestamp","Interval_Length"
 def test_what_is_empty_is_refused(text, says):
     with pytest.raises(MeasurementError, match=says):
         points_of(text, "a.txt")
+
+
+def test_maps_of_bpftrace_are_points_by_name():
+    linear, python, dd = points("bpftrace/read.txt")
+    assert [p.name for p in (linear, python, dd)] == ["nsecs", "usecs[python]", "usecs[dd]"]
+    counts = [90, 962, 175, 46, 192, 60, 10, 7, 7, 5, 0, 1]
+    least = sum(n * 2 ** (3 + i) for i, n in enumerate(counts)) * 1e-6 / sum(counts)
+    assert (python.samples, python.response_time) == (sum(counts), shown(1.5 * least))
+    inside = (0.5 * sum(counts) - 90) / 962  # of the bucket from 16 to 32 us
+    assert python.percentiles[50] == shown((16 + 16 * inside) * 1e-6)
+    assert (dd.samples, python.throughput) == (4254, None)
+
+
+def test_a_bucket_without_an_end_has_no_mean():
+    """The last holds 27 % of the values, so only the median is known; K is 1024."""
+    linear = points("bpftrace/read.txt")[0]
+    assert (linear.samples, linear.response_time) == (7797, None)
+    assert linear.percentiles == {50: shown((16e3 + 2e3 * (7797 / 2 - 1248) / 3278) * 1e-9)}
+    assert any("p99 2e-05 s or more" in note for note in linear.notes)
+    wide = "@ms: \n[2K, 4K)              10 |" + "@" * 52 + "|\n"
+    assert points_of(wide, "w")[0].response_time == shown(3 * 1.024)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        ("@nsecs", "@sizes", "none"),
+        ("[14000, 16000)", "[16000, 14000)", "read.txt:5: a time is below zero, or its bucket"),
+        ("[8, 16)", "[8; 16)", "read.txt:13: this is no row of a histogram"),
+    ],
+)
+def test_spoilt_maps_of_bpftrace_are_refused(old, new, says):
+    text = sample("bpftrace/read.txt").replace(old, new, 1)
+    if says == "none":
+        text = text[: text.index("@usecs")]
+        says = r"no histogram is of times \(maps: '@sizes'"
+    refused(text, says, "read.txt")

@@ -199,3 +199,13 @@ def test_each_file_is_recognised_as_its_own(file):
 )
 def test_spoilt_files_are_refused_in_one_line(file, change, told):
     refused(change(sample(file)), re.escape(told))
+
+
+def test_corrected_times_of_wrk2_stand_before_uncorrected_ones():
+    """From when requests were due 49.76 ms at the median, from when they were sent less."""
+    text = sample("wrk2/u_latency.txt")
+    found = only(text)
+    assert "Uncorrected" in text
+    assert found.percentiles[50] == pytest.approx(49.76e-3)
+    assert found.percentiles[99] == pytest.approx(71.87e-3)
+    assert (found.loop, found.throughput, found.samples) == ("open", 79.81, 1117)

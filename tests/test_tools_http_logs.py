@@ -11,7 +11,7 @@ from headway.errors import MeasurementError
 from headway.models.measured.tools.jmeter import jtl_point
 from headway.models.measured.tools.k6 import k6_log_point
 from headway.models.reading.loadtest import points_of
-from tests.tool_files import TOOLS, kind, points, sample, survives
+from tests.tool_files import TOOLS, kind, points, refused, sample, survives
 
 KINDS = {
     "k6/closed-handle.json": "k6",
@@ -229,3 +229,28 @@ def test_a_cut_log_of_gatling_is_refused_with_its_line():
     cut = text[: text.index("\tOK", 9000)]
     with pytest.raises(MeasurementError, match=rf"^x:{len(cut.splitlines())}: this request has no"):
         points_of(cut, "x")
+
+
+@pytest.mark.parametrize(
+    ("name", "loop", "users", "good", "bad"),
+    [("open-3.13", "open", None, 200, 200), ("closed-3.13", "closed", 6, 240, 0)],
+)
+def test_gatling_of_today_counts_as_it_prints(name, loop, users, good, bad):
+    """Its own summary of these runs: 400 requests, 200 OK; 240 requests, all OK."""
+    (point,) = points(f"gatling/{name}.log")
+    assert (point.tool, point.loop, point.population) == ("Gatling", loop, users)
+    assert (point.samples, point.errors) == (good, bad)
+    assert point.throughput == pytest.approx(good / point.duration, rel=1e-12)
+    assert 0.004 < point.response_time < 0.1  # the server's own times have a mean of 4 ms
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (lambda text: text[:-3], "it ends within a record"),
+        (lambda text: text[:700] + "\7" + text[701:], "byte [0-9]+: "),
+        (lambda text: text[:60], "none of 0 requests succeeded"),
+    ],
+)
+def test_spoilt_bytes_of_gatling_are_refused(change, told):
+    refused(change(sample("gatling/open-3.13.log")), told, "x")

@@ -12,7 +12,7 @@ SAMPLES = samples(*MONITORS)
 
 @pytest.mark.parametrize("file", SAMPLES)
 def test_a_monitor_knows_its_own_files(file):
-    assert kind(sample(file)) == file.partition("/")[0]
+    assert kind(sample(file)).removesuffix(" (JSON)") == file.partition("/")[0]
     assert all(point.tool == file.partition("/")[0] for point in points(file))
 
 
@@ -184,3 +184,19 @@ def test_shares_are_shares(number):
     text = sample("sar/perfkit.txt").replace("0.00\nAverage", f"{number}\nAverage")
     with pytest.raises(MeasurementError, match=r"sar/perfkit.txt:13: %idle"):
         points_of(text, "sar/perfkit.txt")
+
+
+def test_sar_as_json_gives_what_its_text_does():
+    """Three samples: idle 38.97, 43.88 and 36.50 %; the disk busy 1.20 % in the third."""
+    (point,) = points("sar/each.json")
+    idle = (38.97 + 43.88 + 36.50) / 3
+    assert point.utilisation["cpu"] == shown(1 - idle / 100)
+    assert point.utilisation["cpu_1"] == shown(1 - (17.17 + 19.00 + 0.00) / 300)
+    assert point.utilisation["vda"] == shown(0.0120 / 3)
+    assert (point.utilisation["eth0"], point.duration) == (0.0, 3.0)
+    assert point.more == {"cores": 2.0}
+    assert points("sar/cpu.json")[0].utilisation == {"cpu": shown(1 - idle / 100)}
+
+
+def test_sar_as_json_without_shares_is_refused():
+    refused(sample("sar/cpu.json").replace("cpu-load", "queue"), "no table tells how busy", "a")

@@ -276,3 +276,24 @@ def test_spoilt_elbencho_is_refused():
     refused(titles, "no elbencho phase", "a.csv")
     refused(f"{titles}\n{line[:90]}", r"a.csv:2: \d+ cells under 55 titles", "a.csv")
     refused(text.replace(",28757,28757,", ",28757,many,"), r"a.csv:2, IOPS \[last\]", "a.csv")
+
+
+def test_summaries_of_ior_are_as_its_table():
+    """As printed: 3418.3407 MiB/s and 56631.9527 operations/s; a latency of 0.0000 is none."""
+    found = points("ior", "ior-4.1.json")
+    assert [point.name for point in found] == ["write", "read"] * 2
+    same(found[0], throughput=56631.9527, duration=0.0011, population=2.0)
+    assert (found[0].response_time, found[0].loop) == (None, "closed")
+    same(found[0], more={"bandwidth_bytes_s": 3418.3407 * 2**20})
+    table = points("ior", "ior-4.1.csv")
+    same(table[3], throughput=426765.4308, duration=0.0001, population=2.0)
+    same(table[3], more={"bandwidth_bytes_s": 25811.1015 * 2**20})
+
+
+def test_spoilt_summaries_of_ior_are_refused():
+    text = (TOOLS / "ior" / "ior-4.1.json").read_text()
+    refused(text[:2000], "ior.json:[0-9]+: this JSON is broken", "ior.json")
+    refused(text.replace('"iops"', '"ops"'), r"tests\[0\]: there is no iops", "ior.json")
+    text = (TOOLS / "ior" / "ior-4.1.csv").read_text()
+    refused(text[:-9], "ior.csv:5: 1[01] cells stand under 12 titles", "ior.csv")
+    refused(text.partition("\n")[0], "no IOR write or read ended", "ior.csv")

@@ -17,8 +17,10 @@ LETTERS = '0123456789-.,:;%eE{}[]<>/"\\ \t\nxNaµ\0'
 
 
 def sample(*path: str) -> str:
-    """The text of a file of tests/data/tools."""
-    return TOOLS.joinpath(*path).read_text(encoding="utf-8")
+    """The text of a file of tests/data/tools; a letter a byte where it is none."""
+    file = TOOLS.joinpath(*path)
+    content = file.read_bytes()
+    return content.decode("latin-1") if content[:1] == b"\0" else file.read_text(encoding="utf-8")
 
 
 def samples(*tools: str) -> list[str]:

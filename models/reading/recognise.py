@@ -44,7 +44,10 @@ TOOLS: tuple[str, ...] = (
     "headway.models.measured.tools.vdbench:VDBENCH",
     "headway.models.measured.tools.elbencho:ELBENCHO",
     "headway.models.measured.tools.ior:IOR",
+    "headway.models.measured.tools.ior:IOR_JSON",
+    "headway.models.measured.tools.ior:IOR_CSV",
     "headway.models.measured.tools.ior:MDTEST",
+    "headway.models.measured.tools.monitors.sar:SAR_JSON",
     "headway.models.measured.tools.monitors.mpstat:MPSTAT",
     "headway.models.measured.tools.monitors.iostat:IOSTAT",
     "headway.models.measured.tools.monitors.sar:SAR",
@@ -56,6 +59,7 @@ TOOLS: tuple[str, ...] = (
     "headway.models.measured.tools.locust:LOCUST",
     "headway.models.measured.tools.locust:LOCUST_HISTORY",
     "headway.models.measured.tools.gatling:GATLING",
+    "headway.models.measured.tools.gatling_binary:GATLING_BINARY",
     "headway.models.measured.tools.http.wrk:WRK2",
     "headway.models.measured.tools.http.wrk:WRK",
     "headway.models.measured.tools.http.apachebench:AB",
@@ -82,6 +86,7 @@ TOOLS: tuple[str, ...] = (
     "headway.models.measured.tools.monitors.hdrhistogram:HDR_LOG",
     "headway.models.measured.tools.monitors.hdrhistogram:HDR_PERCENTILES",
     "headway.models.measured.tools.monitors.powers:BCC",
+    "headway.models.measured.tools.monitors.bpftrace:BPFTRACE",
     "headway.models.measured.tools.monitors.prometheus:PROMETHEUS",
     "headway.models.measured.tools.monitors.traces:OTLP",
     "headway.models.measured.tools.monitors.traces:JAEGER",
@@ -93,6 +98,9 @@ GROUP = "headway.readers"
 
 CSV = Reader("CSV", lambda _: True, Measurements.parse, tells="what its titles say, a row a point")
 """What reads a file that no other reader knows."""
+
+_BYTES = re.compile(rb"\0{4}[\x05-\x20]\d")
+"""How a file of bytes begins that a reader knows: Gatling's."""
 
 _CSV_HEADER = re.compile(r"(?:\s*#.*\n)*\s*(?!business,requested)\w+(,\w+)+\s*$", re.MULTILINE)
 _HEADER = re.compile(r"(?:\s*#.*\n|\s*\n)*(.*)")
@@ -238,11 +246,15 @@ def _guarded(point: "EntryPoint", function: Callable[..., Any], *given: str) -> 
 def decoded(content: bytes, source: str) -> str:
     """Decode as UTF-8; old SPEC pages are in the code page of their time.
 
+    Files of bytes that a reader knows become a letter a byte.
+
     Raises
     ------
     MeasurementError
         For what is no text.
     """
+    if _BYTES.match(content):
+        return content.decode("latin-1")
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError:

@@ -20,20 +20,21 @@ def _is_gatling(text: str) -> bool:
 
 
 @dataclass
-class _Users:
-    """When users came (1) and went (-1)."""
+class Users:
+    """When users came (1) and went (-1) [ms]."""
 
     times: "array[int]" = field(default_factory=lambda: array("q"))
     steps: "array[int]" = field(default_factory=lambda: array("b"))
 
     def add(self, time: int, step: int) -> None:
+        """Take one that came or went."""
         self.times.append(time)
         self.steps.append(step)
 
 
 def _points(lines: Iterable[str], source: str) -> list[Point]:
     """The point of a simulation, of all its requests."""
-    requests, users = Requests(1e-3), _Users()
+    requests, users = Requests(1e-3), Users()
     for place, content in placed(lines, source):
         cells = content.split("\t")
         if cells[0] == "REQUEST":
@@ -42,7 +43,7 @@ def _points(lines: Iterable[str], source: str) -> list[Point]:
         elif cells[0] == "USER":
             users.add(*_user(cells, place))
     found = requests.point("Gatling", source)
-    return [_with_users(found, users, requests)]
+    return [with_users(found, users, requests)]
 
 
 def _stamp(cell: str) -> int:
@@ -70,7 +71,7 @@ def _user(cells: Sequence[str], place: str) -> tuple[int, int]:
     return (stamps[0] if step == 1 else stamps[-1]), step
 
 
-def _with_users(point: Point, users: _Users, requests: Requests) -> Point:
+def with_users(point: Point, users: Users, requests: Requests) -> Point:
     """Say how the users came: their number held in the middle of the run makes it closed."""
     most, mean = _mean_users(users, requests.first, requests.last)
     if most > 1 and mean >= _STEADY * most:
@@ -84,7 +85,7 @@ def _with_users(point: Point, users: _Users, requests: Requests) -> Point:
 _ON = "and no number of them was held"
 
 
-def _mean_users(users: _Users, first: float, last: float) -> tuple[int, float]:
+def _mean_users(users: Users, first: float, last: float) -> tuple[int, float]:
     """The most users that are on, and their mean number, in the middle half of the run."""
     if not users.times:
         return 0, 0.0

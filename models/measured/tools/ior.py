@@ -1,4 +1,4 @@
-"""What IOR and mdtest print: transfers and bandwidth, operations on files and folders."""
+"""What IOR and mdtest write: transfers and bandwidth, operations on files and folders."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from headway.errors import MeasurementError
 from headway.models.measured.points import Loop, Point
 from headway.models.measured.reader import tool_reader
+from headway.models.measured.tools.kit.documents import at, document, under
 from headway.models.measured.tools.kit.numbers import number
-from headway.models.measured.tools.kit.text import placed
+from headway.models.measured.tools.kit.text import begins, by_title, placed, recognised_by
 
 _IOR = re.compile(r"^access\s+bw\(MiB/s\)\s", re.MULTILINE)
 _OPTION = re.compile(r"^\s*([a-zA-Z][a-zA-Z ]*?)\s*[:=]\s*(\S.*?)\s*$")
@@ -27,11 +28,11 @@ _NOT_A_MEAN = "no latency is printed; tasks need not end together"
 
 
 def _ior_points(text: str, source: str) -> Sequence[Point]:
-    points = [
-        _ior_point(row, options, place)
-        for row, options, place in _ior_rows(text, source)
-        if row["access"] in _ACCESSES
-    ]
+    rows = [row for row in _ior_rows(text, source) if row[0]["access"] in _ACCESSES]
+    return _some([_ior_point(*row) for row in rows], source)
+
+
+def _some(points: Sequence[Point], source: str) -> Sequence[Point]:
     if not points:
         msg = f"{source}: no IOR write or read ended in it; run it again"
         raise MeasurementError(msg)
@@ -71,7 +72,7 @@ def _ior_point(row: Mapping[str, str], options: Mapping[str, str], place: str) -
     if not rate:
         msg = f"{place}: IOR moved nothing in this test; run it again"
         raise MeasurementError(msg)
-    latency = cell("Latency(s)")
+    latency = cell("Latency(s)") or None
     notes = [] if counted else [_FROM_BANDWIDTH]
     tasks = re.match(r"\d+", options.get("tasks", options.get("clients", "")))
     return Point(
@@ -85,6 +86,44 @@ def _ior_point(row: Mapping[str, str], options: Mapping[str, str], place: str) -
         name=row["access"],
         notes=tuple([*notes, _FASTEST] if latency else notes),
     )
+
+
+def _is_json(text: str) -> bool:
+    return recognised_by('"Version"', '"Command line"', '"tests"', '"TestID"')(text)
+
+
+_KEYS = {
+    "access": "access", "bw(MiB/s)": "bwMiB", "xfer(KiB)": "xferKiB", "IOPS": "iops",
+    "Latency(s)": "latency", "wr/rd(s)": "wrRdTime", "total(s)": "totalTime",
+}  # fmt: skip
+
+
+def _of_json(text: str, source: str) -> Sequence[Point]:
+    """A point a repetition, by the same titles as in the table."""
+    tests = at(document(text, source), "tests", source=source)
+    rows: list[_Row] = []
+    for index, test in enumerate(tests if isinstance(tests, list) else []):
+        place = f"{source}: tests[{index}]"
+        options = {key: str(value) for key, value in under(test, "Options").items()}
+        results = at(test, "Results", source=place)
+        for found in results if isinstance(results, list) else []:
+            cells = {t: str(at(found, key, source=place)) for t, key in _KEYS.items()}
+            rows.append((cells, options, place))
+    return _some([_ior_point(*row) for row in rows if row[0]["access"] in _ACCESSES], source)
+
+
+def _of_csv(text: str, source: str) -> Sequence[Point]:
+    titles: list[str] = []
+    points = []
+    for place, line in placed(text, source):
+        cells = line.split(",")
+        if not titles:
+            titles = ["Latency(s)" if cell == "Latency" else cell for cell in cells]
+        elif line:
+            row = by_title(titles, cells, place)
+            if row.get("access") in _ACCESSES:
+                points.append(_ior_point(row, {"tasks": row.get("numTasks", "")}, place))
+    return _some(points, source)
 
 
 def _mdtest_points(text: str, source: str) -> Sequence[Point]:
@@ -132,6 +171,17 @@ IOR = tool_reader(
     _ior_points,
     "writes and reads of each repetition: transfers, tasks, latency of the fastest, bandwidth",
 )
+IOR_JSON = tool_reader(
+    "IOR (JSON)", _is_json, _of_json, "writes and reads of each repetition, as IOR's table tells"
+)
+"""Reads what ``-O summaryFormat=JSON`` writes."""
+IOR_CSV = tool_reader(
+    "IOR (CSV)",
+    begins("access,bw(MiB/s),"),
+    _of_csv,
+    "writes and reads of each repetition, as IOR's table tells",
+)
+"""Reads what ``-O summaryFormat=CSV`` writes."""
 MDTEST = tool_reader(
     "mdtest",
     _MDTEST.search,

@@ -1,17 +1,22 @@
 """sar: how busy CPUs, disks and networks were, as text."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from headway.errors import MeasurementError
 from headway.models.measured.points import Point
 from headway.models.measured.reader import tool_reader
+from headway.models.measured.tools.kit.documents import amount, document, under
+from headway.models.measured.tools.kit.numbers import filled
 from headway.models.measured.tools.monitors.sysstat import (
     BUSY,
     Row,
     Table,
     cores_of,
     cpu_utilisation,
+    hosts,
+    json_row,
     kept,
     mean,
     said,
@@ -26,6 +31,7 @@ _TITLES = re.compile(
     r"|DEV\s+tps\s|IFACE\s+rxpck/s\s)",
     re.MULTILINE,
 )
+_HEAD = 4000
 _NAMES = {"DEV": "%util", "IFACE": "%ifutil"}
 
 
@@ -63,6 +69,53 @@ def _others(found: list[Table]) -> Iterator[tuple[str, float]]:
             mine = kept(row for row in rows if row.cells[title] == name)
             yield name, mean([share(row, busy) or 0.0 for row in mine])
 
+
+def _is_json(text: str) -> bool:
+    head = text[:_HEAD]
+    return head.lstrip()[:1] == "{" and '"sysstat"' in head and '"file-date"' in head
+
+
+def _of_json(text: str, source: str) -> list[Point]:
+    """A point a host, of all its samples."""
+    found = hosts(document(text, source), source)
+    return [_of_host(host, samples, source) for host, samples in found]
+
+
+def _of_host(host: Mapping[str, Any], samples: list[Any], source: str) -> Point:
+    cpus: list[Row] = []
+    others: dict[str, list[float]] = {}
+    for number, sample in enumerate(samples):
+        place = f"{source}: statistics[{number}]"
+        cpus += [json_row(entry, place) for entry in _entries(sample, "cpu-load")]
+        for entry in [*_entries(sample, "disk"), *_entries(under(sample, "network"), "net-dev")]:
+            row = json_row(entry, place)
+            busy = share(row, "util-percent", "ifutil-percent")
+            name = row.cells.get("disk-device") or row.cells.get("iface")
+            if name and busy is not None:
+                others.setdefault(name, []).append(busy)
+    utilisation = {**cpu_utilisation(cpus), **{name: mean(each) for name, each in others.items()}}
+    if not utilisation:
+        msg = f"{source}: no table tells how busy something is; run sadf -j FILE -- -u -d -n DEV"
+        raise MeasurementError(msg)
+    lengths = [amount(each, "timestamp", "interval", source=source) or 0.0 for each in samples]
+    return Point(
+        "sar",
+        duration=sum(lengths) or None,
+        utilisation=utilisation,
+        more=filled({"cores": amount(host, "number-of-cpus", source=source)}),
+        notes=(f"The mean over {len(samples)} samples.", *((BUSY,) if cpus else ())),
+    )
+
+
+def _entries(found: Any, key: str) -> list[Any]:
+    entries = found.get(key) if isinstance(found, Mapping) else None
+    return entries if isinstance(entries, list) else []
+
+
+SAR_JSON = tool_reader(
+    "sar (JSON)", _is_json, _of_json, "how busy CPUs, disks and networks were, and for how long"
+)
+"""Reads what ``sadf -j`` writes."""
 
 SAR = tool_reader(
     "sar", titled(_TITLES), _points, "how busy CPUs, disks and networks were, and for how long"

@@ -1,0 +1,93 @@
+"""Histograms of times whose buckets are wide: what is known of mean and percentiles."""
+
+import math
+from dataclasses import dataclass, field, replace
+
+from headway.models.measured.points import Point
+from headway.models.measured.tools.kit.numbers import filled
+from headway.models.measured.tools.monitors.sysstat import Row, span
+
+_ASKED = (50.0, 90.0, 95.0, 99.0)
+
+
+@dataclass
+class Histogram:
+    """Counts of values from ``low`` up to and without ``above``, in seconds."""
+
+    name: str
+    scale: float
+    time: float | None
+    buckets: dict[tuple[float, float], float] = field(default_factory=dict)
+    total: float | None = None
+
+    @property
+    def count(self) -> float:
+        """How many values it counts."""
+        return math.fsum(self.buckets.values())
+
+
+def point_of(tool: str, name: str, mine: list[Histogram]) -> Point:
+    """The point of all histograms of one name."""
+    whole = _summed(mine)
+    rows = [Row("", {}, each.time) for each in mine]
+    duration = span(rows) if len(mine) > 1 else None
+    exact, (least, most) = whole.total, _bounds(whole)
+    middle = (least + most) / 2 if math.isfinite(most) else None
+    mean = middle if exact is None else exact / whole.count
+    said = "The mean is exact." if exact is not None else f"The mean is {_between(least, most)}."
+    wide = ", ".join(f"p{q:g} {_between(*_bucket(whole, q)[0])}" for q in _ASKED)
+    return Point(
+        tool,
+        throughput=whole.count / duration if duration else None,
+        response_time=mean,
+        percentiles=filled({percent: _percentile(whole, percent) for percent in _ASKED}),
+        samples=whole.count,
+        duration=duration,
+        name=name,
+        notes=(said, f"Times are known to their bucket only: {wide}."),
+    )
+
+
+def _between(least: float, most: float) -> str:
+    if not math.isfinite(most):
+        return f"{least:.4g} s or more"
+    return f"between {least:.4g} and {most:.4g} s"
+
+
+def _summed(mine: list[Histogram]) -> Histogram:
+    """Intervals of one name as one."""
+    whole = replace(mine[0], buckets={})
+    for each in mine:
+        for bucket, count in each.buckets.items():
+            whole.buckets[bucket] = whole.buckets.get(bucket, 0.0) + count
+    totals = [each.total for each in mine]
+    known = [total for total in totals if total is not None]
+    whole.total = math.fsum(known) if len(known) == len(totals) else None
+    return whole
+
+
+def _bounds(whole: Histogram) -> tuple[float, float]:
+    """Between what the mean lies: all at the lower ends of their buckets, all at the upper."""
+    ends = [
+        math.fsum(bucket[end] * count for bucket, count in whole.buckets.items() if count)
+        for end in (0, 1)
+    ]
+    return ends[0] / whole.count, ends[1] / whole.count
+
+
+def _bucket(whole: Histogram, percent: float) -> tuple[tuple[float, float], float]:
+    """The bucket of a percentile, and how far into its count the percentile lies."""
+    wanted = percent / 100 * whole.count
+    reached = 0.0
+    for bucket in sorted(bucket for bucket, count in whole.buckets.items() if count):
+        count = whole.buckets[bucket]
+        if reached + count >= wanted - 1e-9:
+            return bucket, (wanted - reached) / count
+        reached += count
+    return bucket, 1.0
+
+
+def _percentile(whole: Histogram, percent: float) -> float | None:
+    """A percentile, as evenly within its bucket; None in one without an end."""
+    (low, above), share = _bucket(whole, percent)
+    return low + min(share, 1.0) * (above - low) if math.isfinite(above) else None
