@@ -3,8 +3,9 @@
 import os.path
 from collections.abc import Callable
 from enum import StrEnum
+from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
 
 import click
 
@@ -12,9 +13,34 @@ if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
     from headway.models.measured.measurements import Measurements
+    from headway.models.reading.hints import Hints
     from headway.models.structure.model import Model
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+Pairs: TypeAlias = tuple[str, ...]
+"""What a repeatable option was given."""
+
+
+class Told(click.Option):
+    """An option that help tells in one line with its twin, as ``--x, --y COLUMN``."""
+
+    twin: tuple[str, str] | None = None
+
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
+        """Give the line for both."""
+        del ctx
+        return self.twin
+
+
+def twins(options: str, words: str) -> tuple[type[Told], type[Told]]:
+    """Make the kinds of two options that share a line of help: of the one told, and of the other.
+
+    Parameters
+    ----------
+    options, words
+        The line: both names with what they take, and what they say.
+    """
+    return type("First", (Told,), {"twin": (options, words)}), Told
 
 
 class Format(StrEnum):
@@ -91,13 +117,33 @@ def _complete_column(ctx: click.Context, _p: click.Parameter, text: str) -> list
     """Offer the columns of the file already named."""
     from headway.errors import HeadwayError
 
-    given = ctx.params.get("data") or ctx.params.get("file") or next(iter(ctx.args), None)
+    named = (ctx.params.get(name) for name in ("data", "file", "files"))
+    given = next(filter(None, named), None) or next(iter(ctx.args), None)
     path = given[0] if isinstance(given, tuple) else given
     try:
         columns = measured(Path(path)).columns if path else {}
     except (HeadwayError, OSError):
         return []
     return [name for name in columns if name.startswith(text)]
+
+
+def _complete_unit(ctx: click.Context, param: click.Parameter, text: str) -> list[str]:
+    """Offer ``COLUMN=`` of each column, then units."""
+    column, equals, begun = text.rpartition("=")
+    if not equals:
+        return [f"{name}=" for name in _complete_column(ctx, param, text)]
+    units = ("s", "ms", "us", "ns", "op/s", "kop/s", "%")
+    return [f"{column}={unit}" for unit in units if unit.startswith(begun)]
+
+
+def _complete_role(ctx: click.Context, param: click.Parameter, text: str) -> list[str]:
+    """Offer ``COLUMN=`` of each column, then roles."""
+    from headway.models.measured.roles import role_names
+
+    column, equals, begun = text.rpartition("=")
+    if not equals:
+        return [f"{name}=" for name in _complete_column(ctx, param, text)]
+    return [f"{column}={role}" for role in role_names() if role.startswith(begun)]
 
 
 model_argument = click.argument("model", shell_complete=_complete_model)
@@ -158,14 +204,47 @@ free_option = click.option(
 data_option = click.option(
     "--data", required=True, metavar="FILE", type=click.Path(path_type=Path), help="Measurements."
 )
+_X, _Y = twins("--x, --y COLUMN", "Columns of the load and the measured output.")
 _x_option = click.option(
-    "--x", metavar="COLUMN", help="Column of the load.", shell_complete=_complete_column
+    "--x", cls=_X, metavar="COLUMN", help="Column of the load.", shell_complete=_complete_column
 )
 _y_option = click.option(
-    "--y", metavar="COLUMN", help="Column of the measured output.", shell_complete=_complete_column
+    "--y",
+    cls=_Y,
+    metavar="COLUMN",
+    help="Column of the measured output.",
+    shell_complete=_complete_column,
 )
-_from_option = click.option("--from", "low", metavar="LOAD", help="Lowest load to sum up over.")
-_to_option = click.option("--to", "high", metavar="LOAD", help="Highest load to sum up over.")
+_UNIT, _ROLE = twins("--unit, --role COL=IS", "What its title does not tell: ms; throughput.")
+_unit_option = click.option(
+    "--unit",
+    cls=_UNIT,
+    metavar="COLUMN=UNIT",
+    multiple=True,
+    help="Unit of a column whose title says none.",
+    shell_complete=_complete_unit,
+)
+_role_option = click.option(
+    "--role",
+    cls=_ROLE,
+    metavar="COLUMN=ROLE",
+    multiple=True,
+    help="What a column is, such as throughput.",
+    shell_complete=_complete_role,
+)
+_decimal_option = click.option(
+    "--decimal",
+    metavar="MARK",
+    default="",
+    help="Decimal mark of CSV: . or , (found if clear).",
+)
+_FROM, _TO = twins("--from, --to LOAD", "Lowest and highest load to sum up over.")
+_from_option = click.option(
+    "--from", "low", cls=_FROM, metavar="LOAD", help="Lowest load to sum up over."
+)
+_to_option = click.option(
+    "--to", "high", cls=_TO, metavar="LOAD", help="Highest load to sum up over."
+)
 
 
 def format_options(function: Function) -> Function:
@@ -186,6 +265,38 @@ def range_options(function: Function) -> Function:
     for option in (_to_option, _from_option, _y_option, _x_option):
         function = option(function)
     return function
+
+
+def hint_options(function: Function) -> Function:
+    """Add ``--unit``, ``--role`` and ``--decimal``, which the command takes as `hints`."""
+
+    @wraps(function)
+    def _hinted(*given: Any, unit: Pairs, role: Pairs, decimal: str, **others: Any) -> Any:
+        from headway.models.reading.hints import Hints
+
+        hints = Hints(_pairs("--unit", unit, "ms"), _pairs("--role", role, "throughput"), decimal)
+        return function(*given, hints=hints, **others)
+
+    for option in (_decimal_option, _role_option, _unit_option):
+        _hinted = option(_hinted)
+    return cast(Function, _hinted)
+
+
+def _pairs(option: str, given: "Pairs", example: str) -> dict[str, str]:
+    """Read what is said of columns, each COLUMN=VALUE."""
+    from headway.errors import InvalidParameter
+
+    found: dict[str, str] = {}
+    for text in given:
+        column, equals, value = (part.strip() for part in text.rpartition("="))
+        if not (column and equals and value):
+            msg = f"{option} {text}: write COLUMN=VALUE, such as {option} rate={example}"
+            raise InvalidParameter(msg)
+        if column in found:
+            msg = f"{option} is given twice for {column}"
+            raise InvalidParameter(msg)
+        found[column] = value
+    return found
 
 
 def load_limits(
@@ -254,17 +365,18 @@ def names_of(text: str | None) -> list[str]:
     return [name.strip() for name in (text or "").split(",") if name.strip()]
 
 
-def measured(path: Path) -> "Measurements":
+def measured(path: Path, hints: "Hints | None" = None) -> "Measurements":
     """Read a file of the user's, a folder, archive or pattern of them, or a published table."""
     from headway.models.files.shipped import shipped_or_own
     from headway.models.measured.measurements import Measurements
+    from headway.models.reading.hints import NO_HINTS
 
-    found = shipped_or_own(path)
+    found, said = shipped_or_own(path), hints or NO_HINTS
     if not is_several(found):
-        return Measurements.read(found)
+        return Measurements.read(found, said.units, said.roles, said.decimal)
     from headway.models.reading.loadtest import read_load_test
 
-    return read_load_test([str(found)]).measurements
+    return read_load_test([str(found)], hints=said).measurements
 
 
 def is_several(path: Path) -> bool:

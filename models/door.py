@@ -22,7 +22,12 @@ PLACES: dict[str, dict[str, str]] = {
         "plot": "headway.models.plotting.graphs:model_figure",
         "plot_formulas": "headway.models.plotting.formulas:formula_figure",
     },
-    "Measurements": {"read": "headway.models.reading.recognise:read_measurements"},
+    "Measurements": {
+        "read": "headway.models.reading.recognise:read_with",
+        "from_columns": "headway.models.reading.frames:measurements_of_columns",
+        "from_frame": "headway.models.reading.frames:measurements_of_frame",
+        "to_frame": "headway.models.reading.frames:frame_of",
+    },
     "LoadTest": {
         "tables": "headway.models.showing.loadtests:loadtest_tables",
         "rows": "headway.models.showing.loadtests:loadtest_rows",

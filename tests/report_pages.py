@@ -8,7 +8,7 @@ import numpy as np
 
 from headway.models import Measurements, catalogue_model, data_path
 from headway.models.files.reading import parse_model
-from headway.models.language.units import header
+from headway.models.language.titles import header
 from headway.models.reports.report import make_report
 
 RAID = data_path("network_sensitivity/table_a_5_raid_performance.csv")

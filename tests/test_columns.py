@@ -8,13 +8,8 @@ import pytest
 
 from headway.errors import MeasurementError
 from headway.models import Measurements
-from headway.models.measured.columns import (
-    ROLES,
-    is_population,
-    load_column,
-    response_column,
-    role_of,
-)
+from headway.models.measured.columns import is_population, load_column, response_column
+from headway.models.measured.roles import ROLES, role_of
 from headway.models.measured.statistic import Measure, percentile_of, statistic
 
 POPULATIONS = (

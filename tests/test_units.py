@@ -6,12 +6,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from headway.errors import UnitError
+from headway.models.language.titles import split_header
 from headway.models.language.units import (
     compatible,
     quantity,
     readable,
     si_text,
-    split_header,
     unit,
 )
 

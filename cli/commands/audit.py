@@ -1,10 +1,15 @@
 """``headway audit``: whether a load test can be trusted."""
 
+from typing import TYPE_CHECKING
+
 import click
 
 from headway.cli.main import COMMANDS
-from headway.cli.options import Format, format_options
+from headway.cli.options import Format, format_options, hint_options
 from headway.cli.output import present
+
+if TYPE_CHECKING:
+    from headway.models.reading.hints import Hints
 
 EXAMPLE = "Example: headway audit curve.csv --json"
 
@@ -12,14 +17,16 @@ EXAMPLE = "Example: headway audit curve.csv --json"
 @click.command("audit", help=COMMANDS["audit"], epilog=EXAMPLE)
 @click.argument("files", nargs=-1, required=True, metavar="FILES...")
 @click.option("--skip-bad", is_flag=True, help="Go on without files that cannot be read.")
+@hint_options
 @format_options
 def command(
     files: tuple[str, ...],
     skip_bad: bool,  # noqa: FBT001
+    hints: "Hints",
     output_format: Format | None,
 ) -> None:
     """Audit measured files."""
     from headway.models.analysis.audit import audit
     from headway.models.reading.loadtest import read_load_test
 
-    present(audit(read_load_test(files, skip_bad)), output_format)
+    present(audit(read_load_test(files, skip_bad, hints=hints)), output_format)

@@ -1,6 +1,7 @@
 """``headway compare``: predicted against measured."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -12,6 +13,7 @@ from headway.cli.options import (
     closed_settings,
     data_option,
     format_options,
+    hint_options,
     load_limits,
     measured,
     model_argument,
@@ -21,6 +23,9 @@ from headway.cli.options import (
     set_option,
 )
 from headway.cli.output import present
+
+if TYPE_CHECKING:
+    from headway.models.reading.hints import Hints
 
 EXAMPLE = "Example: headway compare nfs-server --preset raid --data curve.csv --plot curve.svg"
 
@@ -32,6 +37,7 @@ EXAMPLE = "Example: headway compare nfs-server --preset raid --data curve.csv --
 @set_option
 @closed_options
 @range_options
+@hint_options
 @format_options
 @plot_option
 def command(
@@ -45,11 +51,12 @@ def command(
     y: str | None,
     low: str | None,
     high: str | None,
+    hints: "Hints",
     output_format: Format | None,
     plot: Path | None,
 ) -> None:
     """Compare a model's predictions with measurements."""
     chosen = chosen_model(model, preset, settings, closed_settings(closed, None, think))
     limits = load_limits(low, high, chosen)
-    comparison = chosen.compare(measured(data), x, y, *limits)
+    comparison = chosen.compare(measured(data, hints), x, y, *limits)
     present(comparison, output_format, plot)

@@ -18,6 +18,7 @@ from headway.cli.options import (
     families,
     format_options,
     free_option,
+    hint_options,
     load_limits,
     measured,
     model_argument,
@@ -31,6 +32,7 @@ from headway.cli.output import Answer, present, progress
 from headway.errors import InvalidParameter
 
 if TYPE_CHECKING:
+    from headway.models.reading.hints import Hints
     from headway.models.structure.model import Model
 
 LOSSES = ("linear", "soft_l1", "huber", "cauchy")
@@ -83,6 +85,7 @@ def _rounds(_c: click.Context, _p: click.Parameter, rounds: int) -> int:
 @preset_option
 @set_option
 @range_options
+@hint_options
 @click.option(
     "--loss",
     metavar="NAME",
@@ -119,6 +122,7 @@ def command(
     y: str | None,
     low: str | None,
     high: str | None,
+    hints: "Hints",
     loss: str,
     bootstrap: int,
     out: Path | None,
@@ -132,10 +136,10 @@ def command(
             if given:
                 msg = f"{option} goes with --free; without it the forms of {model} are tried"
                 raise InvalidParameter(msg)
-        answer = _family(model, data, x, y, limits, loss)
+        answer = _family(model, data, hints, x, y, limits, loss)
     else:
         chosen = chosen_model(model, preset, (*settings, *fix))
-        answer = _fitted(chosen, data, free, bound, x, y, limits, loss, bootstrap)
+        answer = _fitted(chosen, data, hints, free, bound, x, y, limits, loss, bootstrap)
     present(answer, output_format, plot, [] if out is None else [(out, _toml(answer))])
 
 
@@ -149,6 +153,7 @@ def _toml(answer: Any) -> bytes:
 def _family(
     family: str,
     data: tuple[Path, ...],
+    hints: "Hints",
     x: str | None,
     y: str | None,
     limits: tuple[float, float],
@@ -161,7 +166,7 @@ def _family(
     from headway.models.signatures.sfs import Range
 
     paths = [path for name in data for path in _expanded(name)]
-    curves = [measured(path) for path in paths]
+    curves = [measured(path, hints) for path in paths]
     found = []
     with progress("fitting", len(curves)) as advance:
         for curve in curves:
@@ -179,6 +184,7 @@ def _expanded(path: Path) -> list[Path]:
 def _fitted(
     model: "Model",
     data: tuple[Path, ...],
+    hints: "Hints",
     free: str | None,
     bound: tuple[str, ...],
     x: str | None,
@@ -197,7 +203,7 @@ def _fitted(
         msg = f"{model.name} is fitted to one --data at a time; several go with {many}"
         raise InvalidParameter(msg)
     bounds = dict(_bound(model, text) for text in bound)
-    curve = measured(data[0])
+    curve = measured(data[0], hints)
     with progress("bootstrap", bootstrap) as advance:
         found = fit_model(
             model,

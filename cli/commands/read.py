@@ -1,12 +1,16 @@
 """``headway read``: files of load generators and monitors as one curve."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from headway.cli.main import COMMANDS
-from headway.cli.options import Format, format_options
+from headway.cli.options import Format, format_options, hint_options
 from headway.cli.output import present, progress, write_and_say
+
+if TYPE_CHECKING:
+    from headway.models.reading.hints import Hints
 
 EXAMPLE = "Example: headway read curve.csv --csv"
 
@@ -17,11 +21,13 @@ EXAMPLE = "Example: headway read curve.csv --csv"
 @click.option(
     "--out", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="Write CSV."
 )
+@hint_options
 @format_options
 def command(
     files: tuple[str, ...],
     skip_bad: bool,  # noqa: FBT001
     out: Path | None,
+    hints: "Hints",
     output_format: Format | None,
 ) -> None:
     """Read measured files."""
@@ -29,7 +35,7 @@ def command(
     from headway.models.reading.loadtest import read_load_test
 
     with progress("reading", megabytes(files)) as advance:
-        found = read_load_test(files, skip_bad, advance)
+        found = read_load_test(files, skip_bad, advance, hints)
     if out is not None:
         write_and_say(out, found.to_csv().encode())
         return

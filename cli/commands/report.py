@@ -13,6 +13,7 @@ from headway.cli.options import (
     data_option,
     families,
     free_option,
+    hint_options,
     load_limits,
     measured,
     model_argument,
@@ -25,6 +26,7 @@ from headway.cli.writing import write_whole
 from headway.errors import OutputError, visible
 
 if TYPE_CHECKING:
+    from headway.models.reading.hints import Hints
     from headway.models.reports.report import Report
     from headway.models.structure.model import Model
 
@@ -45,6 +47,7 @@ EXAMPLE = "Example: headway report nfs-server --preset raid --data curve.csv --o
 @preset_option
 @set_option
 @range_options
+@hint_options
 @click.pass_context
 def command(
     context: click.Context,
@@ -58,15 +61,16 @@ def command(
     y: str | None,
     low: str | None,
     high: str | None,
+    hints: "Hints",
 ) -> None:
     """Write a report; of a family's name, on the form of it that suits the measurements."""
     _check(out)
     typed = shlex.join(["headway", *(context.obj or [])])
     if model in families() and free is None and preset is None and not settings:
-        report = _of_family(model, data, x, y, low, high, typed)
+        report = _of_family(model, data, hints, x, y, low, high, typed)
     else:
         chosen = chosen_model(model, preset, settings)
-        report = _of_model(chosen, data, names_of(free), settings, x, y, low, high, typed)
+        report = _of_model(chosen, data, hints, names_of(free), settings, x, y, low, high, typed)
     content = report.to_html().encode()
     write_whole(out, content)
     click.echo(f"wrote {visible(str(out))} ({len(content) / 1000:.0f} kB)", err=True)
@@ -75,6 +79,7 @@ def command(
 def _of_family(
     family: str,
     data: Path,
+    hints: "Hints",
     x: str | None,
     y: str | None,
     low: str | None,
@@ -87,12 +92,13 @@ def _of_family(
     from headway.models.signatures.sfs import Range
 
     limits = Range(*load_limits(low, high))
-    return server_report(fit_server(measured(data), x, y, limits, family=family), typed)
+    return server_report(fit_server(measured(data, hints), x, y, limits, family=family), typed)
 
 
 def _of_model(
     model: "Model",
     data: Path,
+    hints: "Hints",
     free: list[str],
     settings: tuple[str, ...],
     x: str | None,
@@ -107,7 +113,7 @@ def _of_model(
 
     set_names = {text.partition("=")[0].strip() for text in settings}
     limits = Range(*load_limits(low, high, model))
-    return make_report(model, measured(data), free, x, y, limits, set_names, typed)
+    return make_report(model, measured(data, hints), free, x, y, limits, set_names, typed)
 
 
 def _check(out: Path) -> None:

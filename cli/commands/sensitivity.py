@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -15,6 +16,7 @@ from headway.cli.options import (
     complete_parameters,
     format_options,
     free_option,
+    hint_options,
     measured,
     model_argument,
     names_of,
@@ -24,6 +26,9 @@ from headway.cli.options import (
 )
 from headway.cli.output import present
 from headway.errors import InvalidParameter
+
+if TYPE_CHECKING:
+    from headway.models.reading.hints import Hints
 
 EXAMPLE = "Example: headway sensitivity nfs-server --preset raid --set arrival_rate=1200"
 
@@ -53,6 +58,7 @@ EXAMPLE = "Example: headway sensitivity nfs-server --preset raid --set arrival_r
     help="The parameter that is to do it.",
     shell_complete=complete_parameters,
 )
+@hint_options
 @format_options
 @plot_option
 def command(
@@ -65,6 +71,7 @@ def command(
     free: str | None,
     target: str | None,
     parameter: str | None,
+    hints: "Hints",
     output_format: Format | None,
     plot: Path | None,
 ) -> None:
@@ -80,7 +87,7 @@ def command(
     chosen = chosen_model(model, preset, settings, closed_settings(closed, None, think))
     axes = None
     if data is not None:
-        found = chosen.fit(measured(data), names_of(free))
+        found = chosen.fit(measured(data, hints), names_of(free))
         if target is None:
             present(found.sensitivity(), output_format, plot)
             return

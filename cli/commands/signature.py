@@ -1,6 +1,7 @@
 """``headway signature``: what measurements say by themselves."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -9,12 +10,16 @@ from headway.cli.numbers import Whole
 from headway.cli.options import (
     Format,
     format_options,
+    hint_options,
     load_limits,
     measured,
     plot_option,
     range_options,
 )
 from headway.cli.output import present, progress
+
+if TYPE_CHECKING:
+    from headway.models.reading.hints import Hints
 
 EXAMPLE = "Example: headway signature sfs curve.csv --from 190 --to 1060"
 LOGP_EXAMPLE = "Example: headway signature logp signature.csv --rtt 12.8us --plot signature.svg"
@@ -29,6 +34,7 @@ def command() -> None:
 @command.command("sfs", epilog=EXAMPLE)
 @click.argument("file", type=click.Path(path_type=Path))
 @range_options
+@hint_options
 @format_options
 @plot_option
 def sfs(
@@ -37,13 +43,14 @@ def sfs(
     y: str | None,
     low: str | None,
     high: str | None,
+    hints: "Hints",
     output_format: Format | None,
     plot: Path | None,
 ) -> None:
     """Base, slope, saturation and overall response time of an SFS curve in FILE."""
     from headway.models.signatures.sfs import MeasuredSignature, Range, curve
 
-    found = MeasuredSignature.of(curve(measured(file), x, y), Range(*load_limits(low, high)))
+    found = MeasuredSignature.of(curve(measured(file, hints), x, y), Range(*load_limits(low, high)))
     present(found, output_format, plot)
 
 
@@ -51,12 +58,14 @@ def sfs(
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--rtt", metavar="TIME", help="Round-trip time, where no column rtt_us has it.")
 @click.option("--window", type=Whole(), metavar="N", help="Messages outstanding each way (4).")
+@hint_options
 @format_options
 @plot_option
 def logp(
     file: Path,
     rtt: str | None,
     window: int | None,
+    hints: "Hints",
     output_format: Format | None,
     plot: Path | None,
 ) -> None:
@@ -70,7 +79,7 @@ def logp(
     from headway.models.signatures.logp import MeasuredLogp
 
     trip = None if rtt is None else quantity(rtt, unit("us"), "--rtt")
-    found = MeasuredLogp.of(measured(file), trip, WINDOW if window is None else window)
+    found = MeasuredLogp.of(measured(file, hints), trip, WINDOW if window is None else window)
     present(found, output_format, plot)
 
 

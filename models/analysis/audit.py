@@ -13,7 +13,8 @@ from headway.models.auditing.finding import Finding, Kind, Look, Severity, each_
 from headway.models.auditing.open_view import OpenPoint, as_open
 from headway.models.measured.measurements import Measurements
 from headway.models.measured.points import Point
-from headway.models.reading.loadtest import LoadTest, points_of_table
+from headway.models.reading.loadtest import LoadTest
+from headway.models.reading.rows import points_of_table
 from headway.models.tables.shown import Answer
 
 CHECKS: dict[Kind, Look] = {

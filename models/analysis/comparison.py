@@ -11,9 +11,10 @@ from headway.kinds import FloatArray
 from headway.models.analysis.audit import points_in, touching
 from headway.models.auditing.finding import Finding
 from headway.models.language.units import Unit
+from headway.models.measured.cells import Observed
 from headway.models.measured.columns import Axes, is_rate
 from headway.models.measured.matching import Match, match
-from headway.models.measured.measurements import Measurements, Observed
+from headway.models.measured.measurements import Measurements
 from headway.models.measured.regression import FEWEST_POINTS, r_squared
 from headway.models.signatures.sfs import ALL, Range, SfsSignature, sfs_signature
 from headway.models.solving.solutions.solution import Solution

@@ -1,8 +1,17 @@
 """Tables as text: CSV, or cells parted by semicolons or tabs where the header is."""
 
 import io
+from collections import Counter
+from collections.abc import Sequence
 
-from headway.errors import MeasurementError
+from headway.errors import MeasurementError, is_hidden, quoted
+from headway.kinds import number_of
+
+MOST_ROWS = 1_000_000
+"""Rows; a curve has some dozens, repeats some thousands."""
+
+MOST_COLUMNS = 1000
+"""Columns; what a benchmark tells of a run takes some dozens."""
 
 
 def rows_of(text: str, source: str) -> list[tuple[int, list[str]]]:
@@ -44,3 +53,55 @@ def _separator(text: str) -> str:
 def _tells(row: list[str]) -> bool:
     """Whether a line holds anything but blanks or a comment."""
     return any(cell.strip() for cell in row) and not row[0].lstrip().startswith("#")
+
+
+def header_and_rows(text: str, source: str) -> tuple[list[str], list[tuple[int, list[str]]]]:
+    """Split CSV text into its header and its rows with their line numbers."""
+    if not text.strip():
+        msg = f"{source}: is empty; it needs a header such as throughput_ops_s,response_ms"
+        raise MeasurementError(msg)
+    rows = rows_of(text, source)
+    if not rows:
+        msg = f"{source}: holds no row; it needs a header such as throughput_ops_s,response_ms"
+        raise MeasurementError(msg)
+    return [title.strip() for title in rows[0][1]], rows[1:]
+
+
+def check_cells(
+    header: Sequence[str], rows: Sequence[tuple[int, Sequence[str]]], source: str
+) -> None:
+    """Refuse a table that is too long, has a bad header, or rows of another length."""
+    if len(rows) >= MOST_ROWS:
+        msg = f"{source}: more than the {MOST_ROWS} rows a table may have; keep means of them"
+        raise MeasurementError(msg)
+    _check_header(header, source)
+    for line, row in rows:
+        if len(row) != len(header):
+            msg = f"{source}:{line}: {len(row)} cells, but the header names {len(header)} columns"
+            raise MeasurementError(msg)
+    if not rows:
+        msg = f"{source}: has a header but no observations"
+        raise MeasurementError(msg)
+
+
+def _check_header(header: Sequence[str], source: str) -> None:
+    if all(number_of(title) is not None for title in header):
+        msg = f"{source}:1: no header; the first line must name columns, such as response_ms"
+        raise MeasurementError(msg)
+    if len(header) > MOST_COLUMNS:
+        msg = f"{source}:1: {len(header)} columns are more than the {MOST_COLUMNS} a table may have"
+        raise MeasurementError(msg)
+    counts = Counter(header)
+    problem = next(filter(None, (_title_problem(title, counts[title]) for title in header)), "")
+    if problem:
+        msg = f"{source}:1: {problem}"
+        raise MeasurementError(msg)
+
+
+def _title_problem(title: str, count: int) -> str:
+    """What is wrong with the name of a column; empty if nothing is."""
+    if not title:
+        return "a column has no name"
+    if any(map(is_hidden, title)):
+        return f"column {quoted(title)} has a control character in its name"
+    return f"column {quoted(title)} stands twice" if count > 1 else ""

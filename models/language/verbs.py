@@ -80,7 +80,7 @@ def who_does(kind: type, verb: str) -> Callable[..., Any]:
     --------
     >>> from headway.models import Measurements
     >>> who_does(Measurements, "read").__name__
-    'read_measurements'
+    'read_with'
     """
     for known in kind.__mro__:
         place = _PLACES.get((known.__name__, verb))

@@ -1,116 +1,32 @@
-"""Which number a column is: the role that its title and its dimension tell.
+"""Which column of a table is asked for: by its role, and as the load or the output.
 
-Roles are declared in one table, `ROLES`. Which column is the load is decided here and nowhere
-else: a rate that was asked for, else a population that was set, else the rate that came out, else
-requests that were seen inside.
+Roles are declared in `headway.models.measured.roles`. Which column is the load is decided here and
+nowhere else: a rate that was asked for, else a population that was set, else the rate that came
+out, else requests that were seen inside.
 """
 
-import re
-from collections.abc import Collection
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from headway.errors import MeasurementError
-from headway.models.language.units import Unit, compatible, split_header, unit
-from headway.models.measured.measurements import Measurements, Observed
+from headway.models.language.units import Unit, compatible
+from headway.models.measured.cells import Observed
+from headway.models.measured.measurements import Measurements
+from headway.models.measured.roles import (
+    DELIVERED,
+    INSIDE,
+    OFFERED,
+    POPULATION,
+    RESPONSE,
+    Role,
+    role_of,
+    same_title,
+    titled,
+    unsure,
+)
 from headway.models.tables.table import Column
-
-
-@dataclass(frozen=True)
-class Role:
-    """What a column can be.
-
-    Parameters
-    ----------
-    name
-        What documents call it.
-    titles
-        Titles recognised, without unit, the preferred one first; see `plain_title`.
-    unit
-        One of the dimension it must have.
-    load
-        Whether it can be the load.
-    closed
-        Whether such a load is a population, which closes the model.
-    output
-        The output of a model that it measures; empty if it is none.
-    """
-
-    name: str
-    titles: tuple[str, ...]
-    unit: Unit
-    load: bool = False
-    closed: bool = False
-    output: str = ""
-
-
-DELIVERED = Role(
-    "throughput", ("throughput", "achieved"), unit("op/s"), load=True, output="throughput"
-)
-OFFERED = Role(
-    "offered rate", ("arrival_rate", "load", "requested", "offered"), unit("op/s"), load=True
-)
-POPULATION = Role(
-    "population",
-    (
-        "population", "clients", "threads", "connections", "vus", "virtual_users", "users",
-        "concurrency", "concurrency_level", "queue_depth", "iodepth", "io_depth",
-    ),
-    unit("job"),
-    load=True,
-    closed=True,
-)  # fmt: skip
-INSIDE = Role(
-    "requests inside",
-    ("outstanding", "outstanding_requests", "in_flight", "inflight"),
-    unit("job"),
-    load=True,
-    closed=True,
-)
-RESPONSE = Role(
-    "response time", ("response_time", "response", "latency"), unit("s"), output="response_time"
-)
-
-ROLES = (DELIVERED, OFFERED, POPULATION, INSIDE, RESPONSE)
-"""Every role; a title belongs to one."""
-
-_FILLING = frozenset(
-    ("mean", "avg", "average", "number", "num", "no", "of", "count", "concurrent", "active")
-)
-
-
-def plain_title(title: str) -> str:
-    """A title as roles know it: small letters, no unit, no words that change nothing.
-
-    Examples
-    --------
-    >>> plain_title("Mean response time [ms]"), plain_title("num_clients"), plain_title("VUs")
-    ('response_time', 'clients', 'vus')
-    """
-    words = re.split(r"[\s_#-]+", split_header(title)[0].lower())
-    return "_".join(word for word in words if word and word not in _FILLING)
-
-
-def _singular(title: str) -> str:
-    return title.removesuffix("s")
-
-
-def role_of(column: Observed) -> Role | None:
-    r"""The role of a column by its title and its dimension; None if it has none.
-
-    Examples
-    --------
-    >>> table = Measurements.parse("users,users_per_s,p99_ms\n1,2,3\n", "own.csv")
-    >>> role_of(table.column("users")).name, role_of(table.column("users_per_s"))
-    ('population', None)
-    """
-    title = _singular(plain_title(column.header))
-    for role in ROLES:
-        if title in map(_singular, role.titles):
-            return role if column.unit.dimension[:2] == role.unit.dimension[:2] else None
-    return None
 
 
 def is_population(column: Observed) -> bool:
@@ -125,10 +41,25 @@ def is_rate(column: Observed) -> bool:
 
 
 def find(measurements: Measurements, *roles: Role) -> Observed | None:
-    """The first column that has one of these roles, by the order of their titles."""
-    mine = [c for c in measurements.columns.values() if role_of(c) in roles]
-    titles = [_singular(title) for role in roles for title in role.titles]
-    return min(mine, key=lambda c: titles.index(_singular(plain_title(c.header))), default=None)
+    """The first column that has one of these roles: as the user says, else by their titles' order.
+
+    Raises
+    ------
+    MeasurementError
+        Where it has a cell that is none of its numbers.
+    """
+    both = (*measurements.columns.values(), *measurements.spoilt.values())
+    mine = [column for column in both if role_of(column) in roles]
+    found = min(mine, key=lambda column: _rank(column, roles), default=None)
+    return None if found is None else found.asked()
+
+
+def _rank(column: Observed, roles: Sequence[Role]) -> tuple[int, int]:
+    """Where a column stands among those that may have a role; what the user says goes before."""
+    titles = [title for role in roles for title in role.titles]
+    if column.role:
+        return 0, 0
+    return 1, next((i for i, each in enumerate(titles) if same_title(column.header, each)), 0)
 
 
 def load_column(
@@ -196,7 +127,26 @@ def response_column(measurements: Measurements, y: str | None = None) -> Observe
 
 def _named(measurements: Measurements, *roles: Role) -> Observed:
     """The column of a role's title, be its dimension what it may; refused if there is none."""
-    return measurements.column(*(title for role in roles for title in role.titles))
+    for column in measurements.columns.values():
+        part = None if column.role else titled(column.header)
+        if part is not None and part.role in roles:
+            return column
+    titles = [title for role in roles for title in role.titles]
+    try:
+        return measurements.column(*titles)
+    except MeasurementError as error:
+        msg = f"{error}{_may_be(measurements, roles)}"
+        raise MeasurementError(msg) from None
+
+
+def _may_be(measurements: Measurements, roles: Sequence[Role]) -> str:
+    """Which column may be meant, and how to say so; empty if none may."""
+    for column in measurements.columns.values():
+        some = [role for role in unsure(column) if role in roles]
+        if some:
+            names = " or ".join(role.name for role in unsure(column))
+            return f"; {column.header} may be {names}: --role {column.header}={some[0].word}"
+    return ""
 
 
 def check_unit(source: str, column: Observed, wanted: Unit) -> None:

@@ -8,18 +8,17 @@ import numpy as np
 from headway.errors import GraphError, MeasurementError, nearest
 from headway.kinds import FloatArray
 from headway.models.language.units import unit
+from headway.models.measured.cells import Observed
 from headway.models.measured.columns import (
-    DELIVERED,
-    RESPONSE,
     check_unit,
     find,
     is_population,
     is_rate,
     load_column,
     response_column,
-    role_of,
 )
-from headway.models.measured.measurements import Measurements, Observed
+from headway.models.measured.measurements import Measurements
+from headway.models.measured.roles import DELIVERED, RESPONSE, role_of
 from headway.models.measured.statistic import percentile_of
 from headway.models.structure.model import Model
 from headway.models.structure.parts.links import settable
@@ -185,10 +184,12 @@ def _settings(
 ) -> dict[str, Observed]:
     """Which column sets which parameter; the one that is drawn over comes first."""
     named = measurements.find([y]) if y else None
+    both = (*measurements.columns.values(), *measurements.spoilt.values())
     own = {
-        column.name: column
-        for column in measurements.columns.values()
-        if column.name in model.parameters and column is not named
+        name: column.asked()
+        for column in both
+        for name in (column.name, column.role)
+        if name in model.parameters and column is not named
     }
     settings = _first(model, measurements, x, own)
     settings |= {name: column for name, column in own.items() if name not in settings}

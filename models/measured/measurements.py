@@ -1,24 +1,24 @@
 """Measured data: a table with a header whose column names end in their units."""
 
 import hashlib
-import math
 import os
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from headway.errors import MeasurementError, is_hidden, nearest, quoted
-from headway.kinds import FloatArray, number_of, resolution
+from headway.errors import MeasurementError, nearest, quoted
+from headway.kinds import FloatArray
 from headway.models.files.intake import is_given, read_bytes
-from headway.models.files.separated import rows_of
+from headway.models.files.separated import check_cells, header_and_rows
 from headway.models.language.frozen import Kept
-from headway.models.language.units import ONE, Unit, split_header
-from headway.models.language.verbs import who_does
+from headway.models.language.titles import split_header
+from headway.models.language.verbs import perform, who_does
+from headway.models.measured.cells import Observed, decimals, is_number, observed
 
 if TYPE_CHECKING:
     from headway.models.measured.facts import Fact
@@ -26,36 +26,11 @@ if TYPE_CHECKING:
 LARGEST_FILE = 20_000_000
 """Bytes; a curve of response times is never larger."""
 
-MOST_ROWS = 1_000_000
-"""Rows; a curve has some dozens, repeats some thousands."""
+NOTHING: Mapping[Any, Any] = MappingProxyType({})
+"""What is said of columns that tell all themselves."""
 
-MOST_COLUMNS = 1000
-"""Columns; what a benchmark tells of a run takes some dozens."""
-
-
-@dataclass(frozen=True)
-class Observed:
-    """One measured quantity over all observations.
-
-    Parameters
-    ----------
-    header
-        The column's name in the file.
-    name
-        That name without its unit.
-    unit
-        The unit in the file.
-    values
-        SI values, one an observation; NaN where the cell is empty.
-    resolution
-        Half a unit of the last printed digit, in SI: how well a value is known.
-    """
-
-    header: str
-    name: str
-    unit: Unit
-    values: FloatArray
-    resolution: FloatArray
+Series: TypeAlias = "Sequence[float | None] | FloatArray"
+"""Numbers, one an observation; None and NaN are missing."""
 
 
 @dataclass(frozen=True)
@@ -80,6 +55,8 @@ class Measurements:
         What kind of file it was read from.
     made_of
         The point of a load test that each row was made of; empty where it was read as a table.
+    spoilt
+        Columns with a cell that is no number of theirs, which is said once they are asked for.
 
     Examples
     --------
@@ -96,10 +73,27 @@ class Measurements:
     facts: Mapping[str, "Fact"] = field(default_factory=dict)
     kind: str = "CSV"
     made_of: tuple[Kept, ...] = ()
+    spoilt: Mapping[str, Observed] = field(default_factory=dict)
 
     @classmethod
-    def read(cls, path: str | Path) -> "Measurements":
-        """Read a file: CSV, a SPEC result page, or a benchmark's ``sfssum`` or ``sfsres``.
+    def read(
+        cls,
+        path: str | Path,
+        unit: Mapping[str, str] = NOTHING,
+        role: Mapping[str, str] = NOTHING,
+        decimal: str = "",
+    ) -> "Measurements":
+        """Read a file: CSV, Parquet, Excel, a SPEC result page, or what a tool wrote.
+
+        Parameters
+        ----------
+        path
+            A file; what kind it is shows in its content.
+        unit, role
+            What a column's title does not tell, by column: ``{"latency": "ms"}``,
+            ``{"rate": "throughput"}``; see the reference, CSV.
+        decimal
+            The decimal mark of CSV, ``.`` or ``,``; found where it is not given.
 
         Raises
         ------
@@ -114,27 +108,134 @@ class Measurements:
         >>> len(table), list(table.columns)[:2]
         (7, ['throughput_ops_s', 'response_ms'])
         """
-        found: Measurements = who_does(cls, "read")(Path(path))
+        found: Measurements = who_does(cls, "read")(Path(path), unit, role, decimal)
         return found
 
     @classmethod
-    def parse(cls, text: str, source: str) -> "Measurements":
-        r"""Read CSV text; lines that begin with ``#`` are comments.
+    def from_columns(
+        cls,
+        throughput: Series = (),
+        response_time: Series = (),
+        *,
+        offered_rate: Series = (),
+        population: Series = (),
+        think_time: Series = (),
+        percentiles: Mapping[float, Series] = NOTHING,
+        utilisation: Mapping[str, Series] = NOTHING,
+        errors: Series = (),
+        samples: Series = (),
+        duration: Series = (),
+        unit: Mapping[str, str] = NOTHING,
+        source: str = "columns",
+    ) -> "Measurements":
+        """Make measurements of sequences of numbers, an entry an observation.
+
+        Parameters
+        ----------
+        throughput, offered_rate
+            Rates [op/s].
+        response_time, think_time, duration
+            Times [s].
+        population, errors, samples
+            Counts.
+        percentiles
+            Response times [s] by percentage, such as 99.
+        utilisation
+            Shares from 0 to 1, by resource.
+        unit
+            Units of those that are in another one, by the names above.
+        source
+            What messages and titles call them.
 
         Raises
         ------
         MeasurementError
-            Naming file, line and column, for a missing header, a repeated column, a row of
-            the wrong length, or a cell that is not a finite number of the column's unit.
+            For columns of different lengths, none at all, numbers that are negative or infinite.
 
         Examples
         --------
-        >>> Measurements.parse("load_ops_s,response_ms\n100,3.4\n200,4.x\n", "curve.csv")
+        >>> curve = Measurements.from_columns([100, 200], [3.4, 4.0], unit={"response_time": "ms"})
+        >>> curve
+        Measurements(columns: 2 x throughput_ops_s, response_ms)
+        """
+        single = {
+            "throughput": throughput, "response_time": response_time,
+            "offered_rate": offered_rate, "population": population, "think_time": think_time,
+            "errors": errors, "samples": samples, "duration": duration,
+        }  # fmt: skip
+        found: Measurements = who_does(cls, "from_columns")(
+            single, percentiles, utilisation, unit, source
+        )
+        return found
+
+    @classmethod
+    def from_frame(
+        cls,
+        frame: object,
+        unit: Mapping[str, str] = NOTHING,
+        role: Mapping[str, str] = NOTHING,
+        source: str = "frame",
+    ) -> "Measurements":
+        """Make measurements of a data frame: of pandas, polars, or any with ``__dataframe__``.
+
+        Parameters
+        ----------
+        frame
+            Its columns are named as those of a CSV file.
+        unit, role
+            As for `read`.
+        source
+            What messages and titles call it.
+
+        Raises
+        ------
+        MeasurementError
+            As `parse`, and for what is no data frame.
+        PackageError
+            Where reading it takes a package that is not installed.
+        """
+        found: Measurements = who_does(cls, "from_frame")(frame, source, unit, role)
+        return found
+
+    def to_frame(self) -> Any:
+        """Make a pandas DataFrame, in SI, with titles that `from_frame` reads.
+
+        Raises
+        ------
+        PackageError
+            Where pandas is not installed.
+        """
+        return perform(self, "to_frame")
+
+    @classmethod
+    def parse(cls, text: str, source: str, decimal: str = "") -> "Measurements":
+        r"""Read CSV text; lines that begin with ``#`` are comments.
+
+        Parameters
+        ----------
+        text, source
+            The table, and its name for messages.
+        decimal
+            The decimal mark, ``.`` or ``,``; found in the cells where it is not given.
+
+        Raises
+        ------
+        MeasurementError
+            Naming file, line and column, for a missing header, a repeated column, or a row of
+            the wrong length; a cell that is not a finite number of its column's unit is named
+            once the column is asked for.
+
+        Examples
+        --------
+        >>> curve = Measurements.parse("load_ops_s;t_ms\n1.000;3,4\n2.000;4,x\n", "curve.csv")
+        >>> curve.column("load").values.tolist()
+        [1.0, 2.0]
+        >>> curve.column("t")
         Traceback (most recent call last):
             ...
-        headway.errors.MeasurementError: curve.csv:3: response_ms is '4.x', not a number
+        headway.errors.MeasurementError: curve.csv:3: t_ms is '4,x', not a number
         """
-        return cls.of_cells(*_split(text, source), source)
+        return _table(*header_and_rows(text, source), source, decimal)
 
     @classmethod
     def of_cells(
@@ -153,16 +254,10 @@ class Measurements:
         >>> Measurements.of_cells(["throughput_ops_s", "response_ms"], cells, "run").lines
         (7, 9)
         """
-        _check_cells(header, rows, source)
-        columns, labels = {}, {}
-        lines = tuple(line for line, _ in rows)
-        for index, title in enumerate(header):
-            cells = [cells[index].strip() for _, cells in rows]
-            if _is_words(title, cells):
-                labels[title] = tuple(cells)
-            else:
-                columns[title] = _observed(title, cells, lines, source)
-        return cls(source, columns, labels, lines)
+        found = _table(header, rows, source)
+        for column in found.spoilt.values():
+            column.asked()
+        return found
 
     def __len__(self) -> int:
         return len(self.lines)
@@ -180,12 +275,20 @@ class Measurements:
         ([100.0], None)
         """
         for name in names:
-            if name in self.columns:
-                return self.columns[name]
-            for column in self.columns.values():
-                if column.name == name:
-                    return column
+            found = next(self.named(name), None)
+            if found is not None:
+                return found.asked()
         return None
+
+    def named(self, *names: str) -> Iterator[Observed]:
+        """Every column that bears one of these names, with or without its unit, spoilt or not.
+
+        The one whose whole title it is comes first.
+        """
+        for name in names:
+            both = [*self.columns.values(), *self.spoilt.values()]
+            yield from (column for column in both if column.header == name)
+            yield from (column for column in both if column.name == name != column.header)
 
     def column(self, *names: str) -> Observed:
         r"""The first column that bears one of these names.
@@ -202,12 +305,23 @@ class Measurements:
         ('response_ms', [5e-05])
         """
         found = self.find(names)
+        if found is None and names[0] in self.labels:
+            raise self._words(names[0])
         if found is None:
             known = [*self.columns, *self.labels]
             other = "; --x and --y name others" if len(names) > 1 else ""
             msg = f"{self.source}: there is no column {names[0]!r}{nearest(names[0], known)}{other}"
             raise MeasurementError(msg)
         return found
+
+    def _words(self, title: str) -> MeasurementError:
+        """The complaint about a column of words that is asked for as numbers."""
+        rows = zip(self.lines, self.labels[title], strict=True)
+        told = [(line, cell) for line, cell in rows if cell]
+        line, cell = next((pair for pair in told if not is_number(pair[1], "")), told[0])
+        mark = "; --decimal says another mark" if is_number(cell, "") else ""
+        msg = f"{self.source}:{line}: {title} is {quoted(cell)}, not a number{mark}"
+        return MeasurementError(msg)
 
     def only(self, keep: NDArray[np.bool_]) -> "Measurements":
         r"""The observations for which `keep` is true.
@@ -219,14 +333,18 @@ class Measurements:
         >>> len(upper), upper.lines
         (1, (3,))
         """
-        columns = {
-            title: Observed(o.header, o.name, o.unit, o.values[keep], o.resolution[keep])
-            for title, o in self.columns.items()
-        }
+        columns, spoilt = (
+            {
+                title: replace(o, values=o.values[keep], resolution=o.resolution[keep])
+                for title, o in some.items()
+            }
+            for some in (self.columns, self.spoilt)
+        )
         labels = {t: tuple(np.array(w)[keep].tolist()) for t, w in self.labels.items()}
         lines = tuple(np.array(self.lines)[keep].tolist())
         made_of = tuple(one for one, kept in zip(self.made_of, keep, strict=False) if kept)
-        return replace(self, columns=columns, labels=labels, lines=lines, made_of=made_of)
+        some = replace(self, columns=columns, spoilt=spoilt, labels=labels, lines=lines)
+        return replace(some, made_of=made_of)
 
     @property
     def invalid(self) -> int:
@@ -257,85 +375,21 @@ class Measurements:
         return hashlib.sha256(read_bytes(path, LARGEST_FILE)).hexdigest()
 
 
-def _split(text: str, source: str) -> tuple[list[str], list[tuple[int, list[str]]]]:
-    """Split CSV text into its header and its rows with their line numbers."""
-    if not text.strip():
-        msg = f"{source}: is empty; it needs a header such as throughput_ops_s,response_ms"
-        raise MeasurementError(msg)
-    rows = rows_of(text, source)
-    if not rows:
-        msg = f"{source}: holds no row; it needs a header such as throughput_ops_s,response_ms"
-        raise MeasurementError(msg)
-    return [title.strip() for title in rows[0][1]], rows[1:]
+def _table(
+    header: Sequence[str], rows: Sequence[tuple[int, Sequence[str]]], source: str, decimal: str = ""
+) -> Measurements:
+    """A table of cells as printed; complaints about cells are held."""
+    check_cells(header, rows, source)
+    lines = tuple(line for line, _ in rows)
+    cells = {title: [row[i].strip() for _, row in rows] for i, title in enumerate(header)}
+    marks = decimals(cells, decimal)
+    labels = {t: tuple(c) for t, c in cells.items() if _is_words(t, c, marks[t])}
+    read = {t: observed(t, cells[t], lines, source, marks[t]) for t in header if t not in labels}
+    columns = {title: column for title, column in read.items() if not column.complaint}
+    spoilt = {title: column for title, column in read.items() if column.complaint}
+    return Measurements(source, columns, labels, lines, spoilt=spoilt)
 
 
-def _check_cells(
-    header: Sequence[str], rows: Sequence[tuple[int, Sequence[str]]], source: str
-) -> None:
-    """Refuse a table that is too long, has a bad header, or rows of another length."""
-    if len(rows) >= MOST_ROWS:
-        msg = f"{source}: more than the {MOST_ROWS} rows a table may have; keep means of them"
-        raise MeasurementError(msg)
-    _check_header(header, source)
-    for line, row in rows:
-        if len(row) != len(header):
-            msg = f"{source}:{line}: {len(row)} cells, but the header names {len(header)} columns"
-            raise MeasurementError(msg)
-    if not rows:
-        msg = f"{source}: has a header but no observations"
-        raise MeasurementError(msg)
-
-
-def _check_header(header: Sequence[str], source: str) -> None:
-    if all(number_of(title) is not None for title in header):
-        msg = f"{source}:1: no header; the first line must name columns, such as response_ms"
-        raise MeasurementError(msg)
-    if len(header) > MOST_COLUMNS:
-        msg = f"{source}:1: {len(header)} columns are more than the {MOST_COLUMNS} a table may have"
-        raise MeasurementError(msg)
-    counts = Counter(header)
-    problem = next(filter(None, (_title_problem(title, counts[title]) for title in header)), "")
-    if problem:
-        msg = f"{source}:1: {problem}"
-        raise MeasurementError(msg)
-
-
-def _title_problem(title: str, count: int) -> str:
-    """What is wrong with the name of a column; empty if nothing is."""
-    if not title:
-        return "a column has no name"
-    if any(map(is_hidden, title)):
-        return f"column {quoted(title)} has a control character in its name"
-    return f"column {quoted(title)} stands twice" if count > 1 else ""
-
-
-def _is_words(title: str, cells: list[str]) -> bool:
+def _is_words(title: str, cells: Iterable[str], decimal: str) -> bool:
     """Tell a column of words: its name has no unit, and a cell in it is no number."""
-    return split_header(title)[1] is None and any(c and number_of(c) is None for c in cells)
-
-
-def _observed(title: str, cells: list[str], lines: Iterable[int], source: str) -> Observed:
-    name, unit = split_header(title)
-    shown = unit or ONE
-    values = [
-        _cell(cell, title, shown, f"{source}:{line}")
-        for cell, line in zip(cells, lines, strict=True)
-    ]
-    digits = np.array([resolution(cell) if cell else math.nan for cell in cells])
-    return Observed(title, name, shown, shown.si(np.array(values)), shown.si(digits))
-
-
-def _cell(cell: str, title: str, unit: Unit, place: str) -> float:
-    if not cell:
-        return math.nan
-    value = number_of(cell)
-    if value is None or not all(math.isfinite(unit.si(x)) for x in (value, resolution(cell))):
-        finite = "finite " if value is not None else ""
-        comma = value is None and number_of(cell.replace(",", ".")) is not None
-        point = "; write a decimal point" if comma else ""
-        msg = f"{place}: {title} is {quoted(cell)}, not a {finite}number{point}"
-        raise MeasurementError(msg)
-    if value < 0 and split_header(title)[1] is not None:
-        msg = f"{place}: {title} is {cell}; it cannot be negative"
-        raise MeasurementError(msg)
-    return value
+    return split_header(title)[1] is None and any(c and not is_number(c, decimal) for c in cells)

@@ -9,6 +9,7 @@ from typing import Any
 from headway.errors import MeasurementError
 from headway.models.language.frozen import Kept
 from headway.models.measured.measurements import Measurements
+from headway.models.measured.roles import PERCENTILE, ROLES, UTILISATION, Part
 
 
 class Loop(StrEnum):
@@ -141,16 +142,7 @@ class Point(Kept):
         }
 
 
-TITLES = {
-    "offered_rate": "offered_rate_ops_s",
-    "population": "population",
-    "think_time": "think_time_s",
-    "throughput": "throughput_ops_s",
-    "response_time": "response_s",
-    "errors": "errors",
-    "samples": "samples",
-    "duration": "duration_s",
-}
+TITLES = {role.part: role.written for role in ROLES if role.part}
 """Titles of the columns that points make, by what they hold."""
 
 
@@ -180,9 +172,11 @@ def measurements_of(points: Sequence[Point], source: str) -> Measurements:
         raise MeasurementError(msg)
     columns = {title: [getattr(p, name) for p in points] for name, title in TITLES.items()}
     for percent in sorted({percent for p in points for percent in p.percentiles}):
-        columns[f"p{percent:g}_s".replace(".", "_")] = [p.percentiles.get(percent) for p in points]
+        title = Part(PERCENTILE, f"{percent:g}").written
+        columns[title] = [p.percentiles.get(percent) for p in points]
     for resource in _names(p.utilisation for p in points):
-        columns[f"{resource}_util"] = [p.utilisation.get(resource) for p in points]
+        title = Part(UTILISATION, resource).written
+        columns[title] = [p.utilisation.get(resource) for p in points]
     for name in _names(p.more for p in points):
         columns[name] = [p.more.get(name) for p in points]
     kept = {t: cells for t, cells in columns.items() if any(c is not None for c in cells)}

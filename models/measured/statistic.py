@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from headway.errors import MeasurementError
-from headway.models.language.units import split_header
-from headway.models.measured.measurements import Observed
+from headway.models.language.titles import split_header
+from headway.models.measured.cells import Observed
 
 
 class Measure(StrEnum):
@@ -98,7 +98,7 @@ def percentile_of(source: str, column: Observed) -> float | None:
     MeasurementError
         For a maximum, a minimum or a deviation, which no prediction can be held against.
     """
-    found = statistic(column.header)
+    found = statistic(column.role or column.header)
     if found is None:
         return None
     if found.measure in _REASONS:

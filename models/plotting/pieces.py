@@ -12,7 +12,7 @@ import numpy as np
 from headway import errors
 from headway.kinds import FloatArray
 from headway.models.language.units import Unit
-from headway.models.measured.measurements import Observed
+from headway.models.measured.cells import Observed
 
 PALETTE = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
 """Okabe and Ito's colours in the order of use: distinct for the colour-blind."""

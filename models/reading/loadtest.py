@@ -1,19 +1,20 @@
 """A load test: the points of all its files, by load, and what was left out."""
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
 
 from headway.errors import HeadwayError, MeasurementError
 from headway.models.files.intake import read_bytes
-from headway.models.measured.columns import DELIVERED, OFFERED, POPULATION, RESPONSE, find
 from headway.models.measured.measurements import LARGEST_FILE, Measurements
-from headway.models.measured.points import Loop, Point, measurements_of
+from headway.models.measured.points import Point, measurements_of
+from headway.models.reading.frames import kind_of
 from headway.models.reading.gather import gather
+from headway.models.reading.hints import NO_HINTS, Hints
 from headway.models.reading.long import Long
 from headway.models.reading.prose import is_no_measurement
-from headway.models.reading.recognise import CSV, decoded, recognised
+from headway.models.reading.recognise import CSV, decoded, read_table, recognised
+from headway.models.reading.rows import Used, read_rows
 from headway.models.tables.shown import Answer
 
 
@@ -35,10 +36,13 @@ class LoadTest(Answer):
         At least one; several of one load are repeats.
     left_out
         Files that hold no point.
+    columns
+        What the columns of its tables were taken for, each once.
     """
 
     points: tuple[Point, ...]
     left_out: tuple[LeftOut, ...] = ()
+    columns: tuple[Used, ...] = ()
 
     def __repr__(self) -> str:
         return f"LoadTest({len(self.points)} points by {', '.join(self.tools)})"
@@ -76,6 +80,7 @@ def read_load_test(
     places: Sequence[str],
     skip_bad: bool = False,  # noqa: FBT001, FBT002
     advance: Callable[[], None] = _silent,
+    hints: Hints = NO_HINTS,
 ) -> LoadTest:
     """Read every file that some places name into points.
 
@@ -90,26 +95,35 @@ def read_load_test(
         Leave files out that cannot be read, in place of refusing them all.
     advance
         Called after each megabyte of a long file.
+    hints
+        What the user says of the columns of tables; each must be in one of the files.
 
     Raises
     ------
     MeasurementError
-        For a file that cannot be read, where it is not to be left out; where none has a point.
+        For a file that cannot be read, where it is not to be left out; where none has a point;
+        where a hint is of a column that no file has.
     """
     points: list[Point] = []
     left_out: list[LeftOut] = []
+    columns: list[Used] = []
     named = {str(Path(place)) for place in places}
     for name, content in gather(places):
         try:
-            points += _points_in(name, content, advance)
+            some, used = _points_in(name, content, advance, hints)
         except HeadwayError as error:
             passed_over = name not in named and _is_nothing(content)
             if not skip_bad and not passed_over:
                 raise
             left_out.append(LeftOut(name, f"{name}: {_NOTHING}" if passed_over else str(error)))
+        else:
+            points += some
+            columns += used
     if not points:
         raise _nothing_in(places, left_out)
-    return LoadTest(tuple(sorted(points, key=lambda point: point.load)), tuple(left_out))
+    hints.check_met({each.column for each in columns}, places[0])
+    in_order = tuple(sorted(points, key=lambda point: point.load))
+    return LoadTest(in_order, tuple(left_out), tuple(dict.fromkeys(columns)))
 
 
 _NOTHING = "holds no measurements: no reader knows it, and it is no table"
@@ -126,21 +140,37 @@ def _nothing_in(places: Sequence[str], left_out: Sequence[LeftOut]) -> Measureme
     return MeasurementError(f"{place}: holds no measured point ({seen})")
 
 
-def _points_in(name: str, content: bytes | Long, advance: Callable[[], None]) -> list[Point]:
-    """The points of a file, whole or line by line."""
+def _points_in(
+    name: str, content: bytes | Long, advance: Callable[[], None], hints: Hints
+) -> tuple[list[Point], tuple[Used, ...]]:
+    """The points of a file, whole or line by line, and what its columns were taken for."""
     if isinstance(content, bytes):
-        return points_of(decoded(content, name), name)
+        return _points_of_text(decoded(content, name), name, hints, kind_of(content))
     reader, _ = recognised(decoded(content.head(), name))
     if reader.stream is None:
         read_bytes(content.path, LARGEST_FILE)  # says that it is too large to be read whole
-        return []
+        return [], ()
     lines = content.lines(advance)
-    return [replace(point, file=name) for point in reader.stream(lines, name)]
+    return [replace(point, file=name) for point in reader.stream(lines, name)], ()
+
+
+def _points_of_text(
+    text: str, name: str, hints: Hints, kind: str
+) -> tuple[list[Point], tuple[Used, ...]]:
+    reader, _ = recognised(text)
+    if reader.points is not None:
+        return [replace(point, file=name) for point in reader.points(text, name)], ()
+    table = read_table(text, name, hints.decimal, kind)
+    try:
+        return read_rows(hints.met_in(table))
+    except MeasurementError:  # what may well come of a column that was named wrongly
+        hints.check_met((*table.columns, *table.spoilt, *table.labels), name)
+        raise
 
 
 def _is_nothing(content: bytes | Long) -> bool:
     """Whether a file that cannot be read is none of measurements."""
-    if not isinstance(content, bytes) or not is_no_measurement(content):
+    if not isinstance(content, bytes) or kind_of(content) or not is_no_measurement(content):
         return False
     try:
         return recognised(decoded(content, ""))[0] is CSV
@@ -156,43 +186,4 @@ def points_of(text: str, source: str) -> list[Point]:
     >>> [point.response_time for point in points_of("load_ops_s,response_ms\n1,3.5", "a.csv")]
     [0.0035]
     """
-    reader, _ = recognised(text)
-    if reader.points is not None:
-        return [replace(point, file=source) for point in reader.points(text, source)]
-    return points_of_table(replace(reader.read(text, source), kind=reader.kind))
-
-
-def points_of_table(table: Measurements) -> list[Point]:
-    r"""Rows of a table as points, by the roles of its columns.
-
-    Examples
-    --------
-    >>> table = Measurements.parse("load_ops_s,response_ms\n10,3.5", "a.csv")
-    >>> [point.offered_rate for point in points_of_table(table)]
-    [10.0]
-    """
-    roles = {
-        "throughput": find(table, DELIVERED),
-        "offered_rate": find(table, OFFERED),
-        "population": find(table, POPULATION),
-        "response_time": find(table, RESPONSE),
-    }
-    known = {name: column.values for name, column in roles.items() if column is not None}
-    loop = Loop.CLOSED if "population" in known else None
-
-    def cell(name: str, row: int) -> float | None:
-        value = float(known[name][row]) if name in known else math.nan
-        return None if math.isnan(value) else value
-
-    return [
-        Point(
-            table.kind,
-            loop,
-            offered_rate=cell("offered_rate", row),
-            population=cell("population", row),
-            throughput=cell("throughput", row),
-            response_time=cell("response_time", row),
-            file=table.source,
-        )
-        for row in range(len(table))
-    ]
+    return _points_of_text(text, source, NO_HINTS, "")[0]

@@ -6,20 +6,21 @@ what readers of other packages know. Nothing is fetched, and nothing in a file i
 """
 
 import re
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from headway.errors import HeadwayError, MeasurementError, PackageError, UnitError
+from headway.errors import HeadwayError, MeasurementError, PackageError
 from headway.lazy import blame, loaded, offered, outside
 from headway.models.files.intake import read_bytes
-from headway.models.language.units import split_header
+from headway.models.language.titles import split_header
 from headway.models.measured.measurements import LARGEST_FILE, Measurements
 from headway.models.measured.pages import is_html
 from headway.models.measured.reader import Reader
+from headway.models.reading.frames import kind_of, text_of
+from headway.models.reading.hints import NO_HINTS, Hints
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -103,16 +104,20 @@ _BYTES = re.compile(rb"\0{4}[\x05-\x20]\d")
 """How a file of bytes begins that a reader knows: Gatling's."""
 
 _CSV_HEADER = re.compile(r"(?:\s*#.*\n)*\s*(?!business,requested)\w+(,\w+)+\s*$", re.MULTILINE)
+_OURS = re.compile(r"^[^A-Z]*_[^A-Z]*$|[\[(]")
+"""How titles with units look that no tool writes: ``response_ms``, ``Response time [ms]``."""
 _HEADER = re.compile(r"(?:\s*#.*\n|\s*\n)*(.*)")
 
 
-def read_measurements(path: Path) -> Measurements:
+def read_measurements(path: Path, hints: Hints = NO_HINTS) -> Measurements:
     """Read a file of measurements, whatever its kind.
 
     Parameters
     ----------
     path
         A file of at most 20 MB.
+    hints
+        What the user says of its columns.
 
     Returns
     -------
@@ -123,11 +128,20 @@ def read_measurements(path: Path) -> Measurements:
     MeasurementError
         With file, line and remedy, for whatever cannot be read in it.
     """
-    return read_any(decoded(read_bytes(path, LARGEST_FILE), str(path)), str(path))
+    content = read_bytes(path, LARGEST_FILE)
+    found = read_table(decoded(content, str(path)), str(path), hints.decimal, kind_of(content))
+    return hints.of(found)
+
+
+def read_with(
+    path: Path, units: Mapping[str, str], roles: Mapping[str, str], decimal: str
+) -> Measurements:
+    """Read a file of measurements with what the user says of its columns; see `Hints`."""
+    return read_measurements(path, Hints(units, roles, decimal))
 
 
 def read_any(text: str, source: str) -> Measurements:
-    r"""Read text of any known kind.
+    r"""Read text of any known kind, as it tells itself.
 
     Parameters
     ----------
@@ -143,8 +157,33 @@ def read_any(text: str, source: str) -> Measurements:
     >>> found.kind, found.column("response").values.tolist()
     ('SPEC result page', [0.0009, 0.0015])
     """
+    return read_table(text, source)
+
+
+def read_table(text: str, source: str, decimal: str = "", kind: str = "") -> Measurements:
+    """Read text of any known kind.
+
+    Parameters
+    ----------
+    text, source
+        The content of a file, and its name for messages.
+    decimal
+        The decimal mark of CSV, ``.`` or ``,``; empty to find it.
+    kind
+        What the file was before it was text.
+
+    Raises
+    ------
+    MeasurementError
+        As `read_measurements`; for a decimal mark of what is no CSV.
+    """
     reader, broken = recognised(text)
+    if decimal and reader is not CSV:
+        msg = f"{source}: is {reader.kind}, which has its own marks; leave --decimal out"
+        raise MeasurementError(msg)
     try:
+        if reader is CSV:
+            return replace(Measurements.parse(text, source, decimal), kind=kind or CSV.kind)
         return _read(reader, text, source)
     except MeasurementError as error:
         raise MeasurementError(f"{error}; {broken}") if broken else error from None
@@ -203,9 +242,7 @@ def _has_unit(text: str) -> bool:
     """Whether the header names the unit of a column."""
     header = _HEADER.match(text)
     titles = re.split(r"[,;\t]", header[1]) if header else []
-    with suppress(UnitError):
-        return any(split_header(title)[1] is not None for title in titles)
-    return False
+    return any(_OURS.search(title) and split_header(title)[1] is not None for title in titles)
 
 
 def _from_outside(text: str) -> tuple[Reader | None, str]:
@@ -247,6 +284,7 @@ def decoded(content: bytes, source: str) -> str:
     """Decode as UTF-8; old SPEC pages are in the code page of their time.
 
     Files of bytes that a reader knows become a letter a byte.
+    Parquet files and Excel workbooks become CSV.
 
     Raises
     ------
@@ -255,6 +293,8 @@ def decoded(content: bytes, source: str) -> str:
     """
     if _BYTES.match(content):
         return content.decode("latin-1")
+    if kind_of(content):
+        return text_of(content, source)
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError:

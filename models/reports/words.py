@@ -12,8 +12,10 @@ from headway.models.analysis.sensitivity import Sensitivity
 from headway.models.files.shipped import data_path, data_rows
 from headway.models.language.digits import digits, ends, shown_unit
 from headway.models.language.parameters import Parameter
-from headway.models.language.units import ONE, Unit, split_header
-from headway.models.measured.measurements import Measurements, Observed
+from headway.models.language.titles import split_header
+from headway.models.language.units import ONE, Unit
+from headway.models.measured.cells import Observed
+from headway.models.measured.measurements import Measurements
 from headway.models.reports.report import Report
 from headway.models.showing.comparisons import comparison_tables
 from headway.models.showing.fits import WILD, estimate, fit_tables

@@ -4,19 +4,15 @@ from typing import Any
 
 from headway.models.language.units import ONE, Unit, unit
 from headway.models.measured.points import Point
+from headway.models.measured.roles import ROLES
 from headway.models.reading.loadtest import LoadTest
 from headway.models.tables.table import Column, Table
 
 _SHOWN: dict[str, Unit] = {
-    "offered_rate": unit("op/s"),
-    "population": ONE,
-    "think_time": unit("s"),
-    "throughput": unit("op/s"),
-    "response_time": unit("s"),
-    "errors": ONE,
-    "samples": ONE,
-    "duration": unit("s"),
+    role.part: ONE if role.unit.text == "job" else role.unit for role in ROLES if role.part
 }
+_MOST_LEFT = 8
+"""Columns without a role that are named."""
 
 
 def loadtest_tables(found: LoadTest) -> list[Table]:
@@ -34,7 +30,7 @@ def loadtest_tables(found: LoadTest) -> list[Table]:
         columns += _column(f"p{percent:g}", values, unit("s"))
     notes = dict.fromkeys(note for point in points for note in point.notes)
     title = f"{found.source}: {len(points)} points by {', '.join(found.tools)}"
-    return [Table(title, tuple(columns), (*notes, *_left_out(found)))]
+    return [Table(title, tuple(columns), (*notes, *columns_taken(found), *_left_out(found)))]
 
 
 def _column(name: str, values: list[float | None], shown: Unit) -> list[Column]:
@@ -54,6 +50,23 @@ def _short(point: Point) -> str:
     return f"{name}: {point.name}" if point.name else name
 
 
+def columns_taken(found: LoadTest) -> list[str]:
+    """Say what the columns of tables were taken for, and which were not used."""
+    used = [str(each) for each in found.columns if each.role]
+    left = [str(each) for each in found.columns if not each.role]
+    more = f" and {len(left) - _MOST_LEFT} more" if len(left) > _MOST_LEFT else ""
+    sentences = [", ".join(used)] if used else []
+    return [*sentences, *([f"not used: {', '.join(left[:_MOST_LEFT])}{more}"] if left else [])]
+
+
+def columns_document(found: LoadTest) -> list[dict[str, str | None]]:
+    """The same for the JSON contract; null is no role, or nothing to be said."""
+    return [
+        {"column": u.column, "unit": u.unit, "role": u.role or None, "why": u.why or None}
+        for u in found.columns
+    ]
+
+
 def _left_out(found: LoadTest) -> list[str]:
     return [f"left out: {each.reason}" for each in found.left_out]
 
@@ -66,7 +79,8 @@ def loadtest_rows(found: LoadTest) -> list[dict[str, Any]]:
 def loadtest_document(found: LoadTest) -> dict[str, Any]:
     """The JSON contract's document."""
     left_out = [{"file": each.file, "reason": each.reason} for each in found.left_out]
-    return {"points": loadtest_rows(found), "left_out": left_out}
+    columns = columns_document(found)
+    return {"points": loadtest_rows(found), "left_out": left_out, "columns": columns}
 
 
 def loadtest_csv(found: LoadTest) -> str:

@@ -16,8 +16,9 @@ from headway.loggp.measuring.extraction import (
 from headway.loggp.measuring.misfit import Misfit
 from headway.loggp.measuring.signature import WINDOW
 from headway.models.language.units import unit
+from headway.models.measured.cells import Observed
 from headway.models.measured.columns import wrong_unit
-from headway.models.measured.measurements import Measurements, Observed
+from headway.models.measured.measurements import Measurements
 from headway.models.tables.shown import Answer
 
 PARAMETERS = ("send_overhead", "receive_overhead", "gap", "latency")

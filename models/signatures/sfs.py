@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from headway.errors import MeasurementError
 from headway.kinds import FloatArray
 from headway.models.language.units import unit
+from headway.models.measured.cells import Observed
 from headway.models.measured.columns import (
-    DELIVERED,
     Axes,
     find,
     is_population,
@@ -22,8 +22,9 @@ from headway.models.measured.columns import (
     response_column,
     wrong_unit,
 )
-from headway.models.measured.measurements import Measurements, Observed
+from headway.models.measured.measurements import Measurements
 from headway.models.measured.regression import regression_line
+from headway.models.measured.roles import DELIVERED
 from headway.models.measured.statistic import percentile_of
 from headway.models.tables.shown import Answer
 from headway.queueing.flows.laws import littles_law

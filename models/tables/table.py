@@ -12,7 +12,8 @@ import numpy as np
 from headway.errors import visible
 from headway.kinds import FloatArray
 from headway.models.language.digits import four_digits, shown_unit
-from headway.models.language.units import ONE, Unit, header
+from headway.models.language.titles import header
+from headway.models.language.units import ONE, Unit
 from headway.models.tables.layout import (
     Shape,
     aligned,

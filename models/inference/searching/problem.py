@@ -12,8 +12,8 @@ from headway.errors import InvalidParameter, MeasurementError, nearest
 from headway.kinds import FloatArray
 from headway.models.inference.searching.loss import Loss, loss_cost
 from headway.models.measured.bends import bent_by_level
+from headway.models.measured.cells import Observed
 from headway.models.measured.matching import Match
-from headway.models.measured.measurements import Observed
 from headway.models.solving.evaluate import Evaluator, evaluator
 from headway.models.solving.paced import paced_evaluator
 from headway.models.solving.solutions.saturation import RATES

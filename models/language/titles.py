@@ -1,0 +1,266 @@
+"""Titles of columns: what a table's heading says of the quantity below it, and of its unit.
+
+People write ``response_ms``, ``Response Time [ms]``, ``latency (us)``, ``p99Ms``, ``Requests/sec``
+and ``IOPS``. One grammar reads them all: words, of which the last ones may be a unit, or a unit in
+brackets.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+
+from headway.errors import UnitError
+from headway.models.language.units import Dimension, Unit, unit
+
+RATE = "rps"
+"""The quantity of a title that is nothing but a rate of operations: ``req/s``, ``IOPS``."""
+
+FILLING = frozenset((
+    "mean", "avg", "average", "number", "num", "no", "of", "count", "concurrent", "active",
+    "total", "in", "the",
+))  # fmt: skip
+"""Words of a title that do not change what it is of."""
+
+_TIMES = {
+    **dict.fromkeys(("s", "sec", "secs", "second", "seconds"), "s"),
+    **dict.fromkeys(("ms", "msec", "msecs", "millis", "millisecond", "milliseconds"), "ms"),
+    **dict.fromkeys(("us", "µs", "μs", "usec", "usecs", "micros"), "us"),
+    **dict.fromkeys(("microsecond", "microseconds"), "us"),
+    **dict.fromkeys(("ns", "nsec", "nsecs", "nanos", "nanosecond", "nanoseconds"), "ns"),
+    **dict.fromkeys(("min", "mins", "minute", "minutes"), "min"),
+    **dict.fromkeys(("h", "hr", "hrs", "hour", "hours"), "h"),
+}
+_DATA = {
+    "kb": "kB", "mb": "MB", "gb": "GB", "tb": "TB", "kib": "KiB", "mib": "MiB", "gib": "GiB",
+}  # fmt: skip
+_COUNTS = {
+    "bytes": "B", "byte": "B", "bits": "bit", "kbit": "kbit", "mbit": "Mbit", "gbit": "Gbit",
+    "ops": "op", "op": "op", "kops": "kop", "mops": "Mop",
+    "messages": "message", "message": "message", "jobs": "job", "job": "job",
+}  # fmt: skip
+_WORK = frozenset((
+    "request", "requests", "req", "reqs", "operation", "operations", "transaction",
+    "transactions", "txn", "txns", "query", "queries", "io", "ios", "iteration", "iterations",
+    "call", "calls", "hit", "hits", "page", "pages", "command", "commands",
+))  # fmt: skip
+"""Words for operations; they are a unit only where a time divides them."""
+
+_RATES = {
+    f"{prefix}{name}": f"{scale}op/s"
+    for prefix, scale in (("", ""), ("k", "k"), ("m", "M"))
+    for name in ("rps", "tps", "qps", "iops")
+}
+_SHARES = {"percent": "%", "pct": "%", "%": "%"}
+_KNOWN = {**_TIMES, **_DATA, **_COUNTS, **dict.fromkeys(_WORK, "op"), **_RATES}
+_PARTS = r"[\s_,;:#/-]+"
+_STATISTIC = re.compile(
+    r"p\d+(?:\.\d+)?|\d+(?:\.\d+)?(?:th|st|nd|rd|%)|max|maximum|med|median|std|stddev|sd|percentile"
+)
+_BRACKETS = re.compile(r"[\[(]([^][()]*)[\])]")
+
+
+@lru_cache(maxsize=4096)
+def split_header(column: str) -> tuple[str, Unit | None]:
+    """Split a column's title into the quantity's name and its unit.
+
+    Parameters
+    ----------
+    column
+        For example ``response_ms``, ``throughput_ops_s``, ``gap_us_per_kb``, ``system``; with the
+        unit in brackets, ``Response time [ms]``; or as people speak, ``Requests per second``.
+
+    Returns
+    -------
+    Name and unit; no unit where the title says none.
+
+    Examples
+    --------
+    >>> def told(title):
+    ...     name, found = split_header(title)
+    ...     return name, str(found)
+    >>> told("throughput_ops_s"), told("gap_us_per_kb")
+    (('throughput', 'op/s'), ('gap', 'us/kB'))
+    >>> told("Response time [ms]"), told("p99Ms"), told("IOPS")
+    (('response_time', 'ms'), ('p99', 'ms'), ('rps', 'op/s'))
+    """
+    title = column.strip()
+    bracketed = _from_brackets(title)
+    if bracketed is not None:
+        return bracketed
+    words = _words(title)
+    name, found = _from_words(words, _doubtful(title))
+    if found is None:
+        return title, None
+    kept = re.split("_", title)
+    as_written = len(kept) == len(words) and title.replace("_", "").isalnum()
+    if name and as_written and name == tuple(word.lower() for word in kept[: len(name)]):
+        return "_".join(kept[: len(name)]), found
+    return "_".join(name) or _nameless(title, found), found
+
+
+def unit_in_words(text: str) -> Unit:
+    """Read a unit as people write it: ``ms``, ``milliseconds``, ``req/s``, ``requests per second``.
+
+    Raises
+    ------
+    UnitError
+        For what is none, as `headway.models.language.units.unit`.
+
+    Examples
+    --------
+    >>> str(unit_in_words("Requests/sec")), str(unit_in_words("MiB/s"))
+    ('op/s', 'MiB/s')
+    """
+    try:
+        return unit(text)
+    except UnitError:
+        words = tuple(word.lower() for word in _split(text))
+        found = None if any(word in _DATA for word in words) else _unit_of(words)
+        if found is None:
+            raise
+        return found
+
+
+def plain_title(title: str) -> str:
+    """A title as roles know it: small letters, no unit, no words that change nothing.
+
+    Examples
+    --------
+    >>> plain_title("Mean response time [ms]"), plain_title("num_clients"), plain_title("VUs")
+    ('response_time', 'clients', 'vus')
+    >>> plain_title("Average Request Latency (ms)"), plain_title("Requests/sec")
+    ('latency', 'rps')
+    """
+    words = [word for word in _words(split_header(title)[0]) if word not in FILLING]
+    telling = [word for word in words if word not in _WORK or word == "io"]
+    return "_".join(telling or words)
+
+
+def _from_brackets(title: str) -> tuple[str, Unit | None] | None:
+    """Name and unit of a title with brackets; None where no bracket holds a unit."""
+    for match in reversed(list(_BRACKETS.finditer(title))):
+        pieces = [piece.strip() for piece in re.split("[,;]", match[1])]
+        for piece in pieces:
+            found = _unit_or_none(piece)
+            if found is not None:
+                others = " ".join(other for other in pieces if other != piece)
+                rest = f"{title[: match.start()]} {others} {title[match.end() :]}"
+                return "_".join(_words(rest)) or _nameless(title, found), found
+    return None
+
+
+def _unit_or_none(text: str, read: Callable[[str], Unit] = unit_in_words) -> Unit | None:
+    try:
+        return read(text) if text else None
+    except UnitError:
+        return None
+
+
+def _nameless(title: str, found: Unit) -> str:
+    """What to call a title that is a unit and nothing else."""
+    is_rate = found.dimension == unit("op/s").dimension
+    return RATE if is_rate else "_".join(_words(title))
+
+
+def _words(title: str) -> tuple[str, ...]:
+    """Words of a title in small letters; ``responseTime`` is two, and a slash is ``per``."""
+    return tuple(word.lower() for word in _split(title))
+
+
+def _split(title: str) -> list[str]:
+    bare = re.sub(r"[\[\]()]", " ", title).replace("/", " per ")
+    found = []
+    for word in re.split(_PARTS, bare):
+        whole = word.lower() in _KNOWN
+        parts = [word] if whole else re.split(r"(?<=[a-z0-9])(?=[A-Z])", word)
+        found += [part.rstrip(".") for part in parts]
+    return [word for word in found if word]
+
+
+def _doubtful(title: str) -> frozenset[str]:
+    """Words such as ``kb``, where a title in mixed letters may mean kilobytes or kilobits."""
+    if title.islower() or title.isupper():
+        return frozenset()
+    data = [word for word in _split(title) if word.lower() in _DATA]
+    return frozenset(word.lower() for word in data if _unit_or_none(word, unit) is None)
+
+
+def _from_words(
+    words: tuple[str, ...], doubtful: frozenset[str]
+) -> tuple[tuple[str, ...], Unit | None]:
+    """Part words into a name and the unit at their end; which statistic it is may follow."""
+    end = len(words)
+    while end > 1 and _is_statistic(words, end - 1):
+        end -= 1
+    if end > 1 and words[end - 1] == "min" and _TIMES.get(words[end - 2], "min") != "min":
+        end -= 1
+    first = _first_of_unit(words[:end])
+    if doubtful & set(words[first:end]):
+        return words, None
+    found = _unit_of(words[first:end])
+    if found is None:
+        return words, None
+    name = words[:first] if set(words[:first]) - FILLING else ()
+    return (*name, *(words[end:] if name else ())), found
+
+
+def _is_statistic(words: Sequence[str], index: int) -> bool:
+    """Whether a word only says which statistic of the quantity it is."""
+    word = words[index]
+    follows = word.isdigit() and re.fullmatch(r"p\d\d", words[index - 1]) is not None
+    return follows or word in FILLING or _STATISTIC.fullmatch(word) is not None
+
+
+def _first_of_unit(words: tuple[str, ...]) -> int:
+    """Where the unit begins that ends these words; one word at least is the name but of rates."""
+    if _is_rate([word for word in words if word not in FILLING]):
+        return next(i for i, word in enumerate(words) if word not in FILLING)
+    if words and words[-1] in (*_SHARES, *_RATES):
+        return max(len(words) - 1, 1)
+    first = len(words)
+    while first > 1 and (words[first - 1] in _KNOWN or words[first - 1] == "per"):
+        first -= 1
+    if words[first : first + 1] == ("per",) and len(words) - first > 2:
+        first += 2  # the time of ``time per request [ms]``
+    while first < len(words) and words[first] in _WORK and not _is_rate(words[first:]):
+        first += 1
+    return first
+
+
+def _is_rate(words: Sequence[str]) -> bool:
+    """Whether words are a rate of operations and nothing else."""
+    count, *rest = words or [""]
+    if not rest:
+        return count in _RATES
+    over = rest[1:] if rest[0] == "per" else rest
+    return (count in _WORK or _COUNTS.get(count, "")[-2:] == "op") and (
+        len(over) == 1 and _TIMES.get(over[0]) in ("s", "min", "h")
+    )
+
+
+def _unit_of(words: tuple[str, ...]) -> Unit | None:
+    """The unit that words are; the words after the first divide if they are a time."""
+    if len(words) == 1 and words[0] in _SHARES:
+        return unit("%")
+    parts = [_KNOWN.get(word, "") for word in words if word != "per"]
+    if not parts or not all(parts) or (words[0] == "per" and words[1] in _WORK):
+        return None
+    divides = "per" in words or any(part in _TIMES.values() for part in parts[1:])
+    lead = "1/" if words[0] == "per" else ""
+    return unit(lead + ("/" if divides else "*").join(parts))
+
+
+_HEADER_BASES = ("s", "bytes", "ops", "messages", "jobs")
+
+
+def header(name: str, dimension: Dimension) -> str:
+    """Name a CSV column of SI values so that `split_header` finds its unit.
+
+    Examples
+    --------
+    >>> header("throughput", unit("op/s").dimension)
+    'throughput_ops_per_s'
+    """
+    above = [w for w, e in zip(_HEADER_BASES, dimension, strict=True) if e > 0]
+    below = [w for w, e in zip(_HEADER_BASES, dimension, strict=True) if e < 0]
+    return "_".join([name, *above, *(word for w in below for word in ("per", w))])

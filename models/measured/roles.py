@@ -1,0 +1,370 @@
+"""Roles of columns: what was offered, what came back, how many were inside; all in one table.
+
+`ROLES` are those that one column of a table has, `MANY` those that each of several columns has for
+its own percentage or resource. Readers, titles, options and what is written all go by them.
+"""
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
+
+from headway.errors import MeasurementError, nearest, quoted
+from headway.models.language.titles import RATE, plain_title, split_header
+from headway.models.language.units import ONE, Unit, unit
+from headway.models.measured.cells import Observed
+from headway.models.measured.statistic import Measure, statistic
+
+
+@dataclass(frozen=True)
+class Role:
+    """What a column can be.
+
+    Parameters
+    ----------
+    name
+        What documents call it.
+    titles
+        Titles recognised, without unit, the preferred one first; see `plain_title`.
+    unit
+        One of the dimension it must have.
+    load
+        Whether it can be the load.
+    closed
+        Whether such a load is a population, which closes the model.
+    output
+        The output of a model that it measures; empty if it is none.
+    part
+        What holds it in a `Point`; empty if nothing of its own does.
+    written
+        The title of the column that headway writes, in SI.
+    """
+
+    name: str
+    titles: tuple[str, ...]
+    unit: Unit
+    load: bool = False
+    closed: bool = False
+    output: str = ""
+    part: str = ""
+    written: str = ""
+
+    @property
+    def word(self) -> str:
+        """Its name as an option has it."""
+        return self.name.replace(" ", "_")
+
+
+DELIVERED = Role(
+    "throughput",
+    (
+        "throughput", "achieved", RATE, "delivered", "achieved_rate", "delivered_rate",
+        "achieved_throughput", "throughput_rate",
+    ),
+    unit("op/s"),
+    load=True,
+    output="throughput",
+    part="throughput",
+    written="throughput_ops_s",
+)  # fmt: skip
+OFFERED = Role(
+    "offered rate",
+    (
+        "arrival_rate", "load", "requested", "offered", "offered_rate", "offered_load",
+        "requested_rate", "target", "target_rate",
+    ),
+    unit("op/s"),
+    load=True,
+    part="offered_rate",
+    written="offered_rate_ops_s",
+)  # fmt: skip
+POPULATION = Role(
+    "population",
+    (
+        "population", "clients", "threads", "connections", "vus", "virtual_users", "users",
+        "concurrency", "concurrency_level", "queue_depth", "iodepth", "io_depth",
+    ),
+    unit("job"),
+    load=True,
+    closed=True,
+    part="population",
+    written="population",
+)  # fmt: skip
+INSIDE = Role(
+    "requests inside",
+    ("outstanding", "outstanding_requests", "in_flight", "inflight"),
+    unit("job"),
+    load=True,
+    closed=True,
+    written="outstanding",
+)
+RESPONSE = Role(
+    "response time",
+    ("response_time", "response", "latency", "time_per_request", "sojourn_time"),
+    unit("s"),
+    output="response_time",
+    part="response_time",
+    written="response_s",
+)
+THINK = Role(
+    "think time", ("think_time", "think"), unit("s"), part="think_time", written="think_time_s"
+)
+ERRORS = Role(
+    "errors",
+    ("errors", "failures", "failed", "failed_requests"),
+    unit("job"),
+    part="errors",
+    written="errors",
+)
+SAMPLES = Role(
+    "samples",
+    ("samples", "requests", "completed", "completed_requests"),
+    unit("job"),
+    part="samples",
+    written="samples",
+)
+DURATION = Role(
+    "duration",
+    ("duration", "test_duration", "run_time", "runtime"),
+    unit("s"),
+    part="duration",
+    written="duration_s",
+)
+CORES = Role("cores", ("cores",), unit("job"), written="cores")
+
+ROLES = (
+    OFFERED, POPULATION, INSIDE, THINK, DELIVERED, RESPONSE, ERRORS, SAMPLES, DURATION, CORES,
+)  # fmt: skip
+"""Every role that one column has; a title belongs to one."""
+
+PERCENTILE = Role(
+    "percentile", ("p50", "median", "p99"), unit("s"), part="percentiles", written="p{}_s"
+)
+UTILISATION = Role(
+    "utilisation",
+    ("util", "utilisation", "utilization", "busy"),
+    ONE,
+    part="utilisation",
+    written="{}_util",
+)
+
+MANY = (PERCENTILE, UTILISATION)
+"""Roles of several columns, each for a percentage of the response time, or for a resource."""
+
+NO_ROLE = "none"
+"""What the user says of a column that is none of them."""
+
+_UNSURE = {
+    "rate": (DELIVERED, OFFERED),
+    "request_rate": (DELIVERED, OFFERED),
+    "time": (RESPONSE, DURATION),
+    "elapsed": (RESPONSE, DURATION),
+    "elapsed_time": (RESPONSE, DURATION),
+    "mean": (RESPONSE,),
+    "average": (RESPONSE,),
+    "avg": (RESPONSE,),
+}
+"""Titles that may be one role or another; not read as any until the user says which."""
+
+
+class Part(NamedTuple):
+    """A column's role, and for which percentage or resource; empty for a role of one column.
+
+    Examples
+    --------
+    >>> str(Part(PERCENTILE, "99")), str(Part(UTILISATION, "cpu")), str(Part(RESPONSE))
+    ('p99', 'cpu_util', 'response_time')
+    """
+
+    role: Role
+    key: str = ""
+
+    def __str__(self) -> str:
+        if self.role is PERCENTILE:
+            return f"p{self.key}"
+        return f"{self.key}_util" if self.role is UTILISATION else self.role.word
+
+    @property
+    def written(self) -> str:
+        """The title of its column where headway writes it, in SI.
+
+        Examples
+        --------
+        >>> Part(PERCENTILE, "99.9").written, Part(DELIVERED).written
+        ('p99_9_s', 'throughput_ops_s')
+        """
+        key = self.key.replace(".", "_") if self.role is PERCENTILE else self.key
+        return self.role.written.format(key)
+
+    @property
+    def shown(self) -> str:
+        """What people read."""
+        if self.role is PERCENTILE:
+            return f"response time p{self.key}"
+        return f"{self.role.name} {self.key}".strip()
+
+
+def role_names() -> list[str]:
+    """Names by which a role is given: those of `ROLES`, some of `MANY`, and that of none.
+
+    Examples
+    --------
+    >>> role_names()[:3]
+    ['offered_rate', 'population', 'requests_inside']
+    """
+    return [
+        *(role.word for role in ROLES),
+        "median",
+        "p90",
+        "p95",
+        "p99",
+        "cpu_util",
+        "disk_util",
+        NO_ROLE,
+    ]
+
+
+def role_of(column: Observed) -> Role | None:
+    r"""The role of a column by its title and its dimension; None if it has none.
+
+    Examples
+    --------
+    >>> from headway.models import Measurements
+    >>> table = Measurements.parse("users,users_per_s,p99_ms\n1,2,3\n", "own.csv")
+    >>> role_of(table.column("users")).name, role_of(table.column("users_per_s"))
+    ('population', None)
+    """
+    found = part_of(column)
+    return found.role if found is not None and found.role in ROLES else None
+
+
+def part_of(column: Observed) -> Part | None:
+    r"""The role of a column and its percentage or resource: as the user says, else by its title.
+
+    Examples
+    --------
+    >>> from headway.models import Measurements
+    >>> table = Measurements.parse("clients,p99 (ms),CPU [%]\n1,2,3\n", "own.csv")
+    >>> [str(part_of(column)) for column in table.columns.values()]
+    ['population', 'p99', 'cpu_util']
+    """
+    if column.role == NO_ROLE:
+        return None
+    if column.role:
+        return part_named(column.role)
+    some = (titled(column.header), _resource(column.header, column.unit))
+    return next((part for part in some if part and fits(column.unit, part.role)), None)
+
+
+def fits(given: Unit, role: Role) -> bool:
+    """Whether a column in this unit can have a role: of its dimension, and no share of a count.
+
+    Examples
+    --------
+    >>> fits(unit("ms"), RESPONSE), fits(unit("%"), ERRORS), fits(unit("%"), UTILISATION)
+    (True, False, True)
+    """
+    is_count = role.unit.dimension == unit("job").dimension
+    return given.dimension[:2] == role.unit.dimension[:2] and not (is_count and given.text == "%")
+
+
+@lru_cache(maxsize=4096)
+def titled(title: str) -> Part | None:
+    """The role that a title tells, be its unit what it may; None if it tells none.
+
+    Examples
+    --------
+    >>> str(titled("95th percentile (ms)")), str(titled("disk busy %")), titled("business_metric")
+    ('p95', 'disk_util', None)
+    """
+    seen = statistic(title)
+    for role in ROLES if seen is None else ():
+        if any(same_title(title, each) for each in role.titles):
+            return Part(role)
+    if seen is not None and seen.measure is Measure.PERCENTILE:
+        rest = _without_percent(title)
+        known = rest == "" or any(same_title(rest, each) for each in RESPONSE.titles)
+        return Part(PERCENTILE, f"{seen.percent:g}") if known else None
+    return None if seen is not None else _resource(title, split_header(title)[1])
+
+
+def same_title(title: str, other: str) -> bool:
+    """Whether two titles name one quantity, whatever their style and units.
+
+    Examples
+    --------
+    >>> same_title("Mean Response Times [ms]", "response_time"), same_title("req/s", "rps")
+    (True, True)
+    """
+    return _singular(title) == _singular(other)
+
+
+@lru_cache(maxsize=4096)
+def _singular(title: str) -> str:
+    return plain_title(title).removesuffix("s")
+
+
+_PERCENT_WORD = re.compile(
+    r"p?\d+(?:[._]\d+)?(?:st|nd|rd|th|%)?|p|percentiles?|pctl|pctile|pct|centile|quantile|median|"
+    r"med|line|%|(?:percentile|pctl|pct)\d+"
+)
+
+
+def _without_percent(title: str) -> str:
+    """What a title of a percentile is of; empty where it is that of the response time alone."""
+    words = plain_title(title).replace("th_percentile", "_percentile").split("_")
+    return "_".join(word for word in words if word and not _PERCENT_WORD.fullmatch(word))
+
+
+_RESOURCES = frozenset(("cpu", "disk", "memory", "network", "nic", "gpu"))
+
+
+def _resource(title: str, found: Unit | None) -> Part | None:
+    """The resource whose utilisation a title names: ``cpu_util``, ``Disk busy``, ``CPU [%]``."""
+    *words, last = plain_title(title).lstrip("%").split("_")
+    if last in UTILISATION.titles and words:
+        return Part(UTILISATION, "_".join(words))
+    is_share = found is not None and found.text == "%"
+    return Part(UTILISATION, last) if is_share and not words and last in _RESOURCES else None
+
+
+def part_named(name: str) -> Part:
+    """Read a role as the user gives it.
+
+    Parameters
+    ----------
+    name
+        One of `role_names`, or ``p`` with a percentage, or a resource before ``_util``; any title
+        of a role serves too.
+
+    Raises
+    ------
+    MeasurementError
+        For what is no role; names the nearest.
+
+    Examples
+    --------
+    >>> str(part_named("response time")), str(part_named("p99.9")), str(part_named("nic_util"))
+    ('response_time', 'p99.9', 'nic_util')
+    """
+    plain = name.strip().lower().replace(" ", "_").replace("-", "_")
+    found = next((Part(role) for role in ROLES if role.word == plain), None) or titled(plain)
+    if found is None:
+        msg = f"{quoted(name)} is no role of a column{nearest(plain, role_names())}"
+        raise MeasurementError(msg)
+    return found
+
+
+def unsure(column: Observed) -> tuple[Role, ...]:
+    r"""Which roles a column may have whose title does not tell which.
+
+    Examples
+    --------
+    >>> from headway.models import Measurements
+    >>> table = Measurements.parse("Average (ms),rate_ops_s\n1,2\n", "own.csv")
+    >>> [[role.name for role in unsure(column)] for column in table.columns.values()]
+    [['response time'], ['throughput', 'offered rate']]
+    """
+    words = split_header(column.header)[0].lower().replace(" ", "_")
+    some = _UNSURE.get(plain_title(column.header)) or _UNSURE.get(words, ())
+    return tuple(role for role in some if not column.role and fits(column.unit, role))

@@ -1,0 +1,233 @@
+"""Data frames, Parquet files and Excel workbooks as measurements, and measurements as frames.
+
+pandas and what it reads files by are imported only here, and only when they are needed.
+"""
+
+import csv
+import io
+import zipfile
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from importlib import import_module
+from typing import Any
+
+from headway.errors import MeasurementError, PackageError, nearest
+from headway.models.language.titles import header, split_header, unit_in_words
+from headway.models.measured.cells import Observed
+from headway.models.measured.measurements import Measurements, Series
+from headway.models.measured.points import TITLES
+from headway.models.measured.roles import PERCENTILE, UTILISATION, Part
+from headway.models.reading.hints import Hints
+
+PARQUET, WORKBOOK = "Parquet", "Excel workbook"
+_NEEDS = {PARQUET: ("pandas", "pyarrow"), WORKBOOK: ("pandas", "openpyxl")}
+_WORKBOOK_PART = "xl/workbook.xml"
+
+
+def kind_of(content: bytes) -> str:
+    """What a file is that pandas reads; empty for any other. Its name does not matter.
+
+    Examples
+    --------
+    >>> kind_of(b"PAR1....PAR1"), kind_of(b"load_ops_s")
+    ('Parquet', '')
+    """
+    if content[:4] == b"PAR1" == content[-4:]:
+        return PARQUET
+    if content[:4] == b"PK\x03\x04":
+        with suppress(zipfile.BadZipFile, OSError), zipfile.ZipFile(io.BytesIO(content)) as parts:
+            return WORKBOOK if _WORKBOOK_PART in parts.namelist() else ""
+    return ""
+
+
+def text_of(content: bytes, source: str) -> str:
+    """Make CSV of a Parquet file, or of the one sheet of a workbook that holds anything.
+
+    Raises
+    ------
+    PackageError
+        Where pandas, or what it reads such files by, is not installed.
+    MeasurementError
+        For a file that is broken, a workbook of several sheets.
+    """
+    kind = kind_of(content)
+    pandas, *_ = [package(name, f"{source}: is {_article(kind)}") for name in _NEEDS[kind]]
+    read = _parquet if kind == PARQUET else _sheet
+    try:
+        return text_of_cells(*_cells(read(pandas, content, source)))
+    except MeasurementError:
+        raise
+    except Exception as error:  # another's code fails as it will
+        why = " ".join(str(error).split())[:200]
+        msg = f"{source}: {_article(kind)} that cannot be read ({why})"
+        raise MeasurementError(msg) from None
+
+
+def _article(kind: str) -> str:
+    return f"an {kind}" if kind == WORKBOOK else f"a {kind} file"
+
+
+def _parquet(pandas: Any, content: bytes, source: str) -> Any:
+    del source
+    return pandas.read_parquet(io.BytesIO(content))
+
+
+def _sheet(pandas: Any, content: bytes, source: str) -> Any:
+    sheets = pandas.read_excel(io.BytesIO(content), sheet_name=None)
+    filled = {name: sheet for name, sheet in sheets.items() if len(sheet.columns)}
+    if len(filled) != 1:
+        names = ", ".join(map(str, filled)) or "none"
+        msg = f"{source}: has {len(filled)} sheets with cells ({names}); keep one in the file"
+        raise MeasurementError(msg)
+    return next(iter(filled.values()))
+
+
+def package(name: str, what: str) -> Any:
+    """Import a package that headway does not need but here.
+
+    Parameters
+    ----------
+    name
+        The package.
+    what
+        What asks for it, for the message.
+
+    Raises
+    ------
+    PackageError
+        Where it is not installed; tells the command that installs it.
+
+    Examples
+    --------
+    >>> package("not_a_package", "own.parquet: is a Parquet file")
+    Traceback (most recent call last):
+        ...
+    headway.errors.PackageError: own.parquet: is a Parquet file, which needs not_a_package: \
+python -m pip install not_a_package
+    """
+    try:
+        return import_module(name)
+    except ImportError as error:
+        missing = error.name or name
+        msg = f"{what}, which needs {missing}: python -m pip install {missing}"
+        raise PackageError(msg) from None
+
+
+def measurements_of_frame(
+    frame: Any, source: str, units: Mapping[str, str], roles: Mapping[str, str]
+) -> Measurements:
+    """Make measurements of a data frame; see `Measurements.from_frame`."""
+    names, rows = _cells(_readable(frame))
+    found = Measurements.parse(text_of_cells(names, rows), source, ".")
+    return Hints(units, roles).of(found)
+
+
+def measurements_of_columns(
+    single: Mapping[str, Series],
+    percentiles: Mapping[float, Series],
+    utilisation: Mapping[str, Series],
+    units: Mapping[str, str],
+    source: str,
+) -> Measurements:
+    """Make measurements of sequences; see `Measurements.from_columns`."""
+    columns = {(part, TITLES[part]): values for part, values in single.items()}
+    for name, role, table in (
+        ("percentiles", PERCENTILE, {f"{percent:g}": v for percent, v in percentiles.items()}),
+        ("utilisation", UTILISATION, utilisation),
+    ):
+        columns |= {(name, Part(role, key).written): values for key, values in table.items()}
+    given = {place: list(values) for place, values in columns.items() if len(values)}
+    _check_lengths({title: len(values) for (_, title), values in given.items()}, source)
+    unknown = [name for name in units if name not in {part for part, _ in given}]
+    if unknown:
+        parts = sorted({part for part, _ in given})
+        msg = f"{source}: a unit is given for {unknown[0]!r}, which is no column of it"
+        raise MeasurementError(msg + nearest(unknown[0], parts))
+    titles = [_in_unit(title, units.get(part, "")) for part, title in given]
+    rows = [[_cell(value) for value in row] for row in zip(*given.values(), strict=True)]
+    return Measurements.of_cells(titles, list(enumerate(rows, 1)), source)
+
+
+def _check_lengths(lengths: Mapping[str, int], source: str) -> None:
+    if not lengths:
+        msg = f"{source}: there is no column; give throughput and response_time, for example"
+        raise MeasurementError(msg)
+    if len(set(lengths.values())) > 1:
+        told = ", ".join(f"{title}: {length}" for title, length in lengths.items())
+        msg = f"{source}: columns of different lengths ({told})"
+        raise MeasurementError(msg)
+
+
+def _in_unit(title: str, text: str) -> str:
+    """The title of a column that is in another unit: ``response_ms`` of ``response_s``."""
+    if not text:
+        return title
+    name, told = split_header(title)[0], unit_in_words(text)
+    snake = f"{name}_{text.lower().replace('/', '_per_')}"
+    found = split_header(snake)
+    same = found[1] is not None and (found[1].scale, found[1].dimension) == (
+        told.scale,
+        told.dimension,
+    )
+    return snake if found[0] == name and same else f"{name} [{told}]"
+
+
+def _readable(frame: Any) -> Any:
+    """A frame whose columns have names and give lists; others by the interchange protocols."""
+    columns = list(getattr(frame, "columns", ()))
+    with suppress(TypeError, KeyError):
+        if columns and all(callable(getattr(frame[name], "to_list", None)) for name in columns):
+            return frame
+    what = "a data frame that is none of pandas or polars"
+    if hasattr(frame, "__arrow_c_stream__"):
+        return package("pyarrow", what).table(frame).to_pandas() if _has_pandas(what) else frame
+    if hasattr(frame, "__dataframe__"):
+        return package("pandas", what).api.interchange.from_dataframe(frame)
+    msg = f"a {type(frame).__name__} is no data frame; give one of pandas, polars or __dataframe__"
+    raise MeasurementError(msg)
+
+
+def _has_pandas(what: str) -> bool:
+    return package("pandas", what) is not None
+
+
+def _cells(frame: Any) -> tuple[list[str], list[list[str]]]:
+    """Titles and rows of a frame, as CSV has them."""
+    names = list(frame.columns)
+    columns = [[_cell(value) for value in frame[name].to_list()] for name in names]
+    return [str(name) for name in names], [list(row) for row in zip(*columns, strict=True)]
+
+
+def _cell(value: Any) -> str:
+    """A value as a cell of CSV; what is missing is empty."""
+    if value is None or value != value or type(value).__name__ in ("NAType", "NaTType"):
+        return ""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return repr(float(value)) if hasattr(value, "dtype") else str(value)
+
+
+def text_of_cells(names: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    r"""Write cells as CSV.
+
+    Examples
+    --------
+    >>> text_of_cells(["load_ops_s", "host"], [["100", "a, b"]])
+    'load_ops_s,host\n100,"a, b"\n'
+    """
+    stream = io.StringIO(newline="")
+    csv.writer(stream, lineterminator="\n").writerows([names, *rows])
+    return stream.getvalue()
+
+
+def frame_of(measurements: Measurements) -> Any:
+    """Make a pandas DataFrame of measurements; see `Measurements.to_frame`."""
+    pandas = package("pandas", "a data frame")
+    columns = {_title(column): column.values for column in measurements.columns.values()}
+    frame = pandas.DataFrame({**columns, **measurements.labels})
+    frame.attrs["source"] = measurements.source
+    return frame
+
+
+def _title(column: Observed) -> str:
+    return header(column.name, column.unit.dimension)

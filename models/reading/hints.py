@@ -1,0 +1,210 @@
+"""What the user says of a table where its titles do not: units, roles, the decimal mark."""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from headway.errors import HeadwayError, MeasurementError, UnitError, nearest, quoted
+from headway.models.language.titles import split_header, unit_in_words
+from headway.models.language.units import Unit
+from headway.models.measured.cells import Observed, check_decimal
+from headway.models.measured.measurements import Measurements
+from headway.models.measured.roles import NO_ROLE, Role, fits, part_named
+
+
+@dataclass(frozen=True)
+class Hints:
+    r"""What the user says of tables.
+
+    Parameters
+    ----------
+    units
+        Unit by column, for columns whose titles have none.
+    roles
+        Role by column, whatever its title says.
+    decimal
+        The decimal mark, ``.`` or ``,``; empty to find it.
+
+    Raises
+    ------
+    MeasurementError
+        For a role that is none; names the nearest.
+    UnitError
+        For a unit that is none.
+    InvalidParameter
+        For a decimal mark that is none.
+
+    Examples
+    --------
+    >>> table = Measurements.parse("rate,t\n100,3\n", "own.csv")
+    >>> said = Hints({"rate": "req/s", "t": "ms"}, {"rate": "throughput"}).of(table)
+    >>> said.column("t").values.tolist(), said.column("rate").role
+    ([0.003], 'throughput')
+    """
+
+    units: Mapping[str, str] = field(default_factory=dict)
+    roles: Mapping[str, str] = field(default_factory=dict)
+    decimal: str = ""
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be said of any table."""
+        check_decimal(self.decimal)
+        for column, text in self.units.items():
+            _unit(column, text)
+        for role in self.roles.values():
+            _word(role)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that something is said of."""
+        return tuple(dict.fromkeys([*self.units, *self.roles]))
+
+    def of(self, measurements: Measurements) -> Measurements:
+        """Measurements with what is said of them.
+
+        Raises
+        ------
+        MeasurementError
+            For a column that is not there, or has another unit; for a role given twice, or one
+            whose unit does not fit.
+        """
+        return with_roles(with_units(measurements, self.units), self.roles)
+
+    def met_in(self, measurements: Measurements) -> Measurements:
+        """Measurements with what is said of those columns that they have."""
+        known = {c.header for c in measurements.named(*self.columns)} | set(measurements.labels)
+        known |= {column.name for column in measurements.named(*self.columns)}
+        units = {name: text for name, text in self.units.items() if name in known}
+        roles = {name: role for name, role in self.roles.items() if name in known}
+        return Hints(units, roles, self.decimal).of(measurements)
+
+    def check_met(self, titles: Collection[str], source: str) -> None:
+        """Refuse what is said of a column that no table has.
+
+        Raises
+        ------
+        MeasurementError
+            Naming the nearest column that there is.
+        """
+        names = {*titles, *(split_header(title)[0] for title in titles)}
+        missing = [name for name in self.columns if name not in names]
+        if missing:
+            some = nearest(missing[0], titles) if titles else "; its files are no tables of columns"
+            msg = f"{source}: there is no column {quoted(missing[0])}{some}"
+            raise MeasurementError(msg)
+
+
+NO_HINTS = Hints()
+"""Titles tell all."""
+
+
+def with_units(measurements: Measurements, given: Mapping[str, str]) -> Measurements:
+    r"""Measurements in the units that the user says, by title or name.
+
+    Raises
+    ------
+    MeasurementError
+        For a column that is not there, or whose title says another unit.
+
+    Examples
+    --------
+    >>> table = Measurements.parse("latency\n3\n", "own.csv")
+    >>> with_units(table, {"latency": "ms"}).column("latency").values.tolist()
+    [0.003]
+    """
+    for name, text in given.items():
+        column, told = column_named(measurements, name), _unit(name, text)
+        if column.unit.text and (column.unit.scale, column.unit.dimension) != told[1:]:
+            place = f"{measurements.source}: column {column.header}"
+            msg = f"{place} is in {column.unit}, not {text}; leave --unit out, or rename it"
+            raise MeasurementError(msg)
+        if not column.unit.text:
+            measurements = _with(measurements, _in(measurements, column, told[0]))
+    return measurements
+
+
+def _in(measurements: Measurements, column: Observed, told: Unit) -> Observed:
+    """A column of bare numbers, in a unit; quantities are not negative."""
+    values, known = told.si(column.values), told.si(column.resolution)
+    below = np.flatnonzero(column.values < 0)
+    complaint = column.complaint
+    if below.size and not complaint:
+        place = f"{measurements.source}:{measurements.lines[below[0]]}"
+        complaint = (
+            f"{place}: {column.header} is {column.values[below[0]]:g}; it cannot be negative"
+        )
+    return replace(column, unit=told, values=values, resolution=known, complaint=complaint)
+
+
+def with_roles(measurements: Measurements, given: Mapping[str, str]) -> Measurements:
+    r"""Measurements whose columns have the roles that the user says, by title or name.
+
+    Raises
+    ------
+    MeasurementError
+        For a column that is not there, a role that is none or is given twice, a unit that does
+        not fit.
+
+    Examples
+    --------
+    >>> table = Measurements.parse("rate_ops_s,t_ms\n100,3\n", "own.csv")
+    >>> with_roles(table, {"rate_ops_s": "throughput"}).column("rate").role
+    'throughput'
+    """
+    taken: dict[str, str] = {}
+    for name, role in given.items():
+        column, word = column_named(measurements, name), _word(role)
+        if word in taken and word != NO_ROLE:
+            msg = f"{measurements.source}: {taken[word]} and {name} cannot both be {word}"
+            raise MeasurementError(msg)
+        taken[word] = name
+        if word != NO_ROLE and not fits(column.unit, part_named(word).role):
+            raise _misfit(measurements.source, column, part_named(word).role)
+        measurements = _with(measurements, replace(column, role=word))
+    return measurements
+
+
+def column_named(measurements: Measurements, name: str) -> Observed:
+    """A column by title or name, spoilt or not.
+
+    Raises
+    ------
+    MeasurementError
+        If there is none, or it holds words; tells which columns there are.
+    """
+    found = next(measurements.named(name), None)
+    return found if found is not None else measurements.column(name)
+
+
+def _unit(column: str, text: str) -> tuple[Unit, float, tuple[int, ...]]:
+    try:
+        found = unit_in_words(text)
+    except UnitError as error:
+        msg = f"unit of column {quoted(column)}: {error}"
+        raise UnitError(msg) from None
+    if not found.text:
+        msg = f"unit of column {quoted(column)} is empty; write for example ms, op/s or %"
+        raise UnitError(msg)
+    return found, found.scale, found.dimension
+
+
+def _word(role: str) -> str:
+    return NO_ROLE if role.strip().lower() == NO_ROLE else str(part_named(role))
+
+
+def _misfit(source: str, column: Observed, role: Role) -> HeadwayError:
+    told = f"is in {column.unit}" if column.unit.text else "has no unit in its name"
+    needs = f"one like {role.unit}" if role.unit.text else "none, or %"
+    say = "" if column.unit.text else f": --unit {column.header}={role.unit}"
+    return MeasurementError(
+        f"{source}: column {column.header} {told}; as {role.name} it needs {needs}{say}"
+    )
+
+
+def _with(measurements: Measurements, column: Observed) -> Measurements:
+    """The same table with one column in another's place, among the spoilt ones if it is."""
+    both = {**measurements.columns, **measurements.spoilt, column.header: column}
+    columns = {t: c for t, c in both.items() if not c.complaint}
+    spoilt = {t: c for t, c in both.items() if c.complaint}
+    return replace(measurements, columns=columns, spoilt=spoilt)
