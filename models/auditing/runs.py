@@ -5,7 +5,6 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 import numpy as np
-from scipy.special import chdtri
 
 from headway.models.auditing.finding import Finding, Kind, Severity, naming, of_several
 from headway.models.auditing.limits import past_the_limit
@@ -163,6 +162,8 @@ def scatters(points: Sequence[Point]) -> Iterator[Finding]:
     freedom = sum(each.size - 1 for each in logs)
     if freedom < 1:
         return
+    from scipy.special import chdtri
+
     squares = float(sum(((each - each.mean()) ** 2).sum() for each in logs))
     ends = np.sqrt(squares / chdtri(freedom, [0.025, 0.975]))
     error = math.sqrt(squares / freedom)

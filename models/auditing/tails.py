@@ -5,7 +5,6 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
-from scipy.special import bdtrik
 
 from headway.models.auditing.finding import Finding, Kind, Severity, naming, of_several
 from headway.models.measured.points import Loop, Point
@@ -124,6 +123,8 @@ def percentile_interval(
     ----------
     Conover, *Practical Nonparametric Statistics*, 1999, section 3.2.
     """
+    from scipy.special import bdtrik
+
     ranks = np.ceil(bdtrik([0.025, 0.975], samples, percent / 100)) + np.array([0, 1])
     known = sorted((q, t) for q, t in percentiles.items() if 0 < q < 100 and t > 0)
     beyond = [-math.log(1 - q / 100) for q, _ in known]
