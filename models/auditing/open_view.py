@@ -11,8 +11,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import brentq, least_squares
-from scipy.special import gammaincinv, gammaln, logsumexp
 
 from headway.kinds import FloatArray
 from headway.models.auditing.finding import series
@@ -161,6 +159,8 @@ def seen(points: Sequence[Point]) -> Seen:
     points
         Of different populations, with throughput and response time.
     """
+    from scipy.optimize import least_squares
+
     clients = np.array([round(p.population or 0.0) for p in points])
     rates = np.array([p.throughput or 0.0 for p in points])
     times = np.array([p.response_time or 0.0 for p in points])
@@ -200,6 +200,8 @@ def finite_source(clients: FloatArray, delay: float, service: float, servers: in
     >>> finite_source(np.array([1, 2]), 1.0, 1.0, 1).round(6).tolist()
     [0.5, 0.8]
     """
+    from scipy.special import gammaln, logsumexp
+
     inside = np.arange(int(clients.max()) + 1)
     busy = np.minimum(inside, servers)
     ways = np.cumsum(np.log(np.maximum(busy, 1)))
@@ -216,6 +218,9 @@ def finite_source(clients: FloatArray, delay: float, service: float, servers: in
 
 def _scv(points: Sequence[Point], delay: float, service: float) -> float | None:
     """How service times vary, by the highest percentile that one client saw and carries."""
+    from scipy.optimize import brentq
+    from scipy.special import gammaincinv
+
     alone = [p for p in points if p.population == 1 and p.percentiles]
     if not alone:
         return None
@@ -244,6 +249,9 @@ def waiting(server: Seen, rate: float) -> tuple[float, float]:
 
 def percentile(server: Seen, wait: float, chance: float, share: float) -> float:
     """Time within which a share of an open client's requests is answered [s]."""
+    from scipy.optimize import brentq
+    from scipy.special import gammaincinv
+
     scv = 1.0 if server.scv is None else server.scv
     grid = (np.arange(_GRID) + 0.5) / _GRID
     times = server.service_time * scv * gammaincinv(1 / scv, grid)
