@@ -1,5 +1,6 @@
 # make demo: the main job on shipped data.  make test: all tests.  make check: lint, types, layers, docs.
 # make fuzz FUZZ=100000 SEED=17: spoilt inputs by the thousand, and the property tests on random examples.
+# make fuzz-inputs KIND=tool: spoilt files of tools only, each read and audited
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -52,7 +53,7 @@ fuzz: fuzz-inputs fuzz-models fuzz-properties
 
 fuzz-inputs: $(READY)
 	$(BIN)/python -m tests.fuzz --count $(FUZZ) --seed $(SEED) $(if $(ONLY),--only $(ONLY)) \
-	    $(if $(FUZZ_SECONDS),--seconds $(FUZZ_SECONDS))
+	    $(if $(KIND),--kind $(KIND)) $(if $(FUZZ_SECONDS),--seconds $(FUZZ_SECONDS))
 
 # Random small models: MODELS of them from the seed on.
 fuzz-models: $(READY)

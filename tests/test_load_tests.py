@@ -10,10 +10,14 @@ import pytest
 
 from headway.cli.options import measured
 from headway.errors import MeasurementError
+from headway.models.measured.columns import POPULATION, find
 from headway.models.measured.points import Point, measurements_of
 from headway.models.reading.gather import LARGEST_ARCHIVE, gather, unpacked
-from headway.models.reading.loadtest import read_load_test
+from headway.models.reading.loadtest import LoadTest, read_load_test
+from headway.models.reading.recognise import read_any
 from tests.command import headway, refusal
+from tests.test_readers import SFSSUM_2008
+from tests.tool_files import TOOLS, sample
 
 LOW = "throughput_ops_s,response_ms\n100,3.5\n"
 HIGH = "throughput_ops_s,response_ms\n300,9\n"
@@ -208,3 +212,33 @@ def test_a_folder_of_nothing_lists_what_was_seen(tmp_path):
     told = refusal("read", folder)
     seen = "seen: LICENSE, README.md, more, notes.txt, plot.png and 2 more"
     assert told == f"{folder}: holds no measured point ({seen})"
+
+
+def test_what_else_a_tool_tells_is_shown_where_there_is_room():
+    """iostat tells of queues and bytes; sixteen columns are more than a terminal shows."""
+    points = (Point("t", throughput=2.0, more={"bandwidth_bytes_s": 2e6, "queue": 0.5}),)
+    (table,) = LoadTest(points).tables()
+    assert [column.name for column in table.columns] == ["throughput", "bandwidth", "queue"]
+    assert str(table.columns[1].unit) == "MB/s"
+
+
+def test_what_has_no_room_is_named_and_shown_on_demand(runs):
+    path = TOOLS / "ycsb" / "basic_a_0.18.txt"
+    plain, wide = headway("read", path).out, headway("read", path, "--wide").out
+    assert "--wide shows further columns: " in plain
+    assert "read_p99_s" in plain
+    assert "--wide" not in wide
+    assert "update_p99 [ms]" in wide
+
+
+def test_points_that_tell_no_load_come_last(runs):
+    (runs / "p.csv").write_text(sample("ab/percentiles.csv"))
+    points = read_load_test([str(runs)]).points
+    assert [point.throughput for point in points] == [100, 300, None]
+    assert "inf" not in headway("read", runs, "--json").out.lower()
+
+
+def test_clients_of_sfssum_are_machines_and_no_population():
+    table = read_any(SFSSUM_2008, "sfssum")
+    assert find(table, POPULATION) is None
+    assert "client_machines" in table.columns

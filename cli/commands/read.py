@@ -1,5 +1,6 @@
 """``headway read``: files of load generators and monitors as one curve."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,12 +23,14 @@ EXAMPLE = "Example: headway read curve.csv --csv"
     "--out", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="Write CSV."
 )
 @hint_options
+@click.option("--wide", "-w", is_flag=True, help="Show all that the tools tell, however wide.")
 @format_options
 def command(
     files: tuple[str, ...],
     skip_bad: bool,  # noqa: FBT001
     out: Path | None,
     hints: "Hints",
+    wide: bool,  # noqa: FBT001
     output_format: Format | None,
 ) -> None:
     """Read measured files."""
@@ -39,4 +42,4 @@ def command(
     if out is not None:
         write_and_say(out, found.to_csv().encode())
         return
-    present(found, output_format, None)
+    present(replace(found, wide=wide), output_format, None)

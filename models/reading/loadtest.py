@@ -38,11 +38,14 @@ class LoadTest(Answer):
         Files that hold no point.
     columns
         What the columns of its tables were taken for, each once.
+    wide
+        Whether its table shows all that the tools tell, however wide it becomes.
     """
 
     points: tuple[Point, ...]
     left_out: tuple[LeftOut, ...] = ()
     columns: tuple[Used, ...] = ()
+    wide: bool = False
 
     def __repr__(self) -> str:
         return f"LoadTest({len(self.points)} points by {', '.join(self.tools)})"

@@ -1,5 +1,6 @@
 """Load tests as tables, rows and CSV."""
 
+import math
 from typing import Any
 
 from headway.models.language.units import ONE, Unit, unit
@@ -28,9 +29,33 @@ def loadtest_tables(found: LoadTest) -> list[Table]:
     for percent in _percents(found):
         values = [point.percentiles.get(percent) for point in points]
         columns += _column(f"p{percent:g}", values, unit("s"))
-    notes = dict.fromkeys(note for point in points for note in point.notes)
+    further, left = _further(found, _MOST_COLUMNS - len(columns))
+    columns += further
+    notes = dict.fromkeys([*(note for point in points for note in point.notes), *left])
     title = f"{found.source}: {len(points)} points by {', '.join(found.tools)}"
     return [Table(title, tuple(columns), (*notes, *columns_taken(found), *_left_out(found)))]
+
+
+_MOST_COLUMNS = 8  # that a terminal of ordinary width shows without breaking numbers
+
+
+def _further(found: LoadTest, room: int) -> tuple[list[Column], list[str]]:
+    """What else the tools tell, all of it or as much as there is room for, and what is left."""
+    table = found.measurements
+    own = {name for point in found.points for name in point.more}
+    tells = [table.columns[name] for name in table.columns if name in own]
+    shown = tells if found.wide else tells[: max(room, 0)]
+    hidden = ", ".join(each.header for each in tells[len(shown) :])
+    columns = [
+        column
+        for each in shown
+        for column in _column(each.name, [_known(v) for v in each.values], each.unit)
+    ]
+    return columns, [f"--wide shows further columns: {hidden}"] if hidden else []
+
+
+def _known(value: float) -> float | None:
+    return None if math.isnan(value) else float(value)
 
 
 def _column(name: str, values: list[float | None], shown: Unit) -> list[Column]:

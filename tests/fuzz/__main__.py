@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from tests.fuzz.campaign import campaign
+from tests.fuzz.targets import TARGETS
 
 KEPT = Path("build/fuzz")
 """Where inputs that were found are kept."""
@@ -22,6 +23,7 @@ def _arguments():
     reader.add_argument("--count", type=int, default=100_000, help="inputs to try")
     reader.add_argument("--seed", type=int, help="that made them; a random one is printed")
     reader.add_argument("--only", type=int, help="try this one input only")
+    reader.add_argument("--kind", choices=TARGETS, help="try inputs of this kind only")
     reader.add_argument("--seconds", type=float, default=float("inf"), help="begin none after")
     return reader.parse_args()
 
@@ -91,8 +93,9 @@ def main():
     print(f"inputs from seed {seed}", flush=True)
     begun = time.monotonic()
     log = Log()
+    kinds = None if given.kind is None else {given.kind}
     with _bar(len(indices), log) as seen:
-        _, counts = campaign(seed, indices, seen, begun + given.seconds)
+        _, counts = campaign(seed, indices, seen, begun + given.seconds, kinds)
     for (what, place), often in log.met.items():
         print(f"{often} x {what} at {place}")
     told = ", ".join(f"{number} {what}" for what, number in sorted(counts.items()))

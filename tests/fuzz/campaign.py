@@ -94,7 +94,7 @@ def limited_memory():
         resource.setrlimit(resource.RLIMIT_AS, before)
 
 
-def campaign(seed, indices, seen=lambda _finding: None, until=float("inf")):
+def campaign(seed, indices, seen=lambda _finding: None, until=float("inf"), kinds=None):
     """Try inputs one after another.
 
     Parameters
@@ -105,6 +105,8 @@ def campaign(seed, indices, seen=lambda _finding: None, until=float("inf")):
         Told after each input: what was found, or None.
     until
         Time after which no further input is begun, as `time.monotonic` has it.
+    kinds
+        Kinds of input that are tried; the others are passed over.
 
     Returns
     -------
@@ -115,6 +117,8 @@ def campaign(seed, indices, seen=lambda _finding: None, until=float("inf")):
         for index in indices:
             if time.monotonic() > until:
                 break
+            if kinds and made(seed, index)[0] not in kinds:
+                continue
             finding, refused = tried(seed, index, Path(name))
             findings += [finding] if finding else []
             counts["found" if finding else "refused" if refused else "answered"] += 1

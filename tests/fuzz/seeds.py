@@ -5,8 +5,10 @@ from pathlib import Path
 
 from headway.models.files.shipped import data_path, model_names
 from tests import figures, test_readers
+from tests.tool_files import sample, samples
 
 _MOST_LINES = 30
+_LONGEST = 20_000  # characters of what a tool wrote
 _CATALOGUE = data_path("").parent / "catalogue"
 
 NETGAUGE = "# size n PRTT(1,0,s) PRTT(n,0,s) PRTT(n,PRTT(1,0,s),s) L o_s o_r g G lsqu(g,G)\n" + (
@@ -220,6 +222,13 @@ def _short(path):
     return "\n".join(path.read_text(encoding="utf-8").splitlines()[:_MOST_LINES]) + "\n"
 
 
+def _begin(text):
+    """The first lines of what a tool wrote; JSON as it is."""
+    if len(text) < _LONGEST or text.lstrip()[:1] == "{":
+        return text
+    return text[: text.rfind("\n", 0, _LONGEST) + 1] or text
+
+
 @lru_cache(maxsize=1)
 def texts():
     """Texts by what they are."""
@@ -243,4 +252,5 @@ def texts():
         "sizes": (NETGAUGE, figures.sizes_text()),
         "bursts": (figures.logp_text(),),
         "command": tuple(COMMANDS.splitlines()),
+        "tool": tuple(map(_begin, map(sample, samples()))),
     }

@@ -15,6 +15,7 @@ from headway.cli.main import main
 from headway.cli.sweeps import sweep
 from headway.errors import is_hidden
 from headway.models import Measurements, catalogue_model
+from headway.models.analysis.audit import audit
 from headway.models.analysis.balance import balance
 from headway.models.analysis.sensitivity import sensitivity
 from headway.models.files.intake import read_text
@@ -22,6 +23,7 @@ from headway.models.files.reading import read_model
 from headway.models.language.formula import formula
 from headway.models.language.units import quantity, unit
 from headway.models.measured.measurements import LARGEST_FILE
+from headway.models.reading.loadtest import read_load_test
 from headway.models.showing.models import closed_forms
 from headway.models.signatures.loggp import MeasuredSizes, read_sizes
 from headway.models.signatures.logp import MeasuredLogp
@@ -92,6 +94,14 @@ def read_a_model(chance, path):
         _shown(model.closed(3).solve())
     else:
         _shown(model.solve())
+
+
+def read_tool(_chance, path):
+    """What a tool wrote: its points as every form, and an audit of them."""
+    found = read_load_test([str(path)])
+    _shown(found)
+    repr(found.measurements), [point.document() for point in found.points]
+    _shown(audit(found))
 
 
 def read_messages(_chance, path):
@@ -176,8 +186,9 @@ TARGETS = {
     "sizes": (read_messages, 2),
     "bursts": (read_bursts, 2),
     "command": (run_command, 12),
+    "tool": (read_tool, 20),
 }
-"""What each kind of text is given to, and how often of a hundred."""
+"""What each kind of text is given to, and how often of all their numbers."""
 
 
 def pick(chance):

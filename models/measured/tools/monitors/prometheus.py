@@ -78,7 +78,7 @@ def _entry(entry: object, place: str) -> tuple[Labels, Samples]:
     values = at(entry, "values", source=place)
     try:
         samples = [(float(time), float(value)) for time, value in values]
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         msg = f"{place}: its values are no list of times and numbers"
         raise MeasurementError(msg) from None
     times = [time for time, _ in samples]

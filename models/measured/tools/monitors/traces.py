@@ -22,6 +22,7 @@ _OTLP = re.compile(r'"resourceSpans"\s*:')
 _JAEGER = re.compile(r'"traceID"\s*:')
 _HEAD = 4000
 _DIGITS = re.compile(r"[0-9]{1,20}")
+_LATEST = 10**20  # ns since 1970 that a time may have
 _NANO, _MICRO = 1e-9, 1e-6
 
 
@@ -122,7 +123,7 @@ def _among(found: Any, known: set[Any]) -> bool:
 
 def _time(span: Any, key: str, source: str) -> int:
     value = span.get(key) if isinstance(span, Mapping) else None
-    if isinstance(value, int) and value >= 0:
+    if isinstance(value, int) and 0 <= value < _LATEST:
         return int(value)
     if isinstance(value, str) and _DIGITS.fullmatch(value):
         return int(value)
