@@ -37,6 +37,8 @@ from .measuring.extraction import LogPEstimate as LogPEstimate
 from .measuring.extraction import read_signature as read_signature
 from .measuring.readers import read_netgauge as read_netgauge
 from .measuring.readers import read_plain as read_plain
+from .measuring.regimes import machine_from_sizes as machine_from_sizes
+from .measuring.regimes import numbers_at as numbers_at
 from .measuring.signature import Regime as Regime
 from .measuring.signature import issue_cost as issue_cost
 from .measuring.signature import issue_times as issue_times
@@ -47,10 +49,10 @@ from .measuring.sizefit import Line as Line
 from .measuring.sizefit import LineParameter as LineParameter
 from .measuring.sizefit import SizeFit as SizeFit
 from .measuring.sizefit import fit_sizes as fit_sizes
-from .measuring.sizefit import machine_from_sizes as machine_from_sizes
 from .measuring.sizes import SizeSeries as SizeSeries
 from .measuring.sizes import find_breaks as find_breaks
 from .measuring.sizes import size_series as size_series
+from .measuring.sizes import summed_up as summed_up
 from .programs.burstiness import BurstinessFit as BurstinessFit
 from .programs.burstiness import GapRuns as GapRuns
 from .programs.burstiness import fit_burstiness as fit_burstiness

@@ -91,7 +91,7 @@ def logp(
 def loggp(
     file: Path, pins: tuple[str, ...], output_format: Format | None, plot: Path | None
 ) -> None:
-    """Lines and breaks by message size off Netgauge's output or size_bytes,time_us in FILE."""
+    """Lines and breaks by message size off size_bytes,time_us or a benchmark's output in FILE."""
     from headway.models.files.intake import read_text
     from headway.models.files.shipped import shipped_or_own
     from headway.models.language.units import quantity, unit

@@ -12,33 +12,36 @@ LEAST_POINTS = 3
 """Fewest sizes on one line: two would fit any line exactly."""
 
 
-def _residual_sum(slanted: FloatArray, level: FloatArray, axis: int = -1) -> FloatArray:
-    """Sum of squared relative residuals of the best line, over ever more points.
+def _residual_sum(slanted: FloatArray, level: FloatArray, wanted: Amount) -> FloatArray:
+    """Sum of squared residuals of the best line over their scales, over ever more points.
 
-    ``slanted`` is (s - s_0) / t and ``level`` is 1 / t, zero for points not taken in; sums
-    run along the axis.
+    ``slanted`` is (s - s_0) over the scale, ``level`` 1 over the scale and ``wanted`` t over the
+    scale; the first two are zero for points not taken in. Sums run along the last axis.
     """
-    level_level = np.cumsum(level**2, axis)
-    level_slanted = np.cumsum(level * slanted, axis)
-    ones_level = np.cumsum(level, axis)
+    wanted = np.where(level > 0, wanted, 0.0)
+    level_level = np.cumsum(level**2, -1)
+    level_slanted = np.cumsum(level * slanted, -1)
+    ones_level = np.cumsum(wanted * level, -1)
     safe = np.where(level_level > 0, level_level, 1.0)
-    # what is left of the slanted column and of the ones, the level column taken out
-    slanted_left = np.cumsum(slanted**2, axis) - level_slanted**2 / safe
-    ones_left = np.cumsum(slanted, axis) - level_slanted * ones_level / safe
-    count = np.cumsum(level > 0, axis)
-    flat = count - ones_level**2 / safe
+    # what is left of the slanted column and of the wanted one, the level column taken out
+    slanted_left = np.cumsum(slanted**2, -1) - level_slanted**2 / safe
+    ones_left = np.cumsum(wanted * slanted, -1) - level_slanted * ones_level / safe
+    count = np.cumsum(level > 0, -1)
+    flat = np.cumsum(wanted**2, -1) - ones_level**2 / safe
     usable = (count > 2) & (slanted_left > 0)
     gain = np.where(usable, ones_left**2 / np.where(usable, slanted_left, 1.0), 0.0)
     return np.where(count > 2, np.maximum(flat - gain, 0.0), 0.0)
 
 
-def line_costs(size: FloatArray, time: FloatArray) -> FloatArray:
-    """Sum of squared relative residuals of a line through points i to j, for all i and j.
+def line_costs(size: FloatArray, time: FloatArray, scale: FloatArray | None = None) -> FloatArray:
+    """Sum of squared residuals over their scales of a line through points i to j, for all i and j.
 
     Parameters
     ----------
     size, time
         Sizes [B], rising, and their times [s], positive, shape (n,).
+    scale
+        What a residual of each counts by [s], positive; the time itself if left out.
 
     Returns
     -------
@@ -51,9 +54,10 @@ def line_costs(size: FloatArray, time: FloatArray) -> FloatArray:
     >>> bool(costs[0, 2] < 1e-15), bool(costs[0, 3] > 0.001), float(costs[0, 1])
     (True, True, inf)
     """
-    level = np.triu(np.broadcast_to(1 / time, (size.size, size.size)))
+    scale = time if scale is None else scale
+    level = np.triu(np.broadcast_to(1 / scale, (size.size, size.size)))
     slanted = (size - size[:, None]) * level
-    costs = _residual_sum(slanted, level)
+    costs = _residual_sum(slanted, level, time / scale)
     return np.where(np.triu(np.ones_like(costs), LEAST_POINTS - 1) > 0, costs, np.inf)
 
 
@@ -112,7 +116,7 @@ def breaks_between(costs: FloatArray, penalty: float, pinned: tuple[int, ...]) -
     return tuple(sorted(found))
 
 
-def best_single_break(size: FloatArray, times: Amount) -> Amount:
+def best_single_break(size: FloatArray, times: Amount, scales: Amount | None = None) -> Amount:
     """Place one break best between the ends of a series, for many series at once.
 
     Parameters
@@ -121,6 +125,8 @@ def best_single_break(size: FloatArray, times: Amount) -> Amount:
         Sizes [B], rising, shape (n,), n at least twice `LEAST_POINTS`.
     times
         Times [s], shape (series, samples, n): the costs of the series are added up.
+    scales
+        What a residual of each counts by [s], of a shape that fits; the times if left out.
 
     Returns
     -------
@@ -133,10 +139,11 @@ def best_single_break(size: FloatArray, times: Amount) -> Amount:
     >>> best_single_break(size, np.where(size < 5, size, 10 * size)[None, None]).tolist()
     [4]
     """
-    level = 1 / times
-    before = _residual_sum((size - size[0]) * level, level)
+    level = 1 / (times if scales is None else np.broadcast_to(scales, times.shape))
+    before = _residual_sum((size - size[0]) * level, level, times * level)
     backwards = level[..., ::-1]
-    after = _residual_sum((size[::-1] - size[-1]) * backwards, backwards)[..., ::-1]
+    slanted = (size[::-1] - size[-1]) * backwards
+    after = _residual_sum(slanted, backwards, (times * level)[..., ::-1])[..., ::-1]
     total = (before[..., :-1] + after[..., 1:]).sum(axis=0)
     inside = slice(LEAST_POINTS - 1, size.size - LEAST_POINTS)
     return total[:, inside].argmin(axis=1) + LEAST_POINTS

@@ -75,6 +75,31 @@ class LogPEstimate:
 
 
 @dataclass(frozen=True)
+class Repeated:
+    """How often each cost was measured, where a row is the mean of several, and their deviation.
+
+    Parameters
+    ----------
+    counts
+        Repeats that each row sums up, shape (n,); 1 if left out.
+    deviation
+        Standard deviation of one measurement by row [s]; the rows' own if left out.
+
+    Examples
+    --------
+    >>> Repeated(counts=[10, 10], deviation=[1e-7, 2e-7]).counts
+    [10, 10]
+    """
+
+    counts: ArrayLike | None = None
+    deviation: ArrayLike | None = None
+
+
+ONCE = Repeated()
+"""Each row is one measurement."""
+
+
+@dataclass(frozen=True)
 class _Curve:
     """One delay's bursts: time of the whole burst, and how often it was measured."""
 
@@ -106,19 +131,34 @@ def _check_rows(burst_size: ArrayLike, delay: ArrayLike, cost: ArrayLike) -> lis
     return columns
 
 
-def _curves(columns: list[FloatArray]) -> tuple[list[_Curve], float, int]:
+def _curves(columns: list[FloatArray], repeated: Repeated) -> tuple[list[_Curve], float, float]:
     """Group the measurements; also the pooled relative deviation of repeats."""
     burst_size, delays, cost = columns
+    counts, deviation, freedom = _scatter_of(cost, repeated)
     curves, groups = [], []
     for delay in np.unique(delays):
         sizes = np.unique(burst_size[delays == delay])
-        costs = [cost[(delays == delay) & (burst_size == size)] for size in sizes]
-        groups += costs
-        means = np.array([group.mean() for group in costs])
-        repeats = np.array([float(group.size) for group in costs])
+        rows = [(delays == delay) & (burst_size == size) for size in sizes]
+        groups += [cost[here] for here in rows]
+        repeats = np.array([counts[here].sum() for here in rows])
+        means = np.array([(counts[here] * cost[here]).sum() for here in rows]) / repeats
         curves.append(_Curve(float(delay), sizes, sizes * means, repeats))
-    deviation, freedom = pooled_deviation(groups)
+    if repeated.deviation is None:
+        deviation, freedom = pooled_deviation(groups)
     return curves, deviation, freedom
+
+
+def _scatter_of(cost: FloatArray, repeated: Repeated) -> tuple[FloatArray, float, float]:
+    """How often each cost was measured, and the relative deviation that is told, pooled."""
+    counts = np.ones(cost.shape) if repeated.counts is None else np.asarray(repeated.counts, float)
+    check_count("repeats", counts)
+    if repeated.deviation is None:
+        return counts, 0.0, 0.0
+    relative = np.asarray(repeated.deviation, float) / cost
+    check_not_negative("deviation", relative)
+    freedom = float((counts - 1).sum())
+    weights = counts - 1 if freedom else None
+    return counts, float(np.sqrt(np.average(relative**2, weights=weights))), freedom
 
 
 def _send_overhead(curve: _Curve, round_trip: float) -> tuple[float, float]:
@@ -242,6 +282,7 @@ def read_signature(
     cost: ArrayLike,
     round_trip: ArrayLike,
     window: int = WINDOW,
+    repeated: Repeated = ONCE,
 ) -> LogPEstimate:
     """Read LogP parameters off a measured signature.
 
@@ -263,6 +304,9 @@ def read_signature(
     window
         Messages outstanding in each direction, to tell what limits the gap. Where the
         window does, choose bursts that are multiples of twice the window.
+    repeated
+        Where rows are means: how many measurements each is of weighs it, and their deviations
+        are pooled, relative to the cost.
 
     Raises
     ------
@@ -283,7 +327,7 @@ def read_signature(
     check_positive("round_trip", trips)
     check_count("window", window)
     trip = float(trips.mean())
-    curves, deviation, freedom = _curves(_check_rows(burst_size, delay, cost))
+    curves, deviation, freedom = _curves(_check_rows(burst_size, delay, cost), repeated)
     send, send_variance = _send_overhead(curves[0], trip)
     gap = _steady_slope(curves[0], trip, deviation)
     busy = _busy_time(curves, gap.value, send, trip, deviation)
@@ -310,6 +354,7 @@ def signature_misfit(
     delay: ArrayLike,
     cost: ArrayLike,
     window: int = WINDOW,
+    repeated: Repeated = ONCE,
 ) -> Misfit:
     """Hold the discrete model of what was read off against every burst that was measured.
 
@@ -317,7 +362,7 @@ def signature_misfit(
     ----------
     found
         As `read_signature` gives it for these measurements.
-    burst_size, delay, cost, window
+    burst_size, delay, cost, window, repeated
         As for `read_signature`.
 
     Examples
@@ -330,7 +375,7 @@ def signature_misfit(
     >>> signature_misfit(found, bursts, delays, cost).is_lack_of_fit
     False
     """
-    curves, deviation, freedom = _curves(_check_rows(burst_size, delay, cost))
+    curves, deviation, freedom = _curves(_check_rows(burst_size, delay, cost), repeated)
     measured = np.concatenate([curve.time / curve.burst for curve in curves])
     repeats = np.concatenate([curve.repeats for curve in curves])
     machine = found.machine()

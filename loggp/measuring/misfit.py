@@ -1,7 +1,11 @@
 """Whether lines or laws miss what was measured by more than the scatter of repeats.
 
 Source: Draper and Smith, *Applied Regression Analysis*, section 2.1 (lack of fit and pure
-error), on relative residuals.
+error), on relative residuals; where each place has a scatter of its own, S. Johansen, "The
+Welch-James approximation to the distribution of the residual sum of squares in a weighted linear
+regression", Biometrika 67, 1980, and, for its chance with few repeats, Krishnamoorthy, Lu and
+Mathew, "A parametric bootstrap approach for ANOVA with unequal variances", Computational
+Statistics & Data Analysis 51, 2007.
 """
 
 import math
@@ -25,8 +29,10 @@ LARGE = 0.25
 """Relative misfit that is one where nothing was repeated."""
 
 _DEVIATIONS = 4.0  # of one place, beyond which the worst of some dozens is no chance
+_FAR = 3.0  # deviations beyond which one of some places is told as missed
 _CLOCK = 1e-9  # repeats that agree to the last digit leave the rounding of their clock
 _KNOWN_OF_REPEATS = 0.37  # efficiency of a median absolute deviation, normal law
+_DRAWS = 4999
 _SAME_DIRECTION = 1e-9  # of the largest: what smaller singular values say is rounding
 
 
@@ -45,6 +51,8 @@ class Misfit:
         What was measured there, its mean or median, and what was predicted [s].
     scatter
         Relative standard deviation of what was measured there, 0 where it is not known.
+    missed
+        Places that are missed by more than chance alone would: three deviations.
 
     Examples
     --------
@@ -58,6 +66,7 @@ class Misfit:
     measured: float
     predicted: float
     scatter: float
+    missed: tuple[int, ...] = ()
 
     @property
     def factor(self) -> float:
@@ -93,7 +102,7 @@ def misfit(
     predicted: FloatArray,
     deviation: FloatArray,
     slopes: FloatArray,
-    freedom: float,
+    freedom: float | FloatArray,
 ) -> Misfit:
     r"""Test predictions against the scatter of repeats.
 
@@ -113,7 +122,11 @@ def misfit(
     slopes
         Derivative of ln p by each parameter that was fitted, shape (n, parameters).
     freedom
-        Degrees of freedom of the repeats; 0 where nothing was repeated.
+        Degrees of freedom of the repeats, 0 where nothing was repeated; of each place, shape (n,),
+        where its deviation was told of it alone. Then F is that of Welch and James,
+        Q / (q (1 + 2 (q - 1) A / (q (q + 2)))) with Q the sum of squares, q places less parameters
+        and A the sum of (1 - leverage)^2 / freedom; its law fails with few repeats, so the chance
+        comes from 4999 draws, in which every place has a deviation drawn for it too.
 
     Raises
     ------
@@ -135,18 +148,20 @@ def misfit(
         missed = np.log(measured) - np.log(predicted)
     worst = int(np.argmax(np.abs(missed)))
     statistic, chance = _f_test(missed, deviation, slopes, freedom)
-    at_worst = (float(part[worst]) for part in (measured, predicted, deviation))
-    return Misfit(statistic, chance, worst, *at_worst)
+    at_worst = [float(part[worst]) for part in (measured, predicted, deviation)]
+    least = np.log1p(np.where(deviation > 0, SMALL, LARGE))
+    far = np.flatnonzero(np.abs(missed) > np.maximum(least, _FAR * deviation))
+    return Misfit(
+        statistic, chance, worst, at_worst[0], at_worst[1], at_worst[2], tuple(far.tolist())
+    )
 
 
 def _f_test(
-    missed: FloatArray, deviation: FloatArray, slopes: FloatArray, freedom: float
+    missed: FloatArray, deviation: FloatArray, slopes: FloatArray, freedom: float | FloatArray
 ) -> tuple[float | None, float | None]:
     """F and its chance; none where nothing was repeated or more was fitted than measured."""
-    if freedom < 1 or not np.isfinite(missed).all():
+    if np.min(freedom) < 1 or not np.isfinite(missed).all():
         return None, None
-    from scipy.special import fdtrc
-
     scale = np.maximum(deviation, _CLOCK)
     directions, sizes, _ = np.linalg.svd(slopes / scale[:, None], full_matrices=False)
     directions = directions[:, sizes > _SAME_DIRECTION * sizes.max(initial=0.0)]
@@ -156,7 +171,27 @@ def _f_test(
     standard = missed / scale
     unexplained = standard - directions @ (directions.T @ standard)
     square = float((unexplained**2).sum()) / left
-    return square, float(fdtrc(left, freedom, square))
+    if np.ndim(freedom) == 0:
+        from scipy.special import fdtrc
+
+        return square, float(fdtrc(left, freedom, square))
+    free = 1 - (directions**2).sum(axis=1)
+    spread = float((free**2 / freedom).sum())
+    inflated = square / (1 + 2 * (left - 1) / (left * (left + 2)) * spread)
+    return inflated, _chance(square * left, directions, np.asarray(freedom))
+
+
+def _chance(seen: float, directions: FloatArray, freedom: FloatArray) -> float:
+    """Share of draws, each with deviations of its own, that miss as much without a lack of fit."""
+    random = np.random.default_rng(0)
+    shape = (_DRAWS, freedom.size)
+    missed = random.standard_normal(shape)
+    weight = freedom / random.chisquare(freedom, shape)
+    along = (weight * missed) @ directions
+    inner = np.einsum("kp,bk,kq->bpq", directions, weight, directions, optimize=True)
+    explained = (along * np.linalg.solve(inner, along[..., None])[..., 0]).sum(axis=1)
+    more = (weight * missed**2).sum(axis=1) - explained >= seen
+    return float((1 + more.sum()) / (1 + _DRAWS))
 
 
 def line_misfits(series: Sequence[SizeSeries], fit: SizeFit) -> dict[str, Misfit]:
@@ -187,6 +222,13 @@ def _line_misfit(one: SizeSeries, lines: Sequence[Line]) -> Misfit:
     for here, line in zip(on, lines, strict=True):
         predicted[here] = line.time(one.size[here])
     parts = [column for here in on for column in (here / predicted, here * one.size / predicted)]
-    freedom = _KNOWN_OF_REPEATS * float((one.repeats - 1).sum())
-    deviation = np.full(one.size.size, one.median_deviation)
-    return misfit(one.median, predicted, deviation, np.stack(parts, axis=1), freedom)
+    slopes = np.stack(parts, axis=1)
+    return misfit(one.median, predicted, one.relative_error, slopes, _freedom(one))
+
+
+def _freedom(one: SizeSeries) -> float | FloatArray:
+    """Degrees of freedom: of each place where its error was told, of all repeats together."""
+    if one.error is not None:
+        return np.asarray(one.repeats - 1.0)
+    told = one.counts is not None
+    return 0.0 if told else _KNOWN_OF_REPEATS * float((one.repeats - 1).sum())

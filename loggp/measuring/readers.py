@@ -4,9 +4,11 @@ Only text comes in here; who reads files gives it. Errors name the line.
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from headway.errors import MeasurementError, quoted
 from headway.kinds import number_of
+from headway.loggp.measuring.breaks import LEAST_POINTS
 from headway.loggp.measuring.sizes import SizeSeries, size_series
 
 _NETGAUGE_MARK = "PRTT(1,0,s)"
@@ -14,8 +16,26 @@ _NETGAUGE_COLUMNS = 11  # size n PRTT(1,0,s) PRTT(n,0,s) PRTT(n,d,s) L o_s o_r g
 _TIME_UNITS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
 
 
-def _numbers(line: int, cells: list[str], source: str) -> list[float]:
-    """Turn cells into numbers, or name the line and the cell."""
+def numbers_of(line: int, cells: list[str], source: str) -> list[float]:
+    """Turn cells into numbers, or name the line and the cell.
+
+    Parameters
+    ----------
+    line, source
+        Where they stand, for messages.
+    cells
+        As printed.
+
+    Raises
+    ------
+    MeasurementError
+        For the first cell that is no number.
+
+    Examples
+    --------
+    >>> numbers_of(2, ["1024", "5.5"], "times.csv")
+    [1024.0, 5.5]
+    """
     values = []
     for cell in cells:
         value = number_of(cell)
@@ -33,8 +53,25 @@ def _data_lines(text: str) -> Iterator[tuple[int, str]]:
             yield number, line
 
 
-def _check_row(line: int, size: float, time: float, source: str) -> None:
-    """Refuse sizes and times that cannot be."""
+def check_row(line: int, size: float, time: float, source: str) -> None:
+    """Refuse sizes and times that cannot be.
+
+    Parameters
+    ----------
+    line, source
+        Where they stand, for messages.
+    size, time
+        A whole number of bytes, 1 or more; a time, positive and finite.
+
+    Raises
+    ------
+    MeasurementError
+        With line and value.
+
+    Examples
+    --------
+    >>> check_row(2, 1024.0, 5.5, "times.csv")
+    """
     if not (1 <= size < float("inf") and size == int(size)):
         msg = f"{source}:{line}: size is {size:g}; it must be a whole number of bytes, 1 or more"
         raise MeasurementError(msg)
@@ -88,8 +125,8 @@ def read_plain(text: str, name: str = "time", source: str = "text") -> SizeSerie
         if len(cells) != 2:
             msg = f"{source}:{line}: {len(cells)} cells; each row has a size and a time"
             raise MeasurementError(msg)
-        size, time = _numbers(line, cells, source)
-        _check_row(line, size, time, source)
+        size, time = numbers_of(line, cells, source)
+        check_row(line, size, time, source)
         sizes.append(size)
         times.append(time * scale)
     return size_series(name, sizes, times)
@@ -114,7 +151,8 @@ def read_netgauge(text: str, source: str = "text") -> dict[str, SizeSeries]:
     Raises
     ------
     MeasurementError
-        For text that is not such a file, or a row that cannot be read; names the line.
+        For text that is not such a file, or a row that cannot be read; names the line. Sizes at
+        which a train takes no longer than one message are left out while three others remain.
 
     Examples
     --------
@@ -130,7 +168,8 @@ def read_netgauge(text: str, source: str = "text") -> dict[str, SizeSeries]:
             f"{source}:1: no column {_NETGAUGE_MARK} is named; this is not Netgauge's LogGP output"
         )
         raise MeasurementError(msg)
-    columns: dict[str, list[float]] = {"size": []}
+    rows: list[dict[str, float]] = []
+    lost: list[str] = []
     for line, row in _data_lines(text):
         cells = row.split()
         if len(cells) != _NETGAUGE_COLUMNS:
@@ -138,33 +177,45 @@ def read_netgauge(text: str, source: str = "text") -> dict[str, SizeSeries]:
                 f"{source}:{line}: {len(cells)} columns; Netgauge's output has {_NETGAUGE_COLUMNS}"
             )
             raise MeasurementError(msg)
-        for name, value in _netgauge_row(line, _numbers(line, cells, source), source).items():
-            columns.setdefault(name, []).append(value)
-    sizes = columns.pop("size")
-    if not sizes:
+        found = _netgauge_row(line, numbers_of(line, cells, source), source)
+        if isinstance(found, str):
+            lost.append(found)
+        else:
+            rows.append(found)
+    if lost and len(rows) < LEAST_POINTS:
+        raise MeasurementError(lost[0])
+    if not rows:
         msg = f"{source}: holds no measurement; it needs a row for each message size"
         raise MeasurementError(msg)
-    always = ("round_trip", "gap")
-    return {
+    return _netgauge_series(rows, tuple(f"left out: {why}" for why in lost))
+
+
+def _netgauge_series(rows: list[dict[str, float]], notes: tuple[str, ...]) -> dict[str, SizeSeries]:
+    """Series by name; an overhead that is not above 0 at every size is none."""
+    columns = {name: [row[name] for row in rows] for name in rows[0]}
+    sizes, always = columns.pop("size"), ("round_trip", "gap")
+    series = {
         name: size_series(name, sizes, values)
         for name, values in columns.items()
         if name in always or min(values) > 0
     }
+    missing = columns.keys() - series.keys()
+    notes += tuple(f"{name} left out: it is not above 0 at every size" for name in sorted(missing))
+    return series | {"gap": replace(series["gap"], notes=notes)}
 
 
-def _netgauge_row(line: int, cells: list[float], source: str) -> dict[str, float]:
-    """Give one row's size [B] and times [s]."""
+def _netgauge_row(line: int, cells: list[float], source: str) -> dict[str, float] | str:
+    """Give one row's size [B] and times [s], or why it tells no gap."""
     size, count, single, train, spaced, _, _, receive, *_ = cells
-    _check_row(line, size, single, source)
+    check_row(line, size, single, source)
     if count < 2:
         msg = f"{source}:{line}: n is {count:g}; a gap needs trains of 2 or more messages"
         raise MeasurementError(msg)
     if train <= single:
-        msg = (
+        return (
             f"{source}:{line}: the gap at {size:g} bytes is not determined by this data: a train "
             f"of {count:g} takes {train:g} us and one message {single:g} us; repeat the runs"
         )
-        raise MeasurementError(msg)
     return {
         "size": size,
         "round_trip": single * 1e-6,

@@ -43,16 +43,28 @@ class SizeSeries:
     size
         Message sizes [B], rising whole numbers of 1 or more, shape (n,).
     time
-        Times [s], positive, shape (n, repeats); NaN where a size has fewer repeats.
+        Times [s], positive, shape (n, repeats); NaN where a size has fewer repeats. Where
+        ``error`` or ``counts`` are given, one time a size, in which repeats are summed up.
+    error
+        Standard error of each time [s], positive, shape (n,): lines are weighted by 1/error^2.
+    counts
+        How many repeats each time sums up, shape (n,); without ``error`` they are the weights.
+    notes
+        What is to be known of these times, a sentence each.
     """
 
     name: str
     size: FloatArray
     time: FloatArray
+    error: FloatArray | None = None
+    counts: FloatArray | None = None
+    notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         check_count(f"size of {self.name}", self.size)
         check_positive(f"time of {self.name}", self.time[~np.isnan(self.time)])
+        if self.error is not None:
+            check_positive(f"standard error of {self.name}", self.error)
         if self.size.size < LEAST_POINTS:
             msg = f"{self.name} has {self.size.size} sizes; a line needs at least {LEAST_POINTS}"
             raise MeasurementError(msg)
@@ -65,7 +77,12 @@ class SizeSeries:
     @property
     def repeats(self) -> Amount:
         """How many times each size was measured, shape (n,)."""
-        return (~np.isnan(self.time)).sum(axis=1)
+        return (~np.isnan(self.time)).sum(axis=1) if self.counts is None else self.counts
+
+    @property
+    def is_repeated(self) -> bool:
+        """Whether the scatter of each time is known: by repeats, or as it is told."""
+        return self.error is not None or (self.counts is None and bool(self.repeats.min() > 1))
 
     @property
     def deviation(self) -> float:
@@ -74,7 +91,9 @@ class SizeSeries:
         From the differences of successive repeats; without repeats from how far each
         point lies off the line through its neighbours.
         """
-        if self.repeats.max() > 1:
+        if self.error is not None:
+            return float(np.median(self.error * np.sqrt(self.repeats) / self.median))
+        if self.time.shape[1] > 1:
             relative = self.time / self.median[:, None]
             apart = np.diff(relative, axis=1) / math.sqrt(2)
             return float(_TO_DEVIATION * np.nanmedian(np.abs(apart)))
@@ -87,9 +106,74 @@ class SizeSeries:
     @property
     def median_deviation(self) -> float:
         """Relative standard deviation of the medians."""
+        if self.counts is not None:
+            return float(np.median(self.relative_error))
         count = float(np.median(self.repeats))
         inflation = _MEDIAN_VARIANCE / count if count > 2 else 1 / count
         return self.deviation * math.sqrt(inflation)
+
+    @property
+    def relative_error(self) -> FloatArray:
+        """Relative standard error of each time, shape (n,): told, by counts, or one for all."""
+        if self.error is not None:
+            return self.error / self.median
+        if self.counts is not None:
+            return self.deviation * np.sqrt(np.median(self.counts) / self.counts)
+        return np.full(self.size.shape, self.median_deviation)
+
+    def scale(self, times: Amount) -> Amount:
+        """What residuals of times are held against: their errors, or the times themselves.
+
+        Parameters
+        ----------
+        times
+            Of this series or drawn anew [s], shape (..., n).
+        """
+        if self.error is not None:
+            return np.broadcast_to(self.error, times.shape)
+        return times if self.counts is None else times / np.sqrt(self.counts)
+
+
+def summed_up(
+    name: str, size: ArrayLike, time: ArrayLike, error: ArrayLike, counts: ArrayLike
+) -> SizeSeries:
+    """Make a series of times in which repeats are summed up, one or several a size.
+
+    Several of one size are taken together: their mean by counts.
+
+    Parameters
+    ----------
+    name
+        What was timed.
+    size, time
+        Message size [B] and mean time [s] of each entry.
+    error
+        Standard error of each time [s]; NaN in all where it is not known.
+    counts
+        How many repeats each entry sums up, 1 or more.
+
+    Raises
+    ------
+    MeasurementError
+        For lengths that differ, or fewer than three different sizes.
+
+    Examples
+    --------
+    >>> one = summed_up("gap", [1, 2, 4], [1.0, 2.0, 4.0], [0.1, 0.1, 0.2], [5, 5, 5])
+    >>> one.relative_error.tolist(), one.repeats.tolist()
+    ([0.1, 0.05, 0.05], [5.0, 5.0, 5.0])
+    """
+    columns = [np.asarray(column, float).ravel() for column in (size, time, error, counts)]
+    if len({column.size for column in columns}) > 1:
+        msg = f"{name}: sizes, times, errors and counts are not of one length"
+        raise MeasurementError(msg)
+    sizes, times, errors, numbers = columns
+    distinct, place = np.unique(sizes, return_inverse=True)
+    total = np.asarray(np.bincount(place, numbers), float)
+    mean = np.bincount(place, numbers * times) / total
+    known = np.sqrt(np.bincount(place, (numbers * errors) ** 2)) / total
+    told = None if np.isnan(errors).any() else known
+    return SizeSeries(name, distinct, mean[:, None], told, total)
 
 
 def size_series(name: str, size: ArrayLike, time: ArrayLike) -> SizeSeries:
@@ -206,14 +290,18 @@ def find_breaks(
     places = pinned_places(size, pinned)
     costs = np.zeros((size.size, size.size))
     for one in series:
-        variance = one.median_deviation**2 + tolerance**2
+        variance = one.relative_error**2 + tolerance**2
         # with neither noise nor tolerance any misfit counts, down to rounding
-        costs = costs + line_costs(size, one.median) / max(variance, 1e-24)
+        scale = one.median * np.sqrt(np.maximum(variance, 1e-24))
+        costs = costs + line_costs(size, one.median, scale)
     return breaks_between(costs, penalty * math.log(size.size), places)
 
 
 def break_places(
-    series: Sequence[SizeSeries], breaks: tuple[int, ...], samples: Sequence[FloatArray]
+    series: Sequence[SizeSeries],
+    breaks: tuple[int, ...],
+    samples: Sequence[FloatArray],
+    scales: Sequence[FloatArray],
 ) -> list[Amount]:
     """Place each break anew in every resampled series, its neighbours held.
 
@@ -221,8 +309,9 @@ def break_places(
     ----------
     series, breaks
         The series and the breaks found in them.
-    samples
-        Resampled medians of each series, shape (samples, n).
+    samples, scales
+        Resampled medians of each series and what their residuals are held against [s], shape
+        (samples, n).
 
     Returns
     -------
@@ -230,8 +319,15 @@ def break_places(
     """
     size = _same_sizes(series)
     edges = (0, *breaks, size.size)
-    scaled = np.stack(samples)
+    drawn = np.stack(samples)
+    pairs = zip(series, scales, strict=True)
+    compared = np.stack([scale / _typical(one) for one, scale in pairs])
     return [
-        low + best_single_break(size[low:high], scaled[:, :, low:high])
+        low + best_single_break(size[low:high], drawn[:, :, low:high], compared[:, :, low:high])
         for low, high in zip(edges[:-2], edges[2:], strict=True)
     ]
+
+
+def _typical(one: SizeSeries) -> float:
+    """What makes scales of different series comparable: their relative size."""
+    return float(np.median(one.scale(one.median) / one.median))

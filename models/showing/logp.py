@@ -31,12 +31,15 @@ def logp_tables(found: MeasuredLogp) -> list[Table]:
 
 
 def _notes(found: MeasuredLogp) -> tuple[str, ...]:
-    notes = [_LIMITS[found.found.limited_by]]
+    notes = [_LIMITS[found.found.limited_by], *found.notes]
     notes.append(f"round trip: {found.round_trip.mean() * 1e6:.4g} us")
     if found.found.gap.interval is None:
         notes.append("no intervals: repeat the measurements, as further rows")
     if found.left_out:
         notes.append(f"{found.left_out} rows left out: a cell is empty")
+    if found.misfit.f is not None and found.misfit.p is not None:
+        test = f"F = {found.misfit.f:.3g}, p = {found.misfit.p:.2g}"
+        notes.append(f"test of these parameters against the scatter of repeats: {test}")
     return (*notes, *found.warnings)
 
 
@@ -52,6 +55,7 @@ def logp_document(found: MeasuredLogp) -> dict[str, Any]:
         "ci95": {name: estimate.interval for name, estimate in found.estimates.items()},
         "gap_limited_by": str(found.found.limited_by),
         "lack_of_fit": found.misfit.document(),
+        "notes": list(found.notes),
         "warnings": list(found.warnings),
     }
 

@@ -1,9 +1,9 @@
 """Times by message size, and the machines read off them, as tables, rows and CSV."""
 
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
-from headway.loggp.machine.parameters import LogGP
 from headway.loggp.measuring.sizefit import Line, LineParameter
 from headway.models.language.units import Unit, unit
 from headway.models.signatures.loggp import NUMBERS, MeasuredSizes
@@ -19,7 +19,8 @@ def sizes_tables(found: MeasuredSizes) -> list[Table]:
     tables = [_lines_table(found)]
     if found.fit.breaks:
         tables.append(_breaks_table(found))
-    return [*tables, _machine_table(found)] if len(found.series) > 1 else tables
+    told = any(isinstance(value, float) for numbers in found.regimes for value in numbers.values())
+    return [*tables, _machine_table(found)] if told or len(found.series) > 1 else tables
 
 
 def _lines_table(found: MeasuredSizes) -> Table:
@@ -37,13 +38,21 @@ def _lines_table(found: MeasuredSizes) -> Table:
 
 def _notes(found: MeasuredSizes) -> tuple[str, ...]:
     spread = ", ".join(f"{name} {100 * d:.2g} %" for name, d in found.fit.deviation.items())
-    notes = [f"spread of one measurement: {spread}"]
+    notes = [note for one in found.series for note in one.notes]
+    notes.append(f"spread of one measurement: {spread}")
     first = next(iter(found.fit.lines.values()))[0]
     if first.intercept.interval is None:
         notes.append("no intervals: repeat the measurements, as further rows")
     else:
         notes.append("in brackets: 95 % intervals, breaks held")
-    return (*notes, *found.warnings)
+    return (*notes, *_tests(found), *found.warnings)
+
+
+def _tests(found: MeasuredSizes) -> list[str]:
+    """F and its chance for each series in which the scatter of a measurement is known."""
+    tests = [(name, one) for name, one in found.misfits.items() if one.f is not None]
+    shown = [f"{name} F = {one.f:.3g}, p = {one.p:.2g}" for name, one in tests]
+    return [f"test of the lines against the scatter of repeats: {'; '.join(shown)}"] * bool(shown)
 
 
 def _breaks_table(found: MeasuredSizes) -> Table:
@@ -66,11 +75,20 @@ def _machine_table(found: MeasuredSizes) -> Table:
     ]
     for name in NUMBERS:
         shown = _PER_BYTE if name == "gap_per_byte" else _MICROSECOND
-        cells = tuple(_cell(machine, name) for machine in found.machines)
+        cells = tuple(_cell(numbers[name]) for numbers in found.regimes)
         columns.append(Column(name.replace("_", " "), cells, shown))
-    why = tuple(machine for machine in found.machines if isinstance(machine, str))
-    notes = ("latency in the papers' convention: overheads and bytes taken out", *why)
+    notes = ("latency in the papers' convention: overheads and bytes taken out", *_why(found))
     return Table("LogGP near the first of these sizes", tuple(columns), notes)
+
+
+def _why(found: MeasuredSizes) -> list[str]:
+    """Why numbers are missing, each reason once with the numbers that it is of."""
+    reasons: dict[str, dict[str, None]] = {}
+    for numbers in found.regimes:
+        for name, told in numbers.items():
+            if isinstance(told, str):
+                reasons.setdefault(told, {})[name.replace("_", " ")] = None
+    return [f"{', '.join(names)}: {reason}" for reason, names in reasons.items()]
 
 
 def sizes_document(found: MeasuredSizes) -> dict[str, Any]:
@@ -81,6 +99,7 @@ def sizes_document(found: MeasuredSizes) -> dict[str, Any]:
             name: {
                 "relative_deviation": found.fit.deviation[name],
                 "lack_of_fit": found.misfits[name].document(),
+                "notes": [note for one in found.series if one.name == name for note in one.notes],
                 "lines": [_line_document(line) for line in lines],
             }
             for name, lines in found.fit.lines.items()
@@ -89,11 +108,11 @@ def sizes_document(found: MeasuredSizes) -> dict[str, Any]:
             {
                 "first_size": line.first_size,
                 "last_size": line.last_size,
-                **{name: _cell(machine, name) for name in NUMBERS},
-                "not_determined": machine if isinstance(machine, str) else None,
+                **{name: _cell(numbers[name]) for name in NUMBERS},
+                **_reasons(numbers),
             }
-            for line, machine in zip(
-                next(iter(found.fit.lines.values())), found.machines, strict=True
+            for line, numbers in zip(
+                next(iter(found.fit.lines.values())), found.regimes, strict=True
             )
         ],
         "warnings": list(found.warnings),
@@ -124,6 +143,9 @@ def sizes_csv(found: MeasuredSizes) -> str:
             Column(f"{part}_{side}", tuple(end[place] for end in ends), shown)
             for place, side in enumerate(("low", "high"))
         ]
+    tests = [found.misfits[row["series"]] for row in rows]
+    columns.append(Column("lack_of_fit_f", tuple(one.f for one in tests)))
+    columns.append(Column("lack_of_fit_p", tuple(one.p for one in tests)))
     columns.append(Column("lack_of_fit", tuple(_missed(found, row["series"]) for row in rows)))
     return Table("", tuple(columns)).to_csv()
 
@@ -132,8 +154,14 @@ def _missed(found: MeasuredSizes, series: str) -> str:
     return "yes" if found.misfits[series].is_lack_of_fit else "no"
 
 
-def _cell(machine: LogGP | str, name: str) -> Cell:
-    return None if isinstance(machine, str) else float(getattr(machine, name))
+def _cell(told: float | str) -> Cell:
+    return None if isinstance(told, str) else told
+
+
+def _reasons(numbers: Mapping[str, float | str]) -> dict[str, Any]:
+    """Why numbers are null: the first reason, and the reason of each."""
+    why = {name: told for name, told in numbers.items() if isinstance(told, str)}
+    return {"not_determined": next(iter(why.values()), None), "reasons": why}
 
 
 def _text(parameter: LineParameter, shown: Unit) -> str:

@@ -1,31 +1,32 @@
 """LogGP parameters by message size, read off measured times: lines, breaks, and machines."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 
 from headway.errors import HeadwayError, MeasurementError
-from headway.loggp.machine.parameters import LogGP
 from headway.loggp.measuring.misfit import Misfit, line_misfits
-from headway.loggp.measuring.readers import read_netgauge, read_plain
-from headway.loggp.measuring.sizefit import (
-    SAMPLES,
-    SizeFit,
-    fit_sizes,
-    machine_from_sizes,
-)
+from headway.loggp.measuring.readers import read_netgauge
+from headway.loggp.measuring.regimes import numbers_at
+from headway.loggp.measuring.sizefit import SAMPLES, SizeFit, fit_sizes
 from headway.loggp.measuring.sizes import SizeSeries
+from headway.models.signatures.timings import is_told, table_series, tool_series
 from headway.models.tables.shown import Answer
 
 NETGAUGE_MARK = "PRTT(1,0,s)"
 """What Netgauge's output says in its head and no table of plain series does."""
 
+_MOST_SIZES = 6  # of those that lines miss, told in a warning
+
 NUMBERS = ("latency", "send_overhead", "receive_overhead", "gap", "gap_per_byte")
 
 
 def read_sizes(text: str, source: str) -> list[SizeSeries]:
-    r"""Read Netgauge's output, or a CSV of ``size_bytes`` and ``time_us``, by what it holds.
+    r"""Read series by message size: what a tool wrote, or a CSV by the names of its columns.
+
+    Known by what they hold are Netgauge's patterns (LogGP, and pairs), the OSU micro-benchmarks,
+    the Intel MPI Benchmarks and SimGrid's calibrations; `table_series` says which columns count.
 
     Raises
     ------
@@ -44,7 +45,7 @@ def read_sizes(text: str, source: str) -> list[SizeSeries]:
     with _named(source):
         if NETGAUGE_MARK in text:
             return list(read_netgauge(text, source).values())
-        return [read_plain(text, "time", source)]
+        return tool_series(text, source) if is_told(text) else table_series(text, source)
 
 
 @contextmanager
@@ -70,8 +71,8 @@ class MeasuredSizes(Answer):
         What was measured, by size.
     fit
         Lines and breaks.
-    machines
-        For each line of sizes the machine near its first size, or why there is none.
+    regimes
+        For each line of sizes the LogGP numbers near its first size, or why they are not known.
 
     Examples
     --------
@@ -84,7 +85,7 @@ class MeasuredSizes(Answer):
     source: str
     series: tuple[SizeSeries, ...]
     fit: SizeFit
-    machines: tuple[LogGP | str, ...]
+    regimes: tuple[Mapping[str, float | str], ...]
 
     @classmethod
     def of(
@@ -123,8 +124,8 @@ class MeasuredSizes(Answer):
         with _named(source):
             fit = fit_sizes(series, pinned, on_sample=on_sample)
         lines = next(iter(fit.lines.values()))
-        machines = tuple(_machine(fit, line.first_size) for line in lines)
-        return cls(source, tuple(series), fit, machines)
+        regimes = tuple(numbers_at(fit, line.first_size) for line in lines)
+        return cls(source, tuple(series), fit, regimes)
 
     def __repr__(self) -> str:
         return f"MeasuredSizes({self.source}, {len(self.fit.breaks)} breaks)"
@@ -151,23 +152,21 @@ class MeasuredSizes(Answer):
         >>> MeasuredSizes.of(read_sizes(text, "times.csv")).warnings
         ()
         """
-        return tuple(
-            f"lack of fit: the lines miss {one.name} at {one.size[found.worst]:g} bytes "
-            f"{found.words}"
-            for one, found in ((one, self.misfits[one.name]) for one in self.series)
-            if found.is_lack_of_fit
-        )
+        pairs = [(one, self.misfits[one.name]) for one in self.series]
+        return tuple(_missed(one, found) for one, found in pairs if found.is_lack_of_fit)
+
+
+def _missed(one: SizeSeries, found: Misfit) -> str:
+    """Say where lines miss a series, by how much, and what to do."""
+    sizes = [f"{one.size[place]:g}" for place in found.missed if place != found.worst]
+    more = f", ... ({len(sizes)} sizes)" if len(sizes) > _MOST_SIZES else ""
+    also = f"; missed too: {', '.join(sizes[:_MOST_SIZES])}{more} bytes" if sizes else ""
+    return (
+        f"lack of fit: the lines miss {one.name} at {one.size[found.worst]:g} bytes "
+        f"{found.words}{also}; measure more sizes about there, or hold a break with --pin SIZE"
+    )
 
 
 def samples(series: Sequence[SizeSeries]) -> int:
     """How many draws the intervals take: none where nothing was repeated."""
-    repeated = min(int(one.repeats.min()) for one in series) > 1
-    return SAMPLES * len(series) if repeated else 0
-
-
-def _machine(fit: SizeFit, size: float) -> LogGP | str:
-    """Give the machine near a size, or say why there is none."""
-    try:
-        return machine_from_sizes(fit, size)
-    except HeadwayError as error:
-        return str(error)
+    return SAMPLES * len(series) if all(one.is_repeated for one in series) else 0

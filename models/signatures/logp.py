@@ -9,7 +9,9 @@ from headway.errors import HeadwayError, MeasurementError
 from headway.kinds import FloatArray
 from headway.loggp.measuring.estimates import Estimate
 from headway.loggp.measuring.extraction import (
+    ONCE,
     LogPEstimate,
+    Repeated,
     read_signature,
     signature_misfit,
 )
@@ -19,6 +21,7 @@ from headway.models.language.units import unit
 from headway.models.measured.cells import Observed
 from headway.models.measured.columns import wrong_unit
 from headway.models.measured.measurements import Measurements
+from headway.models.signatures.timings import Columns, columns_beside, counts_of, how_weighed
 from headway.models.tables.shown import Answer
 
 PARAMETERS = ("send_overhead", "receive_overhead", "gap", "latency")
@@ -43,6 +46,10 @@ class MeasuredLogp(Answer):
         Rows with an empty cell.
     window
         Messages outstanding in each direction.
+    repeated
+        How often each was measured, and with what deviation, where rows are means.
+    notes
+        Which columns were used for that.
 
     Examples
     --------
@@ -59,6 +66,8 @@ class MeasuredLogp(Answer):
     found: LogPEstimate
     left_out: int = 0
     window: int = WINDOW
+    repeated: Repeated = ONCE
+    notes: tuple[str, ...] = ()
 
     @classmethod
     def of(
@@ -69,7 +78,8 @@ class MeasuredLogp(Answer):
         Parameters
         ----------
         measurements
-            With columns ``burst_size``, ``delay_us``, ``cost_us``, and perhaps ``rtt_us``.
+            With columns ``burst_size``, ``delay_us``, ``cost_us``, and perhaps ``rtt_us``, in any
+            order; ``sd_us``, ``median_us`` and ``repeats`` where a row sums up several.
         round_trip
             Round-trip time [s] where there is no such column.
         window
@@ -91,17 +101,23 @@ class MeasuredLogp(Answer):
         burst, delay, cost = (
             _column(measurements, name) for name in ("burst_size", "delay", "cost")
         )
-        values = np.stack([burst.values, delay.values, cost.values])
+        beside = columns_beside(measurements, cost)
+        cost = beside["median"] or cost
+        columns = [burst.values, delay.values, cost.values, counts_of(beside, cost)]
+        columns += [] if beside["sd"] is None else [beside["sd"].values]
+        values = np.stack(columns)
         complete = np.asarray(np.isfinite(values).all(axis=0))
         trips = _round_trips(measurements, round_trip)
-        bursts, delays, costs = values[:, complete]
+        bursts, delays, costs, counts, *deviation = values[:, complete]
+        repeated = Repeated(counts, deviation[0] if deviation else None)
         try:
-            found = read_signature(bursts, delays, costs, trips, window)
+            found = read_signature(bursts, delays, costs, trips, window, repeated)
         except HeadwayError as error:
             msg = f"{measurements.source}: {error}"
             raise MeasurementError(msg) from None
         left_out = int(complete.size - complete.sum())
-        return cls(measurements.source, bursts, delays, costs, trips, found, left_out, window)
+        source, notes = measurements.source, _used(beside, cost)
+        return cls(source, bursts, delays, costs, trips, found, left_out, window, repeated, notes)
 
     def __repr__(self) -> str:
         return f"MeasuredLogp({self.source}, {self.cost.size} measurements)"
@@ -131,7 +147,8 @@ class MeasuredLogp(Answer):
         >>> MeasuredLogp.of(Measurements.parse(text, "now.csv"), 20e-6).misfit.is_lack_of_fit
         False
         """
-        return signature_misfit(self.found, self.burst_size, self.delay, self.cost, self.window)
+        columns = (self.burst_size, self.delay, self.cost)
+        return signature_misfit(self.found, *columns, self.window, self.repeated)
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -162,6 +179,14 @@ class MeasuredLogp(Answer):
         places = np.unique(np.stack([self.delay, self.burst_size], axis=1), axis=0)
         delay, burst = places[self.misfit.worst]
         return float(burst), float(delay)
+
+
+def _used(beside: Columns, cost: Observed) -> tuple[str, ...]:
+    """Which columns told how sure the costs are; all are taken to be as sure, relatively."""
+    if not any(beside.values()):
+        return ()
+    pooled = "; the deviations pooled, relative to the cost" if beside["sd"] else ""
+    return (f"cost: {how_weighed(beside, cost)}{pooled}",)
 
 
 def _column(measurements: Measurements, name: str) -> Observed:

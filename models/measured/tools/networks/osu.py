@@ -27,6 +27,7 @@ _MORE = {
     "MB/s": ("bandwidth_bytes_s", _MB),
 }
 _HALF = "latency is half the round trip"
+_BOTH = "bandwidth is of both directions together"
 _HALVED = ("OSU MPI Latency Test", "OSU MPI Multi Latency Test", "OSU MPI Multi-threaded Latency")
 
 
@@ -97,8 +98,13 @@ def _point(row: _Row, *, named: bool) -> Point:
         samples=row.of("Iterations"),
         more=told,
         name=", ".join(filter(None, parts)),
-        notes=(_HALF,) * row.test.startswith(_HALVED),
+        notes=_notes(row),
     )
+
+
+def _notes(row: _Row) -> tuple[str, ...]:
+    both = "Bi-Bandwidth (MB/s)" in row.cells or "Bi-Directional" in row.test
+    return (_HALF,) * row.test.startswith(_HALVED) + (_BOTH,) * both
 
 
 def _percentiles(row: _Row) -> dict[float, float]:
