@@ -43,6 +43,7 @@ PLACES: dict[str, dict[str, str]] = {
         "plot": "headway.models.plotting.figures:solution_figure",
         "bounds": "headway.models.solving.closed.solve:bounds",
         "percentile": "headway.models.solving.percentile:percentile",
+        "to_xarray": "headway.models.solving.arrays:solution_dataset",
     },
     "Comparison": {
         "tables": "headway.models.showing.comparisons:comparison_tables",

@@ -158,7 +158,10 @@ def test_every_command_takes_what_is_said(sheet, tmp_path):
     out = tmp_path / "page.html"
     assert headway("report", *model, "--data", sheet, *SAID, "--out", out).code == 0
     assert "y = Average, x = Users" in out.read_text()
-    assert headway("audit", sheet, *SAID).code == 0
+    audited = headway("audit", sheet, *SAID)
+    assert "response time = Average" in " ".join(audited.out.split())
+    columns = json.loads(headway("audit", sheet, *SAID, "--json").out)["columns"]
+    assert {"column": "Average", "unit": "ms", "role": "response time", "why": None} in columns
     signed = headway("signature", "sfs", sheet, *SAID, "--x", "Requests/sec", "--json").out
     assert json.loads(signed)["y"] == "Average"
 

@@ -8,10 +8,10 @@ import io
 import zipfile
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from importlib import import_module
 from typing import Any
 
-from headway.errors import MeasurementError, PackageError, nearest
+from headway.errors import MeasurementError, nearest
+from headway.lazy import needed
 from headway.models.language.titles import header, split_header, unit_in_words
 from headway.models.measured.cells import Observed
 from headway.models.measured.measurements import Measurements, Series
@@ -51,7 +51,7 @@ def text_of(content: bytes, source: str) -> str:
         For a file that is broken, a workbook of several sheets.
     """
     kind = kind_of(content)
-    pandas, *_ = [package(name, f"{source}: is {_article(kind)}") for name in _NEEDS[kind]]
+    pandas, _ = needed(f"{source}: is {_article(kind)}", *_NEEDS[kind])
     read = _parquet if kind == PARQUET else _sheet
     try:
         return text_of_cells(*_cells(read(pandas, content, source)))
@@ -80,37 +80,6 @@ def _sheet(pandas: Any, content: bytes, source: str) -> Any:
         msg = f"{source}: has {len(filled)} sheets with cells ({names}); keep one in the file"
         raise MeasurementError(msg)
     return next(iter(filled.values()))
-
-
-def package(name: str, what: str) -> Any:
-    """Import a package that headway does not need but here.
-
-    Parameters
-    ----------
-    name
-        The package.
-    what
-        What asks for it, for the message.
-
-    Raises
-    ------
-    PackageError
-        Where it is not installed; tells the command that installs it.
-
-    Examples
-    --------
-    >>> package("not_a_package", "own.parquet: is a Parquet file")
-    Traceback (most recent call last):
-        ...
-    headway.errors.PackageError: own.parquet: is a Parquet file, which needs not_a_package: \
-python -m pip install not_a_package
-    """
-    try:
-        return import_module(name)
-    except ImportError as error:
-        missing = error.name or name
-        msg = f"{what}, which needs {missing}: python -m pip install {missing}"
-        raise PackageError(msg) from None
 
 
 def measurements_of_frame(
@@ -145,7 +114,10 @@ def measurements_of_columns(
         raise MeasurementError(msg + nearest(unknown[0], parts))
     titles = [_in_unit(title, units.get(part, "")) for part, title in given]
     rows = [[_cell(value) for value in row] for row in zip(*given.values(), strict=True)]
-    return Measurements.of_cells(titles, list(enumerate(rows, 1)), source)
+    found = Measurements.of_cells(titles, list(enumerate(rows, 1)), source)
+    for title in found.labels:
+        found.column(title)  # refuses words
+    return found
 
 
 def _check_lengths(lengths: Mapping[str, int], source: str) -> None:
@@ -180,15 +152,13 @@ def _readable(frame: Any) -> Any:
             return frame
     what = "a data frame that is none of pandas or polars"
     if hasattr(frame, "__arrow_c_stream__"):
-        return package("pyarrow", what).table(frame).to_pandas() if _has_pandas(what) else frame
+        _, arrow = needed(what, "pandas", "pyarrow")
+        return arrow.table(frame).to_pandas()
     if hasattr(frame, "__dataframe__"):
-        return package("pandas", what).api.interchange.from_dataframe(frame)
+        [pandas] = needed(what, "pandas")
+        return pandas.api.interchange.from_dataframe(frame)
     msg = f"a {type(frame).__name__} is no data frame; give one of pandas, polars or __dataframe__"
     raise MeasurementError(msg)
-
-
-def _has_pandas(what: str) -> bool:
-    return package("pandas", what) is not None
 
 
 def _cells(frame: Any) -> tuple[list[str], list[list[str]]]:
@@ -222,7 +192,7 @@ def text_of_cells(names: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 def frame_of(measurements: Measurements) -> Any:
     """Make a pandas DataFrame of measurements; see `Measurements.to_frame`."""
-    pandas = package("pandas", "a data frame")
+    [pandas] = needed("a data frame", "pandas")
     columns = {_title(column): column.values for column in measurements.columns.values()}
     frame = pandas.DataFrame({**columns, **measurements.labels})
     frame.attrs["source"] = measurements.source

@@ -11,6 +11,7 @@ from headway.errors import MeasurementError
 from headway.models.files.intake import is_given, read_bytes
 from headway.models.files.shipped import data_path, shipped_name, shipped_or_own
 from headway.models.measured.measurements import LARGEST_FILE
+from headway.models.reading.frames import kind_of
 from headway.models.reading.long import Long
 
 LARGEST_ARCHIVE = 256_000_000
@@ -124,7 +125,9 @@ def unpacked(name: str, content: bytes) -> Iterator[Content]:
     """
     stream = io.BytesIO(content)
     try:
-        if zipfile.is_zipfile(stream):
+        if kind_of(content):  # a workbook is a zip of its own kind
+            yield name, content
+        elif zipfile.is_zipfile(stream):
             yield from _of_zip(name, stream)
         elif _is_tar(stream):
             yield from _of_tar(name, stream)

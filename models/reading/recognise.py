@@ -41,8 +41,6 @@ TOOLS: tuple[str, ...] = (
     "headway.models.measured.tools.fio:FIO",
     "headway.models.measured.tools.inference:INFERENCE_PERF",
     "headway.models.measured.tools.inference:GUIDELLM",
-    "headway.models.measured.tools.genai_perf:GENAI_PERF",
-    "headway.models.measured.tools.genai_perf:GENAI_PERF_CSV",
     "headway.models.measured.tools.diskspd:DISKSPD",
     "headway.models.measured.tools.vdbench:VDBENCH",
     "headway.models.measured.tools.elbencho:ELBENCHO",
@@ -185,7 +183,8 @@ def read_table(text: str, source: str, decimal: str = "", kind: str = "") -> Mea
         raise MeasurementError(msg)
     try:
         if reader is CSV:
-            return replace(Measurements.parse(text, source, decimal), kind=kind or CSV.kind)
+            mark = decimal or ("." if kind else "")
+            return replace(Measurements.parse(text, source, mark), kind=kind or CSV.kind)
         return _read(reader, text, source)
     except MeasurementError as error:
         raise MeasurementError(f"{error}; {broken}") if broken else error from None

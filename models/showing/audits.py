@@ -8,6 +8,7 @@ from headway.models.auditing.finding import Finding
 from headway.models.auditing.open_view import OpenPoint
 from headway.models.language.digits import four_digits
 from headway.models.language.units import unit
+from headway.models.showing.loadtests import columns_document, columns_taken
 from headway.models.tables.table import Column, Table
 
 
@@ -16,13 +17,14 @@ def audit_tables(found: Audit) -> list[Table]:
     title = f"{found.test.source}: {len(found.test.points)} points by {', '.join(found.test.tools)}"
     opened = [_open_table(found.as_open)] if found.as_open else []
     if not found.findings:
-        return [Table(title, (), ("nothing speaks against this test",)), *opened]
+        nothing = ("nothing speaks against this test", *columns_taken(found.test))
+        return [Table(title, (), nothing), *opened]
     columns = (
         Column("finding", tuple(each.kind.replace("_", " ") for each in found.findings)),
         Column("severity", tuple(each.severity.value for each in found.findings)),
         Column("what, and what to do", tuple(each.text for each in found.findings)),
     )
-    return [Table(title, columns), *opened]
+    return [Table(title, columns, tuple(columns_taken(found.test))), *opened]
 
 
 def _open_table(points: Sequence[OpenPoint]) -> Table:
@@ -97,7 +99,11 @@ def finding_rows(findings: Sequence[Finding]) -> list[dict[str, Any]]:
 
 def audit_document(found: Audit) -> dict[str, Any]:
     """The JSON contract's document."""
-    return {"findings": audit_rows(found), "as_open": open_rows(found.as_open)}
+    return {
+        "findings": audit_rows(found),
+        "as_open": open_rows(found.as_open),
+        "columns": columns_document(found.test),
+    }
 
 
 def audit_csv(found: Audit) -> str:

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from headway.models.language.units import ONE, Unit, unit
+from headway.models.solving.arrays import part_unit
 from headway.models.solving.solutions.limits import station_limits
 from headway.models.solving.solutions.solution import STATION_RESULTS, Solution
 from headway.models.structure.parts.keys import of_class
@@ -15,12 +15,6 @@ MOST_COLUMNS = 9
 """Outputs that the table of a sweep shows."""
 
 _TIE = 1e-9  # relative difference below which two stations saturate together
-_PART_UNITS = {"throughput": unit("1/s"), "utilisation": ONE, "queue_length": ONE}
-
-
-def _unit_of(part: str) -> Unit:
-    """Unit of what is known of a station or a class: a time unless it is a rate or a number."""
-    return _PART_UNITS.get(part, unit("s"))
 
 
 def swept(solution: Solution) -> list[str]:
@@ -43,7 +37,7 @@ def _class_table(solution: Solution) -> Table:
     columns = [Column("class", solution.classes)]
     for part in solution.class_parts:
         values = [float(np.ravel(solution[of_class(name, part)])[0]) for name in solution.classes]
-        columns.append(Column.of(part.replace("_", " "), values, _unit_of(part)))
+        columns.append(Column.of(part.replace("_", " "), values, part_unit(part)))
     return Table("classes", tuple(columns))
 
 
@@ -62,7 +56,7 @@ def _sweep_table(solution: Solution) -> Table:
     columns += [Column.of(name, solution[name], model.meaning(name).unit) for name in names]
     columns += [
         Column.of(
-            f"{part.replace('_', ' ')} {name}", solution[of_class(name, part)], _unit_of(part)
+            f"{part.replace('_', ' ')} {name}", solution[of_class(name, part)], part_unit(part)
         )
         for name in solution.classes
         for part in solution.class_parts
@@ -155,7 +149,7 @@ def _stations_table(solution: Solution) -> Table:
     columns = [Column("station", solution.stations)]
     for part in STATION_RESULTS:
         values = [float(np.ravel(solution[f"{name}.{part}"])[0]) for name in solution.stations]
-        columns.append(Column.of(part.replace("_", " "), values, _unit_of(part)))
+        columns.append(Column.of(part.replace("_", " "), values, part_unit(part)))
     return Table("stations", tuple(columns))
 
 
@@ -230,11 +224,11 @@ def solution_csv(solution: Solution) -> str:
     for name in solution.classes:
         for part in solution.class_parts:
             cells = _cells(_spread(solution[of_class(name, part)], solution))
-            columns.append(Column(f"{name}_{part}", cells, _unit_of(part)))
+            columns.append(Column(f"{name}_{part}", cells, part_unit(part)))
     for name in solution.stations:
         for part in STATION_RESULTS:
             cells = _cells(solution[f"{name}.{part}"])
-            columns.append(Column(f"{name}_{part}", cells, _unit_of(part)))
+            columns.append(Column(f"{name}_{part}", cells, part_unit(part)))
     if solution.stations:
         columns.append(Column("bottleneck", tuple(solution.bottleneck.ravel().tolist())))
         marks = tuple("yes" if mark else "no" for mark in solution.saturated.ravel())

@@ -142,6 +142,37 @@ def blame(point: "EntryPoint", error: Exception) -> "PackageError":
     )
 
 
+def needed(what: str, *names: str) -> list[Any]:
+    """Import packages that headway needs only for what is asked.
+
+    Parameters
+    ----------
+    what
+        What asks for them, for the message.
+    names
+        The packages.
+
+    Raises
+    ------
+    PackageError
+        Where one is not installed; tells the command that installs them.
+
+    Examples
+    --------
+    >>> [json] = needed("a page", "json")
+    >>> json.loads("[1]")
+    [1]
+    """
+    from headway.errors import PackageError
+
+    try:
+        return [import_module(name) for name in names]
+    except ImportError:
+        told = " and ".join(names)
+        msg = f"{what}, which needs {told}; install: python -m pip install {' '.join(names)}"
+        raise PackageError(msg) from None
+
+
 def package_of(point: "EntryPoint") -> str:
     """Name of the package that an entry point is of."""
     return point.dist.name if point.dist and point.dist.name else "of unknown name"

@@ -12,6 +12,7 @@ from headway.errors import GraphError, Saturated, UnknownParameter, nearest
 from headway.kinds import Amount, Number, plain
 from headway.models.language.frozen import Frozen, Kept
 from headway.models.language.verbs import perform
+from headway.models.solving.solutions.grid import OverGrid
 from headway.models.solving.solutions.marks import Marks
 from headway.models.solving.solutions.saturation import limit, saturation_throughput
 from headway.models.structure.model import Model
@@ -29,7 +30,7 @@ PERCENTILE = "response_time_p"
 
 
 @dataclass(frozen=True, eq=False)
-class Solution(Kept, Answer):
+class Solution(Kept, Answer, OverGrid):
     """The answer to a model at one operating point or many.
 
     Parameters
