@@ -7,7 +7,7 @@ import pytest
 from headway.errors import MeasurementError
 from headway.models.reading.loadtest import points_of
 from headway.models.reading.recognise import recognised
-from tests.tool_files import sample, survives
+from tests.tool_files import only, refused, sample, survives
 
 STAGES = ("stage_0", "stage_2", "stage_6")
 
@@ -96,3 +96,42 @@ def test_spoilt_files_of_guidellm_are_read_or_refused():
     told["benchmarks"][0]["request_totals"]["successful"] = 0
     with pytest.raises(MeasurementError, match="x: benchmark 1: no request succeeded"):
         points_of(json.dumps(told), "x")
+
+
+@pytest.mark.parametrize(
+    ("name", "loop", "offered", "clients"),
+    [("concurrency", "closed", None, 4), ("request_rate", "open", 20, None)],
+)
+def test_cells_of_genai_perf(name, loop, offered, clients):
+    told = json.loads(sample("genai_perf", f"{name}.json"))
+    point = only("genai_perf", f"{name}.json")
+    latency = told["request_latency"]
+    assert (point.tool, point.loop, point.samples) == ("genai-perf", loop, 60)
+    assert (point.offered_rate, point.population) == (offered, clients)
+    assert point.throughput == told["request_throughput"]["avg"]
+    assert point.response_time == pytest.approx(latency["avg"] * 1e-3, rel=1e-12)
+    for percent in (1, 50, 99):
+        expected = latency[f"p{percent}"] * 1e-3
+        assert point.percentiles[percent] == pytest.approx(expected, rel=1e-12)
+    first = told["time_to_first_token"]["avg"] * 1e-3
+    assert point.more["time_to_first_token_s"] == pytest.approx(first, rel=1e-12)
+    assert point.more["output_tokens_per_s"] == told["output_token_throughput"]["avg"]
+
+
+def test_the_csv_of_genai_perf_has_the_same_numbers_to_two_decimals():
+    whole = only("genai_perf", "concurrency.json")
+    point = only("genai_perf", "concurrency.csv")
+    assert (point.throughput, point.samples, point.loop) == (37.88, 60, None)
+    assert point.response_time == pytest.approx(whole.response_time, abs=5.1e-6)
+    assert point.percentiles == pytest.approx(whole.percentiles, abs=5.1e-6)
+    assert point.more == pytest.approx(whole.more, abs=5.1e-3)
+
+
+def test_spoilt_files_of_genai_perf_are_refused():
+    told = json.loads(sample("genai_perf", "concurrency.json"))
+    refused(json.dumps(told)[:900], "run:1: this JSON is broken or ends too early")
+    told["request_latency"]["unit"] = "furlongs"
+    refused(json.dumps(told), "run: request_latency is in 'furlongs', which is no unit of time")
+    told["request_throughput"]["avg"] = 0.0
+    refused(json.dumps(told | {"request_latency": {"unit": "ms"}}), "run: no request succeeded")
+    refused(sample("genai_perf", "concurrency.csv")[:300], "run:4: [0-9]+ cells stand under 13")

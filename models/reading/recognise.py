@@ -41,6 +41,8 @@ TOOLS: tuple[str, ...] = (
     "headway.models.measured.tools.fio:FIO",
     "headway.models.measured.tools.inference:INFERENCE_PERF",
     "headway.models.measured.tools.inference:GUIDELLM",
+    "headway.models.measured.tools.genai_perf:GENAI_PERF",
+    "headway.models.measured.tools.genai_perf:GENAI_PERF_CSV",
     "headway.models.measured.tools.diskspd:DISKSPD",
     "headway.models.measured.tools.vdbench:VDBENCH",
     "headway.models.measured.tools.elbencho:ELBENCHO",

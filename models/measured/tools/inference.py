@@ -6,7 +6,7 @@ from typing import Any
 from headway.errors import MeasurementError
 from headway.models.measured.points import Loop, Point
 from headway.models.measured.reader import tool_reader
-from headway.models.measured.tools.kit.documents import amount, document, under
+from headway.models.measured.tools.kit.documents import amount, document, named_percentiles, under
 from headway.models.measured.tools.kit.numbers import filled
 
 _TIMES = (
@@ -33,7 +33,7 @@ def _inference_perf(text: str, source: str) -> list[Point]:
         offered_rate=offered,
         throughput=amount(found, "successes", "throughput", "requests_per_sec", source=source),
         response_time=amount(found, *_LATENCY, "mean", source=source),
-        percentiles=_percentiles(under(found, *_LATENCY), source),
+        percentiles=named_percentiles(under(found, *_LATENCY), source),
         errors=amount(found, "failures", "count", source=source),
         samples=amount(found, "successes", "count", source=source),
         duration=amount(found, "load_summary", "send_duration", source=source),
@@ -55,27 +55,13 @@ _LATE = 0.01  # s that requests may be sent late without a note
 _LATENCY = ("successes", "latency", "request_latency")
 
 
-def _percentiles(found: Mapping[str, Any], source: str, scale: float = 1.0) -> dict[float, float]:
-    """Percentiles of an object with keys such as ``p99.9`` and ``median``."""
-    cells = {_percent(key): amount(found, key, source=source, scale=scale) for key in found}
-    return {p: value for p, value in sorted(cells.items()) if value is not None and p >= 0}
-
-
-def _percent(key: str) -> float:
-    """Which percentage a key names; -1 for none."""
-    if key == "median":
-        return 50.0
-    digits = key[1:].replace(".", "", 1)
-    return float(key[1:]) if key[:1] == "p" and digits.isascii() and digits.isdigit() else -1.0
-
-
 def _more(found: Mapping[str, Any], source: str) -> dict[str, float]:
     """What else a stage tells: tokens, and how far the client fell behind."""
     latency = under(found, "successes", "latency")
     cells = {f"{name}_s": amount(latency, name, "mean", source=source) for name in _TIMES}
     for name in ("time_to_first_token", "inter_token_latency"):
         for percent in (50.0, 90.0, 99.0):
-            inner = _percentiles(under(latency, name), source)
+            inner = named_percentiles(under(latency, name), source)
             cells[f"{name}_p{percent:g}_s"] = inner.get(percent)
     rates = under(found, "successes", "throughput")
     load = under(found, "load_summary")
@@ -153,7 +139,7 @@ _GUIDELLM = (
 def _short_percentiles(found: Mapping[str, Any], source: str) -> dict[float, float]:
     """Percentiles with keys such as ``p99`` and ``p999``, whose third digit is a decimal."""
     named = {key if len(key) < 4 else f"{key[:3]}.{key[3:]}": cell for key, cell in found.items()}
-    return _percentiles(named, source)
+    return named_percentiles(named, source)
 
 
 GUIDELLM = tool_reader(

@@ -1,13 +1,12 @@
 """What ``redis-benchmark --csv`` writes since version 6.2: one test a row, one after another."""
 
-import csv
 from itertools import dropwhile, islice
 
 from headway.models.measured.points import Loop, Point
 from headway.models.measured.reader import tool_reader
 from headway.models.measured.tools.kit.numbers import cell, filled
-from headway.models.measured.tools.kit.refusals import broken, nothing
-from headway.models.measured.tools.kit.text import Text, by_title
+from headway.models.measured.tools.kit.refusals import nothing
+from headway.models.measured.tools.kit.text import Text, by_title, cells_of
 
 _HEADER = '"test","rps","avg_latency_ms"'
 _MS = 1e-3
@@ -25,22 +24,15 @@ def _points(text: str, source: str) -> list[Point]:
     """Tests in the order of the file."""
     found = Text(text, source)
     lines = dropwhile(lambda told: not told[1].startswith(_HEADER), found)
-    titles = [title for place, line in islice(lines, 1) for title in _cells(line, place)]
+    titles = [title for place, line in islice(lines, 1) for title in cells_of(line, place)]
     points = [_point(titles, line, place) for place, line in lines if line.strip()]
     if not points:
         raise found.missing("test below the header")
     return points
 
 
-def _cells(line: str, place: str) -> list[str]:
-    try:
-        return next(csv.reader([line], strict=True))
-    except (csv.Error, StopIteration):
-        raise broken(place, "its quotes do not end") from None
-
-
 def _point(titles: list[str], line: str, place: str) -> Point:
-    row = _cells(line, place)
+    row = cells_of(line, place)
     (_, test), *rest = by_title(titles, row, place).items()
     found = {title: cell(text, f"{place}: {title}") for title, text in rest}
     rate, times = found.get("rps"), _times(found)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from headway.errors import MeasurementError, quoted
-from headway.models.measured.tools.kit.numbers import NOTHING
+from headway.models.measured.tools.kit.numbers import NOTHING, percentiles_of
 
 
 def document(text: str, source: str) -> Mapping[str, Any]:
@@ -136,3 +136,27 @@ def counts_of(found: Any, name: str, source: str) -> Mapping[str, float]:
         msg = f"{source}: {name} is no object; give the whole file"
         raise MeasurementError(msg)
     return {key: needed(found, key, source=f"{source}: {name}") for key in found}
+
+
+def named_percentiles(
+    found: Mapping[str, Any], source: str, scale: float = 1.0
+) -> dict[float, float]:
+    """Percentiles of an object with keys such as ``p99.9`` and ``median``.
+
+    Examples
+    --------
+    >>> named_percentiles({"mean": 3.0, "median": 2.0, "p99": 9.0}, "run")
+    {50.0: 2.0, 99.0: 9.0}
+    """
+    named = {percent: key for key in found if (percent := _percent(key)) is not None}
+    return percentiles_of(
+        {percent: amount(found, key, source=source, scale=scale) for percent, key in named.items()}
+    )
+
+
+def _percent(key: str) -> float | None:
+    """Which percentage a key names; None for none."""
+    if key == "median":
+        return 50.0
+    digits = key[1:].replace(".", "", 1)
+    return float(key[1:]) if key[:1] == "p" and digits.isascii() and digits.isdigit() else None

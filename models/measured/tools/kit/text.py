@@ -1,5 +1,6 @@
 """Texts of tools, asked by the words around numbers; each line with its file and number."""
 
+import csv
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -169,6 +170,25 @@ def runs(text: str, source: str, start: str) -> list[Text]:
         raise MeasurementError(msg)
     ends = [*starts[1:], len(lines)]
     return [Text("".join(lines[a:b]), source, a + 1) for a, b in zip(starts, ends, strict=True)]
+
+
+def cells_of(line: str, place: str) -> list[str]:
+    """Cells of a line that commas part, those in quotes whole.
+
+    Raises
+    ------
+    MeasurementError
+        For quotes that do not end.
+
+    Examples
+    --------
+    >>> cells_of('"GET, all",9', "a.csv:2")
+    ['GET, all', '9']
+    """
+    try:
+        return next(csv.reader([line], strict=True), [])
+    except csv.Error:
+        raise broken(place, "its quotes do not end") from None
 
 
 def by_title(titles: Sequence[str], cells: Sequence[str], place: str) -> dict[str, str]:
