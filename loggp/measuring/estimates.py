@@ -4,9 +4,11 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from headway.errors import MeasurementError
-from headway.kinds import FloatArray, check_not_negative, check_positive
+from headway.kinds import FloatArray, check_count, check_not_negative, check_positive
+from headway.loggp.measuring.sizes import check_range
 
 CONFIDENCE = 0.95
 
@@ -93,6 +95,43 @@ def pooled_deviation(groups: list[FloatArray]) -> tuple[float, int]:
         return 0.0, 0
     squares = sum(float((((g / g.mean()) - 1.0) ** 2).sum()) for g in groups)
     return float(np.sqrt(squares / freedom)), freedom
+
+
+@dataclass(frozen=True)
+class Repeated:
+    """How often each cost was measured, where a row is the mean of several, and their deviation.
+
+    Parameters
+    ----------
+    counts
+        Repeats that each row sums up, shape (n,); 1 if left out.
+    deviation
+        Standard deviation of one measurement by row [s]; the rows' own if left out.
+
+    Examples
+    --------
+    >>> Repeated(counts=[10, 10], deviation=[1e-7, 2e-7]).counts
+    [10, 10]
+    """
+
+    counts: ArrayLike | None = None
+    deviation: ArrayLike | None = None
+
+    def scatter(self, cost: FloatArray) -> tuple[FloatArray, float, float]:
+        """How often each cost was measured; the relative deviation told, pooled; its freedom."""
+        counts = np.ones(cost.shape) if self.counts is None else np.asarray(self.counts, float)
+        check_count("repeats", counts)
+        if self.deviation is None:
+            return counts, 0.0, 0.0
+        relative = np.asarray(self.deviation, float) / cost
+        check_range("sd over cost", np.maximum(relative, 1e-9), "")
+        freedom = float((counts - 1).sum())
+        weights = counts - 1 if freedom else None
+        return counts, float(np.sqrt(np.average(relative**2, weights=weights))), freedom
+
+
+ONCE = Repeated()
+"""Each row is one measurement."""
 
 
 def repeats_needed(deviation: float, accuracy: float = 0.05) -> int:

@@ -15,9 +15,17 @@ from headway.errors import MeasurementError
 from headway.kinds import Amount, FloatArray, check_count, check_not_negative, check_positive
 from headway.loggp.machine.messages import request_reply_time
 from headway.loggp.machine.parameters import LogGP
-from headway.loggp.measuring.estimates import Estimate, estimate, pooled_deviation, weighted_line
+from headway.loggp.measuring.estimates import (
+    ONCE,
+    Estimate,
+    Repeated,
+    estimate,
+    pooled_deviation,
+    weighted_line,
+)
 from headway.loggp.measuring.misfit import Misfit, misfit
 from headway.loggp.measuring.signature import WINDOW, issue_cost
+from headway.loggp.measuring.sizes import check_range
 
 _UNSTEADY = 0.25  # two slopes of one long burst that differ more are not one steady state
 _DEVIATIONS = 3.0  # and they differ by more than their errors
@@ -75,31 +83,6 @@ class LogPEstimate:
 
 
 @dataclass(frozen=True)
-class Repeated:
-    """How often each cost was measured, where a row is the mean of several, and their deviation.
-
-    Parameters
-    ----------
-    counts
-        Repeats that each row sums up, shape (n,); 1 if left out.
-    deviation
-        Standard deviation of one measurement by row [s]; the rows' own if left out.
-
-    Examples
-    --------
-    >>> Repeated(counts=[10, 10], deviation=[1e-7, 2e-7]).counts
-    [10, 10]
-    """
-
-    counts: ArrayLike | None = None
-    deviation: ArrayLike | None = None
-
-
-ONCE = Repeated()
-"""Each row is one measurement."""
-
-
-@dataclass(frozen=True)
 class _Curve:
     """One delay's bursts: time of the whole burst, and how often it was measured."""
 
@@ -128,13 +111,15 @@ def _check_rows(burst_size: ArrayLike, delay: ArrayLike, cost: ArrayLike) -> lis
         shapes = ", ".join(str(column.shape) for column in columns)
         msg = f"burst_size, delay and cost have shapes {shapes}; give one of each a measurement"
         raise MeasurementError(msg)
+    check_range("burst_size", columns[0], "requests")
+    check_range("cost", columns[2], "s")
     return columns
 
 
 def _curves(columns: list[FloatArray], repeated: Repeated) -> tuple[list[_Curve], float, float]:
     """Group the measurements; also the pooled relative deviation of repeats."""
     burst_size, delays, cost = columns
-    counts, deviation, freedom = _scatter_of(cost, repeated)
+    counts, deviation, freedom = repeated.scatter(cost)
     curves, groups = [], []
     for delay in np.unique(delays):
         sizes = np.unique(burst_size[delays == delay])
@@ -146,19 +131,6 @@ def _curves(columns: list[FloatArray], repeated: Repeated) -> tuple[list[_Curve]
     if repeated.deviation is None:
         deviation, freedom = pooled_deviation(groups)
     return curves, deviation, freedom
-
-
-def _scatter_of(cost: FloatArray, repeated: Repeated) -> tuple[FloatArray, float, float]:
-    """How often each cost was measured, and the relative deviation that is told, pooled."""
-    counts = np.ones(cost.shape) if repeated.counts is None else np.asarray(repeated.counts, float)
-    check_count("repeats", counts)
-    if repeated.deviation is None:
-        return counts, 0.0, 0.0
-    relative = np.asarray(repeated.deviation, float) / cost
-    check_not_negative("deviation", relative)
-    freedom = float((counts - 1).sum())
-    weights = counts - 1 if freedom else None
-    return counts, float(np.sqrt(np.average(relative**2, weights=weights))), freedom
 
 
 def _send_overhead(curve: _Curve, round_trip: float) -> tuple[float, float]:

@@ -150,14 +150,15 @@ def _lines(size: FloatArray, times: Amount, scale: Amount | None = None) -> tupl
     slanted_slanted = (slanted**2).sum(-1)
     ones_level, ones_slanted = (wanted * level).sum(-1), (wanted * slanted).sum(-1)
     determinant = level_level * slanted_slanted - level_slanted**2
-    intercept = (slanted_slanted * ones_level - level_slanted * ones_slanted) / determinant
-    slope = (level_level * ones_slanted - level_slanted * ones_level) / determinant
+    with np.errstate(divide="ignore", invalid="ignore"):  # one error far below all others
+        intercept = (slanted_slanted * ones_level - level_slanted * ones_slanted) / determinant
+        slope = (level_level * ones_slanted - level_slanted * ones_level) / determinant
     flat, through_zero = ones_level / level_level, ones_slanted / slanted_slanted
     # on a bound the residual sum is that of no line less these gains
     prefers_flat = ones_level * flat >= ones_slanted * through_zero
     # what a slope adds over the sizes must be more than rounding
     slope = np.where(np.abs(slope) * size[-1] <= _ROUNDING * np.abs(intercept), 0.0, slope)
-    free = (intercept >= 0) & (slope >= 0)
+    free = (intercept >= 0) & (slope >= 0) & (determinant > 0)
     return (
         np.where(free, intercept, np.where(prefers_flat, flat, 0.0)),
         np.where(free, slope, np.where(prefers_flat, 0.0, through_zero)),

@@ -28,6 +28,7 @@ TOLERANCE = 0.05
 PENALTY = 8.0
 """Cost of a break, times the logarithm of the number of sizes."""
 
+_SMALLEST, _LARGEST = 1e-30, 1e18  # of sizes, times and errors
 _TO_DEVIATION = 1.4826  # median absolute deviation to standard deviation, normal law
 _MEDIAN_VARIANCE = math.pi / 2  # variance of a median over that of a mean, normal law
 
@@ -63,8 +64,11 @@ class SizeSeries:
     def __post_init__(self) -> None:
         check_count(f"size of {self.name}", self.size)
         check_positive(f"time of {self.name}", self.time[~np.isnan(self.time)])
+        check_range(f"size of {self.name}", self.size, "B")
+        check_range(f"time of {self.name}", self.time[~np.isnan(self.time)], "s")
         if self.error is not None:
             check_positive(f"standard error of {self.name}", self.error)
+            check_range(f"standard error of {self.name}", self.error, "s")
         if self.size.size < LEAST_POINTS:
             msg = f"{self.name} has {self.size.size} sizes; a line needs at least {LEAST_POINTS}"
             raise MeasurementError(msg)
@@ -134,6 +138,34 @@ class SizeSeries:
         return times if self.counts is None else times / np.sqrt(self.counts)
 
 
+def check_range(name: str, values: FloatArray, unit: str) -> None:
+    """Refuse what no measurement gives, and whose squares would overflow.
+
+    Parameters
+    ----------
+    name, unit
+        What the values are, for messages, and in which unit.
+    values
+        Any, those of 0 left aside by the caller.
+
+    Raises
+    ------
+    MeasurementError
+        For the first outside 1e-30 to 1e18.
+
+    Examples
+    --------
+    >>> check_range("time", np.array([1e300]), "s")
+    Traceback (most recent call last):
+        ...
+    headway.errors.MeasurementError: time is 1e+300 s; it must be from 1e-30 to 1e+18 s
+    """
+    wrong = values[(values < _SMALLEST) | (values > _LARGEST)]
+    if wrong.size:
+        msg = f"{name} is {wrong[0]:g} {unit}; it must be from {_SMALLEST:g} to {_LARGEST:g} {unit}"
+        raise MeasurementError(msg)
+
+
 def summed_up(
     name: str, size: ArrayLike, time: ArrayLike, error: ArrayLike, counts: ArrayLike
 ) -> SizeSeries:
@@ -171,7 +203,9 @@ def summed_up(
     distinct, place = np.unique(sizes, return_inverse=True)
     total = np.asarray(np.bincount(place, numbers), float)
     mean = np.bincount(place, numbers * times) / total
-    known = np.sqrt(np.bincount(place, (numbers * errors) ** 2)) / total
+    share = numbers / total[place] * errors
+    with np.errstate(over="ignore"):
+        known = np.sqrt(np.bincount(place, share**2))
     told = None if np.isnan(errors).any() else known
     return SizeSeries(name, distinct, mean[:, None], told, total)
 

@@ -7,11 +7,9 @@ import numpy as np
 
 from headway.errors import HeadwayError, MeasurementError
 from headway.kinds import FloatArray
-from headway.loggp.measuring.estimates import Estimate
+from headway.loggp.measuring.estimates import ONCE, Estimate, Repeated
 from headway.loggp.measuring.extraction import (
-    ONCE,
     LogPEstimate,
-    Repeated,
     read_signature,
     signature_misfit,
 )
@@ -107,6 +105,9 @@ class MeasuredLogp(Answer):
         columns += [] if beside["sd"] is None else [beside["sd"].values]
         values = np.stack(columns)
         complete = np.asarray(np.isfinite(values).all(axis=0))
+        if not complete.any():
+            msg = f"{measurements.source}: no row has burst_size, delay, cost and what goes with it"
+            raise MeasurementError(msg)
         trips = _round_trips(measurements, round_trip)
         bursts, delays, costs, counts, *deviation = values[:, complete]
         repeated = Repeated(counts, deviation[0] if deviation else None)

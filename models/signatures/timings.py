@@ -46,6 +46,7 @@ _MEDIANS, _LEAST = ("median", "p50"), ("min", "minimum", "least")
 _COUNTS = ("repeats", "repetitions", "samples", "runs", "count", "n")
 _TIME, _DATA = unit("s").dimension, unit("B").dimension
 _CLOCK = 1e-9  # of a time, the least standard error
+_MOST_COUNTS = 1e12  # repeats that a row may sum up
 _MEDIAN = math.sqrt(math.pi / 2)  # error of a median over that of a mean, normal law
 _HALF, _BOTH_WAYS = "half the round trip", "both directions"
 _ONE_WAY = "one_way is half the round trip, as the tool says"
@@ -214,7 +215,8 @@ def counts_of(columns: Columns, main: Observed) -> FloatArray:
     repeats = columns["repeats"]
     if repeats is None:
         return np.ones(main.values.size)
-    return np.where(repeats.values >= 1, np.floor(repeats.values), math.nan)
+    told = repeats.values
+    return np.where((told >= 1) & (told <= _MOST_COUNTS), np.floor(told), math.nan)
 
 
 def _errors(columns: Columns, taken: Observed) -> FloatArray:
