@@ -117,7 +117,7 @@ def campaign(seed, indices, seen=lambda _finding: None, until=float("inf"), kind
         for index in indices:
             if time.monotonic() > until:
                 break
-            if kinds and made(seed, index)[0] not in kinds:
+            if kinds and pick(random.Random(f"{seed}:{index}")) not in kinds:
                 continue
             finding, refused = tried(seed, index, Path(name))
             findings += [finding] if finding else []
