@@ -278,3 +278,23 @@ def test_the_command_prints_findings(tmp_path):
     assert (first["kind"], first["severity"], first["value"]) == ("hidden_closed_loop", "error", 40)
     assert set(first) == {"kind", "severity", "text", "value", "ci95", "points"}
     assert "hidden_closed_loop" in headway("audit", file, "--csv").out
+
+
+@pytest.mark.parametrize("duration", [1e5, 1e18, 1e308])
+def test_a_limit_is_found_in_tests_of_any_length(duration):
+    """X R = 40 past the limit; what a test of finite length holds less goes to nothing."""
+    stages = (
+        Point("t", Loop.OPEN, offered_rate=rate, throughput=100.0, response_time=0.4,
+              duration=duration)
+        for rate in (150.0, 200.0)
+    )  # fmt: skip
+    findings = audit(LoadTest(tuple(stages))).findings
+    (limit,) = [each for each in findings if each.kind == "hidden_closed_loop"]
+    assert limit.value == pytest.approx(40.0, rel=1e-4)
+
+
+def test_percentiles_of_no_millisecond_are_no_wide_ones():
+    """Locust prints whole milliseconds: 0 for what was faster than half of one."""
+    point = Point("t", samples=2000.0, percentiles={50.0: 0.0, 90.0: 0.0, 99.0: 0.0, 99.9: 0.001})
+    kinds = {each.kind for each in audit(LoadTest((point,))).findings}
+    assert "wide_percentile" not in kinds

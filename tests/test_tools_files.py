@@ -3,7 +3,7 @@
 import pytest
 
 from headway.models.reading.recognise import recognised
-from tests.tool_files import kind, outcome, sample, samples, spoilt, survives
+from tests.tool_files import kind, outcome, refused, sample, samples, spoilt, survives
 
 KINDS = {
     "memtier": "memtier_benchmark",
@@ -45,3 +45,21 @@ def test_spoilt_files_are_read_or_refused_in_one_line(name):
         said = outcome(reader, variant, name)
         assert name in said
         assert "\n" not in said
+
+
+LARGE = "9" * 5000
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new"),
+    [
+        ("bcc/biolatency.txt", "2 -> 3 ", f"2 -> {LARGE} "),
+        ("netperf/tcp_stream.txt", "10^6bits", f"10^{LARGE}bits"),
+        ("prometheus/sums.json", "[[", f'[[{LARGE[:400]},"1"],['),
+        ("traces/jaeger_trace.json", '"duration":', f'"duration":{LARGE[:400]}'),
+    ],
+)
+def test_numbers_that_no_machine_holds_are_refused(name, old, new):
+    text = sample(name)
+    assert old in text
+    refused(text.replace(old, new, 1), name.rpartition(".")[0], name)

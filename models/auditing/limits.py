@@ -156,7 +156,8 @@ def _of_known_length(past: Sequence[_Stage], level: float) -> tuple[float, float
     inside = np.array([stage.inside for stage in past])
     excess = np.array([max(stage.offered - level, 0.0) for stage in past])
     sends = np.array([stage.length * min(1.0, stage.rate / stage.offered) for stage in past])
-    endless = excess * sends / 2
+    with np.errstate(over="ignore"):  # what never ends has no end
+        endless = excess * sends / 2
     held = inside < _LEVEL * endless
     if not held[int(np.argmax(endless))]:
         return None
@@ -164,8 +165,11 @@ def _of_known_length(past: Sequence[_Stage], level: float) -> tuple[float, float
 
 
 def _filled(inside: FloatArray, endless: FloatArray) -> FloatArray:
-    """What is inside once a test has filled: N (1 - N / (4 E)) = X R solved for N."""
-    return np.asarray(2 * endless * (1 - np.sqrt(1 - inside / endless)))
+    """What is inside once a test has filled: N (1 - N / (4 E)) = X R solved for N.
+
+    The root is written so that a test that lasts for ever holds X R.
+    """
+    return np.asarray(2 * inside / (1 + np.sqrt(1 - inside / endless)))
 
 
 def _of_growth(

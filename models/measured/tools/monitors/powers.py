@@ -12,7 +12,7 @@ from headway.models.measured.tools.monitors.buckets import Histogram, point_of
 from headway.models.measured.tools.monitors.sysstat import clock
 
 _HEADER = re.compile(r"^[ \t]*([a-zA-Z]+)[ \t]+: count[ \t]+distribution", re.MULTILINE)
-_ROW = re.compile(r"([0-9]+)\s*->\s*([0-9]+)\s*:\s*([0-9]+)\s*\|[^|]*\|")
+_ROW = re.compile(r"([0-9]{1,20})\s*->\s*([0-9]{1,20})\s*:\s*([0-9]{1,20})\s*\|[^|]*\|")
 _LIKE_ROW = re.compile(r"[0-9]+\s*->")
 _NAME = re.compile(r"(\w[\w ]*?)\s*= '?([^',]+)'?")
 _MEAN = re.compile(r"avg = ([0-9]+) (\w+), total: ([0-9]+) (\w+), count: ([0-9]+)")

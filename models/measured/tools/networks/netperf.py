@@ -14,7 +14,7 @@ _TEST = re.compile(
     r"^(?:MIGRATED )?((?:TCP|UDP|SCTP|DCCP|OMNI)[A-Za-z/ _-]*?) TEST\b", re.MULTILINE
 )
 _BURST = re.compile(r"first burst (\d+)")
-_UNIT = re.compile(r"(?:10\^(\d+))?([KMG]?)(bits|bytes)/s(?:ec)?", re.IGNORECASE)
+_UNIT = re.compile(r"(?:10\^(\d{1,3}))?([KMG]?)(bits|bytes)/s(?:ec)?", re.IGNORECASE)
 _TIMES = {"Mean": "MEAN", "Stddev": "STDDEV", "Minimum": "MIN", "Maximum": "MAX"}
 _PERCENTILE = re.compile(r"P(\d+)_LATENCY")
 _TITLE = re.compile(r"(?:(\d+)(?:st|nd|rd|th) Percentile|(\w+)) Latency Microseconds")
