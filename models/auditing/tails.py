@@ -85,7 +85,7 @@ def _widest(point: Point) -> tuple[float, tuple[float, float], float] | None:
     percent = max(told)
     ends = percentile_interval(point.percentiles, percent, point.samples)
     value = point.percentiles[percent]
-    if ends is None or value <= 0:  # whole milliseconds, of which there was none
+    if ends is None or value <= 0:
         return None
     return percent, ends, max(ends[1] / value - 1, 1 - ends[0] / value)
 
