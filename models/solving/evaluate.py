@@ -37,13 +37,15 @@ _AGREEMENT = 1e-9  # of the compiled form with the solver, else the solver is ta
 class Evaluator:
     """Predictions of one output at every measured point.
 
+    Values of a parameter may be a column, shape (sets, 1): then each set has a row of its own.
+
     Parameters
     ----------
     predict
         Takes SI values by parameter; gives the output by point, infinite where the model
-        is saturated.
+        is saturated, shape (points,) or (sets, points).
     slopes
-        Derivatives of the output for some parameters, shape (points, parameters).
+        Derivatives of the output for some parameters, shape (..., points, parameters).
     smooth
         Parameters whose derivatives come from the closed form; empty where all are differenced.
     """
@@ -94,18 +96,29 @@ def _agreeing(
 
 def solver_of(model: Model, output: str) -> Predict:
     """Predict by solving; a point that cannot be solved is infinitely wrong."""
-    shape = points_shape(model.inputs)
+
+    def solved(values: Values) -> FloatArray:
+        solution = model.at(dict(values)).solve()
+        found = np.asarray(solution[output], float)
+        lost = solution.saturated | ~np.isfinite(found) if solution.stations else False
+        shape = points_shape({**model.inputs, **values})
+        return np.broadcast_to(np.where(lost, np.inf, found), shape or (1,))
 
     def predict(values: Values) -> FloatArray:
         try:
-            solution = model.at(dict(values)).solve()
-            found = np.asarray(solution[output], float)
+            return solved(values)
         except HeadwayError:
+            shape = points_shape({**model.inputs, **values}) or (1,)
+        if len(shape) < 2 or shape[0] == 1:
             return np.full(shape, np.inf)
-        lost = solution.saturated | ~np.isfinite(found) if solution.stations else False
-        return np.atleast_1d(np.where(lost, np.inf, found))
+        return np.stack([predict(_of_set(values, k))[0] for k in range(shape[0])])
 
     return predict
+
+
+def _of_set(values: Values, k: int) -> dict[str, Amount]:
+    """One set of values, as a column of its own."""
+    return {n: v[k : k + 1] if np.ndim(v) > 1 else v for n, v in values.items()}
 
 
 def differences(predict: Predict, sizes: Mapping[str, float]) -> Slopes:
@@ -127,14 +140,15 @@ def differences(predict: Predict, sizes: Mapping[str, float]) -> Slopes:
 
 
 def _difference(predict: Predict, values: Values, name: str, size: float) -> FloatArray:
-    step = _STEP * (max(abs(float(values[name])), size) or _STEP)
+    largest = np.maximum(np.abs(values[name]), size)
+    step = _STEP * np.where(largest > 0, largest, _STEP)
     up = predict({**values, name: values[name] + step})
     down = predict({**values, name: values[name] - step})
     return slope_between(down, predict(values), up, step, step)
 
 
 def slope_between(
-    below: ArrayLike, here: ArrayLike, above: ArrayLike, down: float, up: float
+    below: ArrayLike, here: ArrayLike, above: ArrayLike, down: ArrayLike, up: ArrayLike
 ) -> FloatArray:
     """Rise over run between two neighbours of a point; one-sided where one of them is lost.
 
@@ -157,7 +171,7 @@ def slope_between(
     has_low, has_high = np.isfinite(below), np.isfinite(above)
     with np.errstate(invalid="ignore", divide="ignore"):
         rise = np.where(has_high, above, here) - np.where(has_low, below, here)
-        slope = np.asarray(rise / (up * has_high + down * has_low))
+        slope = np.asarray(rise / (np.multiply(up, has_high) + np.multiply(down, has_low)))
     return np.where(np.isfinite(slope), slope, 0.0)
 
 

@@ -79,7 +79,7 @@ def paced_evaluator(model: Model, rate: FloatArray, full: Any, names: tuple[str,
         found = paced.slopes({**values, "throughput": rate}, wanted)
         limited = predict(values) >= _limit(values, rate)
         little = [_limit_slope(name, rate) for name in wanted]
-        return np.where(limited[:, None], np.stack(little, axis=-1), found)
+        return np.where(limited[..., None], np.stack(little, axis=-1), found)
 
     return Evaluator(predict, slopes, paced.smooth)
 

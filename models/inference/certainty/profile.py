@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from headway.kinds import FloatArray
-from headway.models.inference.searching.descent import Valley, descend
+from headway.models.inference.searching.descent import Rows, Valley, descend
 from headway.models.inference.searching.problem import Problem
-from headway.models.inference.searching.search import Found, bounds_of, natural_scale, polish
+from headway.models.inference.searching.search import Found, natural_scale, polish
 from headway.models.solving.evaluate import slope_between
 
 _REACHES = 44  # doublings of a step before a quantity counts as without limit
@@ -141,7 +141,7 @@ def _moved(
     problem: Problem, free: FloatArray, k: int, value: float, follow: FloatArray
 ) -> list[FloatArray]:
     """Where the others may be once one has moved: along by ratios, by differences, or in place."""
-    low, high = bounds_of(problem)
+    low, high = problem.bounds
     along = np.clip(free + follow * (value - free[k]), low, high)
     if not (free > 0).all() or value <= 0:
         return [along, free]
@@ -163,21 +163,23 @@ def holding_quantity(problem: Problem, quantity: Quantity, width: float, worth: 
     worth
         Gain in cost that a step is made for.
     """
-    low, high = bounds_of(problem)
+    low, high = problem.bounds
     weight = _HELD / width
 
-    def jacobian(free: FloatArray) -> FloatArray:
-        return np.vstack([problem.jacobian(free), weight * gradient(problem, quantity, free)])
+    def jacobian(sets: FloatArray, rows: Rows) -> FloatArray:  # noqa: ARG001
+        held = np.array([weight * gradient(problem, quantity, free) for free in sets])
+        return np.concatenate([problem.jacobian(sets), held[:, None]], axis=-2)
 
     def hold(value: float, free: FloatArray) -> Reached:
-        def residuals(tried: FloatArray) -> FloatArray:
-            return np.append(problem.residuals(tried), weight * (quantity(tried) - value))
+        def residuals(sets: FloatArray, rows: Rows) -> FloatArray:  # noqa: ARG001
+            held = np.array([[weight * (quantity(tried) - value)] for tried in sets])
+            return np.concatenate([problem.residuals(sets), held], axis=-1)
 
-        scale = natural_scale(problem, free)
+        scale = natural_scale(problem, free)[None]
         valley = Valley(residuals, jacobian, low, high, scale, problem.loss, exact=1)
-        ended, _ = descend(valley, free, _STEPS, _PRECISION, worth)
+        ended = descend(valley, free[None], _STEPS, _PRECISION, worth)[0][0]
         missed = abs(quantity(ended) - value) > 0.01 * max(width, 1e-3 * abs(value))
-        cost = np.inf if missed else problem.cost(ended)
+        cost = np.inf if missed else float(problem.cost(ended))
         return Reached(value, cost, ended)
 
     return hold

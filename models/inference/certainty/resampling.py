@@ -15,7 +15,7 @@ from headway.kinds import FloatArray
 from headway.models.inference.certainty.profile import freed, values_of
 from headway.models.inference.certainty.uncertainty import Ends, Uncertainty, student, uncertainty
 from headway.models.inference.searching.problem import Problem
-from headway.models.inference.searching.search import Found, polish
+from headway.models.inference.searching.search import Found, polish, polish_all
 
 _LEVERAGE = 0.95  # most that is taken out of an error for a point that the fit runs through
 _LEAST = 1e-3  # of a prediction: no drawn measurement is less
@@ -35,18 +35,15 @@ def left_out_errors(problem: Problem, found: Found, groups: list[Any]) -> FloatA
     -------
     One error a left-out point; infinite where the rest of the data has no fit.
     """
-    errors = []
     start = freed(problem.starting(found.free))
-    free = values_of(start, problem, found)
-    for group in groups:
-        missing = np.asarray(group)
-        rest = start.without(missing)
-        if int(rest.used.sum()) < len(rest.names):
-            errors.append(np.full(int(missing.sum()), np.inf))
-            continue
-        predicted = rest.predict(polish(rest, free).free)
-        errors.append((predicted / problem.measured - 1)[missing])
-    return np.concatenate(errors)
+    missing = np.array(groups, bool).reshape(len(groups), -1) & problem.used
+    sigma = np.where(missing, np.inf, problem.sigma)
+    rest = start.weighing(np.broadcast_to(problem.measured, sigma.shape), sigma)
+    ends = polish_all(rest, np.tile(values_of(start, problem, found), (len(groups), 1)))
+    predicted = start.predict(np.array([end.free for end in ends]))
+    enough = (problem.used & ~missing).sum(axis=1) >= len(start.names)
+    errors = np.where(enough[:, None], predicted / problem.measured - 1, np.inf)
+    return np.asarray(errors[missing])
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,8 @@ from headway.models.inference.certainty.uncertainty import (
     worst_cost,
 )
 from headway.models.inference.searching.problem import Problem
-from headway.models.inference.searching.search import Found, follow, polish, starts_of
+from headway.models.inference.searching.search import Found, follow, polish_all
+from headway.models.inference.searching.starts import starts_of
 
 _LOOKED_AT = 3  # starts that are followed to look for other valleys
 _MOST = 4  # answers told of
@@ -82,12 +83,13 @@ def _other_ends(problem: Problem, found: Found) -> list[Found]:
     """Where starts lead that exchange roles, or lie elsewhere; intervals of counts look alone."""
     if problem.whole or len(problem.names) < 2:
         return []
-    ends = [polish(problem, start) for start in _exchanged(problem, found.free)]
+    exchanged = _exchanged(problem, found.free)
+    ends = polish_all(problem, np.array(exchanged)) if exchanged else []
     try:
         starts = starts_of(problem, 1 + _LOOKED_AT)[1:]  # the first is where the search began
     except Saturated:
         return ends
-    return [*ends, *(follow(problem, start) for start in starts)]
+    return [*ends, *follow(problem, starts)]
 
 
 def _exchanged(problem: Problem, free: FloatArray) -> list[FloatArray]:

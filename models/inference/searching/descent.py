@@ -5,15 +5,18 @@ steps are clipped to the bounds, and values held there while the sum rises inwar
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from headway.kinds import FloatArray
 from headway.models.inference.searching.loss import Loss, loss_cost, loss_weights
 
-Residuals = Callable[[FloatArray], FloatArray]
+Rows = NDArray[np.intp]
+Residuals = Callable[[FloatArray, Rows], FloatArray]
+"""From values, shape (starts, values), and which of all starts these rows are."""
 
 _FIRST = 1e-3  # damping of the first step
 _EASED = 0.1  # factor on the damping after a step that went down
@@ -30,17 +33,20 @@ class Valley:
     Parameters
     ----------
     residuals
-        By values; infinite where there are none.
+        By values, shape (starts, residuals); infinite in a row where there are none.
     jacobian
-        Derivatives, shape (residuals, values); asked for where residuals are finite only.
+        Derivatives, shape (starts, residuals, values); asked for where residuals are finite only.
     low, high
         Bounds by value.
     scale
-        By how much each value may change at first; damping holds what has little effect near it.
+        By how much each value may change at first, shape (starts, values); damping holds what has
+        little effect near it.
     loss
         How residuals count.
     exact
         How many of the last residuals count by their squares whatever the loss.
+    still
+        Places of values that a start does not move, by start; none where it is left out.
     """
 
     residuals: Residuals
@@ -50,32 +56,52 @@ class Valley:
     scale: FloatArray
     loss: Loss = Loss.LINEAR
     exact: int = 0
+    still: NDArray[np.intp] | None = None
 
-    def cost(self, errors: FloatArray) -> float:
-        """What residuals cost."""
+    def of(self, k: int) -> "Valley":
+        """The same for one start alone."""
+
+        def own(function: Residuals) -> Residuals:
+            return lambda values, rows: function(values, rows + k)
+
+        scale = self.scale[k : k + 1]
+        return replace(
+            self, residuals=own(self.residuals), jacobian=own(self.jacobian), scale=scale
+        )
+
+    def cost(self, errors: FloatArray) -> Any:
+        """What residuals cost, by start."""
         if not self.exact:
             return loss_cost(errors, self.loss)
-        held = errors[-self.exact :]
-        return loss_cost(errors[: -self.exact], self.loss) + 0.5 * float(held @ held)
+        held = errors[..., -self.exact :]
+        return loss_cost(errors[..., : -self.exact], self.loss) + 0.5 * (held**2).sum(axis=-1)
 
     def weights(self, errors: FloatArray) -> FloatArray:
         """By what squares of residuals are weighted here."""
         found = loss_weights(errors, self.loss)
-        found[len(found) - self.exact :] = 1.0
+        found[..., errors.shape[-1] - self.exact :] = 1.0
         return found
+
+    def shape(self, values: FloatArray, errors: FloatArray, rows: Rows) -> "tuple[FloatArray, ...]":
+        """Gradient of the cost, and its curvature by Gauss and Newton."""
+        jacobian = self.jacobian(values, rows)
+        pull = errors if self.loss is Loss.LINEAR else errors * (weights := self.weights(errors))
+        bent = jacobian if self.loss is Loss.LINEAR else jacobian * weights[..., None]
+        turned = np.swapaxes(jacobian, -1, -2)
+        return (turned @ pull[..., None])[..., 0], turned @ bent
 
 
 def descend(
-    valley: Valley, start: FloatArray, steps: int, precision: float, worth: float = 0.0
-) -> tuple[FloatArray, float]:
-    """Go down from a start until a further step gains nothing.
+    valley: Valley, starts: FloatArray, steps: int, precision: float, worth: float = 0.0
+) -> tuple[FloatArray, FloatArray]:
+    """Go down from every start, side by side, until a further step gains nothing.
 
     Parameters
     ----------
     valley
         What to go down in.
-    start
-        Values to start from; residuals are finite there.
+    starts
+        Values to start from, shape (starts, values); where residuals are not finite it stays.
     steps
         How many steps are made at most.
     precision
@@ -85,72 +111,87 @@ def descend(
 
     Returns
     -------
-    Values, and the cost there.
+    Values, and the cost there, by start.
 
     Examples
     --------
     >>> line = np.array([1.0, 2.0])
-    >>> low, high, scale = np.zeros(1), np.full(1, 9.0), np.ones(1)
-    >>> valley = Valley(lambda x: line * x - 3, lambda x: line[:, None], low, high, scale)
-    >>> values, cost = descend(valley, np.array([1.0]), 50, 1e-12)
-    >>> round(float(values[0]), 6), round(cost, 6)
-    (1.8, 0.9)
+    >>> low, high, scale = np.zeros(1), np.full(1, 9.0), np.ones((2, 1))
+    >>> slope = lambda x, rows: np.tile(line[:, None], (len(rows), 1, 1))
+    >>> valley = Valley(lambda x, rows: line * x - 3, slope, low, high, scale)
+    >>> values, cost = descend(valley, np.array([[1.0], [5.0]]), 50, 1e-12)
+    >>> values.round(6).tolist(), cost.round(6).tolist()
+    ([[1.8], [1.8]], [0.9, 0.9])
     """
-    values, damping = np.clip(start, valley.low, valley.high), _FIRST
-    errors = valley.residuals(values)
-    cost = valley.cost(errors)
-    for _ in range(steps):
-        slope, bend = _shape(valley, values, errors)
-        least = max(precision * cost, worth)
-        found = _downhill(valley, (values, cost), (slope, bend), damping, least)
-        if found is None:
-            break
-        values, errors, cost, damping = found
-        damping = max(damping * _EASED, _LEAST)
-    return values, cost
+    values = np.clip(starts, valley.low, valley.high)
+    rows = np.arange(len(values))
+    errors = valley.residuals(values, rows)
+    walk = _Walk(valley, values, valley.cost(errors), np.full(len(values), _FIRST))
+    walk.look(rows[np.isfinite(walk.cost) & (walk.cost > _SMALLEST)], errors)
+    made = np.zeros(len(values), int)
+    while walk.rows.size:
+        lower, errors = walk.step(precision, worth)
+        made[lower] += 1
+        walk.look(lower[(made[lower] < steps) & (walk.cost[lower] > _SMALLEST)], errors, lower)
+    return walk.values, walk.cost
 
 
-def _shape(valley: Valley, values: FloatArray, errors: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Gradient of the cost, and its curvature by Gauss and Newton."""
-    jacobian = valley.jacobian(values)
-    if valley.loss is Loss.LINEAR:
-        return errors @ jacobian, jacobian.T @ jacobian
-    weighted = jacobian * valley.weights(errors)[:, None]
-    return errors @ weighted, weighted.T @ jacobian
+class _Walk:
+    """Where every start has come to, and the shape of the valley there."""
 
+    def __init__(
+        self, valley: Valley, values: FloatArray, cost: FloatArray, damping: FloatArray
+    ) -> None:
+        self.valley, self.values, self.cost, self.damping = valley, values, cost, damping
+        count, width = values.shape
+        self.slope, self.bend = np.zeros((count, width)), np.zeros((count, width, width))
+        self.rows: Rows = np.arange(0)
+        """Starts that still go on."""
 
-def _downhill(
-    valley: Valley,
-    here: tuple[FloatArray, float],
-    shape: tuple[FloatArray, FloatArray],
-    damping: float,
-    least: float,
-) -> tuple[FloatArray, FloatArray, float, float] | None:
-    """A step that lowers the cost, damped until it does; None where none is worth making."""
-    (values, cost), (slope, bend) = here, shape
-    effect = float(np.max(np.diag(bend) * valley.scale**2, initial=_NOTHING))
-    size = np.sqrt(effect) / valley.scale
-    held = ((values <= valley.low) & (slope > 0)) | ((values >= valley.high) & (slope < 0))
-    moving = np.flatnonzero(~held & (np.diag(bend) > _NOTHING))
-    if not moving.size or cost <= _SMALLEST:
-        return None
-    scaled = (bend / np.outer(size, size))[np.ix_(moving, moving)]
-    while True:
-        step = np.zeros(len(values))
-        step[moving] = _solved(scaled, damping, -(slope / size)[moving]) / size[moving]
-        tried = np.clip(values + step, valley.low, valley.high)
-        if not -float(slope @ (tried - values)) > least:
-            return None
-        errors = valley.residuals(tried)
-        reached = valley.cost(errors)
-        if reached < cost:
-            return tried, errors, reached, damping
-        damping *= _RAISED
+    def look(self, rows: Rows, errors: FloatArray, among: Rows | None = None) -> None:
+        """See the shape at the values of some starts, and let them go on."""
+        if rows.size:
+            own = errors[rows if among is None else np.searchsorted(among, rows)]
+            self.slope[rows], self.bend[rows] = self.valley.shape(self.values[rows], own, rows)
+        self.rows = np.union1d(self.rows, rows)
 
+    def step(self, precision: float, worth: float) -> tuple[Rows, FloatArray]:
+        """Try a step from each; give those that it led down, which wait to be looked at again."""
+        rows = self.rows
+        tried = np.clip(self.values[rows] + self._steps(rows), self.valley.low, self.valley.high)
+        gain = -((tried - self.values[rows]) * self.slope[rows]).sum(axis=-1)
+        going = gain > np.maximum(precision * self.cost[rows], worth)
+        self.rows, tried = rows[going], tried[going]
+        rows = self.rows
+        if not rows.size:
+            return rows, tried
+        errors = self.valley.residuals(tried, rows)
+        reached = self.valley.cost(errors)
+        down = reached < self.cost[rows]
+        lower, self.rows = rows[down], rows[~down]
+        self.values[lower], self.cost[lower] = tried[down], reached[down]
+        self.damping[self.rows] *= _RAISED
+        self.damping[lower] = np.maximum(self.damping[lower] * _EASED, _LEAST)
+        return lower, errors[down]
 
-def _solved(curvature: FloatArray, damping: float, wanted: FloatArray) -> Any:
-    damped = curvature + damping * np.eye(len(wanted))
-    return np.linalg.solve(damped, wanted)
+    def _steps(self, rows: Rows) -> FloatArray:
+        values, slope, bend = self.values[rows], self.slope[rows], self.bend[rows]
+        scale, valley = self.valley.scale[rows], self.valley
+        own = np.diagonal(bend, axis1=-2, axis2=-1)
+        effect = np.maximum((own * scale**2).max(axis=-1, initial=0.0), _NOTHING)
+        size = np.sqrt(effect)[:, None] / scale
+        held = ((values <= valley.low) & (slope > 0)) | ((values >= valley.high) & (slope < 0))
+        moving = ~held & (own > _NOTHING)
+        if valley.still is not None:
+            moving[np.arange(len(rows)), valley.still[rows]] = False
+        scaled = bend / (size[:, :, None] * size[:, None, :])
+        both = moving[:, :, None] & moving[:, None, :]
+        damped = (
+            np.where(both, scaled, 0.0)
+            + np.eye(bend.shape[-1]) * np.where(moving, self.damping[rows, None], 1.0)[:, None, :]
+        )
+        wanted = np.where(moving, -slope / size, 0.0)
+        return np.asarray(np.linalg.solve(damped, wanted[..., None])[..., 0] / size)
 
 
 def reflected(
@@ -163,17 +204,25 @@ def reflected(
     Parameters
     ----------
     valley, start, steps, precision
-        As for `descend`.
+        As for `descend`, with one start: its values, and the cost there.
     """
     from scipy.optimize import least_squares
 
+    one = np.arange(1)
     inside = np.clip(start, valley.low * (1 + 1e-12) + _NOTHING, valley.high)
+
+    def residuals(values: FloatArray) -> FloatArray:
+        return np.asarray(valley.residuals(values[None], one)[0])
+
+    def jacobian(values: FloatArray) -> FloatArray:
+        return np.asarray(valley.jacobian(values[None], one)[0])
+
     found = least_squares(
-        valley.residuals,
+        residuals,
         inside,
-        valley.jacobian,
+        jacobian,
         bounds=(valley.low, valley.high),
-        x_scale=valley.scale,
+        x_scale=valley.scale[0],
         loss=valley.loss.value,
         xtol=10 * precision,
         ftol=10 * precision,

@@ -4,6 +4,7 @@ Source: Huber, *Robust Statistics*, 1981, chapter 7, for the uncertainty that go
 """
 
 from enum import StrEnum
+from typing import Any
 
 import numpy as np
 
@@ -60,19 +61,23 @@ def loss_derivatives(residuals: FloatArray, loss: Loss) -> tuple[FloatArray, Flo
     return residuals, np.ones_like(residuals)
 
 
-def loss_cost(residuals: FloatArray, loss: Loss) -> float:
+def loss_cost(residuals: FloatArray, loss: Loss) -> Any:
     """What a fit makes least: half the sum of the residuals' shares.
 
     Parameters
     ----------
     residuals
-        In standard errors; infinite ones cost infinitely much.
+        In standard errors, those of a fit along the last axis; infinite ones cost infinitely much.
     loss
         How they count.
 
+    Returns
+    -------
+    A number; an array where there are residuals of several fits.
+
     Examples
     --------
-    >>> loss_cost(np.array([0.5, 3.0]), Loss.HUBER)
+    >>> float(loss_cost(np.array([0.5, 3.0]), Loss.HUBER))
     2.625
     """
     square = residuals**2
@@ -82,7 +87,7 @@ def loss_cost(residuals: FloatArray, loss: Loss) -> float:
         square = np.where(square <= 1, square, 2 * np.abs(residuals) - 1)
     elif loss is Loss.CAUCHY:
         square = np.log1p(square)
-    return 0.5 * float(np.sum(square))
+    return 0.5 * square.sum(axis=-1)
 
 
 def loss_weights(residuals: FloatArray, loss: Loss) -> FloatArray:

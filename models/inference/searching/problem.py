@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from headway.errors import InvalidParameter, MeasurementError, nearest
 from headway.kinds import FloatArray
@@ -22,6 +23,8 @@ from headway.models.structure.parts.counts import counts
 
 RELATIVE_NOISE = 0.02
 """Relative error of a measurement beyond what its printed digits leave open."""
+
+Ends = tuple[float, float]
 
 _WIDEST = 1e12  # times the least value: no curve spans more, and no sum of squares would hold it
 
@@ -45,15 +48,6 @@ class Scale:
         """An interval inside the bounds; what reaches the least that is searched begins at none."""
         return (self.least if low <= self.low else low), min(high, self.high)
 
-    def inner(self, value: float) -> float:
-        """The value as the search sees it."""
-        return math.log(value) if self.logarithmic else value
-
-    def outer(self, inner: float) -> float:
-        """The value as the model sees it, within its bounds."""
-        value = math.exp(min(inner, 700.0)) if self.logarithmic else inner
-        return min(max(value, self.low), self.high)
-
 
 @dataclass(frozen=True)
 class Problem:
@@ -68,13 +62,17 @@ class Problem:
     scales
         By free parameter.
     measured, sigma
-        SI values and their standard errors up to a common factor.
+        SI values and their standard errors up to a common factor; infinite ones count for nothing.
     used
         Which points count; all the others must still be sustained.
     evaluate
         Predictions and derivatives.
     whole
         Free parameters that count something: servers, jobs.
+    times, rates
+        Shortest and longest time, least and largest rate that the data speak of [s, 1/s].
+    still
+        Free parameters that no descent moves: counts, which are whole.
     loss
         How residuals count.
     """
@@ -87,6 +85,9 @@ class Problem:
     used: Any
     evaluate: Evaluator
     whole: tuple[str, ...] = ()
+    times: Ends = (1.0, 1.0)
+    rates: Ends = (1.0, 1.0)
+    still: frozenset[str] = frozenset()
     loss: Loss = Loss.LINEAR
 
     @cached_property
@@ -101,36 +102,65 @@ class Problem:
         pairs = zip(self.names, self.scales, strict=True)
         return np.array([min(max(float(inputs[n]), s.low), s.high) for n, s in pairs])
 
+    @cached_property
+    def bounds(self) -> tuple[FloatArray, FloatArray]:
+        """Lower and upper bounds of the free parameters."""
+        return np.array([s.low for s in self.scales]), np.array([s.high for s in self.scales])
+
+    @cached_property
+    def logarithmic(self) -> NDArray[np.bool_]:
+        """Which free parameters are searched for by their logarithm."""
+        return np.array([s.logarithmic for s in self.scales], bool)
+
+    def inner(self, free: FloatArray) -> FloatArray:
+        """Values as the search sees them; any leading axes."""
+        logarithmic = np.log(np.where(self.logarithmic, free, 1.0))
+        return np.asarray(np.where(self.logarithmic, logarithmic, free))
+
+    def outer(self, inner: FloatArray) -> FloatArray:
+        """Values as the model sees them, within their bounds, counts whole; any leading axes."""
+        powers = np.exp(np.minimum(np.where(self.logarithmic, inner, 0.0), 700.0))
+        return self.rounded(np.where(self.logarithmic, powers, inner))
+
+    def rounded(self, free: FloatArray) -> FloatArray:
+        """Values within their bounds, and counts that are whole."""
+        counted = np.array([name in self.whole for name in self.names], bool)
+        inside = np.clip(free, *self.bounds)
+        return np.asarray(np.where(counted, np.maximum(np.round(inside), 1.0), inside))
+
     def values(self, free: Sequence[float] | FloatArray) -> dict[str, Any]:
-        """Values of every parameter."""
-        return {**self.fixed, **dict(zip(self.names, map(float, free), strict=True))}
+        """Values of every parameter; columns, where there are several sets of free ones."""
+        sets = np.asarray(free, float)
+        columns = map(float, sets) if sets.ndim == 1 else sets.T[..., None]
+        return {**self.fixed, **dict(zip(self.names, columns, strict=True))}
 
     def predict(self, free: FloatArray) -> FloatArray:
-        """Predictions at every point, used or not."""
+        """Predictions at every point, used or not; a row for each set of free values."""
         return self.evaluate.predict(self.values(free))
 
     def residuals(self, free: FloatArray) -> FloatArray:
         """Errors of the used points over their standard errors; infinite if any is lost."""
         predicted = self.predict(free)
-        if not np.isfinite(predicted).all():
-            return np.full(int(self.used.sum()), np.inf)
-        return np.asarray(((predicted - self.measured) / self.sigma)[self.used])
+        found = np.isfinite(predicted).all(axis=-1, keepdims=True)
+        errors = (np.where(found, predicted, 0.0) - self.measured) / self.sigma
+        return np.where(found, errors[..., self.used], np.inf)
 
-    def cost(self, free: FloatArray) -> float:
+    def cost(self, free: FloatArray) -> Any:
         """What the search makes least; infinite where a measured load is not sustained."""
         return loss_cost(self.residuals(free), self.loss)
 
     def jacobian(self, free: FloatArray) -> FloatArray:
         """Derivatives of the residuals, shape (used points, free parameters)."""
-        return np.asarray((self.slopes(free) / self.sigma[:, None])[self.used])
+        return np.asarray((self.slopes(free) / self.sigma[..., None])[..., self.used, :])
 
     def slopes(self, free: FloatArray) -> FloatArray:
         """Derivatives of the predictions at every point; of a count, its unit difference."""
-        values = self.values(free)
-        smooth = [name for name in self.names if self.relaxed or name not in self.whole]
-        found = dict(zip(smooth, self.evaluate.slopes(values, smooth).T, strict=True))
-        rough = set(self.names) - set(smooth)
-        found |= {name: self._unit_difference(values, name) for name in rough}
+        values, moving = self.values(free), [name for name in self.names if name not in self.still]
+        smooth = [name for name in moving if self.relaxed or name not in self.whole]
+        slopes = self.evaluate.slopes(values, smooth)
+        found = dict(zip(smooth, np.moveaxis(slopes, -1, 0), strict=True))
+        found |= {n: self._unit_difference(values, n) for n in moving if n not in smooth}
+        found |= dict.fromkeys(self.still, np.zeros(slopes.shape[:-1]))
         return np.stack([found[name] for name in self.names], axis=-1)
 
     @property
@@ -144,16 +174,26 @@ class Problem:
         ends = [np.where(np.isfinite(e), e, self.evaluate.predict(values)) for e in ends]
         return np.asarray((ends[1] - ends[0]) / (high - low))
 
-    def around(self, name: str, value: float, step: float) -> tuple[float, float]:
+    def around(self, name: str, value: Any, step: float) -> tuple[Any, Any]:
         """Values to take a difference between: a relative step, or the next whole numbers."""
         if name in self.whole and not self.relaxed:
-            return max(value - 1, 1.0), value + 1
+            return np.maximum(value - 1, 1.0), value + 1
         return value * (1 - step), value * (1 + step)
 
     def starting(self, free: FloatArray) -> "Problem":
         """The same problem, started from other values."""
         values = dict(zip(self.names, map(float, free), strict=True))
         return replace(self, model=self.model.at(values))
+
+    def weighing(self, measured: FloatArray, sigma: FloatArray) -> "Problem":
+        """The same problem with other measured values and errors, a row for each set of values."""
+        return replace(self, measured=measured, sigma=sigma)
+
+    def of_rows(self, rows: NDArray[np.intp]) -> "Problem":
+        """What some sets of values are held against."""
+        if self.measured.ndim == 1:
+            return self
+        return self.weighing(self.measured[rows], self.sigma[rows])
 
     def without(self, left_out: Any) -> "Problem":
         """The same problem with some points not counted."""
@@ -169,6 +209,7 @@ class Problem:
             names=tuple(self.names[k] for k in kept),
             scales=tuple(self.scales[k] for k in kept),
             whole=tuple(other for other in self.whole if other != name),
+            still=self.still - {name},
         )
 
     @cached_property
@@ -223,7 +264,20 @@ def problem(
         evaluate = evaluator(at_points, found.output, free, whole)
     scales = tuple(_scale(model, name) for name in free)
     used = np.ones(measured.shape, bool)
-    return Problem(at_points, tuple(free), scales, measured, sigma, used, evaluate, whole, loss)
+    weighed = at_points, tuple(free), scales, measured, sigma, used
+    times, rates = _times_and_rates(found)
+    return Problem(*weighed, evaluate, whole, times, rates, loss=loss)
+
+
+def _times_and_rates(found: Match) -> tuple[Ends, Ends]:
+    """Ends of what is measured in time and per time; one tells the other where there is but one."""
+    ends: dict[int, Ends] = {}
+    for column in (found.measured, found.load):
+        values = np.abs(column.values[column.values != 0])
+        ends[column.unit.dimension[0]] = float(values.min()), float(values.max())
+    times = ends.get(1) or tuple(1 / end for end in reversed(ends.get(-1, (1.0, 1.0))))
+    rates = ends.get(-1) or tuple(1 / end for end in reversed(times))
+    return (times[0], times[1]), (rates[0], rates[1])
 
 
 def _check_free(model: Model, found: Match, free: Sequence[str]) -> None:

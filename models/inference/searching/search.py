@@ -1,29 +1,65 @@
-"""Looking for the best values: from many starts, over decades, and over whole numbers."""
+"""Looking for the best values: from many starts, over decades, and over whole numbers.
 
-from collections.abc import Callable, Mapping
+All starts go down side by side: first a few steps from many of them, then more from those that
+came lowest, then to the end from what is left and differs.
+"""
+
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
 
 from headway.errors import Saturated
 from headway.kinds import FloatArray
-from headway.models.inference.searching.descent import Valley, descend, reflected
+from headway.models.inference.searching.descent import Rows, Valley, descend, reflected
 from headway.models.inference.searching.problem import Problem
+from headway.models.inference.searching.starts import (
+    best_of,
+    distinct,
+    feasible,
+    starts_of,
+    sustained,
+    unsustained,
+)
 
 STARTS = 12
-_DECADES = 2.0  # to each side of the initial value that random starts come from
-_DRAWS = 48  # random starts looked at; the best of them are followed
-_AGREEING = 3  # runs that end alike before the rest is left out
+_LOOKED_AT = (
+    48  # starts that go a few steps; of those a dozen or two go on, and the best to the end
+)
 _ALIKE = 1e-6  # relative difference of two costs that count as one
-_HALVINGS = 60
-_FEW = 5  # free parameters up to which random starts find the best fit
+_AGREEING = 3  # runs that end alike before the rest is left out, where each takes long
+_FEW = 5  # free parameters up to which many starts find the best fit
 _KICKS = 9  # for each parameter beyond those
 _LOST = 4.0  # logarithms below its initial value from which a parameter fell to nothing
-_COARSE_STEPS, _COARSE = 100, 1e-6  # of the search by ratios: steps, and least relative gain
-_STEPS, _PRECISION = 300, 1e-13  # of the search in own units
 _AT_BOUND = 1e-6  # relative distance to a bound within which a value lies at it
+_MOST = 1 << 20  # of a count
+_CLOSEST = 1.02  # factor between counts that are tried
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How long a start is followed.
+
+    Parameters
+    ----------
+    steps
+        At most so many.
+    precision
+        Relative gain in cost that the least step brings.
+    worth
+        Absolute gain that it brings.
+    """
+
+    steps: int
+    precision: float
+    worth: float = 0.0
+
+
+_GLANCE = Effort(4, 1e-6)
+_HALFWAY = Effort(30, 1e-4)
+_COARSE = Effort(100, 1e-6)
+WHOLE = Effort(300, 1e-13)
+"""To the end."""
 
 
 @dataclass(frozen=True)
@@ -45,6 +81,10 @@ class Found:
     at_bound: Any
 
 
+def _cost(found: Found) -> float:
+    return found.cost
+
+
 def search(problem: Problem, starts: int = STARTS) -> Found:
     """Find the values that fit best.
 
@@ -60,83 +100,63 @@ def search(problem: Problem, starts: int = STARTS) -> Found:
     Saturated
         If no values were found at which the model sustains every measured load.
     """
-    if problem.whole:
-        return _over_whole(problem, starts)
     if not problem.names:
-        return Found(np.array([]), problem.cost(np.array([])), np.array([], bool))
-    best: Found | None = None
-    alike = 0
-    for start in starts_of(problem, starts):
-        found = follow(problem, start)
-        if best is None or found.cost < best.cost * (1 - _ALIKE):
-            best, alike = found, 1
-        elif np.isfinite(found.cost) and found.cost <= best.cost * (1 + _ALIKE) + 1e-20:
-            alike += 1
-        if alike >= _AGREEING:
-            break
-    assert best is not None  # noqa: S101 - there is always one start
+        return Found(np.array([]), float(problem.cost(np.array([]))), np.array([], bool))
+    moving = replace(problem, still=frozenset(problem.whole))
+    best = min(_ends(moving, starts), key=_cost)
     if not np.isfinite(best.cost):
-        raise Saturated(_unsustained(problem))
-    return _kicked(problem, best) if starts > 1 else best
+        raise Saturated(unsustained(problem))
+    if problem.whole:
+        best = _over_whole(moving, best)
+    return _kicked(moving, best) if starts > 1 else best
+
+
+def _ends(problem: Problem, count: int) -> list[Found]:
+    """Where so many starts end; of many parameters each takes long, so fewer are looked at."""
+    if count == 1:
+        return follow(problem, starts_of(problem, 1))
+    begun = _by_ratios(problem, starts_of(problem, _LOOKED_AT), _GLANCE)
+    if len(problem.names) > _FEW:
+        return follow(problem, best_of(problem, begun, count))
+    halfway = polish_all(problem, best_of(problem, begun, 2 * count), _HALFWAY)
+    lowest = np.array([found.free for found in sorted(halfway, key=_cost)])
+    freed = _unstuck(problem, distinct(problem, lowest, count))
+    ends = polish_all(problem, distinct(problem, freed, max(count // 2, 1)))
+    return [*ends, *polish_all(problem, _unstuck(problem, min(ends, key=_cost).free[None]))]
+
+
+def _unstuck(problem: Problem, starts: FloatArray) -> FloatArray:
+    """Where each comes to with one of its values held, the lowest first.
+
+    At a kink, such as the load from which a cache is too small, a descent stops: it leads down
+    to neither side, though the other values are not at their best.
+    """
+    count, width = starts.shape
+    if width == 1:
+        return starts
+    each = np.repeat(starts, width, axis=0)
+    ends = _descended(problem, each, _HALFWAY, np.tile(np.arange(width), count))
+    cost = ends[1].reshape(count, width)
+    best = ends[0].reshape(count, width, width)[np.arange(count), cost.argmin(axis=1)]
+    return np.asarray(best[np.argsort(cost.min(axis=1), kind="stable")])
 
 
 def _kicked(problem: Problem, best: Found) -> Found:
     """Leave a valley by random kicks, and stay where it is deeper.
 
-    Few parameters have few valleys, which random starts find. With many, deeper ones lie near
+    Few parameters have few valleys, which many starts find. With many, deeper ones lie near
     good ones; what fell to nothing on the way starts again from its initial value.
     """
     many = len(problem.names) - _FEW
     random = np.random.default_rng(20_001)
-    initial = _inner(problem, feasible(problem, problem.initial))
+    initial = problem.inner(feasible(problem, problem.initial))
     for _ in range(_KICKS * max(many, 0)):
-        inner = _inner(problem, best.free)
-        lost = np.array([s.logarithmic for s in problem.scales]) & (inner < initial - _LOST)
+        inner = problem.inner(best.free)
+        lost = problem.logarithmic & (inner < initial - _LOST)
         kicked = np.where(lost, initial, inner) + random.normal(size=len(inner))
-        start = _between(problem, best.free, _outer(problem, kicked))
-        best = min(best, polish(problem, start), key=lambda found: found.cost)
+        start = sustained(problem, best.free, problem.outer(kicked)[None])
+        best = min(best, *polish_all(problem, start), key=_cost)
     return best
-
-
-def starts_of(problem: Problem, count: int) -> list[FloatArray]:
-    """The initial values, and the best of many random ones, all of them sustained."""
-    first = feasible(problem, problem.initial)
-    if count <= 1:
-        return [first]
-    random = np.random.default_rng(20_000)
-    inner = _inner(problem, first)
-    width = np.array([_DECADES * np.log(10) if s.logarithmic else 1.0 for s in problem.scales])
-    draws = inner + width * random.uniform(-1, 1, (_DRAWS, len(inner)))
-    points = [_between(problem, first, _outer(problem, draw)) for draw in draws]
-    ranked = sorted(points, key=partial(_log_cost, problem))
-    return [first, *ranked[: count - 1]]
-
-
-def feasible(problem: Problem, free: FloatArray) -> FloatArray:
-    """Shrink or stretch values until the model sustains every measured load.
-
-    Raises
-    ------
-    Saturated
-        If that does not help.
-    """
-    if np.isfinite(problem.predict(free)).all():
-        return free
-    chosen = [np.arange(len(free)) == k for k in range(len(free))]
-    for halvings in range(1, _HALVINGS):
-        for marks in (*chosen, np.ones(len(free), bool)):
-            for factor in (0.5**halvings, 2.0**halvings):
-                tried = _clipped(problem, np.where(marks, free * factor, free))
-                if np.isfinite(problem.predict(tried)).all():
-                    return tried
-    raise Saturated(_unsustained(problem))
-
-
-def _unsustained(problem: Problem) -> str:
-    return (
-        f"{problem.model.name} saturates below the highest measured load whatever "
-        f"{', '.join(problem.names)} are; free a service time, or raise the servers"
-    )
 
 
 def natural_scale(problem: Problem, free: FloatArray) -> FloatArray:
@@ -144,155 +164,151 @@ def natural_scale(problem: Problem, free: FloatArray) -> FloatArray:
     return np.asarray(np.maximum(np.abs(free), np.abs(problem.initial)) + 1e-300)
 
 
-def _between(problem: Problem, inside: FloatArray, wanted: FloatArray) -> FloatArray:
-    """Go from sustained values towards others as far as all loads stay sustained."""
-    start, end = _inner(problem, inside), _inner(problem, wanted)
-    for share in 0.7 ** np.arange(12):
-        tried = _outer(problem, start + share * (end - start))
-        if np.isfinite(problem.predict(tried)).all():
-            return tried
-    return inside
+def follow(problem: Problem, starts: FloatArray) -> list[Found]:
+    """Follow starts, which may be far away, to their ends.
+
+    Parameters
+    ----------
+    problem
+        What to fit.
+    starts
+        Values to start from, shape (starts, free parameters).
+    """
+    return polish_all(problem, _by_ratios(problem, starts, _COARSE))
 
 
-def _inner(problem: Problem, free: FloatArray) -> FloatArray:
-    return np.array([s.inner(v) for s, v in zip(problem.scales, free, strict=True)])
-
-
-def _outer(problem: Problem, inner: FloatArray) -> FloatArray:
-    return np.array([s.outer(v) for s, v in zip(problem.scales, inner, strict=True)])
-
-
-def _clipped(problem: Problem, free: FloatArray) -> FloatArray:
-    low, high = bounds_of(problem)
-    return np.clip(free, low, high)
-
-
-def bounds_of(problem: Problem) -> tuple[FloatArray, FloatArray]:
-    """Lower and upper bounds of the free parameters."""
-    return np.array([s.low for s in problem.scales]), np.array([s.high for s in problem.scales])
-
-
-def _log_cost(problem: Problem, free: FloatArray) -> float:
-    """Rank starts by ratios, which far away tell more than differences."""
-    with np.errstate(all="ignore"):
-        ratio = np.log(problem.predict(free) / problem.measured)[problem.used]
-    return float(np.sum(ratio**2)) if np.isfinite(ratio).all() else np.inf
-
-
-def follow(problem: Problem, start: FloatArray) -> Found:
-    """Follow one start, which may be far away, to its end."""
-    return polish(problem, _by_ratios(problem, start))
-
-
-def _by_ratios(problem: Problem, start: FloatArray) -> FloatArray:
+def _by_ratios(problem: Problem, starts: FloatArray, effort: Effort) -> FloatArray:
     """Search by logarithms of ratios, which leads from far away."""
     relative = (problem.measured / problem.sigma)[problem.used]
 
-    def residuals(inner: FloatArray) -> FloatArray:
-        predicted = problem.predict(_outer(problem, inner))
-        if not (np.isfinite(predicted) & (predicted > 0)).all():
-            return np.full(relative.shape, np.inf)
-        return np.asarray(np.log(predicted / problem.measured)[problem.used] * relative)
+    def residuals(inner: FloatArray, rows: Rows) -> FloatArray:  # noqa: ARG001
+        predicted = problem.predict(problem.outer(inner))
+        good = (np.isfinite(predicted) & (predicted > 0)).all(axis=-1, keepdims=True)
+        ratio = np.log(np.where(good, predicted, 1.0) / problem.measured)[..., problem.used]
+        return np.where(good, ratio * relative, np.inf)
 
-    def jacobian(inner: FloatArray) -> FloatArray:
-        free = _outer(problem, inner)
-        predicted = problem.predict(free)[problem.used]
-        slopes = problem.slopes(free)[problem.used] * (relative / predicted)[:, None]
-        stretch = [v if s.logarithmic else 1.0 for s, v in zip(problem.scales, free, strict=True)]
-        return np.asarray(slopes * np.array(stretch))
+    def jacobian(inner: FloatArray, rows: Rows) -> FloatArray:  # noqa: ARG001
+        free = problem.outer(inner)
+        weights = relative / problem.predict(free)[..., problem.used]
+        stretch = np.where(problem.logarithmic, free, 1.0)
+        slopes = problem.slopes(free)[..., problem.used, :]
+        return np.asarray(slopes * weights[..., None] * stretch[..., None, :])
 
-    inner = _inner(problem, start)
-    if not np.isfinite(residuals(inner)).all():
-        return start
-    wide = np.full(len(inner), np.inf)
-    valley = Valley(residuals, jacobian, -wide, wide, np.ones(len(inner)))
-    return _outer(problem, descend(valley, inner, _COARSE_STEPS, _COARSE)[0])
+    inner = problem.inner(starts)
+    wide = np.full(inner.shape[-1], np.inf)
+    valley = Valley(residuals, jacobian, -wide, wide, np.ones_like(inner))
+    found, cost = descend(valley, inner, effort.steps, effort.precision)
+    return np.where(np.isfinite(cost)[:, None], problem.outer(found), starts)
 
 
 def polish(problem: Problem, start: FloatArray, worth: float = 0.0) -> Found:
-    """Follow one start to its end in the parameters' own units, within their bounds.
+    """Follow one start to its end, as `polish_all`; a step is made if it gains what it is worth."""
+    return polish_all(problem, start[None], replace(WHOLE, worth=worth))[0]
+
+
+def polish_all(problem: Problem, starts: FloatArray, effort: Effort = WHOLE) -> list[Found]:
+    """Follow starts to their ends in the parameters' own units, within their bounds.
 
     Steps to values at which a measured load is not sustained are never taken, so the
-    saturation point stays above every measured load. A step is made if it gains what it is worth.
+    saturation point stays above every measured load.
+
+    Parameters
+    ----------
+    problem
+        What to fit; each start may have measured values and errors of its own.
+    starts
+        Values to start from, shape (starts, free parameters).
+    effort
+        How long each is followed.
     """
-    if not problem.names:
-        return Found(start, problem.cost(start), np.array([], bool))
-    low, high = bounds_of(problem)
-    start = np.clip(start, low, high)
-    if not np.isfinite(problem.residuals(start)).all():
-        return Found(start, np.inf, np.zeros(len(start), bool))
-    scale = np.maximum(np.abs(start), 0.01 * np.abs(problem.initial) + 1e-12)
-    valley = Valley(problem.residuals, problem.jacobian, low, high, scale, problem.loss)
-    if len(problem.names) > _FEW:
-        free, cost = reflected(valley, start, _STEPS, _PRECISION)
+    low, high = problem.bounds
+    free = np.clip(starts, low, high)
+    if problem.names:
+        free, cost = _descended(problem, free, effort)
     else:
-        free, cost = descend(valley, start, _STEPS, _PRECISION, worth)
+        cost = np.broadcast_to(problem.cost(free), len(free))
     width = np.maximum(np.abs(np.where(np.isfinite(low), low, 0)), np.abs(problem.initial))
     with np.errstate(invalid="ignore"):
         near = (free - low < _AT_BOUND * width) | (high - free < _AT_BOUND * width)
-    return Found(free, cost, near)
+    return [Found(*end) for end in zip(free, cost.tolist(), near, strict=True)]
 
 
-def _over_whole(problem: Problem, starts: int) -> Found:
-    """Look for the best whole number: from the best fraction on, or by steps of doubling."""
-    name = problem.whole[0]
-    index = problem.names.index(name)
-    scale = problem.scales[index]
-    low, high = max(1, round(scale.low)), min(scale.high, _MOST)
-    ends: dict[int, Found] = {}
-    first, factor = problem.initial[index], 2.0
-    if problem.relaxed:
-        relaxed = search(replace(problem, whole=()), starts).free
-        first, factor, problem, starts = relaxed[index], 1.0, problem.starting(relaxed), 1
-
-    def at(count: int) -> float:
-        if count not in ends:
-            ends[count] = _held(_beside(problem, ends, count), name, count, 1 if ends else starts)
-        return ends[count].cost
-
-    best = _climb(at, round(min(max(first, low), high)), (low, high), factor)
-    found = ends[best]
-    edge = best in (low, high) and problem.model.parameters[name].maximum < np.inf
-    return Found(
-        np.insert(found.free, index, float(best)),
-        found.cost,
-        np.insert(found.at_bound, index, edge),
+def _descended(
+    problem: Problem, starts: FloatArray, effort: Effort, still: Rows | None = None
+) -> tuple[FloatArray, FloatArray]:
+    """Go down side by side; where there are many parameters, by the reflective trust region."""
+    valley = Valley(
+        lambda values, rows: problem.of_rows(rows).residuals(values),
+        lambda values, rows: problem.of_rows(rows).jacobian(values),
+        *problem.bounds,
+        np.maximum(np.abs(starts), 0.01 * np.abs(problem.initial) + 1e-12),
+        problem.loss,
+        still=still,
     )
+    if len(problem.names) <= _FEW:
+        return descend(valley, starts, effort.steps, effort.precision, effort.worth)
+    ends: list[tuple[FloatArray, float]] = []
+    for k, start in enumerate(starts):
+        ends.append(reflected(valley.of(k), start, effort.steps, effort.precision))
+        least = min(cost for _, cost in ends)
+        alike = sum(cost <= least * (1 + _ALIKE) for _, cost in ends)
+        if alike >= _AGREEING and problem.measured.ndim == 1:
+            break
+    return np.array([free for free, _ in ends]), np.array([cost for _, cost in ends])
 
 
-def _beside(problem: Problem, ends: Mapping[int, Found], count: int) -> Problem:
-    """Start from where the nearest count that was tried ended."""
-    known = [other for other in ends if np.isfinite(ends[other].cost)]
-    if not known:
-        return problem
-    nearest = min(known, key=lambda other: abs(other - count))
-    names = [name for name in problem.names if name != problem.whole[0]]
-    values = dict(zip(names, map(float, ends[nearest].free), strict=True))
-    return replace(problem, model=problem.model.at(values))
-
-
-def _held(problem: Problem, name: str, count: int, starts: int) -> Found:
-    try:
-        return search(problem.holding(name, float(count)), starts)
-    except Saturated:
-        width = len(problem.names) - 1
-        return Found(np.full(width, np.nan), np.inf, np.zeros(width, bool))
-
-
-_MOST = 1 << 20
-
-
-def _climb(
-    at: Callable[[int], float], best: int, limits: tuple[float, float], factor: float
-) -> int:
-    """Minimise over whole numbers, from steps by a half or double down to steps of one."""
-    while True:
-        near = {max(round(best / factor), 1), round(best * factor), best - 1, best + 1}
-        tried = [n for n in sorted(near) if limits[0] <= n <= min(limits[1], _MOST)]
-        better = min([best, *tried], key=at)
-        if at(better) < at(best) * (1 - _ALIKE):
+def _over_whole(problem: Problem, best: Found) -> Found:
+    """Look for better whole numbers: by steps of doubling, down to steps of one."""
+    factor, known = 2.0, {_counts(problem, best.free)}
+    while factor > _CLOSEST:
+        near = [free for free in _beside(problem, best.free, factor) if len(free)]
+        new = [free for free in near if _counts(problem, free[0]) not in known]
+        known |= {_counts(problem, free[0]) for free in new}
+        starts = [free[np.argmin(problem.cost(free))] for free in new]
+        ends = polish_all(problem, np.array(starts)) if starts else []
+        better = min([best, *ends], key=_cost)
+        if better.cost < best.cost * (1 - _ALIKE):
             best = better
-        elif factor > 1 + 1 / best and factor > 1.02:
-            factor = factor**0.5
         else:
-            return best
+            factor **= 0.5
+    return replace(best, at_bound=_at_edge(problem, best))
+
+
+def _counts(problem: Problem, free: FloatArray) -> tuple[float, ...]:
+    return tuple(v for n, v in zip(problem.names, free.tolist(), strict=True) if n in problem.whole)
+
+
+def _beside(problem: Problem, free: FloatArray, factor: float) -> list[FloatArray]:
+    """The same values with a count of one less, one more, or so many times as many.
+
+    Each with any one of the other values as they are, grown as the count, or shrunk as much.
+    """
+    found = []
+    for k, name in enumerate(problem.names):
+        if name in problem.whole:
+            low, high = max(problem.scales[k].low, 1.0), min(problem.scales[k].high, _MOST)
+            count = free[k]
+            near = {np.round(count / factor), np.round(count * factor), count - 1, count + 1}
+            found += [_with_count(problem, free, k, n) for n in sorted(near) if low <= n <= high]
+    return found
+
+
+def _with_count(problem: Problem, free: FloatArray, k: int, count: float) -> FloatArray:
+    """Values with another count, shape (ways to set the others, free parameters)."""
+    moving = [j for j, name in enumerate(problem.names) if name not in problem.whole]
+    tried = np.tile(free, (1 + 2 * len(moving), 1))
+    tried[:, k] = count
+    for row, j in enumerate(moving):
+        tried[1 + 2 * row, j] *= count / free[k]
+        tried[2 + 2 * row, j] *= free[k] / count
+    return np.clip(tried, *problem.bounds)
+
+
+def _at_edge(problem: Problem, found: Found) -> Any:
+    """Which values lie at a bound: a count, only where it has a largest."""
+    edges = np.array(found.at_bound)
+    for k, name in enumerate(problem.names):
+        if name in problem.whole:
+            ends = max(problem.scales[k].low, 1.0), min(problem.scales[k].high, _MOST)
+            edges[k] = found.free[k] in ends and problem.model.parameters[name].maximum < np.inf
+    return edges

@@ -1,0 +1,286 @@
+"""Where a search starts: values all over the decades that the data speak of, the best of them.
+
+Parameters that predictions are linear in are not drawn but solved for: a weighted least-squares
+fit between their bounds, exact for whatever values the others have.
+
+Source: Golub and Pereyra, *The differentiation of pseudo-inverses and nonlinear least squares
+problems whose variables separate*, SIAM J. Numer. Anal. 10(2), 1973, for the linear ones;
+Niederreiter, *Random Number Generation and Quasi-Monte Carlo Methods*, 1992, chapter 3, for
+multiples of numbers that no ratio connects, which fill a box evenly.
+"""
+
+from itertools import chain, combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headway.errors import Saturated
+from headway.kinds import FloatArray
+from headway.models.inference.searching.problem import Problem
+
+_DRAWS, _MOST_DRAWS = 24, 2048  # values looked at, along an axis and in all
+_DECADES = 2.0  # to each side of the initial value that they come from
+_WIDE = np.log(10)  # beyond the times and rates that the data speak of; times are parts of them
+_NUMBERS = np.log(0.03), np.log(3000.0)  # what has no unit: shares, powers, numbers of servers
+_APART = 0.3  # logarithm by which one value at least differs between two starts
+_HALVINGS = 60
+_PULLS = 0.7 ** np.arange(12)  # shares of the way to what was drawn at which it is tried
+_LINEAR = 1e-9  # relative change of a derivative that is rounding
+_MOST_LINEAR = 4
+_RIDGE = 1e-12  # relative: what two parameters of the same effect share
+
+
+def starts_of(problem: Problem, count: int) -> FloatArray:
+    """The initial values, and the best of many others, all of them sustained.
+
+    Parameters
+    ----------
+    problem
+        What to fit.
+    count
+        How many at most.
+
+    Returns
+    -------
+    Values by start, shape (starts, free parameters).
+
+    Raises
+    ------
+    Saturated
+        If no values were found at which the model sustains every measured load.
+    """
+    first = feasible(problem, problem.initial)
+    if count <= 1:
+        return first[None]
+    ways = linear_ways(problem, first)
+    drawn = _drawn(problem, first, len(first) - len(ways))
+    good = _holds(problem, drawn)
+    drawn = drawn[good] if good.sum() >= count else sustained(problem, first, drawn)
+    return np.vstack([first, best_of(problem, _solved_for(problem, drawn, ways), count - 1)])
+
+
+def best_of(problem: Problem, free: FloatArray, count: int) -> FloatArray:
+    """The best so many, no two of them nearly the same.
+
+    Parameters
+    ----------
+    problem
+        What to fit.
+    free
+        Values, shape (sets, free parameters).
+    count
+        How many at most.
+    """
+    order = np.argsort(_log_cost(problem, free), kind="stable")
+    return distinct(problem, free[order], count)
+
+
+def _drawn(problem: Problem, first: FloatArray, bent: int) -> FloatArray:
+    """Values about the initial ones, and others about the times that the data speak of.
+
+    As many as it takes to come near any point of a box of so many axes.
+    """
+    half = min(_DRAWS ** max(bent, 1), _MOST_DRAWS) // 2
+    share = _even(2 * half, len(first))
+    initial = problem.inner(first)
+    far = np.array([_DECADES * np.log(10) if s.logarithmic else 1.0 for s in problem.scales])
+    near_first = initial + far * (2 * share[:half] - 1)
+    low, high = initial - far, initial + far
+    for k, name in enumerate(problem.names):
+        own = _usual(problem, name) if problem.scales[k].logarithmic else None
+        low[k], high[k] = own or (low[k], high[k])
+    return problem.outer(np.vstack([near_first, low + (high - low) * share[half:]]))
+
+
+def _usual(problem: Problem, name: str) -> tuple[float, float] | None:
+    """Logarithms that a time, a rate, or a time for each unit of a rate lies between."""
+    power, data = problem.model.parameters[name].unit.dimension[:2]
+    if data:
+        return None
+    if power == 0:
+        return _NUMBERS
+    (short, long), (slow, fast) = (np.log(ends) for ends in (problem.times, problem.rates))
+    if power < 0:
+        return slow - _WIDE, fast + _WIDE
+    return short - 2 * _WIDE - (power - 1) * fast, long + _WIDE - (power - 1) * slow
+
+
+def _even(count: int, width: int) -> FloatArray:
+    """Points that fill a unit box evenly, shape (count, width)."""
+    root = 2.0
+    for _ in range(50):  # the root of x**(width + 1) = x + 1
+        root = (1 + root) ** (1 / (width + 1))
+    return np.asarray(
+        (0.5 + np.arange(1, count + 1)[:, None] / root ** np.arange(1, width + 1)) % 1
+    )
+
+
+def sustained(problem: Problem, first: FloatArray, wanted: FloatArray) -> FloatArray:
+    """Go from sustained values towards others as far as all loads stay sustained."""
+    start, end = problem.inner(first), problem.inner(wanted)
+    found = np.tile(first, (len(wanted), 1))
+    left = np.arange(len(wanted))
+    for share in _PULLS:
+        tried = problem.outer(start + share * (end[left] - start))
+        good = _holds(problem, tried)
+        found[left[good]] = tried[good]
+        left = left[~good]
+        if not left.size:
+            break
+    return found
+
+
+def _holds(problem: Problem, free: FloatArray) -> NDArray[np.bool_]:
+    return np.asarray(np.isfinite(problem.predict(free)).all(axis=-1))
+
+
+def linear_ways(problem: Problem, first: FloatArray) -> tuple[tuple[int, ...], ...]:
+    """Ways that predictions are straight along: single parameters, and two that grow together.
+
+    A delay is one; the service time and the number of servers together are another where their
+    ratio alone bends the curve.
+
+    Parameters
+    ----------
+    problem
+        What to fit; only exact derivatives tell.
+    first
+        Values that sustain every load.
+
+    Returns
+    -------
+    Places of the parameters of each way; all ways together are straight.
+    """
+    known = problem.evaluate.smooth - problem.still
+    smooth = [k for k, n in enumerate(problem.names) if n in known and problem.logarithmic[k]]
+    found: tuple[tuple[int, ...], ...] = ()
+    for way in (*((k,) for k in smooth), *combinations(smooth, 2)):
+        free = not set(way) & set(chain.from_iterable(found))
+        if free and len(found) < _MOST_LINEAR and _are_straight(problem, first, (*found, way)):
+            found = (*found, way)
+    return found
+
+
+def _are_straight(problem: Problem, first: FloatArray, ways: tuple[tuple[int, ...], ...]) -> bool:
+    """Whether predictions change along ways as they do here, wherever one has got to on them."""
+    changed = np.tile(first, (3, 1))
+    for row, factor in enumerate((0.37, 0.71), start=1):
+        for k, way in enumerate(ways, start=1):
+            changed[row, list(way)] *= factor**k
+    if not _holds(problem, changed).all():
+        return False
+    along = _along(problem.slopes(changed), first, ways)
+    size = np.abs(along).max(axis=(0, 1))
+    return bool((np.abs(along[1:] - along[0]) <= _LINEAR * size).all() and (size > 0).all())
+
+
+def _along(slopes: FloatArray, free: FloatArray, ways: tuple[tuple[int, ...], ...]) -> FloatArray:
+    """Derivatives for the factors by which values grow along ways, shape (..., points, ways)."""
+    grown = slopes * free[..., None, :]
+    return np.stack([grown[..., list(way)].sum(axis=-1) for way in ways], axis=-1)
+
+
+def _solved_for(
+    problem: Problem, free: FloatArray, ways: tuple[tuple[int, ...], ...]
+) -> FloatArray:
+    """The same with factors along straight ways solved for, by every set that may be least."""
+    if not ways:
+        return free
+    along = _along(problem.jacobian(free), free, ways)
+    rest = problem.residuals(free) - along.sum(axis=-1)
+    low, high = _factors(problem, free, ways)
+    best, least = np.ones_like(low), np.full(len(free), np.inf)
+    every = chain.from_iterable(combinations(range(len(ways)), n) for n in range(len(ways) + 1))
+    for moving in map(list, every):
+        tried = low.copy()
+        tried[:, moving] = _least_squares(along, rest, low, moving)
+        tried = np.clip(tried, low, high)
+        cost = ((rest + (along @ tried[..., None])[..., 0]) ** 2).sum(axis=-1)
+        better = cost < least
+        best, least = np.where(better[:, None], tried, best), np.where(better, cost, least)
+    solved = free.copy()
+    for k, way in enumerate(ways):
+        solved[:, list(way)] *= best[:, k, None]
+    return np.where(_holds(problem, solved)[:, None], solved, free)
+
+
+def _factors(
+    problem: Problem, free: FloatArray, ways: tuple[tuple[int, ...], ...]
+) -> tuple[FloatArray, FloatArray]:
+    """Least and largest factor along each way that keeps its values within their bounds."""
+    low, high = (bound / free for bound in problem.bounds)
+    least = np.stack([low[:, list(way)].max(axis=-1) for way in ways], axis=-1)
+    return least, np.stack([high[:, list(way)].min(axis=-1) for way in ways], axis=-1)
+
+
+def _least_squares(
+    along: FloatArray, rest: FloatArray, low: FloatArray, moving: list[int]
+) -> FloatArray:
+    """Factors along some ways while the others stay at their least."""
+    held = [k for k in range(along.shape[-1]) if k not in moving]
+    wanted = -(rest + (along[..., held] @ low[:, held, None])[..., 0])
+    some = along[..., moving]
+    turned = np.swapaxes(some, -1, -2)
+    own = turned @ some
+    ridge = _RIDGE * np.trace(own, axis1=-2, axis2=-1)[:, None, None] + 1e-300
+    found = np.linalg.solve(own + ridge * np.eye(len(moving)), turned @ wanted[..., None])
+    return np.asarray(found[..., 0])
+
+
+def distinct(problem: Problem, free: FloatArray, count: int) -> FloatArray:
+    """The first so many that differ from each other in some value.
+
+    Parameters
+    ----------
+    problem
+        What to fit.
+    free
+        Values, shape (sets, free parameters).
+    count
+        How many at most.
+    """
+    places = problem.inner(free)
+    kept: list[int] = []
+    left = np.ones(len(free), bool)
+    while left.any() and len(kept) < count:
+        kept.append(int(left.argmax()))
+        left &= np.abs(places - places[kept[-1]]).max(axis=-1) > _APART
+    return free[kept]
+
+
+def _log_cost(problem: Problem, free: FloatArray) -> FloatArray:
+    """Rank starts by ratios, which far away tell more than differences."""
+    with np.errstate(all="ignore"):
+        ratio = np.log(problem.predict(free) / problem.measured)[..., problem.used]
+        return np.asarray(np.nan_to_num((ratio**2).sum(axis=-1), nan=np.inf))
+
+
+def feasible(problem: Problem, free: FloatArray) -> FloatArray:
+    """Shrink or stretch values until the model sustains every measured load.
+
+    Raises
+    ------
+    Saturated
+        If that does not help.
+    """
+    free = problem.rounded(free)
+    if _holds(problem, free):
+        return free
+    marks = [np.arange(len(free)) == k for k in range(len(free))] + [np.ones(len(free), bool)]
+    low, high = problem.bounds
+    for halvings in range(1, _HALVINGS):
+        factors = [(mark, factor) for mark in marks for factor in (0.5**halvings, 2.0**halvings)]
+        tried = np.array([np.clip(np.where(m, free * f, free), low, high) for m, f in factors])
+        tried = problem.rounded(tried)
+        good = _holds(problem, tried)
+        if good.any():
+            return np.asarray(tried[good.argmax()])
+    raise Saturated(unsustained(problem))
+
+
+def unsustained(problem: Problem) -> str:
+    """What to say of a model that sustains no measured load."""
+    return (
+        f"{problem.model.name} saturates below the highest measured load whatever "
+        f"{', '.join(problem.names)} are; free a service time, or raise the servers"
+    )
