@@ -15,8 +15,9 @@ from headway.kinds import FloatArray
 from headway.models.inference.certainty.profile import freed, values_of
 from headway.models.inference.certainty.uncertainty import Ends, Uncertainty, student, uncertainty
 from headway.models.inference.searching.problem import Problem
-from headway.models.inference.searching.search import Found, polish, polish_all
+from headway.models.inference.searching.search import Effort, Found, polish, polish_all
 
+_NEAR = Effort(100, 1e-7)  # refits begin next to where they end
 _LEVERAGE = 0.95  # most that is taken out of an error for a point that the fit runs through
 _LEAST = 1e-3  # of a prediction: no drawn measurement is less
 
@@ -39,7 +40,8 @@ def left_out_errors(problem: Problem, found: Found, groups: list[Any]) -> FloatA
     missing = np.array(groups, bool).reshape(len(groups), -1) & problem.used
     sigma = np.where(missing, np.inf, problem.sigma)
     rest = start.weighing(np.broadcast_to(problem.measured, sigma.shape), sigma)
-    ends = polish_all(rest, np.tile(values_of(start, problem, found), (len(groups), 1)))
+    starts = np.tile(values_of(start, problem, found), (len(groups), 1))
+    ends = polish_all(rest, starts, _NEAR)
     predicted = start.predict(np.array([end.free for end in ends]))
     enough = (problem.used & ~missing).sum(axis=1) >= len(start.names)
     errors = np.where(enough[:, None], predicted / problem.measured - 1, np.inf)

@@ -29,6 +29,7 @@ _LOOKED_AT = (
 _ALIKE = 1e-6  # relative difference of two costs that count as one
 _AGREEING = 3  # runs that end alike before the rest is left out, where each takes long
 _FEW = 5  # free parameters up to which many starts find the best fit
+_NEAR = 0.2  # logarithm by which a value is moved to look beyond a kink
 _KICKS = 9  # for each parameter beyond those
 _LOST = 4.0  # logarithms below its initial value from which a parameter fell to nothing
 _AT_BOUND = 1e-6  # relative distance to a bound within which a value lies at it
@@ -56,9 +57,9 @@ class Effort:
 
 
 _GLANCE = Effort(4, 1e-6)
-_HALFWAY = Effort(30, 1e-4)
+_HALFWAY = Effort(30, 1e-3)
 _COARSE = Effort(100, 1e-6)
-WHOLE = Effort(300, 1e-13)
+WHOLE = Effort(300, 1e-10)
 """To the end."""
 
 
@@ -118,11 +119,11 @@ def _ends(problem: Problem, count: int) -> list[Found]:
     begun = _by_ratios(problem, starts_of(problem, _LOOKED_AT), _GLANCE)
     if len(problem.names) > _FEW:
         return follow(problem, best_of(problem, begun, count))
-    halfway = polish_all(problem, best_of(problem, begun, 2 * count), _HALFWAY)
+    halfway = polish_all(problem, best_of(problem, begun, 3 * count), _HALFWAY)
     lowest = np.array([found.free for found in sorted(halfway, key=_cost)])
     freed = _unstuck(problem, distinct(problem, lowest, count))
     ends = polish_all(problem, distinct(problem, freed, max(count // 2, 1)))
-    return [*ends, *polish_all(problem, _unstuck(problem, min(ends, key=_cost).free[None]))]
+    return [*ends, *polish_all(problem, _beyond(problem, min(ends, key=_cost).free))]
 
 
 def _unstuck(problem: Problem, starts: FloatArray) -> FloatArray:
@@ -132,13 +133,26 @@ def _unstuck(problem: Problem, starts: FloatArray) -> FloatArray:
     to neither side, though the other values are not at their best.
     """
     count, width = starts.shape
-    if width == 1:
-        return starts
-    each = np.repeat(starts, width, axis=0)
-    ends = _descended(problem, each, _HALFWAY, np.tile(np.arange(width), count))
-    cost = ends[1].reshape(count, width)
-    best = ends[0].reshape(count, width, width)[np.arange(count), cost.argmin(axis=1)]
+    free, cost = _holding(problem, np.repeat(starts, width, axis=0), np.tile(range(width), count))
+    free, cost = free.reshape(count, width, width), cost.reshape(count, width)
+    best = free[np.arange(count), cost.argmin(axis=1)]
     return np.asarray(best[np.argsort(cost.min(axis=1), kind="stable")])
+
+
+def _beyond(problem: Problem, free: FloatArray) -> FloatArray:
+    """Where one comes to with one value held, as it is or on the far side of a kink near by."""
+    width = len(free)
+    places = np.tile(problem.inner(free), (3 * width, 1))
+    held = np.tile(range(width), 3)
+    places[np.arange(3 * width), held] += np.repeat([0.0, -_NEAR, _NEAR], width)
+    return _holding(problem, sustained(problem, free, problem.outer(places)), held)[0]
+
+
+def _holding(problem: Problem, starts: FloatArray, held: Rows) -> tuple[FloatArray, FloatArray]:
+    """Go half of the way with one value held, another in each start."""
+    if starts.shape[-1] == 1:
+        return starts, np.asarray(problem.cost(starts))
+    return _descended(problem, starts, _HALFWAY, held)
 
 
 def _kicked(problem: Problem, best: Found) -> Found:
