@@ -192,6 +192,11 @@ def _compiled(key: _Key, output: str, names: tuple[str, ...]) -> Evaluator:
     return compiled_forms(closed_form(graph, output), busy, names)
 
 
+def _shape(values: Values) -> tuple[int, ...]:
+    """What values broadcast to: points, or sets by points; one point where all are single."""
+    return np.broadcast_shapes((1,), *{np.shape(value) for value in values.values()})
+
+
 def compiled_forms(form: Amount, busy: Sequence[Amount], names: Sequence[str]) -> Evaluator:
     """Compile an output, its utilisations and its derivatives into functions of arrays.
 
@@ -212,18 +217,19 @@ def compiled_forms(form: Amount, busy: Sequence[Amount], names: Sequence[str]) -
     def predict(values: Values) -> FloatArray:
         with np.errstate(all="ignore"):
             found, *shares = value(*(np.asarray(values[name], float) for name in arguments))
-            shape = np.broadcast_shapes((1,), *map(np.shape, values.values()))
-            lost = np.any([np.broadcast_to(np.asarray(s) >= 1, shape) for s in shares], axis=0)
-            known = np.where(lost | ~np.isfinite(found), np.inf, found)
-        return np.asarray(np.broadcast_to(known, shape))
+            for share in shares:
+                found = np.where(np.asarray(share) >= 1, np.inf, found)
+            known = np.where(np.isfinite(found), found, np.inf)
+        shape = _shape(values)
+        return known if known.shape == shape else np.broadcast_to(known, shape)
 
     def slopes(values: Values, wanted: Sequence[str]) -> FloatArray:
-        shape = np.broadcast_shapes((1,), *map(np.shape, values.values()))
         with np.errstate(all="ignore"):
             each = slope(*(np.asarray(values[name], float) for name in arguments))
         found = dict(zip(names, each, strict=True))
-        columns = [np.broadcast_to(np.asarray(found[n], float), shape) for n in wanted]
-        stacked: FloatArray = np.stack(columns, axis=-1) if columns else np.zeros((*shape, 0))
+        stacked = np.empty((*_shape(values), len(wanted)))
+        for place, name in enumerate(wanted):
+            stacked[..., place] = found[name]
         return np.where(np.isfinite(stacked), stacked, 0.0)
 
     return Evaluator(predict, slopes, frozenset(names))

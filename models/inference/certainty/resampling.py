@@ -17,7 +17,7 @@ from headway.models.inference.certainty.uncertainty import Ends, Uncertainty, st
 from headway.models.inference.searching.problem import Problem
 from headway.models.inference.searching.search import Effort, Found, polish, polish_all
 
-_NEAR = Effort(100, 1e-7)  # refits begin next to where they end
+_FAR = Effort(300, 1e-13)  # valleys may be flat without a point
 _LEVERAGE = 0.95  # most that is taken out of an error for a point that the fit runs through
 _LEAST = 1e-3  # of a prediction: no drawn measurement is less
 
@@ -41,7 +41,7 @@ def left_out_errors(problem: Problem, found: Found, groups: list[Any]) -> FloatA
     sigma = np.where(missing, np.inf, problem.sigma)
     rest = start.weighing(np.broadcast_to(problem.measured, sigma.shape), sigma)
     starts = np.tile(values_of(start, problem, found), (len(groups), 1))
-    ends = polish_all(rest, starts, _NEAR)
+    ends = polish_all(rest, starts, _FAR)
     predicted = start.predict(np.array([end.free for end in ends]))
     enough = (problem.used & ~missing).sum(axis=1) >= len(start.names)
     errors = np.where(enough[:, None], predicted / problem.measured - 1, np.inf)

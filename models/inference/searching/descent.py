@@ -153,7 +153,7 @@ class _Walk:
         if rows.size:
             own = errors[rows if among is None else np.searchsorted(among, rows)]
             self.slope[rows], self.bend[rows] = self.valley.shape(self.values[rows], own, rows)
-        self.rows = np.union1d(self.rows, rows)
+        self.rows = np.sort(np.concatenate([self.rows, rows]))
 
     def step(self, precision: float, worth: float) -> tuple[Rows, FloatArray]:
         """Try a step from each; give those that it led down, which wait to be looked at again."""

@@ -32,6 +32,7 @@ _FEW = 5  # free parameters up to which many starts find the best fit
 _NEAR = 0.2  # logarithm by which a value is moved to look beyond a kink
 _KICKS = 9  # for each parameter beyond those
 _LOST = 4.0  # logarithms below its initial value from which a parameter fell to nothing
+_PRECISE = 1e-13  # relative gain of a step of the trust region
 _AT_BOUND = 1e-6  # relative distance to a bound within which a value lies at it
 _MOST = 1 << 20  # of a count
 _CLOSEST = 1.02  # factor between counts that are tried
@@ -263,7 +264,7 @@ def _descended(
         return descend(valley, starts, effort.steps, effort.precision, effort.worth)
     ends: list[tuple[FloatArray, float]] = []
     for k, start in enumerate(starts):
-        ends.append(reflected(valley.of(k), start, effort.steps, effort.precision))
+        ends.append(reflected(valley.of(k), start, effort.steps, _PRECISE))
         least = min(cost for _, cost in ends)
         alike = sum(cost <= least * (1 + _ALIKE) for _, cost in ends)
         if alike >= _AGREEING and problem.measured.ndim == 1:
