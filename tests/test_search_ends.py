@@ -1,0 +1,65 @@
+"""A search ends at the least cost a form has, wherever it starts."""
+
+import numpy as np
+import pytest
+
+from headway.models import ModelGraph
+from headway.models.inference.searching.problem import problem
+from headway.models.inference.searching.search import search
+from headway.models.inference.searching.starts import feasible, linear_ways
+from headway.models.measured.matching import match
+from headway.models.measured.measurements import Measurements
+from headway.queueing import MM1
+from tests.search_ends import CURVES, least_costs, missed
+
+
+@pytest.mark.parametrize(
+    ("curve", "form"),
+    [
+        ("sfs97r1-20031103-00166", "server-cache (no delay)"),
+        ("sfs2008-20140303-00241", "server-cache (no delay)"),
+        ("sfs2008-20090430-00116", "server-misses"),
+        ("sfs2008-20091016-00139", "server-pool"),
+        ("storage2020-20240708-00080", "server-contention"),
+    ],
+)
+def test_every_start_ends_at_the_least_cost(curve, form):
+    """These forms have several valleys on these curves, up to fifty times as high."""
+    path = next(path for path in CURVES if path.stem == curve)
+
+    [(_, costs)] = least_costs(path, 8, {form})
+
+    assert missed(costs) == 0
+
+
+def two():
+    graph = ModelGraph("two").declare("delay").declare("s").declare("m")
+    graph = graph.station("node", MM1("s"), visits="1 / m")
+    graph = graph.output("response_time", "delay + node.response_time")
+    rows = "\n".join(
+        f"{x},{1e3 * (0.002 + 0.001 / (1 - x / 1000)):.9g}" for x in range(100, 1000, 100)
+    )
+    measured = Measurements.parse(f"throughput_ops_s,response_ms\n{rows}\n", "curve")
+    found = match(graph.at(delay=1.0, s=0.1, m=3.0), measured)
+    return problem(found.model, found, ("delay", "s", "m"), "curve")
+
+
+def test_delays_and_servers_that_grow_together_are_straight():
+    posed = two()
+
+    assert linear_ways(posed, feasible(posed, posed.initial)) == ((0,), (1, 2))
+
+
+def test_what_is_straight_is_solved_for():
+    # Tolerance: the search stops where a step gains 1e-10 of the cost.
+    assert search(two()).free == pytest.approx([0.002, 0.001, 1.0], rel=1e-5)
+
+
+def test_several_sets_of_values_are_predicted_as_each_alone():
+    posed = two()
+    sets = np.array([[0.002, 0.001, 1.0], [0.001, 0.0005, 2.0], [0.002, 0.01, 1.0]])
+
+    assert np.array_equal(posed.predict(sets), [posed.predict(free) for free in sets])
+    assert np.array_equal(posed.residuals(sets), [posed.residuals(free) for free in sets])
+    assert np.array_equal(posed.jacobian(sets[:2]), [posed.jacobian(free) for free in sets[:2]])
+    assert np.isinf(posed.residuals(sets)[2]).all()
