@@ -20,7 +20,7 @@ def _is_gatling(text: str) -> bool:
 
 
 @dataclass
-class Users:
+class Population:
     """When users came (1) and went (-1) [ms]."""
 
     times: "array[int]" = field(default_factory=lambda: array("q"))
@@ -34,7 +34,7 @@ class Users:
 
 def _points(lines: Iterable[str], source: str) -> list[Point]:
     """The point of a simulation, of all its requests."""
-    requests, users = Requests(1e-3), Users()
+    requests, users = Requests(1e-3), Population()
     for place, content in placed(lines, source):
         cells = content.split("\t")
         if cells[0] == "REQUEST":
@@ -43,7 +43,7 @@ def _points(lines: Iterable[str], source: str) -> list[Point]:
         elif cells[0] == "USER":
             users.add(*_user(cells, place))
     found = requests.point("Gatling", source)
-    return [with_users(found, users, requests)]
+    return [with_population(found, users, requests)]
 
 
 def _stamp(cell: str) -> int:
@@ -71,9 +71,9 @@ def _user(cells: Sequence[str], place: str) -> tuple[int, int]:
     return (stamps[0] if step == 1 else stamps[-1]), step
 
 
-def with_users(point: Point, users: Users, requests: Requests) -> Point:
+def with_population(point: Point, population: Population, requests: Requests) -> Point:
     """Say how the users came: their number held in the middle of the run makes it closed."""
-    most, mean = _mean_users(users, requests.first, requests.last)
+    most, mean = _mean_users(population, requests.first, requests.last)
     if most > 1 and mean >= _STEADY * most:
         note = f"closed, as the number of users stayed at {most:g}"
         return replace(point, loop=Loop.CLOSED, population=float(most), notes=(*point.notes, note))
@@ -85,7 +85,7 @@ def with_users(point: Point, users: Users, requests: Requests) -> Point:
 _ON = "and no number of them was held"
 
 
-def _mean_users(users: Users, first: float, last: float) -> tuple[int, float]:
+def _mean_users(users: Population, first: float, last: float) -> tuple[int, float]:
     """The most users that are on, and their mean number, in the middle half of the run."""
     if not users.times:
         return 0, 0.0

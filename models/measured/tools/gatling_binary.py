@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from headway.errors import MeasurementError
 from headway.models.measured.points import Point
 from headway.models.measured.reader import tool_reader
-from headway.models.measured.tools.gatling import Users, with_users
+from headway.models.measured.tools.gatling import Population, with_population
 from headway.models.measured.tools.kit.refusals import broken
 from headway.models.measured.tools.kit.requests import Requests
 
@@ -80,7 +80,7 @@ def _points(text: str, source: str) -> Sequence[Point]:
     except UnicodeEncodeError:
         raise broken(source, "these are not the bytes that Gatling wrote") from None
     _header(left)
-    requests, users = Requests(1e-3), Users()
+    requests, users = Requests(1e-3), Population()
     while left.place < len(left.content):
         kind = left.take(">b")
         if kind == _REQUEST:
@@ -92,7 +92,7 @@ def _points(text: str, source: str) -> Sequence[Point]:
         else:
             msg = f"there is no record of kind {kind}"
             raise left.wrong(msg)
-    return [with_users(requests.point("Gatling", source), users, requests)]
+    return [with_population(requests.point("Gatling", source), users, requests)]
 
 
 def _header(left: _Bytes) -> None:
