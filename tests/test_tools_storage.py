@@ -123,6 +123,12 @@ def test_fio_warnings_before_the_json_and_merged_jobs():
     assert merged.population is None
 
 
+def test_fio_run_times_that_no_clock_has_tell_no_number_of_jobs():
+    runs = {"iops": 10.0, "runtime": 1e-300, "lat_ns": {"mean": 5e6}}
+    (point,) = points_of(fio(options={}, job_runtime=1e300, read=runs), "a.json")
+    assert point.population == 1.0
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [

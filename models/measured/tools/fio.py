@@ -1,5 +1,6 @@
 """What fio writes with ``--output-format=json`` or ``json+``: version 2 in us, version 3 in ns."""
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -216,7 +217,8 @@ def _ran(jobs: _Jobs) -> int:
     spent = jobs.total(jobs.entries, "job_runtime") or 0.0
     parts = [part for direction in DIRECTIONS for part in jobs.parts(direction)]
     longest = max([jobs.at(part, "runtime") or 0.0 for part in parts], default=0.0)
-    return round(spent / longest) if longest else 0
+    together = spent / longest if longest else 0.0
+    return round(together) if math.isfinite(together) else 0
 
 
 def _offered(jobs: _Jobs, direction: str) -> tuple[float | None, Loop, list[str]]:
