@@ -74,7 +74,8 @@ def evaluator(model: Model, output: str, names: Sequence[str], whole: Collection
         if compiled is not None:
             return compiled
     sizes = {n: abs(float(v)) for n, v in model.inputs.items() if not np.ndim(v)}
-    return Evaluator(solved, differences(solved, sizes))
+    domains = {n: (p.minimum, p.maximum) for n, p in model.parameters.items()}
+    return Evaluator(solved, differences(solved, sizes, domains))
 
 
 def _agreeing(
@@ -121,8 +122,10 @@ def _of_set(values: Values, k: int) -> dict[str, Amount]:
     return {n: v[k : k + 1] if np.ndim(v) > 1 else v for n, v in values.items()}
 
 
-def differences(predict: Predict, sizes: Mapping[str, float]) -> Slopes:
-    """Central differences, one-sided where a side is infinite.
+def differences(
+    predict: Predict, sizes: Mapping[str, float], domains: Mapping[str, tuple[float, float]]
+) -> Slopes:
+    """Central differences, one-sided where a side is infinite or outside what a value may be.
 
     Parameters
     ----------
@@ -130,21 +133,43 @@ def differences(predict: Predict, sizes: Mapping[str, float]) -> Slopes:
         The solver.
     sizes
         What a value is measured by that went to nothing: where its search began [SI].
+    domains
+        Least and largest value of each parameter [SI].
     """
 
     def slopes(values: Values, names: Sequence[str]) -> FloatArray:
-        columns = [_difference(predict, values, n, sizes.get(n, 0.0)) for n in names]
-        return np.stack(columns, axis=-1) if columns else np.zeros((*predict(values).shape, 0))
+        if not names:
+            return np.zeros((*predict(values).shape, 0))
+        ends = {n: _around(values[n], sizes.get(n, 0.0), domains[n]) for n in names}
+        sides = [{**values, n: end} for n in names for end in ends[n]]
+        here, *beside = _side_by_side(predict, [values, *sides])
+        pairs = zip(names, beside[::2], beside[1::2], strict=True)
+        columns = [
+            slope_between(low, here, up, values[n] - ends[n][0], ends[n][1] - values[n])
+            for n, low, up in pairs
+        ]
+        return np.stack(columns, axis=-1)
 
     return slopes
 
 
-def _difference(predict: Predict, values: Values, name: str, size: float) -> FloatArray:
-    largest = np.maximum(np.abs(values[name]), size)
+def _around(value: Amount, size: float, domain: tuple[float, float]) -> tuple[Amount, Amount]:
+    """Values next to one, within what it may be."""
+    largest = np.maximum(np.abs(value), size)
     step = _STEP * np.where(largest > 0, largest, _STEP)
-    up = predict({**values, name: values[name] + step})
-    down = predict({**values, name: values[name] - step})
-    return slope_between(down, predict(values), up, step, step)
+    return np.maximum(value - step, domain[0]), np.minimum(value + step, domain[1])
+
+
+def _side_by_side(predict: Predict, cases: Sequence[Values]) -> FloatArray:
+    """Predictions for each of some values, all found at once."""
+    sets = max(np.shape(v)[0] if np.ndim(v) > 1 else 1 for v in cases[0].values())
+    changed = [
+        n for n in cases[0] if any(np.ndim(c[n]) > 1 or c[n] is not cases[0][n] for c in cases)
+    ]
+    columns = {n: [np.broadcast_to(c[n], (sets, 1)) for c in cases] for n in changed}
+    found = predict({**cases[0], **{n: np.concatenate(each) for n, each in columns.items()}})
+    split = found.reshape(len(cases), sets, -1)
+    return split if any(np.ndim(v) > 1 for v in cases[0].values()) else split[:, 0]
 
 
 def slope_between(

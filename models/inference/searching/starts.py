@@ -19,6 +19,7 @@ from headway.kinds import FloatArray
 from headway.models.inference.searching.problem import Problem
 
 _DRAWS, _MOST_DRAWS = 24, 2048  # values looked at, along an axis and in all
+_MOST_SOLVED = 256  # where each is solved for, as there is no closed form
 _DECADES = 2.0  # to each side of the initial value that they come from
 _WIDE = np.log(10)  # beyond the times and rates that the data speak of; times are parts of them
 _NUMBERS = np.log(0.03), np.log(3000.0)  # what has no unit: shares, powers, numbers of servers
@@ -80,7 +81,8 @@ def _drawn(problem: Problem, first: FloatArray, bent: int) -> FloatArray:
 
     As many as it takes to come near any point of a box of so many axes.
     """
-    half = min(_DRAWS ** max(bent, 1), _MOST_DRAWS) // 2
+    most = _MOST_DRAWS if problem.evaluate.smooth else _MOST_SOLVED
+    half = min(_DRAWS ** max(bent, 1), most) // 2
     share = _even(2 * half, len(first))
     initial = problem.inner(first)
     far = np.array([_DECADES * np.log(10) if s.logarithmic else 1.0 for s in problem.scales])
