@@ -41,7 +41,7 @@ def test_numbers_of_a_unit_beyond_floats(tmp_path):
     path = tmp_path / "curve.csv"
     path.write_text("load_tb\n1e300\n")
     with pytest.raises(HeadwayError, match="not a finite number"):
-        Measurements.read(path)
+        Measurements.read(path).column("load")
     with pytest.raises(UnitError, match="too large"):
         quantity("1e300 PB", unit("B"))
     with pytest.raises(UnitError, match="beyond what"):
