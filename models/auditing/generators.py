@@ -49,9 +49,14 @@ def breaks_littles_law(points: Sequence[Point]) -> Iterator[Finding]:
     less = {k: gap for k, gap in gaps.items() if gap < 0 and k not in thinking}
     more = {k: gap for k, gap in gaps.items() if gap > 0}
     for some, why, severity in (
-        (more, "did not all wait for an answer", None),
-        (less, "waited in the generator", None),
-        (thinking, "thought, or waited in the generator", Severity.NOTE),
+        (
+            more,
+            "more than that: the tool stretches its times for requests that it held back, as "
+            "wrk does, or clients did not wait for their answers",
+            None,
+        ),
+        (less, "of its clients waited in the generator", None),
+        (thinking, "of its clients thought, or waited in the generator", Severity.NOTE),
     ):
         if some:
             worst = max(some, key=lambda k: abs(some[k]))
@@ -59,8 +64,7 @@ def breaks_littles_law(points: Sequence[Point]) -> Iterator[Finding]:
             held = clients * (1 + some[worst])
             yield LITTLES_LAW.found(
                 f"{naming([worst], points)}: throughput times response time is {held:.4g}, the "
-                f"population {clients:g}: {abs(some[worst]):.0%} of its clients "
-                f"{why}{of_several(len(some))}",
+                f"population {clients:g}: {abs(some[worst]):.0%} {why}{of_several(len(some))}",
                 some,
                 held,
                 severity=severity,
