@@ -27,5 +27,7 @@ def command(files: bool, findings: bool, output_format: Format | None) -> None: 
     elif output_format is Format.CSV:
         click.echo(kinds_csv(), nl=False)
     else:
-        chosen = [reader_table()] * files + [finding_table()] * findings
-        print_tables(chosen or kinds_tables())
+        asked = [
+            table for table, wanted in ((reader_table, files), (finding_table, findings)) if wanted
+        ]
+        print_tables([table() for table in asked] or kinds_tables())
