@@ -127,14 +127,14 @@ def test_older_hey_prints_one_percent_sign():
 
 
 def test_bombardier_with_a_rate_is_open_and_its_banner_is_no_json():
-    plain = sample("bombardier/crank.json")
+    plain = sample("bombardier/by_hand.json")
     paced = plain.replace('"client": "fasthttp"', '"client": "fasthttp", "rate": 500')
-    found = only(f"Bombarding http://localhost for 15s using 256 connection(s)\nDone!\n{paced}")
+    found = only(f"Bombarding http://localhost for 10s using 64 connection(s)\nDone!\n{paced}")
 
-    assert (found.loop, found.offered_rate, found.population) == (Loop.OPEN, 500, 256)
-    failed = only(plain.replace('"others": 0', '"others": 459658'))
-    assert (failed.errors, failed.samples) == (459658, 919316)
-    assert failed.throughput == pytest.approx(459658 / 15.0090729)
+    assert (found.loop, found.offered_rate, found.population) == (Loop.OPEN, 500, 64)
+    failed = only(plain.replace('"others": 0', '"others": 80000'))
+    assert (failed.errors, failed.samples) == (80000, 160000)
+    assert failed.throughput == pytest.approx(80000 / 10.0005)
 
 
 def test_requests_under_way_when_oha_ends_are_no_errors():
@@ -146,7 +146,7 @@ def test_requests_under_way_when_oha_ends_are_no_errors():
 
 
 def test_failures_of_vegeta_have_status_0():
-    text = sample("vegeta/report.json").replace('"200": 100', '"0": 3, "200": 90, "500": 7')
+    text = sample("vegeta/by_hand.json").replace('"200": 100', '"0": 3, "200": 90, "500": 7')
 
     assert only(text).errors == 10
 
@@ -188,13 +188,13 @@ def test_each_file_is_recognised_as_its_own(file):
         ("hey/hey.txt", lambda t: t[: t.index("Status")], "there is no line such as 'Status code"),
         ("hey/requests.csv", lambda t: t[:-20], "run:201: this is no row of hey's eight columns"),
         ("hey/requests.csv", lambda t: t[: t.index("\n")], "run:1: no request was answered"),
-        ("bombardier/crank.json", lambda t: t[:300], "run:15: this JSON is broken"),
-        ("bombardier/crank.json", lambda t: t.replace('"req4xx": 0', '"req4xx": "x"'), "req4xx"),
+        ("bombardier/by_hand.json", lambda t: t[:300], "run:15: this JSON is broken"),
+        ("bombardier/by_hand.json", lambda t: t.replace('"req4xx": 0', '"req4xx": "x"'), "req4xx"),
         ("oha/oha.json", lambda t: t[:900], "this JSON is broken or ends too early"),
         ("oha/oha.json", lambda t: t.replace('"200": 400', ""), "no request was answered"),
-        ("vegeta/report.json", lambda t: t[:600], "this JSON is broken or ends too early"),
-        ("vegeta/report.json", lambda t: t.replace('"rate"', '"pace"'), "no number rate"),
-        ("vegeta/report.json", lambda t: t.replace('{\n    "200": 100\n  }', "3"), "no object"),
+        ("vegeta/by_hand.json", lambda t: t[:600], "this JSON is broken or ends too early"),
+        ("vegeta/by_hand.json", lambda t: t.replace('"rate"', '"pace"'), "no number rate"),
+        ("vegeta/by_hand.json", lambda t: t.replace('{\n    "200": 100\n  }', "3"), "no object"),
     ],
 )
 def test_spoilt_files_are_refused_in_one_line(file, change, told):
