@@ -48,7 +48,23 @@ class LoadTest(Answer):
     wide: bool = False
 
     def __repr__(self) -> str:
-        return f"LoadTest({len(self.points)} points by {', '.join(self.tools)})"
+        return f"LoadTest({self._counted})"
+
+    @property
+    def title(self) -> str:
+        """What tables about it are called: where it is from, how long it is, and what wrote it.
+
+        Examples
+        --------
+        >>> LoadTest((Point("wrk", population=2, file="two.txt"),)).title
+        'two.txt: 1 point by wrk'
+        """
+        return f"{self.source}: {self._counted}"
+
+    @property
+    def _counted(self) -> str:
+        count = len(self.points)
+        return f"{count} point{'s' * (count != 1)} by {', '.join(self.tools)}"
 
     @property
     def tools(self) -> tuple[str, ...]:

@@ -14,17 +14,16 @@ from headway.models.tables.table import Column, Table
 
 def audit_tables(found: Audit) -> list[Table]:
     """A line a finding, the gravest first."""
-    title = f"{found.test.source}: {len(found.test.points)} points by {', '.join(found.test.tools)}"
     opened = [_open_table(found.as_open)] if found.as_open else []
     if not found.findings:
         nothing = ("nothing speaks against this test", *columns_taken(found.test))
-        return [Table(title, (), nothing), *opened]
+        return [Table(found.test.title, (), nothing), *opened]
     columns = (
         Column("finding", tuple(each.kind.replace("_", " ") for each in found.findings)),
         Column("severity", tuple(each.severity.value for each in found.findings)),
         Column("what, and what to do", tuple(each.text for each in found.findings)),
     )
-    return [Table(title, columns, tuple(columns_taken(found.test))), *opened]
+    return [Table(found.test.title, columns, tuple(columns_taken(found.test))), *opened]
 
 
 def _open_table(points: Sequence[OpenPoint]) -> Table:

@@ -31,9 +31,9 @@ def loadtest_tables(found: LoadTest) -> list[Table]:
         columns += _column(f"p{percent:g}", values, unit("s"))
     further, left = _further(found, _MOST_COLUMNS - len(columns))
     columns += further
-    notes = dict.fromkeys([*(note for point in points for note in point.notes), *left])
-    title = f"{found.source}: {len(points)} points by {', '.join(found.tools)}"
-    return [Table(title, tuple(columns), (*notes, *columns_taken(found), *_left_out(found)))]
+    said = dict.fromkeys([*(note for point in points for note in point.notes), *left])
+    notes = (*said, *columns_taken(found), *_left_out(found))
+    return [Table(found.title, tuple(columns), notes)]
 
 
 _MOST_COLUMNS = 8  # that a terminal of ordinary width shows without breaking numbers
