@@ -7,6 +7,7 @@ import pytest
 
 from headway.errors import InvalidParameter
 from headway.queueing import Method, solve_multiclass
+from headway.queueing.classes import lattice_convolution
 from headway.queueing.classes.lattice import convolution_bytes
 from tests.class_networks import closed, shared
 
@@ -60,3 +61,23 @@ def test_more_servers_than_jobs_cost_nothing():
         assert solution.throughput == pytest.approx(
             solve_multiclass([few, one], classes, method).throughput, rel=1e-12
         )
+
+
+def test_a_long_line_of_one_class_is_what_its_planes_give(monkeypatch):
+    one = np.ones((1, 2))
+    network = lattice_convolution.Pools(
+        demand=np.array([[[0.005, 0.002], [0.001, 0.003]]]),
+        servers=[2, 1],
+        open_load=np.array([[0.15, 0.0], [0.03, 0.2]]),
+        think_time=one,
+        population=1200 * one,
+        guess=np.array([[350.0, 280.0]]),
+    )
+    by_filter = lattice_convolution.lattice_convolution(network)
+
+    monkeypatch.setattr(lattice_convolution, "_LONG", 10_000)
+    by_planes = lattice_convolution.lattice_convolution(network)
+
+    # Tolerance: the same sums, some of them in another order.
+    for found, wanted in zip(by_filter, by_planes, strict=True):
+        np.testing.assert_allclose(found, wanted, rtol=1e-11)

@@ -51,6 +51,7 @@ def test_what_a_form_starts_from_is_documented(name):
         ('family = "shops"', "family = 3", "must be text"),
         ('free = ["service_time"]', 'free = "service_time"', "must be a list of names"),
         ('load = "open"', 'load = "open"\norder = "first"', "must be a number"),
+        ('load = "open"', f'load = "open"\norder = 1{"0" * 400}', "must be a finite number"),
         ("[form.start]\nservice_time", "[form.start]\nserving", "'serving'"),
     ],
 )

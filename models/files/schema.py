@@ -1,7 +1,7 @@
 """The shape of a model file: which tables and keys there are, and what may stand in them."""
 
 from collections.abc import Callable, Mapping
-from math import isfinite
+from math import inf, isfinite
 from typing import Any, NamedTuple, TypeAlias
 
 Scalar: TypeAlias = str | int | float
@@ -139,9 +139,15 @@ def _number(value: Any, keys: Keys) -> Number:
 
 
 def _real(value: Any, keys: Keys) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value):
+    if isinstance(value, bool) or not isinstance(value, int | float):
         raise Fault("must be a number", keys)
-    return float(value)
+    try:
+        number = float(value)
+    except OverflowError:
+        number = inf
+    if not isfinite(number):
+        raise Fault("must be a finite number", keys)
+    return number
 
 
 def _names(value: Any, keys: Keys) -> tuple[str, ...]:

@@ -24,6 +24,8 @@ from headway.kinds import FloatArray
 from headway.queueing.classes.lattice import Lattice, lattice_for
 from headway.queueing.erlang.poisson import poisson
 
+_LONG = 1000  # states from which a filter that is compiled is worth its import
+
 
 @dataclass(frozen=True)
 class Pools:
@@ -141,10 +143,22 @@ class _Pool:
 
     def _recur(self, series: FloatArray) -> FloatArray:
         """Divide by 1 - r s', plane by plane, in place."""
+        states, points = series.shape
+        if len(self.lattice.sizes) == 1 and states > max(points, _LONG):
+            return _followed(self.ratio * self.share[0], series)
         for plane in self.lattice.planes():
             for share, fewer in zip(self.share, self.lattice.fewer, strict=True):
                 series[plane] += (self.ratio * share) * series[fewer[plane]]
         return series
+
+
+def _followed(ratio: FloatArray, series: FloatArray) -> FloatArray:
+    """The same where one class alone makes a long line of states, point by point."""
+    from scipy.signal import lfilter
+
+    for point, each in enumerate(ratio):
+        series[:-1, point] = lfilter([1.0], [1.0, -each], series[:-1, point])
+    return series
 
 
 def _numerator(servers: int, held: FloatArray) -> FloatArray:
