@@ -30,12 +30,16 @@ def test_what_is_no_file_is_refused_without_reading_it(name, tmp_path, monkeypat
         read_bytes(Path(name), 100)
 
 
-@pytest.mark.parametrize("name", ["/dev/zero", "pipe", "folder", "x" * 300, "x" * 300 + ".toml"])
+@pytest.mark.parametrize(
+    "name", ["/dev/zero", "pipe", "folder", "x" * 300, "x" * 300 + ".toml", "[x]" * 100]
+)
 @pytest.mark.parametrize(
     "command",
     [
         ("solve",),
         ("show",),
+        ("read",),
+        ("audit",),
         ("signature", "sfs"),
         ("signature", "logp"),
         ("signature", "loggp"),

@@ -2,6 +2,7 @@
 
 import glob
 import io
+import os
 import tarfile
 import zipfile
 from collections.abc import Iterator, Sequence
@@ -56,7 +57,7 @@ def _contents(path: Path) -> Iterator[Content]:
 
 def _long(path: Path) -> Long | None:
     """A file too long to be read whole; None of any other."""
-    if is_given(path) or not path.is_file() or path.stat().st_size <= LARGEST_FILE:
+    if is_given(path) or not _is_file(path) or path.stat().st_size <= LARGEST_FILE:
         return None
     return Long(path, path.stat().st_size)
 
@@ -78,9 +79,9 @@ def _files(place: str) -> list[Path]:
 def _paths(place: str) -> list[Path]:
     """Files of one place, in the order of their names."""
     path = shipped_or_own(Path(place))
-    if is_given(path) or path.is_file():
+    if is_given(path) or _is_file(path):
         return [path]
-    if path.is_dir():
+    if os.path.isdir(path):  # noqa: PTH112 - takes any name at all
         found = sorted(p for p in path.rglob("*") if p.is_file() and not _hidden(p, path))
         nothing = "is a folder without files"
     else:
@@ -96,7 +97,11 @@ def _paths(place: str) -> list[Path]:
 
 
 def _matching(pattern: str) -> list[Path]:
-    return sorted(Path(p) for p in glob.glob(pattern, recursive=True) if Path(p).is_file())  # noqa: PTH207
+    return sorted(Path(p) for p in glob.glob(pattern, recursive=True) if _is_file(Path(p)))  # noqa: PTH207
+
+
+def _is_file(path: Path) -> bool:
+    return os.path.isfile(path)  # noqa: PTH113 - takes any name at all
 
 
 def _hidden(path: Path, folder: Path) -> bool:
