@@ -387,6 +387,8 @@ def is_several(path: Path) -> bool:
     >>> is_several(Path("runs/*.json")), is_several(Path("runs.zip")), is_several(Path("a.csv"))
     (True, True, False)
     """
+    from headway.models.files.intake import ARCHIVES
+
     pattern = any(mark in path.name for mark in "*?[") and not os.path.exists(path)  # noqa: PTH110
-    archive = path.suffix.lower() in (".zip", ".tar", ".tgz")
+    archive = path.suffix.lower() in ARCHIVES
     return pattern or archive or os.path.isdir(path)  # noqa: PTH112 - takes any name at all

@@ -242,3 +242,11 @@ def test_clients_of_sfssum_are_machines_and_no_population():
     table = read_any(SFSSUM_2008, "sfssum")
     assert find(table, POPULATION) is None
     assert "client_machines" in table.columns
+
+
+@pytest.mark.parametrize("name", ["runs.tar.gz", "runs.tgz", "runs.tar"])
+def test_data_may_be_any_archive_that_is_read(name, tmp_path):
+    path = tmp_path / name
+    path.write_bytes(tarred(("a.csv", LOW), ("b.csv", HIGH)))
+
+    assert len(measured(path)) == 2

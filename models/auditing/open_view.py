@@ -15,7 +15,7 @@ import numpy as np
 from headway.kinds import FloatArray
 from headway.models.auditing.finding import series
 from headway.models.measured.points import Loop, Point
-from headway.queueing import MMm, erlang_c
+from headway.queueing import MMm, erlang_c, solve_closed
 
 MOST_CLIENTS = 10_000
 """Clients of a closed test that are followed one by one."""
@@ -200,20 +200,7 @@ def finite_source(clients: FloatArray, delay: float, service: float, servers: in
     >>> finite_source(np.array([1, 2]), 1.0, 1.0, 1).round(6).tolist()
     [0.5, 0.8]
     """
-    from scipy.special import gammaln, logsumexp
-
-    inside = np.arange(int(clients.max()) + 1)
-    busy = np.minimum(inside, servers)
-    ways = np.cumsum(np.log(np.maximum(busy, 1)))
-    ratio = np.log(service / max(delay, 1e-9 * service))
-    with np.errstate(invalid="ignore"):
-        weights = np.where(
-            inside <= clients[:, None],
-            inside * ratio - ways - gammaln(np.maximum(clients[:, None] - inside, 0) + 1),
-            -np.inf,
-        )
-    chances = np.exp(weights - logsumexp(weights, axis=1, keepdims=True))
-    return np.asarray((chances * busy).sum(axis=1) / service)
+    return np.asarray(solve_closed([MMm(service, servers)], [1.0], clients, delay).throughput)
 
 
 def _scv(points: Sequence[Point], delay: float, service: float) -> float | None:

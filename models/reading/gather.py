@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePosixPath
 
 from headway.errors import MeasurementError
-from headway.models.files.intake import is_given, read_bytes
+from headway.models.files.intake import ARCHIVES, is_given, read_bytes
 from headway.models.files.shipped import data_path, shipped_name, shipped_or_own
 from headway.models.measured.measurements import LARGEST_FILE
 from headway.models.reading.frames import kind_of
@@ -108,11 +108,8 @@ def _hidden(path: Path, folder: Path) -> bool:
     return any(part.startswith(".") for part in path.relative_to(folder).parts)
 
 
-_ARCHIVES = (".zip", ".tar", ".tgz", ".gz", ".bz2", ".xz")
-
-
 def _may_be_archive(path: Path) -> bool:
-    return path.suffix.lower() in _ARCHIVES
+    return path.suffix.lower() in ARCHIVES
 
 
 def unpacked(name: str, content: bytes) -> Iterator[Content]:

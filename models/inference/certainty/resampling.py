@@ -13,8 +13,8 @@ import numpy as np
 from headway.errors import Saturated
 from headway.kinds import FloatArray
 from headway.models.inference.certainty.profile import freed, values_of
-from headway.models.inference.certainty.uncertainty import Ends, Uncertainty, student, uncertainty
-from headway.models.inference.searching.problem import Problem
+from headway.models.inference.certainty.uncertainty import Uncertainty, student, uncertainty
+from headway.models.inference.searching.problem import Ends, Problem
 from headway.models.inference.searching.search import Effort, Found, polish, polish_all
 
 _FAR = Effort(300, 1e-13)  # valleys may be flat without a point

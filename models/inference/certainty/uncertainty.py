@@ -23,15 +23,13 @@ from headway.models.inference.certainty.profile import (
 )
 from headway.models.inference.certainty.whole_numbers import count_interval
 from headway.models.inference.searching.loss import loss_derivatives
-from headway.models.inference.searching.problem import Problem
+from headway.models.inference.searching.problem import Ends, Problem
 from headway.models.inference.searching.search import Found, natural_scale
 
 CONFIDENCE = 0.95
 
 WORTH = 1e-3
 """Share of the cost that makes a fit significantly worse which a step has to gain in a profile."""
-
-Ends = tuple[float, float]
 
 _SYMMETRIC = 0.15  # relative standard error up to which an interval is taken as symmetric
 _FLAT = 0.02  # least curvature: where most points are outliers, a robust cost bends the wrong way

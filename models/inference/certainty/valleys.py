@@ -12,13 +12,12 @@ import numpy as np
 from headway.errors import Saturated
 from headway.kinds import FloatArray
 from headway.models.inference.certainty.uncertainty import (
-    Ends,
     Uncertainty,
     intervals,
     uncertainty,
     worst_cost,
 )
-from headway.models.inference.searching.problem import Problem
+from headway.models.inference.searching.problem import Ends, Problem
 from headway.models.inference.searching.search import Found, follow, polish_all
 from headway.models.inference.searching.starts import starts_of
 

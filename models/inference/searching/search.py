@@ -163,9 +163,11 @@ def _kicked(problem: Problem, best: Found) -> Found:
     good ones; what fell to nothing on the way starts again from its initial value.
     """
     many = len(problem.names) - _FEW
+    if many <= 0:
+        return best
     random = np.random.default_rng(20_001)
     initial = problem.inner(feasible(problem, problem.initial))
-    for _ in range(_KICKS * max(many, 0)):
+    for _ in range(_KICKS * many):
         inner = problem.inner(best.free)
         lost = problem.logarithmic & (inner < initial - _LOST)
         kicked = np.where(lost, initial, inner) + random.normal(size=len(inner))

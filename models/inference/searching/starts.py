@@ -85,11 +85,11 @@ def _drawn(problem: Problem, first: FloatArray, bent: int) -> FloatArray:
     half = min(_DRAWS ** max(bent, 1), most) // 2
     share = _even(2 * half, len(first))
     initial = problem.inner(first)
-    far = np.array([_DECADES * np.log(10) if s.logarithmic else 1.0 for s in problem.scales])
+    far = np.where(problem.logarithmic, _DECADES * np.log(10), 1.0)
     near_first = initial + far * (2 * share[:half] - 1)
     low, high = initial - far, initial + far
     for k, name in enumerate(problem.names):
-        own = _usual(problem, name) if problem.scales[k].logarithmic else None
+        own = _usual(problem, name) if problem.logarithmic[k] else None
         low[k], high[k] = own or (low[k], high[k])
     return problem.outer(np.vstack([near_first, low + (high - low) * share[half:]]))
 
