@@ -37,8 +37,12 @@ from .stations.base import MM1 as MM1
 from .stations.base import Delay as Delay
 from .stations.base import MMm as MMm
 from .stations.base import Station as Station
+from .stations.batch import Batch as Batch
+from .stations.batch import BatchK as BatchK
 from .stations.dependent import LoadDependent as LoadDependent
 from .stations.dependent import Parallel as Parallel
+from .stations.dependent import Slowing as Slowing
+from .stations.dependent import WakeUp as WakeUp
 from .stations.finite import MM1K as MM1K
 from .stations.finite import MMmK as MMmK
 from .stations.general import MD1 as MD1

@@ -10,7 +10,9 @@ from headway.queueing.stations.kinds import STATIONS, station_kind
 
 _TIMES = ("1 ms", "5 ms", "20 ms", "0.3 s")
 _RATES = (0.1, 0.7, 3.0, 20.0)
-_FIELDS = ("service_time", "servers", "capacity", "scv", "arrival_scv", "rates")
+_ADDED = ("batch_time", "request_time", "wake_up")
+_COUNTS = ("servers", "capacity", "crowd", "largest_batch")
+_FIELDS = ("service_time", "scv", "arrival_scv", "rates", "growth", *_COUNTS, *_ADDED)
 
 
 @dataclass(frozen=True)
@@ -135,9 +137,11 @@ class _Writer:
         draw = self.draw
         if key == "rates":
             return [self._given(f"r{k}_{name}", f"{draw.randint(1, 90)} op/s") for k in range(3)]
-        if key in ("servers", "capacity"):
+        if key in _ADDED:
+            return self._given(f"{key}_{name}", draw.choice(_TIMES))
+        if key in _COUNTS:
             return self._count(f"{key[0]}_{name}", 1, 5)
-        if key in ("scv", "arrival_scv"):
+        if key in ("scv", "arrival_scv", "growth"):
             return self._given(f"{key}_{name}", draw.choice((0, 0.3, 1, 4)))
         return self._time(name, with_link)
 

@@ -48,6 +48,10 @@ KINDS = {
     "GGm": {"service_time": "50 ms", "servers": 2, "arrival_scv": 0.5, "scv": 2},
     "LoadDependent": {"rates": ["20 /s", "30 /s", "40 /s"]},
     "Parallel": {"service_time": "50 ms", "servers": 3},
+    "WakeUp": {"request_time": "50 ms", "wake_up": "20 ms"},
+    "Slowing": {"request_time": "50 ms", "growth": 0.1, "crowd": 8},
+    "Batch": {"batch_time": "50 ms", "request_time": "10 ms", "largest_batch": 4},
+    "BatchK": {"batch_time": "50 ms", "request_time": "10 ms", "largest_batch": 4, "capacity": 9},
 }
 
 

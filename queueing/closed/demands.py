@@ -174,7 +174,8 @@ def _station(
     if not demand.any():  # nobody spends time there, however many it serves at once
         return ClosedStation(ServiceKind.QUEUE, demand, np.ones(demand.shape), _STEADY)
     if kind is ServiceKind.VARYING:
-        rates = rows(station.rates, shape)  # type: ignore[attr-defined]
+        most = float(population.max(initial=1))
+        rates = rows(list(station.rates_to(most)), shape)  # type: ignore[attr-defined]
         return ClosedStation(kind, demand, count, rates / rates[0])
     if kind is ServiceKind.QUEUE and (count > 1).any():
         return _pool(demand, count, population)

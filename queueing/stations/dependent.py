@@ -1,31 +1,28 @@
 """Stations whose speed depends on how many are there, and separate queues side by side."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from itertools import pairwise
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import ClassVar
-
-import numpy as np
 
 from headway.errors import InvalidParameter
 from headway.kinds import (
     Amount,
     Quantity,
     apply,
+    check_count,
+    check_not_negative,
     check_positive,
     is_symbolic,
     number,
-    plain,
 )
-from headway.queueing.erlang.birth_death import symbolic_chances, weights
-from headway.queueing.flows.laws import check_arrivals
 from headway.queueing.stations.abilities import Abilities, ServiceKind
-from headway.queueing.stations.base import MM1, Servers, Station
+from headway.queueing.stations.base import MM1, Servers
+from headway.queueing.stations.varying import ALL, ByLaw, Rates, Varying
 from headway.queueing.times.laws import TimeLaw, exponential
 
 
 @dataclass(frozen=True)
-class LoadDependent(Station):
+class LoadDependent(Varying):
     """A station that serves at a rate of its own for each number of requests there.
 
     p_n = p_0 lambda**n / (rate_1 rate_2 ... rate_n); the last rate holds on.
@@ -51,9 +48,6 @@ class LoadDependent(Station):
     Lazowska et al., *Quantitative System Performance*, 1984, chapter 8.
     """
 
-    can: ClassVar[Abilities] = Abilities(ServiceKind.VARYING)
-    lawless: ClassVar[str] = "rates do not say who of those present is served, and in what order"
-
     rates: Sequence[Quantity | str]
 
     def __post_init__(self) -> None:
@@ -62,99 +56,113 @@ class LoadDependent(Station):
         for rate in self.rates:
             check_positive("rates", rate)
 
-    @property
-    def service_time(self) -> Amount:  # type: ignore[override]
-        """Service time of a request that is alone: 1 / rate_1 [s]."""
-        return 1 / self._rates()[0]
+    def rates_to(self, most: float = ALL) -> Rates:
+        """Service rates with 1, 2... requests, so many at most [1/s]; the last holds on."""
+        count = max(int(min(most, len(self.rates))), 1)
+        return [number("rates", rate) for rate in self.rates[:count]]
+
+
+@dataclass(frozen=True)
+class WakeUp(ByLaw):
+    """One server that wakes up for whoever comes alone: s + w with one request, s with more.
+
+    U = lambda (s + w) / (1 + lambda w) is the share of time that it is busy; saturation is 1 / s.
+
+    Parameters
+    ----------
+    request_time
+        Service time s of a request while others are there [s], above 0.
+    wake_up
+        Time w that a request takes longer while it is alone [s], 0 or more.
+
+    Raises
+    ------
+    InvalidParameter
+        For parameters outside their domain.
+
+    Examples
+    --------
+    >>> web = WakeUp(request_time=14e-6, wake_up=18e-6)
+    >>> round(web.utilisation(20_000), 4), round(web.capacity)
+    (0.4706, 71429)
+
+    References
+    ----------
+    A birth-death chain: Kleinrock, *Queueing Systems* I, 1975, section 3.1.
+    """
+
+    request_time: Quantity | str = field(metadata={"unit": "s"})
+    wake_up: Quantity | str = field(metadata={"unit": "s"})
+
+    def __post_init__(self) -> None:
+        check_positive("request_time", self.request_time)
+        check_not_negative("wake_up", self.wake_up)
 
     @property
-    def capacity(self) -> Amount:
-        """Largest arrival rate it can serve: the last rate [1/s]."""
-        return self._rates()[-1]
+    def steady(self) -> Amount:
+        """Two: the third finds it as the second does."""
+        return 2
 
-    def fastest(self, population: Quantity) -> Amount:
-        """Largest of the rates that occur with N jobs at most [1/s]."""
-        return self._over_numbers(np.maximum, population, lambda _, rate: rate)
-
-    def speedup(self, population: Quantity) -> Amount:
-        """Largest of the rates that occur with N jobs at most, over the first."""
-        return self.fastest(population) / self._rates()[0]
-
-    @property
-    def hastens(self) -> bool:
-        """Whether no rate is below the one before."""
-        rates = self._rates()
-        return all(np.all(np.asarray(b) >= a) for a, b in pairwise(rates))
-
-    def stay(self, population: Amount) -> tuple[Amount, Amount]:
-        """Least and largest of n / rate_n for the numbers n that occur, 1 to N [s]."""
-        beyond = np.maximum(population, 1) / self._rates()[-1]  # as the last rate holds on
-        longest = self._over_numbers(np.maximum, population, lambda n, rate: n / rate)
-        occurs = np.asarray(population) >= len(self.rates)
-        worst = np.where(occurs, np.maximum(longest, beyond), longest)
-        return self._over_numbers(np.minimum, population, lambda n, rate: n / rate), plain(worst)
-
-    def _over_numbers(
-        self, pick: Amount, population: Amount, value: Callable[[int, Amount], Amount]
-    ) -> Amount:
-        """Fold a value of each n and its rate over the numbers that occur; of n = 1 always."""
-        found: Amount = None
-        for n, rate in enumerate(self._rates(), start=1):
-            each = value(n, rate)
-            occurs = np.asarray(population) >= n
-            found = each if found is None else np.where(occurs, pick(found, each), found)
-        return plain(found)
+    def rate(self, present: Amount) -> Amount:
+        """1 / (s + w) of one, 1 / s of two [1/s]."""
+        alone = apply("where", present < 2, number("wake_up", self.wake_up), 0.0)
+        return 1 / (number("request_time", self.request_time) + alone)
 
     def utilisation(self, arrival_rate: Quantity) -> Amount:
-        """Share of its lasting speed in use: arrival rate over last rate; 1 means overload."""
-        return arrival_rate / self.capacity
-
-    def waiting_time(self, arrival_rate: Quantity) -> Amount:
-        """R - 1 / rate_1 [s]; negative where company makes it faster than twice as fast."""
-        return self.response_time(arrival_rate) - self.service_time
-
-    def response_time(self, arrival_rate: Quantity) -> Amount:
-        """R = Q / lambda [s]; infinite from saturation on."""
-        length = self.queue_length(arrival_rate)
-        if is_symbolic(length, arrival_rate):
-            return self.service_time if arrival_rate == 0 else length / arrival_rate
-        rate = np.asarray(arrival_rate, float)
-        busy = rate != 0
-        return plain(np.where(busy, length / np.where(busy, rate, 1.0), self.service_time))
-
-    def queue_length(self, arrival_rate: Quantity) -> Amount:
-        """Mean number present: Q = sum of n p_n; infinite from saturation on."""
-        return self._solved(arrival_rate)[0]
-
-    def empty_probability(self, arrival_rate: Quantity) -> Amount:
-        """Share of time without any request: p_0."""
-        return self._solved(arrival_rate)[1]
-
-    def _rates(self) -> list[Quantity]:
-        return [number("rates", rate) for rate in self.rates]
-
-    def _solved(self, arrival_rate: Quantity) -> tuple[Amount, Amount]:
-        """Sum the states below the last rate's one by one, the rest as a geometric series."""
-        rates = self._rates()
-        busy = arrival_rate / rates[-1]
-        if is_symbolic(arrival_rate, *rates):
-            return _summed(symbolic_chances([arrival_rate / rate for rate in rates]), busy)
-        ratios = np.stack(np.broadcast_arrays(*(np.asarray(arrival_rate) / r for r in rates)), -1)
-        check_arrivals(busy)
-        stable, full = np.asarray(busy) < 1, np.where(np.isnan(busy), np.nan, np.inf)
-        chances = np.moveaxis(weights(np.where(stable[..., None], ratios, 0.5)), -1, 0)
-        length, empty = _summed(list(chances), np.where(stable, busy, 0.5))
-        none = np.where(np.isnan(busy), np.nan, 0.0)
-        return plain(np.where(stable, length, full)), plain(np.where(stable, empty, none))
+        """Share of time that it is busy: lambda (s + w) / (1 + lambda w); 1 means overload."""
+        wake_up = number("wake_up", self.wake_up)
+        alone = number("request_time", self.request_time) + wake_up
+        return arrival_rate * alone / (1 + arrival_rate * wake_up)
 
 
-def _summed(chances: list[Amount], busy: Amount) -> tuple[Amount, Amount]:
-    """Mean number and chance of none, the last chance being continued by powers of `busy`."""
-    last, count = chances[-1], len(chances) - 1
-    total = sum(chances[:-1]) + last / (1 - busy)
-    below = sum(n * chance for n, chance in enumerate(chances[:-1]))
-    length = below + last * (count + busy / (1 - busy)) / (1 - busy)
-    return length / total, chances[0] / total
+@dataclass(frozen=True)
+class Slowing(ByLaw):
+    """One server that takes longer the more requests there are: S (1 + g ln n) with n of them.
+
+    Parameters
+    ----------
+    request_time
+        Service time S of a request that is alone [s], above 0.
+    growth
+        What each e-fold of requests adds to it, in parts of S, 0 or more.
+    crowd
+        Number of requests from which on it grows no more, a whole number of 1 or more.
+
+    Raises
+    ------
+    InvalidParameter
+        For parameters outside their domain.
+
+    Examples
+    --------
+    >>> round(Slowing(request_time=0.01, growth=0.1, crowd=64).capacity, 2)
+    70.63
+
+    References
+    ----------
+    Measured; the chain is a birth-death one: Kleinrock, *Queueing Systems* I, 1975, section 3.1.
+    """
+
+    can: ClassVar[Abilities] = Abilities(ServiceKind.VARYING, counts=frozenset({"crowd"}))
+
+    request_time: Quantity | str = field(metadata={"unit": "s"})
+    growth: Quantity | str
+    crowd: Quantity | str
+
+    def __post_init__(self) -> None:
+        check_positive("request_time", self.request_time)
+        check_not_negative("growth", self.growth)
+        check_count("crowd", self.crowd)
+
+    @property
+    def steady(self) -> Amount:
+        """Where the growth ends."""
+        return number("crowd", self.crowd)
+
+    def rate(self, present: Amount) -> Amount:
+        """1 / (S (1 + g ln n)) [1/s]."""
+        grown = 1 + number("growth", self.growth) * apply("log", present)
+        return 1 / (number("request_time", self.request_time) * grown)
 
 
 @dataclass(frozen=True)

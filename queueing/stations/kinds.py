@@ -21,6 +21,10 @@ STATIONS = {
     "GGm": "headway.queueing.stations.general",
     "LoadDependent": "headway.queueing.stations.dependent",
     "Parallel": "headway.queueing.stations.dependent",
+    "WakeUp": "headway.queueing.stations.dependent",
+    "Slowing": "headway.queueing.stations.dependent",
+    "Batch": "headway.queueing.stations.batch",
+    "BatchK": "headway.queueing.stations.batch",
 }
 """Module that holds each kind of headway's own."""
 
@@ -104,7 +108,7 @@ def usable_kinds() -> dict[str, type[Station]]:
     Examples
     --------
     >>> [name for name, kind in usable_kinds().items() if kind.can.loses]
-    ['MM1K', 'MMmK']
+    ['MM1K', 'MMmK', 'BatchK']
     """
     found = {}
     for name in station_kinds():

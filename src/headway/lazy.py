@@ -38,7 +38,7 @@ def public_names(package: str, file: str) -> tuple[Callable[[str], Any], Callabl
     >>> find("erlang_b")(servers=2, offered_load=1.0)
     0.2
     >>> names()[:4]
-    ['Abilities', 'Bottleneck', 'Bounds', 'ClosedSolution']
+    ['Abilities', 'Batch', 'BatchK', 'Bottleneck']
     >>> find("MMk")
     Traceback (most recent call last):
         ...

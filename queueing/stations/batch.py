@@ -1,0 +1,230 @@
+"""Servers that take requests in batches: inference engines, group commits, coalesced interrupts."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import numpy as np
+
+from headway.errors import InvalidParameter
+from headway.kinds import (
+    Amount,
+    Quantity,
+    apply,
+    check_count,
+    check_not_negative,
+    check_positive,
+    is_symbolic,
+    number,
+    plain,
+)
+from headway.queueing.erlang.birth_death import symbolic_chances, weights
+from headway.queueing.flows.laws import check_arrivals
+from headway.queueing.stations.abilities import Abilities, ServiceKind
+from headway.queueing.stations.base import Station
+from headway.queueing.stations.varying import MOST_STATES, ByLaw, check_written
+
+
+@dataclass(frozen=True)
+class Batch(ByLaw):
+    """A server of batches that requests join as others leave: m / (a + b m), m = min(n, B).
+
+    Service is exponential, at that rate with n requests present.
+
+    Parameters
+    ----------
+    batch_time
+        Time a of a batch [s], 0 or more.
+    request_time
+        Time b by which each request in it lengthens it [s], 0 or more; not both are 0.
+    largest_batch
+        Most requests B in a batch, a whole number of 1 or more.
+
+    Raises
+    ------
+    InvalidParameter
+        For parameters outside their domain.
+
+    Examples
+    --------
+    >>> engine = Batch(batch_time=0.45, request_time=0.006, largest_batch=112)
+    >>> round(engine.capacity, 1), round(engine.response_time(80.0), 3)
+    (99.8, 0.877)
+
+    References
+    ----------
+    A birth-death chain: Kleinrock, *Queueing Systems* I, 1975, section 3.1.
+    """
+
+    can: ClassVar[Abilities] = Abilities(ServiceKind.VARYING, counts=frozenset({"largest_batch"}))
+
+    batch_time: Quantity | str = field(metadata={"unit": "s"})
+    request_time: Quantity | str = field(metadata={"unit": "s"})
+    largest_batch: Quantity | str
+
+    def __post_init__(self) -> None:
+        _check_batch(self.batch_time, self.request_time, self.largest_batch)
+
+    @property
+    def steady(self) -> Amount:
+        """The largest batch."""
+        return number("largest_batch", self.largest_batch)
+
+    def rate(self, present: Amount) -> Amount:
+        """Requests of a batch over its time: n / (a + b n) [1/s]."""
+        each = number("request_time", self.request_time) * present
+        return present / (number("batch_time", self.batch_time) + each)
+
+
+def _check_batch(batch_time: object, request_time: object, largest_batch: object) -> None:
+    check_not_negative("batch_time", batch_time)
+    check_not_negative("request_time", request_time)
+    check_count("largest_batch", largest_batch)
+    if not isinstance(batch_time, str) and not isinstance(request_time, str):
+        check_positive("batch_time + request_time", batch_time + request_time)  # type: ignore[operator]
+
+
+@dataclass(frozen=True)
+class _Room:
+    """What a room for so many does: chances, and the mean time of those let in [s]."""
+
+    loss: Amount
+    admitted: Amount
+    response: Amount
+    empty: Amount
+
+
+@dataclass(frozen=True)
+class BatchK(Station):
+    """A server of batches with room for K requests: `Batch`, but what finds no place is lost.
+
+    Parameters
+    ----------
+    batch_time, request_time, largest_batch
+        As for `Batch`.
+    places
+        Places K, those in the batch included, a whole number of 1 or more. What a load generator
+        holds back while so many are inside counts as lost.
+
+    Raises
+    ------
+    InvalidParameter
+        For parameters outside their domain.
+
+    Examples
+    --------
+    >>> engine = BatchK(batch_time=0.45, request_time=0.006, largest_batch=112, places=414)
+    >>> round(engine.throughput(120.0), 1), round(engine.response_time(120.0), 2)
+    (99.8, 4.1)
+
+    References
+    ----------
+    A birth-death chain: Kleinrock, *Queueing Systems* I, 1975, section 3.1.
+    """
+
+    can: ClassVar[Abilities] = Abilities(loses=True, counts=frozenset({"largest_batch", "places"}))
+    lawless: ClassVar[str] = "a batch's rate does not say who of those in it leaves"
+
+    batch_time: Quantity | str = field(metadata={"unit": "s"})
+    request_time: Quantity | str = field(metadata={"unit": "s"})
+    largest_batch: Quantity | str
+    places: Quantity | str
+
+    def __post_init__(self) -> None:
+        _check_batch(self.batch_time, self.request_time, self.largest_batch)
+        check_count("places", self.places)
+
+    @property
+    def service_time(self) -> Amount:  # type: ignore[override]
+        """Time of a batch of one: a + b [s]."""
+        return self._endless.service_time
+
+    @property
+    def capacity(self) -> Amount:
+        """Infinite: it loses what it cannot hold, and stays stable at any arrival rate."""
+        return np.inf
+
+    def utilisation(self, arrival_rate: Quantity) -> Amount:
+        """Share of its largest rate in use: X over the rate of its largest batch."""
+        return self.throughput(arrival_rate) / self._fastest
+
+    def loss_probability(self, arrival_rate: Quantity) -> Amount:
+        """Chance that an arrival finds all K places taken."""
+        return self._solved(arrival_rate).loss
+
+    def admitted(self, arrival_rate: Quantity) -> Amount:
+        """Chance that an arrival finds a place, exact also where it is small."""
+        return self._solved(arrival_rate).admitted
+
+    def throughput(self, arrival_rate: Quantity) -> Amount:
+        """Carried throughput X: what arrives and is not lost, at most the largest rate [1/s]."""
+        carried = arrival_rate * self._solved(arrival_rate).admitted
+        return carried if is_symbolic(carried) else apply("min", carried, self._fastest)
+
+    def waiting_time(self, arrival_rate: Quantity) -> Amount:
+        """R of those let in, less the time of a batch of one [s]."""
+        return self.response_time(arrival_rate) - self.service_time
+
+    def response_time(self, arrival_rate: Quantity) -> Amount:
+        """Mean time of a request that is let in [s]."""
+        return self._solved(arrival_rate).response
+
+    def empty_probability(self, arrival_rate: Quantity) -> Amount:
+        """Share of time without any request."""
+        return self._solved(arrival_rate).empty
+
+    @property
+    def _endless(self) -> Batch:
+        return Batch(self.batch_time, self.request_time, self.largest_batch)
+
+    @property
+    def _room(self) -> Amount:
+        return number("places", self.places)
+
+    @property
+    def _fastest(self) -> Amount:
+        batch = apply("min", self._endless.steady, self._room)
+        return self._endless.rate(batch)
+
+    def _solved(self, arrival_rate: Quantity) -> "_Room":
+        room = self._room
+        if is_symbolic(room):
+            raise InvalidParameter("places must be a number in a formula of its laws")
+        most = int(np.max(np.asarray(room)))
+        if most > MOST_STATES:
+            msg = f"places is {most}; at most {MOST_STATES} are summed"
+            raise InvalidParameter(msg)
+        rates = self._endless.rates_to(most)
+        if is_symbolic(arrival_rate, *rates):
+            check_written(most)
+            return _symbolic(arrival_rate, [*rates, *[rates[-1]] * (most - len(rates))])
+        check_arrivals(arrival_rate)
+        return _numeric(arrival_rate, rates, np.asarray(room, float), most)
+
+
+_MOST = 1e300  # beyond, nothing but the loss of digits depends on the load
+
+
+def _numeric(arrival_rate: Amount, rates: Amount, room: Amount, most: int) -> _Room:
+    """Sum over who finds how many there: an arrival that makes it n stays n / rate_n on average.
+
+    That is Little's law with lambda p_(n-1) = rate_n p_n put in; it holds without arrivals too.
+    """
+    number_there = np.arange(1, most + 1)
+    table = np.moveaxis(rates[np.minimum(number_there, len(rates)) - 1], 0, -1)
+    room, arriving = room[..., None], np.minimum(np.asarray(arrival_rate, float), _MOST)[..., None]
+    with np.errstate(over="ignore"):
+        ratios = np.minimum(arriving / table, _MOST)
+    met = weights(np.where(number_there < room, ratios, 0.0)[..., :-1])  # by who is let in
+    total = met.sum(axis=-1)
+    full = np.where(number_there == room, met * ratios, 0.0).sum(axis=-1) / total
+    response = (met * (number_there / table)).sum(axis=-1) / total
+    each = full / (1 + full), 1 / (1 + full), response, met[..., 0] / total / (1 + full)
+    return _Room(*map(plain, each))
+
+
+def _symbolic(arrival_rate: Amount, rates: Sequence[Amount]) -> _Room:
+    chances = symbolic_chances([arrival_rate / rate for rate in rates])
+    admitted = sum(chances[:-1])
+    stays = (p * n / rate for n, (p, rate) in enumerate(zip(chances, rates, strict=False), 1))
+    return _Room(chances[-1], admitted, sum(stays) / admitted, chances[0])

@@ -1,0 +1,204 @@
+"""What stations have in common whose speed depends on how many are there.
+
+With n requests present such a station serves at rate_n: p_n = p_0 lambda**n / (rate_1 ... rate_n).
+All but the rates follows, alone, in networks, and where there is room for a limited number only.
+"""
+
+from abc import abstractmethod
+from collections.abc import Callable, Sequence
+from typing import ClassVar, TypeAlias
+
+import numpy as np
+
+from headway.errors import InvalidParameter
+from headway.kinds import Amount, FloatArray, Quantity, is_symbolic, plain
+from headway.queueing.erlang.birth_death import symbolic_chances, weights
+from headway.queueing.flows.laws import check_arrivals
+from headway.queueing.stations.abilities import Abilities, ServiceKind
+from headway.queueing.stations.base import Station
+
+MOST_STATES = 1_000_000
+"""Numbers of requests with a rate of their own; each is a term of a sum."""
+
+WRITTEN = 64
+"""Numbers of requests up to which closed forms write the sums out."""
+
+ALL = np.inf
+
+Rates: TypeAlias = Amount
+"""Rates with 1, 2... requests: a list of numbers or symbols, or an array by its first axis."""
+
+
+class Varying(Station):
+    """A station that serves at a rate of its own for each number of requests there.
+
+    A kind of it gives its rates; the rest follows from them.
+    """
+
+    can: ClassVar[Abilities] = Abilities(ServiceKind.VARYING)
+    lawless: ClassVar[str] = "rates do not say who of those present is served, and in what order"
+
+    @abstractmethod
+    def rates_to(self, most: float = ALL) -> Rates:
+        """Service rates with 1, 2... requests, so many at most [1/s]; the last holds on."""
+
+    @property
+    def service_time(self) -> Amount:  # type: ignore[override]
+        """Service time of a request that is alone: 1 / rate_1 [s]."""
+        return plain(1 / self.rates_to(1)[0])
+
+    @property
+    def capacity(self) -> Amount:
+        """Largest arrival rate it can serve: the last rate [1/s]."""
+        return plain(self.rates_to()[-1])
+
+    def fastest(self, population: Quantity) -> Amount:
+        """Largest of the rates that occur with N jobs at most [1/s]."""
+        return self._over_numbers(np.maximum, population, lambda _, rate: rate)
+
+    def speedup(self, population: Quantity) -> Amount:
+        """Largest of the rates that occur with N jobs at most, over the first."""
+        return self.fastest(population) / self.rates_to(1)[0]
+
+    @property
+    def hastens(self) -> bool:
+        """Whether no rate is below the one before."""
+        return bool(np.all(np.diff(_table(self.rates_to()), axis=0) >= 0))
+
+    def stay(self, population: Amount) -> tuple[Amount, Amount]:
+        """Least and largest of n / rate_n for the numbers n that occur, 1 to N [s]."""
+        rates = self.rates_to()
+        beyond = np.maximum(population, 1) / rates[-1]  # as the last rate holds on
+        longest = self._over_numbers(np.maximum, population, lambda n, rate: n / rate)
+        occurs = np.asarray(population) >= len(rates)
+        worst = np.where(occurs, np.maximum(longest, beyond), longest)
+        return self._over_numbers(np.minimum, population, lambda n, rate: n / rate), plain(worst)
+
+    def _over_numbers(
+        self,
+        pick: np.ufunc,
+        population: Amount,
+        value: Callable[[FloatArray, FloatArray], FloatArray],
+    ) -> Amount:
+        """Fold a value of each n and its rate over the numbers that occur; of n = 1 always."""
+        jobs = np.asarray(population)
+        rates = _table(self.rates_to(float(jobs.max(initial=1))))
+        width = max(rates.ndim - 1, jobs.ndim)
+        number = np.arange(1.0, len(rates) + 1).reshape(-1, *[1] * width)
+        laid = rates.reshape(len(rates), *[1] * (width + 1 - rates.ndim), *rates.shape[1:])
+        each = value(number, laid)
+        occurs = (number <= jobs) | (number == 1)
+        return plain(pick.reduce(np.where(occurs, each, each[:1]), axis=0))
+
+    def utilisation(self, arrival_rate: Quantity) -> Amount:
+        """Share of its lasting speed in use: arrival rate over last rate; 1 means overload."""
+        return arrival_rate / self.capacity
+
+    def waiting_time(self, arrival_rate: Quantity) -> Amount:
+        """R - 1 / rate_1 [s]; negative where company makes it faster than twice as fast."""
+        return self.response_time(arrival_rate) - self.service_time
+
+    def queue_length(self, arrival_rate: Quantity) -> Amount:
+        """Mean number present: Q = lambda R; infinite from saturation on."""
+        length: Amount = arrival_rate * self.response_time(arrival_rate)
+        return length
+
+    def response_time(self, arrival_rate: Quantity) -> Amount:
+        """Mean of n / rate_n over who makes it n by arriving [s]; infinite from saturation on."""
+        return self._solved(arrival_rate)[0]
+
+    def empty_probability(self, arrival_rate: Quantity) -> Amount:
+        """Share of time without any request: p_0."""
+        return self._solved(arrival_rate)[1]
+
+    def _solved(self, arrival_rate: Quantity) -> tuple[Amount, Amount]:
+        """Sum the states below the last rate's one by one, the rest as a geometric series."""
+        rates = self.rates_to()
+        busy = arrival_rate / rates[-1]
+        if is_symbolic(arrival_rate, *rates):
+            check_written(len(rates))
+            return _summed(symbolic_chances([arrival_rate / rate for rate in rates]), rates, busy)
+        ratios = ratios_of(arrival_rate, rates)
+        check_arrivals(busy)
+        stable, full = np.asarray(busy) < 1, np.where(np.isnan(busy), np.nan, np.inf)
+        chances = np.moveaxis(weights(np.where(stable[..., None], ratios, 0.5)), -1, 0)
+        time, empty = _summed(chances, rates, np.where(stable, busy, 0.5))
+        none = np.where(np.isnan(busy), np.nan, 0.0)
+        return plain(np.where(stable, time, full)), plain(np.where(stable, empty, none))
+
+
+def _summed(chances: Sequence[Amount], rates: Rates, busy: Amount) -> tuple[Amount, Amount]:
+    """Mean of n / rate_n over whom an arrival meets, and the chance of none.
+
+    That is Little's law with lambda p_(n-1) = rate_n p_n put in, so that it holds at any load,
+    none too. Beyond the last chance there are powers of `busy`.
+    """
+    last, count = chances[-1], len(rates)
+    total = sum(chances[:-1]) + last / (1 - busy)
+    pairs = zip(chances[:-1], rates, strict=True)
+    below = sum(n * chance / rate for n, (chance, rate) in enumerate(pairs, start=1))
+    beyond = last * (count + 1 + busy / (1 - busy)) / (1 - busy) / rates[-1]
+    return (below + beyond) / total, chances[0] / total
+
+
+def _table(rates: Rates) -> FloatArray:
+    """Rates as an array, shape (numbers, *operating points)."""
+    if isinstance(rates, np.ndarray):
+        return rates
+    return np.stack(np.broadcast_arrays(*(np.asarray(rate, float) for rate in rates)))
+
+
+def ratios_of(arrival_rate: Amount, rates: Rates) -> FloatArray:
+    """Arrival rate over each service rate, shape (*operating points, numbers)."""
+    table = np.moveaxis(_table(rates), 0, -1)
+    return np.asarray(np.asarray(arrival_rate, float)[..., None] / table)
+
+
+class ByLaw(Varying):
+    """A varying station whose rates are a law of the number present."""
+
+    @property
+    @abstractmethod
+    def steady(self) -> Amount:
+        """Number of requests from which on the rate stays as it is."""
+
+    @abstractmethod
+    def rate(self, present: Amount) -> Amount:
+        """Service rate with so many requests, 1 to `steady` of them [1/s]."""
+
+    def rates_to(self, most: float = ALL) -> Rates:
+        """Service rates with 1, 2... requests, so many at most [1/s]; the last holds on."""
+        steady = self.steady
+        if is_symbolic(steady):
+            msg = f"{_named(self)} must be a number in a formula of its laws"
+            raise InvalidParameter(msg)
+        count = max(int(min(most, np.max(steady))), 1)
+        if count > MOST_STATES:
+            msg = f"{_named(self)} is {count}; at most {MOST_STATES} numbers of requests are summed"
+            raise InvalidParameter(msg)
+        if is_symbolic(self.rate(1)):
+            check_written(count)
+            return [self.rate(n) for n in range(1, count + 1)]
+        width = max(np.ndim(steady), np.ndim(self.rate(1)))
+        present = np.arange(1.0, count + 1).reshape(-1, *[1] * width)
+        return np.asarray(self.rate(np.minimum(present, steady)))
+
+
+def _named(station: ByLaw) -> str:
+    """The count of a kind that says from where on its rate stays."""
+    return next(iter(sorted(station.can.counts)), "the number with a rate of its own")
+
+
+def check_written(count: int) -> None:
+    """Refuse sums of so many terms in a closed form.
+
+    Examples
+    --------
+    >>> check_written(112)
+    Traceback (most recent call last):
+        ...
+    headway.errors.InvalidParameter: formulas write sums out up to 64 requests, not to 112
+    """
+    if count > WRITTEN:
+        msg = f"formulas write sums out up to {WRITTEN} requests, not to {count}"
+        raise InvalidParameter(msg)
