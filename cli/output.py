@@ -72,10 +72,10 @@ def print_prose(text: str) -> None:
 
 
 class Advance(Protocol):
-    """Told after each step, or before it with what is going on."""
+    """Told after each step or share of one, or before it with what is going on."""
 
-    def __call__(self, doing: str = "", /) -> None:
-        """Move the bar on by a step."""
+    def __call__(self, doing: str = "", share: float = 1.0, /) -> None:
+        """Move the bar on by a step, or by a share of one."""
 
 
 @contextmanager
@@ -87,17 +87,17 @@ def progress(what: str, steps: int) -> Iterator[Advance]:
     what
         What goes on.
     steps
-        How often the function given will be called.
+        How often the function given will be called; calls with a share count as that share.
     """
     if steps == 0 or not sys.stderr.isatty():
-        yield lambda _doing="": None
+        yield lambda _doing="", _share=1.0: None
         return
     from rich.console import Console
     from rich.progress import Progress
 
     with Progress(console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(what, total=steps)
-        yield lambda doing="": bar.update(task, advance=1, description=doing or what)
+        yield lambda doing="", share=1.0: bar.update(task, advance=share, description=doing or what)
 
 
 class Answer(Protocol):

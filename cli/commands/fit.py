@@ -28,10 +28,12 @@ from headway.cli.options import (
     range_options,
     set_option,
 )
-from headway.cli.output import Answer, present, progress
+from headway.cli.output import Advance, Answer, present, progress
 from headway.errors import InvalidParameter
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from headway.models.reading.hints import Hints
     from headway.models.structure.model import Model
 
@@ -170,9 +172,15 @@ def _family(
     found = []
     with progress("fitting", len(curves)) as advance:
         for curve in curves:
-            found.append(fit_server(curve, x, y, Range(*limits), Loss(loss), family))
-            advance()
+            seen = _naming(curve.source, advance) if len(curves) > 1 else advance
+            found.append(fit_server(curve, x, y, Range(*limits), Loss(loss), family, seen))
     return found[0] if len(found) == 1 else SideBySide(tuple(found))
+
+
+def _naming(source: str, advance: Advance) -> "Callable[[str, float], None]":
+    """Say of what goes on to which curve it happens."""
+    name = source.rpartition("/")[2]
+    return lambda doing, share: advance(f"{name}: {doing}", share)
 
 
 def _expanded(path: Path) -> list[Path]:

@@ -32,6 +32,7 @@ def form_of(entry: schema.FormEntry | None, known: Names, place: Place) -> FormT
         {n: _formula(str(text), CURVE, place, "start", n) for n, text in entry.start.items()},
         _formula(limit, known, place, "saturation") if limit else None,
         tuple(_telling(name, tell, known, place) for name, tell in entry.tells.items()),
+        entry.equation,
     )
 
 
@@ -41,7 +42,7 @@ def _variant(entry: schema.TriedEntry, known: Names, place: Place) -> Variant:
         raise place.error(msg, "form", "tried", "load")
     _check(entry.free, known, place, "tried", "free")
     _check(entry.without, known, place, "tried", "without")
-    return Variant(Load(entry.load), entry.order, entry.free, entry.without)
+    return Variant(Load(entry.load), entry.order, entry.free, entry.without, entry.equation)
 
 
 def _telling(name: str, entry: schema.TellsEntry, known: Names, place: Place) -> Telling:
@@ -72,6 +73,7 @@ def form_table(form: FormTable) -> dict[str, Any]:
         "tried": [_tried(variant) for variant in form.variants],
         "start": {name: read.text for name, read in form.start.items()},
         "tells": {telling.name: _tells(telling) for telling in form.tells},
+        "equation": list(form.equation),
     }
     return _filled(table)
 
@@ -83,7 +85,8 @@ def _tells(telling: Telling) -> dict[str, Any]:
 def _tried(variant: Variant) -> dict[str, Any]:
     order = int(variant.order) if variant.order.is_integer() else variant.order
     table = {"load": variant.load.value, "order": order, "free": list(variant.free)}
-    return table | _filled({"without": list(variant.without)})
+    without, equation = list(variant.without), list(variant.equation)
+    return table | _filled({"without": without, "equation": equation})
 
 
 def _filled(table: Mapping[str, Any]) -> dict[str, Any]:

@@ -53,6 +53,7 @@ class TriedEntry(NamedTuple):
     free: tuple[str, ...]
     order: float = 0.0
     without: tuple[str, ...] = ()
+    equation: tuple[str, ...] = ()
 
 
 class TellsEntry(NamedTuple):
@@ -70,6 +71,7 @@ class FormEntry(NamedTuple):
     tried: tuple[TriedEntry, ...] = ()
     start: Mapping[str, Scalar] = {}
     tells: Mapping[str, TellsEntry] = {}
+    equation: tuple[str, ...] = ()
 
 
 class ModelEntry(NamedTuple):
@@ -150,10 +152,19 @@ def _real(value: Any, keys: Keys) -> float:
     return number
 
 
-def _names(value: Any, keys: Keys) -> tuple[str, ...]:
-    if not isinstance(value, list):
-        raise Fault("must be a list of names", keys)
-    return tuple(_text(entry, keys) for entry in value)
+def _list_of_text(what: str) -> Shape:
+    """A list of texts, and what they are."""
+
+    def read(value: Any, keys: Keys) -> tuple[str, ...]:
+        if not isinstance(value, list):
+            msg = f"must be a list of {what}"
+            raise Fault(msg, keys)
+        return tuple(_text(entry, keys) for entry in value)
+
+    return read
+
+
+_names, _texts = _list_of_text("names"), _list_of_text("texts")
 
 
 def _table_of(shape: Shape) -> Shape:
@@ -238,7 +249,10 @@ _OUTPUT = _entry(
     OutputEntry, {"formula": _text, "unit": _text, **_ABOUT, "better": _text}, short="formula"
 )
 _ROUTE = _entry(RouteEntry, {"from": _text, "to": _text, "probability": _scalar})
-_TRIED = _entry(TriedEntry, {"load": _text, "free": _names, "order": _real, "without": _names})
+_TRIED = _entry(
+    TriedEntry,
+    {"load": _text, "free": _names, "order": _real, "without": _names, "equation": _texts},
+)
 _TELLS = _entry(TellsEntry, {"formula": _text, "unit": _text}, short="formula")
 _FORM = _entry(
     FormEntry,
@@ -248,6 +262,7 @@ _FORM = _entry(
         "tried": _list_of(_TRIED),
         "start": _scalars,
         "tells": _table_of(_TELLS),
+        "equation": _texts,
     },
 )
 _MODEL = _entry(

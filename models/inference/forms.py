@@ -36,6 +36,12 @@ class Form:
         return self.variant.free
 
     @property
+    def equation(self) -> tuple[str, ...]:
+        """Terms that add up to its response time."""
+        table = catalogue_model(self.model).form
+        return table.terms(self.variant) if table else ()
+
+    @property
     def closed(self) -> bool:
         """Whether a population drives it."""
         return self.variant.load is not Load.OPEN

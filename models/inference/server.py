@@ -4,7 +4,7 @@ The choice: the form of the least AICc, unless another, whose AICc is within `PL
 predicts left-out points clearly better.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -13,6 +13,7 @@ import numpy as np
 from headway.errors import HeadwayError, MeasurementError
 from headway.kinds import FloatArray
 from headway.models.files.shipped import catalogue_model
+from headway.models.inference.certainty.weights import akaike_weights
 from headway.models.inference.closed_curves import clients_of
 from headway.models.inference.fit import Fit, fit_model
 from headway.models.inference.forms import SPARE, Form, catalogue_forms, forms_for, started
@@ -21,7 +22,8 @@ from headway.models.inference.told import Told, told_of
 from headway.models.measured.columns import is_population, load_column
 from headway.models.measured.matching import match
 from headway.models.measured.measurements import Measurements
-from headway.models.signatures.sfs import ALL, Range, curve
+from headway.models.signatures.sfs import ALL, Range
+from headway.models.signatures.sfs import curve as curve_of
 from headway.models.structure.forms import Load
 from headway.models.tables.shown import Answer
 
@@ -31,7 +33,15 @@ PLAUSIBLE = 4.0
 CLEARLY = 0.8
 """Share of the leave-one-out error that a form may have to be taken before one of less AICc."""
 
+Seen = Callable[[str, float], None]
+"""Told what goes on, and the share of the whole that it is."""
+
+_FITTING = 0.5  # share of the work that fitting is; the rest are intervals and left-out points
 _INSTANT = 1e-9  # seconds: less than any response time
+
+
+def _ignore(_doing: str, _share: float) -> None:
+    """Show no progress."""
 
 
 @dataclass(frozen=True)
@@ -65,9 +75,23 @@ class ServerFit(Answer):
         """Base, slope, saturation, time per operation and cache, as the chosen form has them."""
         return told_of(self.best)
 
+    @cached_property
+    def weights(self) -> FloatArray:
+        """Share of the support that each candidate has, by its AICc; all sum to 1."""
+        return akaike_weights([fit.aicc for _, fit in self.candidates])
+
     def examined(self) -> "ServerFit":
         """The same, with all computed that its tables show and that takes further fits."""
-        _ = self.told, self.best.examined(), [fit.leave_one_out for _, fit in self.candidates]
+        return self.examining(_ignore, 1.0)
+
+    def examining(self, seen: Seen, share: float) -> "ServerFit":
+        """The same as `examined`, saying what goes on, and which part of a share is done."""
+        part = share / (len(self.candidates) + 1)
+        seen(f"{self.form.name}: intervals", part)
+        _ = self.told, self.best.examined()
+        for form, fit in self.candidates:
+            seen(f"{form.name}: points left out", part)
+            _ = fit.leave_one_out
         return self
 
     def to_toml(self, command: str = "") -> str:
@@ -82,6 +106,7 @@ def fit_server(
     within: Range = ALL,
     loss: Loss = Loss.LINEAR,
     family: str | None = None,
+    seen: Seen = _ignore,
 ) -> ServerFit:
     r"""Fit the forms that a curve can carry, and choose among them.
 
@@ -93,6 +118,8 @@ def fit_server(
         As for `headway.models.inference.fit.fit_model`.
     family
         Whose forms are tried; all that there are where it is left out.
+    seen
+        Told before each step what it is, and its share; all shares add up to 1.
 
     Raises
     ------
@@ -109,21 +136,23 @@ def fit_server(
     >>> found.form.model, round(found.best.values["service_time"], 6)
     ('server-single', 0.001)
     """
-    seen = _seen(measurements, x, y, family)
-    inside = within.holds(seen.load)
+    curve = _seen(measurements, x, y, family)
+    inside = within.holds(curve.load)
+    forms = forms_for(int(inside.sum()), curve.forms)
     fits: list[tuple[Form, Fit]] = []
     refused: HeadwayError | None = None
-    for form in forms_for(int(inside.sum()), seen.forms):
+    for form in forms:
+        seen(form.name, _FITTING / len(forms))
         try:
-            model = started(form, seen.rate[inside], seen.time[inside])
-            model = model if seen.think_time is None else model.closed(1, seen.think_time)
-            found = fit_model(model, measurements, form.free, *seen.columns, within, loss=loss)
+            model = started(form, curve.rate[inside], curve.time[inside])
+            model = model if curve.think_time is None else model.closed(1, curve.think_time)
+            found = fit_model(model, measurements, form.free, *curve.columns, within, loss=loss)
             fits.append((form, found))
         except HeadwayError as error:
             refused = refused or error
     if not fits:
-        raise refused or _too_few(measurements, int(inside.sum()), seen.forms)
-    return ServerFit(tuple(ranked(fits))).examined()
+        raise refused or _too_few(measurements, int(inside.sum()), curve.forms)
+    return ServerFit(tuple(ranked(fits))).examining(seen, 1 - _FITTING)
 
 
 @dataclass(frozen=True)
@@ -146,7 +175,7 @@ def _seen(measurements: Measurements, x: str | None, y: str | None, family: str 
     if is_population(load_column(measurements, x)):
         forms = catalogue_forms(Load.POPULATION, family=family)
         return _circulating(measurements, x, y, forms)
-    found = curve(measurements, x, y)
+    found = curve_of(measurements, x, y)
     columns = (found.load.header, found.response_time.header)
     seen = clients_of(measurements, *columns)
     bent = (Load.BENT,) if seen is not None and seen.closed else ()

@@ -34,7 +34,8 @@ from headway.models.plotting.pieces import (
     visible,
 )
 
-_RUNNERS_UP = 2
+_RUNNERS_UP = 4
+_SUPPORTED = 0.01  # AICc weight from which a runner-up is drawn
 _ROW = 0.21  # inches that an entry of a legend takes
 
 
@@ -44,9 +45,14 @@ def fit_figure(fit: Fit) -> Figure:
 
 
 def server_figure(found: ServerFit) -> Figure:
-    """Draw the chosen form of a server like a fit, and the runners-up as thin lines."""
-    names = [(form.name, fit) for form, fit in found.candidates[1 : 1 + _RUNNERS_UP]]
-    return _figure(found.best, names)
+    """Draw the chosen form of a server like a fit, and thin lines of others that may be right."""
+    weighed = list(zip(found.candidates, found.weights.tolist(), strict=True))[1:]
+    names = [
+        (f"{form.name}, weight {weight:.0%}", fit)
+        for (form, fit), weight in weighed
+        if weight >= _SUPPORTED
+    ]
+    return _figure(found.best, names[:_RUNNERS_UP])
 
 
 def _figure(fit: Fit, others: Sequence[tuple[str, Fit]]) -> Figure:

@@ -31,8 +31,14 @@ def fit_tables(fit: Fit) -> list[Table]:
 
     What takes further fits stands in them if it has been computed.
     """
-    tables = [_parameter_table(fit), _answers_table(fit), _quality_table(fit)]
-    return [table for table in (*tables, _correlation_table(fit)) if table is not None]
+    correlations = _correlation_table(fit)
+    return [*main_tables(fit), *([correlations] if correlations else [])]
+
+
+def main_tables(fit: Fit) -> list[Table]:
+    """Parameters, other answers where there are some, and quality."""
+    tables = (_parameter_table(fit), _answers_table(fit), _quality_table(fit))
+    return [table for table in tables if table is not None]
 
 
 def _parameter_table(fit: Fit) -> Table:

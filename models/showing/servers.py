@@ -1,25 +1,28 @@
 """Fitted servers as tables and JSON, one by itself and several side by side."""
 
 from collections.abc import Sequence
+from dataclasses import replace
+from itertools import chain, repeat
 from typing import Any
 
 import numpy as np
 
 from headway.models.inference.fit import Fit
-from headway.models.inference.forms import Form
 from headway.models.inference.server import ServerFit
 from headway.models.inference.side_by_side import SideBySide, differences, name_of
 from headway.models.inference.told import Told
 from headway.models.language.digits import four_digits, shown_unit
 from headway.models.language.units import unit
 from headway.models.showing.audits import finding_lines
-from headway.models.showing.fits import fit_document
+from headway.models.showing.fits import fit_document, main_tables
 from headway.models.tables.table import Column, Table
 
 
 def server_tables(found: ServerFit) -> list[Table]:
-    """The choice, the chosen fit, and what it tells of the server."""
-    return [_choice_table(found), *found.best.tables()[:2], _told_table(found)]
+    """The chosen form with its equation, its fit, what that tells of the server, and the others."""
+    parameters, *more = main_tables(found.best)
+    fitted = [replace(parameters, title=""), *more]  # what the title says stands above
+    return [_chosen_table(found), *fitted, _told_table(found), _forms_table(found)]
 
 
 def server_rows(found: ServerFit) -> list[dict[str, Any]]:
@@ -32,27 +35,67 @@ def server_csv(found: ServerFit) -> str:
     return found.best.to_csv()
 
 
-def _choice_table(found: ServerFit) -> Table:
-    rows = [_candidate_cells(form, fit) for form, fit in found.candidates]
-    titles = ("form", "RMS error", "leave-one-out", "AICc", "free", "what it is")
-    columns = [
-        Column(title, cells) for title, cells in zip(titles, zip(*rows, strict=True), strict=True)
+def _chosen_table(found: ServerFit) -> Table:
+    """What was chosen, and its equation in words."""
+    best, count = found.best, len(found.candidates)
+    among = f", the best of {count} forms" if count > 1 else ""
+    left_out = _left_out(best)
+    errors = f"RMS error {_rms(best)}" + (f", left out {left_out}" if left_out != "-" else "")
+    title = f"{best.measurements.source}: {found.form.name}{among} ({errors})"
+    return Table(title, (), tuple(_equation(found)))
+
+
+def _equation(found: ServerFit) -> list[str]:
+    """The response time as a sum, a term a line, and the throughput where that was measured."""
+    signs = chain(["response time ="], repeat("              +"))
+    lines = [f"{sign} {term}" for sign, term in zip(signs, found.form.equation, strict=False)]
+    if lines and found.best.comparison.output == "throughput":
+        lines.append("throughput    = population / (response time + think_time)")
+    return lines
+
+
+def _forms_table(found: ServerFit) -> Table:
+    """A line a form, the chosen one first, and below it what those are that may be right."""
+    weights = found.weights.tolist()
+    rows = [
+        (form.name, _rms(fit), _left_out(fit), _share(weight), len(fit.free))
+        for (form, fit), weight in zip(found.candidates, weights, strict=True)
     ]
-    best, others = found.form.name, [form.name for form, _ in found.candidates[1:3]]
-    runners = f"; runners-up: {', '.join(others)}" if others else ""
-    note = f"chosen: {best}, by AICc and by how it predicts left-out points{runners}"
-    return Table(f"{found.best.measurements.source}: forms of a server", tuple(columns), (note,))
-
-
-def _candidate_cells(form: Form, fit: Fit) -> tuple[str, ...]:
-    return (
-        form.name,
-        f"{fit.comparison.summary['rms_relative_error']:.2%}",
-        _left_out(fit),
-        f"{fit.aicc:.1f}",
-        str(len(fit.free)),
-        fit.model.doc,
+    titles = ("form", "RMS error", "left out", "AICc weight", "free")
+    cells = zip(*rows, strict=True)
+    columns = tuple(Column(title, cell) for title, cell in zip(titles, cells, strict=True))
+    likely = (
+        pair
+        for pair, weight in zip(found.candidates, weights, strict=True)
+        if weight >= _LITTLE or pair[1] is found.best
     )
+    explained = {form.model: f"{form.model}: {fit.model.doc}" for form, fit in likely}
+    return Table("", columns, (_choice(found), *explained.values()))
+
+
+def _choice(found: ServerFit) -> str:
+    """Say what was chosen and why, and what came next."""
+    others = [form.name for form, _ in found.candidates[1:3]]
+    runners = f"; runners-up: {', '.join(others)}" if others else ""
+    least, fit = min(found.candidates, key=lambda pair: pair[1].aicc)
+    why = "which has the least AICc"
+    if fit is not found.best:
+        more = found.best.aicc - fit.aicc
+        why = f"better at left-out points than {least.name}, whose AICc is {more:.1f} less"
+    return f"chosen: {found.form.name}, {why}{runners}" if others else f"chosen: {found.form.name}"
+
+
+def _runner_up(found: ServerFit) -> str:
+    return found.candidates[1][0].name if len(found.candidates) > 1 else "-"
+
+
+def _rms(fit: Fit) -> str:
+    return f"{fit.comparison.summary['rms_relative_error']:.2%}"
+
+
+def _share(weight: float) -> str:
+    """A weight, as far as it says anything."""
+    return f"{weight:.1%}" if weight >= _LITTLE else f"below {_LITTLE:.1%}"
 
 
 def _told_table(found: ServerFit) -> Table:
@@ -80,9 +123,10 @@ def server_document(found: ServerFit) -> dict[str, Any]:
                 "rms_relative_error": fit.comparison.summary["rms_relative_error"],
                 "leave_one_out_rms_relative_error": fit.leave_one_out_rms,
                 "aicc": fit.aicc,
+                "weight": weight,
                 "free_parameters": len(fit.free),
             }
-            for form, fit in found.candidates
+            for (form, fit), weight in zip(found.candidates, found.weights.tolist(), strict=True)
         ],
         "server": {
             told.name.replace(" ", "_"): {
@@ -94,6 +138,8 @@ def server_document(found: ServerFit) -> dict[str, Any]:
         },
     }
 
+
+_LITTLE = 0.001  # a weight below which its size says nothing
 
 MOST_COLUMNS = 4
 """Servers that one table holds side by side; of more only the chosen forms are shown."""
@@ -144,14 +190,11 @@ def _winners_table(servers: Sequence[ServerFit]) -> Table:
     columns = (
         Column("server", tuple(name_of(s) for s in servers)),
         Column("chosen form", tuple(s.form.name for s in servers)),
-        Column(
-            "RMS error",
-            tuple(f"{s.best.comparison.summary['rms_relative_error']:.2%}" for s in servers),
-        ),
+        Column("RMS error", tuple(_rms(s.best) for s in servers)),
         Column("left out", tuple(_left_out(s.best) for s in servers)),
         Column("saturates at [op/s]", tuple(_limit_of(s) for s in servers)),
         Column("base [ms]", tuple(f"{1e3 * _value_of(s, 'base'):.3g}" for s in servers)),
-        Column("runner-up", tuple(s.candidates[1][0].name for s in servers)),
+        Column("runner-up", tuple(_runner_up(s) for s in servers)),
     )
     errors = [s.best.comparison.summary["rms_relative_error"] for s in servers]
     notes = [

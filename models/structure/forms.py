@@ -5,6 +5,7 @@ explain it another way; a model file's table ``[form]`` says which of its parame
 where they start, and what their values tell of the server.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -16,6 +17,8 @@ from headway.models.language.units import Unit
 CURVE = ("least_time", "most_time", "mean_time", "top_rate", "most_inside")
 """What start values may be made of: least, largest and mean response time [s] of the points
 measured, their largest rate [1/s], and the most jobs inside, rate times response time."""
+
+_NAME = re.compile(r"[^\W\d]\w*")
 
 
 class Load(StrEnum):
@@ -40,12 +43,15 @@ class Variant:
         Parameters to determine.
     without
         Parameters that are zero in it.
+    equation
+        Terms of the response time, where they are other than the form's own.
     """
 
     load: Load
     order: float
     free: tuple[str, ...]
     without: tuple[str, ...] = ()
+    equation: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -73,6 +79,9 @@ class FormTable(Kept):
         Formula of the throughput at which it saturates; None where it tells none.
     tells
         What else it tells.
+    equation
+        Terms that add up to the response time, in words and names of parameters; x is the
+        throughput.
     """
 
     family: str
@@ -80,3 +89,10 @@ class FormTable(Kept):
     start: Mapping[str, Formula]
     saturation: Formula | None = None
     tells: tuple[Telling, ...] = ()
+    equation: tuple[str, ...] = ()
+
+    def terms(self, variant: Variant) -> tuple[str, ...]:
+        """Terms of the response time in a variant: without those of parameters it is without."""
+        lacks = {*variant.without}
+        own = variant.equation or self.equation
+        return tuple(term for term in own if not lacks & {*_NAME.findall(term)})
