@@ -15,7 +15,7 @@ import numpy as np
 from headway.errors import Saturated
 from headway.models import Measurements, data_path
 from headway.models.inference.forms import catalogue_forms, forms_for, started
-from headway.models.inference.searching.problem import problem
+from headway.models.inference.searching.posing import problem
 from headway.models.inference.searching.search import search
 from headway.models.measured.matching import match
 from headway.models.signatures.sfs import curve

@@ -141,7 +141,7 @@ def test_a_population_closes_the_model(title):
     found = machine().compare(table(closed_table(title=title)))
 
     assert found.model.is_closed
-    assert str(found.axes) == f"y = response_ms, x = {title}"
+    assert str(found.axes) == f"y = response_ms,throughput_ops_s, x = {title}"
     assert str(found.load.unit) == "job"
     np.testing.assert_allclose(found.relative_error, 0, atol=1e-7)  # eight digits of milliseconds
     assert found.signatures == {}
@@ -315,7 +315,7 @@ def test_reports_say_it_too():
 
     assert "y = response_ms, x = throughput_ops_s" in page
     closed = make_report(machine(), table(closed_table())).to_html()
-    assert "y = response_ms, x = clients" in closed
+    assert "y = response_ms,throughput_ops_s, x = clients" in closed
 
 
 def test_plots_say_it_too():

@@ -154,10 +154,10 @@ def test_every_command_takes_what_is_said(sheet, tmp_path):
     ):
         result = headway(*command, "--data", sheet, *SAID, "--decimal", ",")
         assert result.code == 0, result.err
-        assert "y = Average, x = Users" in " ".join(result.out.split())
+        assert "y = Average,Requests/sec, x = Users" in " ".join(result.out.split())
     out = tmp_path / "page.html"
     assert headway("report", *model, "--data", sheet, *SAID, "--out", out).code == 0
-    assert "y = Average, x = Users" in out.read_text()
+    assert "y = Average,Requests/sec, x = Users" in out.read_text()
     audited = headway("audit", sheet, *SAID)
     assert "response time = Average" in " ".join(audited.out.split())
     columns = json.loads(headway("audit", sheet, *SAID, "--json").out)["columns"]

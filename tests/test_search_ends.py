@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from headway.models import ModelGraph
-from headway.models.inference.searching.problem import problem
+from headway.models.inference.searching.posing import problem
 from headway.models.inference.searching.search import search
 from headway.models.inference.searching.starts import feasible, linear_ways
 from headway.models.measured.matching import match

@@ -1,6 +1,6 @@
 """A model held against measurements: errors point by point, and what they sum up to."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -13,7 +13,7 @@ from headway.models.auditing.finding import Finding
 from headway.models.language.units import Unit
 from headway.models.measured.cells import Observed
 from headway.models.measured.columns import Axes, is_rate
-from headway.models.measured.matching import Match, match
+from headway.models.measured.matching import Match, Named, match
 from headway.models.measured.measurements import Measurements
 from headway.models.measured.regression import FEWEST_POINTS, r_squared
 from headway.models.signatures.sfs import ALL, Range, SfsSignature, sfs_signature
@@ -41,6 +41,8 @@ class Comparison(Answer):
         The rows of the measurements that it was held against.
     percent
         The percentage, where percentiles of the response time were measured.
+    beside
+        The same points held against other outputs that were measured.
 
     Examples
     --------
@@ -57,12 +59,18 @@ class Comparison(Answer):
     within: Range
     table: Measurements
     percent: float | None = None
+    beside: "tuple[Comparison, ...]" = ()
 
     def __repr__(self) -> str:
         worst = self.summary["max_relative_error"]
         return (
             f"Comparison({self.model.name}, {len(self.measured.values)} points, worst {worst:.1%})"
         )
+
+    @property
+    def each(self) -> "tuple[Comparison, ...]":
+        """One comparison an output, each by itself, this one first."""
+        return (replace(self, beside=()) if self.beside else self, *self.beside)
 
     @property
     def model(self) -> Model:
@@ -90,7 +98,7 @@ class Comparison(Answer):
         >>> str(compare(model, curve).axes)
         'y = response_ms, x = throughput_ops_s'
         """
-        return Axes.of(self.load, self.measured)
+        return Axes.of(self.load, self.measured, *(one.measured for one in self.beside))
 
     @property
     def rate_unit(self) -> Unit:
@@ -215,6 +223,8 @@ class Comparison(Answer):
     def summary(self) -> dict[str, float]:
         r"""RMS, largest and median size of the relative errors, and r squared, in range.
 
+        Of several outputs: of all their errors together, and the least r squared.
+
         Examples
         --------
         >>> from headway.models import catalogue_model
@@ -223,13 +233,18 @@ class Comparison(Answer):
         >>> round(compare(model, curve).summary["max_relative_error"], 9)
         0.25
         """
-        errors = self.relative_error[self.counted]
+        errors = np.concatenate([one.relative_error[one.counted] for one in self.each])
         if errors.size == 0:
             return dict.fromkeys(SUMMARY, float("nan"))
         sizes = np.abs(errors)
-        explained = r_squared(self.measured.values[self.counted], self.predicted[self.counted])
+        explained = min(one._explained for one in self.each if one.counted.any())
         values = (np.sqrt(np.mean(errors**2)), sizes.max(), np.median(sizes), explained)
         return dict(zip(SUMMARY, map(float, values), strict=True))
+
+    @property
+    def _explained(self) -> float:
+        """Share of this output's measured variance that is predicted."""
+        return r_squared(self.measured.values[self.counted], self.predicted[self.counted])
 
     @cached_property
     def signatures(self) -> dict[str, SfsSignature]:
@@ -253,7 +268,7 @@ def compare_within(
     model: Model,
     measurements: Measurements,
     x: str | None,
-    y: str | None,
+    y: Named,
     low: float,
     high: float,
 ) -> "Comparison":
@@ -265,7 +280,7 @@ def compare(
     model: Model,
     measurements: Measurements,
     x: str | None = None,
-    y: str | None = None,
+    y: Named = None,
     within: Range = ALL,
 ) -> Comparison:
     r"""Solve a model at measured points and hold it against them.
@@ -280,7 +295,8 @@ def compare(
         (``clients``) closes an open model.
     x, y
         Columns for load and output where titles do not tell them, or another is meant. A
-        column of percentiles is held against that percentile.
+        column of percentiles is held against that percentile. Several outputs are named with
+        commas between; a closed test of throughput and response time is held against both.
     within
         Range of load to sum up over.
 
@@ -306,9 +322,14 @@ def compare(
         msg = f"{measurements.source}: no load lies between {within.low:g} and {within.high:g}"
         raise MeasurementError(msg)
     solution = _solved(found)
-    return Comparison(
-        solution, found.output, found.load, found.measured, within, found.table, found.percent
-    )
+    every = [
+        Comparison(
+            _with_percentile(solution, one.percent),
+            one.output, one.load, one.measured, within, one.table, one.percent,
+        )
+        for one in found.each
+    ]  # fmt: skip
+    return replace(every[0], beside=tuple(every[1:]))
 
 
 def _solved(found: Match) -> Solution:
@@ -317,17 +338,13 @@ def _solved(found: Match) -> Solution:
     Where the curve bends back nobody thinks longer than the model's think time.
     """
     if "throughput" in found.inputs:
-        from headway.models.measured.bends import bent_by_level
         from headway.models.solving.paced import paced_solution
 
         rate = found.load.values
         points_shape({**found.model.inputs, **found.inputs})
-        full = bent_by_level(found.inputs, rate, found.measured.values)
         settings = {n: v for n, v in found.inputs.items() if n != "throughput"}
-        solution = paced_solution(found.model.at(settings), rate, full)
-    else:
-        solution = found.model.at(found.inputs).solve()
-    return _with_percentile(solution, found.percent)
+        return paced_solution(found.model.at(settings), rate, found.full)
+    return found.model.at(found.inputs).solve()
 
 
 def _with_percentile(solution: Solution, percent: float | None) -> Solution:

@@ -36,11 +36,13 @@ from headway.models.inference.certainty.uncertainty import (
     unequal_errors,
 )
 from headway.models.inference.certainty.valleys import Minimum, answers, hull
+from headway.models.inference.searching.joint import weighed_search
 from headway.models.inference.searching.loss import Loss, loss_of
-from headway.models.inference.searching.problem import Problem, problem
-from headway.models.inference.searching.search import STARTS, Found, search
+from headway.models.inference.searching.posing import problem
+from headway.models.inference.searching.problem import Problem
+from headway.models.inference.searching.search import STARTS, Found
 from headway.models.language.verbs import perform
-from headway.models.measured.matching import match
+from headway.models.measured.matching import Named, match
 from headway.models.measured.measurements import Measurements
 from headway.models.signatures.sfs import ALL, Range
 from headway.models.structure.model import Model
@@ -107,8 +109,8 @@ class Fit(Answer):
 
     @property
     def points(self) -> int:
-        """How many measured points counted."""
-        return int(self.problem.used.sum())
+        """How many measurements counted: of outputs that say the same, a point counts once."""
+        return self.problem.points
 
     @property
     def values(self) -> dict[str, float]:
@@ -173,14 +175,16 @@ class Fit(Answer):
     @cached_property
     def leave_one_out(self) -> FloatArray:
         """Relative error at each point when the others alone determine the parameters."""
-        groups = [np.arange(len(self.problem.used)) == k for k in np.flatnonzero(self.problem.used)]
-        return left_out_errors(self.problem, self.found, groups)
+        points = np.flatnonzero(self.problem.first(self.problem.used))
+        groups = self.problem.of_points(np.arange(self.problem.loads) == points[:, None])
+        return left_out_errors(self.problem, self.found, list(groups))
 
     @cached_property
     def leave_last_load_out(self) -> float:
         """Largest relative error at the highest load when it is left out."""
-        loads = np.where(self.problem.used, self.comparison.load.values, -np.inf)
-        group = loads >= loads.max()
+        used = self.problem.first(self.problem.used)
+        loads = np.where(used, self.comparison.load.values, -np.inf)
+        group = self.problem.of_points(loads >= loads.max())
         errors = left_out_errors(self.problem, self.found, [group])
         return float(np.abs(errors).max())
 
@@ -195,7 +199,7 @@ class Fit(Answer):
 
         Errors a third as large as rounding to the printed digits makes them speak for no model.
         """
-        n, k = self.points, len(self.free) + 1
+        n, k = self.points, len(self.free) + self.problem.estimated
         if n - k - 1 <= 0:
             return math.inf
         scatter = max(2 * self.found.cost / n, _TOO_GOOD * self.problem.rounding, _EXACT)
@@ -286,7 +290,7 @@ def fit_within(
     measurements: Measurements,
     free: Sequence[str],
     x: str | None,
-    y: str | None,
+    y: Named,
     low: float,
     high: float,
     bounds: Mapping[str, tuple[float, float]] | None,
@@ -303,7 +307,7 @@ def fit_model(
     measurements: Measurements,
     free: Sequence[str],
     x: str | None = None,
-    y: str | None = None,
+    y: Named = None,
     within: Range = ALL,
     bounds: Mapping[str, tuple[float, float]] | None = None,
     loss: Loss = Loss.LINEAR,
@@ -353,12 +357,12 @@ def fit_model(
     >>> round(found.values["s"], 6)
     0.01
     """
-    asked = match(model, measurements, x, y)
-    x, y = asked.load.header, asked.measured.header
-    bounded = _bounded(asked.model.exposing(*free), bounds or {})
+    seen_as = match(model, measurements, x, y)
+    x, y = seen_as.load.header, [one.measured.header for one in seen_as.each]
+    bounded = _bounded(seen_as.model.exposing(*free), bounds or {})
     kept = _within(measurements, x, within)
-    solved = problem(bounded, match(bounded, kept, x, y), free, measurements.source, loss)
-    found = search(solved, starts)
+    asked = problem(bounded, match(bounded, kept, x, y), free, measurements.source, loss)
+    solved, found = weighed_search(asked, starts)
     values = dict(zip(free, map(float, found.free), strict=True))
     fitted = bounded.at(values)
     refits = bootstrap(solved, found, rounds, seen) if rounds else None

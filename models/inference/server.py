@@ -20,7 +20,7 @@ from headway.models.inference.forms import SPARE, Form, catalogue_forms, forms_f
 from headway.models.inference.searching.loss import Loss
 from headway.models.inference.told import Told, told_of
 from headway.models.measured.columns import is_population, load_column
-from headway.models.measured.matching import match
+from headway.models.measured.matching import Named, match
 from headway.models.measured.measurements import Measurements
 from headway.models.signatures.sfs import ALL, Range
 from headway.models.signatures.sfs import curve as curve_of
@@ -162,7 +162,7 @@ class _Seen:
     The think time is that of a population that is the load, and None of an open curve.
     """
 
-    columns: tuple[str, str]
+    columns: tuple[str, Named]
     load: FloatArray
     rate: FloatArray
     time: FloatArray
@@ -196,7 +196,7 @@ def _circulating(
             rate, time = measured, jobs / measured - think
         else:
             rate, time = jobs / (measured + think), measured
-    columns = (found.load.header, found.measured.header)
+    columns = (found.load.header, [one.measured.header for one in found.each])
     return _Seen(columns, jobs, rate, np.maximum(time, _INSTANT), forms, think)
 
 

@@ -110,7 +110,8 @@ def _telling(fit: Fit, telling: Telling, least: float) -> Told:
 
 def _predicted(fit: Fit, values: Values) -> FloatArray:
     order = np.argsort(fit.comparison.load.values, kind="stable")
-    return fit.problem.predict(np.array([values[name] for name in fit.free]))[order]
+    predicted = fit.problem.predict(np.array([values[name] for name in fit.free]))
+    return fit.problem.first(predicted)[order]
 
 
 def _base(fit: Fit, values: Values) -> float:

@@ -78,10 +78,11 @@ def _no_freedom(fit: Fit) -> list[str]:
 
 
 def _worse_than_constant(fit: Fit) -> list[str]:
-    weights = 1 / fit.problem.sigma**2
-    measured = fit.problem.measured
-    mean = float(np.sum(weights * measured) / np.sum(weights))
-    constant = float(np.sum(((mean - measured) / fit.problem.sigma) ** 2))
+    outputs = len(fit.problem.outputs)
+    weights = (fit.problem.share / fit.problem.sigma**2).reshape(outputs, -1)
+    measured = fit.problem.measured.reshape(outputs, -1)
+    mean = (weights * measured).sum(axis=1, keepdims=True) / weights.sum(axis=1, keepdims=True)
+    constant = float(np.sum(weights * (mean - measured) ** 2))
     if 2 * fit.found.cost < constant:
         return []
     return ["the fit is worse than a constant: this model does not describe these data"]
@@ -89,13 +90,17 @@ def _worse_than_constant(fit: Fit) -> list[str]:
 
 def _lack_of_fit(fit: Fit) -> list[str]:
     """Large errors, or errors whose signs come in runs that chance does not make."""
-    errors = fit.comparison.relative_error
     rms = fit.comparison.summary["rms_relative_error"]
     sentences = []
     if rms > _LARGE:
         sentences.append(f"lack of fit: RMS error {rms:.1%}; {_trait(fit)}")
-    sentence = _runs(errors[np.argsort(fit.comparison.load.values, kind="stable")])
-    return [*sentences, *sentence]
+    order = np.argsort(fit.comparison.load.values, kind="stable")
+    share = np.broadcast_to(fit.problem.share, fit.problem.used.shape)[:: fit.problem.loads]
+    told = (share == 1) | (np.arange(share.size) == share.argmin())  # of halves, one of them
+    for one in np.array(fit.comparison.each, object)[told]:
+        what = f" of {one.measured.header}" if told.sum() > 1 else ""
+        sentences += _runs(one.relative_error[order], what)
+    return sentences
 
 
 def _trait(fit: Fit) -> str:
@@ -113,7 +118,7 @@ def _trait(fit: Fit) -> str:
     return f"the curve {shape}: no rising curve comes nearer to it than {missed:.1%} RMS"
 
 
-def _runs(errors: FloatArray) -> list[str]:
+def _runs(errors: FloatArray, what: str) -> list[str]:
     """Wald and Wolfowitz's test of the number of runs of one sign, by its normal limit."""
     up, down = int((errors > 0).sum()), int((errors < 0).sum())
     total = up + down
@@ -123,7 +128,7 @@ def _runs(errors: FloatArray) -> list[str]:
     mean = 1 + 2 * up * down / total
     variance = (mean - 1) * (mean - 2) / (total - 1)
     if runs < mean - 1.645 * np.sqrt(variance) - 0.5:  # one-sided at 5 %
-        return [f"lack of fit: errors come in {runs} runs of one sign, {mean:.0f} expected"]
+        return [f"lack of fit: errors{what} come in {runs} runs of one sign, {mean:.0f} expected"]
     return []
 
 

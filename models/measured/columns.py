@@ -182,9 +182,9 @@ class Axes(NamedTuple):
     y: str
 
     @classmethod
-    def of(cls, x: Observed, y: Observed) -> "Axes":
-        """The titles of two columns."""
-        return cls(x.header, y.header)
+    def of(cls, x: Observed, *y: Observed) -> "Axes":
+        """The titles of the load's column and of the outputs', commas between."""
+        return cls(x.header, ",".join(column.header for column in y))
 
     def __str__(self) -> str:
         return f"y = {self.y}, x = {self.x}"

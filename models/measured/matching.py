@@ -1,13 +1,17 @@
-"""What a table measures of a model: which columns set parameters, and which one an output."""
+"""What a table measures of a model: which columns set parameters, and which measure outputs."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from headway.errors import GraphError, MeasurementError, nearest
 from headway.kinds import FloatArray
 from headway.models.language.units import unit
+from headway.models.measured.bends import bent_by_level
 from headway.models.measured.cells import Observed
 from headway.models.measured.columns import (
     check_unit,
@@ -18,10 +22,19 @@ from headway.models.measured.columns import (
     response_column,
 )
 from headway.models.measured.measurements import Measurements
-from headway.models.measured.roles import DELIVERED, RESPONSE, role_of
+from headway.models.measured.roles import (
+    DELIVERED,
+    POPULATION,
+    RESPONSE,
+    UTILISATION,
+    part_of,
+)
 from headway.models.measured.statistic import percentile_of
 from headway.models.structure.model import Model
 from headway.models.structure.parts.links import settable
+
+Named: TypeAlias = str | Sequence[str] | None
+"""Columns of what was measured: one, several (parted by commas too), or as titles tell."""
 
 _BUSY = 0.05  # share of the circle below which a think time is none but noise
 
@@ -44,6 +57,8 @@ class Match:
         These rows.
     percent
         The percentage, where the column holds percentiles of the response time.
+    beside
+        The same rows measured as other outputs.
     """
 
     model: Model
@@ -53,26 +68,97 @@ class Match:
     measured: Observed
     table: Measurements
     percent: float | None = None
+    beside: "tuple[Match, ...]" = ()
+
+    @property
+    def each(self) -> "tuple[Match, ...]":
+        """One match an output, this one first."""
+        return (self, *self.beside)
+
+    @property
+    def full(self) -> NDArray[np.bool_]:
+        """Which points lie on branches that bend back, of a curve over throughput."""
+        timed = (one for one in self.each if one.output == "response_time")
+        rate, times = self.load.values, next(timed, None)
+        if times is None:
+            return np.zeros(rate.shape, bool)
+        return np.asarray(bent_by_level(self.inputs, rate, times.measured.values), bool)
 
 
-def match(
-    model: Model, measurements: Measurements, x: str | None = None, y: str | None = None
-) -> Match:
+_Measured = tuple[Observed, str, float | None]
+
+
+def match(model: Model, measurements: Measurements, x: str | None = None, y: Named = None) -> Match:
     """Find what a table measures of a model; see `headway.models.analysis.comparison.compare`."""
     model = _exposed(_closed_as_measured(model, measurements, x), measurements)
-    settings = _settings(model, measurements, x, y)
+    named = outputs_named(measurements, y)
+    settings = _settings(model, measurements, x, named)
     first = next(iter(settings.values()))
-    measured, output, percent = _measured(model, measurements, y, first)
-    complete = np.isfinite(np.stack([measured.values, *(c.values for c in settings.values())]))
-    keep = np.asarray(complete.all(axis=0))
+    found = [_measured(model, measurements, one, first) for one in named or (None,)]
+    _check_different(measurements.source, found)
+    needed = [found[0][0].values, *(column.values for column in settings.values())]
+    if not named:
+        found += _other_half(model, measurements, first, found[0], needed)
+    needed += [column.values for column, _, _ in found[1:]]
+    keep = np.asarray(np.isfinite(np.stack(needed)).all(axis=0))
     if not keep.any():
-        msg = f"{measurements.source}: no row has {measured.header} and every other column needed"
+        titles = ", ".join(column.header for column, _, _ in found)
+        msg = f"{measurements.source}: no row has {titles} and every other column needed"
         raise MeasurementError(msg)
     kept = measurements.only(keep)
     inputs = {name: kept.column(column.header).values for name, column in settings.items()}
     load = kept.column(first.header)
     shown = replace(load, unit=unit("job")) if is_population(load) else load
-    return Match(model, output, inputs, shown, kept.column(measured.header), kept, percent)
+    every = [
+        Match(model, output, inputs, shown, kept.column(column.header), kept, percent)
+        for column, output, percent in found
+    ]
+    return replace(every[0], beside=tuple(every[1:]))
+
+
+def outputs_named(measurements: Measurements, y: Named) -> tuple[str, ...]:
+    r"""Titles of the columns that are named, which commas may part; none where titles tell.
+
+    Examples
+    --------
+    >>> table = Measurements.parse("clients,throughput_ops_s,response_ms\n1,9,100\n", "own.csv")
+    >>> outputs_named(table, "throughput_ops_s,response_ms"), outputs_named(table, None)
+    (('throughput_ops_s', 'response_ms'), ())
+    """
+    if y is None:
+        return ()
+    if not isinstance(y, str):
+        return tuple(y)
+    whole = next(measurements.named(y), None)
+    return (y,) if whole is not None else tuple(part.strip() for part in y.split(","))
+
+
+def _check_different(source: str, found: Sequence[_Measured]) -> None:
+    """Refuse an output that is named twice, be it by one column or by two."""
+    for (one, output, _), (other, same, _) in combinations(found, 2):
+        if output == same:
+            twice = one.header if one.header == other.header else f"{one.header}, {other.header}"
+            msg = f"{source}: --y names the {output.replace('_', ' ')} twice ({twice}); keep one"
+            raise MeasurementError(msg)
+
+
+def _other_half(
+    model: Model,
+    measurements: Measurements,
+    load: Observed,
+    first: _Measured,
+    needed: Sequence[FloatArray],
+) -> list[_Measured]:
+    """What else a closed test measured: throughput beside response times, where rows have both."""
+    roles = {"response_time": DELIVERED, "throughput": RESPONSE}
+    _, output, percent = first
+    if not is_population(load) or not model.graph.stations or output not in roles or percent:
+        return []
+    other = find(measurements, roles[output])
+    rows = np.isfinite(np.stack(needed)).all(axis=0)
+    if other is None or other.name in model.parameters or not (other.values[rows] > 0).all():
+        return []
+    return [_measured(model, measurements, other.header, load)]
 
 
 def _exposed(model: Model, measurements: Measurements) -> Model:
@@ -131,10 +217,10 @@ def _measured(
     """Find the measured column, the output it measures, and the percentage of a percentile."""
     outputs = [*model.graph.outputs, *(["response_time"] if model.graph.stations else [])]
     outputs += ["throughput"] if is_population(load) else []
+    outputs += [f"{name}.utilisation" for name in model.graph.stations]
     column = _output_column(model, measurements, y, outputs)
     percent = None if column.name in outputs else percentile_of(measurements.source, column)
-    role = role_of(column)
-    told = (column.name, role.output if role else "")
+    told = (column.name, _told_output(model, measurements.source, column, outputs))
     usual = "response_time" if model.graph.stations else outputs[0]
     output = next((name for name in told if name in outputs), usual)
     check_unit(measurements.source, column, model.meaning(output).unit)
@@ -142,6 +228,24 @@ def _measured(
         return column, output, None
     _check_percentile(model, measurements.source, column)
     return column, f"response_time_p{percent:g}", percent
+
+
+def _told_output(model: Model, source: str, column: Observed, outputs: Sequence[str]) -> str:
+    """The output that a column's role tells: of a utilisation, that of the station so called."""
+    part = part_of(column)
+    if part is None:
+        return ""
+    if part.role is not UTILISATION:
+        return part.role.output
+    told = f"{part.key}.utilisation"
+    if told not in outputs:
+        stations = ", ".join(model.graph.stations) or "none"
+        msg = (
+            f"{source}: {column.header} is a utilisation of {part.key}, which is no station of "
+            f"{model.name} ({stations}); name one: --role {column.header}=STATION_util"
+        )
+        raise MeasurementError(msg)
+    return told
 
 
 def _output_column(
@@ -180,16 +284,16 @@ def _check_percentile(model: Model, source: str, column: Observed) -> None:
 
 
 def _settings(
-    model: Model, measurements: Measurements, x: str | None, y: str | None
+    model: Model, measurements: Measurements, x: str | None, y: Sequence[str]
 ) -> dict[str, Observed]:
     """Which column sets which parameter; the one that is drawn over comes first."""
-    named = measurements.find([y]) if y else None
+    named = [found for found in (measurements.find([one]) for one in y) if found is not None]
     both = (*measurements.columns.values(), *measurements.spoilt.values())
     own = {
         name: column.asked()
         for column in both
         for name in (column.name, column.role)
-        if name in model.parameters and column is not named
+        if name in model.parameters and not any(column is one for one in named)
     }
     settings = _first(model, measurements, x, own)
     settings |= {name: column for name, column in own.items() if name not in settings}
@@ -209,7 +313,8 @@ def _first(
     if "arrival_rate" in model.parameters:
         return {"arrival_rate": load_column(measurements, x, model.parameters)}
     if model.is_closed and x is None and own.keys() & {"population", "think_time"}:
-        return {name: own[name] for name in ("population",) if name in own}
+        jobs = own.get("population") or find(measurements, POPULATION)
+        return {} if jobs is None else {"population": jobs}
     if x is None and not model.is_closed:
         return {}
     column = load_column(measurements, x, model.parameters.keys() - {"population"})

@@ -45,9 +45,15 @@ _MOST_INSIDE = 6  # series that a legend inside the axes holds
 
 def comparison_figure(comparison: Comparison) -> Figure:
     """Draw measured points, the model, both regression lines, and relative residuals below."""
-    figure = Figure(figsize=(7, 6), layout="constrained")
-    upper, lower = curve_and_residuals(figure, comparison)
-    model = comparison.model
+    figure, columns = panels(comparison)
+    for (upper, lower), one in zip(columns, comparison.each, strict=True):
+        _draw_comparison(upper, lower, one)
+    heading(figure, columns, f"{title_of(comparison.model)}: predicted against measured")
+    return figure
+
+
+def _draw_comparison(upper: Axes, lower: Axes, comparison: Comparison) -> None:
+    """Draw one output: the curve above, relative errors below."""
     shown = shown_unit(comparison)
     x = comparison.load.values / comparison.load.unit.scale
     draw_model(upper, comparison, shown)
@@ -55,10 +61,8 @@ def comparison_figure(comparison: Comparison) -> Figure:
     _draw_lines(upper, comparison, shown)
     top = max(comparison.measured.values.max(), _finite_top(comparison)) / shown.scale
     upper.set_ylim(0, 1.15 * float(top))
-    upper.set_title(f"{title_of(model)}: predicted against measured")
     legend(upper)
     draw_residuals(lower, x, comparison.relative_error)
-    return figure
 
 
 def title_of(model: Model) -> str:
@@ -72,15 +76,35 @@ def shown_unit(comparison: Comparison) -> Unit:
     return scale_of(comparison.measured.values, meant)
 
 
-def curve_and_residuals(figure: Figure, comparison: Comparison) -> tuple[Any, Any]:
-    """Two panels over one load: the curve above, relative errors below."""
-    upper, lower = figure.subplots(2, 1, sharex=True, height_ratios=[3, 1])
+def panels(comparison: Comparison) -> tuple[Figure, list[tuple[Axes, Axes]]]:
+    """A figure with two panels an output, side by side: the curve above, its errors below."""
+    each = comparison.each
+    figure = Figure(figsize=(2 + 5 * len(each), 6), layout="constrained")
+    grid = figure.add_gridspec(2, len(each), height_ratios=[3, 1])
+    columns = []
+    for place, one in enumerate(each):
+        upper = figure.add_subplot(grid[0, place])
+        lower = figure.add_subplot(grid[1, place], sharex=upper)
+        upper.tick_params(labelbottom=False)
+        _label(upper, lower, one)
+        columns.append((upper, lower))
+    return figure, columns
+
+
+def heading(figure: Figure, columns: Any, text: str, size: str = "large") -> None:
+    """A title over all panels."""
+    if len(columns) > 1:
+        figure.suptitle(text, fontsize=size)
+    else:
+        columns[0][0].set_title(text, fontsize=size, wrap=size != "large")
+
+
+def _label(upper: Axes, lower: Axes, comparison: Comparison) -> None:
     load, measured = comparison.load, comparison.measured
     upper.set_ylabel(column_label(comparison.output, shown_unit(comparison), "y", measured))
     lower.set_xlabel(column_label(load.name, load.unit, "x", load))
     for axes in (upper, lower):
         light_grid(axes)
-    return upper, lower
 
 
 def _finite_top(comparison: Comparison) -> float:

@@ -7,14 +7,16 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from headway.errors import InvalidParameter
+from headway.models.analysis.comparison import Comparison
 from headway.models.inference.fit import Fit
 from headway.models.inference.server import ServerFit
 from headway.models.inference.side_by_side import SideBySide
 from headway.models.language.units import Unit
 from headway.models.plotting.figures import (
-    curve_and_residuals,
     draw_model,
+    heading,
     mark_saturation,
+    panels,
     short_source,
     shown_unit,
     title_of,
@@ -56,9 +58,29 @@ def server_figure(found: ServerFit) -> Figure:
 
 
 def _figure(fit: Fit, others: Sequence[tuple[str, Fit]]) -> Figure:
-    figure = Figure(figsize=(7, 6), layout="constrained")
+    figure, columns = panels(fit.comparison)
+    _draw_first(*columns[0], fit, others)
+    for place, (upper, lower) in enumerate(columns[1:], 1):
+        _draw_beside(upper, lower, fit.comparison.each[place])
+    source = short_source(fit.measurements.source)
+    text = f"{title_of(fit.model)}: fitted to {source}"
+    heading(figure, columns, text, "medium")
+    return figure
+
+
+def _draw_beside(upper: Axes, lower: Axes, one: Comparison) -> None:
+    """Draw a further output that the fit was made to."""
+    shown, x = shown_unit(one), one.load.values / one.load.unit.scale
+    draw_model(upper, one, shown, "fit")
+    draw_points(upper, x, one.measured.values / shown.scale)
+    upper.set_ylim(0, 1.3 * float(one.measured.values.max()) / shown.scale)
+    legend(upper)
+    draw_residuals(lower, x, one.relative_error)
+
+
+def _draw_first(upper: Axes, lower: Axes, fit: Fit, others: Sequence[tuple[str, Fit]]) -> None:
+    """Draw the first output with the band and the runners-up."""
     comparison = fit.comparison
-    upper, lower = curve_and_residuals(figure, comparison)
     shown, load = shown_unit(comparison), comparison.load.unit
     scale, x = shown.scale, comparison.load.values / load.scale
     _draw_fit(upper, fit, shown)
@@ -69,11 +91,8 @@ def _figure(fit: Fit, others: Sequence[tuple[str, Fit]]) -> Figure:
         mark_saturation(upper, fit.model, load, float(fit.loads().max()))
     draw_points(upper, x, comparison.measured.values / scale)
     upper.set_ylim(0, 1.3 * float(comparison.measured.values.max()) / scale)
-    source = short_source(fit.measurements.source)
-    upper.set_title(f"{title_of(fit.model)}: fitted to {source}", fontsize="medium", wrap=True)
     legend(upper)
     draw_residuals(lower, x, comparison.relative_error)
-    return figure
 
 
 def _draw_fit(axes: Axes, fit: Fit, shown: Unit) -> None:

@@ -1,5 +1,6 @@
 """Comparisons as tables, rows and JSON."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -31,16 +32,51 @@ def point_table(comparison: Comparison) -> Table:
 
 def comparison_csv(comparison: Comparison) -> str:
     """Every point in SI units, and in each row the columns it comes from."""
-    table, rows = point_table(comparison), len(comparison.load.values)
-    return Table("", (*table.columns, *comparison.axes.columns(rows))).to_csv()
+    rows, each = len(comparison.load.values), comparison.each
+    columns = list(point_table(each[0]).columns)
+    if len(each) > 1:
+        columns = [columns[0], *(one for part in each for one in _named_columns(part))]
+    return Table("", (*columns, *comparison.axes.columns(rows))).to_csv()
+
+
+def _named_columns(comparison: Comparison) -> list[Column]:
+    """Columns of one output of several, which each bear its name."""
+    columns = point_table(comparison).columns[1:]
+    return [replace(each, name=f"{comparison.output} {each.name}") for each in columns]
 
 
 def comparison_tables(comparison: Comparison) -> list[Table]:
     """Points, summary, and the two signatures."""
-    tables = [point_table(comparison), _summary_table(comparison)]
+    tables = [*map(point_table, comparison.each), *output_tables(comparison)]
+    tables.append(_summary_table(comparison))
     if comparison.signatures:
         tables.append(signature_table("signature", dict(comparison.signatures)))
     return tables
+
+
+def output_tables(comparison: Comparison) -> list[Table]:
+    """The errors of each output by itself, where there are several."""
+    if not comparison.beside:
+        return []
+    summaries = [one.summary for one in comparison.each]
+    titles = {
+        "RMS error": "rms_relative_error",
+        "largest": "max_relative_error",
+        "median": "median_relative_error",
+    }
+    columns = [Column("output", tuple(one.measured.header for one in comparison.each))]
+    for title, name in titles.items():
+        columns.append(Column(title, tuple(f"{summary[name]:.2%}" for summary in summaries)))
+    columns.append(Column("r squared", tuple(f"{s['r_squared']:.4f}" for s in summaries)))
+    return [Table("", tuple(columns))]
+
+
+def output_documents(comparison: Comparison) -> list[dict[str, Any]]:
+    """Each output that was measured, its column and its errors."""
+    return [
+        {"output": one.output, "y": one.measured.header, "summary": one.summary}
+        for one in comparison.each
+    ]
 
 
 def _summary_table(comparison: Comparison) -> Table:
@@ -57,9 +93,10 @@ def _summary_table(comparison: Comparison) -> Table:
 
 
 def _worst(comparison: Comparison) -> str:
-    if not comparison.counted.any():
+    if not any(one.counted.any() for one in comparison.each):
         return ""
-    sizes = np.where(comparison.counted, np.abs(comparison.relative_error), -1)
+    each = [np.where(one.counted, np.abs(one.relative_error), -1) for one in comparison.each]
+    sizes = np.max(each, axis=0)
     load = comparison.load.values[int(np.argmax(sizes))] / comparison.load.unit.scale
     return f" at {load:g} {comparison.load.unit}"
 
@@ -86,7 +123,14 @@ def closed_notes(comparison: Comparison) -> list[str]:
 
 
 def comparison_rows(comparison: Comparison) -> list[dict[str, Any]]:
-    """One dict a point."""
+    """One dict a point; of several outputs, all points of the first, then of the next."""
+    if not comparison.beside:
+        return _rows(comparison)
+    each = [(one.output, _rows(one)) for one in comparison.each]
+    return [{"output": output, **row} for output, rows in each for row in rows]
+
+
+def _rows(comparison: Comparison) -> list[dict[str, Any]]:
     numbers = zip(
         solution_rows(comparison.solution),
         comparison.load.values.tolist(),
@@ -118,6 +162,7 @@ def comparison_document(comparison: Comparison) -> dict[str, Any]:
         **comparison.axes.document(),
         "points": comparison_rows(comparison),
         "summary": comparison.summary,
+        "outputs": output_documents(comparison),
         "findings": finding_rows(comparison.findings),
         "signatures": {name: s.document() for name, s in comparison.signatures.items()},
     }

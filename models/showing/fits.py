@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 
 from headway import __version__
+from headway.models.analysis.comparison import Comparison
 from headway.models.inference.fit import Fit
 from headway.models.language.digits import ends, four_digits, in_unit, shown_unit, with_unit
 from headway.models.language.parameters import Parameter
 from headway.models.language.units import Unit
 from headway.models.showing.audits import finding_lines, finding_rows
-from headway.models.showing.comparisons import closed_notes
+from headway.models.showing.comparisons import closed_notes, output_documents, output_tables
 from headway.models.solving.solutions.solution import Solution
 from headway.models.structure.model import Model
 from headway.models.tables.table import Column, Table
@@ -38,7 +39,7 @@ def fit_tables(fit: Fit) -> list[Table]:
 def main_tables(fit: Fit) -> list[Table]:
     """Parameters, other answers where there are some, and quality."""
     tables = (_parameter_table(fit), _answers_table(fit), _quality_table(fit))
-    return [table for table in tables if table is not None]
+    return [*(table for table in tables if table is not None), *output_tables(fit.comparison)]
 
 
 def _parameter_table(fit: Fit) -> Table:
@@ -48,13 +49,29 @@ def _parameter_table(fit: Fit) -> Table:
     columns = [
         Column(t, tuple(cells)) for t, cells in zip(titles, zip(*rows, strict=True), strict=True)
     ]
-    said = (str(fit.comparison.axes), *closed_notes(fit.comparison), *derivation(fit))
+    said = (str(fit.comparison.axes), *closed_notes(fit.comparison), *_weights(fit))
+    said = (*said, *derivation(fit))
     warnings = fit.warnings if fit.is_examined else fit.quick_warnings
     told = finding_lines(fit.comparison.findings)
     notes = (*said, *(f"warning: {text}" for text in warnings), *told)
     notes = (*notes, _HOLDS if fit.is_examined else _NOT_YET)
     title = f"{fit.model.title}: fitted to {fit.measurements.source}"
     return Table(title, tuple(columns), notes)
+
+
+def _weights(fit: Fit) -> list[str]:
+    """How the outputs count beside each other, where they do not count alike."""
+    problem, headers = fit.problem, [one.measured.header for one in fit.comparison.each]
+    notes = []
+    if np.min(problem.share) < 1:
+        notes.append(
+            "throughput and response time tell each other by Little's law: a point counts once"
+        )
+    if problem.estimated > 1:
+        least = min(problem.scatter)
+        errs = [f"{h} {s / least:.3g}" for h, s in zip(headers, problem.scatter, strict=True)]
+        notes.append(f"each output is weighed by its own scatter, relative: {', '.join(errs)}")
+    return notes
 
 
 def _parameter_cells(fit: Fit, name: str) -> tuple[str, ...]:
@@ -252,19 +269,28 @@ def fit_document(fit: Fit) -> dict[str, Any]:
             for answer in fit.answers
         ],
         "summary": fit.summary,
-        "points": [
-            {"load": x, "measured": y, "predicted": p, "relative_error": e}
-            for x, y, p, e in zip(
-                fit.comparison.load.values.tolist(),
-                fit.comparison.measured.values.tolist(),
-                fit.comparison.predicted.tolist(),
-                fit.comparison.relative_error.tolist(),
-                strict=True,
-            )
-        ],
+        "outputs": _output_documents(fit),
+        "points": [point for one in fit.comparison.each for point in _points(fit, one)],
         "warnings": list(fit.warnings),
         "findings": finding_rows(fit.comparison.findings),
     }
+
+
+def _output_documents(fit: Fit) -> list[dict[str, Any]]:
+    """Each output's errors, how much a point of it counts, and its relative scatter."""
+    share = np.broadcast_to(fit.problem.share, fit.problem.used.shape)[:: fit.problem.loads]
+    each = zip(output_documents(fit.comparison), share.tolist(), fit.problem.scatter, strict=True)
+    return [{**document, "share": part, "scatter": s} for document, part, s in each]
+
+
+def _points(fit: Fit, one: Comparison) -> list[dict[str, Any]]:
+    """One dict a point of an output; its name in it where there are several."""
+    columns = (one.load.values, one.measured.values, one.predicted, one.relative_error)
+    named = {"output": one.output} if fit.comparison.beside else {}
+    return [
+        {**named, "load": x, "measured": y, "predicted": p, "relative_error": e}
+        for x, y, p, e in zip(*(column.tolist() for column in columns), strict=True)
+    ]
 
 
 def fit_csv(fit: Fit) -> str:

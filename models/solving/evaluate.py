@@ -35,7 +35,7 @@ _AGREEMENT = 1e-9  # of the compiled form with the solver, else the solver is ta
 
 @dataclass(frozen=True)
 class Evaluator:
-    """Predictions of one output at every measured point.
+    """Predictions of outputs at every measured point: all points of the first, then of the next.
 
     Values of a parameter may be a column, shape (sets, 1): then each set has a row of its own.
 
@@ -43,9 +43,9 @@ class Evaluator:
     ----------
     predict
         Takes SI values by parameter; gives the output by point, infinite where the model
-        is saturated, shape (points,) or (sets, points).
+        is saturated, shape (outputs * points,) or (sets, outputs * points).
     slopes
-        Derivatives of the output for some parameters, shape (..., points, parameters).
+        Their derivatives for some parameters, shape (..., outputs * points, parameters).
     smooth
         Parameters whose derivatives come from the closed form; empty where all are differenced.
     """
@@ -55,22 +55,24 @@ class Evaluator:
     smooth: frozenset[str] = frozenset()
 
 
-def evaluator(model: Model, output: str, names: Sequence[str], whole: Collection[str]) -> Evaluator:
+def evaluator(
+    model: Model, outputs: Sequence[str], names: Sequence[str], whole: Collection[str]
+) -> Evaluator:
     """Compile a model for fitting, or fall back on solving it.
 
     Parameters
     ----------
     model
         With its arrays of measured points.
-    output
-        What was measured.
+    outputs
+        What was measured, an output or several.
     names, whole
         Free parameters; those that have to be whole numbers, which not every closed form can
         be differentiated for.
     """
-    solved = solver_of(model, output)
+    solved = solver_of(model, outputs)
     for wanted in (tuple(names), tuple(name for name in names if name not in whole)):
-        compiled = _agreeing(model, output, wanted, solved)
+        compiled = _agreeing(model, outputs, wanted, solved)
         if compiled is not None:
             return compiled
     sizes = {n: abs(float(v)) for n, v in model.inputs.items() if not np.ndim(v)}
@@ -79,13 +81,14 @@ def evaluator(model: Model, output: str, names: Sequence[str], whole: Collection
 
 
 def _agreeing(
-    model: Model, output: str, names: tuple[str, ...], solved: Predict
+    model: Model, outputs: Sequence[str], names: tuple[str, ...], solved: Predict
 ) -> Evaluator | None:
     """Compile the closed form; None where there is none, or it says otherwise than the solver."""
     if model.is_closed or model.graph.classes:
         return None
     try:
-        compiled = _compiled(_Key(repr(model.graph), model.graph), output, names)
+        key = _Key(repr(model.graph), model.graph)
+        compiled = _stacked([_compiled(key, output, names) for output in outputs])
         same = np.allclose(
             compiled.predict(model.inputs), solved(model.inputs), rtol=_AGREEMENT, atol=0
         )
@@ -95,15 +98,30 @@ def _agreeing(
     return compiled if same else None
 
 
-def solver_of(model: Model, output: str) -> Predict:
+def _stacked(each: Sequence[Evaluator]) -> Evaluator:
+    """One evaluator of several outputs: their points after each other."""
+    if len(each) == 1:
+        return each[0]
+    smooth = frozenset.intersection(*(one.smooth for one in each))
+    return Evaluator(
+        lambda values: np.concatenate([one.predict(values) for one in each], axis=-1),
+        lambda values, names: np.concatenate([one.slopes(values, names) for one in each], axis=-2),
+        smooth,
+    )
+
+
+def solver_of(model: Model, outputs: Sequence[str]) -> Predict:
     """Predict by solving; a point that cannot be solved is infinitely wrong."""
 
     def solved(values: Values) -> FloatArray:
         solution = model.at(dict(values)).solve()
-        found = np.asarray(solution[output], float)
-        lost = solution.saturated | ~np.isfinite(found) if solution.stations else False
-        shape = points_shape({**model.inputs, **values})
-        return np.broadcast_to(np.where(lost, np.inf, found), shape or (1,))
+        shape = points_shape({**model.inputs, **values}) or (1,)
+        each = []
+        for output in outputs:
+            found = np.asarray(solution[output], float)
+            lost = solution.saturated | ~np.isfinite(found) if solution.stations else False
+            each.append(np.broadcast_to(np.where(lost, np.inf, found), shape))
+        return each[0] if len(each) == 1 else np.concatenate(each, axis=-1)
 
     def predict(values: Values) -> FloatArray:
         try:
@@ -111,7 +129,7 @@ def solver_of(model: Model, output: str) -> Predict:
         except HeadwayError:
             shape = points_shape({**model.inputs, **values}) or (1,)
         if len(shape) < 2 or shape[0] == 1:
-            return np.full(shape, np.inf)
+            return np.full((*shape[:-1], len(outputs) * shape[-1]), np.inf)
         return np.stack([predict(_of_set(values, k))[0] for k in range(shape[0])])
 
     return predict

@@ -157,13 +157,14 @@ def candidate_loads(model: Model) -> FloatArray:
 def at_loads(
     problem: Problem, free: FloatArray, loads: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Predictions and derivatives at other loads, all else as at the first measured point."""
+    """The first output and its derivatives at other loads, all else as at the first point."""
     values = {
         n: (float(np.ravel(v)[0]) if np.ndim(v) else v) for n, v in problem.values(free).items()
     }
     values["arrival_rate"] = loads
     smooth = [n for n in problem.names if problem.relaxed or n not in problem.whole]
-    columns = dict(zip(smooth, problem.evaluate.slopes(values, smooth).T, strict=True))
+    slopes = problem.first(problem.evaluate.slopes(values, smooth).T)
+    columns = dict(zip(smooth, slopes, strict=True))
     zero = np.zeros(loads.shape)
     stacked = np.stack([columns.get(name, zero) for name in problem.names], axis=-1)
-    return problem.evaluate.predict(values), stacked
+    return problem.first(problem.evaluate.predict(values)), stacked

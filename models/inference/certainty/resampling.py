@@ -13,7 +13,12 @@ import numpy as np
 from headway.errors import Saturated
 from headway.kinds import FloatArray
 from headway.models.inference.certainty.profile import freed, values_of
-from headway.models.inference.certainty.uncertainty import Uncertainty, student, uncertainty
+from headway.models.inference.certainty.uncertainty import (
+    Uncertainty,
+    set_right,
+    student,
+    uncertainty,
+)
 from headway.models.inference.searching.problem import Ends, Problem
 from headway.models.inference.searching.search import Effort, Found, polish, polish_all
 
@@ -43,7 +48,7 @@ def left_out_errors(problem: Problem, found: Found, groups: list[Any]) -> FloatA
     starts = np.tile(values_of(start, problem, found), (len(groups), 1))
     ends = polish_all(rest, starts, _FAR)
     predicted = start.predict(np.array([end.free for end in ends]))
-    enough = (problem.used & ~missing).sum(axis=1) >= len(start.names)
+    enough = (problem.share * (problem.used & ~missing)).sum(axis=1) >= len(start.names)
     errors = np.where(enough[:, None], predicted / problem.measured - 1, np.inf)
     return np.asarray(errors[missing])
 
@@ -83,7 +88,8 @@ def bootstrap(problem: Problem, found: Found, rounds: int, seen: Callable[[], No
     errors = _set_right(problem, found)
     rows = []
     for _ in range(rounds):
-        drawn = predicted + predicted * random.choice(errors, len(errors))
+        points = random.choice(problem.loads, problem.loads)
+        drawn = predicted + predicted * errors[:, points].ravel()
         again = _measuring(best, np.maximum(drawn, _LEAST * predicted))
         rows.append(_refitted(again, start))
         seen()
@@ -98,15 +104,15 @@ def _measuring(problem: Problem, measured: FloatArray) -> Problem:
 
 
 def _set_right(problem: Problem, found: Found) -> FloatArray:
-    """Relative errors as large as measurements have them: a fit leaves less, by its leverage."""
+    """Relative errors as large as measurements have them, shape (outputs, points)."""
     predicted = problem.predict(found.free)
     errors = problem.measured / predicted - 1
-    jacobian = problem.slopes(found.free) / problem.sigma[:, None]
+    weight = np.sqrt(problem.share) / problem.sigma
+    jacobian = problem.slopes(found.free) * weight[:, None]
     left, singular, _ = np.linalg.svd(jacobian, full_matrices=False)
     known = left[:, singular > 1e-9 * max(float(singular.max(initial=0.0)), 1e-300)]
-    leverage = np.minimum((known**2).sum(axis=1), _LEVERAGE)
-    right = errors / np.sqrt(1 - leverage)
-    return np.asarray(right - right.mean())
+    right = set_right(problem, errors, known, 0.5, 1 - _LEVERAGE).reshape(len(problem.outputs), -1)
+    return np.asarray(right - right.mean(axis=1, keepdims=True))
 
 
 def _refitted(problem: Problem, start: FloatArray) -> tuple[FloatArray, FloatArray]:

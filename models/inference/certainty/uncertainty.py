@@ -106,7 +106,7 @@ def student(degrees: int) -> float:
 
 def uncertainty(problem: Problem, found: Found) -> Uncertainty:
     """Linearised uncertainty at the best values; rounding to the printed digits is the least."""
-    degrees = int(problem.used.sum()) - len(found.free)
+    degrees = problem.points - len(found.free)
     first, second = loss_derivatives(problem.residuals(found.free), problem.loss)
     curvature = _curvature(second, len(found.free))
     scattered = float(np.sum(first**2)) / degrees / curvature if degrees > 0 else np.nan
@@ -150,9 +150,38 @@ def unequal_errors(problem: Problem, found: Found) -> FloatArray:
     left, singular, right = np.linalg.svd(problem.jacobian(found.free) * scale, full_matrices=False)
     known = singular > _RANK * max(float(singular.max(initial=0.0)), 1e-300)
     pull = (right[known].T / singular[known]) @ left[:, known].T
-    spare = np.maximum(1 - (left[:, known] ** 2).sum(axis=1), _SPARE)
-    errors = first / spare / _curvature(second, len(found.free))
-    return np.asarray(scale * np.sqrt(pull**2 @ errors**2))
+    errors = set_right(problem, first, left[:, known], 1.0) / _curvature(second, len(found.free))
+    by_point = (pull * errors).reshape(len(pull), len(problem.outputs), -1).sum(axis=1)
+    return np.asarray(scale * np.sqrt((by_point**2).sum(axis=1)))
+
+
+def set_right(
+    problem: Problem, errors: FloatArray, known: FloatArray, power: float, spare: float = _SPARE
+) -> FloatArray:
+    """Residuals as large as measurements have them: a fit leaves less, by its leverage.
+
+    The outputs of a point are set right together: (1 - H)^-power of their residuals, H the block
+    of the hat matrix of the point (Bell and McCaffrey, 2002).
+
+    Parameters
+    ----------
+    problem
+        The fit.
+    errors
+        Of the used rows.
+    known
+        Orthonormal columns that span what the fit can follow, shape (rows, columns).
+    power
+        1 for the jackknife, 1/2 for errors to draw from.
+    spare
+        Least share that the fit leaves over.
+    """
+    blocks = known.reshape(len(problem.outputs), -1, known.shape[1])
+    own = np.einsum("api,bpi->pab", blocks, blocks)
+    levers, ways = np.linalg.eigh(own)
+    along = np.einsum("pab,ap->pb", ways, errors.reshape(len(problem.outputs), -1))
+    stretched = along / np.maximum(1 - levers, spare) ** power
+    return np.asarray(np.einsum("pab,pb->ap", ways, stretched).reshape(-1))
 
 
 def worst_cost(found: Found, known: Uncertainty) -> float:
@@ -263,7 +292,8 @@ def band(
         The predictions [SI].
     """
     relative = slopes / np.where(predicted > 0, predicted, 1.0)[:, None]
-    own = known.variance * float(np.median(problem.sigma / problem.measured)) ** 2
+    noise = problem.first(problem.sigma / problem.measured)
+    own = known.variance * float(np.median(noise)) ** 2
     error = np.array([np.sqrt(known.error_of(row) ** 2 + own) for row in relative])
     with np.errstate(over="ignore", invalid="ignore"):
         factor = np.exp(student(known.degrees) * error)

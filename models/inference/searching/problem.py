@@ -1,6 +1,5 @@
 """A fit as a problem: residuals weighed by what is known, parameters on their own scales."""
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -9,27 +8,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from headway.errors import InvalidParameter, MeasurementError, nearest
 from headway.kinds import FloatArray
 from headway.models.inference.searching.loss import Loss, loss_cost
-from headway.models.measured.bends import bent_by_level
-from headway.models.measured.cells import Observed
-from headway.models.measured.matching import Match
-from headway.models.solving.evaluate import Evaluator, evaluator
-from headway.models.solving.paced import paced_evaluator
-from headway.models.solving.solutions.saturation import RATES
+from headway.models.solving.evaluate import Evaluator
 from headway.models.structure.model import Model
-from headway.models.structure.parts.counts import counts
 
 RELATIVE_NOISE = 0.02
 """Relative error of a measurement beyond what its printed digits leave open."""
 
 Ends = tuple[float, float]
-
-_WIDEST = 1e12  # times the least value: no curve spans more, and no sum of squares would hold it
-
-SMALLEST = 1e-9
-"""Smallest value of a free parameter, as a share of where it starts: stations need above 0."""
 
 
 @dataclass(frozen=True)
@@ -63,6 +50,7 @@ class Problem:
         By free parameter.
     measured, sigma
         SI values and their standard errors up to a common factor; infinite ones count for nothing.
+        All points of the first output come first, then those of the next.
     used
         Which points count; all the others must still be sustained.
     evaluate
@@ -75,6 +63,12 @@ class Problem:
         Free parameters that no descent moves: counts, which are whole.
     loss
         How residuals count.
+    outputs
+        What was measured at every point.
+    share
+        How much each row counts: half of a point, where two outputs of it say the same.
+    scatter
+        By how much each output errs more than 2 %, relative to the others; see `weighed`.
     """
 
     model: Model
@@ -89,6 +83,32 @@ class Problem:
     rates: Ends = (1.0, 1.0)
     still: frozenset[str] = frozenset()
     loss: Loss = Loss.LINEAR
+    outputs: tuple[str, ...] = ("",)
+    share: FloatArray | float = 1.0
+    scatter: tuple[float, ...] = (1.0,)
+
+    @property
+    def points(self) -> int:
+        """How many measurements count: a point counts once for all outputs that say the same."""
+        return round(float(np.sum(self.share * self.used)))
+
+    @property
+    def loads(self) -> int:
+        """Rows of each output."""
+        return int(self.used.size) // len(self.outputs)
+
+    @property
+    def estimated(self) -> int:
+        """What was estimated of the errors: a scatter, or that of each output."""
+        return len(set(self.scatter))
+
+    def first(self, rows: FloatArray) -> FloatArray:
+        """Of what there is by row, along the last axis, that of the first output."""
+        return rows[..., : rows.shape[-1] // len(self.outputs)]
+
+    def of_points(self, marks: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Rows of some points, with all their outputs; points along the last axis."""
+        return np.tile(marks, (1,) * (marks.ndim - 1) + (len(self.outputs),))
 
     @cached_property
     def fixed(self) -> Mapping[str, Any]:
@@ -143,7 +163,8 @@ class Problem:
         predicted = self.predict(free)
         found = np.isfinite(predicted).all(axis=-1, keepdims=True)
         errors = (np.where(found, predicted, 0.0) - self.measured) / self.sigma
-        return np.where(found, errors[..., self.used], np.inf)
+        counted = errors * np.sqrt(self.share)
+        return np.where(found, counted[..., self.used], np.inf)
 
     def cost(self, free: FloatArray) -> Any:
         """What the search makes least; infinite where a measured load is not sustained."""
@@ -151,7 +172,8 @@ class Problem:
 
     def jacobian(self, free: FloatArray) -> FloatArray:
         """Derivatives of the residuals, shape (used points, free parameters)."""
-        return np.asarray((self.slopes(free) / self.sigma[..., None])[..., self.used, :])
+        weight = np.sqrt(self.share) / self.sigma
+        return np.asarray((self.slopes(free) * weight[..., None])[..., self.used, :])
 
     def slopes(self, free: FloatArray) -> FloatArray:
         """Derivatives of the predictions at every point; of a count, its unit difference."""
@@ -215,142 +237,6 @@ class Problem:
     @cached_property
     def rounding(self) -> float:
         """Variance that rounding to the printed digits alone gives, of the weighted errors."""
-        own = 1 - (RELATIVE_NOISE * self.measured / self.sigma) ** 2
+        noise = RELATIVE_NOISE * np.repeat(self.scatter, self.loads)
+        own = 1 - (noise * self.measured / self.sigma) ** 2
         return float(np.mean(own[self.used]))
-
-
-def problem(
-    model: Model, found: Match, free: Sequence[str], source: str, loss: Loss = Loss.LINEAR
-) -> Problem:
-    """Set a fit up.
-
-    Parameters
-    ----------
-    model
-        With values for every parameter; those of free ones are where the search starts.
-    found
-        The measured points.
-    free
-        Names of the parameters to determine.
-    source
-        What the points are, for messages.
-    loss
-        How residuals count.
-
-    Raises
-    ------
-    UnknownParameter, InvalidParameter
-        For a free parameter that the model lacks, that has no value to start from or that
-        the data set.
-    MeasurementError
-        For fewer points than free parameters, equal loads, or values that are not above 0.
-    """
-    _check_free(model, found, free)
-    _check_mean(found, source)
-    _check_points(found, len(free), source)
-    measured = found.measured.values
-    rounding = np.nan_to_num(found.measured.resolution) / (math.sqrt(3) * measured)
-    sigma = measured * np.sqrt(RELATIVE_NOISE**2 + rounding**2)
-    whole = tuple(name for name in free if name in counts(model.graph))
-    if "throughput" in found.inputs:
-        at_points = model.at({n: v for n, v in found.inputs.items() if n != "throughput"})
-        rate = found.load.values
-        full = bent_by_level(found.inputs, rate, measured)
-        evaluate = paced_evaluator(at_points, rate, full, tuple(free))
-    else:
-        at_points = model.at(found.inputs)
-        if model.is_closed:
-            at_points.solve()  # what cannot be closed says why
-        evaluate = evaluator(at_points, found.output, free, whole)
-    scales = tuple(_scale(model, name) for name in free)
-    used = np.ones(measured.shape, bool)
-    weighed = at_points, tuple(free), scales, measured, sigma, used
-    times, rates = _times_and_rates(found)
-    return Problem(*weighed, evaluate, whole, times, rates, loss=loss)
-
-
-def _times_and_rates(found: Match) -> tuple[Ends, Ends]:
-    """Ends of what is measured in time and per time; one tells the other where there is but one."""
-    ends: dict[int, Ends] = {}
-    for column in (found.measured, found.load):
-        values = np.abs(column.values[column.values != 0])
-        ends[column.unit.dimension[0]] = float(values.min()), float(values.max())
-    times = ends.get(1) or tuple(1 / end for end in reversed(ends.get(-1, (1.0, 1.0))))
-    rates = ends.get(-1) or tuple(1 / end for end in reversed(times))
-    return (times[0], times[1]), (rates[0], rates[1])
-
-
-def _check_free(model: Model, found: Match, free: Sequence[str]) -> None:
-    if not free:
-        msg = f"name the parameters to fit{nearest('', set(model.parameters) - set(found.inputs))}"
-        raise InvalidParameter(msg)
-    for name in free:
-        model.exposing(name)
-        if name in found.inputs:
-            msg = f"{name} is a column of the data; it cannot be fitted too"
-            raise InvalidParameter(msg)
-        if list(free).count(name) > 1:
-            msg = f"{name} is named twice among the free parameters"
-            raise InvalidParameter(msg)
-        value = model.parameters[name].value
-        if value is None or np.ndim(value):
-            msg = f"{name} has no single value to start from; set {name}=..."
-            raise InvalidParameter(msg)
-
-
-_WIDEST_LOAD = 1e7  # times the least load: what a slip of decades makes, and no benchmark
-
-
-def _check_span(column: Observed, source: str, widest: float) -> None:
-    least, most = float(column.values.min()), float(column.values.max())
-    if most > widest * least:
-        msg = f"{source}: {column.header} goes from {least:.3g} to {most:.3g} (SI); check it"
-        raise MeasurementError(msg)
-
-
-def _check_mean(found: Match, source: str) -> None:
-    if found.percent is not None:
-        name = found.measured.header
-        msg = f"{source}: {name} holds percentiles; a fit is of means: --y names one"
-        raise MeasurementError(msg)
-
-
-def _check_points(found: Match, free: int, source: str) -> None:
-    measured = found.measured.values
-    different = np.unique(np.stack([*found.inputs.values()]), axis=1).shape[1]
-    if not (measured > 0).all():
-        msg = f"{source}: {found.measured.header} must be above 0, as errors are relative to it"
-        raise MeasurementError(msg)
-    if measured.size < 2:
-        msg = f"{source}: one point is no curve; a fit needs several loads"
-        raise MeasurementError(msg)
-    if different < 2:
-        msg = f"{source}: all points are at one load; a fit needs different ones"
-        raise MeasurementError(msg)
-    driven = next(iter(found.inputs)) in (*RATES, "population")
-    if driven and not (found.load.values > 0).all():
-        msg = f"{source}: {found.load.header} holds a load of 0, at which nothing can be measured"
-        raise MeasurementError(msg)
-    _check_span(found.measured, source, _WIDEST)
-    if (found.load.values > 0).all():
-        _check_span(found.load, source, _WIDEST_LOAD)
-    if free > different:
-        msg = f"{source}: {free} free parameters but {different} different points; fix some"
-        raise MeasurementError(msg)
-    if np.ptp(measured) == 0:
-        msg = f"{source}: {found.measured.header} is the same at every load; nothing can be fitted"
-        raise MeasurementError(msg)
-
-
-def _scale(model: Model, name: str) -> Scale:
-    """Search by logarithm for what is above 0 by its bound or by being a station's number."""
-    parameter = model.parameters[name]
-    start = float(parameter.value or 0.0)
-    positive = parameter.minimum >= 0 or (bool(model.graph.stations) and start > 0)
-    if not positive:
-        return Scale(
-            parameter.minimum, parameter.maximum, logarithmic=False, least=parameter.minimum
-        )
-    low = max(parameter.minimum, SMALLEST * (start or parameter.unit.scale))
-    least = max(parameter.minimum, 0.0)
-    return Scale(low, parameter.maximum, logarithmic=True, least=least)

@@ -196,7 +196,7 @@ def follow(problem: Problem, starts: FloatArray) -> list[Found]:
 
 def _by_ratios(problem: Problem, starts: FloatArray, effort: Effort) -> FloatArray:
     """Search by logarithms of ratios, which leads from far away."""
-    relative = (problem.measured / problem.sigma)[problem.used]
+    relative = (np.sqrt(problem.share) * problem.measured / problem.sigma)[problem.used]
 
     def residuals(inner: FloatArray, rows: Rows) -> FloatArray:  # noqa: ARG001
         predicted = problem.predict(problem.outer(inner))

@@ -1,0 +1,157 @@
+"""Several outputs of one test: which of them say the same, and how much each errs.
+
+A closed test measures both throughput X and response time R at a population N. With a think time
+Z Little's law N = X (R + Z) holds for every run whatever the server did, so one of them tells the
+other: together they count as one measurement, each for half of it.
+
+What is measured independently may err by different shares: then each output is weighed by the
+scatter of its own residuals, found anew with the fit until it settles (iterated least squares).
+
+Source: Seber and Wild, *Nonlinear Regression*, 1989, sections 2.8.6 and 11.2.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headway.kinds import FloatArray
+from headway.models.inference.searching.loss import loss_derivatives
+from headway.models.inference.searching.problem import Problem
+from headway.models.inference.searching.search import Found, polish, search
+from headway.models.measured.matching import Match
+from headway.models.structure.model import Model
+
+AGREE = 0.02
+"""RMS relative error of Little's law up to which throughput and response time say the same."""
+
+_HALVES = ("throughput", "response_time")
+_ENOUGH = 5.0  # degrees of freedom of an output from which its residuals tell its scatter
+_CLEARLY = 0.01  # chance of two scatters as far apart where both are alike
+_FARTHEST = 100.0  # times another output's scatter; columns that follow from the load err by none
+_SETTLED = 1e-3
+_ROUNDS = 30
+
+
+def shares(found: Match, model: Model, free: Sequence[str]) -> FloatArray | float:
+    """How much each row of a fit counts, all points of the first output first.
+
+    Parameters
+    ----------
+    found
+        What was measured.
+    model
+        At the measured points.
+    free
+        Parameters to determine; a think time among them is taken from the measurements.
+    """
+    if len(found.each) == 1:
+        return 1.0
+    outputs = [one.output for one in found.each]
+    same = outputs if says_the_same(found, model, free) else []
+    halved = [0.5 if output in _HALVES and output in same else 1.0 for output in outputs]
+    return np.repeat(halved, found.load.values.size)
+
+
+def says_the_same(found: Match, model: Model, free: Sequence[str]) -> bool:
+    """Whether throughput and response time follow from each other, by Little's law.
+
+    Parameters
+    ----------
+    found, model, free
+        As for `shares`.
+    """
+    measured = {one.output: one.measured.values for one in found.each}
+    if not model.is_closed or not set(_HALVES) <= set(measured):
+        return False
+    rate, response = (measured[name] for name in _HALVES)
+    if not (rate > 0).all():
+        return False
+    circle = np.asarray(model.inputs["population"]) / rate
+    think = np.asarray(model.inputs["think_time"])
+    if "think_time" in free:
+        think = np.maximum(np.median(circle - response), 0.0)
+    return float(np.sqrt(np.mean(((response + think) / circle - 1) ** 2))) <= AGREE
+
+
+def weighed_search(problem: Problem, starts: int) -> tuple[Problem, Found]:
+    """Find the values that fit best, each output weighed by its own scatter if these differ.
+
+    Parameters
+    ----------
+    problem, starts
+        As for `headway.models.inference.searching.search.search`.
+
+    Returns
+    -------
+    The problem as it is weighed in the end, and the end of the search.
+    """
+    found = search(problem, starts)
+    for _ in range(_ROUNDS):
+        weighed = by_own_scatter(problem, found.free)
+        if weighed is problem:
+            break
+        problem = weighed
+        end = polish(problem, found.free)
+        found = search(problem.starting(end.free), 1) if problem.whole else end
+    return problem, found
+
+
+def by_own_scatter(problem: Problem, free: FloatArray) -> Problem:
+    """The same problem with each output weighed by its own scatter, where these clearly differ.
+
+    They do where an F test says so at 1 %, each output having five degrees of freedom at least.
+
+    Parameters
+    ----------
+    problem
+        A fit of one output or several.
+    free
+        Its best values.
+
+    Returns
+    -------
+    The problem itself where nothing is to be weighed anew.
+    """
+    sources = _sources(problem)
+    if len(sources) < 2:
+        return problem
+    first = loss_derivatives(problem.residuals(free), problem.loss)[0] ** 2
+    squares = np.zeros(problem.used.shape)
+    squares[problem.used] = first
+    counted = problem.share * problem.used
+    points = np.array([float(counted[rows].sum()) for rows in sources])
+    degrees = points * (1 - len(free) / max(problem.points, 1))
+    if degrees.min() < _ENOUGH:
+        return problem
+    variance = np.array([float(squares[rows].sum()) for rows in sources]) / degrees
+    variance = np.maximum(variance, variance.max() / _FARTHEST**2)
+    known = problem.estimated > 1  # what was weighed once stays so
+    if variance.max() == 0 or not (known or _differ(variance, degrees)):
+        return problem
+    factors = np.sqrt(variance / np.exp(np.average(np.log(variance), weights=points)))
+    if np.abs(np.log(factors)).max() < _SETTLED:
+        return problem
+    by_row = np.ones(problem.used.shape)
+    for rows, factor in zip(sources, factors, strict=True):
+        by_row[rows] = factor
+    scatter = tuple((np.array(problem.scatter) * by_row[:: problem.loads]).tolist())
+    return replace(problem, sigma=problem.sigma * by_row, scatter=scatter)
+
+
+def _sources(problem: Problem) -> list[NDArray[np.bool_]]:
+    """Rows of each output; of those that say the same, together."""
+    share = np.broadcast_to(problem.share, problem.used.shape)
+    halves = [share < 1] if (share < 1).any() else []
+    place = np.arange(problem.used.size) // problem.loads
+    each = [(place == k) & (share == 1) for k in range(len(problem.outputs))]
+    return [*halves, *(rows for rows in each if rows.any())]
+
+
+def _differ(variance: FloatArray, degrees: FloatArray) -> bool:
+    from scipy.special import fdtrc
+
+    low, high = int(variance.argmin()), int(variance.argmax())
+    ratio = float(variance[high] / variance[low]) if variance[low] > 0 else np.inf
+    return bool(2 * fdtrc(degrees[high], degrees[low], ratio) < _CLEARLY)

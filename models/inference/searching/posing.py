@@ -1,0 +1,186 @@
+"""A fit set up: what was measured and a model made into residuals and scales, or refused."""
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from headway.errors import InvalidParameter, MeasurementError, nearest
+from headway.models.inference.searching.joint import shares
+from headway.models.inference.searching.loss import Loss
+from headway.models.inference.searching.problem import RELATIVE_NOISE, Ends, Problem, Scale
+from headway.models.measured.cells import Observed
+from headway.models.measured.matching import Match
+from headway.models.solving.evaluate import evaluator
+from headway.models.solving.paced import paced_evaluator
+from headway.models.solving.solutions.saturation import RATES
+from headway.models.structure.model import Model
+from headway.models.structure.parts.counts import counts
+
+_WIDEST = 1e12  # times the least value: no curve spans more, and no sum of squares would hold it
+
+SMALLEST = 1e-9
+"""Smallest value of a free parameter, as a share of where it starts: stations need above 0."""
+
+
+def problem(
+    model: Model, found: Match, free: Sequence[str], source: str, loss: Loss = Loss.LINEAR
+) -> Problem:
+    """Set a fit up.
+
+    Parameters
+    ----------
+    model
+        With values for every parameter; those of free ones are where the search starts.
+    found
+        The measured points.
+    free
+        Names of the parameters to determine.
+    source
+        What the points are, for messages.
+    loss
+        How residuals count.
+
+    Raises
+    ------
+    UnknownParameter, InvalidParameter
+        For a free parameter that the model lacks, that has no value to start from or that
+        the data set.
+    MeasurementError
+        For fewer points than free parameters, equal loads, or values that are not above 0.
+    """
+    _check_free(model, found, free)
+    _check_mean(found, source)
+    _check_measured(found, source)
+    _check_points(found, len(free), source)
+    each = [one.measured for one in found.each]
+    measured = np.concatenate([one.values for one in each])
+    digits = np.concatenate([np.nan_to_num(one.resolution) for one in each])
+    sigma = measured * np.sqrt(RELATIVE_NOISE**2 + (digits / (math.sqrt(3) * measured)) ** 2)
+    whole = tuple(name for name in free if name in counts(model.graph))
+    if "throughput" in found.inputs:
+        _check_paced(found, source)
+        at_points = model.at({n: v for n, v in found.inputs.items() if n != "throughput"})
+        evaluate = paced_evaluator(at_points, found.load.values, found.full, tuple(free))
+    else:
+        at_points = model.at(found.inputs)
+        if model.is_closed:
+            at_points.solve()  # what cannot be closed says why
+        evaluate = evaluator(at_points, [one.output for one in found.each], free, whole)
+    scales = tuple(_scale(model, name) for name in free)
+    used = np.ones(measured.shape, bool)
+    weighed = at_points, tuple(free), scales, measured, sigma, used
+    times, rates = _times_and_rates(found)
+    return Problem(
+        *weighed,
+        evaluate,
+        whole,
+        times,
+        rates,
+        loss=loss,
+        outputs=tuple(one.output for one in found.each),
+        share=shares(found, at_points, free),
+        scatter=(1.0,) * len(each),
+    )
+
+
+def _check_paced(found: Match, source: str) -> None:
+    """Refuse what a closed model does not predict from a throughput that it is paced to."""
+    other = [one for one in found.each if one.output != "response_time"]
+    if other:
+        msg = (
+            f"{source}: a closed model that is held against a throughput predicts response times, "
+            f"not {other[0].measured.header}; give the load as a population"
+        )
+        raise MeasurementError(msg)
+
+
+def _times_and_rates(found: Match) -> tuple[Ends, Ends]:
+    """Ends of what is measured in time and per time; one tells the other where there is but one."""
+    ends: dict[int, Ends] = {}
+    for column in (*(one.measured for one in found.each), found.load):
+        values = np.abs(column.values[column.values != 0])
+        ends[column.unit.dimension[0]] = float(values.min()), float(values.max())
+    times = ends.get(1) or tuple(1 / end for end in reversed(ends.get(-1, (1.0, 1.0))))
+    rates = ends.get(-1) or tuple(1 / end for end in reversed(times))
+    return (times[0], times[1]), (rates[0], rates[1])
+
+
+def _check_free(model: Model, found: Match, free: Sequence[str]) -> None:
+    if not free:
+        msg = f"name the parameters to fit{nearest('', set(model.parameters) - set(found.inputs))}"
+        raise InvalidParameter(msg)
+    for name in free:
+        model.exposing(name)
+        if name in found.inputs:
+            msg = f"{name} is a column of the data; it cannot be fitted too"
+            raise InvalidParameter(msg)
+        if list(free).count(name) > 1:
+            msg = f"{name} is named twice among the free parameters"
+            raise InvalidParameter(msg)
+        value = model.parameters[name].value
+        if value is None or np.ndim(value):
+            msg = f"{name} has no single value to start from; set {name}=..."
+            raise InvalidParameter(msg)
+
+
+_WIDEST_LOAD = 1e7  # times the least load: what a slip of decades makes, and no benchmark
+
+
+def _check_span(column: Observed, source: str, widest: float) -> None:
+    least, most = float(column.values.min()), float(column.values.max())
+    if most > widest * least:
+        msg = f"{source}: {column.header} goes from {least:.3g} to {most:.3g} (SI); check it"
+        raise MeasurementError(msg)
+
+
+def _check_mean(found: Match, source: str) -> None:
+    for one in found.each:
+        if one.percent is not None:
+            name = one.measured.header
+            msg = f"{source}: {name} holds percentiles; a fit is of means: --y names one"
+            raise MeasurementError(msg)
+
+
+def _check_measured(found: Match, source: str) -> None:
+    for one in found.each:
+        if not (one.measured.values > 0).all():
+            msg = f"{source}: {one.measured.header} must be above 0, as errors are relative to it"
+            raise MeasurementError(msg)
+        _check_span(one.measured, source, _WIDEST)
+
+
+def _check_points(found: Match, free: int, source: str) -> None:
+    different = np.unique(np.stack([*found.inputs.values()]), axis=1).shape[1]
+    if found.load.values.size < 2:
+        msg = f"{source}: one point is no curve; a fit needs several loads"
+        raise MeasurementError(msg)
+    if different < 2:
+        msg = f"{source}: all points are at one load; a fit needs different ones"
+        raise MeasurementError(msg)
+    driven = next(iter(found.inputs)) in (*RATES, "population")
+    if driven and not (found.load.values > 0).all():
+        msg = f"{source}: {found.load.header} holds a load of 0, at which nothing can be measured"
+        raise MeasurementError(msg)
+    if (found.load.values > 0).all():
+        _check_span(found.load, source, _WIDEST_LOAD)
+    if free > different * len(found.each):
+        msg = f"{source}: {free} free parameters but {different} different points; fix some"
+        raise MeasurementError(msg)
+    if all(np.ptp(one.measured.values) == 0 for one in found.each):
+        msg = f"{source}: {found.measured.header} is the same at every load; nothing can be fitted"
+        raise MeasurementError(msg)
+
+
+def _scale(model: Model, name: str) -> Scale:
+    """Search by logarithm for what is above 0 by its bound or by being a station's number."""
+    parameter = model.parameters[name]
+    start = float(parameter.value or 0.0)
+    positive = parameter.minimum >= 0 or (bool(model.graph.stations) and start > 0)
+    if not positive:
+        return Scale(
+            parameter.minimum, parameter.maximum, logarithmic=False, least=parameter.minimum
+        )
+    low = max(parameter.minimum, SMALLEST * (start or parameter.unit.scale))
+    least = max(parameter.minimum, 0.0)
+    return Scale(low, parameter.maximum, logarithmic=True, least=least)
