@@ -51,7 +51,8 @@ class Format(StrEnum):
     CSV = "csv"
 
 
-def _complete_model(_c: click.Context, _p: click.Parameter, text: str) -> "list[CompletionItem]":
+def complete_model(_c: click.Context, _p: click.Parameter, text: str) -> "list[CompletionItem]":
+    """Names of the catalogue that begin so, or files."""
     from click.shell_completion import CompletionItem
 
     from headway.models.files.shipped import model_names
@@ -146,7 +147,7 @@ def _complete_role(ctx: click.Context, param: click.Parameter, text: str) -> lis
     return [f"{column}={role}" for role in role_names() if role.startswith(begun)]
 
 
-model_argument = click.argument("model", shell_complete=_complete_model)
+model_argument = click.argument("model", shell_complete=complete_model)
 preset_option = click.option(
     "--preset", metavar="NAME", help="A published set of values.", shell_complete=complete_preset
 )

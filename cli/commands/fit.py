@@ -14,6 +14,7 @@ from headway.cli.options import (
     Format,
     check_place,
     chosen_model,
+    complete_model,
     complete_setting,
     families,
     format_options,
@@ -84,6 +85,12 @@ def _rounds(_c: click.Context, _p: click.Parameter, rounds: int) -> int:
     help="Bounds of a free parameter.",
     shell_complete=complete_setting,
 )
+@click.option(
+    "--forms",
+    metavar="A,B",
+    help="Forms that compete: names, files, all.",
+    shell_complete=complete_model,
+)
 @preset_option
 @set_option
 @range_options
@@ -118,6 +125,7 @@ def command(
     free: str | None,
     fix: tuple[str, ...],
     bound: tuple[str, ...],
+    forms: str | None,
     preset: str | None,
     settings: tuple[str, ...],
     x: str | None,
@@ -138,8 +146,12 @@ def command(
             if given:
                 msg = f"{option} goes with --free; without it the forms of {model} are tried"
                 raise InvalidParameter(msg)
-        answer = _family(model, data, hints, x, y, limits, loss)
+        answer = _family(model, data, hints, x, y, limits, loss, forms)
     else:
+        if forms is not None:
+            many = ", ".join(families())
+            msg = f"--forms goes with {many}, and without --free"
+            raise InvalidParameter(msg)
         chosen = chosen_model(model, preset, (*settings, *fix))
         answer = _fitted(chosen, data, hints, free, bound, x, y, limits, loss, bootstrap)
     present(answer, output_format, plot, [] if out is None else [(out, _toml(answer))])
@@ -160,20 +172,22 @@ def _family(
     y: str | None,
     limits: tuple[float, float],
     loss: str,
+    forms: str | None,
 ) -> Answer:
-    """Fit every form of a family to every curve."""
+    """Fit every form of a family, or those that are listed, to every curve."""
     from headway.models.inference.searching.loss import Loss
     from headway.models.inference.server import fit_server
     from headway.models.inference.side_by_side import SideBySide
     from headway.models.signatures.sfs import Range
 
+    listed = None if forms is None else names_of(forms)
     paths = [path for name in data for path in _expanded(name)]
     curves = [measured(path, hints) for path in paths]
     found = []
     with progress("fitting", len(curves)) as advance:
         for curve in curves:
             seen = _naming(curve.source, advance) if len(curves) > 1 else advance
-            found.append(fit_server(curve, x, y, Range(*limits), Loss(loss), family, seen))
+            found.append(fit_server(curve, x, y, Range(*limits), Loss(loss), family, seen, listed))
     return found[0] if len(found) == 1 else SideBySide(tuple(found))
 
 

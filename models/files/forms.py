@@ -8,7 +8,7 @@ from headway.models.files import schema
 from headway.models.files.places import Place
 from headway.models.language.formula import Formula, formula
 from headway.models.language.units import unit
-from headway.models.structure.forms import CURVE, FormTable, Load, Telling, Variant
+from headway.models.structure.forms import CURVE, FACTS, FormTable, Load, Telling, Variant
 
 Names = Collection[str]
 
@@ -19,30 +19,34 @@ def form_of(entry: schema.FormEntry | None, known: Names, place: Place) -> FormT
     Raises
     ------
     ModelFileError
-        For names that are no parameters, formulas of anything else than `CURVE` to start from,
-        and loads that are none.
+        For names that are no parameters, formulas of anything else than `CURVE` to start from
+        or than facts to be told, and loads that are none.
     """
     if entry is None:
         return None
     _check(entry.start, known, place, "start")
+    _check(entry.told, known, place, "told")
     limit = entry.saturation
     return FormTable(
         entry.family,
-        tuple(_variant(tried, known, place) for tried in entry.tried),
+        tuple(_variant(tried, known, entry.told, place) for tried in entry.tried),
         {n: _formula(str(text), CURVE, place, "start", n) for n, text in entry.start.items()},
         _formula(limit, known, place, "saturation") if limit else None,
         tuple(_telling(name, tell, known, place) for name, tell in entry.tells.items()),
         entry.equation,
+        {n: _formula(str(text), FACTS, place, "told", n) for n, text in entry.told.items()},
     )
 
 
-def _variant(entry: schema.TriedEntry, known: Names, place: Place) -> Variant:
+def _variant(entry: schema.TriedEntry, known: Names, facts: Names, place: Place) -> Variant:
     if entry.load not in set(Load):
         msg = f"load is {entry.load!r}; it must be one of {', '.join(Load)}"
         raise place.error(msg, "form", "tried", "load")
     _check(entry.free, known, place, "tried", "free")
     _check(entry.without, known, place, "tried", "without")
-    return Variant(Load(entry.load), entry.order, entry.free, entry.without, entry.equation)
+    _check(entry.told, facts, place, "tried", "told")
+    read = entry.free, entry.without, entry.equation, entry.told
+    return Variant(Load(entry.load), entry.order, *read)
 
 
 def _telling(name: str, entry: schema.TellsEntry, known: Names, place: Place) -> Telling:
@@ -74,6 +78,7 @@ def form_table(form: FormTable) -> dict[str, Any]:
         "start": {name: read.text for name, read in form.start.items()},
         "tells": {telling.name: _tells(telling) for telling in form.tells},
         "equation": list(form.equation),
+        "told": {name: read.text for name, read in form.told.items()},
     }
     return _filled(table)
 
@@ -85,8 +90,8 @@ def _tells(telling: Telling) -> dict[str, Any]:
 def _tried(variant: Variant) -> dict[str, Any]:
     order = int(variant.order) if variant.order.is_integer() else variant.order
     table = {"load": variant.load.value, "order": order, "free": list(variant.free)}
-    without, equation = list(variant.without), list(variant.equation)
-    return table | _filled({"without": without, "equation": equation})
+    more = {"without": variant.without, "equation": variant.equation, "told": variant.told}
+    return table | _filled({key: list(entry) for key, entry in more.items()})
 
 
 def _filled(table: Mapping[str, Any]) -> dict[str, Any]:

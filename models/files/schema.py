@@ -54,6 +54,7 @@ class TriedEntry(NamedTuple):
     order: float = 0.0
     without: tuple[str, ...] = ()
     equation: tuple[str, ...] = ()
+    told: tuple[str, ...] = ()
 
 
 class TellsEntry(NamedTuple):
@@ -72,6 +73,7 @@ class FormEntry(NamedTuple):
     start: Mapping[str, Scalar] = {}
     tells: Mapping[str, TellsEntry] = {}
     equation: tuple[str, ...] = ()
+    told: Mapping[str, Scalar] = {}
 
 
 class ModelEntry(NamedTuple):
@@ -251,7 +253,14 @@ _OUTPUT = _entry(
 _ROUTE = _entry(RouteEntry, {"from": _text, "to": _text, "probability": _scalar})
 _TRIED = _entry(
     TriedEntry,
-    {"load": _text, "free": _names, "order": _real, "without": _names, "equation": _texts},
+    {
+        "load": _text,
+        "free": _names,
+        "order": _real,
+        "without": _names,
+        "equation": _texts,
+        "told": _names,
+    },
 )
 _TELLS = _entry(TellsEntry, {"formula": _text, "unit": _text}, short="formula")
 _FORM = _entry(
@@ -263,6 +272,7 @@ _FORM = _entry(
         "start": _scalars,
         "tells": _table_of(_TELLS),
         "equation": _texts,
+        "told": _scalars,
     },
 )
 _MODEL = _entry(

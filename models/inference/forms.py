@@ -1,16 +1,21 @@
-"""Forms of the catalogue: every model with a table ``[form]``, in each of its variants."""
+"""Forms: models with a table ``[form]``, of the catalogue or of one's own, in each variant."""
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
-from headway.errors import PackageError, UnknownModel, nearest
+from headway.errors import InvalidParameter, PackageError, UnknownModel, nearest
 from headway.kinds import FloatArray
-from headway.models.files.shipped import catalogue_model, model_names
+from headway.models.files.shipped import catalogue_model, find_model, model_names
+from headway.models.measured.facts import Fact
 from headway.models.structure.forms import Load, Variant
 from headway.models.structure.model import Model
+
+ALL_FORMS = "all"
+"""The word for every form of the catalogue among listed ones."""
 
 SPARE = 2
 """Points more than free parameters that a form needs."""
@@ -18,17 +23,29 @@ SPARE = 2
 
 @dataclass(frozen=True)
 class Form:
-    """A model of the catalogue in one of its variants."""
+    """A model in one of its variants.
+
+    Parameters
+    ----------
+    model, family
+        What the model and its family are called.
+    variant
+        How it is tried.
+    made
+        The model itself.
+    """
 
     model: str
     family: str
     variant: Variant
+    made: Model = field(compare=False, repr=False)
 
     @property
     def name(self) -> str:
         """What tables call it."""
-        lacks = self.variant.without
-        return f"{self.model} (no {', '.join(lacks)})" if lacks else self.model
+        lacks, told = self.variant.without, self.variant.told
+        notes = [f"no {', '.join(lacks)}"] * bool(lacks) + [f"{', '.join(told)} told"] * bool(told)
+        return f"{self.model} ({'; '.join(notes)})" if notes else self.model
 
     @property
     def free(self) -> tuple[str, ...]:
@@ -38,8 +55,7 @@ class Form:
     @property
     def equation(self) -> tuple[str, ...]:
         """Terms that add up to its response time."""
-        table = catalogue_model(self.model).form
-        return table.terms(self.variant) if table else ()
+        return self.made.form.terms(self.variant) if self.made.form else ()
 
     @property
     def closed(self) -> bool:
@@ -71,8 +87,66 @@ def catalogue_forms(*loads: Load, family: str | None = None) -> tuple[Form, ...]
     if family is not None and family not in (known := {form.family for form in every}):
         msg = f"no model is of the family {family!r}{nearest(family, known)}"
         raise UnknownModel(msg)
-    chosen = (f for f in every if f.variant.load in loads and family in (None, f.family))
+    return of_loads([form for form in every if family in (None, form.family)], *loads)
+
+
+def of_loads(forms: Sequence[Form], *loads: Load) -> tuple[Form, ...]:
+    """Those of some forms that are tried for some loads, simplest first."""
+    chosen = (form for form in forms if form.variant.load in loads)
     return tuple(sorted(chosen, key=lambda form: form.variant.order))
+
+
+def listed_forms(
+    models: Sequence[str | Model] | None = None, family: str | None = None
+) -> tuple[Form, ...]:
+    """The forms of listed models, each once; those of the whole catalogue where none is listed.
+
+    Parameters
+    ----------
+    models
+        Names of models of the catalogue, paths of model files, models, and `ALL_FORMS` for all of
+        the catalogue.
+    family
+        Of which `ALL_FORMS` are; all families where it is left out.
+
+    Raises
+    ------
+    UnknownModel, ModelFileError
+        For a name that is no model's, or a file that cannot be read.
+    InvalidParameter
+        For a model that does not say how it is tried, or two of one name.
+
+    Examples
+    --------
+    >>> [form.name for form in listed_forms(["server", "server-single"], "server")][:2]
+    ['server (no delay)', 'server']
+    """
+    found: dict[str, Model] = {}
+    forms: list[Form] = []
+    for given in [ALL_FORMS] if models is None else models:
+        tried = catalogue_forms(*Load, family=family) if given == ALL_FORMS else _forms_of(given)
+        for form in tried:
+            if found.setdefault(form.model, form.made) != form.made:
+                msg = f"two forms are called {form.model!r}; give one of their files another name"
+                raise InvalidParameter(msg)
+        forms += [form for form in tried if form not in forms]
+    if not forms:
+        raise InvalidParameter("no form is listed; name models, or all")
+    return tuple(forms)
+
+
+def _forms_of(given: str | Model) -> list[Form]:
+    """A listed model in each of its variants."""
+    model = find_model(given) if isinstance(given, str) else given
+    if model.form is None or not model.form.variants:
+        msg = f"{model.name} is no form: its file has no [[form.tried]] that says what is free"
+        raise InvalidParameter(msg)
+    return _variants(model)
+
+
+def _variants(model: Model) -> list[Form]:
+    table = model.form
+    return [Form(model.name, table.family, v, model) for v in table.variants] if table else []
 
 
 def families() -> tuple[str, ...]:
@@ -90,8 +164,7 @@ def _every_form() -> list[Form]:
     found = []
     for name in model_names():
         with suppress(PackageError):  # who needs that model is told
-            table = catalogue_model(name).form
-            found += [Form(name, table.family, v) for v in table.variants] if table else []
+            found += _variants(catalogue_model(name))
     return found
 
 
@@ -106,8 +179,27 @@ def forms_for(points: int, forms: Sequence[Form]) -> list[Form]:
     return [form for form in forms if len(form.free) + SPARE <= points]
 
 
-def started(form: Form, rate: FloatArray, time: FloatArray) -> Model:
-    """A form with values to start from, read off the curve.
+def knowing(forms: Sequence[Form], facts: Mapping[str, Fact]) -> list[Form]:
+    """Leave out forms that must be told what nothing discloses."""
+    return [form for form in forms if {*form.variant.told} <= _told(form, facts).keys()]
+
+
+def _told(form: Form, facts: Mapping[str, Fact]) -> dict[str, float]:
+    """What facts tell of parameters, within their bounds; nothing of those of an unknown fact."""
+    known = {name: fact.value for name, fact in facts.items() if fact.value is not None}
+    found = {}
+    for name, read in (form.made.form.told if form.made.form else {}).items():
+        value = float(read.evaluate(known)) if read.names <= known.keys() else math.nan
+        if math.isfinite(value):
+            parameter = form.made.parameters[name]
+            found[name] = min(max(value, parameter.minimum), parameter.maximum)
+    return found
+
+
+def started(
+    form: Form, rate: FloatArray, time: FloatArray, facts: Mapping[str, Fact] | None = None
+) -> Model:
+    """A form with values to start from, read off the curve and off what is disclosed.
 
     Parameters
     ----------
@@ -115,8 +207,10 @@ def started(form: Form, rate: FloatArray, time: FloatArray) -> Model:
         Whose table says where it starts.
     rate, time
         Throughput [1/s] and response time [s] of each point.
+    facts
+        What is disclosed of the system.
     """
-    model = catalogue_model(form.model)
+    model = form.made
     curve = {
         "least_time": float(time.min()),
         "most_time": float(time.max()),
@@ -126,4 +220,5 @@ def started(form: Form, rate: FloatArray, time: FloatArray) -> Model:
     }
     start = model.form.start if model.form else {}
     values = {name: float(read.evaluate(curve)) for name, read in start.items()}
+    values |= _told(form, facts or {})
     return model.at(values | dict.fromkeys(form.variant.without, 0.0))

@@ -12,11 +12,18 @@ import numpy as np
 
 from headway.errors import HeadwayError, MeasurementError
 from headway.kinds import FloatArray
-from headway.models.files.shipped import catalogue_model
 from headway.models.inference.certainty.weights import akaike_weights
 from headway.models.inference.closed_curves import clients_of
 from headway.models.inference.fit import Fit, fit_model
-from headway.models.inference.forms import SPARE, Form, catalogue_forms, forms_for, started
+from headway.models.inference.forms import (
+    SPARE,
+    Form,
+    forms_for,
+    knowing,
+    listed_forms,
+    of_loads,
+    started,
+)
 from headway.models.inference.searching.loss import Loss
 from headway.models.inference.told import Told, told_of
 from headway.models.measured.columns import is_population, load_column
@@ -25,6 +32,7 @@ from headway.models.measured.measurements import Measurements
 from headway.models.signatures.sfs import ALL, Range
 from headway.models.signatures.sfs import curve as curve_of
 from headway.models.structure.forms import Load
+from headway.models.structure.model import Model
 from headway.models.tables.shown import Answer
 
 PLAUSIBLE = 4.0
@@ -107,6 +115,7 @@ def fit_server(
     loss: Loss = Loss.LINEAR,
     family: str | None = None,
     seen: Seen = _ignore,
+    forms: Sequence[str | Model] | None = None,
 ) -> ServerFit:
     r"""Fit the forms that a curve can carry, and choose among them.
 
@@ -120,13 +129,16 @@ def fit_server(
         Whose forms are tried; all that there are where it is left out.
     seen
         Told before each step what it is, and its share; all shares add up to 1.
+    forms
+        Models that compete: names, paths of model files, models, or ``all`` for those of the
+        catalogue, which compete where it is left out.
 
     Raises
     ------
     MeasurementError
         For curves with too few points, or which no form fits.
-    UnknownModel
-        For a family that has no form.
+    UnknownModel, ModelFileError, InvalidParameter
+        For a family that has no form, and listed forms that are none.
 
     Examples
     --------
@@ -136,15 +148,16 @@ def fit_server(
     >>> found.form.model, round(found.best.values["service_time"], 6)
     ('server-single', 0.001)
     """
-    curve = _seen(measurements, x, y, family)
+    curve = _seen(measurements, x, y, listed_forms(forms, family))
     inside = within.holds(curve.load)
-    forms = forms_for(int(inside.sum()), curve.forms)
+    tried = forms_for(int(inside.sum()), curve.forms)
     fits: list[tuple[Form, Fit]] = []
     refused: HeadwayError | None = None
-    for form in forms:
-        seen(form.name, _FITTING / len(forms))
+    for form in tried:
+        seen(form.name, _FITTING / len(tried))
         try:
-            model = started(form, curve.rate[inside], curve.time[inside])
+            ends = curve.rate[inside], curve.time[inside]
+            model = started(form, *ends, measurements.facts)
             model = model if curve.think_time is None else model.closed(1, curve.think_time)
             found = fit_model(model, measurements, form.free, *curve.columns, within, loss=loss)
             fits.append((form, found))
@@ -170,25 +183,38 @@ class _Seen:
     think_time: float | None = None
 
 
-def _seen(measurements: Measurements, x: str | None, y: str | None, family: str | None) -> _Seen:
-    """Choose the columns, once for all forms."""
+def _seen(measurements: Measurements, x: str | None, y: str | None, every: Sequence[Form]) -> _Seen:
+    """Choose the columns, once for all forms, and of these those that suit the load."""
     if is_population(load_column(measurements, x)):
-        forms = catalogue_forms(Load.POPULATION, family=family)
+        forms = _suiting(measurements, every, Load.POPULATION)
         return _circulating(measurements, x, y, forms)
     found = curve_of(measurements, x, y)
     columns = (found.load.header, found.response_time.header)
     seen = clients_of(measurements, *columns)
     bent = (Load.BENT,) if seen is not None and seen.closed else ()
-    forms = catalogue_forms(Load.OPEN, *bent, family=family)
+    forms = _suiting(measurements, every, Load.OPEN, *bent)
     load = found.load.values
     return _Seen(columns, load, load, found.response_time.values, forms)
+
+
+def _suiting(measurements: Measurements, every: Sequence[Form], *loads: Load) -> Sequence[Form]:
+    """Forms for these loads that are told all they must be; never none."""
+    found = knowing(of_loads(every, *loads), measurements.facts)
+    if not found:
+        names = ", ".join(dict.fromkeys(form.model for form in every))
+        msg = (
+            f"{measurements.source}: none of the forms {names} is tried for a load like this "
+            f"({', '.join(loads)}) and what the file discloses"
+        )
+        raise MeasurementError(msg)
+    return found
 
 
 def _circulating(
     measurements: Measurements, x: str | None, y: str | None, forms: Sequence[Form]
 ) -> _Seen:
     """A closed test: rates follow from times, or times from rates, by Little's law."""
-    found = match(catalogue_model(forms[0].model), measurements, x, y)
+    found = match(forms[0].made, measurements, x, y)
     jobs, measured = found.load.values, found.measured.values
     think = float(np.mean(found.model.inputs["think_time"]))
     with np.errstate(divide="ignore"):
@@ -201,7 +227,7 @@ def _circulating(
 
 
 def _too_few(measurements: Measurements, points: int, forms: Sequence[Form]) -> MeasurementError:
-    fewest = len(forms[0].free) + SPARE
+    fewest = min(len(form.free) for form in forms) + SPARE
     return MeasurementError(
         f"{measurements.source}: {points} point{'s' * (points != 1)}; "
         f"the simplest server takes {fewest} different loads at least"

@@ -7,7 +7,7 @@ where they start, and what their values tell of the server.
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from headway.models.language.formula import Formula
@@ -17,6 +17,18 @@ from headway.models.language.units import Unit
 CURVE = ("least_time", "most_time", "mean_time", "top_rate", "most_inside")
 """What start values may be made of: least, largest and mean response time [s] of the points
 measured, their largest rate [1/s], and the most jobs inside, rate times response time."""
+
+FACTS = (
+    "processors",
+    "memory",
+    "nvram",
+    "disks",
+    "load_generators",
+    "processes",
+    "nfs_processes",
+    "file_set",
+)
+"""What forms may be told: numbers that result pages disclose, amounts in bytes."""
 
 _NAME = re.compile(r"[^\W\d]\w*")
 
@@ -45,6 +57,8 @@ class Variant:
         Parameters that are zero in it.
     equation
         Terms of the response time, where they are other than the form's own.
+    told
+        Parameters that are not determined but held at what facts tell.
     """
 
     load: Load
@@ -52,6 +66,7 @@ class Variant:
     free: tuple[str, ...]
     without: tuple[str, ...] = ()
     equation: tuple[str, ...] = ()
+    told: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -82,6 +97,9 @@ class FormTable(Kept):
     equation
         Terms that add up to the response time, in words and names of parameters; x is the
         throughput.
+    told
+        Formula in facts that a result page discloses of the value a parameter starts from, or has
+        where a variant holds it.
     """
 
     family: str
@@ -90,6 +108,7 @@ class FormTable(Kept):
     saturation: Formula | None = None
     tells: tuple[Telling, ...] = ()
     equation: tuple[str, ...] = ()
+    told: Mapping[str, Formula] = field(default_factory=dict)
 
     def terms(self, variant: Variant) -> tuple[str, ...]:
         """Terms of the response time in a variant: without those of parameters it is without."""
