@@ -30,6 +30,7 @@ from headway.queueing.percentiles import percentile_of
 from headway.queueing.times.feedback import Feedback
 from headway.queueing.times.inversion import exceedance
 from headway.queueing.times.laws import gamma
+from headway.queueing.times.loops import Loop, loop_laws
 from tests.time_oracles import crommelin, hypoexponential, loop_exceedance, pooled
 
 TAIL = 1e-6
@@ -170,6 +171,27 @@ def test_percentiles_of_loops_go_on_where_the_chain_is_extrapolated():
     assert (np.diff(ratios) > 0).all()
     assert ratios[1] / ratios[0] < 1.02
     assert np.isinf(solved["response_time_p99"][3])
+
+
+@pytest.mark.parametrize("back", [0.01, 0.2])
+@pytest.mark.parametrize("queues", [1, 4])
+def test_loops_of_few_steps(back, queues):
+    """Hardly loaded, the time is of phases: b (sI - Q)^-1 exit, whichever way a job leaves."""
+    times, on, rate = np.array([0.3, 0.3]), 0.25, 1e-9
+    onward = np.array([[0, on], [back, 0]])
+    flows = rate / (1 - on * back) * np.array([1, on])
+    loop = Loop(times, np.array([1.0, queues]), flows, np.array([1.0, 0.0]), onward)
+
+    [to_first, to_last], _ = loop_laws(loop)
+
+    phases = (onward - np.eye(2)) / times[:, None]
+    for station, law in enumerate((to_first, to_last)):
+        exits = np.eye(2)[station] * loop.out / times
+        through, squared = np.linalg.inv(-phases)[0] @ exits, np.linalg.inv(phases @ phases)[0]
+        assert law.mean == pytest.approx(squared @ exits / through, rel=1e-8)
+        for s in (0.1, 1.0, 10.0):
+            expected = np.linalg.inv(s * np.eye(2) - phases)[0] @ exits / through
+            assert law.transform(np.array([s + 0j]))[0] == pytest.approx(expected, rel=1e-8)
 
 
 def test_a_fifo_of_several_classes():

@@ -222,7 +222,8 @@ class _Chain:
         used = np.flatnonzero(self.loop.entries)
         inside: FloatArray = self._entries()[:, used]
         left: list[FloatArray] = []
-        while not left or inside.sum(axis=0).max() > _FEW:
+        fewest = 2 * (_LAST + len(share))  # every exit can be reached, and the ratio has settled
+        while len(left) < fewest or inside.sum(axis=0).max() > _FEW:
             left.append(share[:, None] * inside[exits].sum(axis=1))
             inside = moves @ inside
         steps = np.zeros((len(left), len(share), len(share)))
