@@ -9,6 +9,7 @@ from headway.errors import InvalidParameter
 from headway.queueing import Method, solve_multiclass
 from headway.queueing.classes import lattice_convolution
 from headway.queueing.classes.lattice import convolution_bytes
+from headway.queueing.classes.lattice_mva import lattice_mva
 from tests.class_networks import closed, shared
 
 
@@ -81,3 +82,17 @@ def test_a_long_line_of_one_class_is_what_its_planes_give(monkeypatch):
     # Tolerance: the same sums, some of them in another order.
     for found, wanted in zip(by_filter, by_planes, strict=True):
         np.testing.assert_allclose(found, wanted, rtol=1e-11)
+
+
+@pytest.mark.parametrize("order", [(0, 1, 2), (2, 0, 1), (1, 2, 0)])
+def test_a_lattice_is_laid_out_without_its_largest_class_wherever_it_stands(order):
+    jobs, times = np.array([3, 4, 2000])[list(order)], np.array([0.1, 0.4, 0.2])[list(order)]
+    demand, think_time = np.stack([times, times[::-1]], 1)[..., None], np.ones((3, 1))
+
+    tracemalloc.start()
+    rate, _ = lattice_mva(demand, np.ones((2, 1)), think_time, jobs[:, None])
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+
+    assert rate[:, 0] @ times <= 1
+    assert peak < 100e3  # 20 cells; 10 004 of them took 1.8 MB

@@ -1,8 +1,9 @@
 """Exact mean value analysis of several classes, a plane of equal total population at a time.
 
 A plane is laid out by the numbers of all classes but the last, whose number is the rest of
-the total. The neighbour with one job of class c fewer then lies in the plane before, a
-fixed step to the left (none for the last class): whole planes are solved by slices. A
+the total: that of the largest class, for planes as small as can be. The neighbour with one
+job of class c fewer then lies in the plane before, a fixed step to the left (none for the last
+class): whole planes are solved by slices. A
 population without a job of a class multiplies by 0 what it reads for it. So cells that are
 no population need only stay finite, which they do: no class leaves more jobs in a cell
 than it brings.
@@ -53,6 +54,22 @@ def lattice_mva(
     >>> float(rate[0, 0])
     0.8
     """
+    order = _smallest_planes(population)
+    rate, queue = _walked(demand[order], queues, think_time[order], population[order])
+    back = np.argsort(order)
+    return rate[back], queue[back]
+
+
+def _smallest_planes(population: FloatArray) -> list[int]:
+    """Order of the classes that puts the largest last, and first the next, which bounds windows."""
+    rising: list[int] = np.argsort(population.max(axis=1), kind="stable").tolist()
+    return [*rising[-2:-1], *rising[:-2], rising[-1]]
+
+
+def _walked(
+    demand: FloatArray, queues: FloatArray, think_time: FloatArray, population: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Throughputs and queue lengths, plane after plane."""
     planes = _Planes(population, demand.shape[1])
     columns = np.ascontiguousarray(demand.transpose(0, 2, 1))[..., None]
     rows = np.ascontiguousarray((demand / queues).transpose(0, 2, 1))[..., None, :]
