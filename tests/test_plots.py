@@ -119,6 +119,21 @@ def test_a_saturated_station_is_marked_and_loops_are_drawn():
     assert legend(axes) == ["route", "saturated"]
 
 
+def test_jobs_that_circulate_do_not_arrive():
+    graph = ModelGraph("g").station("cpu", MM1(0.1))
+
+    (opened,), (closed,) = graph.at().plot().axes, graph.at().closed(2).plot().axes
+    (unsolved,) = graph.at().closed(np.array([1, 2])).plot().axes
+
+    assert "arrivals" in words(opened)
+    for axes in (closed, unsolved):
+        assert "arrivals" not in words(axes)
+        assert "population" in words(axes)
+    shown = str(graph.at().closed(2))
+    assert "(arrivals)" not in shown
+    assert "goes back to the clients" in shown
+
+
 def test_a_station_that_jobs_return_to():
     graph = ModelGraph("g").station("cpu", MM1(0.1)).route("cpu", "cpu", 0.6)
 

@@ -37,14 +37,18 @@ def model_figure(model: Model) -> Figure:
         raise GraphError(msg)
     ready = all(p.value is not None and np.ndim(p.value) == 0 for p in model.parameters.values())
     if not ready:
-        return graph_figure(model.graph, title=model.title)
+        return graph_figure(model.graph, title=model.title, closed=model.is_closed)
     solution = model.solve()
     busy = {name: float(np.asarray(solution[f"{name}.utilisation"])) for name in solution.stations}
-    return graph_figure(model.graph, busy, model.title)
+    return graph_figure(model.graph, busy, model.title, closed=model.is_closed)
 
 
 def graph_figure(
-    graph: ModelGraph, utilisations: Mapping[str, float] | None = None, title: str = ""
+    graph: ModelGraph,
+    utilisations: Mapping[str, float] | None = None,
+    title: str = "",
+    *,
+    closed: bool = False,
 ) -> Figure:
     """Draw stations from left to right, routes as arrows, bindings as dashed arrows.
 
@@ -56,6 +60,8 @@ def graph_figure(
         Share of each station that is busy, to write beside it; a saturated one is marked.
     title
         Title of the picture; the graph's name if empty.
+    closed
+        Whether a population circulates: jobs that leave then come back in.
 
     Raises
     ------
@@ -80,7 +86,7 @@ def graph_figure(
         if source in places and target in places:
             probability = drawn.edges[source, target].get("probability", "")
             _arrow(axes, boxes[source], boxes[target], sort, probability)
-    _arrivals(axes, graph, boxes)
+    _entries(axes, graph, boxes, "population" if closed else "arrivals")
     axes.set_title(literal(title or graph.name))
     axes.set_xlim(-_LEFT, right)
     axes.set_ylim(low, high)
@@ -239,11 +245,11 @@ def _half_width(box: Text) -> float:
     return 0.1 + 0.028 * max(map(len, box.get_text().splitlines()))
 
 
-def _arrivals(axes: Axes, graph: ModelGraph, boxes: Mapping[str, Text]) -> None:
+def _entries(axes: Axes, graph: ModelGraph, boxes: Mapping[str, Text], who: str) -> None:
     entries = {name: rate.text for name, rate in graph.arrivals.items()}
     if graph.classes:
         return
-    for name, rate in (entries or {next(iter(graph.stations)): "arrivals"}).items():
+    for name, rate in (entries or {next(iter(graph.stations)): who}).items():
         x, y = boxes[name].get_position()
         arrow = {"arrowstyle": "-|>", "color": MODELLED, "patchB": boxes[name].get_bbox_patch()}
         axes.annotate(

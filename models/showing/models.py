@@ -110,15 +110,16 @@ def _kind(component: Component) -> str:
 
 def _route_table(model: Model) -> Table:
     graph = model.graph
-    arrivals = {n: f.text for n, f in graph.arrivals.items()} or {
-        next(iter(graph.stations)): "arrival_rate"
-    }
-    rows = [("(arrivals)", name, text) for name, text in arrivals.items()]
+    closed = model.is_closed
+    source, rate = ("(clients)", "population") if closed else ("(arrivals)", "arrival_rate")
+    entries = {n: f.text for n, f in graph.arrivals.items()} or {next(iter(graph.stations)): rate}
+    rows = [(source, name, text) for name, text in entries.items()]
     shown = islice(graph.routes, MOST_SHOWN)
     rows += [(r.source, r.target, r.probability.text) for r in shown]
     left, right, share = zip(*rows, strict=True)
     columns = (Column("from", left), Column("to", right), Column("rate or probability", share))
-    notes = ["What is not routed on leaves the system."]
+    away = "goes back to the clients, who think" if closed else "leaves the system"
+    notes = [f"What is not routed on {away}."]
     more = len(graph.routes) - MOST_SHOWN
     if more > 0:
         notes.append(f"{more} more routes are not shown; `graph.routes` has them all.")
