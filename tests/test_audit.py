@@ -1,7 +1,6 @@
 """What makes a load test untrustworthy is found, with its number, and nothing else is."""
 
 import json
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,7 +13,7 @@ from headway.models.reading.loadtest import LoadTest, read_load_test
 from tests.command import headway
 from tests.load_tests import curve
 
-INFERENCE = Path(__file__).parent / "data/tools/inference_perf"
+INFERENCE = data_path("load_tests/inference")
 CURVES = sorted(data_path("sfs_results").glob("curves/*.csv"))
 
 

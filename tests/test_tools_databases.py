@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 
 import pytest
 
@@ -159,11 +160,30 @@ def test_cells_of_redis_benchmark():
         assert point.more["response_time_max_s"] == float(row["max_latency_ms"]) * 1e-3
 
 
+def test_reports_of_redis_benchmark():
+    text = sample("redis_benchmark", "c20.txt")
+    points = points_of(text, "c20.txt")
+    told = re.findall(r"summary: (\S+) r.*\n.*\n.*\n +(\S+) +(\S+) +(\S+) +(\S+) +(\S+)", text)
+    assert [point.name for point in points] == ["SET", "GET", "LPUSH"]
+    for point, (rate, mean, least, *percentiles) in zip(points, told, strict=True):
+        assert (point.loop, point.population, point.samples) == ("closed", 20, 20000)
+        assert point.throughput == float(rate)
+        assert point.response_time == pytest.approx(float(mean) * 1e-3, rel=1e-12)
+        expected = dict(zip((50, 95, 99), [float(p) * 1e-3 for p in percentiles], strict=True))
+        assert point.percentiles == pytest.approx(expected, rel=1e-12)
+        assert point.more["response_time_min_s"] == float(least) * 1e-3
+        assert point.duration == pytest.approx(20000 / float(rate), abs=0.005)
+    # Minutes of progress, and lines as they were written: over and over in one.
+    first, _, rest = text.partition("======")
+    assert points_of(first.replace("\n", "\r") * 50 + "======" + rest, "c20.txt") == points
+
+
 def test_points_make_a_table():
     table = measurements_of([only("ycsb", "basic_a_0.18.txt")], "run")
     assert table.column("read_p99").values.tolist() == pytest.approx([3107e-6], rel=1e-12)
 
 
+REPORT = sample("redis_benchmark", "c20.txt")
 NO_REQUEST = '"test","rps","avg_latency_ms"\n"GET","0.00","nan"\n'
 
 
@@ -173,6 +193,9 @@ NO_REQUEST = '"test","rps","avg_latency_ms"\n"GET","0.00","nan"\n'
         (sample("pgbench", "tpcb_15.txt")[:300], r"run:11: there is no tps; is the file whole"),
         (sample("pgbench", "tpcb_15.txt")[:-70], r"run:13: there is no tps; is the file whole"),
         (sample("pgbench", "tpcb_15.txt").replace("= 3.891", "= 3..8"), r"run:12: '3\.\.8' is no"),
+        (REPORT[:1500], r"run:35: there is no throughput summary; is the file whole"),
+        (REPORT[: REPORT.index("p50 ")], r"run:45: there is no latency summary; is the file"),
+        (REPORT.replace("      p50", ""), r"run:45: 6 cells stand under 5 titles"),
         (sample("pgbench", "tpcb_15.txt").replace(": 5923", ": 0/10"), "run: no transaction succ"),
         (sample("sysbench", "oltp_1.0.20.txt").replace("120\n", "0\n"), "run: no event succeeded"),
         (sample("sysbench", "oltp_1.0.20.txt")[:850], "run:[0-9]+: there is no mean latency"),

@@ -1,66 +1,112 @@
-"""What ``redis-benchmark --csv`` writes since version 6.2: one test a row, one after another."""
+"""What redis-benchmark writes since version 6.2, reports or CSV: one test after another."""
 
+import re
+from collections.abc import Mapping
 from itertools import dropwhile, islice
 
 from headway.models.measured.points import Loop, Point
 from headway.models.measured.reader import tool_reader
 from headway.models.measured.tools.kit.numbers import cell, filled
 from headway.models.measured.tools.kit.refusals import nothing
-from headway.models.measured.tools.kit.text import Text, by_title, cells_of
+from headway.models.measured.tools.kit.text import HEAD, Text, by_title, cells_of, runs
 
 _HEADER = '"test","rps","avg_latency_ms"'
+_ENDING = "_latency_ms"
+_PROGRESS = r".*: rps=\S+ \(overall: "
+_TITLE = r"====== .* ======\s+\d+ requests completed in "
+_REPORT = re.compile(rf"(?:^|[\r\n])\s*(?:{_PROGRESS}|{_TITLE})")  # progress goes over itself
+_SUMMARY = r"^\s*latency summary \(msec\):\s+(avg .*\S)\s*\n\s*(\S.*\S)\s*$"
 _MS = 1e-3
 _UNTOLD = (
     "neither the clients (-c) nor pipelining (-P) are told: throughput times mean shows how many "
     "requests were outstanding"
 )
+_PIPELINED = "pipelining (-P) is not told: with it, so many times the clients are outstanding"
 
 
 def _is_redis(text: str) -> bool:
-    return text.lstrip().startswith(_HEADER) or f"\n{_HEADER}" in text[:2000]
+    table = text.lstrip().startswith(_HEADER) or f"\n{_HEADER}" in text[:2000]
+    return table or bool(_REPORT.search(text[:HEAD]))
 
 
 def _points(text: str, source: str) -> list[Point]:
     """Tests in the order of the file."""
-    found = Text(text, source)
+    if _HEADER in text:
+        return _of_table(Text(text, source))
+    return [_of_report(report) for report in runs(text, source, "====== ")]
+
+
+def _of_report(report: Text) -> Point:
+    [test] = report.needs(r"====== (.*) ======", "====== GET ======").groups
+    clients = report.needed(r"^\s*CELL parallel clients", "parallel clients")
+    sent = report.needs(r"\s*(\d+) requests completed in (\S+) seconds", "9 requests completed in")
+    rate = report.needed(r"^\s*throughput summary: CELL requests", "throughput summary")
+    found = report.find(_SUMMARY)
+    if found is None:
+        raise report.missing("latency summary")
+    place = report.place(found)
+    row = by_title(found[1].split(), found[2].split(), place)
+    times = {title: cell(text, f"{place}: {title}") for title, text in row.items()}
+    if not rate:
+        raise nothing(sent.place, f"no request of {test!r}")
+    return _point(
+        test, rate, times, _PIPELINED, clients=clients,
+        samples=sent.number(), duration=sent.seconds("s", group=1),
+    )  # fmt: skip
+
+
+def _of_table(found: Text) -> list[Point]:
     lines = dropwhile(lambda told: not told[1].startswith(_HEADER), found)
     titles = [title for place, line in islice(lines, 1) for title in cells_of(line, place)]
-    points = [_point(titles, line, place) for place, line in lines if line.strip()]
+    points = [_of_row(titles, line, place) for place, line in lines if line.strip()]
     if not points:
         raise found.missing("test below the header")
     return points
 
 
-def _point(titles: list[str], line: str, place: str) -> Point:
-    row = cells_of(line, place)
-    (_, test), *rest = by_title(titles, row, place).items()
+def _of_row(titles: list[str], line: str, place: str) -> Point:
+    (_, test), *rest = by_title(titles, cells_of(line, place), place).items()
     found = {title: cell(text, f"{place}: {title}") for title, text in rest}
-    rate, times = found.get("rps"), _times(found)
+    rate = found.get("rps")
     if not rate:
         raise nothing(place, f"no request of {test!r}")
+    times = {
+        t.removesuffix(_ENDING): v for t, v in found.items() if t.isascii() and t.endswith(_ENDING)
+    }
+    return _point(test, rate, times, _UNTOLD)
+
+
+def _point(
+    test: str,
+    rate: float,
+    times: Mapping[str, float | None],
+    note: str,
+    *,
+    clients: float | None = None,
+    samples: float | None = None,
+    duration: float | None = None,
+) -> Point:
+    """A test by its rate and its times, given by name in ms."""
+    seconds = {name: value * _MS for name, value in filled(times).items()}
     return Point(
         "redis-benchmark",
         Loop.CLOSED,
+        population=clients,
         throughput=rate,
-        response_time=times.get("avg"),
-        percentiles={float(n[1:]): v for n, v in times.items() if n[1:].isdigit()},
-        more=filled({f"response_time_{n}_s": times.get(n) for n in ("min", "max")}),
+        response_time=seconds.get("avg"),
+        percentiles={float(n[1:]): v for n, v in seconds.items() if n[1:].isdigit()},
+        samples=samples,
+        duration=duration,
+        more=filled({f"response_time_{n}_s": seconds.get(n) for n in ("min", "max")}),
         name=test,
-        notes=(_UNTOLD,),
+        notes=(note,),
     )
-
-
-def _times(found: dict[str, float | None]) -> dict[str, float]:
-    """Latencies [s] by what stands before ``_latency_ms``."""
-    ending = "_latency_ms"
-    known = filled(found).items()
-    return {t.removesuffix(ending): v * _MS for t, v in known if t.isascii() and t.endswith(ending)}
 
 
 REDIS = tool_reader(
     "redis-benchmark",
     _is_redis,
     _points,
-    "a point a test: requests a second, mean and percentiles of latency",
+    "a point a test: requests a second, mean and percentiles of latency; clients but in CSV",
 )
-"""Reads the CSV of redis-benchmark."""
+"""Reads the reports and the CSV of redis-benchmark."""
