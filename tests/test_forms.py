@@ -43,7 +43,7 @@ def test_what_a_form_starts_from_is_documented(name):
     ("old", "new", "why"),
     [
         ('free = ["service_time"]', 'free = ["service_tiem"]', "'service_tiem'; did you mean serv"),
-        ('load = "open"', 'load = "opened"', "must be one of open, bent, population"),
+        ('load = "open"', 'load = "opened"', "must be one of open, bent, population, offered"),
         ("least_time / 4", "last_time / 4", "'last_time'; did you mean least_time"),
         ("least_time / 4", "least_time /", "formula"),
         ("0.5 / service_time", "0.5 / times", "nothing here is called 'times'"),

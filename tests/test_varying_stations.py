@@ -90,6 +90,17 @@ def test_a_closed_network_with_one_is_its_whole_chain(name, jobs):
     assert found.queue_length[0] == pytest.approx(chances @ np.arange(jobs + 1), rel=1e-10)
 
 
+def test_a_long_wake_up_is_solved_in_a_sweep_of_populations():
+    """Alone a job takes five million times as long as in company."""
+    jobs = np.arange(1, 65)
+    station = WakeUp(9e-6, 45.0)
+    found = solve_closed([station], [1], jobs, think_time=4e-6)
+    for n in (1, 2, 9, 64):
+        rates = [1 / 45.000009, *[1 / 9e-6] * (n - 1)]
+        chances = chain([(n - k) / 4e-6 for k in range(n)], rates)
+        assert found.throughput[n - 1] == pytest.approx(chances[1:] @ rates, rel=1e-9)
+
+
 @given(times, counts, counts, st.floats(0.0, 3.0))
 def test_batches_without_a_time_of_their_own_are_one_server(time, batch, places, load):
     batches, server = BatchK(0.0, time, batch, places), MM1K(time, places)
@@ -287,3 +298,17 @@ capacity = "4 * largest"
     engine = BatchK(0.45, 0.006, 64, 256)
     np.testing.assert_allclose(solved.response_time, engine.response_time(np.array([20.0, 80.0])))
     assert solved["loss_probability"][1] > 0.02
+
+
+@pytest.mark.parametrize(
+    ("station", "most"),
+    [(MM1K(0.5, 400), 2.0), (MMmK(0.5, 2, 400), 4.0), (BatchK(0.1, 0.4, 3, 400), 3 / 1.3)],
+)
+def test_a_room_that_is_always_full_is_no_overload(station, most):
+    """Its servers are busy all the time but for less than a rounding error."""
+    graph = ModelGraph("room").declare("x").station("cpu", station)
+    solved = graph.at(x=1.0).solve(arrival_rate=np.array([1.0, 40.0]))
+
+    assert solved["cpu.utilisation"][1] == pytest.approx(1, rel=1e-12)
+    assert not solved.saturated.any()
+    assert solved.throughput[1] == pytest.approx(most, rel=1e-12)

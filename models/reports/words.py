@@ -81,9 +81,9 @@ def form_tables(report: Report) -> list[Table]:
     """The forms that were tried, and what the chosen one tells; none where the model was given."""
     if report.forms is None:
         return []
-    tables = server_tables(report.forms)
+    *_, told, tried = server_tables(report.forms)
     titles = ("Forms that were tried", "What the curve tells")
-    pairs = zip(titles, (tables[0], tables[-1]), strict=True)
+    pairs = zip(titles, (tried, told), strict=True)
     return [Table(title, table.columns, table.notes) for title, table in pairs]
 
 

@@ -231,7 +231,8 @@ def _compiled(key: _Key, output: str, names: tuple[str, ...]) -> Evaluator:
     from headway.models.solving.symbolic import closed_form
 
     graph = key.graph
-    busy = [closed_form(graph, f"{name}.utilisation") for name in graph.stations]
+    limited = [name for name, station in graph.stations.items() if station.can.saturates]
+    busy = [closed_form(graph, f"{name}.utilisation") for name in limited]
     return compiled_forms(closed_form(graph, output), busy, names)
 
 

@@ -34,11 +34,16 @@ _NAME = re.compile(r"[^\W\d]\w*")
 
 
 class Load(StrEnum):
-    """What a curve's load is: open, open but bent back by a population, or a population itself."""
+    """What a curve's load is.
+
+    Open, open but bent back by a population, a population itself, or arrivals that are offered
+    to a room which may be full, so that throughput falls short of them.
+    """
 
     OPEN = "open"
     BENT = "bent"
     POPULATION = "population"
+    OFFERED = "offered"
 
 
 @dataclass(frozen=True)

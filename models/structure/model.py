@@ -299,13 +299,13 @@ class Model(Kept, Shown):
         >>> one.closed(population=10).solve().throughput
         2.0
         """
+        if self.is_closed:
+            think = {} if think_time is None else {"think_time": think_time}
+            return self.at({"population": population, **think})
         if not self.graph.stations or self.graph.classes:
             why = "its classes say who circulates" if self.graph.classes else "it has no stations"
             msg = f"{self.name} cannot be closed: {why}"
             raise GraphError(msg)
-        if self.is_closed:
-            think = {} if think_time is None else {"think_time": think_time}
-            return self.at({"population": population, **think})
         kept = {n: p for n, p in self.parameters.items() if n != "arrival_rate"}
         own = kept.get("think_time", THINK_TIME.at(0.0))
         waits = own if think_time is None else own.at(think_time)

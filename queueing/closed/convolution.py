@@ -24,9 +24,12 @@ from headway.queueing.closed.demands import ClosedStation, spread
 from headway.queueing.closed.memory import check_memory
 from headway.queueing.closed.points import by_network
 from headway.queueing.closed.series import FEW_POINTS, Factor, at_jobs, geometric, meet, thinking
+from headway.queueing.erlang.birth_death import weights
 
 _FILTER_WORTH = 2_000_000  # steps of recurrences from which SciPy's filter is worth its import
 _BLOCK = 1 << 15  # numbers of a series, over all points of a block: they stay in the cache
+_CHAIN = 1 << 18  # states of networks of one station that are laid side by side
+_INSTANT, _MOST_RATIO = 1e-150, 1e300  # thinks for no time; so much likelier is certain
 _LEAST = 1e-280  # chances below may have lost digits
 _SERIES_END = 45.0  # exp(-45) is far below a rounding error
 
@@ -60,6 +63,9 @@ def convolution(
     """
     check_memory([int(population.max()) + 1], series_bytes(varying, population))
     groups = by_network(_numbers(queues, varying, think_time), population)
+    if len(varying) == 1 and not queues and population.size > 1 and len(groups) != 1:
+        rate, length = _one_station(varying[0], think_time, population)
+        return rate, np.empty((0, population.size)), length[None]
     if groups:
         return _by_group(queues, varying, think_time, population, groups)
     blocks = []
@@ -70,6 +76,36 @@ def convolution(
         blocks.append(_block(single, several, think_time[part], population[part]))
     rates, lengths, others = zip(*blocks, strict=True)
     return np.concatenate(rates), np.concatenate(lengths, -1), np.concatenate(others, -1)
+
+
+def _one_station(
+    station: ClosedStation, think_time: FloatArray, population: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Throughput and queue length of many networks of one station, by birth and death.
+
+    Whoever is not at the station thinks: arrivals come at (N - n) / Z, as in the machine
+    repairman's model. Points are laid side by side, network or not.
+    """
+    size = max(1, _CHAIN // (int(population.max()) + 1))
+    parts = [slice(start, start + size) for start in range(0, population.size, size)]
+    each = [_chain(_part(station, part), think_time[part], population[part]) for part in parts]
+    rates, lengths = zip(*each, strict=True)
+    return np.concatenate(rates), np.concatenate(lengths)
+
+
+def _chain(
+    station: ClosedStation, think_time: FloatArray, population: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    present = np.arange(1, int(population.max(initial=1)) + 1)
+    speeds = station.speeds[np.minimum(present, len(station.speeds)) - 1].T
+    still = np.maximum(think_time, _INSTANT)[:, None]
+    with np.errstate(divide="ignore", over="ignore"):
+        rates = np.broadcast_to(speeds / station.demand[:, None], (population.size, present.size))
+        away = np.maximum(population[:, None] - present + 1, 0) / still
+        chances = weights(np.minimum(away / rates, _MOST_RATIO))
+    chances /= chances.sum(axis=1, keepdims=True)
+    through = np.where(chances[:, 1:] > 0, chances[:, 1:] * rates, 0.0).sum(axis=1)
+    return through, chances[:, 1:] @ present
 
 
 def series_bytes(varying: Sequence[ClosedStation], population: FloatArray) -> float:
@@ -133,7 +169,7 @@ def _series(
     base = _all_servers(base, ratios, queues)
     factors = [Factor(station, scale, size) for station in varying]
     chances = reduce(lambda series, factor: factor.times(series), factors, base)
-    _check_range(chances[-1])
+    _check_range(np.where(chances[-1] < _LEAST, 0.0, chances[-1]))
     held = jobs[int(np.searchsorted(jobs, _first_held(chances[:, 0]))) :]
     top = chances[held, 0]
     before = np.where(held > 0, chances[np.maximum(held - 1, 0), 0], 0.0)
@@ -221,7 +257,8 @@ def _scale(
 ) -> FloatArray:
     """Throughput of the open network that holds about N jobs, by Newton's method.
 
-    It need not be exact. m servers count as one that is m times as fast after a delay.
+    It need not be exact. m servers count as one that is m times as fast after a delay, and so does
+    whatever gets faster, the delay being less where company more than makes up for the time alone.
     """
     fast = [
         at_jobs(
@@ -234,7 +271,8 @@ def _scale(
     times += [s.demand / speed for s, speed in zip(varying, fast, strict=True)]
     counts = [s.queues for s in queues] + [np.ones(1)] * len(varying)
     still = think_time + sum(
-        np.maximum(s.demand - s.demand / speed, 0) for s, speed in zip(varying, fast, strict=True)
+        np.maximum(s.demand * _least_stay(s, population) - s.demand / speed, 0)
+        for s, speed in zip(varying, fast, strict=True)
     )
     jobs = np.maximum(population, 0.5)
     time = np.array([spread(t, jobs.size) for t in times]).reshape(-1, jobs.size)
@@ -246,6 +284,13 @@ def _scale(
         held = scale * still + (count * scale * time / free).sum(0)
         scale = scale - (held - jobs) / (still + (count * time / free**2).sum(0))
     return np.asarray(scale)
+
+
+def _least_stay(station: ClosedStation, population: FloatArray) -> FloatArray:
+    """Least n over the speed with n jobs among the numbers that occur: 1 of servers."""
+    present = np.arange(1.0, len(station.speeds) + 1)[:, None]
+    occurs = (present <= population) | (present == 1)
+    return np.asarray(np.where(occurs, present / station.speeds, np.inf).min(axis=0))
 
 
 def _all_servers(

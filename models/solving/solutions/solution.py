@@ -285,7 +285,8 @@ class Solution(Kept, Answer, OverGrid):
         if not self.is_open:
             return np.zeros(self.shape, bool)
         over = np.zeros(self.shape, bool)
-        for name in self.stations:
+        stations = self.model.network.graph.stations
+        for name in (n for n in self.stations if stations[n].can.saturates):
             over |= np.asarray(self[f"{name}.utilisation"]) >= 1
         return over
 

@@ -1,0 +1,57 @@
+"""Closed curves of each form, with 2 % noise, are recognised as what they are."""
+
+import numpy as np
+import pytest
+
+from headway.models import Measurements, catalogue_model
+from headway.models.inference.server import fit_server
+
+JOBS = np.array([1.0, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64])
+TRUE = {
+    "server-wakeup": {"delay": 20e-6, "request_time": 14e-6, "wake_up": 18e-6},
+    "server-slowing": {"delay": 20e-6, "request_time": 6.5e-6, "growth": 0.15},
+    "server-batch": {"batch_time": 0.45, "request_time": 0.006, "largest_batch": 24},
+    "server-usl": {"first_rate": 1000.0, "contention": 0.03, "coherence": 0.0008},
+}
+
+
+def measured(name):
+    """Throughput against population, as the true model has it but for 2 % (seed 0)."""
+    model = catalogue_model(name).closed(1, 0.0).at({**TRUE[name], "population": JOBS})
+    exact = np.asarray(model.solve()["throughput"])
+    noisy = exact * np.random.default_rng(0).lognormal(0, 0.02, JOBS.size)
+    rows = "".join(f"{n:g},{x:.6g}\n" for n, x in zip(JOBS, noisy, strict=True))
+    return Measurements.parse("clients,throughput_ops_s\n" + rows, f"{name}.csv")
+
+
+@pytest.mark.parametrize("name", TRUE)
+def test_a_closed_curve_is_recognised(name):
+    found = fit_server(measured(name))
+
+    assert found.form.model == name
+    for parameter, value in TRUE[name].items():
+        # Noise of 2 % on twelve points; the smallest parameters are known to about a fifth.
+        assert found.best.values[parameter] == pytest.approx(value, rel=0.2)
+
+
+def test_scalability_law_is_gunthers_and_tells_its_peak():
+    """Peak at sqrt((1 - contention) / coherence), as Gunther's chapter 4 has it."""
+    model = catalogue_model("server-usl").at(TRUE["server-usl"])
+    jobs = np.arange(1.0, 400.0)
+    rate = np.asarray(model.at(population=jobs).solve()["throughput"])
+    table = model.form
+    told = float(table.saturation.evaluate(model.inputs))
+
+    assert jobs[rate.argmax()] == pytest.approx(np.sqrt(0.97 / 0.0008), abs=0.5)
+    assert told == pytest.approx(rate.max(), rel=1e-4)
+    # Without coherence it is Amdahl's law, whose limit is first_rate / contention.
+    amdahl = model.at(coherence=0.0)
+    assert float(table.saturation.evaluate(amdahl.inputs)) == pytest.approx(1000 / 0.03, rel=1e-4)
+
+
+def test_a_server_that_wakes_up_says_how_busy_it_is():
+    model = catalogue_model("server-wakeup").at(TRUE["server-wakeup"])
+    solved = model.solve(arrival_rate=np.array([1000.0, 20_000.0, 60_000.0]))
+
+    # Exact where requests arrive at random: tolerance of a few operations.
+    np.testing.assert_allclose(solved["busy"], solved["node.utilisation"], rtol=1e-14)
