@@ -110,7 +110,7 @@ def test_an_open_curve_that_ends_early_tells_its_end_as_badly_as_the_guide_says(
 def test_a_report_on_a_family_says_what_was_chosen_from_what_and_where_the_data_are_from():
     report = server_report(fitted("wrk"))
     tried, told = form_tables(report)
-    assert tried.columns[0].cells[0] == "server-pool (no delay)"
+    assert tried.columns[0].cells[0] == "server-pool"
     assert "saturation throughput" in told.columns[0].cells
     about = dict(zip(*(column.cells for column in data_table(report).columns), strict=True))
     assert about["kind"] == "wrk"

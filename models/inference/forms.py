@@ -80,8 +80,8 @@ def catalogue_forms(*loads: Load, family: str | None = None) -> tuple[Form, ...]
 
     Examples
     --------
-    >>> [form.name for form in catalogue_forms(Load.POPULATION)][:4]
-    ['server-single', 'server-pool (no delay)', 'server-wakeup (no delay)', 'server-slowing (no delay)']
+    >>> [form.name for form in catalogue_forms(Load.POPULATION)][:3]
+    ['server-single', 'server-pool (no delay)', 'server-wakeup (no delay)']
     """
     every = _every_form()
     if family is not None and family not in (known := {form.family for form in every}):
