@@ -27,6 +27,7 @@ PLACES: dict[str, dict[str, str]] = {
         "from_columns": "headway.models.reading.frames:measurements_of_columns",
         "from_frame": "headway.models.reading.frames:measurements_of_frame",
         "to_frame": "headway.models.reading.frames:frame_of",
+        "given": "headway.models.reading.curves:given",
     },
     "LoadTest": {
         "tables": "headway.models.showing.loadtests:loadtest_tables",

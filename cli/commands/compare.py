@@ -5,17 +5,16 @@ from typing import TYPE_CHECKING
 
 import click
 
+from headway.cli.curves import curves_option, one_curve, told_curve
 from headway.cli.main import COMMANDS
 from headway.cli.options import (
     Format,
     chosen_model,
     closed_options,
     closed_settings,
-    data_option,
     format_options,
     hint_options,
     load_limits,
-    measured,
     model_argument,
     plot_option,
     preset_option,
@@ -32,7 +31,7 @@ EXAMPLE = "Example: headway compare nfs-server --preset raid --data curve.csv --
 
 @click.command("compare", help=COMMANDS["compare"], epilog=EXAMPLE)
 @model_argument
-@data_option
+@curves_option
 @preset_option
 @set_option
 @closed_options
@@ -42,7 +41,7 @@ EXAMPLE = "Example: headway compare nfs-server --preset raid --data curve.csv --
 @plot_option
 def command(
     model: str,
-    data: Path,
+    data: tuple[str, ...],
     preset: str | None,
     settings: tuple[str, ...],
     closed: str | None,
@@ -58,5 +57,6 @@ def command(
     """Compare a model's predictions with measurements."""
     chosen = chosen_model(model, preset, settings, closed_settings(closed, None, think))
     limits = load_limits(low, high, chosen)
-    comparison = chosen.compare(measured(data, hints), x, y, *limits)
+    curve = one_curve([told_curve(text, hints) for text in data])
+    comparison = chosen.compare(curve, x, y, *limits)
     present(comparison, output_format, plot)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from headway.cli.curves import curves_option, is_told, one_curve, told_curve
 from headway.cli.main import COMMANDS
 from headway.cli.numbers import Whole
 from headway.cli.options import (
@@ -21,7 +22,6 @@ from headway.cli.options import (
     free_option,
     hint_options,
     load_limits,
-    measured,
     model_argument,
     names_of,
     plot_option,
@@ -62,14 +62,7 @@ def _rounds(_c: click.Context, _p: click.Parameter, rounds: int) -> int:
 
 @click.command("fit", help=COMMANDS["fit"], epilog=EXAMPLE)
 @model_argument
-@click.option(
-    "--data",
-    required=True,
-    multiple=True,
-    metavar="FILE",
-    type=click.Path(path_type=Path),
-    help="Measurements; families take several.",
-)
+@curves_option
 @free_option
 @click.option(
     "--fix",
@@ -121,7 +114,7 @@ def _rounds(_c: click.Context, _p: click.Parameter, rounds: int) -> int:
 @plot_option
 def command(
     model: str,
-    data: tuple[Path, ...],
+    data: tuple[str, ...],
     free: str | None,
     fix: tuple[str, ...],
     bound: tuple[str, ...],
@@ -166,7 +159,7 @@ def _toml(answer: Any) -> bytes:
 
 def _family(
     family: str,
-    data: tuple[Path, ...],
+    data: tuple[str, ...],
     hints: "Hints",
     x: str | None,
     y: str | None,
@@ -181,8 +174,8 @@ def _family(
     from headway.models.signatures.sfs import Range
 
     listed = None if forms is None else names_of(forms)
-    paths = [path for name in data for path in _expanded(name)]
-    curves = [measured(path, hints) for path in paths]
+    curves = [told_curve(path, hints) for name in data for path in _expanded(name)]
+    curves = [one_curve(curves)] if any(map(is_told, curves)) else curves
     found = []
     with progress("fitting", len(curves)) as advance:
         for curve in curves:
@@ -197,15 +190,15 @@ def _naming(source: str, advance: Advance) -> "Callable[[str, float], None]":
     return lambda doing, share: advance(f"{name}: {doing}", share)
 
 
-def _expanded(path: Path) -> list[Path]:
+def _expanded(name: str) -> list[str]:
     """The CSV files of a folder, or the one file itself."""
-    is_folder = os.path.isdir(path)  # noqa: PTH112 - takes any name at all
-    return sorted(path.glob("*.csv")) or [path] if is_folder else [path]
+    is_folder = os.path.isdir(name)  # noqa: PTH112 - takes any name at all
+    return sorted(map(str, Path(name).glob("*.csv"))) or [name] if is_folder else [name]
 
 
 def _fitted(
     model: "Model",
-    data: tuple[Path, ...],
+    data: tuple[str, ...],
     hints: "Hints",
     free: str | None,
     bound: tuple[str, ...],
@@ -215,17 +208,21 @@ def _fitted(
     loss: str,
     bootstrap: int,
 ) -> Answer:
-    """Fit one model to one file."""
+    """Fit one model to one curve, or to several of which it is told what was other there."""
     from headway.models.inference.fit import fit_model
     from headway.models.inference.searching.loss import Loss
     from headway.models.signatures.sfs import Range
 
-    if len(data) > 1:
+    tables = [told_curve(text, hints) for text in data]
+    if len(tables) > 1 and not any(map(is_told, tables)):
         many = ", ".join(families())
-        msg = f"{model.name} is fitted to one --data at a time; several go with {many}"
+        msg = (
+            f"{model.name} is fitted to one --data at a time; several go with {many}, or with "
+            f"what was other there: {data[1]}@NAME=+VALUE"
+        )
         raise InvalidParameter(msg)
     bounds = dict(_bound(model, text) for text in bound)
-    curve = measured(data[0], hints)
+    curve = one_curve(tables)
     with progress("bootstrap", bootstrap) as advance:
         found = fit_model(
             model,

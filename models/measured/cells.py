@@ -50,6 +50,8 @@ class Observed:
         What is wrong with a cell of it, which matters only once it is used; empty if nothing is.
     role
         What the user says it is; empty where its title tells.
+    told
+        Whether it was told of a whole curve, rather than measured.
     """
 
     header: str
@@ -59,6 +61,7 @@ class Observed:
     resolution: FloatArray
     complaint: str = ""
     role: str = ""
+    told: bool = False
 
     def asked(self) -> "Observed":
         r"""Give this column back, if it can be used.
@@ -168,6 +171,21 @@ def observed(
     )
     values, known = np.array(read, float).reshape(-1, 2).T
     return Observed(title, name, shown, shown.si(values), shown.si(known), next(problems, ""))
+
+
+def is_words(title: str, cells: Iterable[str], decimal: str) -> bool:
+    """Tell a column of words: its name has no unit, and a cell in it is no number."""
+    return split_header(title)[1] is None and any(c and not is_number(c, decimal) for c in cells)
+
+
+def words_complaint(
+    source: str, title: str, lines: Iterable[int], cells: Iterable[str]
+) -> MeasurementError:
+    """The complaint about a column of words that is asked for as numbers."""
+    told = [(line, cell) for line, cell in zip(lines, cells, strict=True) if cell]
+    line, cell = next((pair for pair in told if not is_number(pair[1], "")), told[0])
+    mark = "; --decimal says another mark" if is_number(cell, "") else ""
+    return MeasurementError(f"{source}:{line}: {title} is {quoted(cell)}, not a number{mark}")
 
 
 def is_number(cell: str, decimal: str = ".") -> bool:

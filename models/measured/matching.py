@@ -1,7 +1,7 @@
 """What a table measures of a model: which columns set parameters, and which measure outputs."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import TypeAlias
 
@@ -36,6 +36,12 @@ from headway.models.structure.parts.links import settable
 Named: TypeAlias = str | Sequence[str] | None
 """Columns of what was measured: one, several (parted by commas too), or as titles tell."""
 
+ADDED = "+"
+"""How the name of a column begins that holds what is added to a parameter."""
+
+CURVE = "measured curve"
+"""Column of words that tells of each row which of several curves it is of."""
+
 _BUSY = 0.05  # share of the circle below which a think time is none but noise
 
 
@@ -59,6 +65,8 @@ class Match:
         The percentage, where the column holds percentiles of the response time.
     beside
         The same rows measured as other outputs.
+    added
+        What was told to be added to parameters, an entry a row; `inputs` has it in them.
     """
 
     model: Model
@@ -69,6 +77,7 @@ class Match:
     table: Measurements
     percent: float | None = None
     beside: "tuple[Match, ...]" = ()
+    added: Mapping[str, FloatArray] = field(default_factory=dict)
 
     @property
     def each(self) -> "tuple[Match, ...]":
@@ -91,6 +100,7 @@ _Measured = tuple[Observed, str, float | None]
 def match(model: Model, measurements: Measurements, x: str | None = None, y: Named = None) -> Match:
     """Find what a table measures of a model; see `headway.models.analysis.comparison.compare`."""
     model = _exposed(_closed_as_measured(model, measurements, x), measurements)
+    measurements = _told_of_each(model, measurements)
     named = outputs_named(measurements, y)
     settings = _settings(model, measurements, x, named)
     first = next(iter(settings.values()))
@@ -106,14 +116,67 @@ def match(model: Model, measurements: Measurements, x: str | None = None, y: Nam
         msg = f"{measurements.source}: no row has {titles} and every other column needed"
         raise MeasurementError(msg)
     kept = measurements.only(keep)
+    _check_curves(measurements, kept)
     inputs = {name: kept.column(column.header).values for name, column in settings.items()}
+    added = {c.name[1:]: c.values for c in kept.columns.values() if _adds(c)}
+    inputs |= {n: _base(model, inputs, n) + more for n, more in added.items()}
+    _check_told(measurements, [*settings.values(), *filter(_adds, kept.columns.values())])
     load = kept.column(first.header)
     shown = replace(load, unit=unit("job")) if is_population(load) else load
     every = [
-        Match(model, output, inputs, shown, kept.column(column.header), kept, percent)
+        Match(model, output, inputs, shown, kept.column(column.header), kept, percent, added=added)
         for column, output, percent in found
     ]
     return replace(every[0], beside=tuple(every[1:]))
+
+
+def _adds(column: Observed) -> bool:
+    return column.told and column.name.startswith(ADDED)
+
+
+def _check_told(measurements: Measurements, used: Sequence[Observed]) -> None:
+    """Refuse what is told of curves and sets nothing, as another column says it."""
+    names = {column.name for column in used}
+    for column in measurements.columns.values():
+        if column.told and column.name not in names:
+            msg = f"{measurements.source}: {column.name} is told, but a column of the data says it"
+            raise MeasurementError(msg)
+
+
+def _base(model: Model, inputs: Mapping[str, FloatArray], name: str) -> FloatArray:
+    """What is added to: a column's values, else the model's own."""
+    value = inputs.get(name, model.parameters[name].value)
+    if value is None:
+        msg = f"{name} has no value that more could be added to; set {name}=..."
+        raise MeasurementError(msg)
+    return np.asarray(value, float)
+
+
+def _told_of_each(model: Model, measurements: Measurements) -> Measurements:
+    """Check what was told of curves; those that were told nothing are at the model's own value."""
+    columns = dict(measurements.columns)
+    for title, column in measurements.columns.items():
+        if not column.told:
+            continue
+        name = column.name.removeprefix(ADDED)
+        if name not in model.parameters:
+            msg = f"{measurements.source}: {model.name} has no parameter {name!r} that is told"
+            raise MeasurementError(msg + nearest(name, model.parameters))
+        check_unit(measurements.source, column, model.parameters[name].unit)
+        if np.isnan(column.values).any():
+            own = _base(model, {}, name)
+            columns[title] = replace(
+                column, values=np.where(np.isnan(column.values), own, column.values)
+            )
+    return replace(measurements, columns=columns)
+
+
+def _check_curves(measurements: Measurements, kept: Measurements) -> None:
+    """Refuse to leave a whole curve out, as none of its rows is complete."""
+    for curve in measurements.labels.get(CURVE, ()):
+        if curve not in kept.labels[CURVE]:
+            msg = f"{curve}: no row has every column that the other curves have"
+            raise MeasurementError(msg)
 
 
 def outputs_named(measurements: Measurements, y: Named) -> tuple[str, ...]:

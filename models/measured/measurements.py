@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from headway.errors import MeasurementError, nearest, quoted
+from headway.errors import MeasurementError, nearest
 from headway.kinds import FloatArray
 from headway.models.files.intake import is_given, read_bytes
 from headway.models.files.separated import check_cells, header_and_rows
 from headway.models.language.frozen import Kept
-from headway.models.language.titles import split_header
 from headway.models.language.verbs import perform, who_does
-from headway.models.measured.cells import Observed, decimals, is_number, observed
+from headway.models.measured.cells import Observed, decimals, is_words, observed, words_complaint
 
 if TYPE_CHECKING:
     from headway.models.measured.facts import Fact
@@ -306,22 +305,13 @@ class Measurements:
         """
         found = self.find(names)
         if found is None and names[0] in self.labels:
-            raise self._words(names[0])
+            raise words_complaint(self.source, names[0], self.lines, self.labels[names[0]])
         if found is None:
             known = [*self.columns, *self.labels]
             other = "; --x and --y name others" if len(names) > 1 else ""
             msg = f"{self.source}: there is no column {names[0]!r}{nearest(names[0], known)}{other}"
             raise MeasurementError(msg)
         return found
-
-    def _words(self, title: str) -> MeasurementError:
-        """The complaint about a column of words that is asked for as numbers."""
-        rows = zip(self.lines, self.labels[title], strict=True)
-        told = [(line, cell) for line, cell in rows if cell]
-        line, cell = next((pair for pair in told if not is_number(pair[1], "")), told[0])
-        mark = "; --decimal says another mark" if is_number(cell, "") else ""
-        msg = f"{self.source}:{line}: {title} is {quoted(cell)}, not a number{mark}"
-        return MeasurementError(msg)
 
     def only(self, keep: NDArray[np.bool_]) -> "Measurements":
         r"""The observations for which `keep` is true.
@@ -345,6 +335,26 @@ class Measurements:
         made_of = tuple(one for one, kept in zip(self.made_of, keep, strict=False) if kept)
         some = replace(self, columns=columns, spoilt=spoilt, labels=labels, lines=lines)
         return replace(some, made_of=made_of)
+
+    def given(self, settings: Mapping[str, str | float]) -> "Measurements":
+        r"""The same, told at which values of parameters all were made.
+
+        Parameters
+        ----------
+        settings
+            By parameter: ``"1 ms"``, or ``"+1 ms"`` for what was added.
+
+        Raises
+        ------
+        MeasurementError
+            For a value that is no number with a unit, and a column of that name.
+
+        Examples
+        --------
+        >>> Measurements.parse("load_ops_s\n100\n", "slow.csv").given({"delay": "1 ms"})
+        Measurements(slow.csv@delay=1 ms: 1 x load_ops_s, delay)
+        """
+        return perform(self, "given", settings)  # type: ignore[no-any-return]
 
     @property
     def invalid(self) -> int:
@@ -383,13 +393,8 @@ def _table(
     lines = tuple(line for line, _ in rows)
     cells = {title: [row[i].strip() for _, row in rows] for i, title in enumerate(header)}
     marks = decimals(cells, decimal)
-    labels = {t: tuple(c) for t, c in cells.items() if _is_words(t, c, marks[t])}
+    labels = {t: tuple(c) for t, c in cells.items() if is_words(t, c, marks[t])}
     read = {t: observed(t, cells[t], lines, source, marks[t]) for t in header if t not in labels}
     columns = {title: column for title, column in read.items() if not column.complaint}
     spoilt = {title: column for title, column in read.items() if column.complaint}
     return Measurements(source, columns, labels, lines, spoilt=spoilt)
-
-
-def _is_words(title: str, cells: Iterable[str], decimal: str) -> bool:
-    """Tell a column of words: its name has no unit, and a cell in it is no number."""
-    return split_header(title)[1] is None and any(c and not is_number(c, decimal) for c in cells)

@@ -7,6 +7,7 @@ has no closed form is solved, and differenced.
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -55,8 +56,16 @@ class Evaluator:
     smooth: frozenset[str] = frozenset()
 
 
+ADDED = "+"
+"""How the name begins of what is added to a parameter, point by point, whatever its value is."""
+
+
 def evaluator(
-    model: Model, outputs: Sequence[str], names: Sequence[str], whole: Collection[str]
+    model: Model,
+    outputs: Sequence[str],
+    names: Sequence[str],
+    whole: Collection[str],
+    added: Mapping[str, FloatArray] = MappingProxyType({}),
 ) -> Evaluator:
     """Compile a model for fitting, or fall back on solving it.
 
@@ -69,10 +78,13 @@ def evaluator(
     names, whole
         Free parameters; those that have to be whole numbers, which not every closed form can
         be differentiated for.
+    added
+        What is added to parameters, an entry a point.
     """
-    solved = solver_of(model, outputs)
+    solved = _adding(solver_of(model, outputs)) if added else solver_of(model, outputs)
+    more = {ADDED + name: values for name, values in added.items()}
     for wanted in (tuple(names), tuple(name for name in names if name not in whole)):
-        compiled = _agreeing(model, outputs, wanted, solved)
+        compiled = _agreeing(model, outputs, wanted, solved, more)
         if compiled is not None:
             return compiled
     sizes = {n: abs(float(v)) for n, v in model.inputs.items() if not np.ndim(v)}
@@ -81,7 +93,7 @@ def evaluator(
 
 
 def _agreeing(
-    model: Model, outputs: Sequence[str], names: tuple[str, ...], solved: Predict
+    model: Model, outputs: Sequence[str], names: tuple[str, ...], solved: Predict, more: Values
 ) -> Evaluator | None:
     """Compile the closed form; None where there is none, or it says otherwise than the solver."""
     if model.is_closed or model.graph.classes:
@@ -89,13 +101,32 @@ def _agreeing(
     try:
         key = _Key(repr(model.graph), model.graph)
         compiled = _stacked([_compiled(key, output, names) for output in outputs])
-        same = np.allclose(
-            compiled.predict(model.inputs), solved(model.inputs), rtol=_AGREEMENT, atol=0
-        )
-        compiled.slopes(model.inputs, names)
+        compiled = adding(compiled) if more else compiled
+        values = {**model.inputs, **more}
+        same = np.allclose(compiled.predict(values), solved(values), rtol=_AGREEMENT, atol=0)
+        compiled.slopes(values, names)
     except _NO_FORM:
         return None
     return compiled if same else None
+
+
+def adding(evaluate: Evaluator) -> Evaluator:
+    """The same where values by name may hold more that is added to some, as ``+delay``."""
+
+    def slopes(values: Values, names: Sequence[str]) -> FloatArray:
+        return evaluate.slopes(_summed(values), names)
+
+    return Evaluator(_adding(evaluate.predict), slopes, evaluate.smooth)
+
+
+def _adding(predict: Predict) -> Predict:
+    return lambda values: predict(_summed(values))
+
+
+def _summed(values: Values) -> Values:
+    plain = {name: value for name, value in values.items() if not name.startswith(ADDED)}
+    more = {name[1:]: values[name] for name in values if name.startswith(ADDED)}
+    return plain | {name: plain[name] + extra for name, extra in more.items()}
 
 
 def _stacked(each: Sequence[Evaluator]) -> Evaluator:

@@ -11,7 +11,7 @@ from headway.models.inference.searching.loss import Loss
 from headway.models.inference.searching.problem import RELATIVE_NOISE, Ends, Problem, Scale
 from headway.models.measured.cells import Observed
 from headway.models.measured.matching import Match
-from headway.models.solving.evaluate import evaluator
+from headway.models.solving.evaluate import adding, evaluator
 from headway.models.solving.paced import paced_evaluator
 from headway.models.solving.solutions.saturation import RATES
 from headway.models.structure.model import Model
@@ -58,15 +58,18 @@ def problem(
     digits = np.concatenate([np.nan_to_num(one.resolution) for one in each])
     sigma = measured * np.sqrt(RELATIVE_NOISE**2 + (digits / (math.sqrt(3) * measured)) ** 2)
     whole = tuple(name for name in free if name in counts(model.graph))
+    added = {name: more for name, more in found.added.items() if name in free}
+    inputs = {name: values for name, values in found.inputs.items() if name not in added}
     if "throughput" in found.inputs:
         _check_paced(found, source)
-        at_points = model.at({n: v for n, v in found.inputs.items() if n != "throughput"})
+        at_points = model.at({n: v for n, v in inputs.items() if n != "throughput"})
         evaluate = paced_evaluator(at_points, found.load.values, found.full, tuple(free))
+        evaluate = adding(evaluate) if added else evaluate
     else:
-        at_points = model.at(found.inputs)
+        at_points = model.at(inputs)
         if model.is_closed:
             at_points.solve()  # what cannot be closed says why
-        evaluate = evaluator(at_points, [one.output for one in found.each], free, whole)
+        evaluate = evaluator(at_points, [one.output for one in found.each], free, whole, added)
     scales = tuple(_scale(model, name) for name in free)
     used = np.ones(measured.shape, bool)
     weighed = at_points, tuple(free), scales, measured, sigma, used
@@ -81,6 +84,7 @@ def problem(
         outputs=tuple(one.output for one in found.each),
         share=shares(found, at_points, free),
         scatter=(1.0,) * len(each),
+        added=added,
     )
 
 
@@ -106,14 +110,19 @@ def _times_and_rates(found: Match) -> tuple[Ends, Ends]:
     return (times[0], times[1]), (rates[0], rates[1])
 
 
+def _is_told(found: Match, name: str) -> bool:
+    return any(column.told and column.name == name for column in found.table.columns.values())
+
+
 def _check_free(model: Model, found: Match, free: Sequence[str]) -> None:
     if not free:
         msg = f"name the parameters to fit{nearest('', set(model.parameters) - set(found.inputs))}"
         raise InvalidParameter(msg)
     for name in free:
         model.exposing(name)
-        if name in found.inputs:
-            msg = f"{name} is a column of the data; it cannot be fitted too"
+        if name in found.inputs and name not in found.added:
+            more = "; NAME=+VALUE says what was added" if _is_told(found, name) else ""
+            msg = f"{name} is a column of the data; it cannot be fitted too{more}"
             raise InvalidParameter(msg)
         if list(free).count(name) > 1:
             msg = f"{name} is named twice among the free parameters"

@@ -1,7 +1,7 @@
 """A fit as a problem: residuals weighed by what is known, parameters on their own scales."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from headway.kinds import FloatArray
 from headway.models.inference.searching.loss import Loss, loss_cost
-from headway.models.solving.evaluate import Evaluator
+from headway.models.solving.evaluate import ADDED, Evaluator
 from headway.models.structure.model import Model
 
 RELATIVE_NOISE = 0.02
@@ -68,7 +68,9 @@ class Problem:
     share
         How much each row counts: half of a point, where two outputs of it say the same.
     scatter
-        By how much each output errs more than 2 %, relative to the others; see `weighed`.
+        By how much each output errs more than 2 %, relative to the others.
+    added
+        What was added to free parameters, an entry a point.
     """
 
     model: Model
@@ -86,6 +88,7 @@ class Problem:
     outputs: tuple[str, ...] = ("",)
     share: FloatArray | float = 1.0
     scatter: tuple[float, ...] = (1.0,)
+    added: Mapping[str, FloatArray] = field(default_factory=dict)
 
     @property
     def points(self) -> int:
@@ -113,7 +116,8 @@ class Problem:
     @cached_property
     def fixed(self) -> Mapping[str, Any]:
         """Values of the parameters that are not free."""
-        return {n: v for n, v in self.model.inputs.items() if n not in self.names}
+        held = {n: v for n, v in self.model.inputs.items() if n not in self.names}
+        return held | {ADDED + name: more for name, more in self.added.items()}
 
     @cached_property
     def initial(self) -> FloatArray:

@@ -1,0 +1,54 @@
+"""Curves as commands take them: a file each, perhaps with the settings it was measured at."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import click
+
+from headway.cli.options import measured
+from headway.errors import InvalidParameter
+
+if TYPE_CHECKING:
+    from headway.models.measured.measurements import Measurements
+    from headway.models.reading.hints import Hints
+
+curves_option = click.option(
+    "--data",
+    required=True,
+    multiple=True,
+    metavar="FILE",
+    help="Measurements; slow.csv@delay=+1ms tells how.",
+)
+
+
+def one_curve(tables: "Sequence[Measurements]") -> "Measurements":
+    """Make one table of curves of one system, told what was other in each.
+
+    Raises
+    ------
+    InvalidParameter
+        For several of which none was told anything.
+    """
+    from headway.models.reading.curves import together
+
+    if len(tables) > 1 and not any(map(is_told, tables)):
+        msg = (
+            f"{len(tables)} curves, and none says what was other there; write FILE@NAME=VALUE, "
+            f"such as {tables[1].source}@delay=+1ms, or give one --data"
+        )
+        raise InvalidParameter(msg)
+    return together(tables)
+
+
+def told_curve(text: str, hints: "Hints") -> "Measurements":
+    """Read one file, and what is said of it behind an @."""
+    from headway.models.reading.curves import curve_and_settings
+
+    path, settings = curve_and_settings(text)
+    table = measured(path, hints)
+    return table.given(settings) if settings else table
+
+
+def is_told(table: "Measurements") -> bool:
+    """Whether it was told at which settings a curve was measured."""
+    return any(column.told for column in table.columns.values())
