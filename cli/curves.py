@@ -17,7 +17,7 @@ curves_option = click.option(
     required=True,
     multiple=True,
     metavar="FILE",
-    help="Measurements; slow.csv@delay=+1ms tells how.",
+    help="Measurements; slow.csv@delay=+1ms.",
 )
 
 

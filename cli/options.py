@@ -248,14 +248,19 @@ _to_option = click.option(
 )
 
 
+_JSON, _CSV = twins("--json, --csv", "Write strict JSON, or CSV, in SI units.")
+
+
 def format_options(function: Function) -> Function:
     """Add ``--json`` and ``--csv``; a table is the default."""
-    for kind, words in (
-        (Format.CSV, "CSV in SI units."),
-        (Format.JSON, "strict JSON in SI units."),
-    ):
+    for kind, shown in ((Format.CSV, _CSV), (Format.JSON, _JSON)):
         option = click.option(
-            f"--{kind}", "output_format", flag_value=kind.value, type=Format, help=f"Write {words}"
+            f"--{kind}",
+            "output_format",
+            cls=shown,
+            flag_value=kind.value,
+            type=Format,
+            help=f"Write {kind.upper()} in SI units.",
         )
         function = option(function)
     return function
