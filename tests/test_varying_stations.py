@@ -14,6 +14,7 @@ from headway.queueing import (
     MM1K,
     Batch,
     BatchK,
+    Delay,
     LoadDependent,
     MMm,
     MMmK,
@@ -44,6 +45,21 @@ def chain(arrivals, rates):
     flow -= np.diag(flow.sum(axis=1))
     balance = np.vstack([flow.T[:-1], np.ones(size)])
     return np.linalg.solve(balance, np.eye(size)[-1])
+
+
+@pytest.mark.parametrize("alone", [1e3, 1e7, 1e9])
+def test_who_is_much_slower_alone_is_counted_in_closed_networks_all_the_same(alone):
+    """Log weights summed by hand; series scaled for N jobs at w each lost their digits."""
+    away, jobs, own = 0.5, np.arange(1, 65), 1e-3
+    served = np.array([alone * own, *[own] * 63])
+    graph = ModelGraph("web").station("away", Delay(away))
+    graph = graph.station("cpu", WakeUp(own, alone * own - own)).route("away", "cpu")
+    solved = graph.at().closed(jobs).solve()
+
+    for n, found in zip(jobs, solved["throughput"], strict=True):
+        ways = np.cumsum([0, *np.log((n - np.arange(n)) / away * served[:n])])
+        chances = np.exp(ways - ways.max()) / np.exp(ways - ways.max()).sum()
+        assert found == pytest.approx(chances[1:] @ (1 / served[:n]), rel=1e-9)
 
 
 @pytest.mark.parametrize("load", [0.3, 0.9, 1.0, 1.7])
