@@ -12,7 +12,7 @@ from headway.models.inference.server import fit_server
 from headway.models.inference.side_by_side import SideBySide, differences
 from headway.models.inference.told import Told
 from headway.models.structure.forms import Load
-from tests.command import headway
+from tests.command import headway, refusal
 
 FORMS = catalogue_forms(Load.OPEN, Load.BENT)
 FOLDER = data_path("sfs_results/curves")
@@ -173,3 +173,35 @@ def test_servers_are_compared_by_a_form_that_both_determine():
     assert all(told.determined for server in side.common_fits() for told in server.told)
     assert not Told("load", 3.4, 6e-22, 1.7e22, "op/s").determined
     assert "not determined" not in str(side)
+
+
+@pytest.mark.parametrize(
+    ("rows", "why"),
+    [
+        ("100,2\n200,3\n300,4\n", "3 points; the simplest server takes 4 different loads at least"),
+        ("100,2\n", "1 point"),
+        ("100,2\n100,2.1\n100,2.2\n100,2.3\n100,2.2\n", "all points are at one load"),
+        (
+            "100,9\n200,7\n300,6\n400,5\n500,4\n600,3\n700,2.5\n",
+            "response time falls with the load, and no form that so many points can carry",
+        ),
+    ],
+)
+def test_a_curve_that_no_form_can_be_held_against_is_refused_in_one_line(rows, why, write):
+    bad = write("throughput_ops_s,response_ms\n" + rows, "bad.csv")
+
+    told = refusal("fit", "server", "--data", bad)
+
+    assert why in told
+    assert "bad.csv" in told
+
+
+def test_a_falling_curve_of_enough_points_is_explained(write):
+    """Batches that wake a server up: 1 + 9 / (1 + x / 100) ms, as one of the published curves."""
+    rows = "".join(f"{x},{1 + 9 / (1 + x / 100):.4g}\n" for x in range(50, 800, 50))
+    curve = write("throughput_ops_s,response_ms\n" + rows, "falling.csv")
+
+    shown = headway("fit", "server", "--data", curve)
+
+    assert shown.code == 0, shown.err
+    assert "wake_up" in shown.out

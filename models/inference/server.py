@@ -26,6 +26,7 @@ from headway.models.inference.forms import (
 )
 from headway.models.inference.searching.loss import Loss
 from headway.models.inference.told import Told, told_of
+from headway.models.inference.warnings import is_worse_than_constant
 from headway.models.measured.columns import is_population, load_column
 from headway.models.measured.matching import Named, match
 from headway.models.measured.measurements import Measurements
@@ -148,6 +149,21 @@ def fit_server(
     >>> found.form.model, round(found.best.values["service_time"], 6)
     ('server-single', 0.001)
     """
+    chosen = choose_form(measurements, x, y, within, loss, family, seen, forms)
+    return chosen.examining(seen, 1 - _FITTING)
+
+
+def choose_form(
+    measurements: Measurements,
+    x: str | None = None,
+    y: str | None = None,
+    within: Range = ALL,
+    loss: Loss = Loss.LINEAR,
+    family: str | None = None,
+    seen: Seen = _ignore,
+    forms: Sequence[str | Model] | None = None,
+) -> ServerFit:
+    """Fit and choose as `fit_server`, and leave intervals and left-out points for when asked."""
     curve = _seen(measurements, x, y, listed_forms(forms, family))
     inside = within.holds(curve.load)
     tried = forms_for(int(inside.sum()), curve.forms)
@@ -165,7 +181,22 @@ def fit_server(
             refused = refused or error
     if not fits:
         raise refused or _too_few(measurements, int(inside.sum()), curve.forms)
-    return ServerFit(tuple(ranked(fits))).examining(seen, 1 - _FITTING)
+    best = ranked(fits)
+    _check_falling(measurements, curve.load[inside], curve.time[inside], best[0][1])
+    return ServerFit(tuple(best))
+
+
+def _check_falling(
+    measurements: Measurements, load: FloatArray, time: FloatArray, best: Fit
+) -> None:
+    """Refuse a curve that falls so that no form explains it."""
+    falls = float(np.sum((load - load.mean()) * (time - time.mean()))) < 0
+    if falls and is_worse_than_constant(best):
+        msg = (
+            f"{measurements.source}: response time falls with the load, and no form that so many "
+            f"points can carry explains that; check the columns (--x, --y), or measure more loads"
+        )
+        raise MeasurementError(msg)
 
 
 @dataclass(frozen=True)

@@ -77,13 +77,18 @@ def _no_freedom(fit: Fit) -> list[str]:
     return ["as many free parameters as points: errors and intervals cannot be told"]
 
 
-def _worse_than_constant(fit: Fit) -> list[str]:
+def is_worse_than_constant(fit: Fit) -> bool:
+    """Whether the mean of the measurements would fit better."""
     outputs = len(fit.problem.outputs)
     weights = (fit.problem.share / fit.problem.sigma**2).reshape(outputs, -1)
     measured = fit.problem.measured.reshape(outputs, -1)
     mean = (weights * measured).sum(axis=1, keepdims=True) / weights.sum(axis=1, keepdims=True)
     constant = float(np.sum(weights * (mean - measured) ** 2))
-    if 2 * fit.found.cost < constant:
+    return 2 * fit.found.cost >= constant
+
+
+def _worse_than_constant(fit: Fit) -> list[str]:
+    if not is_worse_than_constant(fit):
         return []
     return ["the fit is worse than a constant: this model does not describe these data"]
 

@@ -100,8 +100,11 @@ def _agreeing(
         return None
     try:
         key = _Key(repr(model.graph), model.graph)
-        compiled = _stacked([_compiled(key, output, names) for output in outputs])
-        compiled = adding(compiled) if more else compiled
+        found = (_compiled(key, output, names) for output in outputs)
+        each = [one for one in found if one is not None]
+        if len(each) < len(outputs):
+            return None
+        compiled = adding(_stacked(each)) if more else _stacked(each)
         values = {**model.inputs, **more}
         same = np.allclose(compiled.predict(values), solved(values), rtol=_AGREEMENT, atol=0)
         compiled.slopes(values, names)
@@ -258,13 +261,17 @@ class _Key:
 
 
 @lru_cache(maxsize=256)
-def _compiled(key: _Key, output: str, names: tuple[str, ...]) -> Evaluator:
+def _compiled(key: _Key, output: str, names: tuple[str, ...]) -> Evaluator | None:
+    """Compile an output of a graph; None, remembered too, where it has no such form."""
     from headway.models.solving.symbolic import closed_form
 
     graph = key.graph
     limited = [name for name, station in graph.stations.items() if station.can.saturates]
-    busy = [closed_form(graph, f"{name}.utilisation") for name in limited]
-    return compiled_forms(closed_form(graph, output), busy, names)
+    try:
+        busy = [closed_form(graph, f"{name}.utilisation") for name in limited]
+        return compiled_forms(closed_form(graph, output), busy, names)
+    except _NO_FORM:
+        return None
 
 
 def _shape(values: Values) -> tuple[int, ...]:

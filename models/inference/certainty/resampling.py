@@ -22,7 +22,7 @@ from headway.models.inference.certainty.uncertainty import (
 from headway.models.inference.searching.problem import Ends, Problem
 from headway.models.inference.searching.search import Effort, Found, polish, polish_all
 
-_FAR = Effort(300, 1e-13)  # valleys may be flat without a point
+_FAR = Effort(300, 1e-10)  # valleys may be flat without a point
 _LEVERAGE = 0.95  # most that is taken out of an error for a point that the fit runs through
 _LEAST = 1e-3  # of a prediction: no drawn measurement is less
 

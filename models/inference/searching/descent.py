@@ -127,12 +127,14 @@ def descend(
     rows = np.arange(len(values))
     errors = valley.residuals(values, rows)
     walk = _Walk(valley, values, valley.cost(errors), np.full(len(values), _FIRST))
-    walk.look(rows[np.isfinite(walk.cost) & (walk.cost > _SMALLEST)], errors)
+    begun = np.isfinite(walk.cost) & (walk.cost > _SMALLEST)
+    walk.look(rows[begun], errors[begun])
     made = np.zeros(len(values), int)
     while walk.rows.size:
         lower, errors = walk.step(precision, worth)
         made[lower] += 1
-        walk.look(lower[(made[lower] < steps) & (walk.cost[lower] > _SMALLEST)], errors, lower)
+        going = (made[lower] < steps) & (walk.cost[lower] > _SMALLEST)
+        walk.look(lower[going], errors[going])
     return walk.values, walk.cost
 
 
@@ -148,12 +150,11 @@ class _Walk:
         self.rows: Rows = np.arange(0)
         """Starts that still go on."""
 
-    def look(self, rows: Rows, errors: FloatArray, among: Rows | None = None) -> None:
+    def look(self, rows: Rows, errors: FloatArray) -> None:
         """See the shape at the values of some starts, and let them go on."""
         if rows.size:
-            own = errors[rows if among is None else np.searchsorted(among, rows)]
-            self.slope[rows], self.bend[rows] = self.valley.shape(self.values[rows], own, rows)
-        self.rows = np.sort(np.concatenate([self.rows, rows]))
+            self.slope[rows], self.bend[rows] = self.valley.shape(self.values[rows], errors, rows)
+        self.rows = np.concatenate([self.rows, rows])
 
     def step(self, precision: float, worth: float) -> tuple[Rows, FloatArray]:
         """Try a step from each; give those that it led down, which wait to be looked at again."""
@@ -184,18 +185,19 @@ class _Walk:
         moving = ~held & (own > _NOTHING)
         if valley.still is not None:
             moving[np.arange(len(rows)), valley.still[rows]] = False
-        scaled = bend / (size[:, :, None] * size[:, None, :])
-        both = moving[:, :, None] & moving[:, None, :]
-        damped = (
-            np.where(both, scaled, 0.0)
-            + np.eye(bend.shape[-1]) * np.where(moving, self.damping[rows, None], 1.0)[:, None, :]
-        )
-        wanted = np.where(moving, -slope / size, 0.0)
-        return np.asarray(np.linalg.solve(damped, wanted[..., None])[..., 0] / size)
+        share = moving / size
+        damped = bend * (share[:, :, None] * share[:, None, :])
+        diagonal = np.einsum("kii->ki", damped)  # a view: what is added stands in the matrix
+        diagonal += np.where(moving, self.damping[rows, None], 1.0)
+        return np.asarray(np.linalg.solve(damped, (-slope * share)[..., None])[..., 0] / size)
 
 
 def reflected(
-    valley: Valley, start: FloatArray, steps: int, precision: float
+    valley: Valley,
+    start: FloatArray,
+    steps: int,
+    precision: float,
+    moving: NDArray[np.bool_],
 ) -> tuple[FloatArray, float]:
     """Go down by SciPy's reflective trust region: slower, but many parameters hold it up less.
 
@@ -205,28 +207,37 @@ def reflected(
     ----------
     valley, start, steps, precision
         As for `descend`, with one start: its values, and the cost there.
+    moving
+        Which values may change; SciPy's steps would move also those without any effect.
     """
     from scipy.optimize import least_squares
 
     one = np.arange(1)
     inside = np.clip(start, valley.low * (1 + 1e-12) + _NOTHING, valley.high)
 
+    def whole(values: FloatArray) -> FloatArray:
+        every = start.copy()
+        every[moving] = values
+        return every
+
     def residuals(values: FloatArray) -> FloatArray:
-        return np.asarray(valley.residuals(values[None], one)[0])
+        return np.asarray(valley.residuals(whole(values)[None], one)[0])
 
     def jacobian(values: FloatArray) -> FloatArray:
-        return np.asarray(valley.jacobian(values[None], one)[0])
+        return np.asarray(valley.jacobian(whole(values)[None], one)[0][:, moving])
 
+    if not moving.any():
+        return start, float(valley.cost(valley.residuals(start[None], one))[0])
     found = least_squares(
         residuals,
-        inside,
+        inside[moving],
         jacobian,
-        bounds=(valley.low, valley.high),
-        x_scale=valley.scale[0],
+        bounds=(valley.low[moving], valley.high[moving]),
+        x_scale=valley.scale[0][moving],
         loss=valley.loss.value,
         xtol=10 * precision,
         ftol=10 * precision,
         gtol=10 * precision,
         max_nfev=steps,
     )
-    return found.x, float(found.cost)
+    return whole(found.x), float(found.cost)

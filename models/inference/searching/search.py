@@ -29,6 +29,8 @@ _LOOKED_AT = (
 _ALIKE = 1e-6  # relative difference of two costs that count as one
 _AGREEING = 3  # runs that end alike before the rest is left out, where each takes long
 _FEW = 5  # free parameters up to which many starts find the best fit
+_MAY_BE_LEAST = 1.01  # times the lowest cost, nearly at the end, up to which one goes on
+_LEAST_COUNT = 3  # of those that go on
 _NEAR = 0.2  # logarithm by which a value is moved to look beyond a kink
 _KICKS = 9  # for each parameter beyond those
 _LOST = 4.0  # logarithms below its initial value from which a parameter fell to nothing
@@ -60,6 +62,7 @@ class Effort:
 _GLANCE = Effort(4, 1e-6)
 _HALFWAY = Effort(30, 1e-3)
 _COARSE = Effort(100, 1e-6)
+_NEARLY = Effort(300, 1e-6)
 WHOLE = Effort(300, 1e-10)
 """To the end."""
 
@@ -123,8 +126,16 @@ def _ends(problem: Problem, count: int) -> list[Found]:
     halfway = polish_all(problem, best_of(problem, begun, 3 * count), _HALFWAY)
     lowest = np.array([found.free for found in sorted(halfway, key=_cost)])
     freed = _unstuck(problem, distinct(problem, lowest, count))
-    ends = polish_all(problem, distinct(problem, freed, max(count // 2, 1)))
-    return [*ends, *polish_all(problem, _beyond(problem, min(ends, key=_cost).free))]
+    ends = polish_all(problem, distinct(problem, freed, max(count // 2, 1)), _NEARLY)
+    beyond = _beyond(problem, min(ends, key=_cost).free)
+    return polish_all(problem, _lowest(problem, [*ends, *polish_all(problem, beyond, _NEARLY)]))
+
+
+def _lowest(problem: Problem, ends: list[Found]) -> FloatArray:
+    """Values of the lowest, and of others that differ and are hardly higher."""
+    most = _MAY_BE_LEAST * min(found.cost for found in ends)
+    low = [found.free for found in sorted(ends, key=_cost) if found.cost <= most]
+    return distinct(problem, np.array(low), _LEAST_COUNT)
 
 
 def _unstuck(problem: Problem, starts: FloatArray) -> FloatArray:
@@ -265,8 +276,9 @@ def _descended(
     if len(problem.names) <= _FEW:
         return descend(valley, starts, effort.steps, effort.precision, effort.worth)
     ends: list[tuple[FloatArray, float]] = []
+    moving = np.array([name not in problem.still for name in problem.names], bool)
     for k, start in enumerate(starts):
-        ends.append(reflected(valley.of(k), start, effort.steps, _PRECISE))
+        ends.append(reflected(valley.of(k), start, effort.steps, _PRECISE, moving))
         least = min(cost for _, cost in ends)
         alike = sum(cost <= least * (1 + _ALIKE) for _, cost in ends)
         if alike >= _AGREEING and problem.measured.ndim == 1:

@@ -24,6 +24,8 @@ _DECADES = 2.0  # to each side of the initial value that they come from
 _WIDE = np.log(10)  # beyond the times and rates that the data speak of; times are parts of them
 _NUMBERS = np.log(0.03), np.log(3000.0)  # what has no unit: shares, powers, numbers of servers
 _APART = 0.1  # logarithm by which one value at least differs between two starts
+_SAME = 1e-3  # logarithm by which one prediction at least differs between two starts
+_LOST = 1e3  # logarithm that stands for predictions that are none
 _HALVINGS = 60
 _PULLS = 0.7 ** np.arange(12)  # shares of the way to what was drawn at which it is tried
 _LINEAR = 1e-9  # relative change of a derivative that is rounding
@@ -61,7 +63,7 @@ def starts_of(problem: Problem, count: int) -> FloatArray:
 
 
 def best_of(problem: Problem, free: FloatArray, count: int) -> FloatArray:
-    """The best so many, no two of them nearly the same.
+    """The best so many, no two of them nearly the same in their values or in what they predict.
 
     Parameters
     ----------
@@ -72,8 +74,9 @@ def best_of(problem: Problem, free: FloatArray, count: int) -> FloatArray:
     count
         How many at most.
     """
-    order = np.argsort(_log_cost(problem, free), kind="stable")
-    return distinct(problem, free[order], count)
+    ratios = _log_ratios(problem, free)
+    order = np.argsort((ratios**2).sum(axis=-1), kind="stable")
+    return _distinct(problem, free[order], count, ratios[order])
 
 
 def _drawn(problem: Problem, first: FloatArray, bent: int) -> FloatArray:
@@ -241,20 +244,33 @@ def distinct(problem: Problem, free: FloatArray, count: int) -> FloatArray:
     count
         How many at most.
     """
+    return _distinct(problem, free, count, None)
+
+
+def _distinct(
+    problem: Problem, free: FloatArray, count: int, ratios: FloatArray | None
+) -> FloatArray:
+    """The same; where logarithms of predictions are given, these differ too.
+
+    Values without effect, such as the load at which a wake-up of no time is halved, differ and
+    tell nothing: many starts would be one.
+    """
     places = problem.inner(free)
     kept: list[int] = []
     left = np.ones(len(free), bool)
     while left.any() and len(kept) < count:
         kept.append(int(left.argmax()))
         left &= np.abs(places - places[kept[-1]]).max(axis=-1) > _APART
+        if ratios is not None:
+            left &= np.abs(ratios - ratios[kept[-1]]).max(axis=-1) > _SAME
     return free[kept]
 
 
-def _log_cost(problem: Problem, free: FloatArray) -> FloatArray:
-    """Rank starts by ratios, which far away tell more than differences."""
+def _log_ratios(problem: Problem, free: FloatArray) -> FloatArray:
+    """Predicted over measured, by logarithms: far away these tell more than differences."""
     with np.errstate(all="ignore"):
         ratio = np.log(problem.predict(free) / problem.measured)[..., problem.used]
-        return np.asarray(np.nan_to_num((ratio**2).sum(axis=-1), nan=np.inf))
+        return np.asarray(np.nan_to_num(ratio, nan=_LOST, posinf=_LOST, neginf=-_LOST))
 
 
 def feasible(problem: Problem, free: FloatArray) -> FloatArray:
