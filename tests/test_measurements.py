@@ -3,6 +3,7 @@ import pytest
 
 from headway.errors import MeasurementError
 from headway.models import Measurements, curve, data_path
+from headway.models.files.separated import rows_of
 from headway.models.language.titles import split_header
 from headway.models.measured.measurements import LARGEST_FILE
 from headway.models.measured.regression import r_squared, regression_line
@@ -143,6 +144,40 @@ def test_spreadsheets_titles_and_separators(mark):
 
     assert data.column("throughput").values.tolist() == [100, 200]
     assert data.column("response_time").values.tolist() == pytest.approx([3.4e-3, 4e-3], rel=1e-15)
+
+
+@pytest.mark.parametrize(
+    ("header", "row", "cells"),
+    [
+        ("clients;latency, mean;throughput", "1;2;3", 3),
+        ("clients;latency, mean;throughput", "1;0,5;3", 3),
+        ("load;latency, mean", "1,5;0,5", 2),
+        ("load,mean;of all,p95", "1,2,3", 3),
+        ("load\tmean, of all", "1\t2", 2),
+        ('load,"mean; of all"', "1,2", 2),
+        ("load;mean", "1", 2),
+    ],
+)
+def test_marks_in_titles_part_no_cells(header, row, cells):
+    assert len(rows_of(f"{header}\n{row}\n", "a.csv")[0][1]) == cells
+
+
+@pytest.mark.parametrize("mark", [",", ";", "\t"])
+def test_a_header_may_begin_as_a_comment_does(mark):
+    text = f"# run of May, the first\n# clients{mark}throughput\n1{mark}50\n2{mark}90\n"
+    data = Measurements.parse(text, "own")
+
+    assert {name: c.values.tolist() for name, c in data.columns.items()} == {
+        "clients": [1, 2], "throughput": [50, 90]}  # fmt: skip
+    assert data.lines == (3, 4)
+
+
+def test_a_comment_above_a_header_or_of_other_words_is_none():
+    assert rows_of("# one, two\na,b\n1,2\n", "a.csv")[0] == (2, ["a", "b"])
+    assert rows_of("# one, two, three\n1,2\n", "a.csv") == [(2, ["1", "2"])]
+    assert rows_of("# 3,4\n1,2\n", "a.csv") == [(2, ["1", "2"])]
+    with pytest.raises(MeasurementError, match="no header"):
+        Measurements.parse("# measured in May\n1,2\n", "a.csv")
 
 
 def test_a_title_with_another_word_in_brackets_has_no_unit():

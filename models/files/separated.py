@@ -3,9 +3,12 @@
 import io
 from collections import Counter
 from collections.abc import Sequence
+from itertools import islice
 
 from headway.errors import MeasurementError, is_hidden, quoted
 from headway.kinds import number_of
+
+_MARKS = (",", ";", "\t")
 
 MOST_ROWS = 1_000_000
 """Rows; a curve has some dozens, repeats some thousands."""
@@ -17,10 +20,12 @@ MOST_COLUMNS = 1000
 def rows_of(text: str, source: str) -> list[tuple[int, list[str]]]:
     r"""The rows of a table with their lines; blank ones and ``#`` comments are left out.
 
+    A comment is the header where numbers follow at once, a cell for each of its titles.
+
     Parameters
     ----------
     text
-        The whole table; its first row tells what parts the cells.
+        The whole table; its first rows tell what parts the cells.
     source
         What to call the text in errors.
 
@@ -33,26 +38,60 @@ def rows_of(text: str, source: str) -> list[tuple[int, list[str]]]:
     --------
     >>> rows_of("# measured in May\nload;time\n100;3.4\n", "curve.csv")
     [(2, ['load', 'time']), (3, ['100', '3.4'])]
+    >>> rows_of("# clients;time, mean\n1;3.4\n", "curve.csv")
+    [(1, ['clients', 'time, mean']), (2, ['1', '3.4'])]
     """
     import csv
 
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=_separator(text))
     try:
-        return [(reader.line_num, row) for row in reader if _tells(row)]
+        rows = [(reader.line_num, row) for row in reader if any(cell.strip() for cell in row)]
     except csv.Error as error:
         msg = f"{source}:{reader.line_num}: not a CSV file ({error})"
         raise MeasurementError(msg) from None
+    telling = [index for index, (_, row) in enumerate(rows) if not _is_comment(row[0])]
+    found = [rows[index] for index in telling]
+    before = rows[telling[0] - 1] if telling and telling[0] else None
+    return [(before[0], _titles(before[1])), *found] if _heads(before, found) else found
+
+
+def _heads(before: tuple[int, list[str]] | None, rows: Sequence[tuple[int, list[str]]]) -> bool:
+    """Whether what looks like a comment names the columns of the numbers below it."""
+    if before is None:
+        return False
+    titles, first = _titles(before[1]), rows[0][1]
+    numbers = [[number_of(cell) is not None for cell in row] for row in (titles, first)]
+    return len(titles) == len(first) > 1 and all(titles) and any(numbers[1]) and not any(numbers[0])
+
+
+def _titles(comment: Sequence[str]) -> list[str]:
+    return [comment[0].lstrip("# \t"), *comment[1:]]
+
+
+def _is_comment(text: str) -> bool:
+    return text.lstrip().startswith("#")
 
 
 def _separator(text: str) -> str:
-    """Tell what parts the cells: commas, or what the header has in their place."""
-    first = next((s for s in text.splitlines() if s.strip() and not s.startswith("#")), "")
-    return next((mark for mark in (",", ";", "\t") if mark in first), ",")
+    """Tell what parts the cells: what gives the first rows alike most cells, else the header."""
+    telling = (s for s in text.splitlines() if s.strip() and not _is_comment(s))
+    first = list(islice(telling, 2))
+    # Where they give as many, decimal commas are likelier than words parted by semicolons.
+    counts = {mark: [_cells(line, mark) for line in first] for mark in _MARKS[::-1]}
+    alike = {mark: n[0] for mark, n in counts.items() if len(n) > 1 and n[0] == n[1] > 1}
+    if alike:
+        return max(alike, key=alike.__getitem__)
+    return next((mark for mark in _MARKS if first and mark in first[0]), ",")
 
 
-def _tells(row: list[str]) -> bool:
-    """Whether a line holds anything but blanks or a comment."""
-    return any(cell.strip() for cell in row) and not row[0].lstrip().startswith("#")
+def _cells(line: str, mark: str) -> int:
+    """How many cells a line has if a mark parts them; quotes that do not end make none."""
+    import csv
+
+    try:
+        return len(next(csv.reader([line], delimiter=mark, strict=True), []))
+    except csv.Error:
+        return 0
 
 
 def header_and_rows(text: str, source: str) -> tuple[list[str], list[tuple[int, list[str]]]]:
