@@ -56,6 +56,16 @@ def test_paragon_comes_back(write):
     assert 6.3 <= found["latency"] * 1e6 <= 6.4501
 
 
+def test_columns_that_were_used_are_named(write):
+    text = signature_text(extra=",rtt_us")
+    one = headway("signature", "logp", write(signature_text()), "--rtt", "20.1us")
+    other = headway("signature", "logp", write(text), "--json")
+
+    assert "cost: cost_us\nburst size: burst_size, delay: delay_us\n" in one.out
+    assert json.loads(other.out)["notes"] == [
+        "cost: cost_us", "burst size: burst_size, delay: delay_us, round trip: rtt_us"]  # fmt: skip
+
+
 def test_the_round_trip_may_be_a_column(write):
     path = write(signature_text(extra=",rtt_us"))
 

@@ -1,5 +1,6 @@
 """Sweeps of wrk, k6 and fio that were run for this: from files to a fitted model and a report."""
 
+import contextlib
 import json
 import re
 from functools import cache
@@ -8,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from headway.cli.commands import audit, read
 from headway.cli.options import measured
 from headway.models import Measurements, compare, data_path
 from headway.models.inference.closed_curves import closed_signs
@@ -18,6 +20,7 @@ from headway.models.reports.report import server_report
 from headway.models.reports.words import data_table, form_tables, point_table
 from headway.models.signatures.sfs import Range
 from tests.command import headway, refusal
+from tests.tool_files import TOOLS
 
 HOW_TO = Path(__file__).parent.parent / "docs/how-to/from-a-load-test-to-a-model.md"
 
@@ -152,3 +155,45 @@ def test_a_report_on_a_model_of_a_family_with_values_of_its_own_takes_them(tmp_p
 def test_percentiles_are_refused_with_what_to_do():
     said = refusal("fit", "server", "--data", "load_tests/wrk", "--y", "p99")
     assert said.endswith("take the column of the mean, or of the throughput")
+
+
+@pytest.mark.parametrize("command", ["read", "audit"])
+def test_a_load_test_is_drawn(command, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    result = headway(command, "load_tests/wrk", "--plot", "shop.svg")
+
+    assert (result.code, result.err) == (0, "wrote shop.svg\n")
+    drawn = (tmp_path / "shop.svg").read_text()
+    assert "throughput [op/s]" in drawn
+    axes, *_ = read_load_test(["load_tests/wrk"]).plot().axes
+    told = {line.get_label(): line.get_ydata() for line in axes.lines}
+    assert set(told) == {"p50", "p99", "mean"}
+    assert [len(values) for values in told.values()] == [9, 9, 9]
+    assert axes.get_ylabel() == "response time [ms]"
+
+
+def test_what_is_read_can_be_written_and_drawn_at_once(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    result = headway("read", "load_tests/fio", "--out", "array.csv", "--plot", "array.png")
+
+    assert (result.code, result.err) == (0, "wrote array.csv\nwrote array.png\n")
+    assert (tmp_path / "array.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize("command", [read, audit])
+def test_long_files_move_a_bar(command, monkeypatch):
+    log = TOOLS / "k6" / "points.ndjson"
+    bars, steps = [], []
+
+    @contextlib.contextmanager
+    def telling(what, length):
+        bars.append((what, length))
+        yield lambda: steps.append(what)
+
+    monkeypatch.setattr("headway.models.reading.gather.LARGEST_FILE", 2000)
+    monkeypatch.setattr("headway.models.reading.long._STEP", 1000)
+    monkeypatch.setattr(command, "progress", telling)
+    command.command.main([str(log)], standalone_mode=False)
+
+    assert bars == [("reading", log.stat().st_size // 1000)]
+    assert len(steps) == bars[0][1]

@@ -1,12 +1,13 @@
 """``headway audit``: whether a load test can be trusted."""
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from headway.cli.main import COMMANDS
-from headway.cli.options import Format, format_options, hint_options
-from headway.cli.output import present
+from headway.cli.options import Format, format_options, hint_options, plot_option
+from headway.cli.output import present, progress
 
 if TYPE_CHECKING:
     from headway.models.reading.hints import Hints
@@ -19,14 +20,19 @@ EXAMPLE = "Example: headway audit curve.csv --json"
 @click.option("--skip-bad", is_flag=True, help="Go on without files that cannot be read.")
 @hint_options
 @format_options
+@plot_option
 def command(
     files: tuple[str, ...],
     skip_bad: bool,  # noqa: FBT001
     hints: "Hints",
     output_format: Format | None,
+    plot: Path | None,
 ) -> None:
     """Audit measured files."""
     from headway.models.analysis.audit import audit
+    from headway.models.reading.gather import megabytes
     from headway.models.reading.loadtest import read_load_test
 
-    present(audit(read_load_test(files, skip_bad, hints=hints)), output_format)
+    with progress("reading", megabytes(files)) as advance:
+        found = read_load_test(files, skip_bad, advance, hints)
+    present(audit(found), output_format, plot)

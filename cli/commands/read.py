@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import click
 
 from headway.cli.main import COMMANDS
-from headway.cli.options import Format, format_options, hint_options
-from headway.cli.output import present, progress, write_and_say
+from headway.cli.options import Format, format_options, hint_options, plot_option
+from headway.cli.output import drawing, present, progress, write_and_say
 
 if TYPE_CHECKING:
     from headway.models.reading.hints import Hints
@@ -25,6 +25,7 @@ EXAMPLE = "Example: headway read curve.csv --csv"
 @hint_options
 @click.option("--wide", "-w", is_flag=True, help="Show all that the tools tell, however wide.")
 @format_options
+@plot_option
 def command(
     files: tuple[str, ...],
     skip_bad: bool,  # noqa: FBT001
@@ -32,6 +33,7 @@ def command(
     hints: "Hints",
     wide: bool,  # noqa: FBT001
     output_format: Format | None,
+    plot: Path | None,
 ) -> None:
     """Read measured files."""
     from headway.models.reading.gather import megabytes
@@ -39,7 +41,9 @@ def command(
 
     with progress("reading", megabytes(files)) as advance:
         found = read_load_test(files, skip_bad, advance, hints)
-    if out is not None:
-        write_and_say(out, found.to_csv().encode())
+    if out is None:
+        present(replace(found, wide=wide), output_format, plot)
         return
-    present(replace(found, wide=wide), output_format, None)
+    picture = [] if plot is None else [(plot, drawing(found.plot(), plot))]
+    for path, content in [(out, found.to_csv().encode()), *picture]:
+        write_and_say(path, content)

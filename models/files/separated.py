@@ -3,7 +3,7 @@
 import io
 from collections import Counter
 from collections.abc import Sequence
-from itertools import islice
+from itertools import islice, takewhile
 
 from headway.errors import MeasurementError, is_hidden, quoted
 from headway.kinds import number_of
@@ -49,19 +49,16 @@ def rows_of(text: str, source: str) -> list[tuple[int, list[str]]]:
     except csv.Error as error:
         msg = f"{source}:{reader.line_num}: not a CSV file ({error})"
         raise MeasurementError(msg) from None
-    telling = [index for index, (_, row) in enumerate(rows) if not _is_comment(row[0])]
-    found = [rows[index] for index in telling]
-    before = rows[telling[0] - 1] if telling and telling[0] else None
-    return [(before[0], _titles(before[1])), *found] if _heads(before, found) else found
+    above = list(takewhile(lambda row: _is_comment(row[1][0]), rows))
+    found = [row for row in rows[len(above) :] if not _is_comment(row[1][0])]
+    heads = [(line, _titles(row)) for line, row in above[-1:] if found]
+    return [head for head in heads if _names(head[1], found[0][1])] + found
 
 
-def _heads(before: tuple[int, list[str]] | None, rows: Sequence[tuple[int, list[str]]]) -> bool:
+def _names(titles: Sequence[str], first: Sequence[str]) -> bool:
     """Whether what looks like a comment names the columns of the numbers below it."""
-    if before is None:
-        return False
-    titles, first = _titles(before[1]), rows[0][1]
-    numbers = [[number_of(cell) is not None for cell in row] for row in (titles, first)]
-    return len(titles) == len(first) > 1 and all(titles) and any(numbers[1]) and not any(numbers[0])
+    words, numbers = ([number_of(cell) is None for cell in row] for row in (titles, first))
+    return len(titles) == len(first) > 1 and all(titles) and all(words) and not all(numbers)
 
 
 def _titles(comment: Sequence[str]) -> list[str]:

@@ -1,30 +1,66 @@
-"""Load tests drawn: response time and percentiles over the load."""
+"""Load tests drawn: response time and percentiles over throughput."""
 
+import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from headway.errors import MeasurementError
 from headway.models.analysis.audit import Audit
+from headway.models.language.units import Unit, unit
+from headway.models.measured.points import Point
+from headway.models.plotting.pieces import (
+    axis_label,
+    draw_points,
+    legend,
+    light_grid,
+    literal,
+    style,
+)
 from headway.models.reading.loadtest import LoadTest
+from headway.models.tables.table import scale_of
+
+_FAINT = 0.6
+_SHOWN = (50.0, 95.0, 99.0)  # percentiles that are drawn where tools told them
 
 
 def loadtest_figure(found: LoadTest) -> Figure:
-    """Draw response time, and percentiles where there are some, over throughput."""
-    from headway.errors import MeasurementError
+    """Draw response time, and percentiles where there are some, over throughput.
 
-    both = [
-        (point.throughput, 1e3 * point.response_time)
-        for point in found.points
-        if point.throughput is not None and point.response_time is not None
-    ]
+    Raises
+    ------
+    MeasurementError
+        Where no point has both a throughput and a response time.
+    """
+    both = [p for p in found.points if p.throughput is not None and p.response_time is not None]
     if not both:
         msg = f"{found.source}: no point has both a throughput and a response time to draw"
         raise MeasurementError(msg)
+    times = np.array([p.response_time for p in both])
+    shown = scale_of(times, unit("s"))
     figure = Figure(figsize=(8, 5), layout="constrained")
     axes = figure.subplots()
-    axes.plot(*zip(*both, strict=True), "o-")
+    for place, percent in enumerate(_SHOWN):
+        _draw_percentile(axes, both, percent, place, shown)
+    draw_points(axes, np.array([p.throughput for p in both]), times / shown.scale, "mean")
     axes.set_xlabel("throughput [op/s]")
-    axes.set_ylabel("response time [ms]")
-    axes.set_title(found.source)
+    axes.set_ylabel(axis_label("response time", shown))
+    axes.set_title(literal(found.source))
+    axes.set_ylim(bottom=0)
+    light_grid(axes)
+    legend(axes)
     return figure
+
+
+def _draw_percentile(
+    axes: Axes, points: list[Point], percent: float, place: int, shown: Unit
+) -> None:
+    """Mark a percentile of the points that have it."""
+    told = [(p.throughput, p.percentiles[percent] / shown.scale)
+            for p in points if percent in p.percentiles]  # fmt: skip
+    if told:
+        own = style(place)
+        axes.plot(*zip(*told, strict=True), own.marker, color=own.colour, alpha=_FAINT,
+                  markersize=4, label=f"p{percent:g}")  # fmt: skip
 
 
 def audit_figure(found: Audit) -> Figure:

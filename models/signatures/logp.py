@@ -47,7 +47,7 @@ class MeasuredLogp(Answer):
     repeated
         How often each was measured, and with what deviation, where rows are means.
     notes
-        Which columns were used for that.
+        Which columns were used.
 
     Examples
     --------
@@ -117,7 +117,8 @@ class MeasuredLogp(Answer):
             msg = f"{measurements.source}: {error}"
             raise MeasurementError(msg) from None
         left_out = int(complete.size - complete.sum())
-        source, notes = measurements.source, _used(beside, cost)
+        trip = None if round_trip is not None else measurements.find(ROUND_TRIP_NAMES)
+        source, notes = measurements.source, _used(burst, delay, cost, trip, beside)
         return cls(source, bursts, delays, costs, trips, found, left_out, window, repeated, notes)
 
     def __repr__(self) -> str:
@@ -182,12 +183,14 @@ class MeasuredLogp(Answer):
         return float(burst), float(delay)
 
 
-def _used(beside: Columns, cost: Observed) -> tuple[str, ...]:
-    """Which columns told how sure the costs are; all are taken to be as sure, relatively."""
-    if not any(beside.values()):
-        return ()
+def _used(
+    burst: Observed, delay: Observed, cost: Observed, trip: Observed | None, beside: Columns
+) -> tuple[str, ...]:
+    """Which columns were used; all costs are taken to be as sure, relatively."""
+    parts = [f"burst size: {burst.header}", f"delay: {delay.header}"]
+    parts += [] if trip is None else [f"round trip: {trip.header}"]
     pooled = "; the deviations pooled, relative to the cost" if beside["sd"] else ""
-    return (f"cost: {how_weighed(beside, cost)}{pooled}",)
+    return f"cost: {how_weighed(beside, cost)}{pooled}", ", ".join(parts)
 
 
 def _column(measurements: Measurements, name: str) -> Observed:
