@@ -249,6 +249,36 @@ def test_bad_columns(text, words, write):
     assert words in refusal("signature", "loggp", write(text, "t.csv"))
 
 
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("size,took\n{}", ("--unit", "size=B", "--unit", "took=us",
+                          "--role", "took=response_time")),
+        ("sent;mean of all\n{}", ("--unit", "sent=B", "--unit", "mean of all=us", "--decimal", ",",
+                                 "--role", "mean of all=response_time")),
+        ("size_bytes,time\n{}", ("--unit", "time=us")),
+    ],
+)  # fmt: skip
+def test_columns_of_times_may_be_said(text, said, write):
+    rows = [(2**k, 5 + 2**k * 1e-3) for k in range(14)]
+    told = "\n".join(f"{size},{time}" for size, time in rows)
+    own = told.replace(",", ";").replace(".", ",") if ";" in text else told
+    plain = headway("signature", "loggp", write(f"size_bytes,time_us\n{told}\n", "t.csv"), "--json")
+    hinted = headway("signature", "loggp", write(text.format(own), "t.csv"), *said, "--json")
+
+    assert (hinted.code, hinted.err) == (0, "")
+    assert json.loads(hinted.out) == json.loads(plain.out)
+
+
+def test_what_is_said_of_no_column_is_refused(write):
+    text = "size_bytes,time_us\n1,5\n2,6\n4,7\n"
+    said = refusal("signature", "loggp", write(text, "t.csv"), "--unit", "tim=us")
+    assert "there is no column" in said
+    text = "size,took\n1,5\n2,6\n4,7\n"
+    said = refusal("signature", "loggp", write(text, "t.csv"), "--unit", "took=us")
+    assert "header is 'size,took'; it must be size_bytes and one of time_s" in said
+
+
 def test_summed_up_costs_give_what_their_rows_gave():
     """Means, deviations and counts of repeats say all that the rows themselves do."""
     rows = Measurements.parse(signature_text(0.02, 5), "rows.csv")

@@ -86,20 +86,30 @@ def logp(
 @command.command("loggp", epilog=LOGGP_EXAMPLE)
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--pin", "pins", multiple=True, metavar="SIZE", help="A size known to be a limit.")
+@hint_options
 @format_options
 @plot_option
 def loggp(
-    file: Path, pins: tuple[str, ...], output_format: Format | None, plot: Path | None
+    file: Path,
+    pins: tuple[str, ...],
+    hints: "Hints",
+    output_format: Format | None,
+    plot: Path | None,
 ) -> None:
     """Lines and breaks by message size off size_bytes,time_us or a benchmark's output in FILE."""
     from headway.models.files.intake import read_text
     from headway.models.files.shipped import shipped_or_own
     from headway.models.language.units import quantity, unit
     from headway.models.measured.measurements import LARGEST_FILE
+    from headway.models.reading.hints import NO_HINTS
     from headway.models.signatures.loggp import MeasuredSizes, read_sizes, samples
+    from headway.models.signatures.timings import said_series
 
     pinned = [quantity(pin, unit("B"), "--pin") for pin in pins]
-    series = read_sizes(read_text(shipped_or_own(file), LARGEST_FILE), str(file))
+    if hints == NO_HINTS:
+        series = read_sizes(read_text(shipped_or_own(file), LARGEST_FILE), str(file))
+    else:
+        series = said_series(measured(file, hints))
     with progress("resampling", samples(series)) as advance:
         found = MeasuredSizes.of(series, str(file), pinned, advance)
     present(found, output_format, plot)

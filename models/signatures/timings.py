@@ -16,11 +16,12 @@ from headway.loggp.measuring.readers import check_row, numbers_of
 from headway.loggp.measuring.sizes import SizeSeries, size_series, summed_up
 from headway.models.files.separated import rows_of
 from headway.models.language.titles import split_header
-from headway.models.language.units import unit
+from headway.models.language.units import Unit, unit
 from headway.models.measured.cells import Observed
 from headway.models.measured.measurements import Measurements
 from headway.models.measured.points import Point
 from headway.models.measured.reader import Reader
+from headway.models.measured.roles import RESPONSE, part_named
 
 TOOLS = (
     "headway.models.measured.tools.networks.osu:OSU",
@@ -105,16 +106,56 @@ def table_series(text: str, source: str) -> list[SizeSeries]:
         msg = f"{source}: holds only comments; it needs Netgauge's output or size_bytes,time_us"
         raise MeasurementError(msg)
     header = [title.strip() for title in rows[0][1]]
-    size, times = _main_columns(header, f"{source}:{rows[0][0]}")
+    size, times = _main_columns(dict(map(_split, header)), f"{source}:{rows[0][0]}")
     table = Measurements.parse(text, source)
     if table.spoilt.keys() & {size, *times.values()}:
         _check_cells(header, [size, *times.values()], rows[1:], source)
     return [_of_columns(name, title, table, size, len(times)) for name, title in times.items()]
 
 
-def _main_columns(header: Sequence[str], place: str) -> tuple[str, dict[str, str]]:
-    """Titles of the sizes, and of the times by series."""
-    names = {title: split_header(title) for title in header}
+def said_series(table: Measurements) -> list[SizeSeries]:
+    r"""Read series out of a table of which a user said units and roles.
+
+    Times are also those of the role ``response_time``, and sizes the only column in bytes.
+
+    Parameters
+    ----------
+    table
+        With a column of sizes, and of times, as for `table_series`.
+
+    Raises
+    ------
+    MeasurementError
+        For columns that are missing or have no unit, and cells that are no sizes or times.
+
+    Examples
+    --------
+    >>> [one] = said_series(Measurements.parse("sent_bytes,time_us\n1,5\n2,6\n4,7\n", "own.csv"))
+    >>> one.size.tolist()
+    [1.0, 2.0, 4.0]
+    """
+    names = {c.header: _named(c) for c in (*table.columns.values(), *table.spoilt.values())}
+    of_data = [title for title, (_, u) in names.items() if u and u.dimension == _DATA]
+    if len(of_data) == 1:
+        names[of_data[0]] = (SIZES[0], names[of_data[0]][1])
+    size, times = _main_columns(names, f"{table.source}:1")
+    return [_of_columns(name, title, table, size, len(times)) for name, title in times.items()]
+
+
+def _named(column: Observed) -> tuple[str, Unit | None]:
+    """Name and unit of a column, that of a response time being of a time."""
+    is_time = column.role and part_named(column.role).role is RESPONSE
+    return "time" if is_time else column.name, column.unit if column.unit.text else None
+
+
+def _split(title: str) -> tuple[str, tuple[str, Unit | None]]:
+    return title, split_header(title)
+
+
+def _main_columns(
+    names: Mapping[str, tuple[str, Unit | None]], place: str
+) -> tuple[str, dict[str, str]]:
+    """Titles of the sizes, and of the times by series, by the name and unit of each title."""
     sized = [t for t, (name, u) in names.items() if _is_size(name, u and u.dimension)]
     known = {t: name for t, (name, u) in names.items() if u and u.dimension == _TIME}
     found = {
@@ -126,7 +167,7 @@ def _main_columns(header: Sequence[str], place: str) -> tuple[str, dict[str, str
     others = [title for title, name in known.items() if name in (*_MEDIANS, *_LEAST)]
     alone = {"time": others[0]} if others else {}
     if not sized or not (found or alone):
-        shown = quoted(",".join(header))
+        shown = quoted(",".join(names))
         msg = (
             f"{place}: header is {shown}; it must be size_bytes and one of time_s, time_ms, "
             f"time_us, time_ns, or of {', '.join(list(TIMES)[:-1])} with such a unit"
