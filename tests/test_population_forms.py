@@ -1,4 +1,4 @@
-"""Closed curves of each form, with 2 % noise, are recognised as what they are."""
+"""Closed curves of each form, and a step, are recognised with 2 % noise as what they are."""
 
 import numpy as np
 import pytest
@@ -55,3 +55,18 @@ def test_a_server_that_wakes_up_says_how_busy_it_is():
 
     # Exact where requests arrive at random: tolerance of a few operations.
     np.testing.assert_allclose(solved["busy"], solved["node.utilisation"], rtol=1e-14)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_step_between_two_phases_is_recognised(seed):
+    """A jump of 2 ms at 550 op/s on a server of 1 ms that saturates at 1050 op/s."""
+    true = {"delay": 0.0, "step": 2e-3, "step_load": 550.0, "service_time": 1e-3, "servers": 1.05}
+    rate = np.linspace(100, 950, 10)
+    exact = np.asarray(catalogue_model("server-step").at(true).solve(rate).response_time)
+    noisy = 1e3 * exact * np.random.default_rng(seed).lognormal(0, 0.02, rate.size)
+    rows = "".join(f"{x:g},{y:.5g}\n" for x, y in zip(rate, noisy, strict=True))
+    found = fit_server(Measurements.parse("throughput_ops_s,response_ms\n" + rows, "step.csv"))
+
+    assert found.form.model == "server-step"
+    assert found.best.values["step_load"] == pytest.approx(550, rel=0.05)
+    assert found.best.values["step"] == pytest.approx(2e-3, rel=0.15)
