@@ -105,7 +105,7 @@ def model_form(model: Model, output: str) -> Amount:
     network = model.network
     if output in _of_only_class(model):
         output = output.rpartition(".")[2]
-    if network.is_closed:
+    if network.is_closed and network.graph.stations:
         _check_circulation(network.graph, output)
         symbols |= dict.fromkeys(RATES, symbol("throughput"))
     return closed_form(network.graph, output, symbols)

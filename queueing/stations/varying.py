@@ -166,6 +166,11 @@ class ByLaw(Varying):
     def rate(self, present: Amount) -> Amount:
         """Service rate with so many requests, 1 to `steady` of them [1/s]."""
 
+    @property
+    def capacity(self) -> Amount:
+        """Largest arrival rate it can serve: the rate from `steady` requests on [1/s]."""
+        return plain(self.rate(self.steady))
+
     def rates_to(self, most: float = ALL) -> Rates:
         """Service rates with 1, 2... requests, so many at most [1/s]; the last holds on."""
         steady = self.steady
