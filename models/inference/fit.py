@@ -22,6 +22,7 @@ from headway.models.inference.certainty.identify import (
     precision,
     structure,
 )
+from headway.models.inference.certainty.pure_error import PureError, pure_error
 from headway.models.inference.certainty.resampling import (
     Refits,
     bootstrap,
@@ -187,6 +188,11 @@ class Fit(Answer):
         group = self.problem.of_points(loads >= loads.max())
         errors = left_out_errors(self.problem, self.found, [group])
         return float(np.abs(errors).max())
+
+    @cached_property
+    def pure_error(self) -> PureError | None:
+        """How repeats of loads scatter, and whether the fit misses by more; None without any."""
+        return pure_error(self.problem, self.found.free, self.comparison.load.values)
 
     @property
     def leave_one_out_rms(self) -> float:

@@ -13,7 +13,7 @@ import numpy as np
 from headway.errors import HeadwayError, MeasurementError
 from headway.kinds import FloatArray
 from headway.models.inference.certainty.weights import akaike_weights
-from headway.models.inference.closed_curves import clients_of
+from headway.models.inference.closed_curves import BEHIND, clients_of
 from headway.models.inference.fit import Fit, fit_model
 from headway.models.inference.forms import (
     SPARE,
@@ -27,13 +27,15 @@ from headway.models.inference.forms import (
 from headway.models.inference.searching.loss import Loss
 from headway.models.inference.told import Told, told_of
 from headway.models.inference.warnings import is_worse_than_constant
-from headway.models.measured.columns import is_population, load_column
+from headway.models.measured.columns import find, is_population, load_column
 from headway.models.measured.matching import Named, match
 from headway.models.measured.measurements import Measurements
+from headway.models.measured.roles import DELIVERED, OFFERED
 from headway.models.signatures.sfs import ALL, Range
 from headway.models.signatures.sfs import curve as curve_of
 from headway.models.structure.forms import Load
 from headway.models.structure.model import Model
+from headway.models.structure.parts.counts import counts
 from headway.models.tables.shown import Answer
 
 PLAUSIBLE = 4.0
@@ -46,6 +48,7 @@ Seen = Callable[[str, float], None]
 """Told what goes on, and the share of the whole that it is."""
 
 _FITTING = 0.5  # share of the work that fitting is; the rest are intervals and left-out points
+_BEYOND = 4.0  # times the most jobs that were inside: farther no count is looked for
 _INSTANT = 1e-9  # seconds: less than any response time
 
 
@@ -175,7 +178,9 @@ def choose_form(
             ends = curve.rate[inside], curve.time[inside]
             model = started(form, *ends, measurements.facts)
             model = model if curve.think_time is None else model.closed(1, curve.think_time)
-            found = fit_model(model, measurements, form.free, *curve.columns, within, loss=loss)
+            found = fit_model(
+                model, measurements, form.free, *curve.columns, within, curve.limits(form), loss
+            )
             fits.append((form, found))
         except HeadwayError as error:
             refused = refused or error
@@ -213,12 +218,27 @@ class _Seen:
     forms: Sequence[Form]
     think_time: float | None = None
 
+    def limits(self, form: Form) -> dict[str, tuple[float, float]]:
+        """How far to look for what counts something in a room that is filled from outside.
+
+        Servers, batches and places beyond those that were ever taken, X R, change nothing there.
+        """
+        if form.variant.load is not Load.OFFERED:
+            return {}
+        most = float(np.ceil(_BEYOND * (self.rate * self.time).max()))
+        return {
+            name: (1.0, max(most, 2.0)) for name in form.free if name in counts(form.made.graph)
+        }
+
 
 def _seen(measurements: Measurements, x: str | None, y: str | None, every: Sequence[Form]) -> _Seen:
     """Choose the columns, once for all forms, and of these those that suit the load."""
     if is_population(load_column(measurements, x)):
         forms = _suiting(measurements, every, Load.POPULATION)
         return _circulating(measurements, x, y, forms)
+    offered = _offered(measurements, x, y, every)
+    if offered is not None:
+        return offered
     found = curve_of(measurements, x, y)
     columns = (found.load.header, found.response_time.header)
     seen = clients_of(measurements, *columns)
@@ -226,6 +246,32 @@ def _seen(measurements: Measurements, x: str | None, y: str | None, every: Seque
     forms = _suiting(measurements, every, Load.OPEN, *bent)
     load = found.load.values
     return _Seen(columns, load, load, found.response_time.values, forms)
+
+
+def _offered(
+    measurements: Measurements, x: str | None, y: str | None, every: Sequence[Form]
+) -> _Seen | None:
+    """A test that fell behind what it offered, as forms with a room see it; None for any other.
+
+    These forms explain throughput and response time at the offered rate. Open ones are not tried
+    beside them: that less comes through than is offered is nothing that they could say, and an
+    AICc of other numbers is not to be compared.
+    """
+    forms = knowing(of_loads(every, Load.OFFERED), measurements.facts)
+    asked, rate = find(measurements, OFFERED), find(measurements, DELIVERED)
+    named = {column.header: column for column in (asked, rate) if column is not None}
+    other = x is not None and (asked is None or measurements.column(x) is not asked)
+    if not forms or len(named) < 2 or y is not None or other:
+        return None
+    found = match(forms[0].made, measurements)
+    by_output = {one.output: one.measured.values for one in found.each}
+    if set(by_output) != {"response_time", "throughput"}:
+        return None
+    load, delivered = found.load.values, by_output["throughput"]
+    if not (delivered < BEHIND * load).any():
+        return None
+    columns = (found.load.header, [one.measured.header for one in found.each])
+    return _Seen(columns, load, delivered, by_output["response_time"], forms)
 
 
 def _suiting(measurements: Measurements, every: Sequence[Form], *loads: Load) -> Sequence[Form]:

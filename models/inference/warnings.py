@@ -4,6 +4,7 @@ import numpy as np
 
 from headway.kinds import FloatArray
 from headway.models.inference.fit import Fit
+from headway.models.measured.matching import turns_away
 
 _LARGE = 0.1  # RMS relative error above which a fit is called bad
 _JAGGED = 0.03  # RMS distance from the nearest rising curve
@@ -105,7 +106,16 @@ def _lack_of_fit(fit: Fit) -> list[str]:
     for one in np.array(fit.comparison.each, object)[told]:
         what = f" of {one.measured.header}" if told.sum() > 1 else ""
         sentences += _runs(one.relative_error[order], what)
-    return sentences
+    return [*sentences, *_beyond_repeats(fit)]
+
+
+def _beyond_repeats(fit: Fit) -> list[str]:
+    """Say where the model misses the means of repeats by more than these scatter."""
+    found = fit.pure_error
+    if found is None or found.misfit.p is None or not found.misfit.is_lack_of_fit:
+        return []
+    size = f"by up to {found.misfit.factor - 1:.0%}" if found.misfit.factor < 2 else "by far"
+    return [f"lack of fit: means of repeated loads are missed {size}, more than repeats scatter"]
 
 
 def _trait(fit: Fit) -> str:
@@ -176,7 +186,8 @@ def _extrapolates_badly(fit: Fit) -> list[str]:
 
 def _bends(fit: Fit) -> list[str]:
     """Say when an open model meets a curve that bends back or that fell behind its requests."""
-    if fit.model.is_closed or fit.comparison.output != "response_time":
+    explained = fit.model.is_closed or turns_away(fit.model)
+    if explained or fit.comparison.output != "response_time":
         return []
     from headway.models.inference.closed_curves import closed_signs
 

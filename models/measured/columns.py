@@ -28,6 +28,8 @@ from headway.models.measured.roles import (
 )
 from headway.models.tables.table import Column
 
+_BUSY = 0.05  # share of the circle below which a think time is none but noise
+
 
 def is_population(column: Observed) -> bool:
     """Whether a column counts jobs that circulate, so that a load of it closes the model."""
@@ -123,6 +125,36 @@ def response_column(measurements: Measurements, y: str | None = None) -> Observe
         return measurements.column(y)
     found = find(measurements, RESPONSE)
     return found if found is not None else _named(measurements, RESPONSE)
+
+
+def think_time(measurements: Measurements, population: Observed) -> float:
+    r"""Mean time between an answer and the next request, Z = N/X - R [s].
+
+    Parameters
+    ----------
+    measurements
+        A table; Z is 0 where it has no column of throughput or none of response time, and where
+        less than 5 % of the circle would be left to it, which noise makes too.
+    population
+        Its column of jobs that circulate.
+
+    Examples
+    --------
+    >>> text = "clients,throughput_ops_s,response_ms\n4,2,1000\n8,4,1000\n"
+    >>> table = Measurements.parse(text, "own.csv")
+    >>> think_time(table, table.column("clients"))
+    1.0
+    """
+    rate, response = find(measurements, DELIVERED), find(measurements, RESPONSE)
+    if rate is None or response is None:
+        return 0.0
+    with np.errstate(divide="ignore", invalid="ignore"):
+        circle = population.values / rate.values
+        spare = circle - response.values
+    known = np.isfinite(spare)
+    if not known.any() or np.median((spare / circle)[known]) < _BUSY:
+        return 0.0
+    return float(np.median(spare[known]))
 
 
 def _named(measurements: Measurements, *roles: Role) -> Observed:

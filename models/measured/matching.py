@@ -20,14 +20,17 @@ from headway.models.measured.columns import (
     is_rate,
     load_column,
     response_column,
+    think_time,
 )
 from headway.models.measured.measurements import Measurements
 from headway.models.measured.roles import (
     DELIVERED,
+    OFFERED,
     POPULATION,
     RESPONSE,
     UTILISATION,
     part_of,
+    role_of,
 )
 from headway.models.measured.statistic import percentile_of
 from headway.models.structure.model import Model
@@ -41,8 +44,6 @@ ADDED = "+"
 
 CURVE = "measured curve"
 """Column of words that tells of each row which of several curves it is of."""
-
-_BUSY = 0.05  # share of the circle below which a think time is none but noise
 
 
 @dataclass(frozen=True)
@@ -130,6 +131,16 @@ def match(model: Model, measurements: Measurements, x: str | None = None, y: Nam
     return replace(every[0], beside=tuple(every[1:]))
 
 
+def turns_away(model: Model) -> bool:
+    """Whether an open model may let less through than arrives, as there is room for a few only."""
+    return not model.is_closed and any(one.can.loses for one in model.graph.stations.values())
+
+
+def is_offered(model: Model, load: Observed) -> bool:
+    """Whether a load is what was offered to a model that may turn some of it away."""
+    return turns_away(model) and role_of(load) is OFFERED
+
+
 def _adds(column: Observed) -> bool:
     return column.told and column.name.startswith(ADDED)
 
@@ -212,10 +223,11 @@ def _other_half(
     first: _Measured,
     needed: Sequence[FloatArray],
 ) -> list[_Measured]:
-    """What else a closed test measured: throughput beside response times, where rows have both."""
+    """What else was measured: throughput beside response times, where the load leaves it open."""
     roles = {"response_time": DELIVERED, "throughput": RESPONSE}
     _, output, percent = first
-    if not is_population(load) or not model.graph.stations or output not in roles or percent:
+    leaves_open = is_population(load) or is_offered(model, load)
+    if not leaves_open or not model.graph.stations or output not in roles or percent:
         return []
     other = find(measurements, roles[output])
     rows = np.isfinite(np.stack(needed)).all(axis=0)
@@ -244,42 +256,12 @@ def _closed_as_measured(model: Model, measurements: Measurements, x: str | None)
     return model.closed(float(np.nanmax(load.values)), think_time(measurements, load))
 
 
-def think_time(measurements: Measurements, population: Observed) -> float:
-    r"""Mean time between an answer and the next request, Z = N/X - R [s].
-
-    Parameters
-    ----------
-    measurements
-        A table; Z is 0 where it has no column of throughput or none of response time, and where
-        less than 5 % of the circle would be left to it, which noise makes too.
-    population
-        Its column of jobs that circulate.
-
-    Examples
-    --------
-    >>> text = "clients,throughput_ops_s,response_ms\n4,2,1000\n8,4,1000\n"
-    >>> table = Measurements.parse(text, "own.csv")
-    >>> think_time(table, table.column("clients"))
-    1.0
-    """
-    rate, response = find(measurements, DELIVERED), find(measurements, RESPONSE)
-    if rate is None or response is None:
-        return 0.0
-    with np.errstate(divide="ignore", invalid="ignore"):
-        circle = population.values / rate.values
-        spare = circle - response.values
-    known = np.isfinite(spare)
-    if not known.any() or np.median((spare / circle)[known]) < _BUSY:
-        return 0.0
-    return float(np.median(spare[known]))
-
-
 def _measured(
     model: Model, measurements: Measurements, y: str | None, load: Observed
 ) -> tuple[Observed, str, float | None]:
     """Find the measured column, the output it measures, and the percentage of a percentile."""
     outputs = [*model.graph.outputs, *(["response_time"] if model.graph.stations else [])]
-    outputs += ["throughput"] if is_population(load) else []
+    outputs += ["throughput"] if is_population(load) or is_offered(model, load) else []
     outputs += [f"{name}.utilisation" for name in model.graph.stations]
     column = _output_column(model, measurements, y, outputs)
     percent = None if column.name in outputs else percentile_of(measurements.source, column)
@@ -374,7 +356,8 @@ def _first(
 ) -> dict[str, Observed]:
     """The parameter that the load sets, and its column; none for a program without `x`."""
     if "arrival_rate" in model.parameters:
-        return {"arrival_rate": load_column(measurements, x, model.parameters)}
+        asked = find(measurements, OFFERED) if x is None and turns_away(model) else None
+        return {"arrival_rate": asked or load_column(measurements, x, model.parameters)}
     if model.is_closed and x is None and own.keys() & {"population", "think_time"}:
         jobs = own.get("population") or find(measurements, POPULATION)
         return {} if jobs is None else {"population": jobs}

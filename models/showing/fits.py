@@ -189,7 +189,8 @@ def _quality_table(fit: Fit) -> Table:
         "AICc": f"{fit.aicc:.2f}" if math.isfinite(fit.aicc) else "-",
         "points, free parameters": f"{fit.points}, {len(fit.free)}",
     }
-    return Table("", (Column("quality", tuple(rows)), Column("value", tuple(rows.values()))))
+    notes = () if fit.pure_error is None else (fit.pure_error.words,)
+    return Table("", (Column("quality", tuple(rows)), Column("value", tuple(rows.values()))), notes)
 
 
 def _percent(share: float) -> str:
@@ -269,6 +270,7 @@ def fit_document(fit: Fit) -> dict[str, Any]:
             for answer in fit.answers
         ],
         "summary": fit.summary,
+        "lack_of_fit": None if fit.pure_error is None else fit.pure_error.document(),
         "outputs": _output_documents(fit),
         "points": [point for one in fit.comparison.each for point in _points(fit, one)],
         "warnings": list(fit.warnings),

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
@@ -199,7 +200,16 @@ class BatchK(Station):
             check_written(most)
             return _symbolic(arrival_rate, [*rates, *[rates[-1]] * (most - len(rates))])
         check_arrivals(arrival_rate)
-        return _numeric(arrival_rate, rates, np.asarray(room, float), most)
+        arriving = np.asarray(arrival_rate, float)
+        asked = arriving.shape, arriving.tobytes()
+        if asked not in self._last:  # each law asks anew, and the chain is the same
+            self._last.clear()
+            self._last[asked] = _numeric(arriving, rates, np.asarray(room, float), most)
+        return self._last[asked]
+
+    @cached_property
+    def _last(self) -> "dict[tuple[tuple[int, ...], bytes], _Room]":
+        return {}
 
 
 _MOST = 1e300  # beyond, nothing but the loss of digits depends on the load

@@ -9,8 +9,11 @@ from headway.errors import InvalidParameter, MeasurementError, nearest
 from headway.models.inference.searching.joint import shares
 from headway.models.inference.searching.loss import Loss
 from headway.models.inference.searching.problem import RELATIVE_NOISE, Ends, Problem, Scale
+from headway.models.language.digits import in_unit
 from headway.models.measured.cells import Observed
+from headway.models.measured.columns import find
 from headway.models.measured.matching import Match
+from headway.models.measured.roles import DELIVERED, OFFERED
 from headway.models.solving.evaluate import adding, evaluator
 from headway.models.solving.paced import paced_evaluator
 from headway.models.solving.solutions.saturation import RATES
@@ -52,6 +55,7 @@ def problem(
     _check_free(model, found, free)
     _check_mean(found, source)
     _check_measured(found, source)
+    _check_offered(found, source)
     _check_points(found, len(free), source)
     each = [one.measured for one in found.each]
     measured = np.concatenate([one.values for one in each])
@@ -157,6 +161,25 @@ def _check_measured(found: Match, source: str) -> None:
             msg = f"{source}: {one.measured.header} must be above 0, as errors are relative to it"
             raise MeasurementError(msg)
         _check_span(one.measured, source, _WIDEST)
+
+
+_MORE = 1.1  # times what was offered: what short runs and their ends may leave
+
+
+def _check_offered(found: Match, source: str) -> None:
+    """Refuse a row that lets more through than was offered."""
+    offered, rate = find(found.table, OFFERED), find(found.table, DELIVERED)
+    if offered is None or rate is None:
+        return
+    more = np.flatnonzero(rate.values > _MORE * offered.values)
+    if more.size:
+        row = int(more[0])
+        came, asked = (in_unit(c.values[row], c.unit) for c in (rate, offered))
+        msg = (
+            f"{source}:{found.table.lines[row]}: {rate.header} of {came} {rate.unit} is more than "
+            f"the {asked} {offered.unit} offered; are columns exchanged?"
+        )
+        raise MeasurementError(msg)
 
 
 def _check_points(found: Match, free: int, source: str) -> None:

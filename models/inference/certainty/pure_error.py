@@ -1,0 +1,95 @@
+"""Whether a fit misses by more than repeats of its loads scatter: lack of fit and pure error.
+
+Source: Draper and Smith, *Applied Regression Analysis*, section 2.1.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from headway.kinds import FloatArray
+from headway.loggp.measuring.misfit import Misfit, misfit
+from headway.models.inference.searching.problem import Problem
+
+
+@dataclass(frozen=True)
+class PureError:
+    """What repeats of loads tell of a fit.
+
+    Parameters
+    ----------
+    loads, freedom
+        How many loads were repeated, and degrees of freedom of the repeats of all outputs.
+    scatter
+        Relative standard deviation of single measurements about the mean of their load, by output.
+    misfit
+        The test of the model against those means.
+    """
+
+    loads: int
+    freedom: int
+    scatter: dict[str, float]
+    misfit: Misfit
+
+    @property
+    def words(self) -> str:
+        """Say how repeats scatter, and what the test says."""
+        scatter = ", ".join(
+            f"{name.replace('_', ' ')} {share:.1%}" for name, share in self.scatter.items()
+        )
+        test = (
+            "nothing is left to test"
+            if self.misfit.f is None or self.misfit.p is None
+            else f"lack of fit against it F = {self.misfit.f:.3g}, p = {self.misfit.p:.2g}"
+        )
+        many = "s" * (self.loads > 1)
+        return f"pure error of repeats at {self.loads} load{many}: {scatter}; {test}"
+
+    def document(self) -> dict[str, object]:
+        """The same for JSON."""
+        told = {"repeated_loads": self.loads, "freedom": self.freedom, "scatter": self.scatter}
+        return {**self.misfit.document(), **told}
+
+
+def pure_error(problem: Problem, free: FloatArray, load: FloatArray) -> PureError | None:
+    """Hold a fit against the scatter of repeats; None where nothing was repeated.
+
+    Parameters
+    ----------
+    problem, free
+        The fit and its best values. Of outputs that say the same one counts.
+    load
+        The load of each point.
+    """
+    share = np.broadcast_to(problem.share, problem.used.shape)[:: problem.loads]
+    told = [k for k in range(len(problem.outputs)) if share[k] == 1 or k == int(share.argmin())]
+    inverse, counts = _places(problem, load)
+    if counts.max() < 2:
+        return None
+    freedom = int((counts - 1).sum()) * len(told)
+    firsts = np.array([int(np.argmax(inverse == k)) for k in range(len(counts))])
+    predicted, slopes = problem.predict(free), problem.slopes(free)
+    columns: list[tuple[FloatArray, ...]] = []
+    scatter: dict[str, float] = {}
+    for k in told:
+        logs = np.log(problem.measured[k * problem.loads : (k + 1) * problem.loads])
+        means = np.bincount(inverse, logs) / counts
+        spread = math.sqrt(float(((logs - means[inverse]) ** 2).sum()) / (counts - 1).sum())
+        scatter[problem.outputs[k]] = spread
+        rows = k * problem.loads + firsts
+        relative = slopes[rows] / predicted[rows, None]
+        columns.append((np.exp(means), predicted[rows], spread / np.sqrt(counts), relative))
+    means, foreseen, deviation, relative = map(np.concatenate, zip(*columns, strict=True))
+    repeated = int((counts > 1).sum())
+    test = misfit(means, foreseen, deviation, relative, freedom)
+    return PureError(repeated, freedom, scatter, test)
+
+
+def _places(problem: Problem, load: FloatArray) -> tuple[Any, Any]:
+    """Which combination of settings each point has, and how many points each has."""
+    set_by_row = [v for v in problem.fixed.values() if np.ndim(v)]
+    table = np.stack([load, *(np.broadcast_to(v, load.shape) for v in set_by_row)])
+    _, inverse, counts = np.unique(table, axis=1, return_inverse=True, return_counts=True)
+    return np.ravel(inverse), counts
