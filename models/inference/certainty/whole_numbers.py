@@ -28,9 +28,11 @@ def count_interval(problem: Problem, k: int, best: int, most: float) -> tuple[fl
     """
     name, scale = problem.names[k], problem.scales[k]
 
+    starts = _STARTS if problem.evaluate.smooth else 1  # solving takes long, and the best is near
+
     def fits(count: int) -> bool:
         try:
-            return search(problem.holding(name, float(count)), _STARTS).cost <= most
+            return search(problem.holding(name, float(count)), starts).cost <= most
         except Saturated:
             return False
 
