@@ -113,6 +113,12 @@ PLACES: dict[str, dict[str, str]] = {
         "csv": "headway.models.showing.sfs:curve_csv",
         "plot": "headway.models.plotting.figures:signature_figure",
     },
+    "MeasuredUse": {
+        "tables": "headway.models.showing.utilisations:use_tables",
+        "rows": "headway.models.showing.utilisations:use_rows",
+        "document": "headway.models.showing.utilisations:use_document",
+        "csv": "headway.models.showing.utilisations:use_csv",
+    },
     "MeasuredSizes": {
         "tables": "headway.models.showing.sizes:sizes_tables",
         "rows": "headway.models.showing.sizes:sizes_rows",

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from headway.models.reading.hints import Hints
 
 EXAMPLE = "Example: headway signature sfs curve.csv --from 190 --to 1060"
+USE_EXAMPLE = "Example: headway signature utilisation curve.csv --x reads_ops_s,writes_ops_s"
 LOGP_EXAMPLE = "Example: headway signature logp signature.csv --rtt 12.8us --plot signature.svg"
 LOGGP_EXAMPLE = "Example: headway signature loggp netgauge.out --pin 64KiB"
 
@@ -52,6 +53,28 @@ def sfs(
 
     found = MeasuredSignature.of(curve(measured(file, hints), x, y), Range(*load_limits(low, high)))
     present(found, output_format, plot)
+
+
+@command.command("utilisation", epilog=USE_EXAMPLE)
+@click.argument("file", type=click.Path(path_type=Path))
+@range_options
+@hint_options
+@format_options
+def utilisation(
+    file: Path,
+    x: str | None,
+    y: str | None,
+    low: str | None,
+    high: str | None,
+    hints: "Hints",
+    output_format: Format | None,
+) -> None:
+    """What operations take of resources, off utilisations and rates in FILE: U = sum of X D."""
+    from headway.models.signatures.sfs import Range
+    from headway.models.signatures.utilisation import MeasuredUse
+
+    within = Range(*load_limits(low, high))
+    present(MeasuredUse.of(measured(file, hints), x, y, within), output_format, None)
 
 
 @command.command("logp", epilog=LOGP_EXAMPLE)
