@@ -114,10 +114,10 @@ PLACES: dict[str, dict[str, str]] = {
         "plot": "headway.models.plotting.figures:signature_figure",
     },
     "MeasuredUse": {
-        "tables": "headway.models.showing.utilisations:use_tables",
-        "rows": "headway.models.showing.utilisations:use_rows",
-        "document": "headway.models.showing.utilisations:use_document",
-        "csv": "headway.models.showing.utilisations:use_csv",
+        "tables": "headway.models.showing.sfs:use_tables",
+        "rows": "headway.models.showing.sfs:use_rows",
+        "document": "headway.models.showing.sfs:use_document",
+        "csv": "headway.models.showing.sfs:use_csv",
     },
     "MeasuredSizes": {
         "tables": "headway.models.showing.sizes:sizes_tables",
