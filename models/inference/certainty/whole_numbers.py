@@ -1,10 +1,11 @@
 """Intervals of counts: the whole numbers whose best fit is not significantly worse."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from headway.errors import Saturated
 from headway.models.inference.searching.problem import Problem
-from headway.models.inference.searching.search import search
+from headway.models.inference.searching.search import polish, search
 
 _STARTS = 2
 _FARTHEST = 1 << 12  # step at which looking for an end is given up
@@ -31,8 +32,9 @@ def count_interval(problem: Problem, k: int, best: int, most: float) -> tuple[fl
     starts = _STARTS if problem.evaluate.smooth else 1  # solving takes long, and the best is near
 
     def fits(count: int) -> bool:
+        held = problem.holding(name, float(count))
         try:
-            return search(problem.holding(name, float(count)), starts).cost <= most
+            return _fits_here(held, most) or search(held, starts).cost <= most
         except Saturated:
             return False
 
@@ -42,6 +44,12 @@ def count_interval(problem: Problem, k: int, best: int, most: float) -> tuple[fl
         float(best - _farthest(lambda step: fits(best - step), down)),
         float(best + _farthest(lambda step: fits(best + step), up)),
     )
+
+
+def _fits_here(problem: Problem, most: float) -> bool:
+    """Whether the best values near by fit already, the other counts as they are."""
+    near = replace(problem, still=frozenset(problem.whole))
+    return bool(polish(near, near.initial).cost <= most)
 
 
 def _farthest(fits: Callable[[int], bool], most: int) -> int:
