@@ -1,6 +1,7 @@
 """Which form is chosen for curves that a known form made: a confusion matrix.
 
-    python -m tests.form_confusion               50 curves each form: the table of docs/accuracy.md
+    python -m tests.form_confusion               the table of docs/accuracy.md: 50 curves each form,
+                                                 10 where the load is a population
     python -m tests.form_confusion 5 server-p    5 curves each of those whose name begins so
 
 Curves have 10 points and independent errors of 2 % in response time. Parameters are drawn so that
@@ -18,7 +19,7 @@ import numpy as np
 from headway.models import Measurements, catalogue_model
 from headway.models.inference.server import choose_form
 
-POINTS, NOISE, CURVES = 10, 0.02, 50
+POINTS, NOISE, CURVES, FEWER = 10, 0.02, 50, 5
 LIKELY = 0.05
 """AICc weight from which a form that is not chosen still counts as one that may be right."""
 
@@ -84,6 +85,11 @@ def _cache(s, random):
     return found | {"cached_load": random.uniform(0.25, 0.45) * found["servers"] / s}
 
 
+def _step(s, random):
+    found = _servers(s, random) | {"delay": 0.0, "step": s * random.uniform(1, 3)}
+    return found | {"step_load": random.uniform(0.4, 0.6) * found["servers"] / s}
+
+
 def _misses(s, random):
     growth = random.uniform(2, 4)
     return {
@@ -141,6 +147,7 @@ CASES = (
     Case("server-misses", OPEN, _misses, "disk time 3 to 8 D, growth 2 to 4", 0.9),
     Case("server-cache", OPEN, _cache, "a cache for 0.25 to 0.45 x_s, misses 1 to 4 S", 0.85),
     Case("server-batching", OPEN, _batching, "wake-up 2 to 6 S, half at 0.1 to 0.3 x_s", 0.85),
+    Case("server-step", OPEN, _step, "a step of 1 to 3 S at 0.4 to 0.6 x_s", 0.85),
     Case("server-closed", BENT, _closed, "2 to 8 servers, 3 to 8 clients each", 0.99),
     Case("server-closed", UNBENT, _closed, "2 to 8 servers, 3 to 8 clients each", 0.99),
     Case("server-single", POPULATION, _delay, "D 0.5 to 3 S"),
@@ -171,14 +178,12 @@ def curve(case: Case, seed: int) -> Measurements:
 
 
 def _circulating(case: Case, values: Values, random: np.random.Generator) -> Measurements:
-    """Throughput and response time of as many clients as there are, which do not think."""
+    """Response times of clients that do not think; throughput would say the same, N / R."""
     clients = np.array(POPULATIONS, float)
     model = catalogue_model(case.form).at({n: v for n, v in values.items() if n != "population"})
     model = model if model.is_closed else model.closed(1, 0.0)
     times = np.array([float(model.at(population=n).solve().response_time) for n in clients])
-    times = times * _noise(random)
-    columns = ("population", clients), ("throughput_ops_s", clients / times), ("response_s", times)
-    return _table(case, *columns)
+    return _table(case, ("population", clients), ("response_s", times * _noise(random)))
 
 
 def _paced(case: Case, values: Values, random: np.random.Generator) -> Measurements:
@@ -230,23 +235,27 @@ def chosen(case: Case, seed: int) -> tuple[str, bool]:
 
 def main(curves: int = CURVES, begins: str = "") -> None:
     """Print a line a form: how many curves it was chosen for, and what was chosen instead."""
-    right = total = 0
+    right, total = Counter(), Counter()
     print("| form that made them | drawn | chosen | may be right | chosen instead |")
     print("|---|---|---|---|---|")
     for case in CASES:
-        if not case.name.startswith(begins):
-            continue
-        ends = [chosen(case, seed) for seed in range(curves)]
-        others = Counter(form for form, _ in ends if form != case.form)
-        hits, likely = curves - others.total(), sum(form == case.form or may for form, may in ends)
-        instead = ", ".join(f"{count} `{form}`" for form, count in others.most_common()) or "-"
-        print(
-            f"| `{case.form}`, {case.load} | {case.words} | {hits} | {likely} | {instead} |",
-            flush=True,
-        )
-        if case.load != UNBENT:
-            right, total = right + hits, total + curves
-    print(f"\n{right} of {total}, {right / total:.1%}; without the closed ones that do not bend")
+        if case.name.startswith(begins):
+            count = max(curves // FEWER, 1) if case.load == POPULATION else curves
+            right[case.load] += _line(case, count)
+            total[case.load] += count
+    for load, count in total.items():
+        print(f"{load}: {right[load]} of {count}, {right[load] / count:.1%}")
+
+
+def _line(case: Case, count: int) -> int:
+    """Print the line of a form; give back for how many curves it was chosen."""
+    ends = [chosen(case, seed) for seed in range(count)]
+    others = Counter(form for form, _ in ends if form != case.form)
+    hits, likely = count - others.total(), sum(form == case.form or may for form, may in ends)
+    instead = ", ".join(f"{times} `{form}`" for form, times in others.most_common()) or "-"
+    name = f"`{case.form}`, {case.load}"
+    print(f"| {name} | {case.words} | {hits} of {count} | {likely} | {instead} |", flush=True)
+    return hits
 
 
 if __name__ == "__main__":

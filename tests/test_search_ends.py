@@ -4,17 +4,21 @@ import numpy as np
 import pytest
 
 from headway.models import ModelGraph
+from headway.models.inference.forms import catalogue_forms, started
+from headway.models.inference.searching.descent import Valley, reflected
 from headway.models.inference.searching.posing import problem
 from headway.models.inference.searching.search import search
 from headway.models.inference.searching.starts import feasible, linear_ways
 from headway.models.measured.matching import match
 from headway.models.measured.measurements import Measurements
+from headway.models.signatures.sfs import curve
+from headway.models.structure.forms import Load
 from headway.queueing import MM1
 from tests.search_ends import CURVES, least_costs, missed
 
 
 @pytest.mark.parametrize(
-    ("curve", "form"),
+    ("name", "form"),
     [
         ("sfs97r1-20031103-00166", "server-cache (no delay)"),
         ("sfs2008-20140303-00241", "server-cache (no delay)"),
@@ -23,9 +27,9 @@ from tests.search_ends import CURVES, least_costs, missed
         ("storage2020-20240708-00080", "server-contention"),
     ],
 )
-def test_every_start_ends_at_the_least_cost(curve, form):
+def test_every_start_ends_at_the_least_cost(name, form):
     """These forms have several valleys on these curves, up to fifty times as high."""
-    path = next(path for path in CURVES if path.stem == curve)
+    path = next(path for path in CURVES if path.stem == name)
 
     [(_, costs)] = least_costs(path, 8, {form})
 
@@ -63,3 +67,50 @@ def test_several_sets_of_values_are_predicted_as_each_alone():
     assert np.array_equal(posed.residuals(sets), [posed.residuals(free) for free in sets])
     assert np.array_equal(posed.jacobian(sets[:2]), [posed.jacobian(free) for free in sets[:2]])
     assert np.isinf(posed.residuals(sets)[2]).all()
+
+
+def test_values_without_effect_make_no_further_starts():
+    """From here a wake-up of no time was solved for at any load: forty starts, all of them one."""
+    measured = Measurements.read(next(p for p in CURVES if p.stem == "sfs2008-20100427-00159"))
+    seen = curve(measured)
+    [form] = [f for f in catalogue_forms(Load.OPEN) if f.name == "server-batching (no delay)"]
+    own = started(form, seen.load.values, seen.response_time.values)
+    start = {
+        "wake_up": 4.9e-05,
+        "batching_load": 871.49,
+        "service_time": 2.8885e-05,
+        "servers": 37.436,
+    }
+
+    costs = []
+    for model in (own, own.at(start)):
+        found = match(model, measured)
+        costs.append(search(problem(found.model, found, form.free, "curve")).cost)
+
+    assert missed(costs) == 0
+
+
+def test_what_is_held_still_does_not_move():
+    """SciPy's steps move a value without any effect, and a count was 31.94 in the end."""
+    wanted = np.array([1.0, 2.0, 3.0])
+
+    def residuals(values, rows):
+        return values[:, :3] * values[:, 3:4] / 7 - wanted
+
+    def jacobian(values, rows):
+        each = np.zeros((1, 3, 4))
+        each[0, range(3), range(3)] = values[0, 3] / 7
+        return each
+
+    low, high = np.full(4, 1e-3), np.full(4, 1e3)
+    valley = Valley(residuals, jacobian, low, high, np.ones((1, 4)))
+    start = np.array([5.0, 5.0, 5.0, 33.0])
+
+    found, cost = reflected(valley, start, 100, 1e-13, np.array([True, True, True, False]))
+    held, still = reflected(valley, start, 100, 1e-13, np.zeros(4, bool))
+
+    assert found == pytest.approx([*(7 / 33 * wanted), 33.0], rel=1e-6)
+    assert found[3] == 33.0
+    assert cost < 1e-12
+    assert held.tolist() == start.tolist()
+    assert still == pytest.approx(0.5 * float((residuals(start[None], None) ** 2).sum()))

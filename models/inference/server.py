@@ -1,7 +1,7 @@
 """Servers whose inside is unknown: fit several forms, choose one, and say what it tells.
 
 The choice: the form of the least AICc, unless another, whose AICc is within `PLAUSIBLE` of it,
-predicts left-out points clearly better.
+predicts left-out points clearly better; within `SUBSTANTIAL` where it has more parameters.
 """
 
 from collections.abc import Callable, Sequence
@@ -40,6 +40,11 @@ from headway.models.tables.shown import Answer
 
 PLAUSIBLE = 4.0
 """Difference in AICc up to which a form is still well supported (Burnham and Anderson)."""
+
+SUBSTANTIAL = 2.0
+"""Difference up to which one has substantial support: as much as a form of more parameters needs.
+
+Else noise chose it before a simpler one that made the curve, 3 times of 100 instead of 5."""
 
 CLEARLY = 0.8
 """Share of the leave-one-out error that a form may have to be taken before one of less AICc."""
@@ -316,7 +321,9 @@ def ranked(fits: Sequence[tuple[Form, Fit]]) -> list[tuple[Form, Fit]]:
     by_aicc = sorted(fits, key=lambda pair: pair[1].aicc)
     chosen = by_aicc[0]
     for pair in by_aicc[1:]:
-        plausible = pair[1].aicc <= by_aicc[0][1].aicc + PLAUSIBLE
+        richer = len(pair[1].free) > len(chosen[1].free)
+        most = by_aicc[0][1].aicc + (SUBSTANTIAL if richer else PLAUSIBLE)
+        plausible = pair[1].aicc <= most
         if plausible and pair[1].leave_one_out_rms < CLEARLY * chosen[1].leave_one_out_rms:
             chosen = pair
     return [chosen, *(pair for pair in by_aicc if pair is not chosen)]
