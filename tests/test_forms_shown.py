@@ -29,10 +29,11 @@ def ibm():
 
 def evaluated(term, values):
     """A term of an equation with multiplication signs; None where it holds words."""
-    term, _, where = term.partition(", where m = ")
+    term, _, where = term.partition(", where ")
+    name, _, where = where.partition(" = ")
     term, where = (TIMES.sub(" * ", text.replace("^", "**")) for text in (term, where))
     if where:
-        values = values | {"m": formula(where).evaluate(values)}
+        values = values | {name: formula(where).evaluate(values)}
     return formula(term).evaluate(values)
 
 
