@@ -51,4 +51,5 @@ from .stations.general import GGm as GGm
 from .stations.kinds import STATIONS as STATIONS
 from .stations.kinds import station_kind as station_kind
 from .stations.priority import PriorityMG1 as PriorityMG1
+from .stations.quota import Quota as Quota
 from .stations.sources import FiniteSource as FiniteSource

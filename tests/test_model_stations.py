@@ -52,6 +52,7 @@ KINDS = {
     "Slowing": {"request_time": "50 ms", "growth": 0.1, "crowd": 8},
     "Batch": {"batch_time": "50 ms", "request_time": "10 ms", "largest_batch": 4},
     "BatchK": {"batch_time": "50 ms", "request_time": "10 ms", "largest_batch": 4, "capacity": 9},
+    "Quota": {"service_time": "20 ms", "quota": 0.6, "period": "100 ms"},
 }
 
 

@@ -25,6 +25,7 @@ STATIONS = {
     "Slowing": "headway.queueing.stations.dependent",
     "Batch": "headway.queueing.stations.batch",
     "BatchK": "headway.queueing.stations.batch",
+    "Quota": "headway.queueing.stations.quota",
 }
 """Module that holds each kind of headway's own."""
 
