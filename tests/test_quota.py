@@ -93,7 +93,7 @@ def test_closed_networks_refuse_it():
 @pytest.mark.parametrize(
     ("numbers", "said"),
     [
-        ((0.0, 0.6, 0.1), "service_time is 0; it must be positive"),
+        ((-1.0, 0.6, 0.1), "service_time is -1; it must be zero or more"),
         ((1.0, 0.0, 0.1), "quota is 0; it must be positive"),
         ((1.0, 60.0, 0.1), "quota is 60; it must be at most 1"),
         ((1.0, 0.6, -1.0), "period is -1; it must be positive"),

@@ -3,14 +3,19 @@
 from dataclasses import dataclass, field
 from typing import ClassVar
 
+import numpy as np
+
 from headway.kinds import (
     Amount,
     Quantity,
     apply,
     check_domain,
+    check_not_negative,
     check_positive,
+    is_symbolic,
     number,
 )
+from headway.queueing.flows.laws import saturation_throughput
 from headway.queueing.stations.abilities import Abilities
 from headway.queueing.stations.base import Station, while_stable
 
@@ -39,7 +44,7 @@ class Quota(Station):
     Parameters
     ----------
     service_time
-        Mean service time S at full speed [s], positive.
+        Mean service time S at full speed [s], 0 or more.
     quota
         Share q of each period that it may work, above 0 and at most 1.
     period
@@ -56,7 +61,7 @@ class Quota(Station):
     >>> processor.capacity, round(processor.utilisation(150.0), 12)
     (300.0, 0.5)
     >>> round(processor.response_time(150.0), 5)
-    0.00292
+    0.00289
 
     References
     ----------
@@ -77,7 +82,7 @@ class Quota(Station):
     period: Quantity | str = field(metadata={"unit": "s"})
 
     def __post_init__(self) -> None:
-        check_positive("service_time", self.service_time)
+        check_not_negative("service_time", self.service_time)
         check_positive("quota", self.quota)
         check_domain("quota", self.quota, lambda q: q <= 1, "at most 1")
         check_positive("period", self.period)
@@ -89,7 +94,7 @@ class Quota(Station):
     @property
     def capacity(self) -> Amount:
         """Largest arrival rate it can serve: q / S [1/s], exact."""
-        return self._share / number("service_time", self.service_time)
+        return saturation_throughput(number("service_time", self.service_time), self._share)
 
     def utilisation(self, arrival_rate: Quantity) -> Amount:
         """Share of its quota in use: U = lambda S / q, exact; 1 or more means overload."""
@@ -128,7 +133,10 @@ class Quota(Station):
     def _delayed(self, busy: Amount) -> Amount:
         """Theta: 0 as if there were no quota, 1 as on a server of speed q."""
         share, root = self._share, apply("sqrt", busy)
-        budget = share * number("period", self.period) / number("service_time", self.service_time)
+        time = number("service_time", self.service_time)
+        if not is_symbolic(time):  # without service nothing is delayed, whatever theta is
+            time = apply("where", np.asarray(time, float) > 0, time, 1.0)
+        budget = share * number("period", self.period) / time
         rare = budget * (1 - root) ** 2
         near = budget * root * (1 - root)
         alone = share + (1 - share) * (rare / 2 + apply("exp", -rare / 2))
