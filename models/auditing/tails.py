@@ -9,6 +9,7 @@ import numpy as np
 from headway.models.auditing.finding import Finding, Kind, Severity, naming, of_several
 from headway.models.measured.points import Loop, Point
 
+_MOST = 1e15  # requests: of more, a double tells no rank from the next, and SciPy never ends
 _BEYOND = 10.0  # samples beyond a percentile from which it is a number at all
 _WIDE = 0.1  # half the width of a percentile's interval, relative, from which it is said
 
@@ -125,6 +126,7 @@ def percentile_interval(
     """
     from scipy.special import bdtrik
 
+    samples = min(samples, _MOST)
     ranks = np.ceil(bdtrik([0.025, 0.975], samples, percent / 100)) + np.array([0, 1])
     known = sorted((q, t) for q, t in percentiles.items() if 0 < q < 100 and t > 0)
     beyond = [-math.log(1 - q / 100) for q, _ in known]
