@@ -169,19 +169,22 @@ def test_the_band_is_a_number_at_every_load_that_is_sustained():
     data = Measurements.read(data_path("sfs_results/curves/sfs2008-20080506-00092.csv"))
     found = fit_server(data)
     fit = next(fit for form, fit in found.candidates if form.model == "server-misses")
-    predicted, low, high = fit.predict(fit.loads())
+    low, predicted, high = fit.predict(fit.loads()).response_time
 
     assert not np.isnan([predicted, low, high]).any()
     assert (low <= predicted).all()
     assert (predicted <= high).all()
 
 
-def test_a_closed_model_has_no_curve_over_a_load():
+def test_a_closed_model_is_predicted_at_a_throughput():
     model = catalogue_model("server-closed").at(population=20)
     rate, time = np.array([100.0, 300, 500, 700, 800]), np.array([2.1, 2.4, 3.0, 4.6, 8.0])
     fit = model.fit(table(rate, 1e-3 * time), ["delay", "service_time"])
-    with pytest.raises(InvalidParameter, match="no curve over an arrival rate"):
-        fit.predict(np.array([100.0]))
+    again = fit.predict(rate)
+
+    assert again.response_time[1] == pytest.approx(fit.comparison.predicted, rel=1e-9)
+    assert (again.throughput[1] == rate).all()
+    assert (again.response_time[0] < again.response_time[2]).all()
 
 
 @pytest.mark.parametrize(

@@ -88,7 +88,7 @@ def test_bands_widen_outside_the_data():
     data = noisy(TWO.at(delay=2e-3, s=1e-3), np.linspace(100, 600, 10), seed=8)
     found = TWO.at(delay=1e-3, s=5e-4).fit(data, ["delay", "s"])
 
-    middle, low, high = found.predict(np.array([350.0, 900.0]))
+    low, middle, high = found.predict([350.0, 900.0]).response_time
 
     assert (low < middle).all()
     assert (middle < high).all()

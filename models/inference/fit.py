@@ -15,9 +15,9 @@ from headway.errors import InvalidParameter, MeasurementError
 from headway.kinds import FloatArray
 from headway.models.analysis.comparison import Comparison, compare
 from headway.models.analysis.sensitivity import Sensitivity
+from headway.models.inference.certainty.draws import Draws, drawn_about
 from headway.models.inference.certainty.identify import (
     Identified,
-    at_loads,
     candidate_loads,
     precision,
     structure,
@@ -31,13 +31,14 @@ from headway.models.inference.certainty.resampling import (
 )
 from headway.models.inference.certainty.uncertainty import (
     Uncertainty,
-    band,
     student,
     uncertainty,
     unequal_errors,
 )
 from headway.models.inference.certainty.valleys import Minimum, answers, hull
 from headway.models.inference.searching.joint import weighed_search
+from headway.models.inference.elsewhere import PACED
+from headway.models.inference.predictions import Predictions, predicted
 from headway.models.inference.searching.loss import Loss, loss_of
 from headway.models.inference.searching.posing import problem
 from headway.models.inference.searching.problem import Problem
@@ -233,22 +234,32 @@ class Fit(Answer):
             "leave_last_load_out_relative_error": self.leave_last_load_out,
         }
 
-    def predict(self, loads: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    @property
+    def load(self) -> str:
+        """What drives it: ``arrival_rate``, ``population``, ``throughput``, another parameter."""
+        return self.comparison.load_parameter or PACED
+
+    @cached_property
+    def draws(self) -> Draws:
+        """Values of the free parameters that the data leave plausible."""
+        return drawn_about(self.problem, self.found, self.known)
+
+    def predict(self, loads: FloatArray | Sequence[float]) -> Predictions:
         r"""Prediction and 95 % band of a further measurement, at loads inside the data or out.
 
         Parameters
         ----------
         loads
-            Arrival rates [1/s].
+            Arrival rates or throughputs [1/s], or populations: what the load of the data was.
 
         Returns
         -------
-        Prediction, lower and upper end, in SI; infinite from saturation on.
+        Throughput and response time, each with its band; infinite from saturation on.
 
         Raises
         ------
         InvalidParameter
-            For a model without an arrival rate, closed or a program.
+            For a program, loads that are not above 0, and populations that are not whole.
 
         Examples
         --------
@@ -256,15 +267,12 @@ class Fit(Answer):
         >>> text = "throughput_ops_s,response_ms\n200,2.25\n500,3\n800,6\n"
         >>> model = catalogue_model("server-single").at(delay="1 ms", service_time="0.5 ms")
         >>> fit = fit_model(model, Measurements.parse(text, "exact.csv"), ["service_time"])
-        >>> fit.predict([750.0])[0].round(9).tolist()  # 1 ms and 1 ms / (1 - 0.75)
-        [0.005]
+        >>> low, middle, high = fit.predict([750.0]).response_time[:, 0]
+        >>> round(middle, 9)  # 1 ms and 1 ms / (1 - 0.75)
+        0.005
         """
-        if not self.loads().size:
-            msg = f"{self.model.name} has no curve over an arrival rate, only the measured points"
-            raise InvalidParameter(msg)
-        predicted, slopes = at_loads(self.problem, self.found.free, np.asarray(loads, float))
-        low, high = band(self.problem, self.known, slopes, predicted)
-        return predicted, low, high
+        unit, free = self.comparison.load.unit, self.found.free
+        return predicted(self.model.name, self.load, unit, loads, [self.draws], free)
 
     def sensitivity(self, arrival_rate: float | None = None) -> Sensitivity:
         """Elasticities at a load, with intervals; see `headway.models.inference.elasticities`."""

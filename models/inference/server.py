@@ -12,6 +12,7 @@ import numpy as np
 
 from headway.errors import HeadwayError, MeasurementError
 from headway.kinds import FloatArray
+from headway.models.inference.certainty.draws import Draws, drawn, plausible, saturations
 from headway.models.inference.certainty.weights import akaike_weights
 from headway.models.inference.closed_curves import BEHIND, clients_of
 from headway.models.inference.fit import Fit, fit_model
@@ -24,8 +25,9 @@ from headway.models.inference.forms import (
     of_loads,
     started,
 )
+from headway.models.inference.predictions import Predictions, predicted
 from headway.models.inference.searching.loss import Loss
-from headway.models.inference.told import Told, told_of
+from headway.models.inference.told import Told, saturation_of, told_of
 from headway.models.inference.warnings import is_worse_than_constant
 from headway.models.measured.columns import find, is_population, load_column
 from headway.models.measured.matching import Named, match
@@ -89,8 +91,66 @@ class ServerFit(Answer):
 
     @cached_property
     def told(self) -> tuple[Told, ...]:
-        """Base, slope, saturation, time per operation and cache, as the chosen form has them."""
-        return told_of(self.best)
+        """Base, slope, time per operation and cache as the chosen form has them, and saturation.
+
+        The saturation throughput is that of all forms that fit not significantly worse.
+        """
+        return told_of(self.best, self.saturation)
+
+    @cached_property
+    def plausible(self) -> tuple[tuple[Form, Fit], ...]:
+        """The chosen form, and those that fit not significantly worse than the best."""
+        fits = [(fit.problem, fit.found) for _, fit in self.candidates]
+        pairs = zip(self.candidates, plausible(fits), strict=True)
+        return tuple(pair for pair, fits_well in pairs if fits_well or pair is self.candidates[0])
+
+    @cached_property
+    def draws(self) -> tuple[Draws, ...]:
+        """Plausible values of each plausible form: all count alike."""
+        fits = [fit for _, fit in self.plausible if _tells_limit(fit)]
+        found = [drawn(fit.problem, fit.model.form.saturation) for fit in fits if fit.model.form]
+        return tuple(each for each in found if len(each.free))
+
+    @cached_property
+    def saturation(self) -> Told | None:
+        """Saturation throughput by all plausible forms; None where none of them tells."""
+        if not self.draws:
+            return None
+        table, found = self.best.model.form, self.best.found.free
+        read = table.saturation if table is not None else None
+        return saturation_of(self.draws, float(saturations(self.best.problem, read, found[None])[0]))
+
+    def predict(self, loads: FloatArray | Sequence[float]) -> Predictions:
+        r"""What to expect at other loads, by all plausible forms together.
+
+        Parameters
+        ----------
+        loads
+            Throughputs [1/s], or populations where these are the load.
+
+        Returns
+        -------
+        Throughput and response time, each with the 95 % band of one further measurement, and the
+        share of what is plausible that sustains each load.
+
+        Raises
+        ------
+        InvalidParameter
+            For loads that are not above 0, and populations that are not whole.
+
+        Examples
+        --------
+        >>> points = [(x, 2 + 1 / (1 - x / 1000)) for x in range(100, 1000, 100)]
+        >>> text = "throughput_ops_s,response_ms
+" + "
+".join(f"{x},{y:.4f}" for x, y in points)
+        >>> found = fit_server(Measurements.parse(text, "curve"))
+        >>> low, middle, high = found.predict([950.0]).response_time[:, 0]
+        >>> bool(low < 22e-3 < high)
+        True
+        """
+        best = self.best
+        return predicted(self.form.family, best.load, best.comparison.load.unit, loads, self.draws)
 
     @cached_property
     def weights(self) -> FloatArray:
@@ -114,6 +174,10 @@ class ServerFit(Answer):
     def to_toml(self, command: str = "") -> str:
         """The chosen form as a model file."""
         return self.best.to_toml(command)
+
+
+def _tells_limit(fit: Fit) -> bool:
+    return fit.model.form is not None and fit.model.form.saturation is not None
 
 
 def fit_server(

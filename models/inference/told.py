@@ -1,12 +1,13 @@
 """What a fitted form tells of a server: base, slope, saturation, time per operation, cache."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from headway.kinds import FloatArray
+from headway.models.inference.certainty.draws import Draws, saturations
 from headway.models.inference.certainty.profile import (
     Quantity,
     Reached,
@@ -17,7 +18,9 @@ from headway.models.inference.certainty.profile import (
 )
 from headway.models.inference.certainty.uncertainty import WORTH, student, worst_cost
 from headway.models.inference.fit import Fit
+from headway.models.inference.predictions import ENDS
 from headway.models.language.digits import ends, in_unit, shown_unit, with_unit
+from headway.models.language.formula import Formula
 from headway.models.language.units import Unit, unit
 from headway.models.measured.columns import is_rate
 from headway.models.measured.regression import FEWEST_POINTS, regression_line
@@ -25,6 +28,10 @@ from headway.models.structure.forms import Telling
 
 Values = dict[str, float]
 
+SATURATION = "saturation throughput"
+"""What the throughput at which a server is always busy is called."""
+
+_CLOSE = 3.0  # ends of a saturation throughput that is worth deciding by
 _VAGUE = 100.0  # times a value: an interval that reaches so far says nothing
 _WIDEST = 1e6  # times a quantity: how far it is looked for
 _REACH = 0.5  # of a logarithm: the first step where little is known
@@ -71,13 +78,41 @@ class Told:
         return f"{self.name}: {self.shown(unit(self.unit))}"
 
 
-def told_of(fit: Fit) -> tuple[Told, ...]:
+def saturation_of(draws: Sequence[Draws], best: float) -> Told:
+    """Saturation throughput by all plausible values of one model, or of several alike.
+
+    Ends more than three times apart are no use to decide by: then there is no upper one.
+
+    Parameters
+    ----------
+    draws
+        Plausible values, the same number of each model.
+    best
+        What the best values say [1/s]: the value told, if it lies in the interval.
+    """
+    limits = np.concatenate([each.limits() for each in draws])
+    low, middle, high = np.quantile(limits, ENDS).tolist()
+    value = best if low <= best <= high else middle
+    return Told(SATURATION, value, low, high if high <= _CLOSE * low else math.inf, "op/s")
+
+
+def saturation_of_fit(fit: Fit) -> Told | None:
+    """Saturation throughput of a fitted model; None for one without stations that can be full."""
+    if not fit.comparison.solution.stations or not len(fit.draws.free):
+        return None
+    best = float(saturations(fit.problem, fit.draws.limit, fit.found.free[None])[0])
+    return saturation_of([fit.draws], best) if math.isfinite(best) else None
+
+
+def told_of(fit: Fit, limit: Told | None = None) -> tuple[Told, ...]:
     """Quantities of a fitted form, each as its parameters have it.
 
     Parameters
     ----------
     fit
         A fit of a form of `headway.models.inference.server`.
+    limit
+        Its saturation throughput, where more than this form tells it.
     """
     found = [
         _linear(fit, "base response time", "ms", lambda v: _base(fit, v)),
@@ -85,13 +120,18 @@ def told_of(fit: Fit) -> tuple[Told, ...]:
     rate = is_rate(fit.comparison.load)
     if rate:
         found.append(_linear(fit, "slope", "us*s/op", lambda v: _slope(fit, v)))
-    top = float(fit.comparison.load.values.max()) if rate else 0.0
     table = fit.model.form
     if table is not None and table.saturation is not None:
-        limit = Telling("saturation throughput", table.saturation, unit("op/s"))
-        found.append(_telling(fit, limit, top))
+        found += [limit or _limit(fit, table.saturation)]
     tells = table.tells if table is not None else ()
     return (*found, *(_telling(fit, t, 0.0) for t in tells if t.formula.names & {*fit.free}))
+
+
+def _limit(fit: Fit, read: Formula) -> Told:
+    """Saturation throughput as this form alone has it."""
+    rate = is_rate(fit.comparison.load)
+    top = float(fit.comparison.load.values.max()) if rate else 0.0
+    return _telling(fit, Telling(SATURATION, read, unit("op/s")), top)
 
 
 def _telling(fit: Fit, telling: Telling, least: float) -> Told:

@@ -101,7 +101,7 @@ def _draw_fit(axes: Axes, fit: Fit, shown: Unit) -> None:
     if loads.size == 0:
         draw_model(axes, fit.comparison, shown, "fit")
         return
-    predicted, low, high = fit.predict(loads)
+    low, predicted, high = fit.predict(loads).response_time
     draw_band(axes, loads / unit, low / shown.scale, high / shown.scale)
     draw_curve(axes, loads / unit, predicted / shown.scale, "fit")
 
@@ -122,7 +122,7 @@ def _draw_other(axes: Axes, fit: Fit, name: str, place: int, scale: float) -> No
     """Draw a runner-up where it has a curve over the load."""
     loads, look = fit.loads(), style(place)
     if loads.size:
-        predicted = fit.predict(loads)[0] / scale
+        predicted = fit.predict(loads).response_time[1] / scale
         x = loads / fit.comparison.load.unit.scale
         axes.plot(x, predicted, color=look.colour, linestyle=look.line, linewidth=1, label=name)
 

@@ -1,0 +1,217 @@
+"""Values of a form that its data leave plausible: drawn by what was likely before and the fit.
+
+Before the data, each value is about where its search starts (a start is read off the curve), and
+any utilisation at the highest load is as likely as any other. The scatter of the measurements is
+not known: 2 % is worth two of them.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from headway.kinds import FloatArray
+from headway.models.inference.certainty.tempering import SWEEPS, tempered
+from headway.models.inference.certainty.uncertainty import Uncertainty, student
+from headway.models.inference.searching.loss import loss_cost
+from headway.models.inference.searching.problem import Problem
+from headway.models.inference.searching.search import Found
+from headway.models.language.formula import Formula
+
+COUNT = 512
+"""Draws of each form."""
+
+WORTH = 2.0
+"""Measurements that it is worth to know beforehand that errors are some 2 %."""
+
+_ABOUT = 0.5  # scale of a logistic law of logarithms: 95 % lie within a factor of 6
+_ANY = 2.0  # the same where a start is but a guess: within a factor of 1,500
+_BEFORE = 8  # times as many points are drawn before the data have their say
+_TAILS = 5.0  # degrees of freedom of the law about the best values
+_WIDER = 1.5  # times the standard errors: how far that law spreads
+_FARTHEST = 600.0  # logarithm: what is beyond has no exponential
+
+
+@dataclass(frozen=True)
+class Draws:
+    """Plausible values of a model's free parameters, each as likely as any other.
+
+    Parameters
+    ----------
+    problem
+        The fit that they belong to.
+    free
+        Free parameters, shape (draws, parameters).
+    scatter
+        Relative standard error of one further measurement, by draw.
+    limit
+        Formula of the throughput at which it saturates; None where the form tells none.
+    """
+
+    problem: Problem
+    free: FloatArray
+    scatter: FloatArray
+    limit: Formula | None = None
+
+    def limits(self) -> FloatArray:
+        """Saturation throughput of each draw [1/s]."""
+        return saturations(self.problem, self.limit, self.free)
+
+
+def saturations(problem: Problem, limit: Formula | None, free: FloatArray) -> FloatArray:
+    """Saturation throughput [1/s] at several sets of free values; NaN where nothing tells it.
+
+    Parameters
+    ----------
+    problem
+        The fit.
+    limit
+        Its formula; the model is solved where there is none.
+    free
+        Sets of free values, shape (sets, parameters).
+    """
+    columns = dict(zip(problem.names, free.T, strict=True))
+    if limit is not None:
+        values = {n: columns.get(n, np.ravel(problem.model.inputs[n])[:1]) for n in limit.names}
+        found = limit.evaluate(values)
+    else:
+        single = {n: float(np.ravel(v)[0]) for n, v in problem.fixed.items() if np.ndim(v)}
+        found = problem.model.at({**single, **columns}).solve().saturation_throughput
+    return np.array(np.broadcast_to(np.asarray(found, float), len(free)))
+
+
+def drawn(problem: Problem, limit: Formula | None) -> Draws:
+    """Draw plausible values of a form that starts from what a curve shows.
+
+    Parameters
+    ----------
+    problem
+        Its fit.
+    limit
+        Formula of the throughput at which it saturates.
+    """
+    start = problem.inner(problem.initial)
+    spread = np.where(problem.logarithmic, _ABOUT, _ABOUT * np.maximum(np.abs(start), 1e-300))
+    chances = np.random.default_rng(1).random((_BEFORE * COUNT, len(start)))
+    first = start + spread * np.log(chances / (1 - chances))
+    top = _top_rate(problem)
+
+    def guess(points: FloatArray) -> FloatArray:
+        likely = _logistic((points - start) / spread)
+        if top is None or limit is None:
+            return likely
+        busy = top / saturations(problem, limit, _outer(problem, points))
+        return likely + np.log(np.clip(busy, 1e-300, 1.0))
+
+    return _of(problem, tempered(guess, _likelihood(problem), first, COUNT), limit)
+
+
+def drawn_about(problem: Problem, found: Found, known: Uncertainty) -> Draws:
+    """Draw plausible values of any model, from about its best ones.
+
+    Parameters
+    ----------
+    problem, found, known
+        The fit.
+    """
+    best, start = problem.inner(found.free), problem.inner(problem.initial)
+    unit = np.where(problem.logarithmic, 1.0, np.maximum(np.abs(found.free), 1e-300))
+    spread = np.minimum(_WIDER * _errors(problem, found, known), _ANY * unit)
+    random = np.random.default_rng(1)
+    width = np.sqrt(random.chisquare(_TAILS, (_BEFORE * COUNT, 1)) / _TAILS)
+    first = best + random.standard_normal((len(width), len(best))) @ _root(spread, known) / width
+
+    inverse = np.linalg.pinv(_root(spread, known))
+
+    def guess(points: FloatArray) -> FloatArray:
+        square = np.sum(((points - best) @ inverse) ** 2, axis=1)
+        return np.asarray(-0.5 * (_TAILS + len(best)) * np.log1p(square / _TAILS))
+
+    likelihood = _likelihood(problem)
+
+    def data(points: FloatArray) -> FloatArray:
+        likely = _logistic((points - start) / (_ANY * unit))
+        return likelihood(points) + likely - guess(points)
+
+    sweeps = SWEEPS if problem.evaluate.smooth else 1  # what has to be solved takes its time
+    return _of(problem, tempered(guess, data, first, COUNT, sweeps), None)
+
+
+def _errors(problem: Problem, found: Found, known: Uncertainty) -> FloatArray:
+    """Standard errors as the search sees its parameters."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        errors = known.standard_errors / np.where(problem.logarithmic, found.free, 1.0)
+    return np.where(np.isfinite(errors) & (errors > 0), errors, 1e300)
+
+
+def _root(spread: FloatArray, known: Uncertainty) -> FloatArray:
+    """A matrix that turns standard normal numbers into errors that go together."""
+    together = np.nan_to_num(known.correlations, nan=0.0)
+    np.fill_diagonal(together, 1.0)
+    values, ways = np.linalg.eigh(together)
+    root = ways * np.sqrt(np.maximum(values, 1e-8))
+    return np.asarray((spread[:, None] * root).T)
+
+
+def _logistic(places: FloatArray) -> FloatArray:
+    """Logarithm of the logistic density, for every point over all its values."""
+    return np.asarray((places - 2 * np.logaddexp(0, places)).sum(axis=1))
+
+
+def _outer(problem: Problem, points: FloatArray) -> FloatArray:
+    return problem.outer(np.minimum(points, _FARTHEST))
+
+
+def _likelihood(problem: Problem):  # noqa: ANN202 - see LogDensity
+    """Of the data, whatever their scatter: Student's density in all residuals together."""
+    low, high = problem.bounds
+    inner = problem.inner(np.maximum(low, 1e-300)), problem.inner(high)
+    count = problem.points
+
+    def likelihood(points: FloatArray) -> FloatArray:
+        inside = ((points >= inner[0]) & (points <= inner[1])).all(axis=1)
+        squares = _squares(problem, _outer(problem, points))
+        likely = -0.5 * (count + WORTH) * np.log(WORTH + squares)
+        return np.where(inside, likely, -np.inf)
+
+    return likelihood
+
+
+def _squares(problem: Problem, free: FloatArray) -> FloatArray:
+    """Weighed sum of squares of the residuals, as the loss counts them."""
+    return np.asarray(2 * loss_cost(problem.residuals(free), problem.loss))
+
+
+def _top_rate(problem: Problem) -> float | None:
+    """The largest throughput that was measured or offered [1/s]; None where none was."""
+    if "arrival_rate" in problem.fixed:
+        return float(np.max(np.asarray(problem.fixed["arrival_rate"])))
+    if "throughput" in problem.outputs:
+        place = problem.outputs.index("throughput")
+        return float(problem.measured.reshape(len(problem.outputs), -1)[place].max())
+    return None
+
+
+def _of(problem: Problem, points: FloatArray, limit: Formula | None) -> Draws:
+    free = _outer(problem, points)
+    squares = WORTH + _squares(problem, free)
+    degrees = problem.points + WORTH
+    variance = squares / np.random.default_rng(2).chisquare(degrees, len(free))
+    one = float(np.median(problem.sigma / problem.measured))
+    return Draws(problem, free, one * np.sqrt(variance), limit)
+
+
+def plausible(fits: Sequence[tuple[Problem, Found]]) -> list[bool]:
+    """Which of several models fit not significantly worse than the best, all to the same numbers.
+
+    Parameters
+    ----------
+    fits
+        Each model's fit.
+    """
+    squares = np.array([2 * found.cost for _, found in fits])
+    degrees = np.array([problem.points - len(found.free) for problem, found in fits])
+    best = int(np.argmin(squares / np.maximum(degrees, 1e-9)))
+    left = int(max(degrees[best] - 1, 1))
+    variance = (WORTH + squares[best]) / (WORTH + left)
+    return list(squares <= squares[best] + variance * student(left) ** 2)

@@ -1,0 +1,165 @@
+"""Draws from what data leave plausible: from a first guess towards the data, step by step.
+
+Source: Del Moral, Doucet and Jasra, *Sequential Monte Carlo samplers*, 2006, for the steps;
+Goodman and Weare, *Ensemble samplers with affine invariance*, 2010, for moves that need no tuning.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headway.kinds import FloatArray
+
+LogDensity = Callable[[FloatArray], FloatArray]
+"""Logarithm of a density, up to a constant: from points, shape (points, width), one number each."""
+
+SWEEPS = 4
+"""Times that every point is moved after each step towards the data."""
+
+_STRETCH = 2.0  # longest stretch of a move, and its inverse the shortest
+_ALIKE = 0.5  # share of the points that a step towards the data leaves of weight
+_LEAST = 1e-6  # shortest step towards the data
+_HALVINGS = 30
+_SEED = 20_260
+_FEWEST = 8  # points from which the rest can be drawn
+
+
+@dataclass(frozen=True)
+class _Cloud:
+    """Points with the logarithms of both densities at them."""
+
+    points: FloatArray
+    guessed: FloatArray
+    told: FloatArray
+
+    def of(self, rows: NDArray[np.intp]) -> "_Cloud":
+        return _Cloud(self.points[rows], self.guessed[rows], self.told[rows])
+
+    def replaced(self, rows: NDArray[np.intp], by: "_Cloud") -> "_Cloud":
+        """The same with some points replaced."""
+        pairs = ((self.points, by.points), (self.guessed, by.guessed), (self.told, by.told))
+        arrays = []
+        for old, new in pairs:
+            changed = old.copy()
+            changed[rows] = new
+            arrays.append(changed)
+        return _Cloud(*arrays)
+
+
+def tempered(
+    guess: LogDensity, data: LogDensity, first: FloatArray, count: int, sweeps: int = SWEEPS
+) -> FloatArray:
+    r"""Draw points whose density is a guess times what data say.
+
+    Points drawn by the guess are weighed by a rising power of what the data say, drawn again by
+    their weights, and moved along the differences between them so that they spread out.
+
+    Parameters
+    ----------
+    guess, data
+        Logarithms of both densities; minus infinity where a point is impossible.
+    first
+        Points drawn by the guess, shape (points, width).
+    count
+        Points to draw, even.
+    sweeps
+        Moves of each point after each step.
+
+    Returns
+    -------
+    Points of equal weight, shape (count, width); none where the data rule every first point out.
+
+    Examples
+    --------
+    >>> first = np.random.default_rng(1).normal(0, 3, (4000, 1))
+    >>> guess = lambda x: -0.5 * (x[:, 0] / 3) ** 2
+    >>> drawn = tempered(guess, lambda x: -0.5 * (x[:, 0] - 5) ** 2 / 0.01, first, 400)
+    >>> drawn.shape, abs(drawn.mean() - 5) < 0.02, abs(drawn.std() - 0.1) < 0.02
+    ((400, 1), True, True)
+    """
+    random = np.random.default_rng(_SEED)
+    cloud = _Cloud(first, guess(first), data(first))
+    possible = np.flatnonzero(np.isfinite(cloud.guessed + cloud.told))
+    if possible.size < _FEWEST:
+        return np.zeros((0, first.shape[1]))
+    cloud = cloud.of(possible[np.arange(count) % possible.size])
+    power = 0.0
+    while power < 1:
+        step = _step(cloud.told, 1 - power)
+        power = min(power + step, 1.0)
+        cloud = cloud.of(_chosen(step * cloud.told, random))
+        for sweep in range(sweeps):
+            cloud = _moved(cloud, guess, data, power, random, along=bool(sweep % 2))
+    return cloud.points
+
+
+def _step(told: FloatArray, most: float) -> float:
+    """The longest step that leaves half of the points of weight."""
+
+    def left(step: float) -> float:
+        weights = np.exp(step * (told - told.max()))
+        return float(weights.sum() ** 2 / (weights**2).sum()) / told.size
+
+    if left(most) >= _ALIKE:
+        return most
+    low, high = 0.0, most
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        low, high = (middle, high) if left(middle) >= _ALIKE else (low, middle)
+    return max(low, _LEAST)
+
+
+def _chosen(log_weights: FloatArray, random: np.random.Generator) -> NDArray[np.intp]:
+    """Rows drawn by their weights, evenly, in any order."""
+    weights = np.cumsum(np.exp(log_weights - log_weights.max()))
+    places = (random.random() + np.arange(weights.size)) / weights.size * weights[-1]
+    rows = np.minimum(np.searchsorted(weights, places), weights.size - 1)
+    random.shuffle(rows)
+    return np.asarray(rows)
+
+
+def _moved(
+    cloud: _Cloud,
+    guess: LogDensity,
+    data: LogDensity,
+    power: float,
+    random: np.random.Generator,
+    *,
+    along: bool,
+) -> _Cloud:
+    """Move each half along the other: towards or from one of its points, or as two of them lie."""
+    half = cloud.told.size // 2
+    halves = np.arange(half), np.arange(half, 2 * half)
+    for mine, others in (halves, halves[::-1]):
+        old, beside = cloud.of(mine), cloud.points[others]
+        wanted, worth = (_beside if along else _stretched)(old.points, beside, random)
+        guessed, told = guess(wanted), data(wanted)
+        with np.errstate(invalid="ignore"):
+            gain = worth + power * (told - old.told) + guessed - old.guessed
+        taken = np.log(random.random(half)) < gain
+        new = _Cloud(wanted, guessed, told).of(np.flatnonzero(taken))
+        cloud = cloud.replaced(mine[taken], new)
+    return cloud
+
+
+def _stretched(
+    points: FloatArray, others: FloatArray, random: np.random.Generator
+) -> tuple[FloatArray, FloatArray]:
+    count, width = points.shape
+    ends = 1 / np.sqrt(_STRETCH), np.sqrt(_STRETCH)
+    stretch = (random.random(count) * (ends[1] - ends[0]) + ends[0]) ** 2
+    fixed = others[random.integers(0, len(others), count)]
+    return fixed + stretch[:, None] * (points - fixed), (width - 1) * np.log(stretch)
+
+
+def _beside(
+    points: FloatArray, others: FloatArray, random: np.random.Generator
+) -> tuple[FloatArray, FloatArray]:
+    count, width = points.shape
+    first, second = random.integers(0, len(others), (2, count))
+    usual = 2.38 / np.sqrt(2 * width)  # ter Braak 2006: the best length for normal densities
+    length = usual * random.choice([0.3, 1.0], count)
+    jitter = 1e-4 * random.standard_normal(points.shape)
+    return points + length[:, None] * (others[first] - others[second]) + jitter, np.zeros(count)

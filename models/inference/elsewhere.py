@@ -1,0 +1,96 @@
+"""What a fitted model says at loads that were not measured."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from headway.errors import InvalidParameter
+from headway.kinds import Amount, FloatArray
+from headway.models.inference.searching.problem import Problem
+from headway.models.solving.evaluate import Predict, evaluator
+from headway.models.solving.paced import paced_evaluator
+from headway.models.structure.model import Model
+
+PACED = "throughput"
+"""Name of the load of a closed model that paces itself to a measured throughput."""
+
+LOADS = ("arrival_rate", "population", PACED)
+"""Loads over which a model has a curve."""
+
+
+@dataclass(frozen=True)
+class Elsewhere:
+    """A fitted model over other loads than those measured.
+
+    Parameters
+    ----------
+    problem
+        The fit.
+    load
+        Which of `LOADS` drives it.
+    loads
+        Arrival rates or throughputs [1/s], or populations.
+
+    Raises
+    ------
+    InvalidParameter
+        For a load that drives no curve, and loads that are not above 0.
+    """
+
+    problem: Problem
+    load: str
+    loads: FloatArray
+
+    def __post_init__(self) -> None:
+        if self.load not in LOADS:
+            msg = f"{self.problem.model.name} has no curve over a load, only the measured points"
+            raise InvalidParameter(msg)
+        if not (np.isfinite(self.loads) & (self.loads > 0)).all():
+            raise InvalidParameter("a load to predict at must be above 0 and finite")
+        if self.load == "population" and (self.loads != np.round(self.loads)).any():
+            raise InvalidParameter("a population to predict at is a whole number")
+
+    @cached_property
+    def model(self) -> Model:
+        """The model at these loads, all else as at the first measured point."""
+        inputs = self.problem.model.inputs
+        single = {n: float(np.ravel(v)[0]) for n, v in inputs.items() if np.ndim(v)}
+        own = {} if self.load == PACED else {self.load: self.loads}
+        return self.problem.model.at({**single, **own})
+
+    def throughput(self, free: FloatArray) -> FloatArray:
+        """Throughput [1/s], a row for each set of free values; NaN where none is sustained."""
+        if self.load == PACED or (self.load == "arrival_rate" and not self._loses):
+            return np.broadcast_to(self.loads, (*free.shape[:-1], self.loads.size))
+        return self._of(self._throughput, free)
+
+    def response_time(self, free: FloatArray) -> FloatArray:
+        """Response time [s], a row for each set of free values; infinite where not sustained."""
+        return self._of(self._response_time, free)
+
+    @property
+    def _loses(self) -> bool:
+        """Whether not all that arrive get through."""
+        return "throughput" in self.problem.outputs
+
+    def _of(self, predict: Predict, free: FloatArray) -> FloatArray:
+        sets = free[None] if free.ndim == 1 else free
+        columns: dict[str, Amount] = dict(zip(self.problem.names, sets.T[..., None], strict=True))
+        found = np.asarray(predict({**self.model.inputs, **columns}), float)
+        rows = np.broadcast_to(found, (len(sets), self.loads.size))
+        return rows[0] if free.ndim == 1 else rows
+
+    @cached_property
+    def _throughput(self) -> Predict:
+        return self._evaluated("throughput")
+
+    @cached_property
+    def _response_time(self) -> Predict:
+        if self.load == PACED:
+            nobody = np.zeros(self.loads.shape, bool)
+            return paced_evaluator(self.model, self.loads, nobody, self.problem.names).predict
+        return self._evaluated("response_time")
+
+    def _evaluated(self, output: str) -> Predict:
+        return evaluator(self.model, [output], (), self.problem.whole).predict
