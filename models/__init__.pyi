@@ -14,7 +14,7 @@ from .files.shipped import data_path as data_path
 from .files.shipped import find_model as find_model
 from .files.shipped import model_names as model_names
 from .inference.fit import Fit as Fit
-from .inference.fit import fit_model as fit_model
+from .inference.fitting import fit_model as fit_model
 from .language.parameters import Parameter as Parameter
 from .language.parameters import Preset as Preset
 from .measured.measurements import Measurements as Measurements

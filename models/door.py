@@ -15,7 +15,7 @@ PLACES: dict[str, dict[str, str]] = {
         "solve": "headway.models.solving.solve:solve_model",
         "closed_form": "headway.models.solving.symbolic:model_form",
         "compare": "headway.models.analysis.comparison:compare_within",
-        "fit": "headway.models.inference.fit:fit_within",
+        "fit": "headway.models.inference.fitting:fit_within",
         "sensitivity": "headway.models.analysis.sensitivity:sensitivity",
         "to_toml": "headway.models.files.writing:to_toml",
         "tables": "headway.models.showing.models:description_tables",
@@ -91,6 +91,8 @@ PLACES: dict[str, dict[str, str]] = {
         "quick_warnings": "headway.models.inference.warnings:quick_warnings",
         "costly_warnings": "headway.models.inference.warnings:costly_warnings",
         "provenance": "headway.models.showing.fits:with_provenance",
+        "next_loads": "headway.models.inference.advice:fit_next_loads",
+        "saturation": "headway.models.inference.told:saturation_of_fit",
     },
     "ServerFit": {
         "tables": "headway.models.showing.servers:server_tables",
@@ -98,6 +100,25 @@ PLACES: dict[str, dict[str, str]] = {
         "document": "headway.models.showing.servers:server_document",
         "csv": "headway.models.showing.servers:server_csv",
         "plot": "headway.models.plotting.fits:server_figure",
+    },
+    "Predictions": {
+        "tables": "headway.models.showing.forecasts:prediction_tables",
+        "rows": "headway.models.showing.forecasts:prediction_rows",
+        "document": "headway.models.showing.forecasts:prediction_document",
+        "csv": "headway.models.showing.forecasts:prediction_csv",
+    },
+    "NextLoads": {
+        "tables": "headway.models.showing.forecasts:next_tables",
+        "rows": "headway.models.showing.forecasts:next_rows",
+        "document": "headway.models.showing.forecasts:next_document",
+        "csv": "headway.models.showing.forecasts:next_csv",
+    },
+    "Forecast": {
+        "tables": "headway.models.showing.forecasts:forecast_tables",
+        "rows": "headway.models.showing.forecasts:forecast_rows",
+        "document": "headway.models.showing.forecasts:forecast_document",
+        "csv": "headway.models.showing.forecasts:forecast_csv",
+        "plot": "headway.models.showing.forecasts:forecast_figure",
     },
     "SideBySide": {
         "tables": "headway.models.showing.servers:side_tables",

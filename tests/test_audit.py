@@ -215,7 +215,8 @@ def test_a_wide_percentile_is_said_with_its_interval():
     assert "percentile_interval" not in found(Point("hey", samples=4e6, percentiles=known))
     assert percentile_interval({99.0: 0.4}, 99.0, 400) is None
     low, high = percentile_interval(known, 95.0, 1e270)  # a count that a slip of the keys makes
-    assert low <= known[95.0] * 1.000001 and high < low * 1.000001
+    assert low <= known[95.0] * 1.000001
+    assert high < low * 1.000001
 
 
 def test_repeats_tell_the_error_that_no_model_takes_away():

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from headway.errors import InvalidParameter
 from headway.models import Measurements, ModelGraph, catalogue_model, data_path, fit_model
 from headway.models.inference.closed_curves import clients_of
 from headway.models.inference.forms import catalogue_forms

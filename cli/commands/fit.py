@@ -110,6 +110,15 @@ def _rounds(_c: click.Context, _p: click.Parameter, rounds: int) -> int:
     help="Write the fitted model.",
     callback=_model_file,
 )
+@click.option("--at", metavar="LOADS", help="Predict at loads: 1200, or 200:1400:100.")
+@click.option(
+    "--next",
+    "wanted",
+    is_flag=False,
+    flag_value="saturation_throughput",
+    metavar="[WHAT]",
+    help="Say which load to measure next.",
+)
 @format_options
 @plot_option
 def command(
@@ -129,6 +138,8 @@ def command(
     loss: str,
     bootstrap: int,
     out: Path | None,
+    at: str | None,
+    wanted: str | None,
     output_format: Format | None,
     plot: Path | None,
 ) -> None:
@@ -147,7 +158,24 @@ def command(
             raise InvalidParameter(msg)
         chosen = chosen_model(model, preset, (*settings, *fix))
         answer = _fitted(chosen, data, hints, free, bound, x, y, limits, loss, bootstrap)
+    if at is not None or wanted is not None:
+        answer = _forecast(answer, at, wanted)
     present(answer, output_format, plot, [] if out is None else [(out, _toml(answer))])
+
+
+def _forecast(answer: Answer, at: str | None, wanted: str | None) -> Answer:
+    """Add predictions at loads, and advice on what to measure next."""
+    from headway.cli.sweeps import sweep
+    from headway.models.inference.fit import Fit
+    from headway.models.inference.forecast import Forecast
+    from headway.models.inference.server import ServerFit
+
+    if not isinstance(answer, Fit | ServerFit):
+        raise InvalidParameter("--at and --next go with one curve; give one --data")
+    one = answer.best if isinstance(answer, ServerFit) else answer
+    loads = None if at is None else sweep(at, one.comparison.load.unit, "--at")
+    predictions = None if loads is None else answer.predict(loads)
+    return Forecast(answer, predictions, None if wanted is None else answer.next_loads(wanted))
 
 
 def _toml(answer: Any) -> bytes:
@@ -209,7 +237,7 @@ def _fitted(
     bootstrap: int,
 ) -> Answer:
     """Fit one model to one curve, or to several of which it is told what was other there."""
-    from headway.models.inference.fit import fit_model
+    from headway.models.inference.fitting import fit_model
     from headway.models.inference.searching.loss import Loss
     from headway.models.signatures.sfs import Range
 

@@ -5,15 +5,14 @@ Anderson, *Model Selection and Multimodel Inference*, 2002, for AICc.
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
-from headway.errors import InvalidParameter, MeasurementError
 from headway.kinds import FloatArray
-from headway.models.analysis.comparison import Comparison, compare
+from headway.models.analysis.comparison import Comparison
 from headway.models.analysis.sensitivity import Sensitivity
 from headway.models.inference.certainty.draws import Draws, drawn_about
 from headway.models.inference.certainty.identify import (
@@ -25,7 +24,6 @@ from headway.models.inference.certainty.identify import (
 from headway.models.inference.certainty.pure_error import PureError, pure_error
 from headway.models.inference.certainty.resampling import (
     Refits,
-    bootstrap,
     left_out_errors,
     studentised,
 )
@@ -36,26 +34,21 @@ from headway.models.inference.certainty.uncertainty import (
     unequal_errors,
 )
 from headway.models.inference.certainty.valleys import Minimum, answers, hull
-from headway.models.inference.searching.joint import weighed_search
 from headway.models.inference.elsewhere import PACED
+from headway.models.inference.next_load import NextLoads
 from headway.models.inference.predictions import Predictions, predicted
-from headway.models.inference.searching.loss import Loss, loss_of
-from headway.models.inference.searching.posing import problem
 from headway.models.inference.searching.problem import Problem
-from headway.models.inference.searching.search import STARTS, Found
+from headway.models.inference.searching.search import Found
 from headway.models.language.verbs import perform
-from headway.models.measured.matching import Named, match
 from headway.models.measured.measurements import Measurements
-from headway.models.signatures.sfs import ALL, Range
 from headway.models.structure.model import Model
 from headway.models.tables.shown import Answer
 
+SATURATION_THROUGHPUT = "saturation_throughput"
+"""Name of the throughput at which a model's bottleneck is always busy."""
+
 _TOO_GOOD = 0.1  # of the variance of rounding: less than chance leaves of it
 _EXACT = 1e-20  # variance that rounding in the computer alone leaves
-
-
-def _ignore() -> None:
-    """Show no progress."""
 
 
 @dataclass(frozen=True)
@@ -87,7 +80,7 @@ class Fit(Answer):
     >>> from headway.models import catalogue_model
     >>> text = "throughput_ops_s,response_ms\n200,2.3\n500,2.9\n800,6.1\n"
     >>> model = catalogue_model("server-single").at(delay="1 ms", service_time="0.5 ms")
-    >>> fit_model(model, Measurements.parse(text, "curve.csv"), ["service_time"])
+    >>> model.fit(Measurements.parse(text, "curve.csv"), ["service_time"])
     Fit(server-single: service_time from 3 points, RMS error 2.5%)
     """
 
@@ -266,13 +259,40 @@ class Fit(Answer):
         >>> from headway.models import catalogue_model
         >>> text = "throughput_ops_s,response_ms\n200,2.25\n500,3\n800,6\n"
         >>> model = catalogue_model("server-single").at(delay="1 ms", service_time="0.5 ms")
-        >>> fit = fit_model(model, Measurements.parse(text, "exact.csv"), ["service_time"])
+        >>> fit = model.fit(Measurements.parse(text, "exact.csv"), ["service_time"])
         >>> low, middle, high = fit.predict([750.0]).response_time[:, 0]
         >>> round(middle, 9)  # 1 ms and 1 ms / (1 - 0.75)
         0.005
         """
         unit, free = self.comparison.load.unit, self.found.free
         return predicted(self.model.name, self.load, unit, loads, [self.draws], free)
+
+    def next_loads(self, quantity: str = SATURATION_THROUGHPUT) -> NextLoads:
+        r"""Loads to measure at next, each the one that narrows a quantity most.
+
+        Parameters
+        ----------
+        quantity
+            ``saturation_throughput``, a free parameter, or ``response_time@LOAD`` with a load in
+            SI or with a unit.
+
+        Raises
+        ------
+        InvalidParameter, UnitError
+            For a quantity that is none of these, and one that nothing plausible tells.
+
+        Examples
+        --------
+        >>> from headway.models import catalogue_model
+        >>> text = "throughput_ops_s,response_ms\n200,2.3\n300,2.4\n400,2.8\n500,2.9\n"
+        >>> model = catalogue_model("server-single").at(delay="1 ms", service_time="0.5 ms")
+        >>> fit = model.fit(Measurements.parse(text, "c.csv"), ["delay", "service_time"])
+        >>> ahead = fit.next_loads()
+        >>> bool(ahead.loads[0] > 500), bool(ahead.factors[1] < ahead.factors[0])
+        (True, True)
+        """
+        found: NextLoads = perform(self, "next_loads", quantity)
+        return found
 
     def sensitivity(self, arrival_rate: float | None = None) -> Sensitivity:
         """Elasticities at a load, with intervals; see `headway.models.inference.elasticities`."""
@@ -297,111 +317,3 @@ class Fit(Answer):
         """
         told: Model = perform(self, "provenance", command)
         return told.to_toml()
-
-
-def fit_within(
-    model: Model,
-    measurements: Measurements,
-    free: Sequence[str],
-    x: str | None,
-    y: Named,
-    low: float,
-    high: float,
-    bounds: Mapping[str, tuple[float, float]] | None,
-    loss: str,
-    bootstrap: int,
-) -> Fit:
-    """Determine parameters from measurements at loads between two ends; see `fit_model`."""
-    within, kind = Range(low, high), loss_of(loss)
-    return fit_model(model, measurements, free, x, y, within, bounds, kind, rounds=bootstrap)
-
-
-def fit_model(
-    model: Model,
-    measurements: Measurements,
-    free: Sequence[str],
-    x: str | None = None,
-    y: Named = None,
-    within: Range = ALL,
-    bounds: Mapping[str, tuple[float, float]] | None = None,
-    loss: Loss = Loss.LINEAR,
-    starts: int = STARTS,
-    rounds: int = 0,
-    seen: Callable[[], None] = _ignore,
-) -> Fit:
-    r"""Determine parameters of a model from measurements, by least squares of relative errors.
-
-    sum ((predicted - measured) / sigma)**2 with sigma = measured * sqrt(0.02**2 + r**2), r the
-    standard error of rounding to the printed digits, relative. Values at which a measured load
-    is not sustained are never taken.
-
-    Parameters
-    ----------
-    model
-        Values of the free parameters are where the search starts.
-    measurements
-        As for `Model.compare`: a population as the load closes an open model, and a closed
-        model takes a curve of throughput too.
-    free
-        Names of the parameters to determine.
-    x, y, within
-        Columns of load and output, and the range of load that counts.
-    bounds
-        Narrower bounds of free parameters [SI].
-    loss
-        How residuals count; linear is least squares.
-    starts
-        How many starts are followed at most.
-    rounds, seen
-        Rounds of bootstrap for the intervals, and what to call after each.
-
-    Raises
-    ------
-    UnknownParameter, InvalidParameter, MeasurementError, Saturated
-        For free parameters that the model lacks, fewer points than parameters, equal loads or
-        values, and models that cannot sustain the measured loads.
-
-    Examples
-    --------
-    >>> from headway.models import ModelGraph
-    >>> from headway.queueing import MM1
-    >>> one = ModelGraph("one").declare("s").station("cpu", MM1("s")).at(s=1.0)
-    >>> text = "throughput_ops_s,response_ms\n10,11.11\n50,20.00\n90,100.0\n"
-    >>> found = fit_model(one, Measurements.parse(text, "curve"), ["s"])
-    >>> round(found.values["s"], 6)
-    0.01
-    """
-    seen_as = match(model, measurements, x, y)
-    x, y = seen_as.load.header, [one.measured.header for one in seen_as.each]
-    bounded = _bounded(seen_as.model.exposing(*free), bounds or {})
-    kept = _within(measurements, x, within)
-    asked = problem(bounded, match(bounded, kept, x, y), free, measurements.source, loss)
-    solved, found = weighed_search(asked, starts)
-    values = dict(zip(free, map(float, found.free), strict=True))
-    fitted = bounded.at(values)
-    refits = bootstrap(solved, found, rounds, seen) if rounds else None
-    comparison = compare(fitted, kept, x, y)
-    return Fit(bounded, fitted, kept, comparison, solved, found, refits)
-
-
-def _bounded(model: Model, bounds: Mapping[str, tuple[float, float]]) -> Model:
-    """Give parameters narrower bounds; a value outside moves to the nearer one."""
-    parameters = dict(model.parameters)
-    for name, (low, high) in bounds.items():
-        model.at({name: low}).at({name: high})
-        old = parameters[name]
-        value = None if old.value is None else float(np.clip(old.value, low, high))
-        parameters[name] = replace(old, value=value, minimum=low, maximum=high)
-    return replace(model, parameters=parameters)
-
-
-def _within(measurements: Measurements, x: str, within: Range) -> Measurements:
-    """Leave out the rows whose load is not in the range."""
-    if within == ALL:
-        return measurements
-    inside = within.holds(measurements.column(x).values)
-    if not inside.any():
-        low, high = within.low, within.high
-        msg = f"{measurements.source}: no load lies between {low:g} and {high:g}"
-        raise MeasurementError(msg)
-    return measurements.only(inside)

@@ -14,6 +14,9 @@ from headway.models.tables.shown import Answer
 ENDS = (0.025, 0.5, 0.975)
 """Shares of the chances at the lower end of a band, in its middle, and at its upper end."""
 
+HARDLY = 0.025
+"""Share of what is plausible below which a load counts as not sustained."""
+
 _NODES = 9  # of a normal error, at the middles of as many equal chances
 
 
@@ -32,9 +35,9 @@ class Predictions(Answer):
     loads
         The loads [SI].
     throughput, response_time
-        What is expected [1/s, s], lower end, middle and upper end, shape (3, loads). The band of response
-        times is for a load that is sustained, and infinite where nothing plausible sustains it;
-        the throughput is NaN there.
+        What is expected [1/s, s]: lower end, middle and upper end, shape (3, loads). Times are
+        those at a load that is sustained. Where nothing plausible sustains it they are infinite,
+        and the throughput is NaN.
     sustained
         Share of what is plausible that sustains each load.
     """
@@ -79,6 +82,8 @@ def predicted(
         errors.append(each.scatter)
     time, rate, error = np.concatenate(times), np.concatenate(rates), np.concatenate(errors)
     lost = ~np.isfinite(time)
+    sustained = 1 - lost.mean(axis=0)
+    lost |= sustained < HARDLY
     driven = load in ("arrival_rate", PACED) and bool(np.all(rate == loads))
     found_rate = np.where(lost, np.nan, rate)
     band = _band(found_rate, 0 * error if driven else error)
@@ -87,7 +92,7 @@ def predicted(
         there = Elsewhere(draws[0].problem, load, loads)
         response[1] = _known(there.response_time(best), response[1])
         band[1] = _known(there.throughput(best), band[1])
-    return Predictions(model, load, unit, loads, band, response, 1 - lost.mean(axis=0))
+    return Predictions(model, load, unit, loads, band, response, sustained)
 
 
 def _known(wanted: FloatArray, else_: FloatArray) -> FloatArray:

@@ -12,10 +12,12 @@ import numpy as np
 
 from headway.errors import HeadwayError, MeasurementError
 from headway.kinds import FloatArray
+from headway.models.inference.advice import advised
 from headway.models.inference.certainty.draws import Draws, drawn, plausible, saturations
 from headway.models.inference.certainty.weights import akaike_weights
 from headway.models.inference.closed_curves import BEHIND, clients_of
-from headway.models.inference.fit import Fit, fit_model
+from headway.models.inference.fit import SATURATION_THROUGHPUT, Fit
+from headway.models.inference.fitting import fit_model
 from headway.models.inference.forms import (
     SPARE,
     Form,
@@ -25,6 +27,7 @@ from headway.models.inference.forms import (
     of_loads,
     started,
 )
+from headway.models.inference.next_load import NextLoads
 from headway.models.inference.predictions import Predictions, predicted
 from headway.models.inference.searching.loss import Loss
 from headway.models.inference.told import Told, saturation_of, told_of
@@ -116,9 +119,10 @@ class ServerFit(Answer):
         """Saturation throughput by all plausible forms; None where none of them tells."""
         if not self.draws:
             return None
-        table, found = self.best.model.form, self.best.found.free
+        best, table = self.best, self.best.model.form
         read = table.saturation if table is not None else None
-        return saturation_of(self.draws, float(saturations(self.best.problem, read, found[None])[0]))
+        limit = saturations(best.problem, read, best.found.free[None])
+        return saturation_of(self.draws, float(limit[0]))
 
     def predict(self, loads: FloatArray | Sequence[float]) -> Predictions:
         r"""What to expect at other loads, by all plausible forms together.
@@ -142,8 +146,8 @@ class ServerFit(Answer):
         --------
         >>> points = [(x, 2 + 1 / (1 - x / 1000)) for x in range(100, 1000, 100)]
         >>> text = "throughput_ops_s,response_ms
-" + "
-".join(f"{x},{y:.4f}" for x, y in points)
+        " + "
+        ".join(f"{x},{y:.4f}" for x, y in points)
         >>> found = fit_server(Measurements.parse(text, "curve"))
         >>> low, middle, high = found.predict([950.0]).response_time[:, 0]
         >>> bool(low < 22e-3 < high)
@@ -175,6 +179,16 @@ class ServerFit(Answer):
         """The chosen form as a model file."""
         return self.best.to_toml(command)
 
+    def next_loads(self, quantity: str = SATURATION_THROUGHPUT) -> NextLoads:
+        """Loads to measure at next; see `Fit.next_loads`.
+
+        Parameters
+        ----------
+        quantity
+            ``saturation_throughput``, or ``response_time@LOAD`` with a load in SI or with a unit.
+        """
+        return advised(self.best, quantity, self.draws)
+
 
 def _tells_limit(fit: Fit) -> bool:
     return fit.model.form is not None and fit.model.form.saturation is not None
@@ -197,7 +211,7 @@ def fit_server(
     measurements
         A curve of response time against throughput, or of either against a population.
     x, y, within, loss
-        As for `headway.models.inference.fit.fit_model`.
+        As for `headway.models.inference.fitting.fit_model`.
     family
         Whose forms are tried; all that there are where it is left out.
     seen

@@ -9,7 +9,8 @@ from headway.errors import InvalidParameter
 from headway.kinds import Number
 from headway.models.analysis.comparison import Comparison, compare
 from headway.models.analysis.sensitivity import Sensitivity, sensitivity
-from headway.models.inference.fit import Fit, fit_model
+from headway.models.inference.fit import Fit
+from headway.models.inference.fitting import fit_model
 from headway.models.inference.server import ServerFit
 from headway.models.language.verbs import perform
 from headway.models.measured.measurements import Measurements

@@ -9,9 +9,11 @@ import numpy as np
 from headway import __version__
 from headway.models.analysis.comparison import Comparison
 from headway.models.inference.fit import Fit
+from headway.models.inference.told import Told
 from headway.models.language.digits import ends, four_digits, in_unit, shown_unit, with_unit
 from headway.models.language.parameters import Parameter
 from headway.models.language.units import Unit
+from headway.models.language.verbs import perform
 from headway.models.showing.audits import finding_lines, finding_rows
 from headway.models.showing.comparisons import closed_notes, output_documents, output_tables
 from headway.models.solving.solutions.solution import Solution
@@ -269,6 +271,7 @@ def fit_document(fit: Fit) -> dict[str, Any]:
             }
             for answer in fit.answers
         ],
+        "saturation_throughput": limit_document(perform(fit, "saturation")),
         "summary": fit.summary,
         "lack_of_fit": None if fit.pure_error is None else fit.pure_error.document(),
         "outputs": _output_documents(fit),
@@ -276,6 +279,14 @@ def fit_document(fit: Fit) -> dict[str, Any]:
         "warnings": list(fit.warnings),
         "findings": finding_rows(fit.comparison.findings),
     }
+
+
+def limit_document(limit: Told | None) -> dict[str, Any] | None:
+    """Saturation throughput with its interval; null for a model without stations."""
+    if limit is None:
+        return None
+    value = limit.value if limit.determined else None
+    return {"value": value, "ci95": [limit.low, limit.high], "determined": limit.determined}
 
 
 def _output_documents(fit: Fit) -> list[dict[str, Any]]:

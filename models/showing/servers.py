@@ -7,14 +7,15 @@ from typing import Any
 
 import numpy as np
 
+from headway.errors import InvalidParameter
 from headway.models.inference.fit import Fit
 from headway.models.inference.server import ServerFit
 from headway.models.inference.side_by_side import SideBySide, differences, name_of
 from headway.models.inference.told import Told
-from headway.models.language.digits import four_digits, shown_unit
+from headway.models.language.digits import four_digits, in_unit, shown_unit, with_unit
 from headway.models.language.units import unit
 from headway.models.showing.audits import finding_lines
-from headway.models.showing.fits import fit_document, main_tables
+from headway.models.showing.fits import fit_document, limit_document, main_tables
 from headway.models.tables.table import Column, Table
 
 
@@ -100,9 +101,23 @@ def _share(weight: float) -> str:
 
 def _told_table(found: ServerFit) -> Table:
     names = tuple(t.name for t in found.told)
-    texts = tuple(_told_text(t) for t in found.told)
+    texts = tuple(_told_text(t) + _where_to_look(found, t) for t in found.told)
     columns = (Column("what it tells", names), Column("value and 95 % interval", texts))
     return Table("", columns)
+
+
+def _where_to_look(found: ServerFit, told: Told) -> str:
+    """What to measure to know the saturation throughput, where the data stop short of it."""
+    if told is not found.saturation or told.determined:
+        return ""
+    try:
+        ahead = found.next_loads()
+    except InvalidParameter:
+        return ""
+    if not ahead.loads.size:
+        return ""
+    where = with_unit(in_unit(float(ahead.loads[0]), ahead.unit), ahead.unit)
+    return f"; to know more, measure at {where}"
 
 
 def _told_text(told: Told, largest: float | None = None) -> str:
@@ -116,6 +131,7 @@ def server_document(found: ServerFit) -> dict[str, Any]:
     """The JSON contract's document for `fit`, with the choice and what it tells."""
     return {
         **fit_document(found.best),
+        "saturation_throughput": limit_document(found.saturation),
         "form": found.form.name,
         "candidates": [
             {

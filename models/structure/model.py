@@ -204,7 +204,7 @@ class Model(Kept, Shown):
         loss: str = "linear",
         bootstrap: int = 0,
     ) -> "Fit":
-        r"""Determine parameters from measurements; see `headway.models.inference.fit.fit_model`.
+        r"""Determine parameters from measurements; see `headway.models.fit_model`.
 
         Parameters
         ----------

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from headway.kinds import FloatArray
-from headway.models.inference.certainty.tempering import SWEEPS, tempered
+from headway.models.inference.certainty.tempering import SWEEPS, LogDensity, tempered
 from headway.models.inference.certainty.uncertainty import Uncertainty, student
 from headway.models.inference.searching.loss import loss_cost
 from headway.models.inference.searching.problem import Problem
@@ -141,7 +141,7 @@ def _errors(problem: Problem, found: Found, known: Uncertainty) -> FloatArray:
     """Standard errors as the search sees its parameters."""
     with np.errstate(divide="ignore", invalid="ignore"):
         errors = known.standard_errors / np.where(problem.logarithmic, found.free, 1.0)
-    return np.where(np.isfinite(errors) & (errors > 0), errors, 1e300)
+    return np.asarray(np.where(np.isfinite(errors) & (errors > 0), errors, 1e300), float)
 
 
 def _root(spread: FloatArray, known: Uncertainty) -> FloatArray:
@@ -162,7 +162,7 @@ def _outer(problem: Problem, points: FloatArray) -> FloatArray:
     return problem.outer(np.minimum(points, _FARTHEST))
 
 
-def _likelihood(problem: Problem):  # noqa: ANN202 - see LogDensity
+def _likelihood(problem: Problem) -> LogDensity:
     """Of the data, whatever their scatter: Student's density in all residuals together."""
     low, high = problem.bounds
     inner = problem.inner(np.maximum(low, 1e-300)), problem.inner(high)

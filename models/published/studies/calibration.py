@@ -10,7 +10,8 @@ import numpy as np
 
 from headway.kinds import FloatArray
 from headway.models.files.shipped import catalogue_model
-from headway.models.inference.fit import Fit, fit_model
+from headway.models.inference.fit import Fit
+from headway.models.inference.fitting import fit_model
 from headway.models.inference.searching.loss import Loss
 from headway.models.measured.bends import bent_by_level
 from headway.models.measured.measurements import Measurements

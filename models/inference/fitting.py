@@ -1,0 +1,131 @@
+"""Determine parameters of a model from measurements."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from headway.errors import MeasurementError
+from headway.models.analysis.comparison import compare
+from headway.models.inference.certainty.resampling import bootstrap
+from headway.models.inference.fit import Fit
+from headway.models.inference.searching.joint import weighed_search
+from headway.models.inference.searching.loss import Loss, loss_of
+from headway.models.inference.searching.posing import problem
+from headway.models.inference.searching.search import STARTS
+from headway.models.measured.matching import Named, match
+from headway.models.measured.measurements import Measurements
+from headway.models.signatures.sfs import ALL, Range
+from headway.models.structure.model import Model
+
+
+def _ignore() -> None:
+    """Show no progress."""
+
+
+def fit_within(
+    model: Model,
+    measurements: Measurements,
+    free: Sequence[str],
+    x: str | None,
+    y: Named,
+    low: float,
+    high: float,
+    bounds: Mapping[str, tuple[float, float]] | None,
+    loss: str,
+    bootstrap: int,
+) -> Fit:
+    """Determine parameters from measurements at loads between two ends; see `fit_model`."""
+    within, kind = Range(low, high), loss_of(loss)
+    return fit_model(model, measurements, free, x, y, within, bounds, kind, rounds=bootstrap)
+
+
+def fit_model(
+    model: Model,
+    measurements: Measurements,
+    free: Sequence[str],
+    x: str | None = None,
+    y: Named = None,
+    within: Range = ALL,
+    bounds: Mapping[str, tuple[float, float]] | None = None,
+    loss: Loss = Loss.LINEAR,
+    starts: int = STARTS,
+    rounds: int = 0,
+    seen: Callable[[], None] = _ignore,
+) -> Fit:
+    r"""Determine parameters of a model from measurements, by least squares of relative errors.
+
+    sum ((predicted - measured) / sigma)**2 with sigma = measured * sqrt(0.02**2 + r**2), r the
+    standard error of rounding to the printed digits, relative. Values at which a measured load
+    is not sustained are never taken.
+
+    Parameters
+    ----------
+    model
+        Values of the free parameters are where the search starts.
+    measurements
+        As for `Model.compare`: a population as the load closes an open model, and a closed
+        model takes a curve of throughput too.
+    free
+        Names of the parameters to determine.
+    x, y, within
+        Columns of load and output, and the range of load that counts.
+    bounds
+        Narrower bounds of free parameters [SI].
+    loss
+        How residuals count; linear is least squares.
+    starts
+        How many starts are followed at most.
+    rounds, seen
+        Rounds of bootstrap for the intervals, and what to call after each.
+
+    Raises
+    ------
+    UnknownParameter, InvalidParameter, MeasurementError, Saturated
+        For free parameters that the model lacks, fewer points than parameters, equal loads or
+        values, and models that cannot sustain the measured loads.
+
+    Examples
+    --------
+    >>> from headway.models import ModelGraph
+    >>> from headway.queueing import MM1
+    >>> one = ModelGraph("one").declare("s").station("cpu", MM1("s")).at(s=1.0)
+    >>> text = "throughput_ops_s,response_ms\n10,11.11\n50,20.00\n90,100.0\n"
+    >>> found = fit_model(one, Measurements.parse(text, "curve"), ["s"])
+    >>> round(found.values["s"], 6)
+    0.01
+    """
+    seen_as = match(model, measurements, x, y)
+    x, y = seen_as.load.header, [one.measured.header for one in seen_as.each]
+    bounded = _bounded(seen_as.model.exposing(*free), bounds or {})
+    kept = _within(measurements, x, within)
+    asked = problem(bounded, match(bounded, kept, x, y), free, measurements.source, loss)
+    solved, found = weighed_search(asked, starts)
+    values = dict(zip(free, map(float, found.free), strict=True))
+    fitted = bounded.at(values)
+    refits = bootstrap(solved, found, rounds, seen) if rounds else None
+    comparison = compare(fitted, kept, x, y)
+    return Fit(bounded, fitted, kept, comparison, solved, found, refits)
+
+
+def _bounded(model: Model, bounds: Mapping[str, tuple[float, float]]) -> Model:
+    """Give parameters narrower bounds; a value outside moves to the nearer one."""
+    parameters = dict(model.parameters)
+    for name, (low, high) in bounds.items():
+        model.at({name: low}).at({name: high})
+        old = parameters[name]
+        value = None if old.value is None else float(np.clip(old.value, low, high))
+        parameters[name] = replace(old, value=value, minimum=low, maximum=high)
+    return replace(model, parameters=parameters)
+
+
+def _within(measurements: Measurements, x: str, within: Range) -> Measurements:
+    """Leave out the rows whose load is not in the range."""
+    if within == ALL:
+        return measurements
+    inside = within.holds(measurements.column(x).values)
+    if not inside.any():
+        low, high = within.low, within.high
+        msg = f"{measurements.source}: no load lies between {low:g} and {high:g}"
+        raise MeasurementError(msg)
+    return measurements.only(inside)

@@ -1,0 +1,30 @@
+"""A fit with what was asked of it besides: predictions, and what to measure next."""
+
+from dataclasses import dataclass
+
+from headway.models.inference.fit import Fit
+from headway.models.inference.next_load import NextLoads
+from headway.models.inference.predictions import Predictions
+from headway.models.inference.server import ServerFit
+from headway.models.tables.shown import Answer
+
+
+@dataclass(frozen=True)
+class Forecast(Answer):
+    """A fit with what was asked of it besides.
+
+    Parameters
+    ----------
+    fit
+        Of one model, or of the forms that suit a server.
+    predictions, ahead
+        At other loads, and the loads to measure at next; None where they were not asked for.
+    """
+
+    fit: Fit | ServerFit
+    predictions: Predictions | None = None
+    ahead: NextLoads | None = None
+
+    def to_toml(self, command: str = "") -> str:
+        """The fitted model as a model file."""
+        return self.fit.to_toml(command)

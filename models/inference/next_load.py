@@ -1,0 +1,127 @@
+"""Which load to measure next, to know a quantity better: how much it helps, and when to stop.
+
+Source: Pukelsheim, *Optimal Design of Experiments*, 1993, section 2, for c-optimal designs; here
+the covariances are those of all that is plausible, so that the choice of form counts as well.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from headway.errors import InvalidParameter
+from headway.kinds import FloatArray
+from headway.models.inference.certainty.draws import Draws
+from headway.models.inference.elsewhere import Elsewhere
+from headway.models.language.units import Unit
+from headway.models.tables.shown import Answer
+
+MOST_RUNS = 12
+"""Further runs that are looked ahead."""
+
+PAYS = 0.05
+"""Share by which a run has to narrow an interval to be worth it."""
+
+_LIKELY = 0.8  # share of what is plausible that has to sustain a load that is advised
+_LOADS = 40
+_LEAST = 0.05  # of the highest measured load: the least that is advised
+_MOST = 4.0  # times the highest measured load: the most
+_NORMAL = 1.96
+
+
+@dataclass(frozen=True)
+class NextLoads(Answer):
+    """Loads to measure at, each the one that narrows a quantity most after those before it.
+
+    Parameters
+    ----------
+    quantity
+        What is to be known.
+    load, unit
+        Name of the load, and its unit in tables.
+    loads
+        Where to measure, in this order [SI]; none where no run pays.
+    factors
+        How many times the quantity its 95 % interval reaches up (and down), now and expected
+        after each of these runs.
+    """
+
+    quantity: str
+    load: str
+    unit: Unit
+    loads: FloatArray
+    factors: FloatArray
+
+    def __repr__(self) -> str:
+        return f"NextLoads({self.quantity}: {self.loads.size} runs pay)"
+
+
+def next_loads(
+    quantity: str,
+    values: FloatArray,
+    draws: Sequence[Draws],
+    load: str,
+    unit: Unit,
+    top: float,
+) -> NextLoads:
+    """Find the loads whose measurement narrows a quantity most.
+
+    Parameters
+    ----------
+    quantity, values
+        What is to be known, and its value at each draw of each model, after each other.
+    draws
+        Plausible values of the models.
+    load, unit, top
+        Name of the load, its unit, and the highest that was measured [SI].
+
+    Raises
+    ------
+    InvalidParameter
+        For a quantity that nothing plausible tells.
+    """
+    loads = _candidates(load, top)
+    times = [Elsewhere(each.problem, load, loads).response_time(each.free) for each in draws]
+    seen = np.concatenate(times)
+    error = np.concatenate([each.scatter for each in draws])
+    sustained = np.isfinite(seen)
+    usable = sustained.mean(axis=0) >= _LIKELY
+    told = np.isfinite(values) & (values > 0) & sustained[:, usable].all(axis=1)
+    if not usable.any() or told.sum() < 2:
+        msg = f"nothing that is plausible tells {quantity}; no load to measure at follows"
+        raise InvalidParameter(msg)
+    logs = np.column_stack([np.log(values[told]), np.log(seen[told][:, usable])])
+    places, spreads = _greedy(np.cov(logs.T), float(np.mean(error[told] ** 2)))
+    worth = _worth(spreads)
+    factors = np.exp(_NORMAL * spreads[: worth + 1])
+    return NextLoads(quantity, load, unit, loads[usable][places[:worth]], factors)
+
+
+def _candidates(load: str, top: float) -> FloatArray:
+    loads = np.linspace(_LEAST, _MOST, _LOADS) * top
+    return np.unique(np.maximum(np.round(loads), 1.0)) if load == "population" else loads
+
+
+def _greedy(together: FloatArray, noise: float) -> tuple[list[int], FloatArray]:
+    """Measure where the first variable's variance falls most, again and again.
+
+    Returns
+    -------
+    Places of the measurements among the others, and the first's standard error before and after
+    each.
+    """
+    places, spreads = [], [together[0, 0]]
+    for _ in range(MOST_RUNS):
+        gains = together[0, 1:] ** 2 / (np.diag(together)[1:] + noise)
+        place = int(np.argmax(gains))
+        row = together[1 + place]
+        together = together - np.outer(row, row) / (row[1 + place] + noise)
+        places.append(place)
+        spreads.append(max(together[0, 0], 0.0))
+    return places, np.sqrt(np.array(spreads))
+
+
+def _worth(spreads: FloatArray) -> int:
+    """Runs after which another one gains too little."""
+    gains = 1 - spreads[1:] / np.maximum(spreads[:-1], 1e-300)
+    return int(np.argmax(gains < PAYS)) if (gains < PAYS).any() else gains.size

@@ -1,0 +1,175 @@
+"""Predictions and advice on what to measure next, as tables, rows, CSV and JSON."""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from headway.kinds import FloatArray
+from headway.models.inference.forecast import Forecast
+from headway.models.inference.next_load import PAYS, NextLoads
+from headway.models.inference.predictions import HARDLY, Predictions
+from headway.models.language.digits import ends, four_digits, in_unit, shown_unit, with_unit
+from headway.models.language.units import Unit, unit
+from headway.models.tables.table import Column, Table
+
+_SURE = 0.995  # share from which a load counts as sustained
+
+_BAND = (
+    "bands hold 95 % of further measurements, if the load is sustained and a form tried is right"
+)
+
+
+def prediction_tables(found: Predictions) -> list[Table]:
+    """A row a load."""
+    times, rates = found.response_time, found.throughput
+    known = times[np.isfinite(times)]
+    scale = shown_unit(unit("s"), float(np.median(known)) if known.size else 1.0)
+    columns = [Column("at", tuple(_in(load, found.unit) for load in found.loads.tolist()))]
+    if found.load == "population":
+        rate = unit("op/s")
+        columns += [Column("throughput", _values(rates, rate)), Column("95 %", _bands(rates, rate))]
+    columns += [
+        Column("response time", _values(times, scale)),
+        Column("95 % band", _bands(times, scale)),
+        Column("sustained", tuple(_chance(share) for share in found.sustained.tolist())),
+    ]
+    return [Table(f"{found.model}: predictions", tuple(columns), (_BAND,))]
+
+
+def _in(value: float, shown: Unit) -> str:
+    return with_unit(in_unit(value, shown), shown)
+
+
+def _values(band: FloatArray, shown: Unit) -> tuple[str, ...]:
+    return tuple(_in(v, shown) if math.isfinite(v) else "-" for v in band[1].tolist())
+
+
+def _bands(band: FloatArray, shown: Unit) -> tuple[str, ...]:
+    pairs = zip(band[0].tolist(), band[2].tolist(), strict=True)
+    return tuple(with_unit(ends(a, b, shown), shown) if math.isfinite(b) else "-" for a, b in pairs)
+
+
+def _chance(share: float) -> str:
+    if share >= _SURE:
+        return "yes"
+    return f"{share:.0%} likely" if share >= HARDLY else "no"
+
+
+def prediction_rows(found: Predictions) -> list[dict[str, Any]]:
+    """One dict a load, in SI; null where nothing plausible sustains it."""
+    each = zip(found.loads, found.throughput.T, found.response_time.T, found.sustained, strict=True)
+    return [
+        {
+            "load": float(load),
+            "throughput": _known(rate[1]),
+            "throughput_ci95": [_known(rate[0]), _known(rate[2])],
+            "response_time": _known(time[1]),
+            "ci95": [_known(time[0]), _known(time[2])],
+            "sustained": float(share),
+        }
+        for load, rate, time, share in each
+    ]
+
+
+def _known(value: float) -> float | None:
+    return float(value) if math.isfinite(value) else None
+
+
+def prediction_document(found: Predictions) -> dict[str, Any]:
+    """The model, its load and the predictions."""
+    return {"model": found.model, "load": found.load, "predictions": prediction_rows(found)}
+
+
+def prediction_csv(found: Predictions) -> str:
+    """A CSV row a load, in SI."""
+    times, rates = found.response_time, found.throughput
+    cells = {
+        f"{found.load}{'' if found.load == 'population' else '_per_s'}": found.loads,
+        "throughput_per_s": rates[1],
+        "throughput_low_per_s": rates[0],
+        "throughput_high_per_s": rates[2],
+        "response_time_s": times[1],
+        "response_time_low_s": times[0],
+        "response_time_high_s": times[2],
+        "sustained": found.sustained,
+    }
+    columns = [Column(t, tuple(map(_known, each.tolist()))) for t, each in cells.items()]
+    return Table("", tuple(columns)).to_csv()
+
+
+def next_tables(found: NextLoads) -> list[Table]:
+    """A row a further run."""
+    title = f"{found.quantity.replace('_', ' ')}: where to measure next"
+    now = f"its 95 % interval now: {_reach(found.factors[0])}"
+    stop = f"a run after these narrows it by less than {PAYS:.0%}"
+    if not found.loads.size:
+        return [Table(title, (), (now, f"no further run narrows it by {PAYS:.0%} or more"))]
+    columns = (
+        Column("run", tuple(str(k + 1) for k in range(found.loads.size))),
+        Column("measure at", tuple(_in(load, found.unit) for load in found.loads.tolist())),
+        Column("95 % interval then", tuple(map(_reach, found.factors[1:].tolist()))),
+    )
+    return [Table(title, columns, (now, stop))]
+
+
+def _reach(factor: float) -> str:
+    """How far an interval reaches: in percent, or as a factor where that is more than twofold."""
+    if factor > 2:
+        return f"up to {four_digits(factor)} times as much or as little"
+    return f"± {100 * (factor - 1):.2g} %"
+
+
+def next_rows(found: NextLoads) -> list[dict[str, Any]]:
+    """One dict a further run: its load in SI, and the factor that the interval reaches then."""
+    pairs = zip(found.loads.tolist(), found.factors[1:].tolist(), strict=True)
+    return [{"load": load, "expected_factor": factor} for load, factor in pairs]
+
+
+def next_document(found: NextLoads) -> dict[str, Any]:
+    """What is to be known, how well it is now, and the further runs."""
+    return {
+        "quantity": found.quantity,
+        "load": found.load,
+        "factor": float(found.factors[0]),
+        "runs": next_rows(found),
+    }
+
+
+def next_csv(found: NextLoads) -> str:
+    """A CSV row a further run, in SI."""
+    columns = Column("load", tuple(found.loads)), Column("factor", tuple(found.factors[1:]))
+    return Table("", columns).to_csv()
+
+
+def forecast_tables(found: Forecast) -> list[Table]:
+    """The fit's tables, and what was asked besides."""
+    more = [part.tables() for part in (found.predictions, found.ahead) if part is not None]
+    return [*found.fit.tables(), *(table for tables in more for table in tables)]
+
+
+def forecast_rows(found: Forecast) -> list[dict[str, Any]]:
+    """The fit's rows."""
+    return found.fit.rows()
+
+
+def forecast_document(found: Forecast) -> dict[str, Any]:
+    """The fit's document with `predictions` and `next`."""
+    from headway.models.language.verbs import perform
+
+    document: dict[str, Any] = perform(found.fit, "document")
+    if found.predictions is not None:
+        document["predictions"] = prediction_rows(found.predictions)
+    if found.ahead is not None:
+        document["next"] = next_document(found.ahead)
+    return document
+
+
+def forecast_csv(found: Forecast) -> str:
+    """The predictions where there are some, else the fit's CSV."""
+    return (found.predictions or found.fit).to_csv()
+
+
+def forecast_figure(found: Forecast) -> Any:
+    """The fit's figure."""
+    return found.fit.plot()
