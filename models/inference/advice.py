@@ -43,7 +43,7 @@ def _told(fit: Fit, quantity: str, draws: Draws) -> FloatArray:
     name, at, load = quantity.partition("@")
     if at and name == "response_time":
         loads = np.array([quantity_of(load, fit.comparison.load.unit, quantity)])
-        return Elsewhere(draws.problem, fit.load, loads).response_time(draws.free)[:, 0]
+        return Elsewhere(draws.problem, loads).response_time(draws.free)[:, 0]
     if name not in draws.problem.names:
         known = [SATURATION_THROUGHPUT, "response_time@LOAD", *draws.problem.names]
         msg = f"{quantity} is nothing that a further load could tell{nearest(name, known)}"

@@ -19,6 +19,13 @@ LOADS = ("arrival_rate", "population", PACED)
 """Loads over which a model has a curve."""
 
 
+def load_of(problem: Problem) -> str:
+    """Which of `LOADS` drives a fitted model; none for a program, or one that others drive."""
+    inputs = problem.model.inputs
+    driven = (name for name in LOADS[:2] if np.ndim(inputs.get(name, 0.0)))
+    return next(driven, PACED if problem.model.is_closed else "")
+
+
 @dataclass(frozen=True)
 class Elsewhere:
     """A fitted model over other loads than those measured.
@@ -27,8 +34,6 @@ class Elsewhere:
     ----------
     problem
         The fit.
-    load
-        Which of `LOADS` drives it.
     loads
         Arrival rates or throughputs [1/s], or populations.
 
@@ -39,7 +44,6 @@ class Elsewhere:
     """
 
     problem: Problem
-    load: str
     loads: FloatArray
 
     def __post_init__(self) -> None:
@@ -50,6 +54,11 @@ class Elsewhere:
             raise InvalidParameter("a load to predict at must be above 0 and finite")
         if self.load == "population" and (self.loads != np.round(self.loads)).any():
             raise InvalidParameter("a population to predict at is a whole number")
+
+    @cached_property
+    def load(self) -> str:
+        """Which of `LOADS` drives it."""
+        return load_of(self.problem)
 
     @cached_property
     def model(self) -> Model:

@@ -34,7 +34,7 @@ from headway.models.inference.certainty.uncertainty import (
     unequal_errors,
 )
 from headway.models.inference.certainty.valleys import Minimum, answers, hull
-from headway.models.inference.elsewhere import PACED
+from headway.models.inference.elsewhere import load_of
 from headway.models.inference.next_load import NextLoads
 from headway.models.inference.predictions import Predictions, predicted
 from headway.models.inference.searching.problem import Problem
@@ -229,8 +229,8 @@ class Fit(Answer):
 
     @property
     def load(self) -> str:
-        """What drives it: ``arrival_rate``, ``population``, ``throughput``, another parameter."""
-        return self.comparison.load_parameter or PACED
+        """What drives it: ``arrival_rate``, ``population``, or ``throughput``; none of a program."""
+        return load_of(self.problem)
 
     @cached_property
     def draws(self) -> Draws:

@@ -81,7 +81,7 @@ def next_loads(
         For a quantity that nothing plausible tells.
     """
     loads = _candidates(load, top)
-    times = [Elsewhere(each.problem, load, loads).response_time(each.free) for each in draws]
+    times = [Elsewhere(each.problem, loads).response_time(each.free) for each in draws]
     seen = np.concatenate(times)
     error = np.concatenate([each.scatter for each in draws])
     sustained = np.isfinite(seen)

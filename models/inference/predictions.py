@@ -7,7 +7,7 @@ import numpy as np
 
 from headway.kinds import FloatArray
 from headway.models.inference.certainty.draws import Draws
-from headway.models.inference.elsewhere import PACED, Elsewhere
+from headway.models.inference.elsewhere import Elsewhere
 from headway.models.language.units import Unit
 from headway.models.tables.shown import Answer
 
@@ -76,7 +76,7 @@ def predicted(
     loads = np.atleast_1d(np.asarray(loads, float))
     times, rates, errors = [], [], []
     for each in draws:
-        there = Elsewhere(each.problem, load, loads)
+        there = Elsewhere(each.problem, loads)
         times.append(there.response_time(each.free))
         rates.append(there.throughput(each.free))
         errors.append(each.scatter)
@@ -84,12 +84,12 @@ def predicted(
     lost = ~np.isfinite(time)
     sustained = 1 - lost.mean(axis=0)
     lost |= sustained < HARDLY
-    driven = load in ("arrival_rate", PACED) and bool(np.all(rate == loads))
+    driven = load != "population" and bool(np.all(rate == loads))
     found_rate = np.where(lost, np.nan, rate)
     band = _band(found_rate, 0 * error if driven else error)
     response = np.nan_to_num(_band(np.where(lost, np.nan, time), error), nan=np.inf)
     if best is not None:
-        there = Elsewhere(draws[0].problem, load, loads)
+        there = Elsewhere(draws[0].problem, loads)
         response[1] = _known(there.response_time(best), response[1])
         band[1] = _known(there.throughput(best), band[1])
     return Predictions(model, load, unit, loads, band, response, sustained)

@@ -270,16 +270,16 @@ def choose_form(
     if not fits:
         raise refused or _too_few(measurements, int(inside.sum()), curve.forms)
     best = ranked(fits)
-    _check_falling(measurements, curve.load[inside], curve.time[inside], best[0][1])
+    _check_falling(measurements, curve.load[inside], curve.time[inside], [fit for _, fit in best])
     return ServerFit(tuple(best))
 
 
 def _check_falling(
-    measurements: Measurements, load: FloatArray, time: FloatArray, best: Fit
+    measurements: Measurements, load: FloatArray, time: FloatArray, fits: Sequence[Fit]
 ) -> None:
     """Refuse a curve that falls so that no form explains it."""
     falls = float(np.sum((load - load.mean()) * (time - time.mean()))) < 0
-    if falls and is_worse_than_constant(best):
+    if falls and all(is_worse_than_constant(fit) for fit in fits):
         msg = (
             f"{measurements.source}: response time falls with the load, and no form that so many "
             f"points can carry explains that; check the columns (--x, --y), or measure more loads"

@@ -212,6 +212,6 @@ def plausible(fits: Sequence[tuple[Problem, Found]]) -> list[bool]:
     squares = np.array([2 * found.cost for _, found in fits])
     degrees = np.array([problem.points - len(found.free) for problem, found in fits])
     best = int(np.argmin(squares / np.maximum(degrees, 1e-9)))
-    left = int(max(degrees[best] - 1, 1))
+    left = int(max(degrees[best], 1))
     variance = (WORTH + squares[best]) / (WORTH + left)
     return list(squares <= squares[best] + variance * student(left) ** 2)

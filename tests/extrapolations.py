@@ -1,0 +1,101 @@
+"""What fits of low loads say of the high ones: coverage of bands, errors, saturation.
+
+    python -m tests.extrapolations            the 24 shipped curves: the table of docs/accuracy.md
+    python -m tests.extrapolations 0.8        fitted below 80 % of the peak instead of 70 %
+
+Of each curve the points below a share of its peak are fitted by `fit_server`, without an option,
+and the rest is predicted.
+"""
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from headway.kinds import FloatArray
+from headway.models.files.shipped import data_path
+from headway.models.inference.server import fit_server
+from headway.models.measured.measurements import Measurements
+from headway.models.signatures.sfs import Range, curve
+
+SHARE = 0.7
+WRONG = 0.25  # relative error from which a prediction that passes for sure would mislead
+
+
+@dataclass(frozen=True)
+class Tried:
+    """One curve: what was measured above the share, and what was predicted there."""
+
+    name: str
+    load: FloatArray
+    measured: FloatArray
+    band: FloatArray
+    peak: float
+    limit: float
+    determined: bool
+
+    @property
+    def holds(self) -> FloatArray:
+        """Which measured points lie in the band."""
+        return np.asarray((self.band[0] <= self.measured) & (self.measured <= self.band[2]))
+
+    @property
+    def errors(self) -> FloatArray:
+        """Size of the relative errors; infinite where nothing plausible sustains the load."""
+        return np.asarray(np.abs(self.band[1] / self.measured - 1))
+
+
+def curves() -> list[Path]:
+    """The shipped curves, in their order."""
+    return sorted(Path(data_path("sfs_results/curves")).glob("*.csv"))
+
+
+def tried(path: Path, share: float = SHARE) -> Tried:
+    """Fit the points of a curve below a share of its peak, and predict the others."""
+    table = Measurements.read(path)
+    found = curve(table)
+    rate, time = found.throughput.values, found.response_time.values
+    peak = float(rate.max())
+    high = rate >= share * peak
+    fit = fit_server(table, within=Range(high=float(rate[~high].max())))
+    limit = fit.saturation
+    assert limit is not None
+    band = fit.predict(rate[high]).response_time
+    return Tried(path.stem, rate[high], time[high], band, peak, limit.value, limit.determined)
+
+
+def summary(each: Sequence[Tried]) -> dict[str, str]:
+    """What the table says, a line each."""
+    errors = np.concatenate([one.errors for one in each])
+    holds = np.concatenate([one.holds for one in each])
+    last = [one.holds[np.argmax(one.load)] for one in each]
+    told = [one for one in each if one.determined]
+    misled = [one for one in told if abs(one.limit / one.peak - 1) > WRONG]
+    return {
+        "points predicted": f"{errors.size}",
+        "in the 95 % band": f"{holds.mean():.1%}",
+        "last point in the band": f"{np.mean(last):.0%}",
+        "median error": f"{np.median(errors):.1%}",
+        "saturation over peak, median": f"{np.median([one.limit / one.peak for one in each]):.2f}",
+        "saturation determined": f"{len(told)} of {len(each)}",
+        f"of these more than {WRONG:.0%} from the peak": f"{len(misled)}",
+    }
+
+
+def main() -> None:
+    """Print the table."""
+    share = float(sys.argv[1]) if len(sys.argv) > 1 else SHARE
+    each = []
+    for path in curves():
+        each.append(one := tried(path, share))
+        print(
+            f"{one.name:40} {one.holds.sum()} of {one.holds.size} in the band, "
+            f"median error {np.median(one.errors):.1%}"
+        )
+    print("\n".join(f"| {what} | {value} |" for what, value in summary(each).items()))
+
+
+if __name__ == "__main__":
+    main()
