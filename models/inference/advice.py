@@ -7,9 +7,9 @@ import numpy as np
 from headway.errors import InvalidParameter, nearest
 from headway.kinds import FloatArray
 from headway.models.inference.certainty.draws import Draws
-from headway.models.inference.elsewhere import Elsewhere
 from headway.models.inference.fit import SATURATION_THROUGHPUT, Fit
-from headway.models.inference.next_load import NextLoads, next_loads
+from headway.models.inference.forecasting.elsewhere import Elsewhere
+from headway.models.inference.forecasting.next_load import NextLoads, next_loads
 from headway.models.language.units import quantity as quantity_of
 
 

@@ -34,9 +34,9 @@ from headway.models.inference.certainty.uncertainty import (
     unequal_errors,
 )
 from headway.models.inference.certainty.valleys import Minimum, answers, hull
-from headway.models.inference.elsewhere import load_of
-from headway.models.inference.next_load import NextLoads
-from headway.models.inference.predictions import Predictions, predicted
+from headway.models.inference.forecasting.elsewhere import load_of
+from headway.models.inference.forecasting.next_load import NextLoads
+from headway.models.inference.forecasting.predictions import Predictions, predicted
 from headway.models.inference.searching.problem import Problem
 from headway.models.inference.searching.search import Found
 from headway.models.language.verbs import perform
@@ -229,7 +229,7 @@ class Fit(Answer):
 
     @property
     def load(self) -> str:
-        """What drives it: ``arrival_rate``, ``population``, or ``throughput``; none of a program."""
+        """What drives it: ``arrival_rate``, ``population`` or ``throughput``; none of a program."""
         return load_of(self.problem)
 
     @cached_property

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 from headway.models.inference.fit import Fit
-from headway.models.inference.next_load import NextLoads
-from headway.models.inference.predictions import Predictions
+from headway.models.inference.forecasting.next_load import NextLoads
+from headway.models.inference.forecasting.predictions import Predictions
 from headway.models.inference.server import ServerFit
 from headway.models.tables.shown import Answer
 

@@ -15,32 +15,24 @@ from headway.kinds import FloatArray
 from headway.models.inference.advice import advised
 from headway.models.inference.certainty.draws import Draws, drawn, plausible, saturations
 from headway.models.inference.certainty.weights import akaike_weights
-from headway.models.inference.closed_curves import BEHIND, clients_of
 from headway.models.inference.fit import SATURATION_THROUGHPUT, Fit
 from headway.models.inference.fitting import fit_model
+from headway.models.inference.forecasting.next_load import NextLoads
+from headway.models.inference.forecasting.predictions import Predictions, predicted
 from headway.models.inference.forms import (
     SPARE,
     Form,
     forms_for,
-    knowing,
     listed_forms,
-    of_loads,
     started,
 )
-from headway.models.inference.next_load import NextLoads
-from headway.models.inference.predictions import Predictions, predicted
 from headway.models.inference.searching.loss import Loss
+from headway.models.inference.seen_curve import seen_curve
 from headway.models.inference.told import Told, saturation_of, told_of
 from headway.models.inference.warnings import is_worse_than_constant
-from headway.models.measured.columns import find, is_population, load_column
-from headway.models.measured.matching import Named, match
 from headway.models.measured.measurements import Measurements
-from headway.models.measured.roles import DELIVERED, OFFERED
 from headway.models.signatures.sfs import ALL, Range
-from headway.models.signatures.sfs import curve as curve_of
-from headway.models.structure.forms import Load
 from headway.models.structure.model import Model
-from headway.models.structure.parts.counts import counts
 from headway.models.tables.shown import Answer
 
 PLAUSIBLE = 4.0
@@ -58,8 +50,6 @@ Seen = Callable[[str, float], None]
 """Told what goes on, and the share of the whole that it is."""
 
 _FITTING = 0.5  # share of the work that fitting is; the rest are intervals and left-out points
-_BEYOND = 4.0  # times the most jobs that were inside: farther no count is looked for
-_INSTANT = 1e-9  # seconds: less than any response time
 
 
 def _ignore(_doing: str, _share: float) -> None:
@@ -250,7 +240,7 @@ def choose_form(
     forms: Sequence[str | Model] | None = None,
 ) -> ServerFit:
     """Fit and choose as `fit_server`, and leave intervals and left-out points for when asked."""
-    curve = _seen(measurements, x, y, listed_forms(forms, family))
+    curve = seen_curve(measurements, x, y, listed_forms(forms, family))
     inside = within.holds(curve.load)
     tried = forms_for(int(inside.sum()), curve.forms)
     fits: list[tuple[Form, Fit]] = []
@@ -285,105 +275,6 @@ def _check_falling(
             f"points can carry explains that; check the columns (--x, --y), or measure more loads"
         )
         raise MeasurementError(msg)
-
-
-@dataclass(frozen=True)
-class _Seen:
-    """A curve as the forms need it: one pair of columns for all, rates and times to start from.
-
-    The think time is that of a population that is the load, and None of an open curve.
-    """
-
-    columns: tuple[str, Named]
-    load: FloatArray
-    rate: FloatArray
-    time: FloatArray
-    forms: Sequence[Form]
-    think_time: float | None = None
-
-    def limits(self, form: Form) -> dict[str, tuple[float, float]]:
-        """How far to look for what counts something in a room that is filled from outside.
-
-        Servers, batches and places beyond those that were ever taken, X R, change nothing there.
-        """
-        if form.variant.load is not Load.OFFERED:
-            return {}
-        most = float(np.ceil(_BEYOND * (self.rate * self.time).max()))
-        return {
-            name: (1.0, max(most, 2.0)) for name in form.free if name in counts(form.made.graph)
-        }
-
-
-def _seen(measurements: Measurements, x: str | None, y: str | None, every: Sequence[Form]) -> _Seen:
-    """Choose the columns, once for all forms, and of these those that suit the load."""
-    if is_population(load_column(measurements, x)):
-        forms = _suiting(measurements, every, Load.POPULATION)
-        return _circulating(measurements, x, y, forms)
-    offered = _offered(measurements, x, y, every)
-    if offered is not None:
-        return offered
-    found = curve_of(measurements, x, y)
-    columns = (found.load.header, found.response_time.header)
-    seen = clients_of(measurements, *columns)
-    bent = (Load.BENT,) if seen is not None and seen.closed else ()
-    forms = _suiting(measurements, every, Load.OPEN, *bent)
-    load = found.load.values
-    return _Seen(columns, load, load, found.response_time.values, forms)
-
-
-def _offered(
-    measurements: Measurements, x: str | None, y: str | None, every: Sequence[Form]
-) -> _Seen | None:
-    """A test that fell behind what it offered, as forms with a room see it; None for any other.
-
-    These forms explain throughput and response time at the offered rate. Open ones are not tried
-    beside them: that less comes through than is offered is nothing that they could say, and an
-    AICc of other numbers is not to be compared.
-    """
-    forms = knowing(of_loads(every, Load.OFFERED), measurements.facts)
-    asked, rate = find(measurements, OFFERED), find(measurements, DELIVERED)
-    named = {column.header: column for column in (asked, rate) if column is not None}
-    other = x is not None and (asked is None or measurements.column(x) is not asked)
-    if not forms or len(named) < 2 or y is not None or other:
-        return None
-    found = match(forms[0].made, measurements)
-    by_output = {one.output: one.measured.values for one in found.each}
-    if set(by_output) != {"response_time", "throughput"}:
-        return None
-    load, delivered = found.load.values, by_output["throughput"]
-    if not (delivered < BEHIND * load).any():
-        return None
-    columns = (found.load.header, [one.measured.header for one in found.each])
-    return _Seen(columns, load, delivered, by_output["response_time"], forms)
-
-
-def _suiting(measurements: Measurements, every: Sequence[Form], *loads: Load) -> Sequence[Form]:
-    """Forms for these loads that are told all they must be; never none."""
-    found = knowing(of_loads(every, *loads), measurements.facts)
-    if not found:
-        names = ", ".join(dict.fromkeys(form.model for form in every))
-        msg = (
-            f"{measurements.source}: none of the forms {names} is tried for a load like this "
-            f"({', '.join(loads)}) and what the file discloses"
-        )
-        raise MeasurementError(msg)
-    return found
-
-
-def _circulating(
-    measurements: Measurements, x: str | None, y: str | None, forms: Sequence[Form]
-) -> _Seen:
-    """A closed test: rates follow from times, or times from rates, by Little's law."""
-    found = match(forms[0].made, measurements, x, y)
-    jobs, measured = found.load.values, found.measured.values
-    think = float(np.mean(found.model.inputs["think_time"]))
-    with np.errstate(divide="ignore"):
-        if found.output == "throughput":
-            rate, time = measured, jobs / measured - think
-        else:
-            rate, time = jobs / (measured + think), measured
-    columns = (found.load.header, [one.measured.header for one in found.each])
-    return _Seen(columns, jobs, rate, np.maximum(time, _INSTANT), forms, think)
 
 
 def _too_few(measurements: Measurements, points: int, forms: Sequence[Form]) -> MeasurementError:

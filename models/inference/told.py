@@ -18,7 +18,7 @@ from headway.models.inference.certainty.profile import (
 )
 from headway.models.inference.certainty.uncertainty import WORTH, student, worst_cost
 from headway.models.inference.fit import Fit
-from headway.models.inference.predictions import ENDS
+from headway.models.inference.forecasting.predictions import ENDS
 from headway.models.language.digits import ends, in_unit, shown_unit, with_unit
 from headway.models.language.formula import Formula
 from headway.models.language.units import Unit, unit

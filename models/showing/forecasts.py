@@ -7,8 +7,8 @@ import numpy as np
 
 from headway.kinds import FloatArray
 from headway.models.inference.forecast import Forecast
-from headway.models.inference.next_load import PAYS, NextLoads
-from headway.models.inference.predictions import HARDLY, Predictions
+from headway.models.inference.forecasting.next_load import PAYS, NextLoads
+from headway.models.inference.forecasting.predictions import HARDLY, Predictions
 from headway.models.language.digits import ends, four_digits, in_unit, shown_unit, with_unit
 from headway.models.language.units import Unit, unit
 from headway.models.tables.table import Column, Table

@@ -12,7 +12,7 @@ import numpy as np
 from headway.errors import InvalidParameter
 from headway.kinds import FloatArray
 from headway.models.inference.certainty.draws import Draws
-from headway.models.inference.elsewhere import Elsewhere
+from headway.models.inference.forecasting.elsewhere import Elsewhere
 from headway.models.language.units import Unit
 from headway.models.tables.shown import Answer
 

@@ -1,0 +1,122 @@
+"""A measured curve as forms need it: its columns, where they start, and which of them suit."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from headway.errors import MeasurementError
+from headway.kinds import FloatArray
+from headway.models.inference.closed_curves import BEHIND, clients_of
+from headway.models.inference.forms import Form, knowing, of_loads
+from headway.models.measured.columns import find, is_population, load_column
+from headway.models.measured.matching import Named, match
+from headway.models.measured.measurements import Measurements
+from headway.models.measured.roles import DELIVERED, OFFERED
+from headway.models.signatures.sfs import curve as curve_of
+from headway.models.structure.forms import Load
+from headway.models.structure.parts.counts import counts
+
+_BEYOND = 4.0  # times the most jobs that were inside: farther no count is looked for
+_INSTANT = 1e-9  # seconds: less than any response time
+
+
+@dataclass(frozen=True)
+class SeenCurve:
+    """A curve as the forms need it: one pair of columns for all, rates and times to start from.
+
+    The think time is that of a population that is the load, and None of an open curve.
+    """
+
+    columns: tuple[str, Named]
+    load: FloatArray
+    rate: FloatArray
+    time: FloatArray
+    forms: Sequence[Form]
+    think_time: float | None = None
+
+    def limits(self, form: Form) -> dict[str, tuple[float, float]]:
+        """How far to look for what counts something in a room that is filled from outside.
+
+        Servers, batches and places beyond those that were ever taken, X R, change nothing there.
+        """
+        if form.variant.load is not Load.OFFERED:
+            return {}
+        most = float(np.ceil(_BEYOND * (self.rate * self.time).max()))
+        return {
+            name: (1.0, max(most, 2.0)) for name in form.free if name in counts(form.made.graph)
+        }
+
+
+def seen_curve(
+    measurements: Measurements, x: str | None, y: str | None, every: Sequence[Form]
+) -> SeenCurve:
+    """Choose the columns, once for all forms, and of these those that suit the load."""
+    if is_population(load_column(measurements, x)):
+        forms = _suiting(measurements, every, Load.POPULATION)
+        return _circulating(measurements, x, y, forms)
+    offered = _offered(measurements, x, y, every)
+    if offered is not None:
+        return offered
+    found = curve_of(measurements, x, y)
+    columns = (found.load.header, found.response_time.header)
+    seen = clients_of(measurements, *columns)
+    bent = (Load.BENT,) if seen is not None and seen.closed else ()
+    forms = _suiting(measurements, every, Load.OPEN, *bent)
+    load = found.load.values
+    return SeenCurve(columns, load, load, found.response_time.values, forms)
+
+
+def _offered(
+    measurements: Measurements, x: str | None, y: str | None, every: Sequence[Form]
+) -> SeenCurve | None:
+    """A test that fell behind what it offered, as forms with a room see it; None for any other.
+
+    These forms explain throughput and response time at the offered rate. Open ones are not tried
+    beside them: that less comes through than is offered is nothing that they could say, and an
+    AICc of other numbers is not to be compared.
+    """
+    forms = knowing(of_loads(every, Load.OFFERED), measurements.facts)
+    asked, rate = find(measurements, OFFERED), find(measurements, DELIVERED)
+    named = {column.header: column for column in (asked, rate) if column is not None}
+    other = x is not None and (asked is None or measurements.column(x) is not asked)
+    if not forms or len(named) < 2 or y is not None or other:
+        return None
+    found = match(forms[0].made, measurements)
+    by_output = {one.output: one.measured.values for one in found.each}
+    if set(by_output) != {"response_time", "throughput"}:
+        return None
+    load, delivered = found.load.values, by_output["throughput"]
+    if not (delivered < BEHIND * load).any():
+        return None
+    columns = (found.load.header, [one.measured.header for one in found.each])
+    return SeenCurve(columns, load, delivered, by_output["response_time"], forms)
+
+
+def _suiting(measurements: Measurements, every: Sequence[Form], *loads: Load) -> Sequence[Form]:
+    """Forms for these loads that are told all they must be; never none."""
+    found = knowing(of_loads(every, *loads), measurements.facts)
+    if not found:
+        names = ", ".join(dict.fromkeys(form.model for form in every))
+        msg = (
+            f"{measurements.source}: none of the forms {names} is tried for a load like this "
+            f"({', '.join(loads)}) and what the file discloses"
+        )
+        raise MeasurementError(msg)
+    return found
+
+
+def _circulating(
+    measurements: Measurements, x: str | None, y: str | None, forms: Sequence[Form]
+) -> SeenCurve:
+    """A closed test: rates follow from times, or times from rates, by Little's law."""
+    found = match(forms[0].made, measurements, x, y)
+    jobs, measured = found.load.values, found.measured.values
+    think = float(np.mean(found.model.inputs["think_time"]))
+    with np.errstate(divide="ignore"):
+        if found.output == "throughput":
+            rate, time = measured, jobs / measured - think
+        else:
+            rate, time = jobs / (measured + think), measured
+    columns = (found.load.header, [one.measured.header for one in found.each])
+    return SeenCurve(columns, jobs, rate, np.maximum(time, _INSTANT), forms, think)
