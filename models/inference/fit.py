@@ -261,7 +261,7 @@ class Fit(Answer):
         >>> model = catalogue_model("server-single").at(delay="1 ms", service_time="0.5 ms")
         >>> fit = model.fit(Measurements.parse(text, "exact.csv"), ["service_time"])
         >>> low, middle, high = fit.predict([750.0]).response_time[:, 0]
-        >>> round(middle, 9)  # 1 ms and 1 ms / (1 - 0.75)
+        >>> round(float(middle), 9)  # 1 ms and 1 ms / (1 - 0.75)
         0.005
         """
         unit, free = self.comparison.load.unit, self.found.free
@@ -305,7 +305,7 @@ class Fit(Answer):
         if candidate_loads(self.problem.model).size == 0 or "throughput" in self.problem.fixed:
             return np.array([])
         top = float(self.comparison.load.values.max())
-        return np.linspace(0.02 * top, 1.05 * top, 300)
+        return np.linspace(0.02 * top, 1.05 * top, 150)
 
     def to_toml(self, command: str = "") -> str:
         """The fitted model as a model file that says where its values come from.

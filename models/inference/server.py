@@ -135,9 +135,7 @@ class ServerFit(Answer):
         Examples
         --------
         >>> points = [(x, 2 + 1 / (1 - x / 1000)) for x in range(100, 1000, 100)]
-        >>> text = "throughput_ops_s,response_ms
-        " + "
-        ".join(f"{x},{y:.4f}" for x, y in points)
+        >>> text = "throughput_ops_s,response_ms\n" + "\n".join(f"{x},{y:.4f}" for x, y in points)
         >>> found = fit_server(Measurements.parse(text, "curve"))
         >>> low, middle, high = found.predict([950.0]).response_time[:, 0]
         >>> bool(low < 22e-3 < high)

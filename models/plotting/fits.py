@@ -9,6 +9,7 @@ from matplotlib.figure import Figure
 from headway.errors import InvalidParameter
 from headway.models.analysis.comparison import Comparison
 from headway.models.inference.fit import Fit
+from headway.models.inference.forecasting.elsewhere import Elsewhere
 from headway.models.inference.server import ServerFit
 from headway.models.inference.side_by_side import SideBySide
 from headway.models.language.units import Unit
@@ -37,29 +38,30 @@ from headway.models.plotting.pieces import (
 )
 
 _RUNNERS_UP = 4
-_SUPPORTED = 0.01  # AICc weight from which a runner-up is drawn
 _ROW = 0.21  # inches that an entry of a legend takes
 
 
 def fit_figure(fit: Fit) -> Figure:
     """Draw measured points, the fitted curve with its 95 % band, and relative errors."""
-    return _figure(fit, ())
+    return _figure(fit, (), fit)
 
 
 def server_figure(found: ServerFit) -> Figure:
     """Draw the chosen form of a server like a fit, and thin lines of others that may be right."""
-    weighed = list(zip(found.candidates, found.weights.tolist(), strict=True))[1:]
-    names = [
-        (f"{form.name}, weight {weight:.0%}", fit)
-        for (form, fit), weight in weighed
-        if weight >= _SUPPORTED
+    weights = dict(
+        zip([id(fit) for _, fit in found.candidates], found.weights.tolist(), strict=True)
+    )
+    others = [
+        (f"{form.name}, weight {weights[id(fit)]:.0%}", fit)
+        for form, fit in found.plausible
+        if fit is not found.best
     ]
-    return _figure(found.best, names[:_RUNNERS_UP])
+    return _figure(found.best, others[:_RUNNERS_UP], found if found.draws else found.best)
 
 
-def _figure(fit: Fit, others: Sequence[tuple[str, Fit]]) -> Figure:
+def _figure(fit: Fit, others: Sequence[tuple[str, Fit]], expecting: Fit | ServerFit) -> Figure:
     figure, columns = panels(fit.comparison)
-    _draw_first(*columns[0], fit, others)
+    _draw_first(*columns[0], fit, others, expecting)
     for place, (upper, lower) in enumerate(columns[1:], 1):
         _draw_beside(upper, lower, fit.comparison.each[place])
     source = short_source(fit.measurements.source)
@@ -78,12 +80,18 @@ def _draw_beside(upper: Axes, lower: Axes, one: Comparison) -> None:
     draw_residuals(lower, x, one.relative_error)
 
 
-def _draw_first(upper: Axes, lower: Axes, fit: Fit, others: Sequence[tuple[str, Fit]]) -> None:
+def _draw_first(
+    upper: Axes,
+    lower: Axes,
+    fit: Fit,
+    others: Sequence[tuple[str, Fit]],
+    expecting: Fit | ServerFit,
+) -> None:
     """Draw the first output with the band and the runners-up."""
     comparison = fit.comparison
     shown, load = shown_unit(comparison), comparison.load.unit
     scale, x = shown.scale, comparison.load.values / load.scale
-    _draw_fit(upper, fit, shown)
+    _draw_fit(upper, fit, shown, expecting)
     for place, (name, other) in enumerate(others, 1):
         _draw_other(upper, other, name, place, scale)
     _draw_published(upper, fit, shown)
@@ -95,13 +103,14 @@ def _draw_first(upper: Axes, lower: Axes, fit: Fit, others: Sequence[tuple[str, 
     draw_residuals(lower, x, comparison.relative_error)
 
 
-def _draw_fit(axes: Axes, fit: Fit, shown: Unit) -> None:
+def _draw_fit(axes: Axes, fit: Fit, shown: Unit, expecting: Fit | ServerFit) -> None:
     """Draw the curve with its band over a load that arrives, else the model as it is."""
     loads, unit = fit.loads(), fit.comparison.load.unit.scale
     if loads.size == 0:
         draw_model(axes, fit.comparison, shown, "fit")
         return
-    low, predicted, high = fit.predict(loads).response_time
+    predicted = Elsewhere(fit.problem, loads).response_time(fit.found.free)
+    low, _, high = expecting.predict(loads).response_time
     draw_band(axes, loads / unit, low / shown.scale, high / shown.scale)
     draw_curve(axes, loads / unit, predicted / shown.scale, "fit")
 
@@ -122,7 +131,7 @@ def _draw_other(axes: Axes, fit: Fit, name: str, place: int, scale: float) -> No
     """Draw a runner-up where it has a curve over the load."""
     loads, look = fit.loads(), style(place)
     if loads.size:
-        predicted = fit.predict(loads).response_time[1] / scale
+        predicted = Elsewhere(fit.problem, loads).response_time(fit.found.free) / scale
         x = loads / fit.comparison.load.unit.scale
         axes.plot(x, predicted, color=look.colour, linestyle=look.line, linewidth=1, label=name)
 

@@ -18,9 +18,9 @@ from headway.models.measured.cells import Observed
 from headway.models.measured.measurements import Measurements
 from headway.models.reports.report import Report
 from headway.models.showing.comparisons import comparison_tables
-from headway.models.showing.fits import WILD, estimate, fit_tables
+from headway.models.showing.fitted.fits import WILD, estimate, fit_tables
+from headway.models.showing.fitted.servers import server_tables
 from headway.models.showing.sensitivities import sensitivity_tables
-from headway.models.showing.servers import server_tables
 from headway.models.tables.table import Column, Table
 
 _NOTHING = 1e-6  # of a parameter's unit

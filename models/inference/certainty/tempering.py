@@ -76,7 +76,7 @@ def tempered(
     >>> first = np.random.default_rng(1).normal(0, 3, (4000, 1))
     >>> guess = lambda x: -0.5 * (x[:, 0] / 3) ** 2
     >>> drawn = tempered(guess, lambda x: -0.5 * (x[:, 0] - 5) ** 2 / 0.01, first, 400)
-    >>> drawn.shape, abs(drawn.mean() - 5) < 0.02, abs(drawn.std() - 0.1) < 0.02
+    >>> drawn.shape, bool(abs(drawn.mean() - 5) < 0.02), bool(abs(drawn.std() - 0.1) < 0.02)
     ((400, 1), True, True)
     """
     random = np.random.default_rng(_SEED)

@@ -15,7 +15,7 @@ from headway.models.inference.told import Told
 from headway.models.language.digits import four_digits, in_unit, shown_unit, with_unit
 from headway.models.language.units import unit
 from headway.models.showing.audits import finding_lines
-from headway.models.showing.fits import fit_document, limit_document, main_tables
+from headway.models.showing.fitted.fits import fit_document, limit_document, main_tables
 from headway.models.tables.table import Column, Table
 
 
