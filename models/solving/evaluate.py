@@ -81,7 +81,8 @@ def evaluator(
     added
         What is added to parameters, an entry a point.
     """
-    solved = _adding(solver_of(model, outputs)) if added else solver_of(model, outputs)
+    solved = each_once(solver_of(model, outputs), len(outputs))
+    solved = _adding(solved) if added else solved
     more = {ADDED + name: values for name, values in added.items()}
     for wanted in (tuple(names), tuple(name for name in names if name not in whole)):
         compiled = _agreeing(model, outputs, wanted, solved, more)
@@ -142,6 +143,42 @@ def _stacked(each: Sequence[Evaluator]) -> Evaluator:
         lambda values, names: np.concatenate([one.slopes(values, names) for one in each], axis=-2),
         smooth,
     )
+
+
+def each_once(predict: Predict, outputs: int) -> Predict:
+    """The same predictions, with points that were measured again and again solved but once.
+
+    Parameters
+    ----------
+    predict
+        What takes its time at each point.
+    outputs
+        How many outputs it gives, all points of the first before those of the next.
+
+    Examples
+    --------
+    >>> seen = []
+    >>> def squares(values):
+    ...     seen.append(values["n"].size)
+    ...     return values["n"] ** 2
+    >>> each_once(squares, 1)({"n": np.array([2, 3, 2, 2])}).tolist(), seen
+    ([4, 9, 4, 4], [2])
+    """
+
+    def once(values: Values) -> FloatArray:
+        lines = {n: np.asarray(v) for n, v in values.items() if np.ndim(v) == 1 and np.size(v) > 1}
+        if len({line.size for line in lines.values()}) != 1:
+            return predict(values)
+        _, first, back = np.unique(
+            np.stack([*lines.values()]), axis=1, return_index=True, return_inverse=True
+        )
+        if first.size == back.size:
+            return predict(values)
+        found = predict({**values, **{n: line[first] for n, line in lines.items()}})
+        kept = found.reshape(*found.shape[:-1], outputs, first.size)[..., back.ravel()]
+        return np.asarray(kept.reshape(*found.shape[:-1], -1))
+
+    return once
 
 
 def solver_of(model: Model, outputs: Sequence[str]) -> Predict:
