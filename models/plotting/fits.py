@@ -37,7 +37,7 @@ from headway.models.plotting.pieces import (
     visible,
 )
 
-_RUNNERS_UP = 4
+_RUNNERS_UP = 2, 4  # drawn always, and at most
 _ROW = 0.21  # inches that an entry of a legend takes
 
 
@@ -48,15 +48,13 @@ def fit_figure(fit: Fit) -> Figure:
 
 def server_figure(found: ServerFit) -> Figure:
     """Draw the chosen form of a server like a fit, and thin lines of others that may be right."""
-    weights = dict(
-        zip([id(fit) for _, fit in found.candidates], found.weights.tolist(), strict=True)
-    )
-    others = [
-        (f"{form.name}, weight {weights[id(fit)]:.0%}", fit)
-        for form, fit in found.plausible
-        if fit is not found.best
-    ]
-    return _figure(found.best, others[:_RUNNERS_UP], found if found.draws else found.best)
+    plausible = {id(fit) for _, fit in found.plausible if fit is not found.best}
+    weighed = list(zip(found.candidates, found.weights.tolist(), strict=True))[1:]
+    weighed.sort(key=lambda entry: id(entry[0][1]) not in plausible)  # stable: by AICc else
+    others = [(f"{form.name}, weight {weight:.0%}", fit) for (form, fit), weight in weighed]
+    least, most = _RUNNERS_UP
+    shown = others[: min(max(len(plausible), least), most)]
+    return _figure(found.best, shown, found if found.draws else found.best)
 
 
 def _figure(fit: Fit, others: Sequence[tuple[str, Fit]], expecting: Fit | ServerFit) -> Figure:
