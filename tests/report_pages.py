@@ -84,7 +84,8 @@ def of_catalogue(name):
     parameter = model.parameters[load]
     middle = float(parameter.value) or 10 * parameter.unit.scale
     if load == "arrival_rate":
-        middle = 0.5 * float(model.solve().saturation_throughput)
+        limit = float(model.solve().saturation_throughput)
+        middle = 0.5 * limit if np.isfinite(limit) else middle  # a room never saturates
     loads = np.linspace(0.5, 1.5, 5) * middle
     has_own = "response_time" in model.graph.outputs or not model.graph.stations
     output = next(iter(model.graph.outputs)) if has_own else "response_time"

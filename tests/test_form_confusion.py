@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 
-from headway.models.inference.fit import fit_model
+from headway.models.inference.fitting import fit_model
 from headway.models.inference.forms import catalogue_forms, started
 from headway.models.inference.server import choose_form
 from headway.models.signatures.sfs import curve as curve_of

@@ -120,6 +120,7 @@ def test_the_browser_calculates_what_python_does(name, opened):
 
 # Those of CASES aside; lopc and closed networks have no closed form, pipeline's is slow to make.
 OTHERS = set(model_names()) - {"lopc", "pipeline", "server-closed", "server-nfs"}
+OTHERS -= {"server-batch", "server-slowing", "server-usl"}  # of populations, as server-closed
 OTHERS -= {"nfs-server", "server", "server-pool", "server-cache", "server-contention"}
 OTHERS -= {"program-overhead", "program-gap"}
 

@@ -28,6 +28,7 @@ from headway.cli.options import (
     preset_option,
     range_options,
     set_option,
+    twins,
 )
 from headway.cli.output import Advance, Answer, present, progress
 from headway.errors import InvalidParameter
@@ -60,12 +61,17 @@ def _rounds(_c: click.Context, _p: click.Parameter, rounds: int) -> int:
     return rounds
 
 
+_FIX, _BOUND = twins("--fix, --bound NAME=IT", "Hold at a value, or within LOW:HIGH.")
+_AT, _NEXT = twins("--at LOADS, --next", "Predict at 200:1400:100; where to measure next.")
+
+
 @click.command("fit", help=COMMANDS["fit"], epilog=EXAMPLE)
 @model_argument
 @curves_option
 @free_option
 @click.option(
     "--fix",
+    cls=_FIX,
     multiple=True,
     metavar="NAME=VALUE",
     help="Hold a parameter; as --set.",
@@ -73,6 +79,7 @@ def _rounds(_c: click.Context, _p: click.Parameter, rounds: int) -> int:
 )
 @click.option(
     "--bound",
+    cls=_BOUND,
     multiple=True,
     metavar="NAME=LOW:HIGH",
     help="Bounds of a free parameter.",
@@ -110,10 +117,11 @@ def _rounds(_c: click.Context, _p: click.Parameter, rounds: int) -> int:
     help="Write the fitted model.",
     callback=_model_file,
 )
-@click.option("--at", metavar="LOADS", help="Predict at loads: 1200, or 200:1400:100.")
+@click.option("--at", cls=_AT, metavar="LOADS", help="Predict at loads: 1200, or 200:1400:100.")
 @click.option(
     "--next",
     "wanted",
+    cls=_NEXT,
     is_flag=False,
     flag_value="saturation_throughput",
     metavar="[WHAT]",

@@ -75,7 +75,8 @@ def saturations(problem: Problem, limit: Formula | None, free: FloatArray) -> Fl
         values = {n: columns.get(n, np.ravel(problem.model.inputs[n])[:1]) for n in limit.names}
         found = limit.evaluate(values)
     else:
-        single = {n: float(np.ravel(v)[0]) for n, v in problem.fixed.items() if np.ndim(v)}
+        inputs = problem.model.inputs
+        single = {n: float(np.ravel(v)[0]) for n, v in inputs.items() if np.ndim(v)}
         found = problem.model.at({**single, **columns}).solve().saturation_throughput
     return np.array(np.broadcast_to(np.asarray(found, float), len(free)))
 
