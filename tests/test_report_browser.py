@@ -121,6 +121,7 @@ def test_the_browser_calculates_what_python_does(name, opened):
 # Those of CASES aside; lopc and closed networks have no closed form, pipeline's is slow to make.
 OTHERS = set(model_names()) - {"lopc", "pipeline", "server-closed", "server-nfs"}
 OTHERS -= {"server-batch", "server-slowing", "server-usl"}  # of populations, as server-closed
+OTHERS -= {"server-batch-room", "server-pool-room", "server-room"}  # rooms: sums over their places
 OTHERS -= {"nfs-server", "server", "server-pool", "server-cache", "server-contention"}
 OTHERS -= {"program-overhead", "program-gap"}
 

@@ -99,12 +99,12 @@ def _chain(
     present = np.arange(1, int(population.max(initial=1)) + 1)
     speeds = station.speeds[np.minimum(present, len(station.speeds)) - 1].T
     still = np.maximum(think_time, _INSTANT)[:, None]
-    with np.errstate(divide="ignore", over="ignore"):
+    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
         rates = np.broadcast_to(speeds / station.demand[:, None], (population.size, present.size))
         away = np.maximum(population[:, None] - present + 1, 0) / still
         chances = weights(np.minimum(away / rates, _MOST_RATIO))
-    chances /= chances.sum(axis=1, keepdims=True)
-    through = np.where(chances[:, 1:] > 0, chances[:, 1:] * rates, 0.0).sum(axis=1)
+        chances /= chances.sum(axis=1, keepdims=True)
+        through = np.where(chances[:, 1:] > 0, chances[:, 1:] * rates, 0.0).sum(axis=1)
     return through, chances[:, 1:] @ present
 
 
