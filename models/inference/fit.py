@@ -105,7 +105,7 @@ class Fit(Answer):
     @property
     def points(self) -> int:
         """How many measurements counted: of outputs that say the same, a point counts once."""
-        return self.problem.points
+        return self.problem.counted
 
     @property
     def values(self) -> dict[str, float]:

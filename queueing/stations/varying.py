@@ -149,7 +149,7 @@ def _table(rates: Rates) -> FloatArray:
 
 
 def ratios_of(arrival_rate: Amount, rates: Rates) -> FloatArray:
-    """Arrival rate over each service rate, shape (*operating points, numbers)."""
+    """Arrival rate over each service rate, shape (operating points..., numbers)."""
     table = np.moveaxis(_table(rates), 0, -1)
     return np.asarray(np.asarray(arrival_rate, float)[..., None] / table)
 

@@ -167,7 +167,7 @@ def _likelihood(problem: Problem) -> LogDensity:
     """Of the data, whatever their scatter: Student's density in all residuals together."""
     low, high = problem.bounds
     inner = problem.inner(np.maximum(low, 1e-300)), problem.inner(high)
-    count = problem.points
+    count = problem.counted
 
     def likelihood(points: FloatArray) -> FloatArray:
         inside = ((points >= inner[0]) & (points <= inner[1])).all(axis=1)
@@ -196,7 +196,7 @@ def _top_rate(problem: Problem) -> float | None:
 def _of(problem: Problem, points: FloatArray, limit: Formula | None) -> Draws:
     free = _outer(problem, points)
     squares = WORTH + _squares(problem, free)
-    degrees = problem.points + WORTH
+    degrees = problem.counted + WORTH
     variance = squares / np.random.default_rng(2).chisquare(degrees, len(free))
     one = float(np.median(problem.sigma / problem.measured))
     return Draws(problem, free, one * np.sqrt(variance), limit)
@@ -211,7 +211,7 @@ def plausible(fits: Sequence[tuple[Problem, Found]]) -> list[bool]:
         Each model's fit.
     """
     squares = np.array([2 * found.cost for _, found in fits])
-    degrees = np.array([problem.points - len(found.free) for problem, found in fits])
+    degrees = np.array([problem.counted - len(found.free) for problem, found in fits])
     best = int(np.argmin(squares / np.maximum(degrees, 1e-9)))
     left = int(max(degrees[best], 1))
     variance = (WORTH + squares[best]) / (WORTH + left)

@@ -106,7 +106,7 @@ def student(degrees: int) -> float:
 
 def uncertainty(problem: Problem, found: Found) -> Uncertainty:
     """Linearised uncertainty at the best values; rounding to the printed digits is the least."""
-    degrees = problem.points - len(found.free)
+    degrees = problem.counted - len(found.free)
     first, second = loss_derivatives(problem.residuals(found.free), problem.loss)
     curvature = _curvature(second, len(found.free))
     scattered = float(np.sum(first**2)) / degrees / curvature if degrees > 0 else np.nan

@@ -122,7 +122,7 @@ def by_own_scatter(problem: Problem, free: FloatArray) -> Problem:
     squares[problem.used] = first
     counted = problem.share * problem.used
     points = np.array([float(counted[rows].sum()) for rows in sources])
-    degrees = points * (1 - len(free) / max(problem.points, 1))
+    degrees = points * (1 - len(free) / max(problem.counted, 1))
     if degrees.min() < _ENOUGH:
         return problem
     variance = np.array([float(squares[rows].sum()) for rows in sources]) / degrees

@@ -91,7 +91,7 @@ class Problem:
     added: Mapping[str, FloatArray] = field(default_factory=dict)
 
     @property
-    def points(self) -> int:
+    def counted(self) -> int:
         """How many measurements count: a point counts once for all outputs that say the same."""
         return round(float(np.sum(self.share * self.used)))
 
