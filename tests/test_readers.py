@@ -298,3 +298,8 @@ def test_runs_parted_by_commas_name_their_own_lines():
 def test_all_curves_ship():
     assert len(shipped()) == 24
     assert len(list(Path(data_path("sfs_results/curves")).glob("*.csv"))) == 24
+
+
+def test_a_file_that_ships_is_called_by_its_place():
+    place = "sfs_results/curves/laddis-1993q3-auspex-ns6000-8eth.csv"
+    assert Measurements.read(data_path(place)).source == place

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from headway.errors import HeadwayError, MeasurementError, PackageError
 from headway.lazy import blame, loaded, offered, outside
 from headway.models.files.intake import read_bytes
+from headway.models.files.shipped import shipped_name
 from headway.models.language.titles import split_header
 from headway.models.measured.measurements import LARGEST_FILE, Measurements
 from headway.models.measured.pages import is_html
@@ -131,8 +132,8 @@ def read_measurements(path: Path, hints: Hints = NO_HINTS) -> Measurements:
         With file, line and remedy, for whatever cannot be read in it.
     """
     content = read_bytes(path, LARGEST_FILE)
-    found = read_table(decoded(content, str(path)), str(path), hints.decimal, kind_of(content))
-    return hints.of(found)
+    name = shipped_name(path)
+    return hints.of(read_table(decoded(content, name), name, hints.decimal, kind_of(content)))
 
 
 def read_with(
