@@ -26,6 +26,20 @@ class Real(click.ParamType):  # type: ignore[type-arg]
         return found
 
 
+class Reals(click.ParamType):  # type: ignore[type-arg]
+    """Finite numbers with commas between."""
+
+    name = "numbers"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[float, ...]:
+        """Read them, or say which one is none."""
+        if isinstance(value, tuple):
+            return value
+        return tuple(Real().convert(part.strip(), param, ctx) for part in str(value).split(","))
+
+
 class Whole(click.ParamType):  # type: ignore[type-arg]
     """A whole number."""
 

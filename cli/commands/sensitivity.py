@@ -46,6 +46,12 @@ EXAMPLE = "Example: headway sensitivity nfs-server --preset raid --set arrival_r
 )
 @free_option
 @click.option(
+    "--output",
+    "outputs",
+    metavar="A,B",
+    help="Of these outputs, e.g. response_time_p99.",
+)
+@click.option(
     "--target",
     metavar="OUTPUT=VALUE",
     help="What an output should be.",
@@ -69,6 +75,7 @@ def command(
     think: str | None,
     data: Path | None,
     free: str | None,
+    outputs: str | None,
     target: str | None,
     parameter: str | None,
     hints: "Hints",
@@ -82,6 +89,8 @@ def command(
 
     if (target is None) != (parameter is None):
         raise InvalidParameter("--target and --solve-for go together")
+    if outputs is not None and (target is not None or data is not None):
+        raise InvalidParameter("--output goes without --data and without --target")
     if (data is None) != (free is None):
         raise InvalidParameter("--data and --free go together")
     chosen = chosen_model(model, preset, settings, closed_settings(closed, None, think))
@@ -93,7 +102,7 @@ def command(
             return
         chosen, axes = found.model, found.comparison.axes
     if target is None or parameter is None:
-        present(sensitivity(chosen), output_format, plot)
+        present(sensitivity(chosen, names_of(outputs) or None), output_format, plot)
         return
     output, equals, text = target.partition("=")
     if not equals:

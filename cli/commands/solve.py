@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from headway.cli.main import COMMANDS
-from headway.cli.numbers import Real
+from headway.cli.numbers import Reals
 from headway.cli.options import (
     Format,
     chosen_model,
@@ -36,7 +36,14 @@ EXAMPLE = "Example: headway solve nfs-server --preset raid --set arrival_rate=20
     default="auto",
     help="auto, exact, convolution, schweitzer or linearizer.",
 )
-@click.option("--percentile", type=Real(), metavar="P", help="Add the P-th percentile, e.g. 95.")
+@click.option(
+    "--percentile",
+    "percents",
+    type=Reals(),
+    default=(),
+    metavar="P,Q",
+    help="Add percentiles of the response time: 50,95,99.",
+)
 @format_options
 @plot_option
 def command(
@@ -47,13 +54,13 @@ def command(
     population: str | None,
     think: str | None,
     method: str,
-    percentile: float | None,
+    percents: tuple[float, ...],
     output_format: Format | None,
     plot: Path | None,
 ) -> None:
     """Solve a model."""
     chosen = chosen_model(model, preset, settings, closed_settings(closed, population, think))
     solution = chosen.solve(method=method)
-    if percentile is not None:
-        solution = solution.with_percentile(percentile)
+    for percent in percents:
+        solution = solution.with_percentile(percent)
     present(solution, output_format, plot)

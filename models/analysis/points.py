@@ -1,11 +1,12 @@
 """Outputs at many values of parameters; those that the model cannot be solved with left out."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
-from headway.errors import HeadwayError
+from headway.errors import HeadwayError, InvalidParameter, nearest
 from headway.kinds import FloatArray, Number
+from headway.models.solving.solutions.asked import percentile_asked
 from headway.models.solving.solutions.solution import Solution
 from headway.models.structure.model import Model
 
@@ -13,6 +14,25 @@ from headway.models.structure.model import Model
 def method_of(solution: Solution) -> str:
     """The method to solve with again: a difference between two methods is no derivative."""
     return "auto" if solution.method == "open" else solution.method
+
+
+def checked_outputs(solution: Solution, names: Iterable[str]) -> list[str]:
+    """Names of outputs as answers bear them; a name that is none of a solution's is refused.
+
+    Raises
+    ------
+    InvalidParameter
+        With the nearest names.
+    """
+    outputs = (*solution.outputs, *solution.class_outputs)
+    found = []
+    for name in names:
+        asked = percentile_asked(name, solution.classes)
+        if name not in outputs and asked is None:
+            msg = f"{solution.model.name} has no output {name!r}{nearest(name, outputs)}"
+            raise InvalidParameter(msg)
+        found.append(asked[1] if asked else name)
+    return found
 
 
 def outputs_at(

@@ -14,7 +14,7 @@ import numpy as np
 
 from headway.errors import GraphError, InvalidParameter
 from headway.models.analysis.differences import Change, Slope, slopes
-from headway.models.analysis.points import method_of
+from headway.models.analysis.points import checked_outputs, method_of
 from headway.models.measured.columns import Axes
 from headway.models.solving.solutions.limits import station_limits
 from headway.models.solving.solutions.solution import Solution
@@ -150,12 +150,14 @@ def sensitivity(model: Model, wanted: Collection[str] | None = None) -> Sensitiv
     model
         With a single value for every parameter.
     wanted
-        Names of outputs; every output if left out.
+        Names of outputs, percentiles such as ``response_time_p99`` too; every output if left out.
 
     Raises
     ------
     InvalidParameter
-        For several operating points at once.
+        For several operating points at once, and for a name that is no output.
+    GraphError
+        For a percentile where none is known, with the reason.
     Saturated
         Where the model cannot sustain its load.
 
@@ -172,12 +174,13 @@ def sensitivity(model: Model, wanted: Collection[str] | None = None) -> Sensitiv
         msg = f"sensitivity is taken at one point; {several[0]} has several values"
         raise InvalidParameter(msg)
     model = model.at({name: float(np.ravel(v)[0]) for name, v in model.inputs.items()})
-    solution = model.solve().require_stable()
+    solution = model.solve().require_stable().answering(*(wanted or ()))
+    named = None if wanted is None else checked_outputs(solution, wanted)
     by_class = solution.class_outputs if solution.shared else ()
     outputs = [
         name
         for name in (*solution.outputs, *by_class)
-        if not _echoes(solution, name) and (wanted is None or name in wanted)
+        if not _echoes(solution, name) and (named is None or name in named)
     ]
     whole, method = counts(model.graph), method_of(solution)
     found = slopes(model, list(model.parameters), outputs, whole, method)

@@ -8,9 +8,9 @@ from itertools import pairwise
 
 import numpy as np
 
-from headway.errors import InvalidParameter, nearest
+from headway.errors import InvalidParameter
 from headway.kinds import FloatArray
-from headway.models.analysis.points import method_of, outputs_at
+from headway.models.analysis.points import checked_outputs, method_of, outputs_at
 from headway.models.language.units import Unit
 from headway.models.measured.columns import Axes
 from headway.models.solving.solutions.solution import Solution
@@ -72,7 +72,7 @@ class Target(Answer):
         >>> round(found.solution.response_time, 9), round(found.solution["cpu.utilisation"], 9)
         (0.25, 0.6)
         """
-        return self.model.at({self.parameter: self.value}).solve()
+        return self.model.at({self.parameter: self.value}).solve().answering(self.output)
 
 
 def value_now(model: Model, parameter: str) -> float:
@@ -87,12 +87,11 @@ def solution_with(model: Model, output: str) -> Solution:
     ------
     InvalidParameter
         With the nearest names.
+    GraphError
+        For a percentile where none is known, with the reason.
     """
-    solution = model.solve()
-    outputs = (*solution.outputs, *solution.class_outputs)
-    if output not in outputs:
-        msg = f"{model.name} has no output {output!r}{nearest(output, outputs)}"
-        raise InvalidParameter(msg)
+    solution = model.solve().answering(output)
+    checked_outputs(solution, [output])
     return solution
 
 

@@ -33,6 +33,7 @@ from headway.models.measured.roles import (
     role_of,
 )
 from headway.models.measured.statistic import percentile_of
+from headway.models.solving.solutions.asked import percentile_name
 from headway.models.structure.model import Model
 from headway.models.structure.parts.links import settable
 
@@ -272,7 +273,7 @@ def _measured(
     if percent is None:
         return column, output, None
     _check_percentile(model, measurements.source, column)
-    return column, f"response_time_p{percent:g}", percent
+    return column, percentile_name(percent), percent
 
 
 def _told_output(model: Model, source: str, column: Observed, outputs: Sequence[str]) -> str:

@@ -33,6 +33,7 @@ from headway.models.plotting.pieces import (
 )
 from headway.models.showing.solutions import swept
 from headway.models.signatures.sfs import MeasuredSignature
+from headway.models.solving.solutions.asked import percentile_asked
 from headway.models.solving.solutions.solution import Solution
 from headway.models.structure.model import Model
 from headway.models.structure.parts.counts import counts
@@ -187,7 +188,8 @@ def _drawn_outputs(solution: Solution) -> list[str]:
     if not solution.stations:
         return [solution.outputs[0]]
     is_plain = swept(solution) == ["arrival_rate"] and not solution.saturated.any()
-    return ["response_time"] if is_plain else ["throughput", "response_time"]
+    percentiles = [name for name in solution.outputs if percentile_asked(name)]
+    return [*([] if is_plain else ["throughput"]), "response_time", *percentiles]
 
 
 def _draw_output(axes: Axes, x: FloatArray, solution: Solution, output: str) -> None:
@@ -214,7 +216,7 @@ def _draw_limits(panels: Any, outputs: list[str], solution: Solution, x_unit: Un
             place, color=QUIET, linestyle=":", label="saturation"
         )
     if swept(solution)[0] == "arrival_rate" and solution.saturated.any():
-        for axes in panels[len(outputs) - 1 :]:
+        for axes in panels["throughput" in outputs :]:
             axes.axvline(limits[0] / x_unit.scale, color=QUIET, linestyle=":", label="saturation")
 
 

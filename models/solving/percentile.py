@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,6 +11,7 @@ from headway.errors import GraphError
 from headway.kinds import Amount, check_domain
 from headway.models.solving.classes.times import class_laws
 from headway.models.solving.forward import goes_forward, percentiles_together
+from headway.models.solving.solutions.asked import percentile_name
 from headway.models.structure.parts.keys import VISITS, Found, of_class, station_at
 from headway.models.structure.planning.ways import visits_given, ways_of
 from headway.queueing.percentiles import Phase, path_law, percentile_of
@@ -23,8 +25,8 @@ Laws = Mapping[str, TimeLaw | None]
 """Law of the jobs of each class, of all under ""; None where a station is saturated."""
 
 
-def percentile(solution: "Solution", percent: float) -> tuple[Found, str]:
-    """Time within which a share of the jobs has made all its visits, by operating point.
+def percentile(solution: "Solution", percent: float) -> "Solution":
+    """Add the time within which a share of the jobs has made all its visits, by operating point.
 
     Parameters
     ----------
@@ -35,7 +37,7 @@ def percentile(solution: "Solution", percent: float) -> tuple[Found, str]:
 
     Returns
     -------
-    The new values, of all jobs and of each class, and what is approximate about them, by name.
+    The solution with that of all jobs and of each class, and with what is approximate about it.
 
     Raises
     ------
@@ -46,14 +48,15 @@ def percentile(solution: "Solution", percent: float) -> tuple[Found, str]:
     _check_open(solution)
     find = _together if goes_forward(solution) else _one_by_one
     times, laws = find(solution, percent / 100)
-    part = f"response_time_p{percent:g}"
+    part = percentile_name(percent)
     values: Found = {
         of_class(name, part) if name else part: np.reshape(found, solution.shape)
         for name, found in times.items()
     }
-    told = tuple(note for note in (solution.approximation,) if note)
+    told = tuple(note for note in solution.approximation.split("; ") if note)
     notes = (law.notes for each in laws for law in each.values() if law is not None)
-    return values, "; ".join(merged(told, *notes))
+    marks = replace(solution.marks, approximation="; ".join(merged(told, *notes)))
+    return replace(solution, values={**solution.values, **values}, marks=marks)
 
 
 def _one_by_one(solution: "Solution", share: float) -> tuple[dict[str, Amount], list[Laws]]:

@@ -64,4 +64,5 @@ def usual_better(output: str) -> Better | None:
 
 
 def _is_time(name: str) -> bool:
-    return name.endswith("_time") or name.startswith("response_time")
+    begun = name.startswith("response_time") or ".response_time_p" in name  # of a class
+    return begun or name.endswith("_time")

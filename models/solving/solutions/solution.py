@@ -1,8 +1,8 @@
 """Solutions: what a model says at its operating points."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from functools import cached_property
+from dataclasses import dataclass, field
+from functools import cached_property, reduce
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from headway.errors import GraphError, Saturated, UnknownParameter, nearest
 from headway.kinds import Amount, Number, plain
 from headway.models.language.frozen import Frozen, Kept
 from headway.models.language.verbs import perform
+from headway.models.solving.solutions.asked import PERCENTILE, Asked, percentile_asked
 from headway.models.solving.solutions.grid import OverGrid
 from headway.models.solving.solutions.marks import Marks
 from headway.models.solving.solutions.saturation import limit, saturation_throughput
@@ -25,12 +26,10 @@ if TYPE_CHECKING:
 
 STATION_RESULTS = ("utilisation", "residence_time", "queue_length", "throughput")
 CLASS_PARTS = ("throughput", "response_time")
-PERCENTILE = "response_time_p"
-"""How the names of percentiles begin."""
 
 
 @dataclass(frozen=True, eq=False)
-class Solution(Kept, Answer, OverGrid):
+class Solution(Kept, Answer, OverGrid, Asked):
     """The answer to a model at one operating point or many.
 
     Parameters
@@ -85,9 +84,17 @@ class Solution(Kept, Answer, OverGrid):
         if name == "knee_population":
             return self.knee_population
         if name not in self.values:
+            return self._when_asked(name)
+        return self._over_points(self.values[name])
+
+    def _when_asked(self, name: str) -> Number:
+        """A percentile, which nothing computes before."""
+        asked = percentile_asked(name, self.classes)
+        if asked is None:
             msg = f"{self.model.name} has no answer {name!r}{nearest(name, self._known)}"
             raise UnknownParameter(msg)
-        return self._over_points(self.values[name])
+        found = self.answering(name)
+        return found._over_points(found.values[asked[1]])
 
     @property
     def _known(self) -> list[str]:
@@ -310,34 +317,17 @@ class Solution(Kept, Answer, OverGrid):
         found: dict[str, Bounds] = perform(self, "bounds")
         return found
 
-    def with_percentile(self, percent: float) -> "Solution":
-        """Add the time within which a share of the jobs is answered.
-
-        Of several classes, of each and of all together. How exact it is, the answer says.
-
-        Parameters
-        ----------
-        percent
-            Between 0 and 100, e.g. 95: adds the output ``response_time_p95`` [s].
+    def answering(self, *names: str) -> "Solution":
+        """The same with the percentiles that are among some names, such as ``response_time_p99``.
 
         Raises
         ------
-        GraphError
-            For a closed network, or where no distribution is known, with the reason.
-        InvalidParameter
-            For a percentage out of range.
-
-        Examples
-        --------
-        >>> from headway.models import ModelGraph
-        >>> from headway.queueing import MM1
-        >>> found = ModelGraph("one").station("cpu", MM1(0.1)).at().solve(5).with_percentile(95)
-        >>> round(found["response_time_p95"], 6)  # 0.2 ln 20
-        0.599146
+        GraphError, InvalidParameter
+            As for `with_percentile`.
         """
-        found, approximation = perform(self, "percentile", percent)
-        marks = replace(self.marks, approximation=approximation)
-        return Solution(self.model, {**self.values, **found}, self.shape, marks)
+        asked = (percentile_asked(name, self.classes) for name in names)
+        more = dict.fromkeys(one[0] for one in asked if one and one[1] not in self.values)
+        return reduce(Solution.with_percentile, more, self)
 
     @cached_property
     def bottleneck(self) -> NDArray[np.str_]:
