@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headway.errors import GraphError, InvalidParameter
+from headway.errors import InvalidParameter
 from headway.models import ModelGraph
-from headway.queueing import MM1, Quota, solve_closed
+from headway.queueing import MM1, Quota
 from tests.quota_errors import errors, serve
 
 share = st.floats(0.05, 1.0)
@@ -83,11 +83,6 @@ def test_answer_says_that_it_is_approximate():
     formula = graph.closed_form("cpu.response_time")
     values = {symbol: {"q": 0.6}.get(symbol.name, 150.0) for symbol in formula.free_symbols}
     assert float(formula.subs(values)) == pytest.approx(float(solved.response_time), rel=1e-12)
-
-
-def test_closed_networks_refuse_it():
-    with pytest.raises(GraphError, match="Quota has no closed product form"):
-        solve_closed([Quota(0.002, 0.6, 0.1)], [1.0], 4)
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,11 @@ class _Kind:
     kind: str
     numbers: tuple[str, ...]
     doc: str
-    closed: bool
+    closed: str
+
+
+_CLOSED = {(True, False): "yes", (False, True): "nearly", (False, False): "no"}
+"""Whether closed networks hold a kind, by whether exactly, and whether approximately."""
 
 
 def _stations() -> list[_Kind]:
@@ -27,7 +31,8 @@ def _stations() -> list[_Kind]:
         kind = station_kind(name)
         numbers = tuple(FILE_KEYS.get(f.name, f.name) for f in fields(kind))  # type: ignore[arg-type]
         words = (kind.__doc__ or "").partition("\n")[0].rstrip(".")
-        found.append(_Kind(name, numbers, words, kind.can.product_form is not None))
+        closed = _CLOSED[kind.can.product_form is not None, kind.can.mixed]
+        found.append(_Kind(name, numbers, words, closed))
     return found
 
 
@@ -48,10 +53,10 @@ def _station_table() -> Table:
     columns = (
         Column("kind", tuple(k.kind for k in kinds)),
         Column("numbers", tuple(", ".join(k.numbers) for k in kinds)),
-        Column("closed", tuple("yes" if k.closed else "no" for k in kinds)),
+        Column("closed", tuple(k.closed for k in kinds)),
         Column("what it is", tuple(k.doc for k in kinds)),
     )
-    note = "closed: whether closed networks may hold it, and networks of it are exact"
+    note = "closed: whether closed networks may hold it, exactly (yes) or approximately (nearly)"
     return Table("kinds of station", columns, (note,))
 
 
@@ -75,7 +80,7 @@ def kinds_csv() -> str:
 def kinds_document() -> dict[str, Any]:
     """The JSON contract's document for `kinds`."""
     stations = [
-        {"kind": k.kind, "numbers": list(k.numbers), "closed": k.closed, "doc": k.doc}
+        {"kind": k.kind, "numbers": list(k.numbers), "closed": k.closed != "no", "doc": k.doc}
         for k in _stations()
     ]
     findings = [

@@ -15,8 +15,12 @@ from headway.queueing.closed.demands import (
     common_shape,
     rows,
 )
+from headway.queueing.closed.memory import check_memory
 from headway.queueing.closed.methods import SOLVERS, choose, note
 from headway.queueing.stations.base import Station
+from headway.queueing.stations.between import Ends, Mixed
+
+_COPIES = 8  # of each number of a station, while populations below N are solved too
 
 
 @dataclass(frozen=True)
@@ -59,8 +63,8 @@ def solve_closed(
     Parameters
     ----------
     stations
-        Stations with a product form (Delay, MM1, MMm, Parallel, LoadDependent) whose fields
-        are numbers or arrays over operating points.
+        Stations with a product form (Delay, MM1, MMm, Parallel, LoadDependent), and one at most
+        that is a mixture of two (Quota), whose fields are numbers or arrays over operating points.
     visits
         Mean visits V of a job to each, 0 or more; numbers or arrays.
     population
@@ -95,6 +99,8 @@ def solve_closed(
     """
     check_network(stations, visits, think_time)
     check_population(population)
+    if any(station.can.mixed for station in stations):
+        return _mixed(stations, visits, population, think_time, method)
     shape = common_shape(stations, [*visits, population, think_time])
     visited = rows(visits, shape)
     check_not_negative("visits", visited)
@@ -138,3 +144,74 @@ def _solution(
         "queue_length": queue,
         "station_throughput": through,
     }
+
+
+def _mixed(
+    stations: Sequence[Station],
+    visits: Sequence[Amount],
+    population: Amount,
+    think_time: Amount,
+    method: Method,
+) -> ClosedSolution:
+    """Solve with either end in the place of a mixed station, and mix what they do.
+
+    While the station holds everybody nothing else goes on, else all is as with the fast end, so
+    that the station is used up to its capacity: of that, and of all as with the slow end.
+    """
+    place, station = _only_mixed(stations)
+    numbers = [np.asarray(number, float) for number in vars(station).values()]
+    shape = common_shape(stations, [*visits, population, think_time, *numbers])
+    jobs, visited = np.broadcast_to(np.asarray(population, float), shape), rows(visits, shape)
+    slow, free = ([*stations[:place], end, *stations[place + 1 :]] for end in station.ends())
+    below = solve_closed(slow, visits, jobs, think_time, method)
+    fewer = _fewer(jobs, len(stations))
+    above = solve_closed(free, visits, fewer, think_time, method)
+    ends = Ends(
+        np.asarray(below.station_throughput[place]),
+        np.asarray(above.station_throughput[place][0]),
+        np.asarray(above.utilisation[place]).reshape(-1, *shape),
+    )
+    rate, queue = _mixture(place, station, ends, below, above, jobs)
+    times = rows([station.service_time for station in stations], shape)
+    speeds = rows([station.speedup(population) for station in stations], shape)
+    answers = _solution(speeds, visited, times, jobs.reshape(-1), rate.reshape(-1), queue)
+    shaped = {k: plain(v.reshape((*v.shape[:-1], *shape))) for k, v in answers.items()}
+    doubt = "; ".join(note for note in (station.mixed_note, below.approximation) if note)
+    return ClosedSolution(method=below.method, approximation=doubt, **shaped)
+
+
+def _only_mixed(stations: Sequence[Station]) -> tuple[int, Mixed]:
+    """The one mixed station and its place; more than one is refused."""
+    places = [(k, s) for k, s in enumerate(stations) if isinstance(s, Mixed)]
+    if len(places) > 1:
+        kinds = " and ".join(type(station).__name__ for _, station in places)
+        msg = f"{kinds} in one closed network: one such station at most is approximated"
+        raise GraphError(msg)
+    return places[0]
+
+
+def _fewer(jobs: FloatArray, stations: int) -> FloatArray:
+    """Populations N, N - 1... 1 of each operating point, then 0, by the first axis."""
+    most = max(int(jobs.max(initial=1)), 1)
+    check_memory([most], 8.0 * _COPIES * stations * most * jobs.size)
+    down = np.arange(most).reshape(-1, *[1] * jobs.ndim)
+    return np.maximum(jobs - down, 0.0)
+
+
+def _mixture(
+    place: int,
+    station: Mixed,
+    ends: Ends,
+    below: ClosedSolution,
+    above: ClosedSolution,
+    jobs: FloatArray,
+) -> tuple[FloatArray, FloatArray]:
+    """Throughput, and queue lengths, shape (stations, points)."""
+    goes = np.asarray(ends.free > 0)
+    share = np.where(goes, np.minimum(station.capacity / np.where(goes, ends.free, 1.0), 1.0), 1.0)
+    weight = station.weight(ends)
+    rate = (1 - weight) * below.throughput + weight * share * np.asarray(above.throughput)[0]
+    ahead = share * np.asarray(above.queue_length)[:, 0]
+    ahead[place] += (1 - share) * jobs
+    queue = (1 - weight) * np.asarray(below.queue_length) + weight * ahead
+    return rate, queue.reshape(len(queue), -1)

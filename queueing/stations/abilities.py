@@ -46,6 +46,9 @@ class Abilities:
         Whether it turns away what finds no place.
     returns
         Whether it has a law of its own (`Station.returning`) for jobs that come straight back.
+    mixed
+        Whether closed networks hold it, approximately, as a mixture of two stations with a
+        product form (`Mixed`).
     smooth
         Whether its `time_law` is one piece, and takes arrays of operating points.
 
@@ -61,6 +64,7 @@ class Abilities:
     counts: frozenset[str] = frozenset()
     loses: bool = False
     returns: bool = False
+    mixed: bool = False
     smooth: bool = False
 
     @property

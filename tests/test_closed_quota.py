@@ -1,0 +1,173 @@
+"""Closed networks with a server that may work a share of each period only: an approximation."""
+
+import csv
+import io
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from headway.errors import GraphError, InvalidParameter
+from headway.models import ModelGraph
+from headway.queueing import MM1, Delay, Method, MMm, Quota, solve_closed
+from tests.closed_quota_errors import errors, simulate, told
+from tests.command import headway
+
+share = st.floats(0.05, 1.0)
+period = st.floats(1e-3, 1e4)
+jobs = st.integers(1, 64)
+think = st.one_of(st.just(0.0), st.floats(0.01, 1e3))
+other = st.one_of(st.just(0.0), st.floats(0.01, 10.0))
+
+
+@given(share, period, jobs, think, other)
+def test_throughput_lies_between_its_exact_bounds(quota, length, population, rest, demand):
+    beside = [MM1(demand), Delay(0.5)]
+    found = solve_closed([Quota(1.0, quota, length), *beside], [1, 1, 1], population, rest)
+    slow = solve_closed([MM1(1 / quota), *beside], [1, 1, 1], population, rest)
+    free = solve_closed([MM1(1.0), *beside], [1, 1, 1], population, rest)
+
+    # Tolerance: rounding of the mixture.
+    assert found.throughput >= slow.throughput * (1 - 1e-12)
+    assert found.throughput <= min(quota, free.throughput) * (1 + 1e-12)
+    # Little's law, for the system and for each station.
+    assert found.throughput * (rest + found.response_time) == pytest.approx(population, rel=1e-9)
+    np.testing.assert_allclose(
+        found.queue_length, found.station_throughput * found.station_response_time, rtol=1e-9
+    )
+    assert found.utilisation[0] == pytest.approx(found.throughput / quota, rel=1e-12)
+
+
+@given(period, jobs, think, other)
+def test_whole_quota_is_no_quota(length, population, rest, demand):
+    whole = solve_closed([Quota(1.0, 1.0, length), MM1(demand)], [1, 1], population, rest)
+    free = solve_closed([MM1(1.0), MM1(demand)], [1, 1], population, rest)
+
+    assert whole.throughput == pytest.approx(free.throughput, rel=1e-9)
+    np.testing.assert_allclose(whole.queue_length, free.queue_length, rtol=1e-9)
+
+
+@pytest.mark.parametrize("population", [1, 2, 8, 64])
+def test_short_and_long_periods_are_the_bounds(population):
+    away = [Delay(12.0)]
+    short, long = (
+        solve_closed([Quota(1.0, 0.3, length), *away], [1, 1], population) for length in (1e-9, 1e9)
+    )
+    slow = solve_closed([MM1(1 / 0.3), *away], [1, 1], population).throughput
+    free = solve_closed([MM1(1.0), *away], [1, 1], population).throughput
+
+    # Tolerance: what is lost falls with the root of the period.
+    assert short.throughput == pytest.approx(slow, rel=1e-3)
+    assert long.throughput == pytest.approx(min(0.3, free), rel=1e-3)
+
+
+def test_nfs_server_with_a_quota_saturates_at_its_share():
+    # Delay 27.5 us, service 32.5 us, 60 % of each 100 ms: saturates at 0.6 / S.
+    clients = np.array([1, 2, 4, 16, 64])
+    stations = [Quota(32.5e-6, 0.6, 0.1), Delay(27.5e-6)]
+    found = solve_closed(stations, [1, 1], clients)
+
+    # One client asks for 54 %: so long a period hardly limits it.
+    assert found.throughput[0] == pytest.approx(1 / 60e-6, rel=1e-3)
+    np.testing.assert_allclose(found.throughput[1:], 0.6 / 32.5e-6, rtol=1e-6)
+    np.testing.assert_allclose(
+        found.response_time[1:], clients[1:] / (0.6 / 32.5e-6), rtol=1e-6
+    )  # nobody thinks: N / X
+    alone = [solve_closed(stations, [1, 1], n).throughput for n in clients]
+    np.testing.assert_allclose(found.throughput, alone, rtol=1e-12)
+
+
+@given(share, period, think, other)
+@settings(max_examples=50)
+def test_more_jobs_hardly_ever_do_less(quota, length, rest, demand):
+    stations = [Quota(1.0, quota, length), MM1(demand)]
+    rates = solve_closed(stations, [1, 1], np.arange(1, 31), rest).throughput
+
+    # Of an approximation no law says so: 1e-4 is far below the error that is stated.
+    assert (np.diff(rates) >= -1e-4 * rates[1:]).all()
+
+
+def test_errors_are_those_stated():
+    found = told(errors(cases=100, steps=12_000, seed=3))
+
+    assert found[0][3] < 1.5  # the short simulation misses 1 % itself
+    assert found[0][2] < 6
+
+
+def test_document_states_the_errors_that_answers_do():
+    page = Path("docs/accuracy.md").read_text(encoding="utf-8").partition("| error of |")[2]
+    rate, time = (
+        re.search(rf"^\| {kind} \| (\S+ %) \| (\S+ %)", page, re.MULTILINE).groups()
+        for kind in ("throughput", "response time")
+    )
+
+    said = f"throughput {rate[0]}, response time {time[0]} (99 of 100 within {time[1]})"
+    assert said in Quota.mixed_note
+
+
+def test_witness_knows_a_network_without_a_quota():
+    alone = np.full((1, 400), 1.0)
+    numbers = [alone[0], alone[0] * 5.0, alone[0] * 3, alone[0] * 2.0, np.zeros((2, 400))]
+    rate, response, _ = simulate(*numbers, 4000, np.random.default_rng(1))
+    exact = solve_closed([MM1(1.0)], [1], 3, 2.0)
+
+    # 400 runs together: half a percent.
+    assert rate.mean() == pytest.approx(exact.throughput, rel=0.01)
+    assert response.mean() == pytest.approx(exact.response_time, rel=0.02)
+
+
+def node():
+    graph = ModelGraph("node").declare("q").station("cpu", Quota(0.002, "q", 0.1))
+    graph = graph.station("disk", MM1(0.001)).route("cpu", "disk")
+    return graph.at(q=0.6).closed(np.array([1, 8]), 0.01)
+
+
+def test_every_form_of_an_answer_says_so():
+    solved = node().solve()
+    document = json.loads(solved.to_json())
+    rows = list(csv.DictReader(io.StringIO(solved.to_csv())))
+    said = Quota.mixed_note
+
+    assert solved.approximation == said
+    assert "largest error measured: throughput" in said
+    assert said in " ".join(str(solved).split())
+    assert document["approximation"] == said
+    assert {row["approximation"] for row in rows} == {said}
+    assert solved["throughput"][1] <= 300
+    assert float(solved.bounds()["asymptotic"].throughput_upper[1]) == pytest.approx(300)
+
+
+@pytest.mark.parametrize("population", [0, 1, 5])
+def test_methods_that_approximate_are_named_too(population):
+    stations, visits = [Quota(1.0, 0.5, 10.0), MMm(1.0, 2)], [1, 2]
+    exact = solve_closed(stations, visits, population, 1.0)
+    near = solve_closed(stations, visits, population, 1.0, Method.LINEARIZER)
+
+    assert near.throughput == pytest.approx(exact.throughput, rel=0.05)
+    assert "Linearizer" in near.approximation
+    assert Quota.mixed_note in near.approximation
+
+
+def test_two_quotas_are_refused():
+    with pytest.raises(GraphError, match="one such station at most is approximated"):
+        solve_closed([Quota(1.0, 0.5, 10.0), Quota(1.0, 0.5, 10.0)], [1, 1], 3)
+
+
+def test_a_population_beyond_memory_is_refused():
+    with pytest.raises(InvalidParameter, match="populations"):
+        solve_closed([Quota(1.0, 0.5, 10.0)], [1], 10**9)
+
+
+def test_lists_of_kinds_say_how_closed_networks_hold_it():
+    listed = {
+        row["kind"]: row for row in csv.DictReader(io.StringIO(headway("kinds", "--csv").out))
+    }
+    document = json.loads(headway("kinds", "--json").out)["stations"]
+
+    assert [listed[kind]["closed"] for kind in ("MM1", "Quota", "MM1K")] == ["yes", "nearly", "no"]
+    held = {row["kind"]: row["closed"] for row in document}
+    assert [held[kind] for kind in ("MM1", "Quota", "MM1K")] == [True, True, False]
