@@ -117,6 +117,38 @@ def test_a_long_wake_up_is_solved_in_a_sweep_of_populations():
         assert found.throughput[n - 1] == pytest.approx(chances[1:] @ rates, rel=1e-9)
 
 
+@pytest.mark.parametrize("short", [0.0, 1e-300, 1e-12])
+def test_a_station_that_takes_no_time_at_some_points_lets_everybody_through(short):
+    """Solved beside points where it does; what it lost was silenced, and the throughput 0."""
+    times = np.array([short, 1.0, 2.0])
+    pools = solve_closed([MMm(times, 2)], [1], 5, think_time=2.0)
+    waking = solve_closed([WakeUp(np.ones(3), 0.5)], [times], 5, think_time=2.0)
+
+    for found in (pools, waking):
+        assert found.throughput[0] == pytest.approx(5 / 2.0, rel=1e-11)
+        assert found.queue_length[0, 0] == pytest.approx(0, abs=1e-9)
+    alone = [solve_closed([MMm(time, 2)], [1], 5, 2.0).throughput for time in times]
+    np.testing.assert_allclose(pools.throughput, alone, rtol=1e-11)
+
+
+def test_a_steep_station_is_solved_alike_beside_larger_populations():
+    """Weights up to 104 jobs took the digits of one: its throughput was 4 % too high."""
+    times, growth = np.array([1652.3, 9e-11]), np.array([744.8, 0.02])
+    steep, beside = Slowing(times, growth, 105), WakeUp(np.array([360.4, 1.7e-4]), 0.0)
+    found = solve_closed([steep, beside], [1, 1], np.array([1, 104]), 0.04)
+
+    assert found.throughput[0] == pytest.approx(1 / (1652.3 + 360.4 + 0.04), rel=1e-11)
+
+
+def test_who_never_thinks_keeps_a_pool_busy_beside_points_where_they_do():
+    thinks, times = np.array([0.0, 1e-200, 1e-3, 0.5]), np.array([1.0, 1e9, 2.0, 1e-160])
+    found = solve_closed([MMm(times, 2)], [1], 5, thinks).throughput
+
+    np.testing.assert_allclose(found[:2], 2 / times[:2], rtol=1e-12)
+    assert found[2] == pytest.approx(1.0, rel=1e-9)
+    assert found[3] == pytest.approx(10.0, rel=1e-12)
+
+
 @given(times, counts, counts, st.floats(0.0, 3.0))
 def test_batches_without_a_time_of_their_own_are_one_server(time, batch, places, load):
     batches, server = BatchK(0.0, time, batch, places), MM1K(time, places)

@@ -29,7 +29,7 @@ from headway.queueing.erlang.birth_death import weights
 _FILTER_WORTH = 2_000_000  # steps of recurrences from which SciPy's filter is worth its import
 _BLOCK = 1 << 15  # numbers of a series, over all points of a block: they stay in the cache
 _CHAIN = 1 << 18  # states of networks of one station that are laid side by side
-_INSTANT, _MOST_RATIO = 1e-150, 1e300  # thinks for no time; so much likelier is certain
+_CERTAIN = 1e150  # so much likelier is certain
 _LEAST = 1e-280  # chances below may have lost digits
 _SERIES_END = 45.0  # exp(-45) is far below a rounding error
 
@@ -98,14 +98,17 @@ def _chain(
 ) -> tuple[FloatArray, FloatArray]:
     present = np.arange(1, int(population.max(initial=1)) + 1)
     speeds = station.speeds[np.minimum(present, len(station.speeds)) - 1].T
-    still = np.maximum(think_time, _INSTANT)[:, None]
-    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
-        rates = np.broadcast_to(speeds / station.demand[:, None], (population.size, present.size))
-        away = np.maximum(population[:, None] - present + 1, 0) / still
-        chances = weights(np.minimum(away / rates, _MOST_RATIO))
-        chances /= chances.sum(axis=1, keepdims=True)
-        through = np.where(chances[:, 1:] > 0, chances[:, 1:] * rates, 0.0).sum(axis=1)
-    return through, chances[:, 1:] @ present
+    away = np.maximum(population[:, None] - present + 1, 0)
+    demand = np.broadcast_to(station.demand, population.shape)
+    instant = demand / _CERTAIN >= think_time  # whoever thinks is as good as back
+    still = np.where(instant, 1.0, think_time)[:, None]
+    ratios = away * np.where(instant, _CERTAIN, demand / still[:, 0])[:, None] / speeds
+    chances = weights(ratios)
+    chances /= chances.sum(axis=1, keepdims=True)
+    # As many come as go: counted where it happens to the likelier number of jobs.
+    served = speeds / np.maximum(demand, _LEAST)[:, None]
+    through = np.where(ratios < 1, chances[:, :-1] * away / still, chances[:, 1:] * served)
+    return through.sum(axis=1), chances[:, 1:] @ present
 
 
 def series_bytes(varying: Sequence[ClosedStation], population: FloatArray) -> float:
@@ -202,7 +205,7 @@ def _own_lengths(base: FloatArray, factors: Sequence["Factor"], which: int) -> F
 
 
 def _check_range(top: FloatArray) -> None:
-    if not (top > 0).all():
+    if not ((top > 0) & np.isfinite(top)).all():
         msg = "convolution left the range of floating-point numbers; use method schweitzer"
         raise InvalidParameter(msg)
 
@@ -234,8 +237,12 @@ def _block(
     prefixes = list(accumulate(factors[:-1], lambda found, each: each.times(found), initial=series))
     chances, last = prefixes[-1], factors[-1].series(size) if factors else None
     top = _at_end(chances, last, population)
-    _check_range(top)
-    throughput = scale * _at_end(chances, last, population - 1) / top
+    before = _at_end(chances, last, population - 1)
+    sound = (np.where(population > 0, np.minimum(top, before), top) >= _LEAST) & np.isfinite(top)
+    if population.size > 1 and not sound.all():
+        return _one_by_one(queues, varying, think_time, population)
+    _check_range(np.where(sound, top, 0.0))
+    throughput = scale * before / top
     if last is None:
         lengths = [_queue_length(chances, ratio, population) for ratio in ratios]
     else:
@@ -243,6 +250,22 @@ def _block(
     single = _stack([x * c.queues / top for x, c in zip(lengths, queues, strict=True)], top)
     several = _stack([x / top for x in _varying_lengths(prefixes, factors, last, population)], top)
     return throughput, single, several
+
+
+def _one_by_one(
+    queues: Sequence[ClosedStation],
+    varying: Sequence[ClosedStation],
+    think_time: FloatArray,
+    population: FloatArray,
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Solve points apart, where numbers up to the largest population lose a small one's digits."""
+    found = []
+    for point in range(population.size):
+        one = slice(point, point + 1)
+        network = [_part(c, one) for c in queues], [_part(c, one) for c in varying]
+        found.append(_block(*network, think_time[one], population[one]))
+    rates, lengths, others = zip(*found, strict=True)
+    return np.concatenate(rates), np.concatenate(lengths, -1), np.concatenate(others, -1)
 
 
 def _stack(rows: list[FloatArray], like: FloatArray) -> FloatArray:

@@ -76,9 +76,10 @@ def geometric(series: FloatArray, ratio: FloatArray) -> FloatArray:
             series[n] += ratio * series[n - 1]
         return series
     step, power = 1, ratio
-    while step < len(series) and power.any():
-        series[step:] += power * series[:-step]
-        step, power = 2 * step, power * power
+    with np.errstate(over="ignore", invalid="ignore"):  # whoever asks refuses what is not finite
+        while step < len(series) and power.any():
+            series[step:] += power * series[:-step]
+            step, power = 2 * step, power * power
     return series
 
 
