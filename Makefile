@@ -93,6 +93,7 @@ benchmark: $(READY)
 # make accuracy: how many intervals of fits hold the truth, the table of docs/accuracy.md (an hour)
 accuracy: $(READY)
 	nice $(BIN)/python benchmarks/accuracy.py
+	nice $(BIN)/python benchmarks/accuracy.py --shifts
 	nice $(BIN)/python benchmarks/accuracy.py --cell single --rounds 100 --curves 100
 
 clean:

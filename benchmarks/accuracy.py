@@ -112,6 +112,40 @@ def curve(case: Case, noise: Noise, seed: int) -> Measurements:
     return _table(loads, times)
 
 
+@dataclass(frozen=True)
+class Runs:
+    """Loads measured in a run each: three repeats of 3 % noise, and how far runs are off."""
+
+    loads: int
+    shift: float
+
+    @property
+    def name(self) -> str:
+        """What the table calls it."""
+        return f"{self.loads} loads, shifts of {self.shift:g} times the noise"
+
+
+REPEATS, SCATTER = 3, 0.03
+RUNS = tuple(Runs(loads, shift) for loads in (5, 10) for shift in (0.0, 0.5, 1.0, 3.0))
+
+
+def shifted_curve(case: Case, runs: Runs, seed: int) -> Measurements:
+    """One simulated curve whose repeats of a load are off together.
+
+    Parameters
+    ----------
+    case, runs
+        Model, and how it is measured.
+    seed
+        Of noise and shifts.
+    """
+    random = np.random.default_rng(seed)
+    loads = np.repeat(np.linspace(case.low, case.high, runs.loads), REPEATS)
+    common = np.repeat(random.standard_normal(runs.loads), REPEATS)
+    errors = SCATTER * (random.standard_normal(loads.size) + runs.shift * common)
+    return _table(loads, _exact(case, loads) * np.exp(errors))
+
+
 def _table(loads: Sequence[float], times: Sequence[float]) -> Measurements:
     rows = "\n".join(f"{float(x)!r},{float(y)!r}" for x, y in zip(loads, times, strict=True))
     return Measurements.parse(f"throughput_ops_s,response_s\n{rows}\n", "simulated")
@@ -196,13 +230,57 @@ def shares(names: Sequence[str], inside: Sequence[int], curves: int) -> str:
     return ", ".join(f"`{name}` {100 * held / curves:.1f}" for name, held in pairs)
 
 
+def shifted_rows(curves: int) -> Iterator[str]:
+    """Rows of the table of shifts common to repeats in docs/accuracy.md."""
+    for runs in RUNS:
+        count, held = shifted(runs, curves)
+        inside = shares(CASES["single"].free, count.inside, count.curves)
+        further = f"{100 * held / count.curves:.1f}"
+        yield f"| {runs.name} | {count.curves} | {inside} | {further} |"
+
+
+_FURTHER = 700.0
+
+
+def shifted(runs: Runs, curves: int) -> tuple[Count, int]:
+    """Fit simulated curves, and count intervals and bands that hold the truth.
+
+    The band is that of one further measurement at 700 op/s, in a run of its own.
+
+    Parameters
+    ----------
+    runs
+        How they are measured.
+    curves
+        How many.
+    """
+    case, count, held = CASES["single"], Count(), 0
+    truth = [float(case.model.inputs[name]) for name in case.free]
+    exact = float(_exact(case, np.array([_FURTHER]))[0])
+    for seed in range(curves):
+        fit = fit_model(started(case), shifted_curve(case, runs, seed), case.free)
+        count.add(fit, truth)
+        noise = np.random.default_rng((seed, 1)).standard_normal(2)
+        further = exact * np.exp(SCATTER * (noise[0] + runs.shift * noise[1]))
+        low, _, high = fit.predict([_FURTHER]).response_time[:, 0]
+        held += bool(low <= further <= high)
+    return count, held
+
+
 def main() -> None:
     """Print the table, row by row."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--curves", type=int, default=400)
     parser.add_argument("--rounds", type=int, default=0)
     parser.add_argument("--cell", action="append", choices=list(CASES))
+    parser.add_argument("--shifts", action="store_true", help="repeats that are off together")
     chosen = parser.parse_args()
+    if chosen.shifts:
+        print("| runs | curves | truth in the interval [%] | a further run in the band [%] |")
+        print("|---|---|---|---|")
+        for row in shifted_rows(chosen.curves):
+            print(row, flush=True)
+        return
     print("| model | noise | curves | truth in the interval [%] | in the robust one | several |")
     print("|---|---|---|---|---|---|")
     for row in rows(chosen.cell or list(CASES), chosen.curves, chosen.rounds):

@@ -104,7 +104,7 @@ def test_intervals_of_joint_fits_cover_the_truth(think, free):
 
 
 def _student(degrees):
-    from headway.models.inference.certainty.uncertainty import student
+    from headway.models.inference.certainty.shifts import student
 
     return student(degrees)
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from headway.errors import Saturated
 from headway.models.analysis.sensitivity import Effect, Sensitivity, sensitivity
-from headway.models.inference.certainty.uncertainty import student
+from headway.models.inference.certainty.shifts import student
 from headway.models.inference.fit import Fit
 from headway.models.structure.model import Model
 

@@ -27,9 +27,9 @@ from headway.models.inference.certainty.resampling import (
     left_out_errors,
     studentised,
 )
+from headway.models.inference.certainty.shifts import student
 from headway.models.inference.certainty.uncertainty import (
     Uncertainty,
-    student,
     uncertainty,
     unequal_errors,
 )
@@ -186,7 +186,7 @@ class Fit(Answer):
     @cached_property
     def pure_error(self) -> PureError | None:
         """How repeats of loads scatter, and whether the fit misses by more; None without any."""
-        return pure_error(self.problem, self.found.free, self.comparison.load.values)
+        return pure_error(self.problem, self.found.free)
 
     @property
     def leave_one_out_rms(self) -> float:

@@ -18,7 +18,7 @@ ALL_FORMS = "all"
 """The word for every form of the catalogue among listed ones."""
 
 SPARE = 2
-"""Points more than free parameters that a form needs."""
+"""Different loads more than free parameters that a form needs."""
 
 
 @dataclass(frozen=True)
@@ -168,15 +168,15 @@ def _every_form() -> list[Form]:
     return found
 
 
-def forms_for(points: int, forms: Sequence[Form]) -> list[Form]:
-    """The forms that so many points can carry.
+def forms_for(loads: int, forms: Sequence[Form]) -> list[Form]:
+    """The forms that so many different loads can carry: a repeat tells no shape of a curve.
 
     Examples
     --------
     >>> [form.name for form in forms_for(4, catalogue_forms(Load.OPEN))]
     ['server-single', 'server (no delay)']
     """
-    return [form for form in forms if len(form.free) + SPARE <= points]
+    return [form for form in forms if len(form.free) + SPARE <= loads]
 
 
 def knowing(forms: Sequence[Form], facts: Mapping[str, Fact]) -> list[Form]:

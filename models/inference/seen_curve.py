@@ -1,9 +1,10 @@
 """A measured curve as forms need it: its columns, where they start, and which of them suit."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from headway.errors import MeasurementError
 from headway.kinds import FloatArray
@@ -25,7 +26,8 @@ _INSTANT = 1e-9  # seconds: less than any response time
 class SeenCurve:
     """A curve as the forms need it: one pair of columns for all, rates and times to start from.
 
-    The think time is that of a population that is the load, and None of an open curve.
+    The think time is that of a population that is the load, and None of an open curve; settings
+    are those told of whole curves, a row each.
     """
 
     columns: tuple[str, Named]
@@ -34,6 +36,12 @@ class SeenCurve:
     time: FloatArray
     forms: Sequence[Form]
     think_time: float | None = None
+    settings: tuple[FloatArray, ...] = ()
+
+    def different(self, inside: NDArray[np.bool_]) -> int:
+        """At how many different loads and told settings some of its points are."""
+        rows = np.stack([self.load, *self.settings])
+        return int(np.unique(rows[:, inside], axis=1).shape[1])
 
     def limits(self, form: Form) -> dict[str, tuple[float, float]]:
         """How far to look for what counts something in a room that is filled from outside.
@@ -52,6 +60,23 @@ def seen_curve(
     measurements: Measurements, x: str | None, y: str | None, every: Sequence[Form]
 ) -> SeenCurve:
     """Choose the columns, once for all forms, and of these those that suit the load."""
+    found = _chosen(measurements, x, y, every)
+    return replace(found, settings=_settings(measurements, found))
+
+
+def _settings(measurements: Measurements, found: SeenCurve) -> tuple[FloatArray, ...]:
+    """What was told of whole curves, at the points that count."""
+    x, y = found.columns
+    names = [x, *([y] if isinstance(y, str) else y or ())]
+    measured = np.stack([measurements.column(name).values for name in names])
+    complete = np.isfinite(measured).all(axis=0)
+    told = (np.nan_to_num(c.values[complete]) for c in measurements.columns.values() if c.told)
+    return tuple(values for values in told if values.shape == found.load.shape)
+
+
+def _chosen(
+    measurements: Measurements, x: str | None, y: str | None, every: Sequence[Form]
+) -> SeenCurve:
     if is_population(load_column(measurements, x)):
         forms = _suiting(measurements, every, Load.POPULATION)
         return _circulating(measurements, x, y, forms)

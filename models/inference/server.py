@@ -64,9 +64,12 @@ class ServerFit(Answer):
     ----------
     candidates
         Forms and their fits, the chosen one first.
+    untried
+        Forms that as many points could carry at as many loads, but not at so few.
     """
 
     candidates: tuple[tuple[Form, Fit], ...]
+    untried: tuple[Form, ...] = ()
 
     @property
     def form(self) -> Form:
@@ -100,8 +103,11 @@ class ServerFit(Answer):
     @cached_property
     def draws(self) -> tuple[Draws, ...]:
         """Plausible values of each plausible form: all count alike."""
-        fits = [fit for _, fit in self.plausible if _tells_limit(fit)]
-        found = [drawn(fit.problem, fit.model.form.saturation) for fit in fits if fit.model.form]
+        found = [
+            drawn(fit.problem, fit.found, fit.known, fit.model.form.saturation)
+            for _, fit in self.plausible
+            if fit.model.form is not None and fit.model.form.saturation is not None
+        ]
         return tuple(each for each in found if len(each.free))
 
     @cached_property
@@ -178,10 +184,6 @@ class ServerFit(Answer):
         return advised(self.best, quantity, self.draws)
 
 
-def _tells_limit(fit: Fit) -> bool:
-    return fit.model.form is not None and fit.model.form.saturation is not None
-
-
 def fit_server(
     measurements: Measurements,
     x: str | None = None,
@@ -240,7 +242,8 @@ def choose_form(
     """Fit and choose as `fit_server`, and leave intervals and left-out points for when asked."""
     curve = seen_curve(measurements, x, y, listed_forms(forms, family))
     inside = within.holds(curve.load)
-    tried = forms_for(int(inside.sum()), curve.forms)
+    points, loads = int(inside.sum()), curve.different(inside)
+    tried = forms_for(loads, curve.forms)
     fits: list[tuple[Form, Fit]] = []
     refused: HeadwayError | None = None
     for form in tried:
@@ -256,10 +259,11 @@ def choose_form(
         except HeadwayError as error:
             refused = refused or error
     if not fits:
-        raise refused or _too_few(measurements, int(inside.sum()), curve.forms)
+        raise refused or _too_few(measurements, points, loads, curve.forms)
     best = ranked(fits)
     _check_falling(measurements, curve.load[inside], curve.time[inside], [fit for _, fit in best])
-    return ServerFit(tuple(best))
+    untried = (form for form in forms_for(points, curve.forms) if form not in tried)
+    return ServerFit(tuple(best), tuple(untried))
 
 
 def _check_falling(
@@ -275,10 +279,16 @@ def _check_falling(
         raise MeasurementError(msg)
 
 
-def _too_few(measurements: Measurements, points: int, forms: Sequence[Form]) -> MeasurementError:
+def _too_few(
+    measurements: Measurements, points: int, loads: int, forms: Sequence[Form]
+) -> MeasurementError:
+    if loads == 1 < points:
+        msg = f"{measurements.source}: all points are at one load; a fit needs different ones"
+        return MeasurementError(msg)
     fewest = min(len(form.free) for form in forms) + SPARE
+    at = f" at {loads} loads" if loads < points else ""
     return MeasurementError(
-        f"{measurements.source}: {points} point{'s' * (points != 1)}; "
+        f"{measurements.source}: {points} point{'s' * (points != 1)}{at}; "
         f"the simplest server takes {fewest} different loads at least"
     )
 

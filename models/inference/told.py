@@ -16,7 +16,8 @@ from headway.models.inference.certainty.profile import (
     holding_quantity,
     profile_ends,
 )
-from headway.models.inference.certainty.uncertainty import WORTH, student, worst_cost
+from headway.models.inference.certainty.shifts import student
+from headway.models.inference.certainty.uncertainty import WORTH, worst_cost
 from headway.models.inference.fit import Fit
 from headway.models.inference.forecasting.predictions import ENDS
 from headway.models.language.digits import ends, in_unit, shown_unit, with_unit

@@ -73,7 +73,8 @@ def _no_freedom(fit: Fit) -> list[str]:
     if fit.known.degrees > _FEW:
         return []
     if fit.known.degrees > 0:
-        more = f"{fit.known.degrees} point{'s' * (fit.known.degrees > 1)} more than free parameters"
+        what = ("load" if fit.known.shift.by_load else "point") + "s" * (fit.known.degrees > 1)
+        more = f"{fit.known.degrees} {what} more than free parameters"
         return [f"{more}: intervals are wide, and where the curve has a kink hold less than 95 %"]
     return ["as many free parameters as points: errors and intervals cannot be told"]
 

@@ -11,8 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from headway.kinds import FloatArray
+from headway.models.inference.certainty.shifts import Shift, student
 from headway.models.inference.certainty.tempering import SWEEPS, LogDensity, tempered
-from headway.models.inference.certainty.uncertainty import Uncertainty, student
+from headway.models.inference.certainty.uncertainty import Uncertainty, uncertainty
 from headway.models.inference.searching.loss import loss_cost
 from headway.models.inference.searching.problem import Problem
 from headway.models.inference.searching.search import Found
@@ -29,6 +30,7 @@ _ANY = 2.0  # the same where a start is but a guess: within a factor of 1,500
 _BEFORE = 8  # times as many points are drawn before the data have their say
 _TAILS = 5.0  # degrees of freedom of the law about the best values
 _WIDER = 1.5  # times the standard errors: how far that law spreads
+_LEAST = 1e-9  # sum of squares: what is less is rounding
 _FARTHEST = 600.0  # logarithm: what is beyond has no exponential
 
 
@@ -81,12 +83,12 @@ def saturations(problem: Problem, limit: Formula | None, free: FloatArray) -> Fl
     return np.array(np.broadcast_to(np.asarray(found, float), len(free)))
 
 
-def drawn(problem: Problem, limit: Formula | None) -> Draws:
+def drawn(problem: Problem, found: Found, known: Uncertainty, limit: Formula | None) -> Draws:
     """Draw plausible values of a form that starts from what a curve shows.
 
     Parameters
     ----------
-    problem
+    problem, found, known
         Its fit.
     limit
         Formula of the throughput at which it saturates.
@@ -104,7 +106,8 @@ def drawn(problem: Problem, limit: Formula | None) -> Draws:
         busy = top / saturations(problem, limit, _outer(problem, points))
         return likely + np.log(np.clip(busy, 1e-300, 1.0))
 
-    return _of(problem, tempered(guess, _likelihood(problem), first, COUNT), limit)
+    seen = _Seen(problem, found, known.shift)
+    return _of(seen, tempered(guess, _likelihood(seen), first, COUNT), limit)
 
 
 def drawn_about(problem: Problem, found: Found, known: Uncertainty) -> Draws:
@@ -128,14 +131,15 @@ def drawn_about(problem: Problem, found: Found, known: Uncertainty) -> Draws:
         square = np.sum(((points - best) @ inverse) ** 2, axis=1)
         return np.asarray(-0.5 * (_TAILS + len(best)) * np.log1p(square / _TAILS))
 
-    likelihood = _likelihood(problem)
+    seen = _Seen(problem, found, known.shift)
+    likelihood = _likelihood(seen)
 
     def data(points: FloatArray) -> FloatArray:
         likely = _logistic((points - start) / (_ANY * unit))
         return likelihood(points) + likely - guess(points)
 
     sweeps = SWEEPS if problem.evaluate.smooth else 1  # what has to be solved takes its time
-    return _of(problem, tempered(guess, data, first, COUNT, sweeps), None)
+    return _of(seen, tempered(guess, data, first, COUNT, sweeps), None)
 
 
 def _errors(problem: Problem, found: Found, known: Uncertainty) -> FloatArray:
@@ -163,24 +167,46 @@ def _outer(problem: Problem, points: FloatArray) -> FloatArray:
     return problem.outer(np.minimum(points, _FARTHEST))
 
 
-def _likelihood(problem: Problem) -> LogDensity:
+@dataclass(frozen=True)
+class _Seen:
+    """What was measured, and what residuals of a load have in common about the best values."""
+
+    problem: Problem
+    found: Found
+    shift: Shift
+
+    @property
+    def worth(self) -> float:
+        """Measurements that it is worth to know how these err; nothing of what runs share."""
+        return 0.0 if self.shift.by_load else WORTH
+
+    def squares(self, free: FloatArray) -> FloatArray:
+        """Sum of squares of the residuals as the loss counts them, of what loads have in common."""
+        squares = np.asarray(2 * loss_cost(self.problem.residuals(free), self.problem.loss))
+        if not self.shift.by_load:
+            return squares
+        more = (squares - 2 * self.found.cost) / self.shift.weight
+        return np.maximum(self.least + more, _LEAST)
+
+    @property
+    def least(self) -> float:
+        """The least of them."""
+        return 2 * self.found.cost * (self.shift.common_share if self.shift.by_load else 1.0)
+
+
+def _likelihood(seen: _Seen) -> LogDensity:
     """Of the data, whatever their scatter: Student's density in all residuals together."""
+    problem, count, worth = seen.problem, seen.shift.counted, seen.worth
     low, high = problem.bounds
     inner = problem.inner(np.maximum(low, 1e-300)), problem.inner(high)
-    count = problem.counted
 
     def likelihood(points: FloatArray) -> FloatArray:
         inside = ((points >= inner[0]) & (points <= inner[1])).all(axis=1)
-        squares = _squares(problem, _outer(problem, points))
-        likely = -0.5 * (count + WORTH) * np.log(WORTH + squares)
+        squares = seen.squares(_outer(problem, points))
+        likely = -0.5 * (count + worth) * np.log(worth + squares)
         return np.where(inside, likely, -np.inf)
 
     return likelihood
-
-
-def _squares(problem: Problem, free: FloatArray) -> FloatArray:
-    """Weighed sum of squares of the residuals, as the loss counts them."""
-    return np.asarray(2 * loss_cost(problem.residuals(free), problem.loss))
 
 
 def _top_rate(problem: Problem) -> float | None:
@@ -193,11 +219,11 @@ def _top_rate(problem: Problem) -> float | None:
     return None
 
 
-def _of(problem: Problem, points: FloatArray, limit: Formula | None) -> Draws:
-    free = _outer(problem, points)
-    squares = WORTH + _squares(problem, free)
-    degrees = problem.counted + WORTH
-    variance = squares / np.random.default_rng(2).chisquare(degrees, len(free))
+def _of(seen: _Seen, points: FloatArray, limit: Formula | None) -> Draws:
+    problem, free = seen.problem, _outer(seen.problem, points)
+    degrees = seen.shift.counted + seen.worth
+    drawn = np.random.default_rng(2).chisquare(degrees, len(free))
+    variance = seen.shift.single((seen.worth + seen.squares(free)) / drawn)
     one = float(np.median(problem.sigma / problem.measured))
     return Draws(problem, free, one * np.sqrt(variance), limit)
 
@@ -213,6 +239,9 @@ def plausible(fits: Sequence[tuple[Problem, Found]]) -> list[bool]:
     squares = np.array([2 * found.cost for _, found in fits])
     degrees = np.array([problem.counted - len(found.free) for problem, found in fits])
     best = int(np.argmin(squares / np.maximum(degrees, 1e-9)))
-    left = int(max(degrees[best], 1))
-    variance = (WORTH + squares[best]) / (WORTH + left)
+    problem, found = fits[best]
+    shift = uncertainty(problem, found).shift
+    left = max(shift.degrees, 1)
+    seen = _Seen(problem, found, shift)
+    variance = shift.weight * (seen.worth + seen.least) / (seen.worth + left)
     return list(squares <= squares[best] + variance * student(left) ** 2)

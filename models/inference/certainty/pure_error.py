@@ -5,7 +5,6 @@ Source: Draper and Smith, *Applied Regression Analysis*, section 2.1.
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -53,19 +52,18 @@ class PureError:
         return {**self.misfit.document(), **told}
 
 
-def pure_error(problem: Problem, free: FloatArray, load: FloatArray) -> PureError | None:
+def pure_error(problem: Problem, free: FloatArray) -> PureError | None:
     """Hold a fit against the scatter of repeats; None where nothing was repeated.
 
     Parameters
     ----------
     problem, free
         The fit and its best values. Of outputs that say the same one counts.
-    load
-        The load of each point.
     """
     share = np.broadcast_to(problem.share, problem.used.shape)[:: problem.loads]
     told = [k for k in range(len(problem.outputs)) if share[k] == 1 or k == int(share.argmin())]
-    inverse, counts = _places(problem, load)
+    inverse = np.arange(problem.loads) if problem.places is None else problem.places
+    counts = np.bincount(inverse)
     if counts.max() < 2:
         return None
     freedom = int((counts - 1).sum()) * len(told)
@@ -85,11 +83,3 @@ def pure_error(problem: Problem, free: FloatArray, load: FloatArray) -> PureErro
     repeated = int((counts > 1).sum())
     test = misfit(means, foreseen, deviation, relative, freedom)
     return PureError(repeated, freedom, scatter, test)
-
-
-def _places(problem: Problem, load: FloatArray) -> tuple[Any, Any]:
-    """Which combination of settings each point has, and how many points each has."""
-    set_by_row = [v for v in problem.fixed.values() if np.ndim(v)]
-    table = np.stack([load, *(np.broadcast_to(v, load.shape) for v in set_by_row)])
-    _, inverse, counts = np.unique(table, axis=1, return_inverse=True, return_counts=True)
-    return np.ravel(inverse), counts

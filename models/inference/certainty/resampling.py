@@ -13,10 +13,10 @@ import numpy as np
 from headway.errors import Saturated
 from headway.kinds import FloatArray
 from headway.models.inference.certainty.profile import freed, values_of
+from headway.models.inference.certainty.shifts import student
 from headway.models.inference.certainty.uncertainty import (
     Uncertainty,
     set_right,
-    student,
     uncertainty,
 )
 from headway.models.inference.searching.problem import Ends, Problem

@@ -21,12 +21,11 @@ from headway.models.inference.certainty.profile import (
     profile_ends,
     values_of,
 )
+from headway.models.inference.certainty.shifts import Shift, common_shift, student
 from headway.models.inference.certainty.whole_numbers import count_interval
 from headway.models.inference.searching.loss import loss_derivatives
 from headway.models.inference.searching.problem import Ends, Problem
 from headway.models.inference.searching.search import Found, natural_scale
-
-CONFIDENCE = 0.95
 
 WORTH = 1e-3
 """Share of the cost that makes a fit significantly worse which a step has to gain in a profile."""
@@ -53,15 +52,20 @@ class Uncertainty:
         natural size.
     scale
         That natural size, by parameter.
-    degrees
-        Of freedom: points less parameters.
+    shift
+        What residuals of a load have in common.
     """
 
     variance: float
     spread: FloatArray
     silent: FloatArray
     scale: FloatArray
-    degrees: int
+    shift: Shift
+
+    @property
+    def degrees(self) -> int:
+        """Of freedom: points less parameters; loads less these where repeats err together."""
+        return self.shift.degrees
 
     @property
     def covariance(self) -> FloatArray:
@@ -91,33 +95,21 @@ class Uncertainty:
         return math.sqrt(max(float(slopes @ self.spread @ slopes), 0.0))
 
 
-def student(degrees: int) -> float:
-    """Student's t that 95 % of the distribution lie within.
-
-    Examples
-    --------
-    >>> round(student(6), 3)
-    2.447
-    """
-    from scipy.special import stdtrit
-
-    return float(stdtrit(degrees, (1 + CONFIDENCE) / 2)) if degrees > 0 else np.inf
-
-
 def uncertainty(problem: Problem, found: Found) -> Uncertainty:
     """Linearised uncertainty at the best values; rounding to the printed digits is the least."""
-    degrees = problem.counted - len(found.free)
     first, second = loss_derivatives(problem.residuals(found.free), problem.loss)
     curvature = _curvature(second, len(found.free))
-    scattered = float(np.sum(first**2)) / degrees / curvature if degrees > 0 else np.nan
-    variance = scattered if np.isnan(scattered) else max(scattered, problem.rounding)
     scale = natural_scale(problem, found.free)
     counted = np.array([name in problem.whole for name in problem.names], bool)
     moving = ~(counted & np.asarray(found.at_bound, bool))  # one server is one, not nearly one
-    inverse, silent = _inverse(problem.jacobian(found.free) * np.where(moving, scale, 0.0))
+    effects = problem.jacobian(found.free) * np.where(moving, scale, 0.0)
+    shift = common_shift(problem, first, effects)
+    scattered = shift.variance / curvature
+    variance = scattered if np.isnan(scattered) else max(scattered, problem.rounding)
+    inverse, silent = _inverse(effects)
     inverse, silent = inverse * np.outer(moving, moving), silent * moving
     spread = variance / curvature * inverse * np.outer(scale, scale)
-    return Uncertainty(variance, spread, silent, scale, degrees)
+    return Uncertainty(variance, spread, silent, scale, shift)
 
 
 def _curvature(second: FloatArray, parameters: int) -> float:
@@ -275,28 +267,3 @@ def _followed(rest: Problem, problem: Problem, known: Uncertainty, place: int) -
     column = dict(zip(problem.names, known.spread[:, place].tolist(), strict=True))
     own = float(known.spread[place, place])
     return np.array([column[name] / own if own > 0 else 0.0 for name in rest.names])
-
-
-def band(
-    problem: Problem, known: Uncertainty, slopes: FloatArray, predicted: FloatArray
-) -> tuple[FloatArray, FloatArray]:
-    """95 % prediction band: where a further measurement is expected, by relative error.
-
-    Parameters
-    ----------
-    problem, known
-        The fit.
-    slopes
-        Derivatives of the predictions for the free parameters, shape (loads, parameters).
-    predicted
-        The predictions [SI].
-    """
-    relative = slopes / np.where(predicted > 0, predicted, 1.0)[:, None]
-    noise = problem.first(problem.sigma / problem.measured)
-    own = known.variance * float(np.median(noise)) ** 2
-    error = np.array([np.sqrt(known.error_of(row) ** 2 + own) for row in relative])
-    with np.errstate(over="ignore", invalid="ignore"):
-        factor = np.exp(student(known.degrees) * error)
-        high = np.where(np.isfinite(predicted), predicted * factor, np.inf)
-        low = np.where(np.isfinite(predicted), predicted / factor, np.inf)
-    return low, high

@@ -4,6 +4,7 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from headway.errors import InvalidParameter, MeasurementError, nearest
 from headway.models.inference.searching.joint import shares
@@ -89,7 +90,16 @@ def problem(
         share=shares(found, at_points, free),
         scatter=(1.0,) * len(each),
         added=added,
+        places=_places(found),
     )
+
+
+def _places(found: Match) -> NDArray[np.intp]:
+    """Which combination of load and settings each point was measured at."""
+    points = found.load.values
+    told = [np.broadcast_to(values, points.shape) for values in found.inputs.values()]
+    table = np.stack([points, *told])
+    return np.asarray(np.ravel(np.unique(table, axis=1, return_inverse=True)[1]))
 
 
 def _check_paced(found: Match, source: str) -> None:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from headway.kinds import FloatArray
 from headway.models.inference.searching.loss import Loss, loss_cost
-from headway.models.solving.evaluate import ADDED, Evaluator
+from headway.models.solving.evaluate import ADDED, Evaluator, slope_between
 from headway.models.structure.model import Model
 
 RELATIVE_NOISE = 0.02
@@ -71,6 +71,8 @@ class Problem:
         By how much each output errs more than 2 %, relative to the others.
     added
         What was added to free parameters, an entry a point.
+    places
+        Which of the distinct settings each point was measured at; None where nothing tells.
     """
 
     model: Model
@@ -89,6 +91,7 @@ class Problem:
     share: FloatArray | float = 1.0
     scatter: tuple[float, ...] = (1.0,)
     added: Mapping[str, FloatArray] = field(default_factory=dict)
+    places: NDArray[np.intp] | None = None
 
     @property
     def counted(self) -> int:
@@ -195,10 +198,11 @@ class Problem:
         return self.evaluate.smooth >= set(self.whole)
 
     def _unit_difference(self, values: Mapping[str, Any], name: str) -> FloatArray:
-        low, high = self.around(name, values[name], 0.0)
-        ends = [self.evaluate.predict({**values, name: value}) for value in (low, high)]
-        ends = [np.where(np.isfinite(e), e, self.evaluate.predict(values)) for e in ends]
-        return np.asarray((ends[1] - ends[0]) / (high - low))
+        value = values[name]
+        low, high = self.around(name, value, 0.0)
+        below, above = (self.evaluate.predict({**values, name: end}) for end in (low, high))
+        here = self.evaluate.predict(values)
+        return slope_between(below, here, above, value - low, high - value)
 
     def around(self, name: str, value: Any, step: float) -> tuple[Any, Any]:
         """Values to take a difference between: a relative step, or the next whole numbers."""

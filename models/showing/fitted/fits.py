@@ -56,7 +56,7 @@ def _parameter_table(fit: Fit) -> Table:
     warnings = fit.warnings if fit.is_examined else fit.quick_warnings
     told = finding_lines(fit.comparison.findings)
     notes = (*said, *(f"warning: {text}" for text in warnings), *told)
-    notes = (*notes, _HOLDS if fit.is_examined else _NOT_YET)
+    notes = (*notes, _HOLDS if fit.is_examined else _NOT_YET, fit.known.shift.words)
     title = f"{fit.model.title}: fitted to {fit.measurements.source}"
     return Table(title, tuple(columns), notes)
 
@@ -274,6 +274,7 @@ def fit_document(fit: Fit) -> dict[str, Any]:
         "saturation_throughput": limit_document(perform(fit, "saturation")),
         "summary": fit.summary,
         "lack_of_fit": None if fit.pure_error is None else fit.pure_error.document(),
+        "common_shift": fit.known.shift.document(),
         "outputs": _output_documents(fit),
         "points": [point for one in fit.comparison.each for point in _points(fit, one)],
         "warnings": list(fit.warnings),

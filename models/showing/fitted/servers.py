@@ -71,7 +71,18 @@ def _forms_table(found: ServerFit) -> Table:
         if weight >= _LITTLE or pair[1] is found.best
     )
     explained = {form.model: f"{form.model}: {fit.model.doc}" for form, fit in likely}
-    return Table("", columns, (_choice(found), *explained.values()))
+    return Table("", columns, (_choice(found), *_untried(found), *explained.values()))
+
+
+def _untried(found: ServerFit) -> list[str]:
+    """Say which forms were left out because points repeat loads."""
+    if not found.untried:
+        return []
+    names, shift = ", ".join(form.name for form in found.untried), found.best.known.shift
+    return [
+        f"not tried: {names}; {shift.points} points at {shift.loads} loads do not carry "
+        f"{min(len(form.free) for form in found.untried)} free parameters: measure more loads"
+    ]
 
 
 def _choice(found: ServerFit) -> str:
@@ -133,6 +144,7 @@ def server_document(found: ServerFit) -> dict[str, Any]:
         **fit_document(found.best),
         "saturation_throughput": limit_document(found.saturation),
         "form": found.form.name,
+        "untried": [form.name for form in found.untried],
         "candidates": [
             {
                 "form": form.name,
