@@ -186,12 +186,15 @@ class _Seen:
         if not self.shift.by_load:
             return squares
         more = (squares - 2 * self.found.cost) / self.shift.weight
-        return np.maximum(self.least + more, _LEAST)
+        return np.asarray(self.least + np.maximum(more, 0.0))
 
     @property
     def least(self) -> float:
         """The least of them."""
-        return 2 * self.found.cost * (self.shift.common_share if self.shift.by_load else 1.0)
+        if not self.shift.by_load:
+            return 2 * self.found.cost
+        rounding = self.shift.loads * self.problem.rounding
+        return max(2 * self.found.cost * self.shift.common_share, rounding, _LEAST)
 
 
 def _likelihood(seen: _Seen) -> LogDensity:
