@@ -8,6 +8,7 @@ import numpy as np
 from headway.errors import GraphError
 from headway.kinds import Amount, FloatArray, check_not_negative, plain
 from headway.queueing.closed.demands import (
+    ClosedStation,
     Method,
     check_network,
     check_population,
@@ -114,7 +115,33 @@ def solve_closed(
     speeds = rows([station.speedup(population) for station in stations], shape)
     answers = _solution(speeds, visited, times, jobs, rate, queue)
     shaped = {k: plain(v.reshape((*v.shape[:-1], *shape))) for k, v in answers.items()}
+    for place, station in enumerate(stations):
+        if station.can.wakes:
+            woken = visited[place] * _without(place, network, think, jobs, used)
+            through = shaped["station_throughput"][place]
+            busy = station.busy(through, woken.reshape(shape))  # type: ignore[attr-defined]
+            shaped["utilisation"][place] = busy
     return ClosedSolution(method=used, approximation=note(used, network), **shaped)
+
+
+def _without(
+    place: int,
+    network: Sequence[ClosedStation],
+    think: FloatArray,
+    jobs: FloatArray,
+    method: Method,
+) -> FloatArray:
+    """Throughput with a station skipped: what comes to it while nobody is there (Norton).
+
+    Where nothing else takes time somebody always is there: infinitely often somebody comes.
+    """
+    others = [part for k, part in enumerate(network) if k != place]
+    nowhere = think + sum((part.demand for part in others), np.zeros(jobs.shape)) <= 0
+    rate, _ = SOLVERS[method](others, np.where(nowhere, 1.0, think), jobs)
+    return np.where(nowhere, _ALWAYS * (jobs > 0), rate)
+
+
+_ALWAYS = 1e300  # 1/s
 
 
 def _check_demand(demand: FloatArray, think: FloatArray) -> None:

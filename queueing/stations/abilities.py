@@ -49,6 +49,9 @@ class Abilities:
     mixed
         Whether closed networks hold it, approximately, as a mixture of two stations with a
         product form (`Mixed`).
+    wakes
+        Whether its utilisation is the share of time that anybody is there, which in closed networks
+        follows from what comes while nobody is (`WakeUp.busy`).
     smooth
         Whether its `time_law` is one piece, and takes arrays of operating points.
 
@@ -65,6 +68,7 @@ class Abilities:
     loses: bool = False
     returns: bool = False
     mixed: bool = False
+    wakes: bool = False
     smooth: bool = False
 
     @property

@@ -91,6 +91,8 @@ class WakeUp(ByLaw):
     A birth-death chain: Kleinrock, *Queueing Systems* I, 1975, section 3.1.
     """
 
+    can: ClassVar[Abilities] = Abilities(ServiceKind.VARYING, wakes=True)
+
     request_time: Quantity | str = field(metadata={"unit": "s"})
     wake_up: Quantity | str = field(metadata={"unit": "s"})
 
@@ -110,9 +112,27 @@ class WakeUp(ByLaw):
 
     def utilisation(self, arrival_rate: Quantity) -> Amount:
         """Share of time that it is busy: lambda (s + w) / (1 + lambda w); 1 means overload."""
+        return self.busy(arrival_rate, arrival_rate)
+
+    def busy(self, rate: Quantity, woken: Quantity) -> Amount:
+        """Share of time that it is busy, in any network with a product form: exact.
+
+        As often as somebody comes while nobody is there, somebody who is alone leaves or gets
+        company: U = x s + (1 - U) y w, so U - x s is the share of time that it spends waking up.
+
+        Parameters
+        ----------
+        rate, woken
+            Throughput x, and arrival rate y while nobody is there [1/s].
+
+        Examples
+        --------
+        >>> round(WakeUp(request_time=1.0, wake_up=1.0).busy(0.25, 0.5), 12)  # one job, Z = 2
+        0.5
+        """
         wake_up = number("wake_up", self.wake_up)
-        alone = number("request_time", self.request_time) + wake_up
-        return arrival_rate * alone / (1 + arrival_rate * wake_up)
+        served = number("request_time", self.request_time) * rate
+        return (served + woken * wake_up) / (1 + woken * wake_up)
 
 
 @dataclass(frozen=True)
