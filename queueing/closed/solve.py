@@ -115,12 +115,11 @@ def solve_closed(
     speeds = rows([station.speedup(population) for station in stations], shape)
     answers = _solution(speeds, visited, times, jobs, rate, queue)
     shaped = {k: plain(v.reshape((*v.shape[:-1], *shape))) for k, v in answers.items()}
-    for place, station in enumerate(stations):
-        if station.can.wakes:
-            woken = visited[place] * _without(place, network, think, jobs, used)
-            through = shaped["station_throughput"][place]
-            busy = station.busy(through, woken.reshape(shape))  # type: ignore[attr-defined]
-            shaped["utilisation"][place] = busy
+    for place in (k for k, station in enumerate(stations) if station.can.wakes):
+        woken = visited[place] * _without(place, network, think, jobs, used)
+        through = shaped["station_throughput"][place]
+        busy = stations[place].busy(through, woken.reshape(shape))  # type: ignore[attr-defined]
+        shaped["utilisation"][place] = busy
     return ClosedSolution(method=used, approximation=note(used, network), **shaped)
 
 
