@@ -2,46 +2,77 @@
 
     python -m tests.search_ends            all 24 curves, 20 starts each (some minutes)
     python -m tests.search_ends 3 100      every third curve, 100 starts
+    python -m tests.search_ends 1 20 closed      tests of nginx, redis, wrk and fio by clients
+    python -m tests.search_ends 1 20 offered     tests of inference servers by offered rates
+    python -m tests.search_ends 1 20 simulated   curves that each form of a population made
 
 Starts lie up to two decades to each side of where a form begins, counts up to one decade.
 """
 
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
 from headway.errors import Saturated
 from headway.models import Measurements, data_path
-from headway.models.inference.forms import catalogue_forms, forms_for, started
-from headway.models.inference.searching.posing import problem
-from headway.models.inference.searching.search import search
-from headway.models.measured.matching import match
-from headway.models.signatures.sfs import curve
-from headway.models.structure.forms import Load
+from headway.models.inference.fitting import fit_model
+from headway.models.inference.forms import forms_for, listed_forms, started
+from headway.models.inference.seen_curve import seen_curve
+from headway.models.reading.loadtest import read_load_test
+from headway.models.signatures.sfs import ALL
+from tests.form_confusion import CASES, POPULATION, curve
 
 CURVES = sorted(data_path("sfs_results").glob("curves/*.csv"))
+CLOSED = ("nginx/base.txt", "nginx/busy.txt", "nginx/think-2ms.txt", "redis/base.txt", "wrk", "fio")
+OFFERED = ("vllm", "vllm_eagle", "vllm_quantization")
+SEEDS = 3
 ALIKE = 1.01
 """Times the least cost: what counts as reached."""
 
+Read = Callable[[], Measurements]
 
-def least_costs(path, starts: int, names=None) -> Iterator[tuple[str, list[float]]]:
+
+def _run(place: str) -> Measurements:
+    return read_load_test([f"load_tests/{place}"]).measurements
+
+
+SOURCES: dict[str, Sequence[Read]] = {
+    "open": [lambda path=path: Measurements.read(path) for path in CURVES],
+    "closed": [lambda place=place: _run(place) for place in CLOSED],
+    "offered": [lambda name=name: _run(f"inference/{name}") for name in OFFERED],
+    "simulated": [
+        lambda case=case, seed=seed: curve(case, seed)
+        for case in CASES
+        if case.load == POPULATION
+        for seed in range(SEEDS)
+    ],
+}
+
+
+def least_costs(
+    measurements: Measurements, starts: int, names=None
+) -> Iterator[tuple[str, list[float]]]:
     """Each form's name, and the costs at which searches from so many starts end."""
-    measurements = Measurements.read(path)
-    seen = curve(measurements)
-    load, time = seen.load.values, seen.response_time.values
-    for form in forms_for(len(load), catalogue_forms(Load.OPEN)):
+    seen = seen_curve(measurements, None, None, listed_forms())
+    for form in forms_for(len(seen.load), seen.forms):
         if names is None or form.name in names:
-            model, random = started(form, load, time), np.random.default_rng(5)
+            model = started(form, seen.rate, seen.time)
+            if seen.think_time is not None:
+                model = model.closed(1, seen.think_time)
+            random = np.random.default_rng(5)
             models = [model, *(_elsewhere(model, form.free, random) for _ in range(starts - 1))]
-            yield form.name, [_cost(each, measurements, form.free) for each in models]
+            limits = seen.limits(form)
+            yield (
+                form.name,
+                [_cost(each, measurements, form.free, seen.columns, limits) for each in models],
+            )
 
 
-def _cost(model, measurements, free) -> float:
-    found = match(model, measurements)
+def _cost(model, measurements, free, columns, limits) -> float:
     try:
-        return search(problem(found.model, found, free, measurements.source)).cost
+        return fit_model(model, measurements, free, *columns, ALL, limits).found.cost
     except Saturated:
         return float("inf")
 
@@ -68,18 +99,22 @@ def missed(costs: list[float]) -> int:
     return sum(cost > ALIKE * min(costs) + 1e-12 for cost in costs)
 
 
-def main(every: int = 1, starts: int = 20) -> None:
-    """Print how many searches of each form end above the least cost."""
+def main(every: int = 1, starts: int = 20, kind: str = "open") -> None:
+    """Print how many searches of each form end above the least cost, and those curves."""
     tried: Counter[str] = Counter()
     lost: Counter[str] = Counter()
-    for path in CURVES[::every]:
-        for name, costs in least_costs(path, starts):
+    for read in SOURCES[kind][::every]:
+        measurements = read()
+        for name, costs in least_costs(measurements, starts):
             tried[name] += len(costs)
-            lost[name] += missed(costs)
+            if count := missed(costs):
+                lost[name] += count
+                worst = max(costs) / min(costs)
+                print(f"{measurements.source}: {name} {count} missed, at most {worst:.4g} times")
     for name, count in tried.items():
         print(f"{name:28} {count - lost[name]} of {count}")
     print(f"{'all':28} {tried.total() - lost.total()} of {tried.total()}")
 
 
 if __name__ == "__main__":
-    main(*map(int, sys.argv[1:]))
+    main(*(int(text) if text.isdecimal() else text for text in sys.argv[1:]))

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from headway.models import ModelGraph
+from headway.models import ModelGraph, catalogue_model
+from headway.models.inference.fitting import fit_model
 from headway.models.inference.forms import catalogue_forms, started
 from headway.models.inference.searching.descent import Valley, reflected
 from headway.models.inference.searching.posing import problem
@@ -14,7 +15,7 @@ from headway.models.measured.measurements import Measurements
 from headway.models.signatures.sfs import curve
 from headway.models.structure.forms import Load
 from headway.queueing import MM1
-from tests.search_ends import CURVES, least_costs, missed
+from tests.search_ends import CURVES, SOURCES, least_costs, missed
 
 
 @pytest.mark.parametrize(
@@ -31,9 +32,23 @@ def test_every_start_ends_at_the_least_cost(name, form):
     """These forms have several valleys on these curves, up to fifty times as high."""
     path = next(path for path in CURVES if path.stem == name)
 
-    [(_, costs)] = least_costs(path, 8, {form})
+    [(_, costs)] = least_costs(Measurements.read(path), 8, {form})
 
     assert missed(costs) == 0
+
+
+def test_a_batch_larger_than_the_room_is_left_behind():
+    """From here a search of one count at a time ended at a cost 20 times as high."""
+    measurements = SOURCES["offered"][0]()
+    far = {"batch_time": 0.238, "request_time": 0.229, "largest_batch": 893.0, "room": 1780.0}
+    model = catalogue_model("server-batch-room").at(far)
+    limits = dict.fromkeys(("largest_batch", "room"), (1.0, 1780.0))
+
+    outputs = ["response_s", "throughput_ops_s"]
+    fit = fit_model(model, measurements, [*far], "offered_rate_ops_s", outputs, bounds=limits)
+
+    assert fit.found.cost == pytest.approx(11.9701, rel=1e-4)
+    assert (fit.values["largest_batch"], fit.values["room"]) == (111.0, 413.0)
 
 
 def two():

@@ -1,8 +1,7 @@
 """Servers that take requests in batches: inference engines, group commits, coalesced interrupts."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import dataclass, field, fields
 from typing import ClassVar
 
 import numpy as np
@@ -10,6 +9,7 @@ import numpy as np
 from headway.errors import InvalidParameter
 from headway.kinds import (
     Amount,
+    FloatArray,
     Quantity,
     apply,
     check_count,
@@ -22,7 +22,7 @@ from headway.kinds import (
 from headway.queueing.erlang.birth_death import symbolic_chances, weights
 from headway.queueing.flows.laws import check_arrivals
 from headway.queueing.stations.abilities import Abilities, ServiceKind
-from headway.queueing.stations.base import Station
+from headway.queueing.stations.finite import LimitedRoom
 from headway.queueing.stations.varying import MOST_STATES, ByLaw, check_written
 
 
@@ -96,7 +96,7 @@ class _Room:
 
 
 @dataclass(frozen=True)
-class BatchK(Station):
+class BatchK(LimitedRoom):
     """A server of batches with room for K requests: `Batch`, but what finds no place is lost.
 
     Parameters
@@ -139,11 +139,6 @@ class BatchK(Station):
     def service_time(self) -> Amount:  # type: ignore[override]
         """Time of a batch of one: a + b [s]."""
         return self._endless.service_time
-
-    @property
-    def capacity(self) -> Amount:
-        """Infinite: it loses what it cannot hold, and stays stable at any arrival rate."""
-        return np.inf
 
     def utilisation(self, arrival_rate: Quantity) -> Amount:
         """Share of its largest rate in use: X over the rate of its largest batch."""
@@ -191,7 +186,10 @@ class BatchK(Station):
         room = self._room
         if is_symbolic(room):
             raise InvalidParameter("places must be a number in a formula of its laws")
-        most = int(np.max(np.asarray(room)))
+        return self._once(arrival_rate, self._chain)
+
+    def _chain(self, arrival_rate: Amount) -> "_Room":
+        most = int(np.max(np.asarray(self._room)))
         if most > MOST_STATES:
             msg = f"places is {most}; at most {MOST_STATES} are summed"
             raise InvalidParameter(msg)
@@ -200,27 +198,36 @@ class BatchK(Station):
             check_written(most)
             return _symbolic(arrival_rate, [*rates, *[rates[-1]] * (most - len(rates))])
         check_arrivals(arrival_rate)
-        arriving = np.asarray(arrival_rate, float)
-        asked = arriving.shape, arriving.tobytes()
-        if asked not in self._last:  # each law asks anew, and the chain is the same
-            self._last.clear()
-            self._last[asked] = _numeric(arriving, rates, np.asarray(room, float), most)
-        return self._last[asked]
-
-    @cached_property
-    def _last(self) -> "dict[tuple[tuple[int, ...], bytes], _Room]":
-        return {}
+        return _numeric(np.asarray(arrival_rate, float), rates, np.asarray(self._room, float))
 
 
 _MOST = 1e300  # beyond, nothing but the loss of digits depends on the load
+_TOGETHER = 64  # rooms that are summed side by side, each as far as the largest of them
 
 
-def _numeric(arrival_rate: Amount, rates: Amount, room: Amount, most: int) -> _Room:
+def _numeric(arrival_rate: FloatArray, rates: FloatArray, room: FloatArray) -> _Room:
+    """Laws of every room; of many, those of about one size together."""
+    if room.ndim != 2 or len(room) <= _TOGETHER:
+        return _summed(arrival_rate, rates, room)
+    order = np.argsort(room.max(axis=-1), kind="stable")
+    each = []
+    for rows in np.array_split(order, -(-len(order) // _TOGETHER)):
+        arriving = (
+            arrival_rate[rows] if arrival_rate.ndim == 2 and len(arrival_rate) > 1 else arrival_rate
+        )
+        own = rates[:, rows] if rates.ndim == 3 and rates.shape[1] > 1 else rates
+        each.append(_summed(arriving, own, room[rows]))
+    back = np.argsort(order)
+    columns = ([getattr(one, f.name) for one in each] for f in fields(_Room))
+    return _Room(*(np.concatenate(column)[back] for column in columns))
+
+
+def _summed(arrival_rate: FloatArray, rates: FloatArray, room: FloatArray) -> _Room:
     """Sum over who finds how many there: an arrival that makes it n stays n / rate_n on average.
 
     That is Little's law with lambda p_(n-1) = rate_n p_n put in; it holds without arrivals too.
     """
-    number_there = np.arange(1, most + 1)
+    number_there = np.arange(1, int(room.max()) + 1)
     table = np.moveaxis(rates[np.minimum(number_there, len(rates)) - 1], 0, -1)
     room, arriving = room[..., None], np.minimum(np.asarray(arrival_rate, float), _MOST)[..., None]
     with np.errstate(over="ignore"):

@@ -1,7 +1,9 @@
 """Stations with room for a limited number: what finds no place is lost."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from functools import cached_property
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
@@ -22,16 +24,38 @@ from headway.queueing.stations.abilities import Abilities
 from headway.queueing.stations.base import Station
 from headway.queueing.times.laws import TimeLaw, exponential, limited
 
+State = TypeVar("State")
 
-class _FiniteRoom(Station):
-    """What M/M/1/K and M/M/m/K have in common."""
 
-    places: Quantity | str
+class LimitedRoom(Station):
+    """A station that loses what it cannot hold: each of its laws follows from one state."""
 
     @property
     def capacity(self) -> Amount:
         """Infinite: it loses what it cannot hold, and stays stable at any arrival rate."""
         return np.inf
+
+    def _once(self, arrival_rate: Quantity, solve: Callable[[Quantity], State]) -> State:
+        """What is solved at some loads, kept until others are asked for: each law asks anew."""
+        if is_symbolic(arrival_rate):
+            return solve(arrival_rate)
+        loads = np.asarray(arrival_rate, float)
+        asked = type(arrival_rate), loads.shape, loads.tobytes()
+        if asked not in self._last:
+            self._last.clear()
+            self._last[asked] = solve(arrival_rate)
+        found: State = self._last[asked]
+        return found
+
+    @cached_property
+    def _last(self) -> dict[object, Any]:
+        return {}
+
+
+class _FiniteRoom(LimitedRoom):
+    """What M/M/1/K and M/M/m/K have in common."""
+
+    places: Quantity | str
 
     def utilisation(self, arrival_rate: Quantity) -> Amount:
         """Share of its servers that is busy with what was let in: U = X S / m."""
@@ -77,6 +101,9 @@ class _FiniteRoom(Station):
         return limited(time, servers, queue, arrival_rate * time / servers, wait)
 
     def _solved(self, arrival_rate: Quantity) -> waiting_room.State:
+        return self._once(arrival_rate, self._room)
+
+    def _room(self, arrival_rate: Quantity) -> waiting_room.State:
         with np.errstate(over="ignore"):
             load = arrival_rate * number("service_time", self.service_time)
         return waiting_room.solve(self.count, number("places", self.places), load)

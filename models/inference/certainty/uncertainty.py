@@ -197,7 +197,7 @@ def intervals(
         return tuple((scale.low, scale.high) for scale in problem.scales)
     limit = worst_cost(found, known) if most is None else most
     counted = {
-        name: _counted(problem, found, name, limit)
+        name: _counted(problem, found, name, limit, WORTH * (worst_cost(found, known) - found.cost))
         for name in problem.names
         if name in problem.whole
     }
@@ -226,9 +226,9 @@ def _doubtful(problem: Problem, found: Found, known: Uncertainty) -> bool:
     return False
 
 
-def _counted(problem: Problem, found: Found, name: str, most: float) -> Ends:
+def _counted(problem: Problem, found: Found, name: str, most: float, worth: float) -> Ends:
     k = problem.names.index(name)
-    return count_interval(problem.starting(found.free), k, round(found.free[k]), most)
+    return count_interval(problem.starting(found.free), k, round(found.free[k]), most, worth)
 
 
 def profile_interval(

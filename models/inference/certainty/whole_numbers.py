@@ -1,17 +1,33 @@
 """Intervals of counts: the whole numbers whose best fit is not significantly worse."""
 
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from itertools import takewhile
 
-from headway.errors import Saturated
+import numpy as np
+
 from headway.models.inference.searching.problem import Problem
-from headway.models.inference.searching.search import polish, search
+from headway.models.inference.searching.search import (
+    FEW,
+    WHOLE,
+    Found,
+    lowest,
+    over_whole,
+    polish_all,
+    with_count,
+)
 
-_STARTS = 2
 _FARTHEST = 1 << 12  # step at which looking for an end is given up
+_FIRST = 1.3  # by how much the other counts change at first
+_DOUBLINGS, _PARTS = 3, 4  # steps that are tried side by side, and parts that the last is cut into
+
+Fits = Callable[[Sequence[int]], Sequence[bool]]
+"""Which of several counts fit not significantly worse."""
 
 
-def count_interval(problem: Problem, k: int, best: int, most: float) -> tuple[float, float]:
+def count_interval(
+    problem: Problem, k: int, best: int, most: float, worth: float
+) -> tuple[float, float]:
     """Interval of a count by profile likelihood: the others are fitted anew for each number.
 
     Parameters
@@ -22,43 +38,82 @@ def count_interval(problem: Problem, k: int, best: int, most: float) -> tuple[fl
         Which free parameter, and its best value.
     most
         Cost up to which a fit is not significantly worse.
+    worth
+        Gain in cost that a step is made for.
 
     Returns
     -------
     Both ends; a bound where the data set no limit.
     """
-    name, scale = problem.names[k], problem.scales[k]
-
-    starts = _STARTS if problem.evaluate.smooth else 1  # solving takes long, and the best is near
-
-    def fits(count: int) -> bool:
-        held = problem.holding(name, float(count))
-        try:
-            return _fits_here(held, most) or search(held, starts).cost <= most
-        except Saturated:
-            return False
-
+    scale, fits = problem.scales[k], _fitting(problem, k, best, most, worth)
     low, high = max(1, round(scale.low)), min(scale.high, float(best + _FARTHEST))
-    down, up = best - low, int(high) - best
-    return (
-        float(best - _farthest(lambda step: fits(best - step), down)),
-        float(best + _farthest(lambda step: fits(best + step), up)),
-    )
+    ends = _Reach(-1, 0, best - low + 1), _Reach(1, 0, int(high) - best + 1)
+    asked = [reach.steps() for reach in ends]
+    while any(asked):
+        counts = [
+            best + reach.side * n for reach, own in zip(ends, asked, strict=True) for n in own
+        ]
+        good = dict(zip(counts, fits(counts), strict=True))
+        pairs = zip(ends, asked, strict=True)
+        down, up = (one.seen([good[best + one.side * n] for n in own], own) for one, own in pairs)
+        ends = down, up
+        asked = [reach.steps() for reach in ends]
+    return float(best - ends[0].inside), float(best + ends[1].inside)
 
 
-def _fits_here(problem: Problem, most: float) -> bool:
-    """Whether the best values near by fit already, the other counts as they are."""
-    near = replace(problem, still=frozenset(problem.whole))
-    return bool(polish(near, near.initial).cost <= most)
+@dataclass(frozen=True)
+class _Reach:
+    """How far a count can go to one side.
+
+    Parameters
+    ----------
+    side
+        -1 or 1.
+    inside, outside
+        The largest step that is known to fit, and the least that is not.
+    most
+        The first step out of bounds.
+    """
+
+    side: int
+    inside: int
+    most: int
+    outside: int | None = None
+
+    def steps(self) -> list[int]:
+        """Steps to try next: doubled while all fit, then those that cut what is left into parts."""
+        if self.outside is None:
+            tried = {min(max(2 * self.inside, 1) * 2**n, self.most - 1) for n in range(_DOUBLINGS)}
+        else:
+            width = self.outside - self.inside
+            tried = {self.inside + width * part // _PARTS for part in range(1, _PARTS)}
+        return sorted(n for n in tried if self.inside < n < (self.outside or self.most))
+
+    def seen(self, good: Sequence[bool], steps: Sequence[int]) -> "_Reach":
+        """The same once some steps were tried."""
+        fitting = list(takewhile(lambda pair: pair[1], zip(steps, good, strict=True)))
+        inside = fitting[-1][0] if fitting else self.inside
+        missed = steps[len(fitting)] if len(fitting) < len(steps) else self.outside
+        return replace(self, inside=inside, outside=missed)
 
 
-def _farthest(fits: Callable[[int], bool], most: int) -> int:
-    """The largest step that still fits: doubled while it does, then halved in between."""
-    inside, outside = 0, 1
-    while outside <= most and fits(outside):
-        inside, outside = outside, 2 * outside
-    outside = min(outside, most + 1)
-    while outside - inside > 1:
-        middle = (inside + outside) // 2
-        inside, outside = (middle, outside) if fits(middle) else (inside, middle)
-    return inside
+def _fitting(problem: Problem, k: int, best: int, most: float, worth: float) -> Fits:
+    """Fit with a count held, each time from the nearest number that was fitted before."""
+    held = replace(problem, still=frozenset(problem.whole))
+    others = frozenset(problem.whole) - {problem.names[k]}
+    effort = replace(WHOLE, worth=worth)
+    known = {best: problem.initial}
+
+    def fits(counts: Sequence[int]) -> list[bool]:
+        near = [known[min(known, key=lambda one: abs(one - count))] for count in counts]
+        pairs = zip(near, counts, strict=True)
+        starts = [lowest(held, with_count(held, free, k, count)) for free, count in pairs]
+        ends: list[Found] = polish_all(held, np.array(starts), effort)
+        if others:
+            ends = over_whole(held, ends, others, _FIRST, most, effort)
+        known.update({count: end.free for count, end in zip(counts, ends, strict=True)})
+        return [end.cost <= most for end in ends]
+
+    if len(problem.names) > FEW:  # these go down one after another
+        return lambda counts: [good for count in counts for good in fits([count])]
+    return fits

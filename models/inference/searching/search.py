@@ -4,7 +4,9 @@ All starts go down side by side: first a few steps from many of them, then more 
 came lowest, then to the end from what is left and differs.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -23,14 +25,13 @@ from headway.models.inference.searching.starts import (
 )
 
 STARTS = 12
-_LOOKED_AT = (
-    48  # starts that go a few steps; of those a dozen or two go on, and the best to the end
-)
+_LOOKED_AT = 48  # starts that go a few steps; a dozen or two go on, and the best to the end
 _ALIKE = 1e-6  # relative difference of two costs that count as one
 _AGREEING = 3  # runs that end alike before the rest is left out, where each takes long
-_FEW = 5  # free parameters up to which many starts find the best fit
+FEW = 5  # free parameters up to which many starts, all side by side, find the best fit
 _MAY_BE_LEAST = 1.01  # times the lowest cost, nearly at the end, up to which one goes on
 _LEAST_COUNT = 3  # of those that go on
+_COUNTED = 8  # ends from which better counts are looked for
 _NEAR = 0.2  # logarithm by which a value is moved to look beyond a kink
 _KICKS = 9  # for each parameter beyond those
 _LOST = 4.0  # logarithms below its initial value from which a parameter fell to nothing
@@ -86,8 +87,7 @@ class Found:
     at_bound: Any
 
 
-def _cost(found: Found) -> float:
-    return found.cost
+_cost = attrgetter("cost")
 
 
 def search(problem: Problem, starts: int = STARTS) -> Found:
@@ -108,11 +108,12 @@ def search(problem: Problem, starts: int = STARTS) -> Found:
     if not problem.names:
         return Found(np.array([]), float(problem.cost(np.array([]))), np.array([], bool))
     moving = replace(problem, still=frozenset(problem.whole))
-    best = min(_ends(moving, starts), key=_cost)
+    ends = _ends(moving, starts)
+    best = min(ends, key=_cost)
     if not np.isfinite(best.cost):
         raise Saturated(unsustained(problem))
     if problem.whole:
-        best = _over_whole(moving, best)
+        best = _over_whole(moving, ends if len(problem.names) <= FEW else [best])
     return _kicked(moving, best) if starts > 1 else best
 
 
@@ -121,18 +122,21 @@ def _ends(problem: Problem, count: int) -> list[Found]:
     if count == 1:
         return follow(problem, starts_of(problem, 1))
     begun = _by_ratios(problem, starts_of(problem, _LOOKED_AT), _GLANCE)
-    if len(problem.names) > _FEW:
+    if len(problem.names) > FEW:
         return follow(problem, best_of(problem, begun, count))
     halfway = polish_all(problem, best_of(problem, begun, 3 * count), _HALFWAY)
     lowest = np.array([found.free for found in sorted(halfway, key=_cost)])
     freed = _unstuck(problem, distinct(problem, lowest, count))
-    ends = polish_all(problem, distinct(problem, freed, max(count // 2, 1)), _NEARLY)
+    kept = count if len(problem.whole) > 1 else max(count // 2, 1)
+    ends = polish_all(problem, distinct(problem, freed, kept), _NEARLY)
     beyond = _beyond(problem, min(ends, key=_cost).free)
     return polish_all(problem, _lowest(problem, [*ends, *polish_all(problem, beyond, _NEARLY)]))
 
 
 def _lowest(problem: Problem, ends: list[Found]) -> FloatArray:
     """Values of the lowest, and of others that differ and are hardly higher."""
+    if len(problem.whole) > 1:  # one may be without effect here, and no step of it alone led down
+        return best_of(problem, np.array([found.free for found in ends]), _COUNTED)
     most = _MAY_BE_LEAST * min(found.cost for found in ends)
     low = [found.free for found in sorted(ends, key=_cost) if found.cost <= most]
     return distinct(problem, np.array(low), _LEAST_COUNT)
@@ -173,7 +177,7 @@ def _kicked(problem: Problem, best: Found) -> Found:
     Few parameters have few valleys, which many starts find. With many, deeper ones lie near
     good ones; what fell to nothing on the way starts again from its initial value.
     """
-    many = len(problem.names) - _FEW
+    many = len(problem.names) - FEW
     if many <= 0:
         return best
     random = np.random.default_rng(20_001)
@@ -273,7 +277,7 @@ def _descended(
         problem.loss,
         still=still,
     )
-    if len(problem.names) <= _FEW:
+    if len(problem.names) <= FEW:
         return descend(valley, starts, effort.steps, effort.precision, effort.worth)
     ends: list[tuple[FloatArray, float]] = []
     moving = np.array([name not in problem.still for name in problem.names], bool)
@@ -286,43 +290,94 @@ def _descended(
     return np.array([free for free, _ in ends]), np.array([cost for _, cost in ends])
 
 
-def _over_whole(problem: Problem, best: Found) -> Found:
+def _over_whole(problem: Problem, ends: list[Found]) -> Found:
     """Look for better whole numbers: by steps of doubling, down to steps of one."""
-    factor, known = 2.0, {_counts(problem, best.free)}
-    while factor > _CLOSEST:
-        near = [free for free in _beside(problem, best.free, factor) if len(free)]
-        new = [free for free in near if _counts(problem, free[0]) not in known]
-        known |= {_counts(problem, free[0]) for free in new}
-        starts = [free[np.argmin(problem.cost(free))] for free in new]
-        ends = polish_all(problem, np.array(starts)) if starts else []
-        better = min([best, *ends], key=_cost)
-        if better.cost < best.cost * (1 - _ALIKE):
-            best = better
-        else:
-            factor **= 0.5
-    return replace(best, at_bound=_at_edge(problem, best))
+    found = min(over_whole(problem, ends, frozenset(problem.whole), effort=_NEARLY), key=_cost)
+    found = polish(problem, found.free)
+    return replace(found, at_bound=_at_edge(problem, found))
+
+
+def over_whole(
+    problem: Problem,
+    begun: Sequence[Found],
+    moving: frozenset[str],
+    factor: float = 2.0,
+    enough: float = -np.inf,
+    effort: Effort = WHOLE,
+) -> list[Found]:
+    """Look for better whole numbers from several ends side by side, by smaller and smaller steps.
+
+    Parameters
+    ----------
+    problem
+        Whose counts no descent moves.
+    begun
+        Ends of descents.
+    moving
+        The counts that may change.
+    factor
+        By how much the first step changes one.
+    enough
+        Cost at which an end is looked at no further.
+    effort
+        How long each is followed.
+    """
+    best, factors = list(begun), [factor] * len(begun)
+    known = [{_counts(problem, found.free)} for found in best]
+    going = list(range(len(best)))
+    while going := [k for k in going if best[k].cost > enough]:
+        new = [(k, free) for k in going
+               for free in _beside(problem, best[k].free, factors[k], moving)
+               if _counts(problem, free[0]) not in known[k]]  # fmt: skip
+        for k, free in new:
+            known[k].add(_counts(problem, free[0]))
+        starts = np.array([lowest(problem, free) for _, free in new])
+        ends = polish_all(problem, starts, effort) if new else []
+        for k in tuple(going):
+            own = [end for (row, _), end in zip(new, ends, strict=False) if row == k]
+            better = min([best[k], *own], key=_cost)
+            gains = better.cost < best[k].cost * (1 - _ALIKE)
+            if not gains and factors[k] <= _CLOSEST:
+                going.remove(k)
+            if _ratio(problem, better, best[k]) < np.sqrt(factors[k]):
+                factors[k] = max(float(np.sqrt(factors[k])), _CLOSEST)
+            best[k] = better if gains else best[k]
+    return best
+
+
+def _ratio(problem: Problem, one: Found, other: Found) -> float:
+    """By how much counts differ at most."""
+    pairs = zip(_counts(problem, one.free), _counts(problem, other.free), strict=True)
+    return max(max(a / b, b / a) for a, b in pairs)
+
+
+def lowest(problem: Problem, free: FloatArray) -> FloatArray:
+    """Of several sets of values the one of least cost."""
+    return np.asarray(free[np.argmin(problem.cost(free))])
 
 
 def _counts(problem: Problem, free: FloatArray) -> tuple[float, ...]:
     return tuple(v for n, v in zip(problem.names, free.tolist(), strict=True) if n in problem.whole)
 
 
-def _beside(problem: Problem, free: FloatArray, factor: float) -> list[FloatArray]:
+def _beside(
+    problem: Problem, free: FloatArray, factor: float, moving: frozenset[str]
+) -> list[FloatArray]:
     """The same values with a count of one less, one more, or so many times as many.
 
     Each with any one of the other values as they are, grown as the count, or shrunk as much.
     """
     found = []
     for k, name in enumerate(problem.names):
-        if name in problem.whole:
+        if name in moving:
             low, high = max(problem.scales[k].low, 1.0), min(problem.scales[k].high, _MOST)
             count = free[k]
             near = {np.round(count / factor), np.round(count * factor), count - 1, count + 1}
-            found += [_with_count(problem, free, k, n) for n in sorted(near) if low <= n <= high]
+            found += [with_count(problem, free, k, n) for n in sorted(near) if low <= n <= high]
     return found
 
 
-def _with_count(problem: Problem, free: FloatArray, k: int, count: float) -> FloatArray:
+def with_count(problem: Problem, free: FloatArray, k: int, count: float) -> FloatArray:
     """Values with another count, shape (ways to set the others, free parameters)."""
     moving = [j for j, name in enumerate(problem.names) if name not in problem.whole]
     tried = np.tile(free, (1 + 2 * len(moving), 1))
