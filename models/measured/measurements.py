@@ -15,6 +15,7 @@ from headway.errors import MeasurementError, nearest
 from headway.kinds import FloatArray
 from headway.models.files.intake import is_given, read_bytes
 from headway.models.files.separated import check_cells, header_and_rows
+from headway.models.files.shipped import shipped_or_own
 from headway.models.language.frozen import Kept
 from headway.models.language.verbs import perform, who_does
 from headway.models.measured.cells import Observed, decimals, is_words, observed, words_complaint
@@ -379,7 +380,7 @@ class Measurements:
         >>> len(Measurements.read(path).sha256), typed.sha256
         (64, '')
         """
-        path = Path(self.source)
+        path = shipped_or_own(Path(self.source))
         if is_given(path) or not os.path.isfile(path):  # noqa: PTH113 - takes any name at all
             return ""
         return hashlib.sha256(read_bytes(path, LARGEST_FILE)).hexdigest()

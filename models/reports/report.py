@@ -183,7 +183,8 @@ def _known(
     swept = [name for name, value in comparison.model.inputs.items() if np.ndim(value)]
     values = {name: model.parameters[name].value for name in swept if name in held}
     point = operating_point(comparison, {n: v for n, v in values.items() if v is not None})
-    outputs = (comparison.output, "saturation_throughput")
+    has_limit = "saturation_throughput" in comparison.solution.outputs
+    outputs = [comparison.output, *(["saturation_throughput"] if has_limit else [])]
     return None if point is None else _sensitivity(point, fit, outputs)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from headway import __version__
 from headway.models.analysis.sensitivity import Sensitivity
-from headway.models.files.shipped import data_path, data_rows
+from headway.models.files.shipped import data_path, data_rows, shipped_or_own
 from headway.models.language.digits import digits, ends, shown_unit
 from headway.models.language.parameters import Parameter
 from headway.models.language.titles import split_header
@@ -52,8 +52,7 @@ def _rows_used(report: Report) -> str:
 
 def source_note(data: Measurements) -> str:
     """Where a published table that ships with headway comes from; nothing for other files."""
-    own = os.path.exists(data.source)  # noqa: PTH110 - takes any name at all
-    path = (Path(data.source) if own else data_path(data.source)).resolve()
+    path = shipped_or_own(Path(data.source)).resolve()
     shipped = data_path("").resolve()
     if shipped not in path.parents:
         return ""
@@ -66,7 +65,7 @@ def source_note(data: Measurements) -> str:
 
 def listed(data: Measurements) -> dict[str, str]:
     """What the index of a published collection says of a curve that ships with headway."""
-    path, shipped = Path(data.source).resolve(), data_path("").resolve()
+    path, shipped = shipped_or_own(Path(data.source)).resolve(), data_path("").resolve()
     index = path.parent.parent / "index.csv"
     if shipped not in path.parents or not index.is_file():
         return {}
