@@ -124,8 +124,8 @@ def test_what_is_no_mean_is_refused():
 
     with pytest.raises(MeasurementError, match="response_max_ms is a maximum, which grows"):
         machine().compare(data, y="response_max_ms")
-    with pytest.raises(MeasurementError, match="holds percentiles; a fit is of means"):
-        machine().fit(data, ["s"], y="response_p95_ms")
+    with pytest.raises(MeasurementError, match="response_max_ms is a maximum, which grows"):
+        machine().fit(data, ["s"], y="response_max_ms")
     with pytest.raises(MeasurementError, match="holds percentiles; a signature is of means"):
         curve(data, y="response_p95")
     with pytest.raises(MeasurementError, match="there is no column 'response_time'"):

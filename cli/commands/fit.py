@@ -10,7 +10,7 @@ import click
 
 from headway.cli.curves import curves_option, is_told, one_curve, told_curve
 from headway.cli.main import COMMANDS
-from headway.cli.numbers import Whole
+from headway.cli.numbers import Reals, Whole
 from headway.cli.options import (
     Format,
     check_place,
@@ -62,7 +62,7 @@ def _rounds(_c: click.Context, _p: click.Parameter, rounds: int) -> int:
 
 
 _FIX, _BOUND = twins("--fix, --bound NAME=IT", "Hold at a value, or within LOW:HIGH.")
-_AT, _NEXT = twins("--at LOADS, --next", "Predict at 200:1400:100; where to measure next.")
+_AT, _NEXT = twins("--at, --percentile, --next", "Predict at 200:1400:100; what to measure next.")
 
 
 @click.command("fit", help=COMMANDS["fit"], epilog=EXAMPLE)
@@ -119,6 +119,14 @@ _AT, _NEXT = twins("--at LOADS, --next", "Predict at 200:1400:100; where to meas
 )
 @click.option("--at", cls=_AT, metavar="LOADS", help="Predict at loads: 1200, or 200:1400:100.")
 @click.option(
+    "--percentile",
+    "percents",
+    cls=_NEXT,
+    type=Reals(),
+    metavar="P,Q",
+    help="Predict percentiles too: 95,99.",
+)
+@click.option(
     "--next",
     "wanted",
     cls=_NEXT,
@@ -147,12 +155,15 @@ def command(
     bootstrap: int,
     out: Path | None,
     at: str | None,
+    percents: tuple[float, ...] | None,
     wanted: str | None,
     output_format: Format | None,
     plot: Path | None,
 ) -> None:
     """Fit a model to measurements."""
     limits = load_limits(low, high)
+    if percents is not None and at is None:
+        raise InvalidParameter("--percentile goes with --at: the loads to predict at")
     if free is None and model in families():
         for option, given in (("--fix", fix), ("--set", settings), ("--bound", bound)):
             if given:
@@ -167,11 +178,13 @@ def command(
         chosen = chosen_model(model, preset, (*settings, *fix))
         answer = _fitted(chosen, data, hints, free, bound, x, y, limits, loss, bootstrap)
     if at is not None or wanted is not None:
-        answer = _forecast(answer, at, wanted)
+        answer = _forecast(answer, at, percents, wanted)
     present(answer, output_format, plot, [] if out is None else [(out, _toml(answer))])
 
 
-def _forecast(answer: Answer, at: str | None, wanted: str | None) -> Answer:
+def _forecast(
+    answer: Answer, at: str | None, percents: tuple[float, ...] | None, wanted: str | None
+) -> Answer:
     """Add predictions at loads, and advice on what to measure next."""
     from headway.cli.sweeps import sweep
     from headway.models.inference.fit import Fit
@@ -182,7 +195,7 @@ def _forecast(answer: Answer, at: str | None, wanted: str | None) -> Answer:
         raise InvalidParameter("--at and --next go with one curve; give one --data")
     one = answer.best if isinstance(answer, ServerFit) else answer
     loads = None if at is None else sweep(at, one.comparison.load.unit, "--at")
-    predictions = None if loads is None else answer.predict(loads)
+    predictions = None if loads is None else answer.predict(loads, percents)
     return Forecast(answer, predictions, None if wanted is None else answer.next_loads(wanted))
 
 

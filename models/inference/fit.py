@@ -36,7 +36,11 @@ from headway.models.inference.certainty.uncertainty import (
 from headway.models.inference.certainty.valleys import Minimum, answers, hull
 from headway.models.inference.forecasting.elsewhere import load_of
 from headway.models.inference.forecasting.next_load import NextLoads
-from headway.models.inference.forecasting.predictions import Predictions, predicted
+from headway.models.inference.forecasting.predictions import (
+    Predictions,
+    percents_of,
+    predicted,
+)
 from headway.models.inference.searching.problem import Problem
 from headway.models.inference.searching.search import Found
 from headway.models.language.verbs import perform
@@ -237,13 +241,18 @@ class Fit(Answer):
         """Values of the free parameters that the data leave plausible."""
         return drawn_about(self.problem, self.found, self.known)
 
-    def predict(self, loads: FloatArray | Sequence[float]) -> Predictions:
+    def predict(
+        self, loads: FloatArray | Sequence[float], percentiles: Sequence[float] | None = None
+    ) -> Predictions:
         r"""Prediction and 95 % band of a further measurement, at loads inside the data or out.
 
         Parameters
         ----------
         loads
             Arrival rates or throughputs [1/s], or populations: what the load of the data was.
+        percentiles
+            Percentages such as 99 whose percentiles are wanted too; those that were fitted if
+            left out.
 
         Returns
         -------
@@ -253,6 +262,8 @@ class Fit(Answer):
         ------
         InvalidParameter
             For a program, loads that are not above 0, and populations that are not whole.
+        GraphError
+            For percentiles where none are known, with the reason.
 
         Examples
         --------
@@ -265,7 +276,9 @@ class Fit(Answer):
         0.005
         """
         unit, free = self.comparison.load.unit, self.found.free
-        return predicted(self.model.name, self.load, unit, loads, [self.draws], free)
+        percents = percents_of(self.problem) if percentiles is None else percentiles
+        name, draws = self.model.name, [self.draws]
+        return predicted(name, self.load, unit, loads, draws, free, percents)
 
     def next_loads(self, quantity: str = SATURATION_THROUGHPUT) -> NextLoads:
         r"""Loads to measure at next, each the one that narrows a quantity most.

@@ -18,7 +18,11 @@ from headway.models.inference.certainty.weights import akaike_weights
 from headway.models.inference.fit import SATURATION_THROUGHPUT, Fit
 from headway.models.inference.fitting import fit_model
 from headway.models.inference.forecasting.next_load import NextLoads
-from headway.models.inference.forecasting.predictions import Predictions, predicted
+from headway.models.inference.forecasting.predictions import (
+    Predictions,
+    percents_of,
+    predicted,
+)
 from headway.models.inference.forms import (
     SPARE,
     Form,
@@ -120,13 +124,18 @@ class ServerFit(Answer):
         limit = saturations(best.problem, read, best.found.free[None])
         return saturation_of(self.draws, float(limit[0]))
 
-    def predict(self, loads: FloatArray | Sequence[float]) -> Predictions:
+    def predict(
+        self, loads: FloatArray | Sequence[float], percentiles: Sequence[float] | None = None
+    ) -> Predictions:
         r"""What to expect at other loads, by all plausible forms together.
 
         Parameters
         ----------
         loads
             Throughputs [1/s], or populations where these are the load.
+        percentiles
+            Percentages such as 99 whose percentiles are wanted too; those that were fitted if
+            left out.
 
         Returns
         -------
@@ -137,6 +146,8 @@ class ServerFit(Answer):
         ------
         InvalidParameter
             For loads that are not above 0, and populations that are not whole.
+        GraphError
+            For percentiles where none are known, with the reason.
 
         Examples
         --------
@@ -147,8 +158,10 @@ class ServerFit(Answer):
         >>> bool(low < 22e-3 < high)
         True
         """
-        best = self.best
-        return predicted(self.form.family, best.load, best.comparison.load.unit, loads, self.draws)
+        best, unit = self.best, self.best.comparison.load.unit
+        percents = percents_of(best.problem) if percentiles is None else percentiles
+        family, draws = self.form.family, self.draws
+        return predicted(family, best.load, unit, loads, draws, percents=percents)
 
     @cached_property
     def weights(self) -> FloatArray:

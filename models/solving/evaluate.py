@@ -14,6 +14,9 @@ from numpy.typing import ArrayLike
 
 from headway.errors import HeadwayError
 from headway.kinds import Amount, FloatArray
+from headway.models.solving.percentile import swift_percentile
+from headway.models.solving.solutions.asked import percentile_asked
+from headway.models.solving.solutions.solution import Solution
 from headway.models.structure.graph import ModelGraph
 from headway.models.structure.inputs import points_shape
 from headway.models.structure.model import Model
@@ -23,6 +26,7 @@ Predict = Callable[[Values], FloatArray]
 Slopes = Callable[[Values, Sequence[str]], FloatArray]
 
 _STEP = 1e-6  # relative step of a central difference: the cube root of a double's precision
+_SWIFT_STEP = 1e-3  # the same where a number is good to some 1e-8
 _NO_FORM = (
     HeadwayError,
     TypeError,
@@ -81,6 +85,8 @@ def evaluator(
     added
         What is added to parameters, an entry a point.
     """
+    if len(outputs) > 1 and any(map(percentile_asked, outputs)):
+        return _stacked([evaluator(model, [one], names, whole, added) for one in outputs])
     solved = each_once(solver_of(model, outputs), len(outputs))
     solved = _adding(solved) if added else solved
     more = {ADDED + name: values for name, values in added.items()}
@@ -90,7 +96,8 @@ def evaluator(
             return compiled
     sizes = {n: abs(float(v)) for n, v in model.inputs.items() if not np.ndim(v)}
     domains = {n: (p.minimum, p.maximum) for n, p in model.parameters.items()}
-    return Evaluator(solved, differences(solved, sizes, domains))
+    step = _SWIFT_STEP if percentile_asked(outputs[0]) else _STEP
+    return Evaluator(solved, differences(solved, sizes, domains, step))
 
 
 def _agreeing(
@@ -189,7 +196,7 @@ def solver_of(model: Model, outputs: Sequence[str]) -> Predict:
         shape = points_shape({**model.inputs, **values}) or (1,)
         each = []
         for output in outputs:
-            found = np.asarray(solution[output], float)
+            found = np.asarray(_answer(solution, output), float)
             lost = solution.saturated | ~np.isfinite(found) if solution.stations else False
             each.append(np.broadcast_to(np.where(lost, np.inf, found), shape))
         return each[0] if len(each) == 1 else np.concatenate(each, axis=-1)
@@ -206,13 +213,21 @@ def solver_of(model: Model, outputs: Sequence[str]) -> Predict:
     return predict
 
 
+def _answer(solution: Solution, output: str) -> Amount:
+    asked = percentile_asked(output)
+    return solution[output] if asked is None else swift_percentile(solution, asked[0])
+
+
 def _of_set(values: Values, k: int) -> dict[str, Amount]:
     """One set of values, as a column of its own."""
     return {n: v[k : k + 1] if np.ndim(v) > 1 else v for n, v in values.items()}
 
 
 def differences(
-    predict: Predict, sizes: Mapping[str, float], domains: Mapping[str, tuple[float, float]]
+    predict: Predict,
+    sizes: Mapping[str, float],
+    domains: Mapping[str, tuple[float, float]],
+    step: float = _STEP,
 ) -> Slopes:
     """Central differences, one-sided where a side is infinite or outside what a value may be.
 
@@ -224,12 +239,14 @@ def differences(
         What a value is measured by that went to nothing: where its search began [SI].
     domains
         Least and largest value of each parameter [SI].
+    step
+        Relative.
     """
 
     def slopes(values: Values, names: Sequence[str]) -> FloatArray:
         if not names:
             return np.zeros((*predict(values).shape, 0))
-        ends = {n: _around(values[n], sizes.get(n, 0.0), domains[n]) for n in names}
+        ends = {n: _around(values[n], sizes.get(n, 0.0), domains[n], step) for n in names}
         sides = [{**values, n: end} for n in names for end in ends[n]]
         here, *beside = _side_by_side(predict, [values, *sides])
         pairs = zip(names, beside[::2], beside[1::2], strict=True)
@@ -242,10 +259,12 @@ def differences(
     return slopes
 
 
-def _around(value: Amount, size: float, domain: tuple[float, float]) -> tuple[Amount, Amount]:
+def _around(
+    value: Amount, size: float, domain: tuple[float, float], relative: float
+) -> tuple[Amount, Amount]:
     """Values next to one, within what it may be."""
     largest = np.maximum(np.abs(value), size)
-    step = _STEP * np.where(largest > 0, largest, _STEP)
+    step = relative * np.where(largest > 0, largest, relative)
     return np.maximum(value - step, domain[0]), np.minimum(value + step, domain[1])
 
 

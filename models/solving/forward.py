@@ -23,16 +23,18 @@ _MOST_ROUTES = 500
 _ROUNDING = 1e-12  # of chances that sum to 1
 
 
-def goes_forward(solution: "Solution") -> bool:
+def goes_forward(solution: "Solution", *, swiftly: bool = False) -> bool:
     """Whether percentiles of all points can be found together.
 
     Not with classes, visits in place of routes, returns, stations whose law has several pieces
-    or refuses arrays, or constant times that only some jobs spend.
+    or refuses arrays, or constant times that only some jobs spend. What is next to constant
+    counts as smooth where percentiles are to be found swiftly.
     """
     graph = solution.model.network.graph
     if graph.classes or visits_given(graph) or len(graph.routes) > _MOST_ROUTES:
         return False
-    if not all(station.can.smooth for station in graph.stations.values()):
+    stations = (station_at(name).of(solution.values) for name in graph.stations)
+    if not all((one.spread() if swiftly else one).smooth for one in stations):
         return False
     constant = [name for name, station in graph.stations.items() if not station.can.limits]
     certain = all(
@@ -53,7 +55,10 @@ def _order(graph: Structure) -> list[str]:
 
 
 def percentiles_together(
-    solution: "Solution", share: float, stable: NDArray[np.bool_]
+    solution: "Solution",
+    share: float,
+    stable: NDArray[np.bool_],
+    find: Callable[[ForwardNetwork, float], FloatArray] = forward_percentiles,
 ) -> FloatArray:
     """Times within which a share of the jobs is answered, at points in a row.
 
@@ -65,6 +70,8 @@ def percentiles_together(
         Between 0 and 1.
     stable
         Where no station is saturated, shape (points,).
+    find
+        What finds them.
 
     Returns
     -------
@@ -86,7 +93,7 @@ def percentiles_together(
         {(place[a], place[b]): row(p) for (a, b), p in graph.routes.chances(values).items()},
     )
     times = np.full(stable.size, np.inf)
-    times[points] = forward_percentiles(network, share)
+    times[points] = find(network, share)
     return times
 
 

@@ -132,6 +132,15 @@ class Station(ABC):
         msg = f"the response time of {kind} has no known distribution: {self.lawless}"
         raise GraphError(msg)
 
+    @property
+    def smooth(self) -> bool:
+        """Whether its time law is one piece, and takes arrays of operating points."""
+        return self.can.smooth
+
+    def spread(self) -> "Station":
+        """The station with times that vary enough for a swift search; itself for most kinds."""
+        return self
+
     def looped_law(self, arrival_rate: float) -> TimeLaw:
         """The time law of a visit of those who come back, where that cannot be told in full."""
         return self.time_law(arrival_rate)

@@ -20,6 +20,8 @@ from headway.queueing.times.laws import (
     poisson_wait,
 )
 
+_VARIES = 1e-2  # scv from which some hundred terms invert a law: less takes thousands
+
 
 @dataclass(frozen=True)
 class MG1(Station):
@@ -49,7 +51,7 @@ class MG1(Station):
     Kleinrock, *Queueing Systems* I, 1975, section 5.6.
     """
 
-    can: ClassVar[Abilities] = Abilities(returns=True)
+    can: ClassVar[Abilities] = Abilities(returns=True, smooth=True)
 
     service_time: Quantity | str
     scv: Quantity | str
@@ -79,10 +81,22 @@ class MG1(Station):
     def _plain_scv(self) -> float:
         return float(np.asarray(number("scv", self.scv), float))
 
+    @property
+    def smooth(self) -> bool:
+        """Unless its service is constant, or next to it: then its law has jumps and kinks."""
+        varies = np.asarray(number("scv", self.scv), float) >= _VARIES
+        some = np.asarray(number("service_time", self.service_time), float) > 0
+        return bool(np.all(varies & some))
+
+    def spread(self) -> Station:
+        """With an scv of 0.01 where it is less."""
+        scv = number("scv", self.scv)
+        return replace(self, scv=np.maximum(np.asarray(scv, float), _VARIES))
+
     def time_law(self, arrival_rate: float) -> TimeLaw:
         """Pollaczek and Khinchine's, with gamma-distributed service; M/D/1's at scv = 0."""
-        time, scv = self.mean_service, self._plain_scv
-        if scv == 0 or time == 0:
+        time, scv = self._number(self.service_time), self._number(self.scv)
+        if np.all(scv == 0) or np.all(time == 0):
             return MD1(time).time_law(arrival_rate)
         service = gamma(time, scv)
         law = after_waiting(poisson_wait(arrival_rate, service, time, scv), service, time)

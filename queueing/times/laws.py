@@ -87,7 +87,7 @@ def exponential(mean: float) -> TimeLaw:
 
 def gamma(mean: float, scv: float) -> Transform:
     """Transform of a gamma-distributed time; of a constant for scv = 0."""
-    if scv == 0:
+    if np.all(scv == 0):
         return lambda s: np.exp(-s * mean)
     return lambda s: np.exp(-np.log1p(s * mean * scv) / scv)
 
@@ -151,7 +151,8 @@ def after_waiting(wait: TimeLaw, service: Transform, mean: float) -> TimeLaw:
     service, mean
         Transform and mean of the service time.
     """
-    return replace(in_series(wait, TimeLaw((Piece(0.0, service),), mean)), notes=wait.notes)
+    pieces = tuple(replace(one, transform=_times(one, Piece(0.0, service))) for one in wait.pieces)
+    return replace(wait, pieces=pieces, mean=wait.mean + mean)
 
 
 def poisson_wait(rate: float, service: Transform, mean: float, scv: float) -> TimeLaw:

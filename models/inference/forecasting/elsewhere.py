@@ -10,6 +10,7 @@ from headway.kinds import Amount, FloatArray
 from headway.models.inference.searching.problem import Problem
 from headway.models.solving.evaluate import Predict, evaluator
 from headway.models.solving.paced import paced_evaluator
+from headway.models.solving.solutions.asked import percentile_name
 from headway.models.structure.model import Model
 
 PACED = "throughput"
@@ -77,6 +78,23 @@ class Elsewhere:
     def response_time(self, free: FloatArray) -> FloatArray:
         """Response time [s], a row for each set of free values; infinite where not sustained."""
         return self._of(self._response_time, free)
+
+    def percentile(self, free: FloatArray, percent: float) -> FloatArray:
+        """A percentile of the response time [s]; as `response_time`.
+
+        Raises
+        ------
+        GraphError, InvalidParameter
+            Where none is known, with the reason, and for a percentage out of range.
+        """
+        name = percentile_name(percent)
+        if not self._percentiles:
+            self.model.solve().answering(name)  # what is not known says why
+        return self._of(self._percentiles.setdefault(name, self._evaluated(name)), free)
+
+    @cached_property
+    def _percentiles(self) -> dict[str, Predict]:
+        return {}
 
     @property
     def _loses(self) -> bool:

@@ -1,14 +1,17 @@
 """What is expected at loads that were not measured, by all that fits, and how sure that is."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
+from numpy.typing import NDArray
 
 from headway.kinds import FloatArray
 from headway.models.inference.certainty.draws import Draws
 from headway.models.inference.forecasting.elsewhere import Elsewhere
+from headway.models.inference.searching.problem import Problem
 from headway.models.language.units import Unit
+from headway.models.solving.solutions.asked import percentile_asked, percentile_name
 from headway.models.tables.shown import Answer
 
 ENDS = (0.025, 0.5, 0.975)
@@ -40,6 +43,8 @@ class Predictions(Answer):
         and the throughput is NaN.
     sustained
         Share of what is plausible that sustains each load.
+    percentiles
+        Percentiles of the response time [s] by name, such as ``response_time_p99``, as the times.
     """
 
     model: str
@@ -49,6 +54,7 @@ class Predictions(Answer):
     throughput: FloatArray
     response_time: FloatArray
     sustained: FloatArray
+    percentiles: Mapping[str, FloatArray] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         return f"Predictions({self.model}: {self.loads.size} loads)"
@@ -61,6 +67,7 @@ def predicted(
     loads: FloatArray | Sequence[float],
     draws: Sequence[Draws],
     best: FloatArray | None = None,
+    percents: Sequence[float] = (),
 ) -> Predictions:
     """Predict from plausible values of one model, or of several alike.
 
@@ -72,27 +79,60 @@ def predicted(
         Plausible values, the same number of each model.
     best
         Free values whose predictions stand in the middle; the median does where there are none.
+    percents
+        Percentages whose percentiles are wanted too.
     """
     loads = np.atleast_1d(np.asarray(loads, float))
-    times, rates, errors = [], [], []
-    for each in draws:
-        there = Elsewhere(each.problem, loads)
-        times.append(there.response_time(each.free))
-        rates.append(there.throughput(each.free))
-        errors.append(each.scatter)
-    time, rate, error = np.concatenate(times), np.concatenate(rates), np.concatenate(errors)
+    there = [Elsewhere(each.problem, loads) for each in draws]
+    each = list(zip(there, draws, strict=True))
+    time = np.concatenate([here.response_time(one.free) for here, one in each])
+    rate = np.concatenate([here.throughput(one.free) for here, one in each])
     lost = ~np.isfinite(time)
     sustained = 1 - lost.mean(axis=0)
     lost |= sustained < HARDLY
     driven = load != "population" and bool(np.all(rate == loads))
-    found_rate = np.where(lost, np.nan, rate)
-    band = _band(found_rate, 0 * error if driven else error)
-    response = np.nan_to_num(_band(np.where(lost, np.nan, time), error), nan=np.inf)
+    errors = _errors(draws, "throughput")
+    band = _band(np.where(lost, np.nan, rate), 0 * errors if driven else errors)
+    response = _times(time, lost, _errors(draws, "response_time"))
+    tails = {
+        percentile_name(percent): _times(
+            np.concatenate([here.percentile(one.free, percent) for here, one in each]),
+            lost,
+            _errors(draws, percentile_name(percent)),
+        )
+        for percent in percents
+    }
     if best is not None:
-        there = Elsewhere(draws[0].problem, loads)
-        response[1] = _known(there.response_time(best), response[1])
-        band[1] = _known(there.throughput(best), band[1])
-    return Predictions(model, load, unit, loads, band, response, sustained)
+        response[1] = _known(there[0].response_time(best), response[1])
+        band[1] = _known(there[0].throughput(best), band[1])
+        for percent, tail in zip(percents, tails.values(), strict=True):
+            tail[1] = _known(there[0].percentile(best, percent), tail[1])
+    return Predictions(model, load, unit, loads, band, response, sustained, tails)
+
+
+def percents_of(problem: Problem) -> tuple[float, ...]:
+    """Percentages of the percentiles that a fit was of."""
+    asked = (percentile_asked(output) for output in problem.outputs)
+    return tuple(one[0] for one in asked if one is not None)
+
+
+def _errors(draws: Sequence[Draws], output: str) -> FloatArray:
+    """Relative error of one further measurement of an output, by draw."""
+    return np.concatenate([each.scatter * _own(each.problem, output) for each in draws])
+
+
+def _own(problem: Problem, output: str) -> float:
+    """How much more an output errs than what was measured does in the middle."""
+    if output not in problem.outputs:
+        return 1.0
+    error = problem.sigma / problem.measured
+    own = error.reshape(len(problem.outputs), -1)[problem.outputs.index(output)]
+    return float(np.median(own) / np.median(error))
+
+
+def _times(found: FloatArray, lost: NDArray[np.bool_], error: FloatArray) -> FloatArray:
+    """Ends and middle of times; infinite where nothing plausible sustains a load."""
+    return np.nan_to_num(_band(np.where(lost, np.nan, found), error), nan=np.inf)
 
 
 def _known(wanted: FloatArray, else_: FloatArray) -> FloatArray:

@@ -54,7 +54,6 @@ def problem(
         For fewer points than free parameters, equal loads, or values that are not above 0.
     """
     _check_free(model, found, free)
-    _check_mean(found, source)
     _check_measured(found, source)
     _check_offered(found, source)
     _check_points(found, len(free), source)
@@ -155,14 +154,6 @@ def _check_span(column: Observed, source: str, widest: float) -> None:
     if most > widest * least:
         msg = f"{source}: {column.header} goes from {least:.3g} to {most:.3g} (SI); check it"
         raise MeasurementError(msg)
-
-
-def _check_mean(found: Match, source: str) -> None:
-    for one in found.each:
-        if one.percent is not None:
-            name = one.measured.header
-            msg = f"{source}: {name} holds percentiles; a fit is of means: --y names one"
-            raise MeasurementError(msg)
 
 
 def _check_measured(found: Match, source: str) -> None:

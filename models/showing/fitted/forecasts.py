@@ -32,6 +32,11 @@ def prediction_tables(found: Predictions) -> list[Table]:
     columns += [
         Column("response time", _values(times, scale)),
         Column("95 % band", _bands(times, scale)),
+    ]
+    for name, tail in found.percentiles.items():
+        title = name.removeprefix("response_time_")
+        columns += [Column(title, _values(tail, scale)), Column("95 % band", _bands(tail, scale))]
+    columns += [
         Column("sustained", tuple(_chance(share) for share in found.sustained.tolist())),
     ]
     return [Table(f"{found.model}: predictions", tuple(columns), (_BAND,))]
@@ -67,9 +72,14 @@ def prediction_rows(found: Predictions) -> list[dict[str, Any]]:
             "response_time": _known(time[1]),
             "ci95": [_known(time[0]), _known(time[2])],
             "sustained": float(share),
+            **{name: _interval(tail[:, place]) for name, tail in found.percentiles.items()},
         }
-        for load, rate, time, share in each
+        for place, (load, rate, time, share) in enumerate(each)
     ]
+
+
+def _interval(band: FloatArray) -> dict[str, Any]:
+    return {"value": _known(band[1]), "ci95": [_known(band[0]), _known(band[2])]}
 
 
 def _known(value: float) -> float | None:
@@ -94,6 +104,9 @@ def prediction_csv(found: Predictions) -> str:
         "response_time_high_s": times[2],
         "sustained": found.sustained,
     }
+    for name, tail in found.percentiles.items():
+        ends = zip(("", "_low", "_high"), (tail[1], tail[0], tail[2]), strict=True)
+        cells |= {f"{name}{end}_s": values for end, values in ends}
     columns = [Column(t, tuple(map(_known, each.tolist()))) for t, each in cells.items()]
     return Table("", tuple(columns)).to_csv()
 

@@ -1,0 +1,104 @@
+"""Percentiles of jobs that go forward only, to some 1e-6: for searches, which ask for millions.
+
+Euler's algorithm with one number of terms, and Newton's method in the logarithm of the tail: the
+same nodes give the chance and its density. Errors change smoothly with what a network is made of,
+so that differences of close networks are right.
+
+Source: Abate and Whitt, "A unified framework for numerically inverting Laplace transforms",
+INFORMS J. Computing 18(4), 2006.
+"""
+
+from dataclasses import replace
+from math import comb, exp, pi
+
+import numpy as np
+
+from headway.kinds import FloatArray
+from headway.queueing.forward import ForwardNetwork
+
+_DAMPING = 18.4  # discretisation error exp(-18.4) = 1e-8
+_TERMS, _AVERAGED = 48, 11
+_BLOCK = 1024  # points whose transforms stay in the cache
+_SETTLED = 1e-6  # relative step after which the next one would be lost in rounding
+_DEEP = 0.02  # of the tail asked for: less of it tells no way back
+_TRIES = 60
+_LEAST = 1e-12  # a chance that counts as none
+
+
+def _weights() -> FloatArray:
+    """Of the alternating series, its last partial sums averaged."""
+    averaged = np.cumsum([comb(_AVERAGED, k) for k in range(_AVERAGED + 1)][::-1])[::-1]
+    weights = np.concatenate([np.ones(_TERMS), averaged / 2**_AVERAGED])
+    weights[0] /= 2
+    weights[1::2] *= -1
+    return np.asarray(exp(_DAMPING / 2) * weights)
+
+
+_WEIGHTS = _weights()
+_NODES = _DAMPING / 2 + 1j * pi * np.arange(_WEIGHTS.size)
+
+
+def swift_percentiles(network: ForwardNetwork, share: float) -> FloatArray:
+    """Times that a share of all times does not exceed [s], to some 1e-6.
+
+    Parameters
+    ----------
+    network
+        At its operating points; of kinds that are next to constant, `Station.spread` stand in.
+    share
+        Between 0 and 1.
+
+    Returns
+    -------
+    Array of shape (points,).
+
+    Examples
+    --------
+    >>> from headway.queueing import MM1
+    >>> one = np.ones((1, 1))
+    >>> alone = ForwardNetwork((MM1(0.5),), one, one, {})
+    >>> swift_percentiles(alone, 0.95).round(5).tolist()
+    [2.99573]
+    """
+    count = network.rates.shape[1]
+    wide = replace(network, stations=tuple(station.spread() for station in network.stations))
+    blocks = [_block(wide.at(slice(k, k + _BLOCK)), share) for k in range(0, count, _BLOCK)]
+    return np.concatenate(blocks) if blocks else np.empty(0)
+
+
+def _block(network: ForwardNetwork, share: float) -> FloatArray:
+    law = network.law()
+    times, some = law.constant.copy(), np.flatnonzero(law.beyond > 0)
+    if some.size:
+        kept = network if some.size == times.size else network.at(some)
+        times[some] += _beyond(kept, 1 - share)
+    return times
+
+
+def _beyond(network: ForwardNetwork, tail: float) -> FloatArray:
+    """Time beyond what is constant: the tail's logarithm is followed within ends that close in."""
+    law = network.law()
+    low, high = np.zeros(law.beyond.size), np.full(law.beyond.size, np.inf)
+    found, points = -law.beyond * np.log(tail), np.arange(law.beyond.size)
+    time, part = found.copy(), network
+    for _ in range(_TRIES):
+        transformed = part.law().transform(_NODES[:, None] / time)
+        above = 1 - _WEIGHTS @ (transformed / _NODES[:, None]).real
+        density = _WEIGHTS @ transformed.real / time
+        miss = np.log(np.maximum(above, _LEAST) / tail)
+        low, high = np.where(miss > 0, time, low), np.where(miss > 0, high, time)
+        with np.errstate(all="ignore"):
+            following = time + miss * np.maximum(above, _LEAST) / density
+        middle = np.where(np.isfinite(high), (low + high) / 2, 4 * time)
+        steady = (density > 0) & (above > _DEEP * tail)
+        inside = steady & (following > low) & (following < np.minimum(high, 4 * time))
+        following = np.where(inside, following, middle)
+        found[points] = following
+        todo = np.abs(following - time) > _SETTLED * time
+        if not todo.any():
+            break
+        if todo.sum() < todo.size / 2:
+            part, points = part.at(np.flatnonzero(todo)), points[todo]
+            low, high, following = low[todo], high[todo], following[todo]
+        time = following
+    return np.asarray(found)

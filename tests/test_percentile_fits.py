@@ -1,0 +1,129 @@
+"""Fits to percentiles, alone and with means: what they find, and what they predict."""
+
+import json
+
+import numpy as np
+import pytest
+
+from headway.errors import GraphError
+from headway.models import Measurements, catalogue_model
+from headway.models.solving import percentile as percentiles
+from headway.models.solving.percentile import swift_percentile
+from tests.command import headway, refusal
+from tests.oracles import DATA
+from tests.percentile_fits import (
+    DELAY,
+    LOADS,
+    SERVICE,
+    SIMULATED,
+    exact,
+    fit_model,
+    fitted,
+    holds,
+    made,
+    table,
+    text,
+)
+
+CIW = DATA / "percentiles" / "mg1_ciw.csv"
+
+
+@pytest.mark.parametrize("percent", [50, 99, 99.9])
+@pytest.mark.parametrize("scv", [0.01, 0.3, 1.0, 10.0])
+def test_swift_percentiles_are_those_that_take_their_time(percent, scv):
+    model = catalogue_model("server-general").at(delay=DELAY, service_time=SERVICE, scv=scv)
+    solution = model.solve([5.0, 500.0, 950.0, 1100.0])
+    alone = percentiles._one_by_one(solution, percent / 100)[0][""]
+    # Tolerance: the promise of 1e-6, of a tail of 1e-3 some 5e-6 of the time.
+    assert swift_percentile(solution, percent) == pytest.approx(alone, rel=5e-6)
+    assert np.isinf(alone[-1])
+
+
+def test_what_is_next_to_constant_counts_as_an_scv_of_a_hundredth():
+    model = catalogue_model("server-general").at(
+        delay=DELAY, service_time=SERVICE, arrival_rate=500
+    )
+    found = [float(swift_percentile(model.at(scv=scv).solve(), 99)) for scv in (0.0, 1e-6, 0.01)]
+    assert found == [found[-1]] * 3
+
+
+def test_mean_and_percentile_together_find_what_a_curve_was_made_with():
+    mean, tail = exact(2.0)
+    found = fitted(table(LOADS, mean, tail), starts=12)
+    # Tolerance: six digits of the curve, and the 1e-6 of what searches.
+    assert found.values["scv"] == pytest.approx(2.0, rel=2e-5)
+    assert found.values["service_time"] == pytest.approx(SERVICE, rel=2e-6)
+    assert found.problem.outputs == ("response_time", "response_time_p99")
+    alone = fitted(table(LOADS, mean, tail), y="p99_ms")
+    assert alone.comparison.output == "response_time_p99"
+    assert alone.values["scv"] == pytest.approx(2.0, rel=1e-4)
+
+
+def test_percentiles_narrow_the_variation_that_means_hardly_tell():
+    measurements, _ = made(3)
+    kept = measurements.only(LOADS <= 650)
+    both, means = fitted(kept), fitted(kept, y="response_ms")
+
+    def reach(fit):
+        low, high = fit.ci95["scv"]
+        return high / low if low > 0 else np.inf
+
+    assert reach(both) < 1.5 < 5 < reach(means)
+    assert not both.identified.sentences
+    assert any("scv is hardly determined" in said for said in means.identified.sentences)
+
+
+def test_intervals_hold_the_variation_of_nearly_all_curves():
+    """A slice; of 200 curves (``python -m tests.percentile_fits 200``) 192 do."""
+    assert sum(map(holds, range(5))) >= 4
+
+
+def test_simulated_by_ciw_the_variation_lies_within_its_interval():
+    found = fit_model(
+        catalogue_model("server-general").at(delay=0, service_time=1e-3, scv=1.0),
+        Measurements.read(CIW),
+        ["service_time", "scv"],
+        y="response_ms,p99_ms",
+        starts=1,
+    )
+    for name, value in (("service_time", SIMULATED["service"]), ("scv", SIMULATED["scv"])):
+        low, high = found.ci95[name]
+        assert low <= value <= high, name
+        assert high / low < 1.5
+
+
+def test_predictions_hold_the_percentiles_that_were_fitted():
+    measurements, scv = made(3)
+    fit = fitted(measurements)
+    found = fit.predict([LOADS[-1], 900.0])
+    assert list(found.percentiles) == ["response_time_p99"]
+    low, middle, high = found.percentiles["response_time_p99"]
+    model = catalogue_model("server-general").at(delay=DELAY, service_time=SERVICE, scv=scv)
+    truth = model.solve([LOADS[-1], 900.0])["response_time_p99"]
+    assert ((low < truth) & (truth < high)).all()
+    assert ((low < middle) & (middle < high)).all()
+    assert middle[0] == pytest.approx(fit.model.solve(LOADS[-1])["response_time_p99"], rel=1e-5)
+    assert not fit.predict([900.0], []).percentiles
+    with pytest.raises(GraphError, match="percentiles"):
+        catalogue_model("server-single").at(delay=DELAY, service_time=SERVICE).fit(
+            measurements, ["service_time"], y="response_ms"
+        ).predict([900.0], [99])
+
+
+def test_predictions_of_percentiles_in_every_form(tmp_path):
+    path = tmp_path / "made.csv"
+    path.write_text(text(LOADS, *exact(2.0)))
+    asked = (
+        *("fit", "server-general", "--data", path, "--free", "service_time", "--set", "scv=2"),
+        *("--set", "delay=1ms", "--y", "response_ms", "--at", "900", "--percentile", "95,99"),
+    )
+    (row,) = json.loads(headway(*asked, "--json").out)["predictions"]
+    truth = catalogue_model("server-general").at(delay=DELAY, service_time=SERVICE, scv=2.0)
+    for name in ("response_time_p95", "response_time_p99"):
+        wanted = truth.solve(900.0)[name]
+        assert row[name]["value"] == pytest.approx(wanted, rel=1e-3)
+        assert row[name]["ci95"][0] < wanted < row[name]["ci95"][1]
+    assert "response_time_p99_low_s" in headway(*asked, "--csv").out
+    assert " p99 " in headway(*asked).out
+    assert "goes with --at" in refusal(*asked[:-4], "--percentile", "99")
+    assert "between 0 and 100" in refusal(*asked[:-1], "100")
