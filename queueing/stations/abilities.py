@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import ClassVar, Self
 
 
 class ServiceKind(StrEnum):
@@ -80,3 +81,18 @@ class Abilities:
     def saturates(self) -> bool:
         """Whether some arrival rate is too much for it: not where what finds no place is lost."""
         return self.limits and not self.loses
+
+
+class InSearches:
+    """What a search asks of a station's law, besides what its kind can do."""
+
+    can: ClassVar[Abilities]
+
+    @property
+    def smooth(self) -> bool:
+        """Whether its time law is one piece, and takes arrays of operating points."""
+        return self.can.smooth
+
+    def spread(self) -> Self:
+        """The station with times that vary enough for a swift search; itself for most kinds."""
+        return self

@@ -29,12 +29,12 @@ from headway.queueing.flows.laws import (
     saturation_throughput,
     utilisation_law,
 )
-from headway.queueing.stations.abilities import Abilities, ServiceKind
+from headway.queueing.stations.abilities import Abilities, InSearches, ServiceKind
 from headway.queueing.times.feedback import feedback_law
 from headway.queueing.times.laws import TimeLaw, constant, exponential, pooled
 
 
-class Station(ABC):
+class Station(InSearches, ABC):
     """What every station can tell of itself at a given arrival rate [1/s]."""
 
     service_time: Quantity | str
@@ -131,15 +131,6 @@ class Station(ABC):
         kind = type(self).__name__
         msg = f"the response time of {kind} has no known distribution: {self.lawless}"
         raise GraphError(msg)
-
-    @property
-    def smooth(self) -> bool:
-        """Whether its time law is one piece, and takes arrays of operating points."""
-        return self.can.smooth
-
-    def spread(self) -> "Station":
-        """The station with times that vary enough for a swift search; itself for most kinds."""
-        return self
 
     def looped_law(self, arrival_rate: float) -> TimeLaw:
         """The time law of a visit of those who come back, where that cannot be told in full."""

@@ -1,7 +1,7 @@
 """Stations whose service, or arrivals, are not exponential."""
 
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
 
@@ -88,7 +88,7 @@ class MG1(Station):
         some = np.asarray(number("service_time", self.service_time), float) > 0
         return bool(np.all(varies & some))
 
-    def spread(self) -> Station:
+    def spread(self) -> Self:
         """With an scv of 0.01 where it is less."""
         scv = number("scv", self.scv)
         return replace(self, scv=np.maximum(np.asarray(scv, float), _VARIES))
