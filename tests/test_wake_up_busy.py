@@ -47,3 +47,9 @@ def test_who_wakes_up_beside_nothing_else_is_always_busy():
     sweep = solve_closed(two, [2.0, 1.0], np.arange(1, 9), 0.5).utilisation
     alone = [solve_closed(two, [2.0, 1.0], n, 0.5).utilisation for n in range(1, 9)]
     np.testing.assert_allclose(sweep, np.transpose(alone), rtol=1e-11)
+
+
+@pytest.mark.parametrize("wake", [1e-12, 1.0, 1e12])
+def test_no_time_is_too_long_to_wake_up(wake):
+    found = solve_closed([WakeUp(wake, wake)], [1], np.array([1, 5]), 0.0)
+    np.testing.assert_allclose(found.utilisation[0], [1, 1], rtol=1e-12)

@@ -137,10 +137,10 @@ def _without(
     others = [part for k, part in enumerate(network) if k != place]
     nowhere = think + sum((part.demand for part in others), np.zeros(jobs.shape)) <= 0
     rate, _ = SOLVERS[method](others, np.where(nowhere, 1.0, think), jobs)
-    return np.where(nowhere, _ALWAYS * (jobs > 0), rate)
+    return np.minimum(np.where(nowhere, _ALWAYS * (jobs > 0), rate), _ALWAYS)
 
 
-_ALWAYS = 1e300  # 1/s
+_ALWAYS = 1e100  # 1/s, so that times any wake-up it stays a number
 
 
 def _check_demand(demand: FloatArray, think: FloatArray) -> None:
