@@ -48,6 +48,7 @@ from .stations.finite import MMmK as MMmK
 from .stations.general import MD1 as MD1
 from .stations.general import MG1 as MG1
 from .stations.general import GGm as GGm
+from .stations.general import MGm as MGm
 from .stations.kinds import STATIONS as STATIONS
 from .stations.kinds import station_kind as station_kind
 from .stations.priority import PriorityMG1 as PriorityMG1

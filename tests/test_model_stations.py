@@ -45,6 +45,7 @@ KINDS = {
     "MMmK": {"service_time": "50 ms", "servers": 3, "capacity": 3},
     "MD1": {"service_time": "50 ms"},
     "MG1": {"service_time": "50 ms", "scv": 2},
+    "MGm": {"service_time": "50 ms", "servers": 2, "scv": 2},
     "GGm": {"service_time": "50 ms", "servers": 2, "arrival_scv": 0.5, "scv": 2},
     "LoadDependent": {"rates": ["20 /s", "30 /s", "40 /s"]},
     "Parallel": {"service_time": "50 ms", "servers": 3},

@@ -331,11 +331,10 @@ class Measurements:
             }
             for some in (self.columns, self.spoilt)
         )
-        labels = {t: tuple(np.array(w)[keep].tolist()) for t, w in self.labels.items()}
-        lines = tuple(np.array(self.lines)[keep].tolist())
         made_of = tuple(one for one, kept in zip(self.made_of, keep, strict=False) if kept)
-        some = replace(self, columns=columns, spoilt=spoilt, labels=labels, lines=lines)
-        return replace(some, made_of=made_of)
+        some = replace(self, columns=columns, spoilt=spoilt, made_of=made_of)
+        labels = {t: tuple(np.array(w)[keep].tolist()) for t, w in self.labels.items()}
+        return replace(some, labels=labels, lines=tuple(np.array(self.lines)[keep].tolist()))
 
     def given(self, settings: Mapping[str, str | float]) -> "Measurements":
         r"""The same, told at which values of parameters all were made.

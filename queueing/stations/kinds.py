@@ -18,6 +18,7 @@ STATIONS = {
     "MMmK": "headway.queueing.stations.finite",
     "MD1": "headway.queueing.stations.general",
     "MG1": "headway.queueing.stations.general",
+    "MGm": "headway.queueing.stations.general",
     "GGm": "headway.queueing.stations.general",
     "LoadDependent": "headway.queueing.stations.dependent",
     "Parallel": "headway.queueing.stations.dependent",
