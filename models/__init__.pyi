@@ -4,6 +4,9 @@ from .analysis.balance import Balance as Balance
 from .analysis.balance import balance as balance
 from .analysis.comparison import Comparison as Comparison
 from .analysis.comparison import compare as compare
+from .analysis.goals import Goal as Goal
+from .analysis.joint import JointTarget as JointTarget
+from .analysis.joint import what_all_take as what_all_take
 from .analysis.sensitivity import Sensitivity as Sensitivity
 from .analysis.target import Target as Target
 from .analysis.target import what_it_takes as what_it_takes

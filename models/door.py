@@ -75,11 +75,18 @@ PLACES: dict[str, dict[str, str]] = {
         "plot": "headway.models.plotting.sensitivities:tornado",
     },
     "Target": {
-        "tables": "headway.models.showing.targets:target_tables",
-        "rows": "headway.models.showing.targets:target_rows",
-        "document": "headway.models.showing.targets:target_document",
-        "csv": "headway.models.showing.targets:target_csv",
-        "plot": "headway.models.plotting.sensitivities:target_figure",
+        "tables": "headway.models.showing.targeted.targets:target_tables",
+        "rows": "headway.models.showing.targeted.targets:target_rows",
+        "document": "headway.models.showing.targeted.targets:target_document",
+        "csv": "headway.models.showing.targeted.targets:target_csv",
+        "plot": "headway.models.plotting.targets:target_figure",
+    },
+    "JointTarget": {
+        "tables": "headway.models.showing.targeted.joint:joint_tables",
+        "rows": "headway.models.showing.targeted.joint:joint_rows",
+        "document": "headway.models.showing.targeted.joint:joint_document",
+        "csv": "headway.models.showing.targeted.joint:joint_csv",
+        "plot": "headway.models.plotting.targets:joint_figure",
     },
     "Fit": {
         "tables": "headway.models.showing.fitted.fits:fit_tables",

@@ -28,7 +28,10 @@ from headway.cli.output import present
 from headway.errors import InvalidParameter
 
 if TYPE_CHECKING:
+    from headway.models.analysis.joint import JointTarget
+    from headway.models.analysis.target import Target
     from headway.models.reading.hints import Hints
+    from headway.models.structure.model import Model
 
 EXAMPLE = "Example: headway sensitivity nfs-server --preset raid --set arrival_rate=1200"
 
@@ -53,8 +56,10 @@ EXAMPLE = "Example: headway sensitivity nfs-server --preset raid --set arrival_r
 )
 @click.option(
     "--target",
+    "targets",
     metavar="OUTPUT=VALUE",
-    help="What an output should be.",
+    multiple=True,
+    help="What an output should be; several with <= or >=.",
     shell_complete=complete_output,
 )
 @click.option(
@@ -76,7 +81,7 @@ def command(
     data: Path | None,
     free: str | None,
     outputs: str | None,
-    target: str | None,
+    targets: tuple[str, ...],
     parameter: str | None,
     hints: "Hints",
     output_format: Format | None,
@@ -84,12 +89,10 @@ def command(
 ) -> None:
     """Differentiate a model."""
     from headway.models.analysis.sensitivity import sensitivity
-    from headway.models.analysis.target import solution_with, what_it_takes
-    from headway.models.language.units import quantity
 
-    if (target is None) != (parameter is None):
+    if (not targets) != (parameter is None):
         raise InvalidParameter("--target and --solve-for go together")
-    if outputs is not None and (target is not None or data is not None):
+    if outputs is not None and (targets or data is not None):
         raise InvalidParameter("--output goes without --data and without --target")
     if (data is None) != (free is None):
         raise InvalidParameter("--data and --free go together")
@@ -97,18 +100,29 @@ def command(
     axes = None
     if data is not None:
         found = chosen.fit(measured(data, hints), names_of(free))
-        if target is None:
+        if parameter is None:
             present(found.sensitivity(), output_format, plot)
             return
         chosen, axes = found.model, found.comparison.axes
-    if target is None or parameter is None:
+    if parameter is None:
         present(sensitivity(chosen, names_of(outputs) or None), output_format, plot)
         return
-    output, equals, text = target.partition("=")
+    present(replace(_target(chosen, targets, parameter), axes=axes), output_format, plot)
+
+
+def _target(model: "Model", targets: tuple[str, ...], parameter: str) -> "Target | JointTarget":
+    """What one target takes that is to be reached, or all of those that must hold."""
+    from headway.models.analysis.goals import is_goal
+    from headway.models.analysis.joint import what_all_take
+    from headway.models.analysis.target import solution_with, what_it_takes
+    from headway.models.language.units import quantity
+
+    if len(targets) > 1 or is_goal(targets[0]):
+        return what_all_take(model, targets, parameter)
+    output, equals, text = (part.strip() for part in targets[0].partition("="))
     if not equals:
-        msg = f"--target {target}: write OUTPUT=VALUE, such as response_time=10ms"
+        msg = f"--target {targets[0]}: write OUTPUT=VALUE, such as response_time=10ms"
         raise InvalidParameter(msg)
-    solution_with(chosen, output.strip())
-    wanted = quantity(text, chosen.meaning(output.strip()).unit, output.strip())
-    answer = what_it_takes(chosen, output.strip(), wanted, parameter)
-    present(replace(answer, axes=axes), output_format, plot)
+    solution_with(model, output)
+    wanted = quantity(text, model.meaning(output).unit, output)
+    return what_it_takes(model, output, wanted, parameter)

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
-from headway.errors import HeadwayError, InvalidParameter, nearest
+from headway.errors import HeadwayError, InvalidParameter, UnknownParameter, nearest
 from headway.kinds import FloatArray, Number
 from headway.models.solving.solutions.asked import percentile_asked
 from headway.models.solving.solutions.solution import Solution
@@ -69,8 +69,9 @@ def outputs_at(
     found = np.full((len(changes), len(outputs)), np.nan)
     inside = [place for place, change in enumerate(changes) if _in_bounds(model, change)]
     if inside:
-        found[inside] = _solved(model, [changes[place] for place in inside], outputs, method)
-    return found
+        columns = _columns(model, [changes[place] for place in inside])
+        found[inside] = outputs_over(model, columns, outputs, method)
+    return np.where(np.isfinite(found), found, np.nan)
 
 
 def _in_bounds(model: Model, change: Mapping[str, float]) -> bool:
@@ -78,25 +79,7 @@ def _in_bounds(model: Model, change: Mapping[str, float]) -> bool:
     return all(known[name].minimum <= x <= known[name].maximum for name, x in change.items())
 
 
-def _solved(
-    model: Model, changes: Sequence[Mapping[str, float]], outputs: Sequence[str], method: str
-) -> FloatArray:
-    """Solve all points at once; where one of them is refused, each half by itself."""
-    try:
-        solution = model.at(_columns(model, changes)).solve(method=method)
-    except HeadwayError:
-        if len(changes) == 1:
-            return np.full((1, len(outputs)), np.nan)
-        half = len(changes) // 2
-        parts = (changes[:half], changes[half:])
-        return np.concatenate([_solved(model, part, outputs, method) for part in parts])
-    return np.stack([_sustained(solution, name, len(changes)) for name in outputs], axis=-1)
-
-
-def _columns(model: Model, changes: Sequence[Mapping[str, float]]) -> dict[str, Number]:
-    """Values by parameter: arrays over several points, plain numbers at one."""
-    if len(changes) == 1:
-        return dict(changes[0])
+def _columns(model: Model, changes: Sequence[Mapping[str, float]]) -> dict[str, FloatArray]:
     names = dict.fromkeys(name for change in changes for name in change)
     return {
         name: np.array([float(change.get(name, model.inputs[name])) for change in changes])
@@ -104,10 +87,81 @@ def _columns(model: Model, changes: Sequence[Mapping[str, float]]) -> dict[str, 
     }
 
 
+def outputs_over(
+    model: Model, columns: Mapping[str, FloatArray], outputs: Sequence[str], method: str = "auto"
+) -> FloatArray:
+    """Solve a model over arrays of values, all at once where it takes them all.
+
+    Parameters
+    ----------
+    model
+        At one operating point.
+    columns
+        Arrays of one length by parameter [SI].
+    outputs
+        Names as `output_of` knows them.
+    method
+        As for `headway.models.Model.solve`.
+
+    Returns
+    -------
+    Shape (points, outputs); NaN where a value is refused, or what saturated does not sustain.
+
+    Examples
+    --------
+    >>> from headway.models import ModelGraph
+    >>> from headway.queueing import MM1
+    >>> one = ModelGraph("one").declare("s").station("cpu", MM1("s")).at(s=0.5, arrival_rate=1)
+    >>> outputs_over(one, {"s": np.array([0.25, 2.0])}, ["utilisation"]).tolist()
+    [[0.25], [nan]]
+    """
+    count = max(column.size for column in columns.values())
+    try:
+        values = columns if count > 1 else {name: _only(c) for name, c in columns.items()}
+        solution = model.at(values).solve(method=method)
+    except HeadwayError:
+        if count == 1:
+            return np.full((1, len(outputs)), np.nan)
+        halves = slice(count // 2), slice(count // 2, None)
+        parts = [{name: c[half] for name, c in columns.items()} for half in halves]
+        return np.concatenate([outputs_over(model, part, outputs, method) for part in parts])
+    return np.stack([_sustained(solution, name, count) for name in outputs], axis=-1)
+
+
+def _only(column: FloatArray) -> Number:
+    return float(column[0])
+
+
+def output_of(solution: Solution, name: str) -> FloatArray:
+    """A number by name: an output, a class's or a station's number, or the largest of all stations.
+
+    Raises
+    ------
+    UnknownParameter
+        With the nearest names.
+
+    Examples
+    --------
+    >>> from headway.models import catalogue_model
+    >>> raid = catalogue_model("nfs-server").with_preset("raid").solve(800)
+    >>> float(output_of(raid, "utilisation")) == raid["cpu.utilisation"]
+    True
+    """
+    known = name in (*solution.outputs, *solution.class_outputs) or name in solution.values
+    if known or percentile_asked(name, solution.classes):
+        return np.asarray(solution[name], float)
+    parts = [f"{station}.{name}" for station in solution.stations]
+    if parts and all(part in solution.values for part in parts):
+        return np.asarray(np.max([np.asarray(solution[part], float) for part in parts], axis=0))
+    if solution.stations:
+        return np.asarray(solution[name], float)
+    msg = f"{solution.model.name} has no output {name!r}{nearest(name, solution.outputs)}"
+    raise UnknownParameter(msg)
+
+
 def _sustained(solution: Solution, output: str, count: int) -> FloatArray:
-    """An output by point; NaN where it has no finite value that lasts."""
-    value = np.asarray(solution[output], float)
-    kept = np.isfinite(value)
+    """An output by point; NaN where it has none that lasts."""
+    value = output_of(solution, output)
     if solution.stations and output != "saturation_throughput":
-        kept &= ~solution.saturated
-    return np.broadcast_to(np.where(kept, value, np.nan), (count,))
+        value = np.where(solution.saturated, np.nan, value)
+    return np.broadcast_to(value, (count,))

@@ -138,7 +138,7 @@ def what_it_takes(model: Model, output: str, wanted: float, parameter: str) -> T
     whole = parameter in counts(model.graph)
     value = _whole(misses, model, output, parameter) if whole else _any(misses, model, parameter)
     if value is None:
-        tried = _counted(model, parameter) if whole else _values(_start(model, parameter))
+        tried = counts_tried(model, parameter) if whole else values_tried(model, parameter)
         raise InvalidParameter(_out_of_reach(model, output, wanted, parameter, misses(tried)))
     return Target(model, output, wanted, parameter, value)
 
@@ -171,7 +171,7 @@ def _whole(
 
     now = _count_now(model, parameter)
     outwards = sorted(
-        pairwise(_counted(model, parameter)),
+        pairwise(counts_tried(model, parameter)),
         key=lambda pair: abs(math.log(pair[0] * pair[1] / now**2)),
     )
     change = next((pair for pair in outwards if meets(pair[0]) != meets(pair[1])), None)
@@ -203,7 +203,7 @@ def _count_now(model: Model, parameter: str) -> float:
     return max(value_now(model, parameter), 1.0)
 
 
-def _counted(model: Model, parameter: str) -> list[int]:
+def counts_tried(model: Model, parameter: str) -> list[int]:
     """Whole numbers by doubling and halving what there is now, within a parameter's bounds."""
     meant = model.parameters[parameter]
     low, high = max(meant.minimum, 1.0), min(meant.maximum, _LARGEST_COUNT)
@@ -231,6 +231,11 @@ def _out_of_reach(
 def shown_in(model: Model, output: str, wanted: float) -> Unit:
     """The unit in which a target takes few digits."""
     return scale_of(np.array([wanted]), model.meaning(output).unit)
+
+
+def values_tried(model: Model, parameter: str) -> list[float]:
+    """Six decades to each side of what there is now."""
+    return _values(_start(model, parameter))
 
 
 def _values(start: float) -> list[float]:

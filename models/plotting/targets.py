@@ -1,0 +1,88 @@
+"""What targets take, drawn: outputs over the parameter that is to bring them there."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from headway.kinds import FloatArray
+from headway.models.analysis.joint import JointTarget
+from headway.models.analysis.points import method_of, outputs_at
+from headway.models.analysis.target import Target, value_now
+from headway.models.plotting.figures import title_of
+from headway.models.plotting.pieces import (
+    MODELLED,
+    QUIET,
+    SECOND,
+    axis_label,
+    draw_curve,
+    legend,
+    light_grid,
+)
+from headway.models.tables.table import scale_of
+
+_POINTS = 201
+_BEYOND = 0.25  # of the way from value to answer, drawn on either side
+
+
+def target_figure(found: Target) -> Figure:
+    """Draw an output over the parameter that is to bring it to a target, around both values."""
+    return _figure(found, [(found.output, found.wanted)])
+
+
+def joint_figure(found: JointTarget) -> Figure:
+    """Draw the output of each goal over the parameter, a panel a goal."""
+    return _figure(found, [(goal.output, goal.limit) for goal in found.goals])
+
+
+def _figure(found: Target | JointTarget, wanted: Sequence[tuple[str, float]]) -> Figure:
+    figure = Figure(figsize=(7, 1.5 + 3.0 * len(wanted)), layout="constrained")
+    panels = figure.subplots(len(wanted), 1, sharex=True, squeeze=False)[:, 0]
+    for axes, (output, limit) in zip(panels, wanted, strict=True):
+        _draw(axes, found, output, limit)
+    now = value_now(found.model, found.parameter)
+    meant = found.model.parameters[found.parameter].unit
+    panels[-1].set_xlabel(
+        axis_label(found.parameter, scale_of(np.array([now, found.value]), meant))
+    )
+    panels[0].set_title(title_of(found.model))
+    legend(panels[0])
+    return figure
+
+
+def _draw(axes: Axes, found: Target | JointTarget, output: str, limit: float) -> None:
+    """Draw an output around the value now and the value that is needed."""
+    model = found.model
+    ends = np.array([value_now(model, found.parameter), found.value])
+    across = _across(*ends.tolist())
+    outputs = _outputs(found, output, across)
+    drawn = np.isfinite(outputs)
+    x_scale = scale_of(ends, model.parameters[found.parameter].unit).scale
+    unit = scale_of(np.array([limit]), model.meaning(output).unit)
+    draw_curve(axes, across[drawn] / x_scale, outputs[drawn] / unit.scale)
+    start, reached = _outputs(found, output, ends) / unit.scale
+    wanted = limit / unit.scale
+    axes.axhline(wanted, color=QUIET, linestyle=":", label="target")
+    axes.plot(ends[0] / x_scale, start, "s", color=MODELLED, label="now")
+    axes.plot(ends[1] / x_scale, reached, "D", color=SECOND, label="what it takes")
+    axes.set_ylim(0, 1.3 * np.nanmax([wanted, start]))
+    axes.set_ylabel(axis_label(output, unit))
+    light_grid(axes)
+
+
+def _across(now: float, value: float) -> FloatArray:
+    """Values around two, whole ones among them for parameters that are counted."""
+    low, high = sorted((now, value))
+    beyond = _BEYOND * (high - low or high)
+    ends = max(low - beyond, 0.0), high + beyond
+    even = np.linspace(*ends, _POINTS)
+    whole = np.arange(np.ceil(ends[0]), ends[1]) if ends[1] < _POINTS else even[:0]
+    return np.union1d(even, whole)
+
+
+def _outputs(found: Target | JointTarget, output: str, values: FloatArray) -> FloatArray:
+    """The output at values of the parameter; NaN where the model has none."""
+    changes = [{found.parameter: value} for value in values.tolist()]
+    method = method_of(found.solution)
+    return outputs_at(found.model, changes, [output], method)[:, 0]
