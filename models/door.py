@@ -67,6 +67,13 @@ PLACES: dict[str, dict[str, str]] = {
         "csv": "headway.models.showing.balance:balance_csv",
         "plot": "headway.models.plotting.balance:balance_figure",
     },
+    "Growth": {
+        "tables": "headway.models.showing.targeted.growth:growth_tables",
+        "rows": "headway.models.showing.targeted.growth:growth_rows",
+        "document": "headway.models.showing.targeted.growth:growth_document",
+        "csv": "headway.models.showing.targeted.growth:growth_csv",
+        "plot": "headway.models.plotting.balance:growth_figure",
+    },
     "Sensitivity": {
         "tables": "headway.models.showing.sensitivities:sensitivity_tables",
         "rows": "headway.models.showing.sensitivities:sensitivity_rows",

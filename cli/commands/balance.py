@@ -1,6 +1,7 @@
 """``headway balance``: at which load each resource of a machine is full."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -15,6 +16,11 @@ from headway.cli.options import (
     set_option,
 )
 from headway.cli.output import present
+from headway.errors import InvalidParameter
+
+if TYPE_CHECKING:
+    from headway.models.analysis.balance import Balance
+    from headway.models.analysis.growth import Growth
 
 EXAMPLE = "Example: headway balance streaming-io --preset sort-cluster"
 
@@ -30,12 +36,18 @@ EXAMPLE = "Example: headway balance streaming-io --preset sort-cluster"
     shell_complete=complete_preset,
 )
 @set_option
+@click.option("--from", "load", metavar="LOAD", help="The load now: when is what full?")
+@click.option("--per-year", metavar="SHARE", help="How it grows, such as 30%.")
+@click.option("--start", metavar="MONTH", help="When now is, such as 2026-11: for dates.")
 @format_options
 @plot_option
 def command(
     model: str,
     presets: tuple[str, ...],
     settings: tuple[str, ...],
+    load: str | None,
+    per_year: str | None,
+    start: str | None,
     output_format: Format | None,
     plot: Path | None,
 ) -> None:
@@ -44,4 +56,19 @@ def command(
 
     chosen = [chosen_model(model, name, settings) for name in presets or (None,)]
     machines = tuple(balance(one).machines[0] for one in chosen)
-    present(Balance(machines), output_format, plot)
+    if (load is None) != (per_year is None):
+        raise InvalidParameter("--from and --per-year go together")
+    if start is not None and load is None:
+        raise InvalidParameter("--start goes with --from and --per-year")
+    found = Balance(machines)
+    grown = found if load is None or per_year is None else _growth(found, load, per_year, start)
+    present(grown, output_format, plot)
+
+
+def _growth(found: "Balance", load: str, per_year: str, start: str | None) -> "Growth":
+    from headway.models.analysis.growth import Growth, month
+    from headway.models.language.units import ONE, quantity
+
+    now = quantity(load, found.machines[0].unit, "--from")
+    share = quantity(per_year, ONE, "--per-year")
+    return Growth(found, now, share, None if start is None else month(start))

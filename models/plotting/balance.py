@@ -7,6 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from headway.models.analysis.balance import Balance, Bars
+from headway.models.analysis.growth import Growth
 from headway.models.plotting.pieces import HATCHES, light_grid, literal, plain_log_axis, style
 
 
@@ -27,6 +28,28 @@ def balance_figure(found: Balance) -> Figure:
         axes.grid(visible=False, axis="x")
     panels[0].set_title(_name_machines(panels[-1], found))
     _legend(figure, resources)
+    return figure
+
+
+def growth_figure(found: Growth) -> Figure:
+    """Draw when each resource is full, the first one on top, a bar from now on."""
+    fillings = found.fillings()[::-1]
+    several = len({(one.machine, one.phase) for one in fillings}) > 1
+    names = [
+        literal(" ".join(filter(None, (one.machine, one.phase, one.resource))))
+        if several
+        else literal(one.resource)
+        for one in fillings
+    ]
+    figure = Figure(figsize=(7, 1.2 + 0.4 * len(fillings)), layout="constrained")
+    axes = figure.subplots()
+    drawn = axes.barh(range(len(fillings)), [one.years for one in fillings], color=style(0).colour)
+    dates = [str(found.date(one) or f"{one.years:.3g}") for one in fillings]
+    axes.bar_label(drawn, dates, padding=3, fontsize="small")
+    axes.set_yticks(range(len(fillings)), names)
+    axes.set_xlabel("years until full")
+    axes.margins(x=0.15)
+    light_grid(axes)
     return figure
 
 
