@@ -35,6 +35,7 @@ COMMANDS = {
     "compare": "Hold a model against measured data.",
     "fit": "Determine parameters from data, and how sure they are.",
     "sensitivity": "Say what each parameter does to each output, and what binds.",
+    "size": "Find the cheapest configuration that meets targets.",
     "signature": "Read a signature off measurements: SFS, LogP, LogGP.",
     "report": "Write one page: curve, fit, residuals, sensitivities.",
     "reproduce": "Recompute the published tables, errata named.",

@@ -40,6 +40,9 @@ from .signatures.sfs import Range as Range
 from .signatures.sfs import SfsSignature as SfsSignature
 from .signatures.sfs import curve as curve
 from .signatures.sfs import sfs_signature as sfs_signature
+from .sizing.size import Configuration as Configuration
+from .sizing.size import Size as Size
+from .sizing.sizing import size_model as size_model
 from .solving.solutions.solution import Solution as Solution
 from .structure.graph import ModelGraph as ModelGraph
 from .structure.model import Model as Model

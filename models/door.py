@@ -95,6 +95,13 @@ PLACES: dict[str, dict[str, str]] = {
         "csv": "headway.models.showing.targeted.joint:joint_csv",
         "plot": "headway.models.plotting.targets:joint_figure",
     },
+    "Size": {
+        "tables": "headway.models.showing.targeted.sizing:size_tables",
+        "rows": "headway.models.showing.targeted.sizing:size_rows",
+        "document": "headway.models.showing.targeted.sizing:size_document",
+        "csv": "headway.models.showing.targeted.sizing:size_csv",
+        "plot": "headway.models.plotting.sizing:size_figure",
+    },
     "Fit": {
         "tables": "headway.models.showing.fitted.fits:fit_tables",
         "rows": "headway.models.showing.fitted.fits:fit_rows",

@@ -1,4 +1,5 @@
 import json
+import shlex
 import subprocess
 import sys
 
@@ -47,7 +48,7 @@ def test_each_example_runs_as_printed(name, tmp_path, monkeypatch):
         assert len(text.splitlines()) <= 24
         example = " ".join(text.partition("Example: ")[2].split())
         assert example.startswith(" ".join(("headway", name, *kind)))
-        assert headway(*example.split()[1:]).code == 0, example
+        assert headway(*shlex.split(example)[1:]).code == 0, example
 
 
 @pytest.mark.parametrize(

@@ -30,6 +30,10 @@ class Discipline(StrEnum):
     FCFS = "fcfs"
 
 
+SERVERS = frozenset({"servers"})
+"""What a kind counts of which more eases it, where that is its servers alone."""
+
+
 @dataclass(frozen=True)
 class Abilities:
     """What a kind of station can do.
@@ -55,6 +59,9 @@ class Abilities:
         follows from what comes while nobody is (`WakeUp.busy`).
     smooth
         Whether its `time_law` is one piece, and takes arrays of operating points.
+    eased_by
+        Its fields of which more never makes a visit longer nor its servers busier, whatever
+        arrives: neither on average nor, where its time law is known, for any share of the visits.
 
     Examples
     --------
@@ -71,6 +78,7 @@ class Abilities:
     mixed: bool = False
     wakes: bool = False
     smooth: bool = False
+    eased_by: frozenset[str] = frozenset()
 
     @property
     def limits(self) -> bool:

@@ -29,7 +29,7 @@ from headway.queueing.flows.laws import (
     saturation_throughput,
     utilisation_law,
 )
-from headway.queueing.stations.abilities import Abilities, InSearches, ServiceKind
+from headway.queueing.stations.abilities import SERVERS, Abilities, InSearches, ServiceKind
 from headway.queueing.times.feedback import feedback_law
 from headway.queueing.times.laws import TimeLaw, constant, exponential, pooled
 
@@ -375,7 +375,7 @@ class MMm(Servers):
     """
 
     can: ClassVar[Abilities] = Abilities(
-        ServiceKind.QUEUE, shared=True, counts=frozenset({"servers"}), smooth=True
+        ServiceKind.QUEUE, shared=True, counts=SERVERS, smooth=True, eased_by=SERVERS
     )
 
     def waiting_time(self, arrival_rate: Quantity) -> Amount:

@@ -15,7 +15,7 @@ from headway.kinds import (
     is_symbolic,
     number,
 )
-from headway.queueing.stations.abilities import Abilities, ServiceKind
+from headway.queueing.stations.abilities import SERVERS, Abilities, ServiceKind
 from headway.queueing.stations.base import MM1, Servers
 from headway.queueing.stations.varying import ALL, ByLaw, Rates, Varying
 from headway.queueing.times.laws import TimeLaw, exponential
@@ -215,7 +215,7 @@ class Parallel(Servers):
     """
 
     can: ClassVar[Abilities] = Abilities(
-        ServiceKind.PARALLEL, shared=True, counts=frozenset({"servers"}), smooth=True
+        ServiceKind.PARALLEL, shared=True, counts=SERVERS, smooth=True, eased_by=SERVERS
     )
 
     def waiting_time(self, arrival_rate: Quantity) -> Amount:

@@ -1,0 +1,92 @@
+"""``headway size``: the cheapest configuration that meets targets."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from headway.cli.main import COMMANDS
+from headway.cli.options import (
+    Format,
+    chosen_model,
+    closed_options,
+    closed_settings,
+    complete_setting,
+    format_options,
+    model_argument,
+    plot_option,
+    preset_option,
+    set_option,
+)
+from headway.cli.output import present
+from headway.errors import InvalidParameter
+
+if TYPE_CHECKING:
+    from headway.kinds import FloatArray
+    from headway.models.structure.model import Model
+
+EXAMPLE = (
+    "Example: headway size nfs-server --preset raid --set arrival_rate=1200 "
+    "--target 'response_time<=15ms' --choose disks=4:32 --cost '200*disks'"
+)
+
+
+@click.command("size", help=COMMANDS["size"], epilog=EXAMPLE)
+@model_argument
+@preset_option
+@set_option
+@closed_options
+@click.option(
+    "--target",
+    "targets",
+    metavar="LIMIT",
+    multiple=True,
+    required=True,
+    help="OUTPUT<=VALUE or OUTPUT>=VALUE; all that are given must hold.",
+)
+@click.option(
+    "--choose",
+    "choices",
+    metavar="NAME=VALUES",
+    multiple=True,
+    required=True,
+    help="1:32 or 2,4,8; may be repeated.",
+    shell_complete=complete_setting,
+)
+@click.option("--cost", required=True, metavar="FORMULA", help="Of what can be chosen.")
+@format_options
+@plot_option
+def command(
+    model: str,
+    preset: str | None,
+    settings: tuple[str, ...],
+    closed: str | None,
+    think: str | None,
+    targets: tuple[str, ...],
+    choices: tuple[str, ...],
+    cost: str,
+    output_format: Format | None,
+    plot: Path | None,
+) -> None:
+    """Find the cheapest configuration."""
+    from headway.models.sizing.sizing import size_model
+
+    chosen = chosen_model(model, preset, settings, closed_settings(closed, None, think))
+    present(size_model(chosen, targets, _choices(chosen, choices), cost), output_format, plot)
+
+
+def _choices(model: "Model", texts: tuple[str, ...]) -> "dict[str, FloatArray]":
+    """Read NAME=VALUES, each a list or a range."""
+    from headway.cli.sweeps import named_parameter, sweep
+
+    found: dict[str, FloatArray] = {}
+    for text in texts:
+        name, equals, values = (part.strip() for part in text.partition("="))
+        if not (equals and values):
+            msg = f"--choose {text}: write NAME=VALUES, such as cores=1:32 or disks=2,4,8"
+            raise InvalidParameter(msg)
+        if name in found:
+            msg = f"--choose is given twice for {name}; give all its values at once"
+            raise InvalidParameter(msg)
+        found[name] = sweep(values, named_parameter(model, name).unit, name)
+    return found

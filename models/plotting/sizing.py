@@ -1,0 +1,47 @@
+"""What more money buys: cost against response time, drawn."""
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from headway.models.plotting.figures import title_of
+from headway.models.plotting.pieces import (
+    MODELLED,
+    QUIET,
+    SECOND,
+    axis_label,
+    legend,
+    light_grid,
+    literal,
+)
+from headway.models.sizing.size import Size
+from headway.models.tables.table import scale_of
+
+
+def size_figure(found: Size) -> Figure:
+    """Draw the front of cost against response time, with the configuration that was chosen."""
+    measure = found.ranking.output
+    costs = np.array([one.cost for one in found.front])
+    values = np.array([one.measure for one in found.front])
+    unit = scale_of(values, found.model.meaning(measure).unit)
+    meets = np.array([not one.missed for one in found.front], bool)
+    figure = Figure(figsize=(7, 4.5), layout="constrained")
+    axes = figure.subplots()
+    axes.step(costs, values / unit.scale, where="post", color=QUIET, linewidth=1, zorder=1)
+    for chosen, mark, colour, label in (
+        (~meets, "x", QUIET, "misses a target"),
+        (meets, "o", MODELLED, "meets all targets"),
+    ):
+        if chosen.any():
+            axes.plot(costs[chosen], values[chosen] / unit.scale, mark, color=colour, label=label)
+    best = found.best
+    axes.plot(best.cost, best.measure / unit.scale, "D", color=SECOND, label="cheapest that does")
+    for goal in found.goals:
+        if goal.output == measure:
+            axes.axhline(goal.limit / unit.scale, color=QUIET, linestyle=":", label="target")
+    axes.set_xlabel(literal(f"cost = {found.cost.text}"))
+    axes.set_ylabel(axis_label(measure, unit))
+    axes.set_title(title_of(found.model))
+    axes.set_ylim(bottom=0)
+    legend(axes)
+    light_grid(axes)
+    return figure

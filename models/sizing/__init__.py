@@ -1,0 +1,1 @@
+"""Sizes: the cheapest configuration that meets targets, among those that can be chosen."""

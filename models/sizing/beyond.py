@@ -1,0 +1,102 @@
+"""Beyond what can be enumerated: differential evolution, then every configuration around it.
+
+What it finds meets all goals, and nothing near it is cheaper; that nothing else is, is not proven.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from headway.errors import InvalidParameter
+from headway.kinds import FloatArray
+from headway.models.sizing.choices import Grid
+from headway.models.sizing.cost import Cost
+from headway.models.sizing.judge import Judge
+from headway.models.sizing.search import Found, in_order, search
+
+_SEED = 1
+_GENERATIONS = 150
+_MOST_AROUND = 50_000
+_MOST_MOVES = 20
+_SAMPLE = 1000
+_DEAR = 1e6  # times the greatest cost of a sample: what a configuration costs that fails
+_FARTHEST = 1e6  # by how much a goal is missed that is missed without end
+
+
+def evolved(grid: Grid, cost: Cost, judge: Judge) -> Found:
+    """Look for a cheap configuration that meets all goals among too many to look at each.
+
+    Parameters
+    ----------
+    grid
+        What can be chosen.
+    cost, judge
+        What configurations cost, and who says which meet all goals.
+
+    Raises
+    ------
+    InvalidParameter
+        Where none is found.
+    """
+    place = _evolved_place(grid, cost, judge)
+    for _ in range(_MOST_MOVES):
+        near = around(grid, place)
+        found = search(near, in_order(near, cost), judge, near.size)
+        if found.best is None:
+            break
+        values = near.at(found.places[[found.best]])
+        moved = grid.places_of({name: float(value[0]) for name, value in values.items()})
+        if moved == place:
+            return found
+        place = moved
+    if found.best is not None:
+        return found
+    msg = (
+        f"none of {grid.size:.3g} configurations was found that meets all targets; that there is "
+        "none is not proven: let less be chosen, or change a target"
+    )
+    raise InvalidParameter(msg)
+
+
+def _evolved_place(grid: Grid, cost: Cost, judge: Judge) -> list[int]:
+    """The place of each choice's value in what evolves."""
+    from scipy.optimize import Bounds, differential_evolution
+
+    rng = np.random.default_rng(_SEED)
+    dear = _DEAR * float(cost.of(_at(grid, rng.random((len(grid.shape), _SAMPLE)))).max())
+
+    def price(places: FloatArray) -> FloatArray:
+        columns = grid.of(list(np.atleast_2d(places.T).T.round().astype(np.int64)))
+        verdict = judge(columns)
+        failing = dear * (1 + np.clip(verdict.misses, 0, _FARTHEST))
+        return np.asarray(np.where(verdict.met, cost.of(columns), failing))
+
+    evolved = differential_evolution(
+        price,  # type: ignore[arg-type]  # vectorized: a price a column
+        Bounds(np.zeros(len(grid.shape)), np.array(grid.shape) - 1.0),
+        integrality=np.ones(len(grid.shape), bool),
+        vectorized=True,
+        updating="deferred",
+        polish=False,
+        maxiter=_GENERATIONS,
+        popsize=20,
+        tol=0,
+        seed=_SEED,
+    )
+    return [round(place) for place in evolved.x]
+
+
+def _at(grid: Grid, shares: FloatArray) -> dict[str, FloatArray]:
+    counts = np.array(grid.shape)[:, None]
+    return grid.of(list((shares * counts).astype(np.int64)))
+
+
+def around(grid: Grid, place: Sequence[int]) -> Grid:
+    """The values next to some, as many as can be looked at."""
+    reach = int((_MOST_AROUND ** (1 / len(place)) - 1) // 2)
+    near = {
+        name: values[max(here - reach, 0) : here + reach + 1]
+        for (name, values), here in zip(grid.values.items(), place, strict=True)
+    }
+    return replace(grid, values=near)

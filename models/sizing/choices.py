@@ -1,0 +1,101 @@
+"""What can be chosen: values by parameter, and every configuration that they make."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headway.errors import InvalidParameter
+from headway.kinds import FloatArray
+from headway.models.language.parameters import Parameter
+from headway.models.structure.model import Model
+
+Places = NDArray[np.int64]
+"""Configurations by their number, counted with the last choice fastest."""
+
+Columns = Mapping[str, FloatArray]
+"""Values by parameter, one entry a configuration [SI]."""
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Every combination of values of some parameters.
+
+    Parameters
+    ----------
+    values
+        Values to choose from by parameter, rising [SI].
+
+    Examples
+    --------
+    >>> grid = Grid({"cores": (1.0, 2.0, 4.0), "disks": (2.0, 8.0)})
+    >>> grid.size, grid.at([1, 4])["disks"].tolist()
+    (6, [8.0, 2.0])
+    """
+
+    values: Mapping[str, tuple[float, ...]]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The parameters."""
+        return tuple(self.values)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """How many values each has."""
+        return tuple(map(len, self.values.values()))
+
+    @property
+    def size(self) -> int:
+        """How many configurations there are."""
+        return math.prod(self.shape)
+
+    def at(self, places: Sequence[int] | Places) -> dict[str, FloatArray]:
+        """The values of some configurations."""
+        return self.of(np.unravel_index(np.asarray(places, np.int64), self.shape))
+
+    def of(self, digits: Sequence[Places]) -> dict[str, FloatArray]:
+        """The values of configurations by the place of each choice's value."""
+        each = zip(self.values.items(), digits, strict=True)
+        return {name: np.array(values)[place] for (name, values), place in each}
+
+    def places_of(self, values: Mapping[str, float]) -> list[int]:
+        """The place of each choice's value in a configuration."""
+        return [own.index(values[name]) for name, own in self.values.items()]
+
+    def ends(self, place: int = -1) -> dict[str, float]:
+        """The largest value of every choice, or that at another place."""
+        return {name: values[place] for name, values in self.values.items()}
+
+
+def grid_of(model: Model, choose: Mapping[str, Sequence[float] | FloatArray]) -> Grid:
+    """Check what can be chosen against a model's parameters.
+
+    Raises
+    ------
+    InvalidParameter, UnknownParameter
+        For nothing to choose, a choice without values, one that is no parameter, or values that
+        it cannot have.
+
+    Examples
+    --------
+    >>> from headway.models import catalogue_model
+    >>> grid_of(catalogue_model("nfs-server"), {"disks": [4, 2, 4]}).values
+    {'disks': (2.0, 4.0)}
+    """
+    if not choose:
+        msg = "nothing is left to choose; name a parameter and its values, such as cores=1:32"
+        raise InvalidParameter(msg)
+    known = model.exposing(*choose).parameters
+    return Grid({name: _values(known[name], given) for name, given in choose.items()})
+
+
+def _values(parameter: Parameter, given: Sequence[float] | FloatArray) -> tuple[float, ...]:
+    values = sorted({float(value) for value in given})
+    if not values:
+        msg = f"choice {parameter.name} has no values; write such as {parameter.name}=1:32 or 2,4,8"
+        raise InvalidParameter(msg)
+    parameter.at(values)
+    return tuple(values)

@@ -1,0 +1,120 @@
+"""What a configuration costs: a formula of what can be chosen."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+import numpy as np
+
+from headway.errors import InvalidParameter, nearest
+from headway.kinds import FloatArray
+from headway.models.language.digits import digits
+from headway.models.language.formula import Call, Constant, Formula, Name, Operation, Tree, formula
+from headway.models.sizing.choices import Columns
+
+_DIGITS = 12  # of two costs that agree in so many, neither is the cheaper one
+_KEEPING = ("min", "max", "ceil", "floor", "sqrt")  # what is 0 or more stays so
+_RISING = (*_KEEPING, "exp", "log")
+
+
+@dataclass(frozen=True)
+class Cost:
+    """A cost without a unit: whatever currency the formula's numbers are in.
+
+    Parameters
+    ----------
+    formula
+        Of what can be chosen, such as ``400*cores + 250*disks``.
+
+    Examples
+    --------
+    >>> cost = cost_of("400*cores + 250*disks", ["cores", "disks"])
+    >>> cost.of({"cores": np.array([1.0, 2.0]), "disks": np.array([4.0, 2.0])}).tolist()
+    [1400.0, 1300.0]
+    >>> cost.rises("cores"), cost_of("100 - cores", ["cores"]).rises("cores")
+    (True, False)
+    """
+
+    formula: Formula
+
+    @property
+    def text(self) -> str:
+        """As it was written."""
+        return self.formula.text
+
+    def of(self, columns: Columns) -> FloatArray:
+        """What each configuration costs, in as many digits as two costs are told apart by.
+
+        Raises
+        ------
+        InvalidParameter
+            For a cost of zero or below, or that is no number.
+        """
+        count = max(column.size for column in columns.values())
+        found = np.broadcast_to(np.asarray(self.formula.evaluate(dict(columns)), float), (count,))
+        wrong = ~(np.isfinite(found) & (found > 0))
+        if wrong.any():
+            raise InvalidParameter(self._refusal(columns, int(np.flatnonzero(wrong)[0]), found))
+        return _rounded(found)
+
+    def _refusal(self, columns: Columns, place: int, found: FloatArray) -> str:
+        values = ", ".join(f"{n}={digits(float(column[place]))}" for n, column in columns.items())
+        return (
+            f"cost {self.text!r} is {found[place]:.6g} at {values}; "
+            "every configuration must cost more than nothing"
+        )
+
+    def rises(self, name: str) -> bool:
+        """Whether more of a choice surely never costs less, as its formula is written.
+
+        What can be chosen counts as 0 or more.
+        """
+        return _rises(self.formula.tree, name)
+
+
+def cost_of(text: str, names: Collection[str]) -> Cost:
+    """Read a cost.
+
+    Raises
+    ------
+    FormulaError, InvalidParameter
+        For text that is no formula, or that names what cannot be chosen.
+    """
+    read = formula(text)
+    for name in sorted(read.names.difference(names)):
+        msg = f"cost {text!r} names {name!r}, which is no choice{nearest(name, names)}"
+        raise InvalidParameter(msg)
+    return Cost(read)
+
+
+def _rounded(costs: FloatArray) -> FloatArray:
+    scale = 10.0 ** (np.floor(np.log10(costs)) + 1 - _DIGITS)
+    return np.asarray(np.round(costs / scale) * scale)
+
+
+def _rises(tree: Tree, name: str) -> bool:
+    """Whether a formula of values of 0 or more surely never falls as one of them grows."""
+    if not isinstance(tree, Operation | Call) or name not in Formula("", tree).names:
+        return True
+    if isinstance(tree, Call):
+        return tree.function in _RISING and all(_rises(a, name) for a in tree.arguments)
+    left, right = tree.left, tree.right
+    if tree.symbol in ("-", "/"):
+        fixed = name not in Formula("", right).names
+        return fixed and _rises(left, name) and (tree.symbol == "-" or _positive(right))
+    both = _rises(left, name) and _rises(right, name)
+    return both and (tree.symbol == "+" or (tree.symbol == "*" and _positive(left, right)))
+
+
+def _positive(*trees: Tree) -> bool:
+    """Whether formulas of values of 0 or more are surely 0 or more."""
+    return all(map(_is_positive, trees))
+
+
+def _is_positive(tree: Tree) -> bool:
+    if isinstance(tree, Constant):
+        return tree.value >= 0
+    if isinstance(tree, Name):
+        return True
+    if isinstance(tree, Call):
+        return tree.function in _KEEPING and _positive(*tree.arguments)
+    return tree.symbol in ("+", "*", "/") and _positive(tree.left, tree.right)

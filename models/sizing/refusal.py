@@ -1,0 +1,87 @@
+"""Why no configuration will do: which comes nearest, by how much it fails, and what limits it."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from headway.errors import HeadwayError
+from headway.kinds import FloatArray
+from headway.models.analysis.goals import Goal
+from headway.models.analysis.points import output_of
+from headway.models.sizing.search import Found
+from headway.models.structure.model import Model
+
+_MOST = 65_536
+_IDLE = 0.3  # busy below this, a station makes few wait
+
+
+def refusal(model: Model, goals: Sequence[Goal], found: Found, count: int) -> str:
+    """Say in one line that no configuration meets all goals, and how far the best one is.
+
+    Parameters
+    ----------
+    model, goals
+        What was asked.
+    found
+        A search that saw every configuration, or those among which the nearest surely is.
+    count
+        How many configurations there are.
+    """
+    verdict = found.verdict
+    nearest = int(np.argmin(verdict.misses))
+    said = " and ".join(goal.text(model) for goal in goals)
+    start = f"none of {count} configurations meets {said}"
+    if not np.isfinite(verdict.misses[nearest]):
+        return f"{start}; {_saturated(model, found)}; let more be chosen, or change a target"
+    values = _values(found, nearest)
+    missed = [
+        f"{goal.output} {goal.shown(model, x)}, by {100 * float(goal.misses(x)):.3g} %"
+        for goal, x in zip(goals, verdict.outputs[nearest].tolist(), strict=True)
+        if not goal.met(x)
+    ]
+    return (
+        f"{start}; nearest is {shown_values(model, values)}, which misses with "
+        f"{' and '.join(missed)}{_limit(model, values)}; let more be chosen, or change a target"
+    )
+
+
+def shown_values(model: Model, values: Mapping[str, float]) -> str:
+    """Choices as people read them.
+
+    Examples
+    --------
+    >>> from headway.models import catalogue_model
+    >>> shown_values(catalogue_model("nfs-server"), {"disks": 4.0, "delay": 0.001})
+    'disks 4, delay 1 ms'
+    """
+    known = model.parameters
+    return ", ".join(f"{name} {known[name].shown(value)}" for name, value in values.items())
+
+
+def _values(found: Found, number: int) -> dict[str, float]:
+    columns = found.grid.at(found.places[[number]])
+    return {name: float(column[0]) for name, column in columns.items()}
+
+
+def _limit(model: Model, values: Mapping[str, float]) -> str:
+    """Name the busiest station of a configuration: none that is idle most of the time limits it."""
+    solution = model.at(values).solve()
+    if not solution.stations:
+        return ""
+    name = str(np.ravel(solution.bottleneck)[0])
+    busy = float(np.ravel(solution[f"{name}.utilisation"])[0])
+    if busy < _IDLE:
+        return f"; no station is busy there, {name} most with {100 * busy:.3g} %"
+    return f"; {name} limits, {100 * busy:.3g} % busy"
+
+
+def _saturated(model: Model, found: Found) -> str:
+    """Name the station that even the least busy configuration cannot do without more of."""
+    costly = found.places[-_MOST:]
+    try:
+        solution = model.at(found.grid.at(costly)).solve()
+        busy: FloatArray = np.atleast_1d(output_of(solution, "utilisation"))
+        values = _values(found, found.places.size - costly.size + int(np.argmin(busy)))
+        return f"all are saturated, at best {shown_values(model, values)}{_limit(model, values)}"
+    except HeadwayError as error:
+        return f"none can be solved: {error}"
