@@ -17,10 +17,13 @@ from headway.models import (
     message_map,
     published_communication,
     reproduce,
+    size_model,
     slowdown_figure,
+    what_all_take,
     what_it_takes,
 )
 from headway.models.analysis.balance import Balance, balance
+from headway.models.analysis.growth import Growth, month
 from headway.models.analysis.sensitivity import sensitivity
 from headway.models.inference.server import fit_server
 from headway.models.inference.side_by_side import SideBySide
@@ -119,6 +122,13 @@ FIGURES = {
     "target": lambda: what_it_takes(
         raid().at(arrival_rate=1400.0), "response_time", 12e-3, "cpu_time"
     ).plot(),
+    "targets": lambda: what_all_take(
+        raid(), ["response_time<=10ms", "utilisation<=50%"], "arrival_rate"
+    ).plot(),
+    "size": lambda: size_model(
+        raid().at(arrival_rate=1200.0), ["response_time<=14ms"], {"disks": range(4, 33)}, "disks"
+    ).plot(),
+    "growth": lambda: Growth(machines(), 4e6, 0.3, month("2026-11")).plot(),
     "graph": lambda: raid().at(arrival_rate=1530).plot(),
     "loop": lambda: loop().plot(),
     "formula": lambda: raid().plot_formulas(),

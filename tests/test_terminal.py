@@ -26,6 +26,18 @@ DRAWN = [
     ("compare", "nfs-server", "--preset", "raid", "--data", RAID),
     FIT,
     ("sensitivity", "nfs-server", "--preset", "raid"),
+    (
+        "size",
+        "nfs-server",
+        "--preset",
+        "raid",
+        "--target",
+        "response_time<=9ms",
+        "--choose",
+        "disks=4:8",
+        "--cost",
+        "disks",
+    ),
     ("signature", "sfs", RAID),
     ("reproduce", "thesis/table-6.1"),
 ]

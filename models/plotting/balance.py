@@ -47,7 +47,7 @@ def growth_figure(found: Growth) -> Figure:
     dates = [str(found.date(one) or f"{one.years:.3g}") for one in fillings]
     axes.bar_label(drawn, dates, padding=3, fontsize="small")
     axes.set_yticks(range(len(fillings)), names)
-    axes.set_xlabel("years until full")
+    axes.set_xlabel("time until full [years]")
     axes.margins(x=0.15)
     light_grid(axes)
     return figure

@@ -11,7 +11,6 @@ from headway.models.plotting.pieces import (
     axis_label,
     legend,
     light_grid,
-    literal,
 )
 from headway.models.sizing.size import Size
 from headway.models.tables.table import scale_of
@@ -38,7 +37,7 @@ def size_figure(found: Size) -> Figure:
     for goal in found.goals:
         if goal.output == measure:
             axes.axhline(goal.limit / unit.scale, color=QUIET, linestyle=":", label="target")
-    axes.set_xlabel(literal(f"cost = {found.cost.text}"))
+    axes.set_xlabel("cost [currency]")
     axes.set_ylabel(axis_label(measure, unit))
     axes.set_title(title_of(found.model))
     axes.set_ylim(bottom=0)
