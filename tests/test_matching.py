@@ -337,3 +337,9 @@ def test_refusals_are_one_line(tmp_path):
 
     told = refusal("compare", "server-single", "--data", str(path), "--y", "response_max")
     assert "is a maximum" in told
+
+
+def test_jobs_are_counted_in_whole_numbers():
+    table = Measurements.parse("population,throughput_ops_s\n1,9\n2.5,20\n", "own.csv")
+    with pytest.raises(MeasurementError, match=r"own\.csv:3: population of 2\.5"):
+        match(catalogue_model("server-closed"), table)

@@ -6,6 +6,7 @@ out, else requests that were seen inside.
 """
 
 from collections.abc import Collection, Sequence
+from math import isfinite
 from typing import NamedTuple
 
 import numpy as np
@@ -35,6 +36,31 @@ def is_population(column: Observed) -> bool:
     """Whether a column counts jobs that circulate, so that a load of it closes the model."""
     role = role_of(column)
     return role is not None and role.closed
+
+
+def check_whole(measurements: Measurements, load: Observed) -> None:
+    r"""Refuse a population of fractions, naming its line: so many jobs cannot circulate.
+
+    Raises
+    ------
+    MeasurementError
+        With the line and the number.
+
+    Examples
+    --------
+    >>> table = Measurements.parse("population,rate_s\n1,9\n2.5,20\n", "own.csv")
+    >>> check_whole(table, table.column("population"))
+    Traceback (most recent call last):
+    ...
+    headway.errors.MeasurementError: own.csv:3: population of 2.5: jobs are counted in whole numbers
+    """
+    if not is_population(load):
+        return
+    for line, jobs in zip(measurements.lines, load.values.tolist(), strict=False):
+        if isfinite(jobs) and (jobs < 0 or jobs % 1):
+            where = f"{measurements.source}:{line}"
+            msg = f"{where}: {load.header} of {jobs:g}: jobs are counted in whole numbers"
+            raise MeasurementError(msg)
 
 
 def is_rate(column: Observed) -> bool:

@@ -15,6 +15,7 @@ from headway.models.measured.bends import bent_by_level
 from headway.models.measured.cells import Observed
 from headway.models.measured.columns import (
     check_unit,
+    check_whole,
     find,
     is_population,
     is_rate,
@@ -124,6 +125,7 @@ def match(model: Model, measurements: Measurements, x: str | None = None, y: Nam
     inputs |= {n: _base(model, inputs, n) + more for n, more in added.items()}
     _check_told(measurements, [*settings.values(), *filter(_adds, kept.columns.values())])
     load = kept.column(first.header)
+    check_whole(kept, load)
     shown = replace(load, unit=unit("job")) if is_population(load) else load
     every = [
         Match(model, output, inputs, shown, kept.column(column.header), kept, percent, added=added)

@@ -194,7 +194,7 @@ class MGm(Station):
     >>> MGm(service_time=0.5, servers=1, scv=3.0).response_time(1.0)
     1.5
     >>> round(MGm(service_time=1.0, servers=4, scv=0.0).waiting_time(3.2), 4)
-    0.3221
+    0.3854
 
     References
     ----------
