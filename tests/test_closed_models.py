@@ -141,7 +141,6 @@ def test_command_line():
         (["--closed", "4", "--think", "-3 s"], "think_time is -3 s"),
         (["--closed", "4", "--think", "3 MB"], "needs time"),
         (["--closed", "4", "--method", "magic"], "magic"),
-        (["--closed", "4", "--percentile", "95"], "open networks"),
         (["--closed", "4", "--set", "arrival_rate=3"], "no parameter 'arrival_rate'"),
         (["--percentile", "101"], "between 0 and 100"),
     ],

@@ -104,19 +104,27 @@ def test_percentiles_are_drawn(monkeypatch):
     assert drawn.get_ylabel().endswith("y = response_p95_ms")
 
 
-PERCENT = "throughput_ops_s,response_p95_ms\n200,5\n400,6\n600,7\n"
+TWO_CLASSES = (
+    ModelGraph("shop").declare("load").station("cpu", MM1(1e-3), visits=1)
+    .job_class("web", arrival_rate="load").job_class("batch", arrival_rate=1.0)
+)  # fmt: skip
+PERCENT = "{},response_p95_ms\n200,5\n400,6\n600,7\n"
 
 
 @pytest.mark.parametrize(
-    ("model", "why"),
+    ("model", "load", "why"),
     [
-        (catalogue_model("server-single"), "its answer is a formula, which has a mean only"),
-        (machine().closed(10), "known for open networks of one class only"),
+        (
+            catalogue_model("server-single"),
+            "throughput_ops_s",
+            "its answer is a formula, which has a mean only",
+        ),
+        (TWO_CLASSES.at(load=1.0), "load", "compared in networks of one class only"),
     ],
 )
-def test_percentiles_that_a_model_does_not_have_are_refused(model, why):
+def test_percentiles_that_a_model_does_not_have_are_refused(model, load, why):
     with pytest.raises(GraphError, match=f"own.csv: column response_p95_ms holds .*{why}"):
-        model.compare(table(PERCENT), y="response_p95_ms")
+        model.compare(table(PERCENT.format(load)), y="response_p95_ms")
 
 
 def test_what_is_no_mean_is_refused():
@@ -129,7 +137,7 @@ def test_what_is_no_mean_is_refused():
     with pytest.raises(MeasurementError, match="holds percentiles; a signature is of means"):
         curve(data, y="response_p95")
     with pytest.raises(MeasurementError, match="there is no column 'response_time'"):
-        machine().compare(table(PERCENT))
+        machine().compare(table(PERCENT.format("throughput_ops_s")))
 
 
 @pytest.mark.parametrize(

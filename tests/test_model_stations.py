@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+from scipy.stats import gamma
 
 from headway.errors import GraphError, InvalidParameter
 from headway.models import ModelGraph, parse_model
@@ -103,8 +104,9 @@ def test_percentiles():
     expected = -np.log(0.05) * 0.01 / (1 - np.array([0.0, 0.5]))
     np.testing.assert_allclose(solved["response_time_p95"], expected, rtol=1e-7)
     assert solved.approximation == ""  # one visit: nothing to be independent of
-    with pytest.raises(GraphError, match="open networks"):
-        one.solve(population=3).with_percentile(95)
+    # Three without think time: each waits for the two others, and is served.
+    closed = one.solve(population=3)["response_time_p95"]
+    assert gamma.sf(closed, 3, scale=0.01) == pytest.approx(0.05, rel=1e-9)
     with pytest.raises(InvalidParameter, match="between 0 and 100"):
         one.solve(arrival_rate=1.0).with_percentile(100)
 

@@ -317,11 +317,11 @@ def _output_column(
 
 
 def _check_percentile(model: Model, source: str, column: Observed) -> None:
-    """Refuse percentiles of what is no sum of stations' times, or is none of one open class."""
+    """Refuse percentiles of what is no sum of stations' times, or is none of one class."""
     if not model.graph.stations or "response_time" in model.graph.outputs:
         why = "its answer is a formula, which has a mean only"
-    elif model.is_closed or model.graph.classes:
-        why = "percentiles are known for open networks of one class only"
+    elif model.graph.classes:
+        why = "percentiles are compared in networks of one class only"
     else:
         return
     msg = (

@@ -26,12 +26,15 @@ _ROUNDING = 1e-12  # of chances that sum to 1
 def goes_forward(solution: "Solution", *, swiftly: bool = False) -> bool:
     """Whether percentiles of all points can be found together.
 
-    Not with classes, visits in place of routes, returns, stations whose law has several pieces
-    or refuses arrays, or constant times that only some jobs spend. What is next to constant
-    counts as smooth where percentiles are to be found swiftly.
+    Not in closed networks, with classes, visits in place of routes, returns, stations whose law
+    has several pieces or refuses arrays, or constant times that only some jobs spend. What is next
+    to constant counts as smooth where percentiles are to be found swiftly.
     """
-    graph = solution.model.network.graph
-    if graph.classes or visits_given(graph) or len(graph.routes) > _MOST_ROUTES:
+    network = solution.model.network
+    graph = network.graph
+    if network.is_closed or graph.classes or visits_given(graph):
+        return False
+    if len(graph.routes) > _MOST_ROUTES:
         return False
     stations = (station_at(name).of(solution.values) for name in graph.stations)
     if not all((one.spread() if swiftly else one).smooth for one in stations):

@@ -1,4 +1,4 @@
-"""Percentiles of the response time of open networks' jobs."""
+"""Percentiles of the response time of a network's jobs."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from headway.errors import GraphError
 from headway.kinds import Amount, FloatArray, check_domain
 from headway.models.solving.classes.times import class_laws
+from headway.models.solving.closed.times import closed_law
 from headway.models.solving.forward import goes_forward, percentiles_together
 from headway.models.solving.solutions.asked import percentile_name
 from headway.models.structure.parts.keys import VISITS, Found, of_class, station_at
@@ -33,7 +34,7 @@ def percentile(solution: "Solution", percent: float) -> "Solution":
     Parameters
     ----------
     solution
-        Of an open network; of several classes, all of them open.
+        Of a network; of several classes, all of them open.
     percent
         Between 0 and 100.
 
@@ -130,7 +131,7 @@ def _check_open(solution: "Solution") -> None:
             "make a station of each part of it"
         )
         raise GraphError(msg)
-    if solution.model.network.is_closed or _closed_classes(solution):
+    if _closed_classes(solution):
         msg = (
             f"{name}: percentiles are known for open networks only; how long jobs take that "
             "circulate depends on each other"
@@ -159,7 +160,9 @@ def _laws(point: "Solution") -> Laws:
 
 
 def law_of(point: "Solution") -> TimeLaw:
-    """How the response time of an open network without classes is distributed, below saturation."""
+    """How the response time of a network without classes is distributed, below saturation."""
+    if point.model.network.is_closed:
+        return closed_law(point)
     given = visits_given(point.model.network.graph)
     return _of_visits(point) if given else _routed(point)
 

@@ -151,9 +151,27 @@ def _laws(loop: Loop, followed: Loop) -> list[list[TimeLaw]] | None:
 
 
 def _law(rate: float, steps: FloatArray, chance: float) -> TimeLaw:
-    """A time of as many exponential steps as `steps` has chances for, the last ones going on."""
+    """The law of those who leave somewhere; of no time where nobody does."""
     if chance <= 0 or steps[-1] <= 0:
         return TimeLaw((Piece(0.0, np.ones_like),), 0.0)
+    return law_of_steps(rate, steps)
+
+
+def law_of_steps(rate: float, steps: FloatArray) -> TimeLaw:
+    """A time of exponential steps, as many as `steps` has chances for, the last ones going on.
+
+    Parameters
+    ----------
+    rate
+        Of the steps [1/s].
+    steps
+        Chances of 1, 2, 3... steps in proportion, 50 at least; the last above 0.
+
+    Examples
+    --------
+    >>> round(law_of_steps(1.0, 0.5 ** np.arange(1, 60)).mean, 9)
+    2.0
+    """
     ratio = min(float((steps[-1] / steps[-_LAST]) ** (1 / (_LAST - 1))), 1 - 1e-9)
     beyond = float(steps[-1]) * ratio / (1 - ratio)
     total = float(steps.sum()) + beyond

@@ -1,0 +1,37 @@
+"""How response times are distributed where a population circulates."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from headway.models.structure.parts.keys import VISITS, station_at
+from headway.models.structure.planning.ways import visits_given, ways_of
+from headway.queueing.passages.circle import Circle, place_of
+from headway.queueing.passages.laws import circle_law, given_law
+from headway.queueing.times.laws import TimeLaw
+
+if TYPE_CHECKING:
+    from headway.models.solving.solutions.solution import Solution
+
+
+def closed_law(point: "Solution") -> TimeLaw:
+    """Law of the response time of a closed network without classes, at one operating point.
+
+    Raises
+    ------
+    GraphError
+        For a station whose order of service is not known.
+    """
+    graph, values = point.model.network.graph, point.values
+    names, jobs = tuple(graph.stations), round(float(values["population"]))
+    places = tuple(place_of(name, station_at(name).of(values), jobs) for name in names)
+    numbers = float(values["think_time"]), float(values["throughput"])
+    stays = np.array([float(values[f"{name}.response_time"]) for name in names])
+    visits = np.array([float(VISITS.of(values)[name]) for name in names])
+    if visits_given(graph):
+        ends = np.ones(len(names)), np.zeros((len(names),) * 2), np.ones(len(names))
+        return given_law(Circle(places, *ends, jobs, *numbers, stays, visits))
+    ways = ways_of(graph, values)
+    return circle_law(
+        Circle(places, ways.entries, ways.onward, ways.leaving, jobs, *numbers, stays)
+    )

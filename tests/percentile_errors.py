@@ -1,0 +1,126 @@
+"""What percentiles of response times miss, kind of network by kind of network.
+
+``python -m tests.percentile_errors`` recomputes the tables of docs/accuracy.md;
+`tests/test_closed_percentiles.py` a part of them.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from headway.queueing.passages.circle import Circle, Place
+from headway.queueing.passages.laws import apart_law, circle_law
+from headway.queueing.passages.returning import Returning
+from headway.queueing.percentiles import percentile_of
+from tests.passage_chain import Small, mean_time, percentiles
+
+SHARES = (0.5, 0.95, 0.99, 0.999)
+SEED = 15
+
+
+def circle_of(net):
+    """A network of the whole chain's as `headway.queueing.passages` takes it."""
+    mean = mean_time(net)
+    places = tuple(
+        Place(str(k), time, servers, 1)
+        for k, (time, servers) in enumerate(zip(net.times, net.servers, strict=True))
+    )
+    return Circle(
+        places,
+        np.array(net.entries, float),
+        np.array(net.onward, float),
+        net.leaving,
+        net.population,
+        net.think_time,
+        throughput=net.population / (mean + net.think_time),
+        stays=np.full(len(places), mean / net.visits.sum()),
+    )
+
+
+def chain_errors(net, law=circle_law):
+    """Relative errors of the percentiles of SHARES against the whole chain."""
+    found = law(circle_of(net))
+    exact = np.array(percentiles(net, SHARES))
+    return np.array([percentile_of(found, share) for share in SHARES]) / exact - 1, found.notes
+
+
+def draw(random, stations, kind):
+    """Two to eight jobs, times from 0.3 to 3 s, think times from 0.3 to 30 s, logarithmic."""
+    times = 3 ** random.uniform(-1, 1, stations)
+    servers = random.choice([1, 1, 2, 3], stations) if "pools" in kind else [1] * stations
+    onward = np.zeros((stations, stations))
+    if "line" in kind:
+        onward[np.arange(stations - 1), np.arange(1, stations)] = 1
+    elif "forward" in kind:
+        onward = np.triu(random.dirichlet(np.ones(stations + 1), stations)[:, :-1], 1)
+        onward[0] /= onward[0].sum() / 0.95
+    else:
+        onward = random.dirichlet(np.ones(stations + 1), stations)[:, :-1]
+        onward *= random.uniform(0.3, 0.95) / onward.sum(axis=1, keepdims=True)
+    entries = np.eye(stations)[0]
+    most = {1: 12, 2: 9, 3: 7, 4: 5}[stations]
+    return Small(
+        tuple(times.tolist()),
+        tuple(int(m) for m in servers),
+        tuple(entries.tolist()),
+        tuple(map(tuple, onward.tolist())),
+        int(random.integers(2, most + 1)),
+        float(3 * 10 ** random.uniform(-1, 1)),
+    )
+
+
+@dataclass(frozen=True)
+class Row:
+    """A kind of small closed network, with the sizes that are drawn and the law that is tried."""
+
+    kind: str
+    stations: tuple[int, ...]
+    law: Callable = circle_law
+    networks: int = 60
+
+
+def _fewer(circle):
+    return Returning(circle).law()
+
+
+def _apart(circle):
+    return apart_law(circle, ())
+
+
+CLOSED = (
+    Row("line of single servers", (2, 3, 4)),
+    Row("line of pools", (3, 4)),
+    Row("forward, single servers", (3, 4)),
+    Row("forward, pools", (3, 4)),
+    Row("back to one or two, single servers", (1, 2)),
+    Row("back to one or two, pools", (1, 2)),
+    Row("back to three, single servers", (3,)),
+    Row("back to three, pools", (3,)),
+    Row("back to two or three, pools, of many jobs", (2, 3), _fewer),
+    Row("back to two or three, pools, of very many jobs", (2, 3), _apart),
+)
+"""Of so many jobs that all can be followed the last two are solved as if they were too many."""
+
+
+def closed_errors(row, count=None, seed=SEED):
+    """Errors of a row's networks, shape (networks, shares)."""
+    random = np.random.default_rng(seed)
+    sizes = [row.stations[k % len(row.stations)] for k in range(count or row.networks)]
+    return np.array([chain_errors(draw(random, n, row.kind), row.law)[0] for n in sizes])
+
+
+def written(name, networks, errors):
+    """A row of the document's table: largest errors in percent."""
+    worst = 100 * np.abs(errors).max(axis=0)
+    return f"| {name} | {networks} | " + " | ".join(f"{each:.2f} %" for each in worst) + " |"
+
+
+def main():
+    """Print the rows of the table."""
+    for row in CLOSED:
+        print(written(row.kind, row.networks, closed_errors(row)), flush=True)
+
+
+if __name__ == "__main__":
+    main()

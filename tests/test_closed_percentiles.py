@@ -1,0 +1,167 @@
+"""Percentiles of closed networks against whole Markov chains, closed forms and simulation."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.stats import gamma as gamma_law
+
+from headway.errors import GraphError
+from headway.models import ModelGraph
+from headway.queueing import MM1, Delay, MMm, Parallel, WakeUp
+from headway.queueing.passages.circle import Circle, Place
+from headway.queueing.passages.followed import Followed
+from headway.queueing.passages.laws import APART, circle_law
+from headway.queueing.passages.returning import Returning
+from headway.queueing.percentiles import percentile_of
+from tests.passage_chain import Small, exceedances, percentiles
+from tests.percentile_errors import CLOSED, SHARES, chain_errors, circle_of, closed_errors
+
+LINE = ((0, 1, 0), (0, 0, 1), (0, 0, 0))
+ACCURACY = Path(__file__).parent.parent / "docs/accuracy.md"
+
+
+def asked(graph, population, think_time, *percents, **values):
+    solution = graph.at(**values).closed(population, think_time).solve()
+    for percent in percents:
+        solution = solution.with_percentile(percent)
+    return solution
+
+
+@pytest.mark.parametrize(
+    "net",
+    [
+        Small((1.0, 0.7), (1, 1), (1, 0), ((0, 1), (0, 0)), 5, 1.5),
+        Small((1.0, 0.7, 0.3), (1, 1, 1), (1, 0, 0), LINE, 5, 0.2),
+        Small((1.0, 0.7, 0.5), (1, 1, 1), (1, 0, 0), ((0, 0.5, 0.5), (0, 0, 0), (0, 0, 0)), 5, 0.5),
+        Small((1.0, 0.7), (2, 1), (1, 0), ((0, 1), (0, 0)), 6, 0.5),  # a pool at either end
+        Small((1.0, 0.7), (1, 2), (1, 0), ((0, 1), (0, 0)), 6, 0.5),
+        Small((1.0, 0.7), (1, 1), (0.5, 0.5), ((0, 1), (0, 0)), 5, 0.5),  # entries at both
+        Small((1.0,), (3,), (1,), ((0,),), 6, 0.5),
+    ],
+)
+def test_where_nobody_can_overtake_the_law_is_exact(net):
+    """The chain is cut where 1e-13 of the chance is left, and inverted to 1e-11."""
+    law = circle_law(circle_of(net))
+    times = percentiles(net, SHARES)
+
+    assert law.notes == ()
+    for time, chance in zip(times, exceedances(net, times), strict=True):
+        assert percentile_of(law, 1 - chance) == pytest.approx(time, rel=1e-8)
+
+
+@pytest.mark.parametrize(
+    "net",
+    [
+        Small((1.0,), (1,), (1,), ((0.9,),), 6, 3.0),
+        Small((1.0,), (2,), (1,), ((0.8,),), 6, 3.0),
+        Small((1.0, 2.0), (1, 1), (1, 0), ((0, 0.8), (1, 0)), 8, 5.0),
+        Small((1.0, 1.0), (2, 1), (0.3, 0.7), ((0.2, 0.5), (0.5, 0)), 8, 20.0),
+    ],
+)
+def test_returns_to_two_queues_are_followed_exactly(net):
+    errors, notes = chain_errors(net)
+
+    assert notes == ()
+    assert np.abs(errors).max() < 1e-5  # the last millionth of jobs goes on geometrically
+
+
+def test_the_document_states_the_largest_errors():
+    """The first networks of each row are within what its row says of all of them."""
+    lines = [line.split(" | ") for line in ACCURACY.read_text().splitlines()]
+    stated = {cells[0].strip("| "): cells for cells in lines if len(cells) == 6}
+    for row in CLOSED:
+        told = [float(cell.strip(" %|")) for cell in stated[row.kind][2:]]
+        worst = 100 * np.abs(closed_errors(row, 4)).max(axis=0)
+        assert (worst <= np.array(told) + 0.005).all(), row.kind
+
+
+def test_the_repairman_of_few_machines():
+    """M/M/1//N: who breaks down meets k with the chance of N - 1, and takes k + 1 services."""
+    graph = ModelGraph("shop").station("repair", MM1(2.0))
+    solution = asked(graph, 4, 5.0, 95, 99.9)
+    chances = np.array([1.0, 3 * 0.4, 3 * 2 * 0.4**2, 3 * 2 * 0.4**3])
+    chances /= chances.sum()
+    for percent in (95, 99.9):
+        time = solution[f"response_time_p{percent:g}"]
+        late = sum(p * gamma_law.sf(time, k + 1, scale=2.0) for k, p in enumerate(chances))
+        assert late == pytest.approx(1 - percent / 100, rel=1e-8)
+    assert solution.approximation == ""
+
+
+def test_one_job_alone_waits_for_nobody():
+    graph = ModelGraph("two").station("a", MM1(1.0)).station("b", MM1(2.0)).route("a", "b")
+    time = asked(graph, 1, 3.0, 99)["response_time_p99"]
+    assert 2 * np.exp(-time / 2) - np.exp(-time) == pytest.approx(0.01, rel=1e-9)
+
+
+def test_nobody_takes_no_time():
+    assert asked(ModelGraph("one").station("a", MM1(1.0)), 0, 3.0, 99)["response_time_p99"] == 0
+
+
+def test_constants_that_all_spend_shift_it():
+    graph = ModelGraph("far").station("net", Delay(7.0)).station("cpu", MM1(1.0))
+    near = asked(ModelGraph("near").station("cpu", MM1(1.0)), 5, 9.0, 95)["response_time_p95"]
+    far = asked(graph.route("net", "cpu"), 5, 2.0, 95)
+    assert far["response_time_p95"] == pytest.approx(7 + near, rel=1e-9)
+    assert far.approximation == ""
+
+
+def test_constants_by_chance_jump():
+    graph = ModelGraph("c").station("cpu", MM1(1e-3)).station("disk", Delay(1.0))
+    found = asked(graph.route("cpu", "disk", 0.1), 2, 1.0, 89, 91)
+    assert found["response_time_p89"] < 0.02
+    assert found["response_time_p91"] > 1
+
+
+def test_a_sweep_grows_with_the_population():
+    graph = ModelGraph("web").station("cpu", MMm(0.02, 2)).station("disks", Parallel(0.02, 3))
+    solution = asked(graph.route("cpu", "disks"), np.arange(1, 30, 4), 0.2, 50, 99)
+    half, most = solution["response_time_p50"], solution["response_time_p99"]
+    assert (np.diff(half) > 0).all()
+    assert (most > half).all()
+
+
+def test_visits_are_taken_as_given():
+    graph = ModelGraph("v").station("cpu", MM1(0.01), visits=2.4)
+    assert "as many as given" in asked(graph, 5, 0.1, 95).approximation
+    once = ModelGraph("once").station("cpu", MM1(0.01), visits=1)
+    routed = ModelGraph("routed").station("cpu", MM1(0.01))
+    assert asked(once, 5, 0.1, 95)["response_time_p95"] == pytest.approx(
+        asked(routed, 5, 0.1, 95)["response_time_p95"], rel=1e-9
+    )
+
+
+def test_visits_by_chance_are_routes_by_chance():
+    given = ModelGraph("v").station("a", MM1(1.0), visits=1).station("b", MM1(2.0), visits=0.25)
+    routed = ModelGraph("r").station("a", MM1(1.0)).station("b", MM1(2.0)).route("a", "b", 0.25)
+    assert asked(given, 5, 4.0, 99)["response_time_p99"] == pytest.approx(
+        asked(routed, 5, 4.0, 99)["response_time_p99"], rel=1e-9
+    )
+
+
+def test_stations_whose_order_is_not_known_are_refused():
+    with pytest.raises(GraphError, match="w: how long jobs take there is not known: rates do not"):
+        asked(ModelGraph("g").station("w", WakeUp(1.0, 1.0)), 3, 1.0, 95)
+
+
+def crowd(population):
+    """Two queues that jobs come back to, the second the busier."""
+    onward = np.array([[0.0, 0.8], [1.0, 0.0]])
+    places = Place("cpu", 1.0, 1, 1), Place("disk", 2.0, 1, 1)
+    stays = np.array([2.5, 2.0 * population])
+    ends = np.array([1.0, 0.0]), onward, np.array([0.2, 0.0])
+    return Circle(places, *ends, population, 10.0, 1 / 8, stays)
+
+
+def test_larger_crowds_are_followed_with_less_detail():
+    """Shapes agree within what each law may miss, and what is too much is not tried."""
+    assert Followed(crowd(30)).can_be_followed
+    assert Returning(crowd(60)).can_be_followed
+    assert not Returning(crowd(1500)).can_be_followed
+    most = circle_law(crowd(1500))
+    assert most.notes == (APART,)
+    fine, coarse = Followed(crowd(20)).law(), Returning(crowd(20)).law()
+    for share in SHARES:
+        near = percentile_of(fine, share)
+        assert percentile_of(coarse, share) == pytest.approx(near, rel=0.02)
