@@ -9,6 +9,7 @@ from itertools import product
 
 import numpy as np
 from scipy.sparse import coo_array, csr_array
+from scipy.special import gammaln
 from scipy.stats import poisson
 
 
@@ -48,7 +49,11 @@ def exceedances(net, ats):
 
 def percentiles(net, shares):
     """Times within which shares of all jobs are answered."""
-    present, pace, mean = _steps(_chain(net), 1e-9)
+    return _percentiles(_steps(_chain(net), 1e-9), shares)
+
+
+def _percentiles(steps, shares):
+    present, pace, mean = steps
     found = []
     for share in shares:
         low, high = 0.0, -20 * mean * np.log(1 - share)
@@ -157,3 +162,22 @@ def _at(present, pace, at):
 def mean_time(net):
     """Mean time of a job."""
     return _steps(_chain(net), 1e-9)[2]
+
+
+def shared_percentiles(rates, times, servers, shares):
+    """Percentiles of the first of two open classes at servers that all who are there share."""
+    room = int(np.log(1e-5) / np.log(float(rates @ times) / servers)) + servers + 4
+    states = {
+        s: k for k, s in enumerate(s for s in product(range(room), repeat=2) if sum(s) < room)
+    }
+    moves, start = [], np.zeros(len(states))
+    for (a, b), k in states.items():
+        part = min(1, servers / (a + b + 1))
+        moves.append((k, -1, part / times[0]))
+        nexts = ((a + 1, b), rates[0]), ((a, b + 1), rates[1])
+        nexts += ((a - 1, b), a * part / times[0]), ((a, b - 1), b * part / times[1])
+        moves += [(k, states[s], rate) for s, rate in nexts if s in states and rate > 0]
+        busy = sum(np.log(np.minimum(np.arange(1, a + b + 1), servers)))
+        logs = a * np.log(rates[0] * times[0]) + b * np.log(rates[1] * times[1]) - busy
+        start[k] = np.exp(logs + gammaln(a + b + 1) - gammaln(a + 1) - gammaln(b + 1))
+    return _percentiles(_steps((len(states), moves, start / start.sum()), 1e-6), shares)

@@ -13,7 +13,8 @@ from headway.queueing.passages.circle import Circle, Place
 from headway.queueing.passages.laws import apart_law, circle_law
 from headway.queueing.passages.returning import Returning
 from headway.queueing.percentiles import percentile_of
-from tests.passage_chain import Small, mean_time, percentiles
+from headway.queueing.times.shared import shared_law
+from tests.passage_chain import Small, mean_time, percentiles, shared_percentiles
 
 SHARES = (0.5, 0.95, 0.99, 0.999)
 SEED = 15
@@ -23,7 +24,7 @@ def circle_of(net):
     """A network of the whole chain's as `headway.queueing.passages` takes it."""
     mean = mean_time(net)
     places = tuple(
-        Place(str(k), time, servers, 1)
+        Place(str(k), time, servers, 1, shares=net.shared(k))
         for k, (time, servers) in enumerate(zip(net.times, net.servers, strict=True))
     )
     return Circle(
@@ -48,9 +49,11 @@ def chain_errors(net, law=circle_law):
 def draw(random, stations, kind):
     """Two to eight jobs, times from 0.3 to 3 s, think times from 0.3 to 30 s, logarithmic."""
     times = 3 ** random.uniform(-1, 1, stations)
-    servers = random.choice([1, 1, 2, 3], stations) if "pools" in kind else [1] * stations
+    servers = random.choice([1, 1, 2, 3], stations) if "pool" in kind else [1] * stations
     onward = np.zeros((stations, stations))
-    if "line" in kind:
+    if stations == 1 and "back" not in kind:
+        onward[:] = 0
+    elif "line" in kind:
         onward[np.arange(stations - 1), np.arange(1, stations)] = 1
     elif "forward" in kind:
         onward = np.triu(random.dirichlet(np.ones(stations + 1), stations)[:, :-1], 1)
@@ -67,6 +70,7 @@ def draw(random, stations, kind):
         tuple(map(tuple, onward.tolist())),
         int(random.integers(2, most + 1)),
         float(3 * 10 ** random.uniform(-1, 1)),
+        (True,) * stations if "shared" in kind else (),
     )
 
 
@@ -97,6 +101,9 @@ CLOSED = (
     Row("back to one or two, pools", (1, 2)),
     Row("back to three, single servers", (3,)),
     Row("back to three, pools", (3,)),
+    Row("one shared server or pool", (1,), networks=20),
+    Row("line of shared servers and pools", (2, 3)),
+    Row("back to two or three, shared pools", (2, 3)),
     Row("back to two or three, pools, of many jobs", (2, 3), _fewer),
     Row("back to two or three, pools, of very many jobs", (2, 3), _apart),
 )
@@ -110,6 +117,24 @@ def closed_errors(row, count=None, seed=SEED):
     return np.array([chain_errors(draw(random, n, row.kind), row.law)[0] for n in sizes])
 
 
+SHARING = "two open classes, a shared server or pool, times 2 to 10 apart"
+
+
+def sharing_errors(count=24, seed=SEED):
+    """Errors of the first class's percentiles against the chain of both, shape (cases, shares)."""
+    random, found = np.random.default_rng(seed), []
+    for k in range(count):
+        servers, busy = int(random.choice([1, 1, 2])), random.uniform(0.3, 0.85)
+        times = np.array([1.0, 10 ** random.uniform(0.3, 1)])[:: 1 if k % 2 else -1]
+        share = random.uniform(0.2, 0.8)
+        rates = np.array([share, 1 - share]) * busy * servers / times
+        mean = float(rates @ times / rates.sum())
+        law = shared_law(float(rates.sum()), mean, float(times[0]), servers)
+        exact = np.array(shared_percentiles(rates, times, servers, SHARES))
+        found.append(np.array([percentile_of(law, share) for share in SHARES]) / exact - 1)
+    return np.array(found)
+
+
 def written(name, networks, errors):
     """A row of the document's table: largest errors in percent."""
     worst = 100 * np.abs(errors).max(axis=0)
@@ -120,6 +145,7 @@ def main():
     """Print the rows of the table."""
     for row in CLOSED:
         print(written(row.kind, row.networks, closed_errors(row)), flush=True)
+    print(written(SHARING, 24, sharing_errors()), flush=True)
 
 
 if __name__ == "__main__":

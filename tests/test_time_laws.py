@@ -247,7 +247,6 @@ def test_one_class_alone_has_its_percentile():
 @pytest.mark.parametrize(
     ("graph", "why"),
     [
-        (shared("0.15", "ps"), "cpu: how long jobs take that share a server with classes of other"),
         (mixed(), "percentiles are known for open networks"),
         (again(MM1K(1.0, 4), 0.3), "keep their place at s"),
     ],

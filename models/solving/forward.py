@@ -12,7 +12,7 @@ from headway.kinds import Amount, FloatArray
 from headway.models.structure.parts.keys import VISITS, arrivals_at, station_at
 from headway.models.structure.parts.structure import Structure
 from headway.models.structure.planning.flows import entry_shares
-from headway.models.structure.planning.ways import visits_given
+from headway.models.structure.planning.ways import shares, visits_given
 from headway.queueing.forward import ForwardNetwork, forward_percentiles
 from headway.queueing.stations.base import Station
 
@@ -26,15 +26,15 @@ _ROUNDING = 1e-12  # of chances that sum to 1
 def goes_forward(solution: "Solution", *, swiftly: bool = False) -> bool:
     """Whether percentiles of all points can be found together.
 
-    Not in closed networks, with classes, visits in place of routes, returns, stations whose law
-    has several pieces or refuses arrays, or constant times that only some jobs spend. What is next
-    to constant counts as smooth where percentiles are to be found swiftly.
+    Not in closed networks, with classes, visits in place of routes, returns, shared servers,
+    stations whose law has several pieces or refuses arrays, or constant times that only some jobs
+    spend. What is next to constant counts as smooth where percentiles are to be found swiftly.
     """
     network = solution.model.network
     graph = network.graph
     if network.is_closed or graph.classes or visits_given(graph):
         return False
-    if len(graph.routes) > _MOST_ROUTES:
+    if len(graph.routes) > _MOST_ROUTES or any(shares(graph, name) for name in graph.stations):
         return False
     stations = (station_at(name).of(solution.values) for name in graph.stations)
     if not all((one.spread() if swiftly else one).smooth for one in stations):

@@ -13,9 +13,10 @@ from headway.kinds import Amount, FloatArray, check_domain
 from headway.models.solving.classes.times import class_laws
 from headway.models.solving.closed.times import closed_law
 from headway.models.solving.forward import goes_forward, percentiles_together
+from headway.models.solving.sharing import sharing_law
 from headway.models.solving.solutions.asked import percentile_name
 from headway.models.structure.parts.keys import VISITS, Found, of_class, station_at
-from headway.models.structure.planning.ways import visits_given, ways_of
+from headway.models.structure.planning.ways import shares, visits_given, ways_of
 from headway.queueing.percentiles import Phase, path_law, percentile_of
 from headway.queueing.routed import GIVEN, RoutedNetwork
 from headway.queueing.swift import swift_percentiles
@@ -163,6 +164,8 @@ def law_of(point: "Solution") -> TimeLaw:
     """How the response time of a network without classes is distributed, below saturation."""
     if point.model.network.is_closed:
         return closed_law(point)
+    if any(shares(point.model.network.graph, name) for name in point.stations):
+        return sharing_law(point)
     given = visits_given(point.model.network.graph)
     return _of_visits(point) if given else _routed(point)
 

@@ -27,6 +27,10 @@ class Place:
         Mean service time [s].
     servers, lanes
         Servers of each queue, and queues that are chosen at random; no lane is a delay.
+    own
+        Mean service time of the job that is followed [s]; None if it is as of all.
+    shares
+        Whether all who are at a queue share its servers, and none waits.
 
     Examples
     --------
@@ -38,6 +42,13 @@ class Place:
     time: float
     servers: int
     lanes: int
+    own: float | None = None
+    shares: bool = False
+
+    @property
+    def own_time(self) -> float:
+        """Mean service time of the job that is followed [s]."""
+        return self.time if self.own is None else self.own
 
     @property
     def is_delay(self) -> bool:
@@ -57,7 +68,7 @@ def place_of(name: str, station: Station, most: int) -> Place:
     --------
     >>> from headway.queueing import MMm
     >>> place_of("cpu", MMm(0.1, 4), most=100)
-    Place(name='cpu', time=0.1, servers=4, lanes=1)
+    Place(name='cpu', time=0.1, servers=4, lanes=1, own=None, shares=False)
     """
     kind, count = station.can.product_form, station.plain_count
     if kind is ServiceKind.DELAY:
@@ -268,7 +279,7 @@ class Queue:
         place = self.place
         turn = 1 / (1 + s * place.time / place.servers)
         found = self.lane(self.times(series, place.lanes - 1), turn)
-        return np.asarray(found / (1 + s * place.time))
+        return np.asarray(found / (1 + s * place.own_time))
 
 
 def in_order(onward: FloatArray) -> list[int] | None:

@@ -285,7 +285,7 @@ class Followed:
         return csr_array(moves), exits / self.pace
 
     def _own_speed(self, stations: Numbers) -> FloatArray:
-        speeds = [(STAGES if p.is_delay else 1) / p.time for p in self.circle.places]
+        speeds = [(STAGES if p.is_delay else 1) / p.own_time for p in self.circle.places]
         return np.array(speeds)[stations]
 
     def _edges(self, k: int) -> Iterator[Edge]:

@@ -27,6 +27,7 @@ from headway.queueing.times.laws import (
     mixture,
     poisson_wait,
 )
+from headway.queueing.times.shared import shared_law
 
 if TYPE_CHECKING:
     from headway.models.solving.solutions.solution import Solution
@@ -75,8 +76,15 @@ class _Sharing:
 
     @property
     def alike(self) -> bool:
-        """Whether all classes ask the same of each station."""
-        return all(len(self.asked(k, 0)) == 1 for k in range(len(self.stations)))
+        """Whether all classes ask the same of each station, and wait in order of arrival."""
+        shared = any(self.is_shared(k) for k in range(len(self.stations)))
+        return not shared and all(len(self.asked(k, 0)) == 1 for k in range(len(self.stations)))
+
+    def is_shared(self, k: int) -> bool:
+        """Whether all who are at a station share its servers."""
+        station = self.stations[k]
+        queue = station.kind is not ServiceKind.DELAY
+        return queue and station.discipline is Discipline.SHARING
 
     def asked(self, k: int, own: int) -> set[float]:
         """Service times that meet at a station, that of a class's own among them."""
@@ -137,24 +145,37 @@ def _by_routes(sharing: _Sharing, own: int) -> TimeLaw:
 def _visit_law(sharing: _Sharing, k: int, own: int) -> TimeLaw:
     """How long one visit of a class takes at a station."""
     station, time = sharing.stations[k], float(sharing.times[own, k])
-    if station.kind is ServiceKind.DELAY:
+    if station.kind is ServiceKind.DELAY or time == 0:
         return constant(time)
+    if station.discipline is Discipline.SHARING:
+        return _shared(sharing, k, own)
     if len(sharing.asked(k, own)) == 1:
         return sharing.station(k, time).time_law(float(sharing.loads[:, k].sum()))
-    if station.discipline is Discipline.FCFS and int(station.servers) == 1:
+    if int(station.servers) == 1:
         return _in_turn(sharing, k, own)
-    raise GraphError(_unknown(station))
+    msg = (
+        f"{station.name}: how long jobs take is known for classes of different service times "
+        "at one server only, not at several"
+    )
+    raise GraphError(msg)
 
 
-def _unknown(station: SharedStation) -> str:
-    if station.discipline is Discipline.FCFS:
-        return (
-            f"{station.name}: how long jobs take is known for classes of different service times "
-            "at one server only, not at several"
-        )
+def _shared(sharing: _Sharing, k: int, own: int) -> TimeLaw:
+    """All who are there share the servers; of parallel ones, those of one queue."""
+    station, loads = sharing.stations[k], sharing.loads[:, k]
+    lanes = int(station.servers) if station.kind is ServiceKind.PARALLEL else 1
+    total, time = float(loads.sum()), float(sharing.times[own, k])
+    mean = float(loads @ sharing.times[:, k]) / total if total else time
+    law = shared_law(total / lanes, mean, time, int(station.servers) // lanes)
+    unlike = len(sharing.asked(k, own)) > 1
+    return replace(law, notes=(mixed_note(station.name),) if unlike else ())
+
+
+def mixed_note(name: str) -> str:
+    """What is taken for granted where classes of different times share a server."""
     return (
-        f"{station.name}: how long jobs take that share a server with classes of other service "
-        "times is not known; it is for equal service times, or if served in order of arrival"
+        f"which classes share {name} is taken as in equilibrium given their number: up to the "
+        "99th percentile within 9 %, the 99.9th within 17 % where measured"
     )
 
 

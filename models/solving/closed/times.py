@@ -1,11 +1,12 @@
 """How response times are distributed where a population circulates."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from headway.models.structure.parts.keys import VISITS, station_at
-from headway.models.structure.planning.ways import visits_given, ways_of
+from headway.models.structure.planning.ways import shares, visits_given, ways_of
 from headway.queueing.passages.circle import Circle, place_of
 from headway.queueing.passages.laws import circle_law, given_law
 from headway.queueing.times.laws import TimeLaw
@@ -24,7 +25,8 @@ def closed_law(point: "Solution") -> TimeLaw:
     """
     graph, values = point.model.network.graph, point.values
     names, jobs = tuple(graph.stations), round(float(values["population"]))
-    places = tuple(place_of(name, station_at(name).of(values), jobs) for name in names)
+    served = (place_of(name, station_at(name).of(values), jobs) for name in names)
+    places = tuple(replace(place, shares=shares(graph, place.name)) for place in served)
     numbers = float(values["think_time"]), float(values["throughput"])
     stays = np.array([float(values[f"{name}.response_time"]) for name in names])
     visits = np.array([float(VISITS.of(values)[name]) for name in names])

@@ -9,6 +9,7 @@ from headway.kinds import Amount, FloatArray
 from headway.models.structure.parts.keys import arrivals_at
 from headway.models.structure.parts.routes import share_at
 from headway.models.structure.parts.structure import Structure
+from headway.queueing.stations.abilities import Discipline, ServiceKind
 
 _ROUNDING = 1e-12  # of chances that sum to 1
 
@@ -25,6 +26,13 @@ class Ways:
 def visits_given(graph: Structure) -> bool:
     """Whether the graph gives visits as numbers, so that ways are not known."""
     return any(station.visits for station in graph.stations.values())
+
+
+def shares(graph: Structure, name: str) -> bool:
+    """Whether all who are at a station share its servers; else they wait in order of arrival."""
+    station = graph.stations[name]
+    queue = station.can.product_form in {ServiceKind.QUEUE, ServiceKind.PARALLEL}
+    return queue and station.discipline == Discipline.SHARING
 
 
 def ways_of(graph: Structure, values: Mapping[str, Amount]) -> Ways:

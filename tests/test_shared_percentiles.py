@@ -1,0 +1,77 @@
+"""Percentiles where all who are at a station share its servers."""
+
+import cmath
+
+import numpy as np
+import pytest
+from scipy.integrate import quad
+
+from headway.models import ModelGraph
+from headway.queueing import MM1, Delay, MMm
+from headway.queueing.percentiles import percentile_of
+from headway.queueing.times.shared import shared_law
+from tests.percentile_errors import SHARING, sharing_errors
+from tests.test_closed_percentiles import stated
+
+
+def coffman(busy, s):
+    """E[exp(-s T)] of M/M/1 with shared server and mean 1: their transform given the service."""
+    whole = busy + 1 + s
+    root = (whole - cmath.sqrt(whole * whole - 4 * busy)) / (2 * busy)
+
+    def given(x):
+        top = (1 - busy) * (1 - busy * root**2) * cmath.exp(-(busy * (1 - root) + s) * x)
+        fall = cmath.exp(-(1 / root - busy * root) * x)
+        below = (1 - busy * root) ** 2 - busy * (1 - root) ** 2 * fall
+        return (top / below).real * np.exp(-x)
+
+    return quad(given, 0, 60, epsabs=1e-13, epsrel=1e-13, limit=500)[0]
+
+
+@pytest.mark.parametrize("busy", [0.3, 0.8, 0.95])
+def test_one_server_has_the_transform_of_coffman_muntz_and_trotter(busy):
+    law = shared_law(busy, 1.0, 1.0, 1)
+    for s in (0.01, 0.5, 3.0):
+        found = complex(law.transform(np.array([s + 0j]))[0]).real
+        assert found == pytest.approx(coffman(busy, s), rel=1e-12)
+    assert law.mean == pytest.approx(1 / (1 - busy), rel=1e-11)
+
+
+def test_moments_of_one_server():
+    """Variance over squared mean is (2 + U) / (2 - U)."""
+    law, h = shared_law(0.8, 1.0, 1.0, 1), 1e-4
+    low, mid, high = law.transform(np.array([0.0, h, 2 * h]) + 0j).real
+    second = (high - 2 * mid + low) / h**2
+    assert second / law.mean**2 - 1 == pytest.approx(2.8 / 1.2, rel=0.02)
+
+
+def test_classes_of_one_time_have_the_law_of_one_class():
+    def shop(**given):
+        return ModelGraph("shop").station("cpu", MMm(0.1, 2), visits=1, discipline="ps", **given)
+
+    two = shop().job_class("a", arrival_rate=6.0).job_class("b", arrival_rate=8.0).at().solve()
+    one = ModelGraph("one").station("cpu", MMm(0.1, 2), discipline="ps").at(arrival_rate=14.0)
+    alone = one.solve()
+    expected = percentile_of(shared_law(14.0, 0.1, 0.1, 2), 0.99)
+    for answer in (two["class a.response_time_p99"], alone["response_time_p99"]):
+        assert answer == pytest.approx(expected, rel=1e-9)
+    assert alone.with_percentile(99).approximation == ""
+
+
+def test_who_shares_waits_longer_in_the_tail_than_in_order():
+    def p99(discipline):
+        graph = (
+            ModelGraph("web")
+            .station("net", Delay(0.1))
+            .station("cpu", MM1(0.1), discipline=discipline)
+        )
+        return graph.route("net", "cpu").at(arrival_rate=8.0).solve()["response_time_p99"]
+
+    assert p99("ps") == pytest.approx(0.1 + percentile_of(shared_law(8.0, 0.1, 0.1, 1), 0.99))
+    assert p99("ps") > p99("fcfs")
+
+
+def test_classes_of_other_times_are_within_what_is_said():
+    told = stated()[SHARING]
+    worst = 100 * np.abs(sharing_errors(3)).max(axis=0)
+    assert (worst <= np.array(told) + 0.005).all()
