@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import MISSING, fields, replace
 from functools import partial
 from graphlib import CycleError, TopologicalSorter
+from math import inf
 from typing import Any
 
 from headway.errors import (
@@ -12,6 +13,7 @@ from headway.errors import (
 from headway.loggp.machine.parameters import Convention, LogGP
 from headway.loggp.machine.platforms import PLATFORMS
 from headway.models.files import schema
+from headway.models.files.correlations import correlations_of
 from headway.models.files.expressions import (
     FIELD_UNITS,
     MEANT_NUMBER,
@@ -77,6 +79,8 @@ class Builder:
             assumptions=entry.assumptions,
             form=form_of(entry.form, bare.parameters, self.place),
         )
+        told = correlations_of(entry.correlations, model.parameters, self.place)
+        model = replace(model, correlations=told)
         return replace(
             model, presets={n: self._preset(model, n, p) for n, p in entry.presets.items()}
         )
@@ -84,13 +88,17 @@ class Builder:
     def _parameter(self, name: str, entry: schema.ParameterEntry) -> Parameter:
         with self.place("parameters", name):
             shown = _shown_unit(entry)
-            bounds = {
-                side: quantity(limit, shown, f"{name}: {side}")
-                for side, limit in (("minimum", entry.min), ("maximum", entry.max))
-                if limit is not None
-            }
+            limits = ((entry.min, -inf, "minimum"), (entry.max, inf, "maximum"))
+            low, high = (
+                none if limit is None else quantity(limit, shown, f"{name}: {side}")
+                for limit, none, side in limits
+            )
             value = None if entry.value is None else quantity(entry.value, shown, name)
-            return Parameter(name, value, shown, doc=entry.doc, source=entry.source, **bounds)
+            found = Parameter(name, value, shown, low, high, entry.doc, entry.source)
+        if entry.ci95 is None:
+            return found
+        with self.place("parameters", name, "ci95"):
+            return found.within(*entry.ci95)
 
     def _graph(self) -> ModelGraph:
         with self.place():
@@ -142,8 +150,8 @@ class Builder:
     def bind(self, graph: ModelGraph, name: str) -> ModelGraph:
         """Add a number that the file defines by a formula."""
         entry = self.bound[name]
-        if entry.value is not None or entry.min is not None or entry.max is not None:
-            msg = f"{name} has a formula; it cannot have a value or bounds too"
+        if any(given is not None for given in (entry.value, entry.min, entry.max, entry.ci95)):
+            msg = f"{name} has a formula; it cannot have a value, bounds or ci95 too"
             raise self.place.error(msg, "parameters", name)
         return graph.bind(name, str(entry.formula))
 
@@ -178,8 +186,8 @@ class Builder:
                 name = f"{link}.{part}"
                 if name in parameters:
                     parameters[name] = self._described(link, part, parameters[name], entry)
-                elif entry.min is not None or entry.max is not None:
-                    msg = f"{name} has a formula; it cannot have bounds too"
+                elif any(given is not None for given in (entry.min, entry.max, entry.ci95)):
+                    msg = f"{name} has a formula; it cannot have bounds or ci95 too"
                     raise self.place.error(msg, "links", link, part)
         return replace(model, parameters=parameters)
 
@@ -196,6 +204,7 @@ class Builder:
             maximum=said.maximum,
             doc=said.doc or known.doc,
             source=said.source or known.source,
+            interval=said.interval,
         )
 
     def _convention(self, name: str, text: Any, platform: Any) -> Convention:

@@ -30,7 +30,7 @@ class Place:
         best, table, deepest = None, [], 0
         for number, content in enumerate(self.text.splitlines(), 1):
             head = re.match(r"\s*\[+\s*([^\]]+?)\s*\]+", content)
-            key = re.match(r"\s*([\w.\"'-]+)\s*=", content)
+            key = re.match(r"\s*(\"[^\"]*\"|[\w.\"'-]+)\s*=", content)
             if head:
                 table = [part.strip(" \"'") for part in head[1].split(".")]
             names = table if head else [*table, *key[1].replace('"', "").split(".")] if key else []

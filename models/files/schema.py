@@ -26,6 +26,7 @@ class ParameterEntry(NamedTuple):
     max: Scalar | None = None
     doc: str = ""
     source: str = ""
+    ci95: tuple[Scalar, Scalar] | None = None
 
 
 class OutputEntry(NamedTuple):
@@ -94,6 +95,7 @@ class ModelEntry(NamedTuple):
     outputs: Mapping[str, OutputEntry] = {}
     presets: Mapping[str, Mapping[str, Scalar]] = {}
     form: FormEntry | None = None
+    correlations: Mapping[str, float] = {}
 
 
 class Fault(Exception):
@@ -228,6 +230,14 @@ def _entry(kind: type[NamedTuple], shapes: Mapping[str, Shape], short: str = "")
     return read
 
 
+def _ends(value: Any, keys: Keys) -> tuple[Scalar, Scalar]:
+    """Both ends of an interval; one that is not known is empty text."""
+    if not isinstance(value, list) or len(value) != 2:
+        msg = 'must be a list of two ends, such as ["0.9 ms", "1.1 ms"]'
+        raise Fault(msg, keys)
+    return _scalar(value[0], keys), _scalar(value[1], keys)
+
+
 _scalars, _numbers = _table_of(_scalar), _table_of(_number)
 
 
@@ -244,7 +254,15 @@ def _settings(value: Any, keys: Keys) -> dict[str, Scalar]:
 _ABOUT: dict[str, Shape] = {"doc": _text, "source": _text}
 _PARAMETER = _entry(
     ParameterEntry,
-    {"value": _scalar, "formula": _text, "unit": _text, "min": _scalar, "max": _scalar, **_ABOUT},
+    {
+        "value": _scalar,
+        "formula": _text,
+        "unit": _text,
+        "min": _scalar,
+        "max": _scalar,
+        **_ABOUT,
+        "ci95": _ends,
+    },
     short="value",
 )
 _OUTPUT = _entry(
@@ -292,5 +310,6 @@ _MODEL = _entry(
         "outputs": _table_of(_OUTPUT),
         "presets": _table_of(_settings),
         "form": _FORM,
+        "correlations": _table_of(_real),
     },
 )

@@ -1,9 +1,11 @@
 """Models out as TOML, in the form in which they are read."""
 
+import math
 from typing import Any
 
 from headway.errors import ModelFileError, is_hidden
 from headway.models.files.builder import FILE_KEYS
+from headway.models.files.correlations import correlation_table
 from headway.models.files.forms import form_table
 from headway.models.files.reading import too_many
 from headway.models.language.formula import Formula
@@ -71,6 +73,7 @@ def document(model: Model) -> dict[str, Any]:
             name: {key: _expression(read) for key, read in numbers.items()}
             for name, numbers in graph.classes.items()
         },
+        "correlations": correlation_table(model.correlations),
         "presets": {name: _preset(model, name) for name in model.presets},
         "form": form_table(model.form) if model.form else {},
     }
@@ -89,8 +92,6 @@ def _quantity(parameter: Parameter, value: float) -> str | float:
 
 
 def _parameter(parameter: Parameter) -> dict[str, Any]:
-    import math
-
     import numpy as np
 
     if np.ndim(parameter.value or 0):
@@ -102,10 +103,17 @@ def _parameter(parameter: Parameter) -> dict[str, Any]:
         for key, limit in limits.items()
         if limit is not None and math.isfinite(float(limit))
     }
+    if parameter.interval is not None:
+        table["ci95"] = [_end(parameter, end) for end in parameter.interval]
     if parameter.unit.text:
         table["unit"] = parameter.unit.text
     words = {"doc": parameter.doc, "source": parameter.source}
     return table | {key: word for key, word in words.items() if word}
+
+
+def _end(parameter: Parameter, end: float) -> str | float:
+    """An end of an interval; empty text where none is known."""
+    return _quantity(parameter, end) if math.isfinite(end) else ""
 
 
 def _meaning(model: Model, name: str) -> dict[str, str]:
@@ -160,6 +168,7 @@ def _told(given: Parameter, usual: Parameter, link: Component, part: str) -> Any
         "max": given.maximum == usual.maximum,
         "doc": given.doc == usual.doc,
         "source": given.source in sources,
+        "ci95": given.interval is None,
     }
     others = {key: table[key] for key, same in as_usual.items() if not same and key in table}
     if others:

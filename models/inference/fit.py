@@ -328,5 +328,15 @@ class Fit(Answer):
         command
             What was typed to get it, for the record.
         """
+        return self.uncertain_model(command).to_toml()
+
+    def uncertain_model(self, command: str = "") -> Model:
+        """The fitted model with where its values come from, 95 % intervals and correlations.
+
+        Parameters
+        ----------
+        command
+            What was typed to get it, for the record.
+        """
         told: Model = perform(self, "provenance", command)
-        return told.to_toml()
+        return told

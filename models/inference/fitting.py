@@ -115,7 +115,7 @@ def _bounded(model: Model, bounds: Mapping[str, tuple[float, float]]) -> Model:
         model.at({name: low}).at({name: high})
         old = parameters[name]
         value = None if old.value is None else float(np.clip(old.value, low, high))
-        parameters[name] = replace(old, value=value, minimum=low, maximum=high)
+        parameters[name] = replace(old, value=value, minimum=low, maximum=high, interval=None)
     return replace(model, parameters=parameters)
 
 

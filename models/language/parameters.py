@@ -33,6 +33,9 @@ class Parameter(Kept):
         Meaning, and where the value comes from.
     own
         The model's own value where it was given another; parameters equal without it.
+    interval
+        95 % interval of the value, in SI; an end that is not known is infinite. None where the
+        value is taken as certain.
 
     Examples
     --------
@@ -52,11 +55,35 @@ class Parameter(Kept):
     doc: str = ""
     source: str = ""
     own: float | None = field(default=None, compare=False, repr=False)
+    interval: tuple[float, float] | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.value is not None:
             self._check(_array(self.value, self.name))
+        if self.interval is not None:
+            self._check_interval(*self.interval)
+
+    def _check_interval(self, low: float, high: float) -> None:
+        wrong = self._wrong_interval(low, high)
+        if wrong:
+            msg = f"{self.name}: its 95 % interval {wrong}"
+            raise InvalidParameter(msg)
+
+    def _wrong_interval(self, low: float, high: float) -> str:
+        """What is wrong with an interval; empty if nothing is."""
+        if self.value is None or np.ndim(self.value):
+            return "needs one value that lies in it"
+        if not low <= high:
+            return f"begins at {self.shown(low)}, above its end at {self.shown(high)}"
+        if not low <= self.value <= high:
+            ends = f"{self.shown(low)} to {self.shown(high)}"
+            return f"is {ends}, which does not hold its value, {self.shown(float(self.value))}"
+        if -math.inf < low < self.minimum:
+            return f"begins at {self.shown(low)}, below its minimum, {self.shown(self.minimum)}"
+        if self.maximum < high < math.inf:
+            return f"ends at {self.shown(high)}, above its maximum, {self.shown(self.maximum)}"
+        return ""
 
     def _check(self, entries: Any) -> None:
         if self._is_fine(entries):
@@ -97,6 +124,8 @@ class Parameter(Kept):
     def at(self, value: Number | str | list[float] | tuple[float, ...]) -> "Parameter":
         """Give the same parameter another value: SI number, array, list, or text with a unit.
 
+        An interval is one of the value before: another value is certain.
+
         Raises
         ------
         UnitError, InvalidParameter
@@ -113,7 +142,38 @@ class Parameter(Kept):
         elif isinstance(value, list | tuple):
             value = _array(value, self.name)
         before = None if isinstance(self.value, np.ndarray) else self.value
-        return replace(self, value=value, own=before if self.own is None else self.own)
+        kept = self.interval if np.ndim(value) == 0 and value == before else None
+        own = before if self.own is None else self.own
+        return replace(self, value=value, own=own, interval=kept)
+
+    def within(self, low: float | str | None, high: float | str | None) -> "Parameter":
+        """The same parameter with a 95 % interval of its value.
+
+        Parameters
+        ----------
+        low, high
+            SI numbers, or text with a unit; ``None`` or empty text for an end that is not known.
+
+        Raises
+        ------
+        InvalidParameter, UnitError
+            For an interval that does not hold the value or leaves its bounds.
+
+        Examples
+        --------
+        >>> from headway.models.language.units import unit
+        >>> Parameter("delay", 0.001, unit("ms")).within("0.9 ms", None).interval
+        (0.0009, inf)
+        """
+        ends = self._end(low, -math.inf), self._end(high, math.inf)
+        return replace(self, interval=ends)
+
+    def _end(self, end: float | str | None, unknown: float) -> float:
+        if end is None or end == "":
+            return unknown
+        if isinstance(end, str):
+            return quantity(end, self.unit, self.name)
+        return float(_array(end, self.name))
 
     @property
     def changed(self) -> bool:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from headway.errors import HeadwayError
-from headway.models.language.digits import digits
+from headway.models.language.digits import digits, ends
 from headway.models.showing.solutions import labels
 from headway.models.structure.graph import ModelGraph
 from headway.models.structure.model import Model
@@ -46,11 +46,23 @@ def _parameter_table(model: Model) -> Table:
     columns = (
         Column("parameter", tuple(model.parameters)),
         Column("value", tuple(shown)),
+        *_intervals(model),
         Column("unit", tuple(p.unit.text for p in parameters)),
         Column("meaning", tuple(p.doc for p in parameters)),
         Column("source", tuple(p.source for p in parameters)),
     )
-    return Table(f"{model.title}: {model.doc}".rstrip(": "), columns)
+    told = [f"{a} and {b} {value:+.2f}" for (a, b), value in model.correlations.items()]
+    notes = (f"correlations: {', '.join(told)}",) if told else ()
+    return Table(f"{model.title}: {model.doc}".rstrip(": "), columns, notes)
+
+
+def _intervals(model: Model) -> list[Column]:
+    """The 95 % intervals, where some parameter has one."""
+    given = [(p.interval, p.unit) for p in model.parameters.values()]
+    if not any(interval for interval, _ in given):
+        return []
+    cells = tuple(ends(*interval, shown) if interval else "-" for interval, shown in given)
+    return [Column("95 % interval", cells)]
 
 
 def _value(value: Any, scale: float) -> str:

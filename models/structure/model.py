@@ -1,7 +1,6 @@
 """A model: a graph whose parameters have values, ready to be solved."""
 
-import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -12,24 +11,25 @@ from headway.models.language.frozen import Kept
 from headway.models.language.parameters import Parameter, Preset
 from headway.models.language.units import unit
 from headway.models.language.verbs import perform
+from headway.models.structure.correlations import (
+    Correlations,
+    check_correlations,
+    still_uncertain,
+)
 from headway.models.structure.forms import FormTable
 from headway.models.structure.graph import ModelGraph
 from headway.models.structure.inputs import POPULATION, THINK_TIME, parameters_of
 from headway.models.structure.meanings import Better, Meaning, usual_better, usual_meaning
 from headway.models.structure.one_class import alone, circulation
 from headway.models.structure.parts.links import check_links, exposed
-from headway.models.tables.shown import Shown
+from headway.models.structure.verbs import End, ModelVerbs
 
 if TYPE_CHECKING:
-    from headway.models.analysis.comparison import Comparison
-    from headway.models.analysis.sensitivity import Sensitivity
-    from headway.models.inference.fit import Fit
-    from headway.models.measured.measurements import Measurements
     from headway.models.solving.solutions.solution import Solution
 
 
 @dataclass(frozen=True, eq=False)
-class Model(Kept, Shown):
+class Model(Kept, ModelVerbs):
     """A model graph with values for its parameters.
 
     Parameters
@@ -48,6 +48,8 @@ class Model(Kept, Shown):
         The preset in force, if any.
     form
         What it says of itself as a form that is tried on curves, if it is one.
+    correlations
+        Of parameters with intervals, by pair of names.
 
     Examples
     --------
@@ -66,6 +68,7 @@ class Model(Kept, Shown):
     assumptions: str = ""
     preset: str | None = None
     form: FormTable | None = None
+    correlations: Correlations = field(default_factory=dict)
 
     @classmethod
     def of(cls, graph: ModelGraph) -> "Model":
@@ -93,6 +96,8 @@ class Model(Kept, Shown):
     def at(self, values: Mapping[str, Any] | None = None, /, **named: Any) -> "Model":
         """Give parameters values: SI numbers, arrays of operating points, or text with units.
 
+        What is given another value is certain from then on.
+
         Raises
         ------
         UnknownParameter
@@ -110,7 +115,8 @@ class Model(Kept, Shown):
         model = self.exposing(*given)
         changed = {**model.parameters, **{n: model.parameters[n].at(v) for n, v in given.items()}}
         check_links(model.graph.links, changed)
-        return replace(model, parameters=changed)
+        kept = still_uncertain(self.correlations, changed)
+        return replace(model, parameters=changed, correlations=kept)
 
     def exposing(self, *names: str, known: Iterable[str] = ()) -> "Model":
         """The same model with these among its parameters; ``lan.overhead`` is that of both."""
@@ -135,50 +141,6 @@ class Model(Kept, Shown):
         own = {n: replace(p, own=None) if n in values else p for n, p in taken.parameters.items()}
         return replace(taken, parameters=own, preset=name)
 
-    def compare(
-        self,
-        measurements: "Measurements",
-        x: str | None = None,
-        y: str | None = None,
-        low: float = -math.inf,
-        high: float = math.inf,
-    ) -> "Comparison":
-        r"""Hold the model against measurements; see `headway.models.analysis.comparison.compare`.
-
-        Examples
-        --------
-        >>> from headway.models import Measurements, catalogue_model
-        >>> curve = Measurements.parse("throughput_ops_s,response_ms\n500,4\n", "curve.csv")
-        >>> model = catalogue_model("server-single").at(delay="1 ms", service_time="1 ms")
-        >>> model.compare(curve).relative_error.round(9).tolist()  # 3 ms for 4 ms
-        [-0.25]
-        """
-        found: Comparison = perform(self, "compare", measurements, x, y, low, high)
-        return found
-
-    def closed_form(self, output: str) -> Amount:
-        """Write an output of an open network or a program as a SymPy expression.
-
-        Parameters
-        ----------
-        output
-            As for `ModelGraph.closed_form`. That takes every parameter as positive; this one
-            promises no more than the parameters' bounds, so what depends on one being zero
-            stays a condition. Of several classes also ``class NAME.response_time``.
-
-        Raises
-        ------
-        GraphError
-            For what the jobs of a closed network decide.
-
-        Examples
-        --------
-        >>> from headway.models import catalogue_model
-        >>> catalogue_model("server-single").closed_form("node.utilisation")
-        arrival_rate*service_time
-        """
-        return perform(self, "closed_form", output)
-
     def plot(self) -> Amount:
         """Draw the graph, with utilisations where the model can be solved, as a Figure.
 
@@ -191,56 +153,6 @@ class Model(Kept, Shown):
     def plot_formulas(self) -> Amount:
         """Draw the closed forms as typeset mathematics, as a Figure."""
         return perform(self, "plot_formulas")
-
-    def fit(
-        self,
-        measurements: "Measurements",
-        free: Sequence[str],
-        x: str | None = None,
-        y: str | None = None,
-        low: float = -math.inf,
-        high: float = math.inf,
-        bounds: Mapping[str, tuple[float, float]] | None = None,
-        loss: str = "linear",
-        bootstrap: int = 0,
-    ) -> "Fit":
-        r"""Determine parameters from measurements; see `headway.models.fit_model`.
-
-        Parameters
-        ----------
-        measurements, free
-            The data, and names of the parameters to determine.
-        x, y, low, high
-            Columns of load and output, and the range of load that counts.
-        bounds
-            Narrower bounds by parameter [SI].
-        loss
-            linear, soft_l1, huber or cauchy: how residuals count.
-        bootstrap
-            Rounds of bootstrap for the intervals; 0 for none.
-
-        Examples
-        --------
-        >>> from headway.models import Measurements, catalogue_model
-        >>> text = "throughput_ops_s,response_ms\n200,2.25\n500,3\n800,6\n"
-        >>> model = catalogue_model("server-single").at(delay="1 ms", service_time="0.5 ms")
-        >>> fit = model.fit(Measurements.parse(text, "exact.csv"), ["service_time"])
-        >>> round(fit.values["service_time"], 9)
-        0.001
-        """
-        asked = (measurements, free, x, y, low, high, bounds, loss, bootstrap)
-        found: Fit = perform(self, "fit", *asked)
-        return found
-
-    def sensitivity(self) -> "Sensitivity":
-        """Differentiate every output for every parameter."""
-        found: Sensitivity = perform(self, "sensitivity")
-        return found
-
-    def to_toml(self) -> str:
-        """The model as the text of a model file; reading it gives the same numbers."""
-        text: str = perform(self, "to_toml")
-        return text
 
     def __repr__(self) -> str:
         preset = f", preset {self.preset}" if self.preset else ""
@@ -396,3 +308,15 @@ class Model(Kept, Shown):
 def model_at(graph: ModelGraph, values: Mapping[str, Amount]) -> Model:
     """Give the parameters of a graph values."""
     return Model.of(graph).at(values)
+
+
+def with_intervals(
+    model: Model, intervals: Mapping[str, tuple[End, End]], correlations: Correlations
+) -> Model:
+    """Say how uncertain parameters are; see `ModelVerbs.uncertain`."""
+    model = model.exposing(*intervals)
+    within = {name: model.parameters[name].within(*ends) for name, ends in intervals.items()}
+    parameters = {**model.parameters, **within}
+    told = {**model.correlations, **correlations}
+    check_correlations(told, parameters)
+    return replace(model, parameters=parameters, correlations=told)

@@ -1,12 +1,10 @@
 """Fits as tables, rows, CSV, JSON, and as model files that say where they come from."""
 
 import math
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from headway import __version__
 from headway.models.analysis.comparison import Comparison
 from headway.models.inference.fit import Fit
 from headway.models.inference.told import Told
@@ -17,7 +15,6 @@ from headway.models.language.verbs import perform
 from headway.models.showing.audits import finding_lines, finding_rows
 from headway.models.showing.comparisons import closed_notes, output_documents, output_tables
 from headway.models.solving.solutions.solution import Solution
-from headway.models.structure.model import Model
 from headway.models.tables.table import Column, Table
 
 _IDLE = 0.1  # utilisation at the highest load below which no limit shows
@@ -325,30 +322,3 @@ def fit_csv(fit: Fit) -> str:
         *fit.comparison.axes.columns(len(rows)),
     )
     return Table("", columns).to_csv()
-
-
-def with_provenance(fit: Fit, command: str) -> Model:
-    """The fitted model, each fitted value with its source: data, hash, version, command.
-
-    A load that the data set stands at the highest measured one.
-    """
-    found = fit.measurements.sha256
-    digest = f", sha256 {found}" if found else ""
-    source = f"fitted to {fit.measurements.source}{digest}; headway {__version__}"
-    parameters = dict(fit.model.parameters)
-    for name in fit.free:
-        low, high = fit.ci95[name]
-        unit = parameters[name].unit
-        interval = f"95 % interval {with_unit(ends(low, high, unit), unit)}"
-        parameters[name] = replace(parameters[name], source=f"{source}; {interval}")
-    load = fit.comparison.load_parameter
-    if load in parameters:
-        highest = float(fit.comparison.load.values.max())
-        parameters[load] = replace(parameters[load].at(highest), source="highest measured load")
-    how = f"; {command}" if command else ""
-    return replace(
-        fit.model,
-        parameters=parameters,
-        preset=None,
-        source=f"{fit.model.source}; {source}{how}".removeprefix("; "),
-    )

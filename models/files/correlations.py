@@ -1,0 +1,40 @@
+"""The table ``[correlations]`` of a model file, read and written."""
+
+from collections.abc import Mapping
+
+from headway.models.files.places import Place
+from headway.models.language.parameters import Parameter
+from headway.models.structure.correlations import Correlations, Pair, fault
+
+
+def correlations_of(
+    entries: Mapping[str, float], parameters: Mapping[str, Parameter], place: Place
+) -> Correlations:
+    """Read ``"a, b" = -0.7`` and the like.
+
+    Raises
+    ------
+    ModelFileError
+        For keys that are no two names, unknown or certain parameters, and correlations that
+        cannot be.
+    """
+    keys = {_pair(key, place): key for key in entries}
+    told = {pair: entries[key] for pair, key in keys.items()}
+    found = fault(told, parameters)
+    if found is not None:
+        pair, wrong = found
+        raise place.error(wrong, "correlations", *keys[pair].split("."))
+    return told
+
+
+def _pair(key: str, place: Place) -> Pair:
+    names = [name.strip() for name in key.split(",")]
+    if len(names) != 2 or not all(names):
+        msg = 'names a pair of parameters, such as "delay, cpu_time" = -0.7'
+        raise place.error(msg, "correlations", *key.split("."))
+    return names[0], names[1]
+
+
+def correlation_table(told: Correlations) -> dict[str, float]:
+    """The table as it is read."""
+    return {", ".join(pair): float(value) for pair, value in told.items()}

@@ -1,0 +1,59 @@
+"""A fitted model as it is kept: with where its values come from, and how sure they are."""
+
+import math
+from dataclasses import replace
+from itertools import combinations
+
+import numpy as np
+
+from headway import __version__
+from headway.models.inference.fit import Fit
+from headway.models.language.digits import ends, with_unit
+from headway.models.language.parameters import Parameter
+from headway.models.structure.correlations import Correlations
+from headway.models.structure.model import Model
+
+
+def with_provenance(fit: Fit, command: str) -> Model:
+    """The fitted model, each fitted value with its source: data, hash, version, command.
+
+    A load that the data set stands at the highest measured one.
+    """
+    found = fit.measurements.sha256
+    digest = f", sha256 {found}" if found else ""
+    source = f"fitted to {fit.measurements.source}{digest}; headway {__version__}"
+    parameters = dict(fit.model.parameters)
+    for name in fit.free:
+        low, high = fit.ci95[name]
+        unit = parameters[name].unit
+        interval = f"95 % interval {with_unit(ends(low, high, unit), unit)}"
+        told = parameters[name].within(*_holding(parameters[name], low, high))
+        parameters[name] = replace(told, source=f"{source}; {interval}")
+    load = fit.comparison.load_parameter
+    if load in parameters:
+        highest = float(fit.comparison.load.values.max())
+        parameters[load] = replace(parameters[load].at(highest), source="highest measured load")
+    how = f"; {command}" if command else ""
+    return replace(
+        fit.model,
+        parameters=parameters,
+        correlations=_correlations(fit),
+        preset=None,
+        source=f"{fit.model.source}; {source}{how}".removeprefix("; "),
+    )
+
+
+def _holding(parameter: Parameter, low: float, high: float) -> tuple[float, float]:
+    """An interval that holds the value, whose last digit the search may have rounded, in bounds."""
+    value = float(parameter.value)  # type: ignore[arg-type]
+    inside = max(low, parameter.minimum), min(high, parameter.maximum)
+    return min(inside[0], value), max(inside[1], value)
+
+
+def _correlations(fit: Fit) -> Correlations:
+    """Correlations by pair, where the data tell them, beside those of what was not fitted."""
+    found, before = fit.known.correlations, fit.model.correlations
+    others = {pair: value for pair, value in before.items() if not {*pair} & {*fit.free}}
+    pairs = combinations(range(len(fit.free)), 2)
+    own = {(fit.free[i], fit.free[j]): float(np.clip(found[i, j], -1, 1)) for i, j in pairs}
+    return {**others, **{pair: value for pair, value in own.items() if math.isfinite(value)}}

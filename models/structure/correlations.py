@@ -1,0 +1,99 @@
+"""Correlations between uncertain parameters: what may be told, and the matrix that they make."""
+
+from collections.abc import Mapping, Sequence
+from typing import TypeAlias
+
+import numpy as np
+
+from headway.errors import InvalidParameter, nearest
+from headway.kinds import FloatArray
+from headway.models.language.parameters import Parameter
+
+Pair: TypeAlias = tuple[str, str]
+Correlations: TypeAlias = Mapping[Pair, float]
+"""Of the normal scores of two parameters, between -1 and 1, by pair of names."""
+
+_ROUNDED = 0.005  # what rounding to two decimals leaves open of a correlation
+
+
+def still_uncertain(told: Correlations, parameters: Mapping[str, Parameter]) -> Correlations:
+    """Those of some correlations both of whose parameters have an interval."""
+    if not told:
+        return told
+    sure = {name for name, parameter in parameters.items() if parameter.interval is None}
+    return {pair: value for pair, value in told.items() if not sure & {*pair}}
+
+
+def fault(told: Correlations, parameters: Mapping[str, Parameter]) -> tuple[Pair, str] | None:
+    """The first pair that cannot be as it is told, and why; None if all can.
+
+    Examples
+    --------
+    >>> delay = Parameter("delay", 1.0).within(0.9, 1.1)
+    >>> fault({("delay", "speed"): 0.5}, {"delay": delay})
+    (('delay', 'speed'), "there is no parameter 'speed'; there are delay")
+    """
+    seen: set[frozenset[str]] = set()
+    for pair, value in told.items():
+        if wrong := _wrong(pair, value, parameters):
+            return pair, wrong
+        if frozenset(pair) in seen:
+            return pair, "is told twice"
+        seen.add(frozenset(pair))
+    return _contradiction(told)
+
+
+def _wrong(pair: Pair, value: float, parameters: Mapping[str, Parameter]) -> str:
+    """What is wrong with one correlation by itself; empty if nothing is."""
+    for name in pair:
+        if name not in parameters:
+            return f"there is no parameter {name!r}{nearest(name, parameters)}"
+        if parameters[name].interval is None:
+            return f"{name} is certain; give it a 95 % interval, ci95, or leave this out"
+    if pair[0] == pair[1]:
+        return "names one parameter twice"
+    if not -1 <= value <= 1:
+        return f"is {value:g}; a correlation is between -1 and 1"
+    return ""
+
+
+def _contradiction(told: Correlations) -> tuple[Pair, str] | None:
+    """The pair that fits the others least, where no random numbers can go together as told."""
+    names = list(dict.fromkeys(name for pair in told for name in pair))
+    values, ways = np.linalg.eigh(correlation_matrix(names, told))
+    if not names or values[0] >= -_ROUNDED * (len(names) - 1):
+        return None
+    way = dict(zip(names, ways[:, 0].tolist(), strict=True))
+    pair = min(told, key=lambda pair: told[pair] * way[pair[0]] * way[pair[1]])
+    others = f"the matrix has the eigenvalue {values[0]:.2g}, and none may be below 0"
+    return pair, f"is {told[pair]:g}, which cannot be with the other correlations: {others}"
+
+
+def check_correlations(told: Correlations, parameters: Mapping[str, Parameter]) -> None:
+    """Refuse correlations that cannot be.
+
+    Raises
+    ------
+    InvalidParameter
+        Naming the pair.
+    """
+    found = fault(told, parameters)
+    if found is not None:
+        (one, other), wrong = found
+        msg = f"correlation of {one}, {other}: {wrong}"
+        raise InvalidParameter(msg)
+
+
+def correlation_matrix(names: Sequence[str], told: Correlations) -> FloatArray:
+    """Correlations of these parameters as a matrix, 0 where nothing is told.
+
+    Examples
+    --------
+    >>> correlation_matrix(["a", "b"], {("b", "a"): 0.5}).tolist()
+    [[1.0, 0.5], [0.5, 1.0]]
+    """
+    places = {name: place for place, name in enumerate(names)}
+    matrix = np.eye(len(names))
+    for (one, other), value in told.items():
+        matrix[places[one], places[other]] = matrix[places[other], places[one]] = value
+    return matrix

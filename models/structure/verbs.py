@@ -1,0 +1,200 @@
+"""What a model can be asked that rooms above do: to be compared, fitted, drawn, written."""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Self, TypeAlias
+
+from headway.kinds import Amount, FloatArray
+from headway.models.language.verbs import perform
+from headway.models.tables.shown import Shown
+
+if TYPE_CHECKING:
+    from headway.models.analysis.comparison import Comparison
+    from headway.models.analysis.sensitivity import Sensitivity
+    from headway.models.inference.fit import Fit
+    from headway.models.measured.measurements import Measurements
+    from headway.models.uncertain.propagation import Propagation
+
+
+End: TypeAlias = float | str | None
+"""An end of an interval: an SI number, text with a unit, or ``None`` where it is not known."""
+
+
+class ModelVerbs(Shown):
+    """Verbs of a model; who does them stands in `headway.models.door`."""
+
+    def compare(
+        self,
+        measurements: "Measurements",
+        x: str | None = None,
+        y: str | None = None,
+        low: float = -math.inf,
+        high: float = math.inf,
+    ) -> "Comparison":
+        r"""Hold the model against measurements; see `headway.models.analysis.comparison.compare`.
+
+        Examples
+        --------
+        >>> from headway.models import Measurements, catalogue_model
+        >>> curve = Measurements.parse("throughput_ops_s,response_ms\n500,4\n", "curve.csv")
+        >>> model = catalogue_model("server-single").at(delay="1 ms", service_time="1 ms")
+        >>> model.compare(curve).relative_error.round(9).tolist()  # 3 ms for 4 ms
+        [-0.25]
+        """
+        found: Comparison = perform(self, "compare", measurements, x, y, low, high)
+        return found
+
+    def closed_form(self, output: str) -> Amount:
+        """Write an output of an open network or a program as a SymPy expression.
+
+        Parameters
+        ----------
+        output
+            As for `ModelGraph.closed_form`. That takes every parameter as positive; this one
+            promises no more than the parameters' bounds, so what depends on one being zero
+            stays a condition. Of several classes also ``class NAME.response_time``.
+
+        Raises
+        ------
+        GraphError
+            For what the jobs of a closed network decide.
+
+        Examples
+        --------
+        >>> from headway.models import catalogue_model
+        >>> catalogue_model("server-single").closed_form("node.utilisation")
+        arrival_rate*service_time
+        """
+        return perform(self, "closed_form", output)
+
+    def fit(
+        self,
+        measurements: "Measurements",
+        free: Sequence[str],
+        x: str | None = None,
+        y: str | None = None,
+        low: float = -math.inf,
+        high: float = math.inf,
+        bounds: Mapping[str, tuple[float, float]] | None = None,
+        loss: str = "linear",
+        bootstrap: int = 0,
+    ) -> "Fit":
+        r"""Determine parameters from measurements; see `headway.models.fit_model`.
+
+        Parameters
+        ----------
+        measurements, free
+            The data, and names of the parameters to determine.
+        x, y, low, high
+            Columns of load and output, and the range of load that counts.
+        bounds
+            Narrower bounds by parameter [SI].
+        loss
+            linear, soft_l1, huber or cauchy: how residuals count.
+        bootstrap
+            Rounds of bootstrap for the intervals; 0 for none.
+
+        Examples
+        --------
+        >>> from headway.models import Measurements, catalogue_model
+        >>> text = "throughput_ops_s,response_ms\n200,2.25\n500,3\n800,6\n"
+        >>> model = catalogue_model("server-single").at(delay="1 ms", service_time="0.5 ms")
+        >>> fit = model.fit(Measurements.parse(text, "exact.csv"), ["service_time"])
+        >>> round(fit.values["service_time"], 9)
+        0.001
+        """
+        asked = (measurements, free, x, y, low, high, bounds, loss, bootstrap)
+        found: Fit = perform(self, "fit", *asked)
+        return found
+
+    def sensitivity(self) -> "Sensitivity":
+        """Differentiate every output for every parameter."""
+        found: Sensitivity = perform(self, "sensitivity")
+        return found
+
+    def to_toml(self) -> str:
+        """The model as the text of a model file; reading it gives the same numbers."""
+        text: str = perform(self, "to_toml")
+        return text
+
+    def uncertain(
+        self,
+        intervals: Mapping[str, tuple[End, End]],
+        correlations: Mapping[tuple[str, str], float] | None = None,
+    ) -> Self:
+        """Say how uncertain parameters are.
+
+        Parameters
+        ----------
+        intervals
+            95 % interval of the value by parameter: SI numbers or text with a unit, ``None`` for
+            an end that is not known.
+        correlations
+            Between -1 and 1, by pair of names, beside those told before.
+
+        Raises
+        ------
+        UnknownParameter
+            For a name the model does not have.
+        InvalidParameter, UnitError
+            For an interval that does not hold its value or leaves its bounds, and correlations
+            that cannot be.
+
+        Examples
+        --------
+        >>> from headway.models import catalogue_model
+        >>> model = catalogue_model("server-single").at(delay="1 ms", service_time="1 ms")
+        >>> model.uncertain({"delay": ("0.8 ms", None)}).parameters["delay"].interval
+        (0.0008, inf)
+        """
+        found: Self = perform(self, "uncertain", intervals, correlations or {})
+        return found
+
+    def draws(self, count: int = 1000, seed: int = 1) -> dict[str, FloatArray]:
+        """Draw values of the uncertain parameters; see `headway.models.uncertain.sampling`.
+
+        Examples
+        --------
+        >>> from headway.models import catalogue_model
+        >>> model = catalogue_model("server-single").at(delay="1 ms", service_time="1 ms")
+        >>> drawn = model.uncertain({"delay": (0.9e-3, 1.1e-3)}).draws(256)
+        >>> drawn["delay"].shape, bool(abs(drawn["delay"].mean() - 1e-3) < 1e-6)
+        ((256,), True)
+        """
+        found: dict[str, FloatArray] = perform(self, "draws", count, seed)
+        return found
+
+    def propagate(
+        self,
+        draws: int = 1000,
+        seed: int = 1,
+        method: str = "auto",
+        percentiles: Sequence[float] = (),
+    ) -> "Propagation":
+        """Solve it with the 95 % bands that its uncertain parameters give every output.
+
+        Parameters
+        ----------
+        draws, seed
+            Sets of values drawn, from 100 to 100,000; the same seed draws the same.
+        method
+            Of a closed network, as for `solve`.
+        percentiles
+            Of the response time, to be added: 95 for p95.
+
+        Raises
+        ------
+        InvalidParameter
+            Where nothing is uncertain, or an interval has an end that is not known.
+
+        Examples
+        --------
+        >>> from headway.models import catalogue_model
+        >>> model = catalogue_model("server-single").at(delay="1 ms", service_time="1 ms")
+        >>> told = model.uncertain({"service_time": ("0.9 ms", "1.1 ms")})
+        >>> found = told.at(arrival_rate=[500, 950]).propagate()
+        >>> found.saturated_share.round(1).tolist()  # above 1/950 s
+        [0.0, 0.2]
+        """
+        found: Propagation = perform(self, "propagate", draws, seed, method, percentiles)
+        return found

@@ -1,0 +1,227 @@
+"""Values of uncertain parameters, drawn so that each keeps its interval and all their correlations.
+
+Each parameter is normal on either side of its value, by its logarithm where its interval is more
+even so: half of the draws lie below the value, 2.5 % below the lower end of its interval and 2.5 %
+above the upper one. A Gaussian copula joins them: correlations are those of their normal scores.
+
+Source: Nelsen, *An Introduction to Copulas*, 2006; Owen, *Scrambling Sobol' and Niederreiter-Xing
+points*, 1998, for points that fill the space more evenly than random ones.
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from headway.errors import InvalidParameter
+from headway.kinds import FloatArray
+from headway.models.structure.correlations import check_correlations, correlation_matrix
+from headway.models.structure.model import Model
+from headway.models.structure.parts.counts import counts
+
+HALF = 1.959963984540054
+"""Standard deviations from the middle of a normal law to the ends of its 95 % interval."""
+
+MOST_DRAWS = 1_000_000
+"""Draws at once."""
+
+_LEAST = 2.0**-33  # a chance below which a scrambled point has no digits
+
+
+@dataclass(frozen=True)
+class Marginal:
+    """How one parameter is distributed: normal on either side of its value.
+
+    Parameters
+    ----------
+    value, low, high
+        The middle, and the ends of the 95 % interval [SI].
+    minimum, maximum
+        What it cannot pass.
+    is_whole
+        Whether it counts something.
+
+    Examples
+    --------
+    >>> even = Marginal(1.0, 0.5, 2.0)
+    >>> even.at(np.array([-HALF, 0.0, HALF])).round(12).tolist()
+    [0.5, 1.0, 2.0]
+    """
+
+    value: float
+    low: float
+    high: float
+    minimum: float = -math.inf
+    maximum: float = math.inf
+    is_whole: bool = False
+
+    @property
+    def is_logarithmic(self) -> bool:
+        """Whether the interval is more even about the value by ratios than by differences."""
+        if not 0 < self.low < self.value < self.high:
+            return False
+        ratios = math.log(self.high / self.value) / math.log(self.value / self.low)
+        differences = (self.high - self.value) / (self.value - self.low)
+        return abs(math.log(ratios)) < abs(math.log(differences))
+
+    def at(self, scores: FloatArray) -> FloatArray:
+        """Values at normal scores."""
+        if self.is_logarithmic:
+            low, middle, high = (math.log(end) for end in (self.low, self.value, self.high))
+            found = np.exp(_two_sided(low, middle, high, scores))
+        else:
+            found = _two_sided(self.low, self.value, self.high, scores)
+        inside = np.clip(found, self.minimum, self.maximum)
+        return np.asarray(np.round(inside) if self.is_whole else inside)
+
+
+def _two_sided(low: float, middle: float, high: float, scores: FloatArray) -> FloatArray:
+    width = np.where(scores < 0, middle - low, high - middle) / HALF
+    return np.asarray(middle + width * scores)
+
+
+@dataclass(frozen=True)
+class Joint:
+    """How the uncertain parameters of a model are distributed together.
+
+    Parameters
+    ----------
+    marginals
+        How each is, by name.
+    correlations
+        Of their normal scores, shape (parameters, parameters).
+    """
+
+    marginals: Mapping[str, Marginal]
+    correlations: FloatArray
+
+    def values(self, independent: FloatArray, first: int = 0) -> dict[str, FloatArray]:
+        """Values by name at independent normal scores.
+
+        Parameters
+        ----------
+        independent
+            Shape (draws, parameters). Column 0 is the score of the parameter `first`, column 1 is
+            what is new in the parameter after it, and so on around.
+        first
+            Place of that parameter.
+        """
+        order = np.roll(np.arange(len(self.marginals)), -first)
+        scores = np.empty_like(independent)
+        scores[:, order] = independent @ triangle(self.correlations[np.ix_(order, order)]).T
+        each = zip(self.marginals.items(), scores.T, strict=True)
+        return {name: marginal.at(own) for (name, marginal), own in each}
+
+
+def triangle(correlations: FloatArray) -> FloatArray:
+    """A lower triangle L with unit rows and L L' these correlations, singular ones too.
+
+    Examples
+    --------
+    >>> triangle(np.array([[1.0, 0.6], [0.6, 1.0]])).round(12).tolist()
+    [[1.0, 0.0], [0.6, 0.8]]
+    """
+    values, ways = np.linalg.eigh(correlations)
+    root = ways * np.sqrt(np.maximum(values, 0.0))
+    _, upper = np.linalg.qr(root.T)
+    lower = (upper * np.where(np.diag(upper) < 0, -1.0, 1.0)[:, None]).T
+    return np.asarray(lower / np.linalg.norm(lower, axis=1, keepdims=True))
+
+
+def joint(model: Model) -> Joint:
+    """How the uncertain parameters of a model are distributed.
+
+    Raises
+    ------
+    InvalidParameter
+        Where no parameter has an interval, an interval is open, or correlations cannot be.
+    """
+    uncertain = {n: p.interval for n, p in model.parameters.items() if p.interval is not None}
+    if not uncertain:
+        some = next(iter(model.parameters), "NAME")
+        msg = (
+            f"{model.name}: no parameter is uncertain; write ci95 = [LOW, HIGH] beside {some} in "
+            "its model file, or let fit --out write it"
+        )
+        raise InvalidParameter(msg)
+    check_correlations(model.correlations, model.parameters)
+    marginals = {name: _marginal(model, name, *ends) for name, ends in uncertain.items()}
+    return Joint(marginals, correlation_matrix(list(uncertain), model.correlations))
+
+
+def _marginal(model: Model, name: str, low: float, high: float) -> Marginal:
+    parameter, whole = model.parameters[name], counts(model.graph)
+    if math.isinf(low) or math.isinf(high):
+        side = "upper" if math.isinf(high) else "lower"
+        msg = (
+            f"{name}: its 95 % interval has no {side} end, so nothing says how far it may go; "
+            "give it that end, or set a value to take it as certain"
+        )
+        raise InvalidParameter(msg)
+    value, limits = float(np.asarray(parameter.value)), (parameter.minimum, parameter.maximum)
+    return Marginal(value, low, high, *limits, name in whole)
+
+
+def normal_scores(count: int, width: int, seed: int) -> FloatArray:
+    """Independent normal numbers that fill the space evenly, shape (count, width).
+
+    Raises
+    ------
+    InvalidParameter
+        For a count that is not whole or not from 1 to a million, and a seed that is no whole
+        number of 0 or more.
+    """
+    check_whole("draws", count, 1, MOST_DRAWS)
+    check_whole("seed", seed, 0, 2**63)
+    from scipy.special import ndtri
+    from scipy.stats.qmc import Sobol
+
+    points = Sobol(width, seed=np.random.default_rng(seed)).random_base2((count - 1).bit_length())
+    return np.asarray(ndtri(np.clip(points[:count], _LEAST, 1 - _LEAST)))
+
+
+def check_whole(name: str, number: int, least: int, most: int) -> None:
+    """Refuse a number that is not whole, or too small or large.
+
+    Raises
+    ------
+    InvalidParameter
+        Naming it.
+    """
+    if number != int(number) or not least <= number <= most:
+        msg = f"{name} is {number}; it must be a whole number between {least} and {most}"
+        raise InvalidParameter(msg)
+
+
+def draws(model: Model, count: int = 1000, seed: int = 1) -> dict[str, FloatArray]:
+    """Draw values of the uncertain parameters of a model, all together.
+
+    Parameters
+    ----------
+    model
+        Some of whose parameters have 95 % intervals; correlations of those count.
+    count
+        How many sets of values, from 1 to a million.
+    seed
+        A whole number of 0 or more; the same gives the same draws.
+
+    Returns
+    -------
+    SI values by parameter, each of shape (count,).
+
+    Raises
+    ------
+    InvalidParameter
+        Where no parameter has an interval, or one has an end that is not known.
+
+    Examples
+    --------
+    >>> from headway.models import catalogue_model
+    >>> model = catalogue_model("server-single").at(delay="1 ms", service_time="1 ms")
+    >>> drawn = draws(model.uncertain({"service_time": ("0.9 ms", "1.1 ms")}), 1024)
+    >>> np.quantile(drawn["service_time"], [0.025, 0.5, 0.975]).round(5).tolist()
+    [0.0009, 0.001, 0.0011]
+    """
+    found = joint(model)
+    return found.values(normal_scores(count, len(found.marginals), seed))
