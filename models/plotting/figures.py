@@ -165,7 +165,7 @@ def solution_figure(solution: Solution) -> Figure:
     if not names or len(solution.shape) != 1:
         msg = f"a plot needs a swept input, such as {_sweep_example(solution.model)}"
         raise InvalidParameter(msg)
-    outputs = _drawn_outputs(solution)
+    outputs = drawn_outputs(solution)
     count = len(outputs) + bool(solution.stations)
     figure = Figure(figsize=(7, 2 + 2 * count), layout="constrained")
     panels = figure.subplots(count, 1, sharex=True, squeeze=False)[:, 0]
@@ -184,7 +184,8 @@ def solution_figure(solution: Solution) -> Figure:
     return figure
 
 
-def _drawn_outputs(solution: Solution) -> list[str]:
+def drawn_outputs(solution: Solution) -> list[str]:
+    """Outputs that a figure of a solution shows, a panel each."""
     if not solution.stations:
         return [solution.outputs[0]]
     is_plain = swept(solution) == ["arrival_rate"] and not solution.saturated.any()
@@ -243,15 +244,18 @@ def _sweep_example(model: Model) -> str:
     return f"{name}=0:100:10{shown}"
 
 
+def groups_of(solution: Solution, points: int) -> dict[tuple[float, ...], Any]:
+    """Which of so many points belong to each combination of the swept inputs but the first."""
+    columns = [np.asarray(solution.model.inputs[n]).tolist() for n in swept(solution)[1:]]
+    keys = list(zip(*columns, strict=True)) or [()] * points
+    return {key: np.array([k == key for k in keys]) for key in dict.fromkeys(keys)}
+
+
 def _draw_groups(axes: Axes, x: FloatArray, y: FloatArray, solution: Solution) -> None:
     """One line for each combination of the other swept inputs."""
     others = swept(solution)[1:]
-    inputs = solution.model.inputs
-    columns = [np.asarray(inputs[n]).tolist() for n in others]
-    keys = list(zip(*columns, strict=True)) or [()] * len(x)
-    for place, key in enumerate(dict.fromkeys(keys)):
-        mine, look = np.array([k == key for k in keys]), style(place)
-        pairs = zip(others, key, strict=True)
+    for place, (key, mine) in enumerate(groups_of(solution, len(x)).items()):
+        look, pairs = style(place), zip(others, key, strict=True)
         label = ", ".join(f"{n} = {solution.model.parameters[n].shown(v)}" for n, v in pairs)
         axes.plot(
             x[mine], y[mine], linestyle=look.line, color=look.colour, label=label or "model",

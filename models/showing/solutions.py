@@ -71,7 +71,7 @@ def _sweep_table(solution: Solution) -> Table:
         columns.append(Column("bottleneck", tuple(solution.bottleneck.ravel().tolist())))
     more = [f"and {len(hidden)} more outputs, in --csv and --json"] if hidden else []
     keys = max(1, len(swept(solution)))
-    return Table(solution.model.title, tuple(columns), (*_notes(solution), *more), keys)
+    return Table(solution.model.title, tuple(columns), (*notes_of(solution), *more), keys)
 
 
 def _cells(values: Any) -> tuple[float, ...]:
@@ -96,7 +96,7 @@ def _set(solution: Solution) -> list[str]:
     return [f"set: {', '.join(texts)}"] if texts else []
 
 
-def _notes(solution: Solution) -> list[str]:
+def notes_of(solution: Solution) -> list[str]:
     """Say what was set, how it was solved, which points are saturated, where saturation lies."""
     if not solution.stations:
         return _set(solution)
@@ -141,7 +141,7 @@ def _outputs_table(solution: Solution) -> Table:
         column = Column.of(name, solution[name], solution.model.meaning(name).unit)
         texts.append(f"{column.texts[0]} {column.unit}".strip())
     names = Column("output", solution.outputs)
-    notes = _notes(solution) + (_binding_notes(solution) if solution.stations else [])
+    notes = notes_of(solution) + (_binding_notes(solution) if solution.stations else [])
     return Table(solution.model.title, (names, Column("value", tuple(texts))), tuple(notes))
 
 
@@ -215,6 +215,11 @@ def solution_document(solution: Solution) -> dict[str, Any]:
 
 def solution_csv(solution: Solution) -> str:
     """A CSV row an operating point; SI, units in the header."""
+    return Table(solution.model.name, tuple(solution_columns(solution))).to_csv()
+
+
+def solution_columns(solution: Solution) -> list[Column]:
+    """Every input, output and component number by operating point."""
     model = solution.model
     columns = [
         Column(name, _cells(_spread(value, solution)), model.parameters[name].unit)
@@ -235,4 +240,4 @@ def solution_csv(solution: Solution) -> str:
         columns.append(Column("saturated", marks))
         for title, text in (("method", solution.method), ("approximation", solution.approximation)):
             columns.append(Column(title, (text,) * _count(solution)))
-    return Table(model.name, tuple(columns)).to_csv()
+    return columns

@@ -1,0 +1,76 @@
+"""Figures of answers with 95 % bands: the lines of a solution, and what the draws leave open."""
+
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from headway.kinds import FloatArray
+from headway.models.plotting.figures import drawn_outputs, groups_of, solution_figure
+from headway.models.plotting.pieces import legend, style
+from headway.models.showing.solutions import swept
+from headway.models.tables.table import scale_of
+from headway.models.uncertain.propagation import Propagation
+
+_FAINT = 0.2
+_ABOVE = 1.1  # of the highest finite end: how far up a panel shows a band without upper end
+
+
+def propagation_figure(found: Propagation) -> Figure:
+    """Draw a solution over its first swept input, each line with its 95 % band.
+
+    A band that has no upper end, as draws saturate, goes on to the top of its panel.
+    """
+    figure, solution = solution_figure(found.solution), found.solution
+    name = swept(solution)[0]
+    across = np.asarray(solution.model.inputs[name], float)
+    x = across / scale_of(across, solution.model.parameters[name].unit).scale
+    panels, outputs = figure.axes, drawn_outputs(solution)
+    for axes, output in zip(panels, outputs, strict=False):
+        values = np.asarray(solution[output], float)
+        scale = scale_of(values, solution.model.meaning(output).unit).scale
+        for place, mine in enumerate(groups_of(solution, len(x)).values()):
+            low, high = (end[mine] / scale for end in _ends(found, output))
+            _draw_band(axes, x[mine], low, high, place)
+        _set_top(axes, [end / scale for end in (values, *_ends(found, output))])
+    if solution.stations and len(swept(solution)) == 1:
+        _draw_stations(panels[-1], x, found)
+    if len(swept(solution)) == 1:
+        for axes in panels:
+            legend(axes)
+    return figure
+
+
+def _ends(found: Propagation, name: str) -> list[FloatArray]:
+    """Both ends of a band, an entry an operating point."""
+    return [np.asarray(end, float) for end in found.band(name)]
+
+
+def _draw_stations(axes: Axes, x: FloatArray, found: Propagation) -> None:
+    """Bands of the utilisations that are drawn."""
+    solution = found.solution
+    used = [n for n in solution.stations if np.any(np.asarray(solution[f"{n}.utilisation"]) > 0)]
+    for place, name in enumerate(used):
+        low, high = (100 * end for end in _ends(found, f"{name}.utilisation"))
+        _draw_band(axes, x, low, high, place, "_" if place else "95 % band")
+
+
+def _draw_band(
+    axes: Axes, x: FloatArray, low: FloatArray, high: FloatArray, place: int, label: str = ""
+) -> None:
+    top = np.where(np.isposinf(high), _far_above(low, high), high)
+    axes.fill_between(
+        x, low, top, where=np.isfinite(low).tolist(), color=style(place).colour, alpha=_FAINT,
+        linewidth=0, label=label or ("_" if place else "95 % band"),
+    )  # fmt: skip
+
+
+def _far_above(*ends: Any) -> float:
+    numbers = np.concatenate([np.ravel(end) for end in ends])
+    return 10 * float(np.max(np.abs(numbers[np.isfinite(numbers)]), initial=1e-300))
+
+
+def _set_top(axes: Axes, ends: list[FloatArray]) -> None:
+    """Let a panel end above the highest finite number."""
+    axes.set_ylim(0, _ABOVE * _far_above(*ends) / 10)

@@ -1,0 +1,110 @@
+"""Answers with 95 % bands as rows, JSON and CSV: null where an end is infinite."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from headway.kinds import FloatArray
+from headway.models.showing.solutions import solution_columns, solution_document, solution_rows
+from headway.models.solving.arrays import part_unit
+from headway.models.solving.solutions.solution import STATION_RESULTS
+from headway.models.structure.parts.keys import of_class
+from headway.models.tables.table import Column, Table
+from headway.models.uncertain.importance import Importance
+from headway.models.uncertain.propagation import Propagation
+
+Pairs = list[list[float]]
+"""Both ends of a band, by operating point."""
+
+
+def propagation_rows(found: Propagation) -> list[dict[str, Any]]:
+    """One dict an operating point, as of a solution, with ``ci95`` and ``saturated_share``."""
+    solution = found.solution
+    outputs = _pairs(found, [(name, name) for name in solution.outputs])
+    components = {
+        name: _pairs(found, [(part, f"{name}.{part}") for part in STATION_RESULTS])
+        for name in solution.stations
+    }
+    classes = {
+        name: _pairs(found, [(part, str(of_class(name, part))) for part in solution.class_parts])
+        for name in solution.classes
+    }
+    rows = solution_rows(solution)
+    for k, (row, share) in enumerate(zip(rows, found.saturated_share.ravel(), strict=True)):
+        row["ci95"] = {"outputs": _at(outputs, k)}
+        for kind, each in (("components", components), ("classes", classes)):
+            if each:
+                row["ci95"][kind] = {name: _at(parts, k) for name, parts in each.items()}
+        if solution.stations:
+            row["saturated_share"] = float(share)
+    return rows
+
+
+def _pairs(found: Propagation, names: Iterable[tuple[str, str]]) -> dict[str, Pairs]:
+    bands = {part: found.band(name) for part, name in names}
+    return {part: np.stack([*map(np.ravel, band)], axis=1).tolist() for part, band in bands.items()}
+
+
+def _at(bands: dict[str, Pairs], point: int) -> dict[str, list[float]]:
+    return {name: pairs[point] for name, pairs in bands.items()}
+
+
+def propagation_document(found: Propagation) -> dict[str, Any]:
+    """The JSON contract's document for ``solve --uncertain``."""
+    told, points = found.importance, propagation_rows(found)
+    for k, point in enumerate(points):
+        point["importance"] = {name: _indices(told, name, k) for name in told.first}
+    parameters = found.model.parameters
+    document = solution_document(found.solution)
+    del document["points"]
+    return {
+        **document,
+        "draws": found.count,
+        "seed": found.seed,
+        "uncertain": {
+            name: {"value": parameters[name].value, "ci95": list(parameters[name].interval or ())}
+            for name in found.samples
+        },
+        "correlations": [
+            {"parameters": list(pair), "value": value}
+            for pair, value in found.model.correlations.items()
+        ],
+        "importance_error": told.error,
+        "points": points,
+    }
+
+
+def _indices(told: Importance, output: str, point: int) -> dict[str, dict[str, float]]:
+    first, total = (_column(each[output], point) for each in (told.first, told.total))
+    return {
+        name: {"first": one, "total": other}
+        for name, one, other in zip(told.parameters, first, total, strict=True)
+    }
+
+
+def _column(shares: FloatArray, point: int) -> list[float]:
+    column: list[float] = shares[:, point].tolist()
+    return column
+
+
+def propagation_csv(found: Propagation) -> str:
+    """A CSV row an operating point: a solution's columns, then both ends of each band."""
+    solution = found.solution
+    columns = solution_columns(solution)
+    for name in solution.outputs:
+        columns += _ends(found, name, name, solution.model.meaning(name).unit)
+    for name in solution.classes:
+        for part in solution.class_parts:
+            columns += _ends(found, f"{name}_{part}", str(of_class(name, part)), part_unit(part))
+    for name in solution.stations:
+        for part in STATION_RESULTS:
+            columns += _ends(found, f"{name}_{part}", f"{name}.{part}", part_unit(part))
+    if solution.stations:
+        columns.append(Column("saturated_share", tuple(found.saturated_share.ravel().tolist())))
+    return Table(solution.model.name, tuple(columns)).to_csv()
+
+
+def _ends(found: Propagation, title: str, name: str, unit: Any) -> list[Column]:
+    each = zip(("low", "high"), found.band(name), strict=True)
+    return [Column(f"{title}_{end}", tuple(np.ravel(b).tolist()), unit) for end, b in each]

@@ -1,0 +1,240 @@
+"""Answers with 95 % bands as tables, and which parameter to measure next."""
+
+from typing import Any
+
+import numpy as np
+
+from headway.models.language.digits import ends, with_unit
+from headway.models.language.units import Unit
+from headway.models.showing.solutions import notes_of, swept
+from headway.models.solving.arrays import part_unit
+from headway.models.solving.solutions.asked import percentile_asked
+from headway.models.solving.solutions.solution import STATION_RESULTS
+from headway.models.structure.parts.keys import of_class
+from headway.models.tables.table import Column, Table, scale_of
+from headway.models.uncertain.importance import most_important
+from headway.models.uncertain.propagation import Propagation
+
+MOST_OUTPUTS = 4
+"""Outputs that the table of a sweep shows with their bands."""
+
+_LIMITS = ("saturation_throughput", "knee_population")
+"""Outputs that a sweep tells of in a note, if at all."""
+
+_SAME = 1e-9  # relative width of a band below which it is none
+
+
+def propagation_tables(found: Propagation) -> list[Table]:
+    """Bands over many operating points, or of outputs, classes and stations of a single one."""
+    if np.prod(found.solution.shape) > 1:
+        return [_sweep_table(found), *_sweep_importances(found)]
+    return [_outputs_table(found), *_part_tables(found), *_importance_table(found)]
+
+
+def _notes(found: Propagation) -> list[str]:
+    """What the bands are of, and the draws that saturate."""
+    parameters = found.model.parameters
+    texts = [
+        f"{name} {with_unit(ends(*p.interval, p.unit), p.unit)}"
+        for name, p in parameters.items()
+        if p.interval is not None
+    ]
+    notes = [
+        *notes_of(found.solution),
+        f"95 % bands of {found.count} draws, seed {found.seed}: {', '.join(texts)}",
+    ]
+    if found.model.correlations:
+        pairs = found.model.correlations.items()
+        notes.append(f"correlations: {', '.join(f'{a}, {b} {v:+.2f}' for (a, b), v in pairs)}")
+    notes += _limit(found)
+    most = float(np.max(found.saturated_share))
+    if most > 0:
+        notes.append(
+            f"up to {most:.1%} of the draws saturate: their infinite times count as above every "
+            "number"
+        )
+    return notes
+
+
+def _limit(found: Propagation) -> list[str]:
+    """The band of a saturation throughput that all of several operating points have."""
+    solution, name = found.solution, _LIMITS[0]
+    if name not in solution.outputs or np.prod(solution.shape) < 2:
+        return []
+    low, high = (np.unique(np.ravel(end)) for end in found.band(name))
+    if low.size > 1 or high.size > 1 or not np.isfinite(low[0]):
+        return []
+    rate = solution.model.meaning(name).unit
+    band = with_unit(ends(float(low[0]), float(high[0]), rate), rate)
+    return [f"95 % band of the saturation throughput: {band}"]
+
+
+def _sweep_table(found: Propagation) -> Table:
+    solution = found.solution
+    inputs = solution.model.inputs
+    columns = [
+        Column.of(n, np.broadcast_to(inputs[n], solution.shape), solution.model.parameters[n].unit)
+        for n in swept(solution)
+    ]
+    names = [name for name in solution.outputs if name not in _LIMITS and _varies(found, name)]
+    for name in names[:MOST_OUTPUTS]:
+        columns += _three(found, name, name, solution.model.meaning(name).unit)
+    for name in solution.classes:
+        for part in solution.class_parts:
+            key = str(of_class(name, part))
+            if _varies(found, key):
+                columns += _three(found, f"{part.replace('_', ' ')} {name}", key, part_unit(part))
+    if found.saturated_share.any():
+        columns.append(_saturating(found))
+    hidden = max(len(names) - MOST_OUTPUTS, 0)
+    more = [f"and {hidden} more outputs, in --csv and --json"] if hidden else []
+    keys = max(1, len(swept(solution)))
+    return Table(solution.model.title, tuple(columns), (*_notes(found), *more), keys)
+
+
+def _varies(found: Propagation, name: str) -> bool:
+    """Whether the draws make a difference to an output at some point."""
+    low, high = found.band(name)
+    with np.errstate(invalid="ignore"):
+        return not bool(np.all(high - low <= _SAME * np.abs(high)))
+
+
+def _three(found: Propagation, title: str, name: str, meant: Unit) -> list[Column]:
+    """Best value and both ends, in one unit."""
+    values = np.ravel(np.asarray(found.solution[name], float))
+    unit = scale_of(values, meant)
+    low, high = (tuple(np.ravel(end).tolist()) for end in found.band(name))
+    return [
+        Column(title, tuple(values.tolist()), unit),
+        Column("from", low, unit),
+        Column("to", high, unit),
+    ]
+
+
+def _saturating(found: Propagation) -> Column:
+    shares = found.saturated_share.ravel().tolist()
+    return Column("draws that saturate", tuple(f"{share:.1%}" for share in shares))
+
+
+def _outputs_table(found: Propagation) -> Table:
+    solution = found.solution
+    rows = [(n, *_cells(found, n, solution.model.meaning(n).unit)) for n in solution.outputs]
+    names, values, bands = zip(*rows, strict=True)
+    columns = (Column("output", names), Column("value", values), Column("95 % band", bands))
+    return Table(solution.model.title, columns, tuple(_notes(found)))
+
+
+def _cells(found: Propagation, name: str, meant: Unit) -> tuple[str, str]:
+    """A value and its band as texts, each with its unit."""
+    value = float(np.ravel(found.solution[name])[0])
+    column = Column.of(name, value, meant)
+    low, high = (float(np.ravel(end)[0]) for end in found.band(name))
+    text = with_unit(column.texts[0], column.unit)
+    if np.isnan(low) or np.isnan(high):
+        return text, "-"
+    if high - low <= _SAME * abs(high):
+        return text, "certain"
+    return text, with_unit(ends(low, high, column.unit), column.unit)
+
+
+def _part_tables(found: Propagation) -> list[Table]:
+    """Classes and stations: a number of each, and its band beside it."""
+    solution = found.solution
+    tables = []
+    if solution.classes:
+        keys = [[str(of_class(c, part)) for c in solution.classes] for part in solution.class_parts]
+        tables.append(_parts(found, "classes", solution.classes, solution.class_parts, keys))
+    if solution.stations:
+        keys = [[f"{station}.{part}" for station in solution.stations] for part in STATION_RESULTS]
+        tables.append(_parts(found, "stations", solution.stations, STATION_RESULTS, keys))
+    return tables
+
+
+def _parts(
+    found: Propagation, title: str, names: tuple[str, ...], parts: Any, keys: list[list[str]]
+) -> Table:
+    columns = [Column({"classes": "class"}.get(title, "station"), names)]
+    for part, each in zip(parts, keys, strict=True):
+        cells = [_cells(found, key, part_unit(part)) for key in each]
+        values, bands = zip(*cells, strict=True)
+        columns += [Column(part.replace("_", " "), values), Column("95 % band", bands)]
+    return Table(title, tuple(columns))
+
+
+def _importance_table(found: Propagation) -> list[Table]:
+    """Shares of every output's variance by parameter, at the only point."""
+    told = found.importance
+    rows = [
+        (output, told.parameters[k], _share(told.first[output][k, 0]), _share(total[k, 0]))
+        for output, total in told.total.items()
+        if _varies(found, output)
+        for k in np.argsort(-told.first[output][:, 0], kind="stable").tolist()
+    ]
+    if not rows:
+        return []
+    titles = ("output", "parameter", "first index", "total index")
+    columns = [Column(t, tuple(c)) for t, c in zip(titles, zip(*rows, strict=True), strict=True)]
+    notes = (*_advice(found, _main(found)[0]), *_importance_notes(found))
+    return [Table("what to measure next", tuple(columns), notes, 2)]
+
+
+def _advice(found: Propagation, output: str) -> list[str]:
+    """Name the parameter to measure, at the last operating point where the draws tell."""
+    for point in range(int(np.prod(found.solution.shape)) - 1, -1, -1):
+        name = most_important(found.importance, output, point)
+        if name is not None:
+            share = found.importance.first[output][found.importance.parameters.index(name), point]
+            return [f"measure {name} next: {share:.0%} of the variance of {output} goes with it"]
+    return []
+
+
+def _share(index: float) -> str:
+    return "-" if np.isnan(index) else f"{index:.2f}"
+
+
+def _importance_notes(found: Propagation) -> tuple[str, ...]:
+    told = found.importance
+    notes = [
+        "first index: share of the variance that goes if the parameter alone is known",
+        "total index: share that stays if all the others are known",
+        f"from {told.draws} draws; half of them differ by {told.error:.2f} at most",
+    ]
+    if found.model.correlations:
+        notes.append("what correlated parameters share counts in the first index of each")
+    if found.is_slow:
+        notes.append("not of percentiles: in this network they are found one by one")
+    unknown = [name for name, shares in told.first.items() if np.isnan(shares).any()]
+    if unknown and found.saturated_share.any():
+        notes.append(
+            "- where some draws saturate: an infinite variance has no shares; "
+            "saturation_throughput has them"
+        )
+    return tuple(notes)
+
+
+def _sweep_importances(found: Propagation) -> list[Table]:
+    """Shares by operating point, of the output asked for."""
+    return [_by_point(found, output) for output in _main(found) if _varies(found, output)]
+
+
+def _main(found: Propagation) -> list[str]:
+    """What importance is shown of in sweeps: percentiles asked for, else the mean."""
+    solution = found.solution
+    percentiles = [name for name in found.importance.first if percentile_asked(name)]
+    return percentiles or (["response_time"] if solution.stations else [solution.outputs[0]])
+
+
+def _by_point(found: Propagation, output: str) -> Table:
+    solution, told = found.solution, found.importance
+    inputs = solution.model.inputs
+    columns = [
+        Column.of(n, np.broadcast_to(inputs[n], solution.shape), solution.model.parameters[n].unit)
+        for n in swept(solution)
+    ]
+    for k, name in enumerate(told.parameters):
+        for title, shares in (("first", told.first), ("total", told.total)):
+            cells = tuple(map(_share, shares[output][k].tolist()))
+            columns.append(Column(f"{name} {title} index", cells))
+    title = f"what to measure next for {output}"
+    notes = (*_advice(found, output), *_importance_notes(found))
+    return Table(title, tuple(columns), notes, max(1, len(swept(solution))))

@@ -1,0 +1,234 @@
+"""Uncertain parameters carried through a model: every output with its 95 % band."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from headway.errors import HeadwayError, InvalidParameter
+from headway.kinds import FloatArray, Number, plain
+from headway.models.solving.forward import goes_forward
+from headway.models.solving.solutions.solution import Solution
+from headway.models.structure.inputs import points_shape
+from headway.models.structure.model import Model
+from headway.models.tables.shown import Answer
+from headway.models.uncertain.importance import Importance, sobol_importance
+from headway.models.uncertain.sampling import check_whole, draws, joint
+
+LEAST_DRAWS, MOST_DRAWS = 100, 100_000
+"""Fewer draws have no 2.5 % quantile worth telling."""
+
+MOST_SOLVED = 5_000_000
+"""Draws times operating points."""
+
+MOST_ONE_BY_ONE = 5_000
+"""The same, where percentiles are found one by one."""
+
+BAND = (0.025, 0.975)
+"""Quantiles that a 95 % band lies between."""
+
+
+@dataclass(frozen=True)
+class Propagation(Answer):
+    """A model's answers with the 95 % bands that its uncertain parameters give them.
+
+    Parameters
+    ----------
+    solution
+        At the best values.
+    drawn
+        At every draw: its first dimension is the draws, the others are the operating points.
+    samples
+        Values drawn, by parameter [SI], each of shape (draws,).
+    method, percents
+        How it was solved, and which percentiles were asked for.
+    seed
+        Of the draws.
+
+    Examples
+    --------
+    >>> from headway.models import catalogue_model
+    >>> model = catalogue_model("server-single").at(delay="1 ms", service_time="1 ms")
+    >>> told = model.uncertain({"delay": ("0.8 ms", "1.2 ms")}).at(arrival_rate=500)
+    >>> found = told.propagate(draws=1024)
+    >>> found, [round(end, 5) for end in found.band("response_time")]
+    (Propagation(server-single, 1 point, 1024 draws of delay), [0.0028, 0.0032])
+    """
+
+    solution: Solution
+    drawn: Solution
+    samples: Mapping[str, FloatArray]
+    method: str
+    percents: tuple[float, ...]
+    seed: int
+
+    def __repr__(self) -> str:
+        points = int(np.prod(self.solution.shape))
+        count = f"{points} point{'s' if points != 1 else ''}"
+        names = ", ".join(self.samples)
+        return f"Propagation({self.model.name}, {count}, {self.count} draws of {names})"
+
+    @property
+    def model(self) -> Model:
+        """What was solved, with its operating points."""
+        return self.solution.model
+
+    @property
+    def count(self) -> int:
+        """How many sets of values were drawn."""
+        return self.drawn.shape[0]
+
+    def band(self, name: str) -> tuple[Number, Number]:
+        """Lower and upper end of an output's 95 % band, by operating point [SI].
+
+        Parameters
+        ----------
+        name
+            An output, or a number of a station or class, such as ``cpu.utilisation``.
+
+        Returns
+        -------
+        Infinite where the draws that saturate reach the end: what is infinite counts as more
+        than any number. NaN where a draw gives no number.
+        """
+        low, high = band_of(np.asarray(self.drawn[name], float))
+        return plain(low), plain(high)
+
+    @cached_property
+    def saturated_share(self) -> FloatArray:
+        """Share of the draws at which some station cannot keep up, by operating point."""
+        if not self.drawn.stations:
+            return np.zeros(self.solution.shape)
+        return np.asarray(self.drawn.saturated.mean(axis=0))
+
+    @property
+    def is_slow(self) -> bool:
+        """Whether percentiles were asked for that are found draw by draw."""
+        return one_by_one(self.solution, self.percents)
+
+    @cached_property
+    def importance(self) -> Importance:
+        """Which parameter's uncertainty each output's comes from; takes further solutions.
+
+        Not of percentiles that are found one by one, which would take too long.
+        """
+        percents = () if self.is_slow else self.percents
+        plain = solved(self.model, self.method, percents)
+        names = (*plain.outputs, *plain.class_outputs)
+
+        def evaluate(values: Mapping[str, FloatArray]) -> dict[str, FloatArray]:
+            drawn = at_draws(self.model, values, self.method, percents)
+            return {name: np.reshape(drawn[name], (drawn.shape[0], -1)) for name in names}
+
+        return sobol_importance(evaluate, joint(self.model), self.count, self.seed)
+
+
+def band_of(values: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Quantiles of values along the first axis that 95 % lie between.
+
+    Examples
+    --------
+    >>> low, high = band_of(np.append(np.arange(40.0), np.inf))
+    >>> low.item(), high.item()
+    (1.0, 39.0)
+    """
+    ranked = np.sort(values, axis=0)
+    none = np.isnan(ranked[-1])  # what is no number is sorted last
+    low, high = (np.where(none, np.nan, _quantile(ranked, share)) for share in BAND)
+    return low, high
+
+
+def _quantile(ranked: FloatArray, share: float) -> FloatArray:
+    """Between two neighbours by their distance; infinite from an infinite one on."""
+    place = share * (len(ranked) - 1)
+    below = int(place)
+    left, part = ranked[below], place - below
+    if not part:
+        return np.asarray(left)
+    right = ranked[below + 1]
+    with np.errstate(invalid="ignore"):
+        return np.asarray(np.where(np.isinf(right), right, left + part * (right - left)))
+
+
+def propagate(
+    model: Model,
+    count: int = 1000,
+    seed: int = 1,
+    method: str = "auto",
+    percents: Sequence[float] = (),
+) -> Propagation:
+    """Solve a model at its best values, and at draws of its uncertain parameters, all at once.
+
+    Parameters
+    ----------
+    model
+        With its operating points, and intervals of some parameters.
+    count, seed
+        Of the draws, from 100 to 100,000.
+    method
+        Of a closed network, as for `Model.solve`.
+    percents
+        Percentiles of the response time to add.
+
+    Raises
+    ------
+    InvalidParameter
+        Where nothing is uncertain, an interval is open, there are too many points for so many
+        draws, or a drawn value cannot be solved.
+    """
+    check_whole("draws", count, LEAST_DRAWS, MOST_DRAWS)
+    solution = solved(model, method, percents)
+    _check_size(solution, count, percents)
+    samples = draws(model, count, seed)
+    drawn = at_draws(model, samples, method, percents)
+    return Propagation(solution, drawn, samples, method, tuple(percents), seed)
+
+
+def one_by_one(solution: Solution, percents: Sequence[float]) -> bool:
+    """Whether percentiles of a network have to be found point by point."""
+    return bool(percents) and not goes_forward(solution)
+
+
+def _check_size(solution: Solution, count: int, percents: Sequence[float]) -> None:
+    """Refuse what would take too long, or too much memory."""
+    points, slow = int(np.prod(solution.shape)), one_by_one(solution, percents)
+    most = MOST_ONE_BY_ONE if slow else MOST_SOLVED
+    if count * points > most:
+        why = ": percentiles of this network are found one by one" if slow else ""
+        fewer = f", or {most // points} draws" if most // points >= LEAST_DRAWS else ""
+        msg = (
+            f"{count} draws at {points} points are more than {most:,} to solve{why}; take fewer "
+            f"points{fewer}"
+        )
+        raise InvalidParameter(msg)
+
+
+def solved(model: Model, method: str, percents: Sequence[float]) -> Solution:
+    """Solve a model, with percentiles."""
+    solution = model.solve(method=method)
+    for percent in percents:
+        solution = solution.with_percentile(percent)
+    return solution
+
+
+def at_draws(
+    model: Model, samples: Mapping[str, FloatArray], method: str, percents: Sequence[float]
+) -> Solution:
+    """Solve a model at every draw and every operating point.
+
+    Raises
+    ------
+    InvalidParameter
+        Saying that it was a drawn value that could not be solved.
+    """
+    rank = len(points_shape(model.inputs))
+    columns = {name: drawn.reshape(-1, *(1,) * rank) for name, drawn in samples.items()}
+    try:
+        return solved(model.at(columns), method, percents)
+    except HeadwayError as error:
+        msg = (
+            f"{model.name}: some drawn values cannot be solved ({error}); give the uncertain "
+            "parameters bounds, min and max, that keep them apart"
+        )
+        raise InvalidParameter(msg) from None
