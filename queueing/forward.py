@@ -4,7 +4,7 @@ Nobody comes to a station twice, so that E[exp(-s T)] follows from the last stat
 y_k = T_k(s) (q_k + sum over j of p_kj y_j), with T_k the transforms of independent visits.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
@@ -20,7 +20,8 @@ from headway.queueing.times.laws import ComplexArray
 _BLOCK = 256  # points whose transforms stay in the cache
 _INSTANT = 1e-9  # of the mean: a time that counts as none
 _NEVER = 1e-300
-_PRECISION = 2e-12  # of a chance
+PRECISION = 2e-12
+"""Of a chance."""
 
 
 @dataclass(frozen=True)
@@ -55,9 +56,15 @@ class ForwardNetwork:
 
     def at(self, points: slice | NDArray[Any]) -> "ForwardNetwork":
         """The same network at some of the points."""
-        onward = {ends: chance[points] for ends, chance in self.onward.items()}
-        stations = tuple(_station_at(station, points) for station in self.stations)
-        return ForwardNetwork(stations, self.rates[:, points], self.entries[:, points], onward)
+        return self.mapped(lambda row: row[points])
+
+    def mapped(self, change: Callable[[FloatArray], FloatArray]) -> "ForwardNetwork":
+        """The network of what a change makes of each row of numbers over points."""
+        onward = {ends: change(chance) for ends, chance in self.onward.items()}
+        stations = tuple(_mapped(station, change) for station in self.stations)
+        rates = np.array([change(row) for row in self.rates])
+        entries = np.array([change(row) for row in self.entries])
+        return ForwardNetwork(stations, rates, entries, onward)
 
     @property
     def visits(self) -> list[FloatArray]:
@@ -107,9 +114,9 @@ class _Law:
         return np.asarray(np.clip(1 - within, 0.0, 1.0))
 
 
-def _station_at(station: Station, points: slice | NDArray[Any]) -> Station:
+def _mapped(station: Station, change: Callable[[FloatArray], FloatArray]) -> Station:
     own = {f.name: getattr(station, f.name) for f in fields(station)}  # type: ignore[arg-type]
-    arrays = {name: value[points] for name, value in own.items() if np.ndim(value)}
+    arrays = {name: change(value) for name, value in own.items() if np.ndim(value)}
     return replace(station, **arrays) if arrays else station  # type: ignore[type-var]
 
 
@@ -163,5 +170,5 @@ def _beyond_constant(network: ForwardNetwork, tail: float) -> FloatArray:
         low,
         high,
         Guess(high, high + law.beyond * found, slope),
-        _PRECISION / tail,
+        PRECISION / tail,
     )

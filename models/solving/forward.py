@@ -13,8 +13,9 @@ from headway.models.structure.parts.keys import VISITS, arrivals_at, station_at
 from headway.models.structure.parts.structure import Structure
 from headway.models.structure.planning.flows import entry_shares
 from headway.models.structure.planning.ways import shares, visits_given
-from headway.queueing.forward import ForwardNetwork, forward_percentiles
+from headway.queueing.forward import ForwardNetwork
 from headway.queueing.stations.base import Station
+from headway.queueing.sweeps import sweep_percentiles
 
 if TYPE_CHECKING:
     from headway.models.solving.solutions.solution import Solution
@@ -61,7 +62,7 @@ def percentiles_together(
     solution: "Solution",
     share: float,
     stable: NDArray[np.bool_],
-    find: Callable[[ForwardNetwork, float], FloatArray] = forward_percentiles,
+    find: Callable[[ForwardNetwork, float], FloatArray] = sweep_percentiles,
 ) -> FloatArray:
     """Times within which a share of the jobs is answered, at points in a row.
 
@@ -81,11 +82,12 @@ def percentiles_together(
     Times [s], shape (points,), infinite where a station is saturated.
     """
     graph, values = solution.model.network.graph, solution.values
-    names, points = _order(graph), np.flatnonzero(stable)
+    names = _order(graph)
+    points = slice(None) if stable.all() else np.flatnonzero(stable)
     place = {name: k for k, name in enumerate(names)}
 
     def row(value: Amount) -> FloatArray:
-        return np.broadcast_to(np.asarray(value, float), solution.shape).ravel()[points]
+        return np.broadcast_to(np.asarray(value, float), solution.shape).reshape(-1)[points]
 
     arrivals = {name: arrivals_at(name).of(values) for name in graph.arrivals}
     shares = entry_shares(arrivals) if arrivals else {next(iter(graph.stations)): 1.0}

@@ -96,29 +96,38 @@ def _one_by_one(solution: "Solution", share: float) -> tuple[dict[str, Amount], 
 
 def _together(solution: "Solution", share: float) -> tuple[dict[str, Amount], list[Laws]]:
     """As one by one; the laws are of one point for each set of stations that jobs come to."""
-    visited, stable = _visited(solution), _stable(solution)
-    kept = np.flatnonzero(stable)
-    alike = np.unique(visited[:, kept], axis=1, return_index=True)[1]
-    laws = [_laws(solution.point(int(k))) for k in kept[alike]]
+    stable = _stable(solution)
+    laws = [_laws(solution.point(int(k))) for k in _one_of_each(solution, stable)]
     found = percentiles_together(solution, share, stable)
     return dict.fromkeys(("", *solution.classes), found), laws
 
 
-def _visited(solution: "Solution") -> NDArray[np.bool_]:
-    """Which stations jobs come to, shape (stations, points)."""
+def _one_of_each(solution: "Solution", stable: NDArray[np.bool_]) -> NDArray[np.intp]:
+    """A stable point for each set of stations that jobs come to."""
+    kept = np.flatnonzero(stable)
+    sets = [visited for each in _visited(solution).values() if not (visited := each[kept]).all()]
+    if not sets:
+        return kept[:1]
+    return np.asarray(kept[np.unique(sets, axis=1, return_index=True)[1]])
+
+
+def _visited(solution: "Solution") -> dict[str, NDArray[np.bool_]]:
+    """Where jobs come to each station, shape (points,)."""
     visits = VISITS.of(solution.values)
-    return np.array([_row(solution, visits[name]) > 0 for name in solution.stations])
+    return {name: _row(solution, visits[name]) > 0 for name in solution.stations}
 
 
 def _stable(solution: "Solution") -> NDArray[np.bool_]:
     """Where no station is saturated, shape (points,)."""
-    keys = [f"{name}.response_time" for name in solution.stations]
-    times = np.array([_row(solution, solution.values[key]) for key in keys])
-    return np.asarray(~(_visited(solution) & ~np.isfinite(times)).any(axis=0))
+    stable = np.ones(int(np.prod(solution.shape)), bool)
+    for name, visited in _visited(solution).items():
+        stable &= np.isfinite(_row(solution, solution.values[f"{name}.response_time"])) | ~visited
+    return stable
 
 
 def _row(solution: "Solution", value: Amount) -> FloatArray:
-    return np.broadcast_to(np.asarray(value, float), solution.shape).ravel()
+    """A value laid out over the points; the same memory where it can be."""
+    return np.broadcast_to(np.asarray(value, float), solution.shape).reshape(-1)
 
 
 def _check_open(solution: "Solution") -> None:
