@@ -105,7 +105,7 @@ def test_predictions_hold_the_percentiles_that_were_fitted():
     assert middle[0] == pytest.approx(fit.model.solve(LOADS[-1])["response_time_p99"], rel=1e-5)
     assert not fit.predict([900.0], []).percentiles
     with pytest.raises(GraphError, match="percentiles"):
-        catalogue_model("server-single").at(delay=DELAY, service_time=SERVICE).fit(
+        catalogue_model("server-cache").at(delay=DELAY, service_time=SERVICE).fit(
             measurements, ["service_time"], y="response_ms"
         ).predict([900.0], [99])
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import fields, replace
 from graphlib import CycleError, TopologicalSorter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,9 @@ from headway.queueing.sweeps import sweep_percentiles
 
 if TYPE_CHECKING:
     from headway.models.solving.solutions.solution import Solution
+
+Finding: TypeAlias = Callable[[ForwardNetwork, float], FloatArray]
+"""What finds percentiles of a network: times within which a share is answered."""
 
 _MOST_ROUTES = 500
 _ROUNDING = 1e-12  # of chances that sum to 1
@@ -62,7 +65,7 @@ def percentiles_together(
     solution: "Solution",
     share: float,
     stable: NDArray[np.bool_],
-    find: Callable[[ForwardNetwork, float], FloatArray] = sweep_percentiles,
+    find: Finding = sweep_percentiles,
 ) -> FloatArray:
     """Times within which a share of the jobs is answered, at points in a row.
 
@@ -92,7 +95,7 @@ def percentiles_together(
     arrivals = {name: arrivals_at(name).of(values) for name in graph.arrivals}
     shares = entry_shares(arrivals) if arrivals else {next(iter(graph.stations)): 1.0}
     network = ForwardNetwork(
-        tuple(_in_a_row(station_at(name).of(values), row) for name in names),
+        tuple(in_a_row(station_at(name).of(values), row) for name in names),
         np.array([row(values[f"{name}.arrival_rate"]) for name in names]),
         np.array([row(shares.get(name, 0.0)) for name in names]),
         {(place[a], place[b]): row(p) for (a, b), p in graph.routes.chances(values).items()},
@@ -102,7 +105,7 @@ def percentiles_together(
     return times
 
 
-def _in_a_row(station: Station, row: Callable[[Amount], FloatArray]) -> Station:
+def in_a_row(station: Station, row: Callable[[Amount], FloatArray]) -> Station:
     """A station whose arrays are laid out as rows of points."""
     own = {f.name: getattr(station, f.name) for f in fields(station)}  # type: ignore[arg-type]
     return replace(station, **{name: row(value) for name, value in own.items() if np.ndim(value)})  # type: ignore[type-var]

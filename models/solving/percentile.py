@@ -12,13 +12,15 @@ from headway.errors import GraphError
 from headway.kinds import Amount, FloatArray, check_domain
 from headway.models.solving.classes.times import class_laws
 from headway.models.solving.closed.times import closed_law
-from headway.models.solving.forward import goes_forward, percentiles_together
+from headway.models.solving.forward import Finding, goes_forward, percentiles_together
 from headway.models.solving.sharing import sharing_law
 from headway.models.solving.solutions.asked import percentile_name
+from headway.models.solving.summed import Summed, summed, summed_law, summed_percentiles
 from headway.models.structure.parts.keys import VISITS, Found, of_class, station_at
 from headway.models.structure.planning.ways import shares, visits_given, ways_of
 from headway.queueing.percentiles import Phase, path_law, percentile_of
 from headway.queueing.routed import GIVEN, RoutedNetwork
+from headway.queueing.sweeps import sweep_percentiles
 from headway.queueing.swift import swift_percentiles
 from headway.queueing.times.laws import TimeLaw, merged
 
@@ -49,7 +51,7 @@ def percentile(solution: "Solution", percent: float) -> "Solution":
         Where no law is known, with the reason.
     """
     _check(solution, percent)
-    find = _together if goes_forward(solution) else _one_by_one
+    find = _together if _all_at_once(solution) else _one_by_one
     times, laws = find(solution, percent / 100)
     part = percentile_name(percent)
     values: Found = {
@@ -74,10 +76,27 @@ def swift_percentile(solution: "Solution", percent: float) -> FloatArray:
     """
     _check(solution, percent)
     share = percent / 100
-    if not goes_forward(solution, swiftly=True):
+    if not _all_at_once(solution, swiftly=True):
         return np.reshape(_one_by_one(solution, share)[0][""], solution.shape)
-    found = percentiles_together(solution, share, _stable(solution), swift_percentiles)
-    return found.reshape(solution.shape)
+    return _found(solution, share, _stable(solution), swift_percentiles).reshape(solution.shape)
+
+
+def _all_at_once(solution: "Solution", *, swiftly: bool = False) -> bool:
+    """Whether percentiles of all points can be found together."""
+    parts = _summed(solution)
+    if parts is None:
+        return goes_forward(solution, swiftly=swiftly)
+    station = station_at(parts.station).of(solution.values)
+    return (station.spread() if swiftly else station).smooth
+
+
+def _found(
+    solution: "Solution", share: float, stable: NDArray[np.bool_], find: Finding
+) -> FloatArray:
+    parts = _summed(solution)
+    if parts is None:
+        return percentiles_together(solution, share, stable, find)
+    return summed_percentiles(solution, parts, share, stable, find)
 
 
 def _check(solution: "Solution", percent: float) -> None:
@@ -98,7 +117,7 @@ def _together(solution: "Solution", share: float) -> tuple[dict[str, Amount], li
     """As one by one; the laws are of one point for each set of stations that jobs come to."""
     stable = _stable(solution)
     laws = [_laws(solution.point(int(k))) for k in _one_of_each(solution, stable)]
-    found = percentiles_together(solution, share, stable)
+    found = _found(solution, share, stable, sweep_percentiles)
     return dict.fromkeys(("", *solution.classes), found), laws
 
 
@@ -135,7 +154,7 @@ def _check_open(solution: "Solution") -> None:
     if not solution.stations:
         msg = f"{name}: a program's run time is one number, without percentiles"
         raise GraphError(msg)
-    if "response_time" in solution.model.graph.outputs:
+    if "response_time" in solution.model.graph.outputs and _summed(solution) is None:
         msg = (
             f"{name}: its response time is a formula, and percentiles follow the stations; "
             "make a station of each part of it"
@@ -147,6 +166,13 @@ def _check_open(solution: "Solution") -> None:
             "circulate depends on each other"
         )
         raise GraphError(msg)
+
+
+def _summed(solution: "Solution") -> Summed | None:
+    """The parts of a response time that is a formula; closed, what circulates is no part of it."""
+    graph = solution.model.graph
+    formula = "response_time" in graph.outputs and not graph.classes
+    return summed(graph) if formula and not solution.model.network.is_closed else None
 
 
 def _closed_classes(solution: "Solution") -> bool:
@@ -171,6 +197,9 @@ def _laws(point: "Solution") -> Laws:
 
 def law_of(point: "Solution") -> TimeLaw:
     """How the response time of a network without classes is distributed, below saturation."""
+    parts = _summed(point)
+    if parts is not None:
+        return summed_law(point, parts)
     if point.model.network.is_closed:
         return closed_law(point)
     if any(shares(point.model.network.graph, name) for name in point.stations):

@@ -1,0 +1,102 @@
+"""Percentiles where the response time is a formula: a station's, and constant times beside it."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headway.kinds import Amount, FloatArray
+from headway.models.language.formula import Name, Operation, Tree
+from headway.models.solving.forward import Finding, in_a_row
+from headway.models.structure.graph import ModelGraph
+from headway.models.structure.parts.keys import station_at
+from headway.queueing.forward import ForwardNetwork
+from headway.queueing.percentiles import Phase, path_law
+from headway.queueing.stations.base import Delay
+from headway.queueing.times.laws import TimeLaw
+
+if TYPE_CHECKING:
+    from headway.models.solving.solutions.solution import Solution
+
+_RESPONSE = ".response_time"
+
+
+@dataclass(frozen=True)
+class Summed:
+    """A response time that is one visit to a station, and times that are told.
+
+    Parameters
+    ----------
+    station
+        Its name.
+    constants
+        Parameters, each a time that every job takes.
+    """
+
+    station: str
+    constants: tuple[str, ...]
+
+
+def summed(graph: ModelGraph) -> Summed | None:
+    """What the formula of a graph's response time adds up; None if it is anything else.
+
+    Examples
+    --------
+    >>> from headway.models import catalogue_model
+    >>> summed(catalogue_model("server-single").graph)
+    Summed(station='node', constants=('delay',))
+    >>> summed(catalogue_model("server-cache").graph) is None
+    True
+    """
+    names = _terms(graph.outputs["response_time"].tree) or []
+    visited = [n.removesuffix(_RESPONSE) for n in names if n.endswith(_RESPONSE)]
+    constants = tuple(n for n in names if n in graph.parameters)
+    if len(visited) != 1 or visited[0] not in graph.stations or len(names) != len(constants) + 1:
+        return None
+    return Summed(visited[0], constants)
+
+
+def _terms(tree: Tree) -> list[str] | None:
+    """The names that a sum is of; None where it is not one of names."""
+    if isinstance(tree, Name):
+        return [tree.name]
+    if not isinstance(tree, Operation) or tree.symbol != "+":
+        return None
+    left, right = _terms(tree.left), _terms(tree.right)
+    return None if left is None or right is None else left + right
+
+
+def summed_law(point: "Solution", parts: Summed) -> TimeLaw:
+    """How it is distributed at a point, below saturation.
+
+    Raises
+    ------
+    GraphError
+        For a station whose distribution is not known.
+    """
+    values, rate = point.values, point.values[f"{parts.station}.arrival_rate"]
+    constant = Delay(_constant(point, parts))
+    station = station_at(parts.station).of(values)
+    return path_law([Phase(1.0, constant, rate), Phase(1.0, station, rate)])
+
+
+def summed_percentiles(
+    solution: "Solution", parts: Summed, share: float, stable: NDArray[np.bool_], find: Finding
+) -> FloatArray:
+    """Times within which a share of the jobs is answered, at all points; as `forward`'s."""
+    points = np.flatnonzero(stable)
+
+    def row(value: Amount) -> FloatArray:
+        return np.broadcast_to(np.asarray(value, float), solution.shape).reshape(-1)[points]
+
+    station = in_a_row(station_at(parts.station).of(solution.values), row)
+    rates = row(solution.values[f"{parts.station}.arrival_rate"])[None]
+    times = np.full(stable.size, np.inf)
+    found = find(ForwardNetwork((station,), rates, np.ones_like(rates), {}), share)
+    times[points] = found + row(_constant(solution, parts))
+    return times
+
+
+def _constant(solution: "Solution", parts: Summed) -> Amount:
+    return sum((solution.values[name] for name in parts.constants), 0.0)

@@ -1,0 +1,79 @@
+"""Percentiles of servers whose response time is a formula: constant times and one station."""
+
+import numpy as np
+import pytest
+
+from headway.errors import GraphError
+from headway.models import Measurements, ModelGraph, catalogue_model
+from headway.models.inference.server import fit_server
+from headway.queueing import MM1, Delay, MMm
+
+LOADS = np.linspace(50.0, 900.0, 12)
+GIVEN = {"delay": 2e-3, "service_time": 1e-3}
+
+
+def test_a_single_server_is_its_delay_and_an_exponential_time():
+    found = catalogue_model("server-single").at(**GIVEN).solve(LOADS)["response_time_p99"]
+
+    wanted = 2e-3 - np.log(0.01) * 1e-3 / (1 - 1e-3 * LOADS)
+    assert found == pytest.approx(wanted, rel=1e-9)
+
+
+def test_servers_side_by_side_each_have_their_share_of_the_load():
+    model = catalogue_model("server").at(**GIVEN, servers=2.5)
+
+    found = model.solve([500.0, 2400.0, 2500.0])["response_time_p95"]
+
+    wanted = 2e-3 - np.log(0.05) * 1e-3 / (1 - 1e-3 * np.array([500, 2400]) / 2.5)
+    assert found[:2] == pytest.approx(wanted, rel=1e-9)
+    assert np.isinf(found[2])
+
+
+def test_a_pool_is_a_delay_and_a_station_in_series():
+    series = ModelGraph("series").station("d", Delay(2e-3)).station("p", MMm(4e-3, 4))
+    wanted = series.route("d", "p").at().solve(LOADS)["response_time_p99"]
+
+    model = catalogue_model("server-pool").at(delay=2e-3, service_time=4e-3, servers=4)
+
+    assert model.solve(LOADS)["response_time_p99"] == pytest.approx(wanted, rel=1e-9)
+
+
+def test_a_room_is_told_of_those_let_in():
+    model = catalogue_model("server-room").at(**GIVEN, room=10**5)
+
+    found = model.solve(500.0)["response_time_p95"]
+
+    assert found == pytest.approx(2e-3 - np.log(0.05) * 2e-3, rel=1e-9)  # a full room is never seen
+
+
+@pytest.mark.parametrize(
+    "name", ["server-cache", "server-step", "server-contention", "server-batching"]
+)
+def test_what_a_formula_tells_only_in_the_mean_is_refused(name):
+    with pytest.raises(GraphError, match="make a station of each part of it"):
+        catalogue_model(name).solve(100.0).with_percentile(95)
+
+
+def test_what_circulates_is_refused():
+    with pytest.raises(GraphError, match="make a station of each part of it"):
+        catalogue_model("server-single").solve(population=5).with_percentile(95)
+
+
+def test_a_visit_counted_twice_is_refused():
+    graph = ModelGraph("twice").station("cpu", MM1(1e-3))
+    model = graph.output("response_time", "cpu.response_time + cpu.response_time").at()
+    with pytest.raises(GraphError, match="make a station of each part of it"):
+        model.solve(100.0).with_percentile(95)
+
+
+def test_a_fitted_server_predicts_percentiles():
+    rows = "\n".join(f"{x:.0f},{2 + 1 / (1 - 1e-3 * x):.6f}" for x in LOADS)
+    curve = Measurements.parse(f"throughput_ops_s,response_ms\n{rows}\n", "single")
+
+    fit = fit_server(curve, forms=["server-single"])
+    low, middle, high = fit.predict([850.0], [99]).percentiles["response_time_p99"]
+
+    assert fit.form.model == "server-single"
+    wanted = 2e-3 - np.log(0.01) * 1e-3 / (1 - 0.85)
+    assert middle[0] == pytest.approx(wanted, rel=1e-3)  # figures of six decimals
+    assert low[0] <= middle[0] <= high[0]
