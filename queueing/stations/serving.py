@@ -1,0 +1,166 @@
+"""How kinds of station serve job by job: what a simulation needs of them, beside their laws."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from math import inf
+from typing import Any
+
+import numpy as np
+
+from headway.errors import GraphError
+from headway.queueing.stations.base import Station
+from headway.queueing.stations.batch import Batch
+
+Rule = Callable[[Any], "Serving"]
+
+
+@dataclass(frozen=True)
+class Serving:
+    """How a station serves.
+
+    Parameters
+    ----------
+    time
+        Mean service time of a job [s]; 1, without a unit, where there is a `speed`.
+    scv
+        Squared coefficient of variation of service times: 0 constant, 1 exponential, else gamma.
+    servers
+        Servers of a queue; infinitely many serve everybody at once.
+    queues
+        Queues side by side, one of which a job takes at random.
+    places
+        Room for so many at a queue, those in service included; what finds none is lost.
+    speed
+        Jobs it serves a second with so many there, who share it [1/s]; servers otherwise.
+    most
+        Speed that lasts, however many come: jobs a second, or servers busy.
+    used
+        Share of it that is in use with so many there.
+    budget
+        Share of each period that it may work, and the period [s].
+    unordered
+        Why response times beyond their mean are not fixed by what the kind says; empty if they are.
+
+    Examples
+    --------
+    >>> from headway.queueing import MMm
+    >>> pool = serving_of("pool", MMm(0.5, 4))
+    >>> pool.most, pool.used(3), pool.used(9)
+    (4.0, 0.75, 1.0)
+    """
+
+    time: float
+    scv: float = 1.0
+    servers: float = 1.0
+    queues: int = 1
+    places: float = inf
+    speed: Callable[[int], float] | None = None
+    most: float = 1.0
+    used: Callable[[int], float] = lambda present: float(present > 0)
+    budget: tuple[float, float] | None = None
+    unordered: str = ""
+
+    def alone(self, time: float) -> float:
+        """Time of a job with this service time that nobody else is with, a quota spread [s]."""
+        spent = time if self.speed is None else time / self.speed(1)
+        return spent / self.budget[0] if self.budget else spent
+
+
+def serving_of(name: str, station: Station) -> Serving:
+    """Say how a station serves.
+
+    Parameters
+    ----------
+    name, station
+        What messages call it; of numbers.
+
+    Raises
+    ------
+    GraphError
+        For a kind of which that is not known.
+    """
+    kind = type(station).__name__
+    if kind not in SERVING:
+        why = f": {station.lawless}" if station.lawless != Station.lawless else ""
+        msg = f"{name}: {kind} is not simulated{why}; simulated are {', '.join(SERVING)}"
+        raise GraphError(msg)
+    return SERVING[kind](station)
+
+
+def _at_once(station: Any) -> Serving:
+    return Serving(station.mean_service, 0.0, inf, most=inf, used=lambda _: 0.0)
+
+
+def _in_order(station: Any) -> Serving:
+    servers: float = station.plain_count
+
+    def used(present: int) -> float:
+        return min(present, servers) / servers
+
+    return Serving(station.mean_service, servers=servers, most=servers, used=used)
+
+
+def _in_a_room(station: Any) -> Serving:
+    return replace(_in_order(station), places=float(station.places))
+
+
+def _side_by_side(station: Any) -> Serving:
+    return Serving(station.mean_service, queues=int(station.plain_count))
+
+
+def _constantly(station: Any) -> Serving:
+    return Serving(station.mean_service, scv=0.0)
+
+
+def _by_spread(station: Any) -> Serving:
+    return replace(_in_order(station), scv=float(station.scv))
+
+
+def _by_number(station: Any) -> Serving:
+    """Rates by the number there say how many are served, and not who is."""
+    rates = np.ravel(np.asarray(station.rates_to(), float)).tolist()
+
+    def speed(present: int) -> float:
+        return float(rates[min(present, len(rates)) - 1])
+
+    def used(present: int) -> float:
+        return speed(present) / rates[-1] if present else 0.0
+
+    return Serving(1.0, speed=speed, most=rates[-1], used=used, unordered=station.lawless)
+
+
+def _waking_up(station: Any) -> Serving:
+    return replace(_by_number(station), used=lambda present: float(present > 0))
+
+
+def _batches_in_a_room(station: Any) -> Serving:
+    """Batches whose largest is what the room holds, where that is less."""
+    places = int(station.places)
+    largest = min(int(station.largest_batch), places)
+    endless = Batch(station.batch_time, station.request_time, largest)
+    return replace(_by_number(endless), places=places, unordered=station.lawless)
+
+
+def _on_a_quota(station: Any) -> Serving:
+    share, period = float(station.quota), float(station.period)
+    return Serving(station.mean_service, most=share, budget=(share, period))
+
+
+SERVING: Mapping[str, Rule] = {
+    "Delay": _at_once,
+    "MM1": _in_order,
+    "MMm": _in_order,
+    "Parallel": _side_by_side,
+    "MM1K": _in_a_room,
+    "MMmK": _in_a_room,
+    "MD1": _constantly,
+    "MG1": _by_spread,
+    "MGm": _by_spread,
+    "LoadDependent": _by_number,
+    "Batch": _by_number,
+    "Slowing": _by_number,
+    "WakeUp": _waking_up,
+    "BatchK": _batches_in_a_room,
+    "Quota": _on_a_quota,
+}
+"""How each kind serves; what is not here is not simulated."""
