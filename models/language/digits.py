@@ -76,3 +76,22 @@ def ends(low: float, high: float, unit: Unit) -> str:
     '3.4 to 12 ms'
     """
     return f"{in_unit(low, unit)} to {in_unit(high, unit)}"
+
+
+def with_error(value: float, error: float, unit: Unit) -> str:
+    """Write a value and its error with two digits of the latter.
+
+    Examples
+    --------
+    >>> from headway.models.language.units import unit
+    >>> with_error(0.00065432, 0.0000123, unit("us")), with_error(2.0, float("inf"), unit(""))
+    ('654 ± 12 us', '2 ± ?')
+    """
+    value, error = value / unit.scale, error / unit.scale
+    if not math.isfinite(error) or error <= 0 or error < 1e-9 * abs(value):
+        unknown = "" if error == 0 or math.isfinite(error) else " ± ?"
+        return with_unit(f"{four_digits(value)}{unknown}", unit)
+    places = max(0, 1 - math.floor(math.log10(error)))
+    if places > 6 or abs(value) >= 1e7:
+        return with_unit(f"{four_digits(value)} ± {error:.2g}", unit)
+    return with_unit(f"{value:.{places}f} ± {error:.{places}f}", unit)

@@ -1,6 +1,7 @@
 """Solutions as tables, rows, CSV and JSON."""
 
 import math
+from collections.abc import Collection
 from typing import Any
 
 import numpy as np
@@ -8,6 +9,7 @@ import numpy as np
 from headway.models.solving.arrays import part_unit
 from headway.models.solving.solutions.limits import station_limits
 from headway.models.solving.solutions.solution import STATION_RESULTS, Solution
+from headway.models.structure.model import Model
 from headway.models.structure.parts.keys import of_class
 from headway.models.tables.table import Column, Table
 
@@ -88,10 +90,9 @@ def labels(solution: Solution) -> list[str]:
     return notes + doubt
 
 
-def _set(solution: Solution) -> list[str]:
+def set_note(model: Model, shown: Collection[str] = ()) -> list[str]:
     """Say which inputs are not the model's own, but for those that a column shows."""
-    shown = swept(solution)
-    changed = [p for n, p in solution.model.parameters.items() if p.changed and n not in shown]
+    changed = [p for n, p in model.parameters.items() if p.changed and n not in shown]
     texts = [f"{p.name} {p.shown(float(_only(p.value)))}" for p in changed]
     return [f"set: {', '.join(texts)}"] if texts else []
 
@@ -99,8 +100,8 @@ def _set(solution: Solution) -> list[str]:
 def notes_of(solution: Solution) -> list[str]:
     """Say what was set, how it was solved, which points are saturated, where saturation lies."""
     if not solution.stations:
-        return _set(solution)
-    notes = _set(solution) + labels(solution)
+        return set_note(solution.model, swept(solution))
+    notes = set_note(solution.model, swept(solution)) + labels(solution)
     saturated = [f"saturated: {solution.saturation_message}"] * int(solution.saturated.any())
     if solution.shared:
         return notes + saturated

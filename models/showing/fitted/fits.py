@@ -8,7 +8,7 @@ import numpy as np
 from headway.models.analysis.comparison import Comparison
 from headway.models.inference.fit import Fit
 from headway.models.inference.told import Told
-from headway.models.language.digits import ends, four_digits, in_unit, shown_unit, with_unit
+from headway.models.language.digits import ends, in_unit, shown_unit, with_error, with_unit
 from headway.models.language.parameters import Parameter
 from headway.models.language.units import Unit
 from headway.models.language.verbs import perform
@@ -107,26 +107,7 @@ def estimate(fit: Fit, name: str, unit: Unit) -> str:
     """A fitted value with its standard error; of a count, whose error is not linear, alone."""
     if name in fit.problem.whole:
         return with_unit(f"{fit.values[name]:.0f}", unit)
-    return rounded(fit.values[name], fit.standard_errors[name], unit)
-
-
-def rounded(value: float, error: float, unit: Unit) -> str:
-    """Write a value and its standard error with two digits of the latter.
-
-    Examples
-    --------
-    >>> from headway.models.language.units import unit
-    >>> rounded(0.00065432, 0.0000123, unit("us")), rounded(2.0, float("inf"), unit(""))
-    ('654 ± 12 us', '2 ± ?')
-    """
-    value, error = value / unit.scale, error / unit.scale
-    if not math.isfinite(error) or error <= 0 or error < 1e-9 * abs(value):
-        unknown = "" if error == 0 or math.isfinite(error) else " ± ?"
-        return with_unit(f"{four_digits(value)}{unknown}", unit)
-    places = max(0, 1 - math.floor(math.log10(error)))
-    if places > 6 or abs(value) >= 1e7:
-        return with_unit(f"{four_digits(value)} ± {error:.2g}", unit)
-    return with_unit(f"{value:.{places}f} ± {error:.{places}f}", unit)
+    return with_error(fit.values[name], fit.standard_errors[name], unit)
 
 
 def derivation(fit: Fit) -> list[str]:
