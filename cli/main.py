@@ -31,6 +31,7 @@ COMMANDS = {
     "audit": "Say whether a load test can be trusted.",
     "show": "Show a model: parameters, graph, assumptions, closed forms.",
     "solve": "Solve a model at one or many operating points.",
+    "check": "Hold a solution against a simulation of the same model.",
     "balance": "Say at which load each resource of a machine is full.",
     "compare": "Hold a model against measured data.",
     "fit": "Determine parameters from data, and how sure they are.",
@@ -41,6 +42,9 @@ COMMANDS = {
     "reproduce": "Recompute the published tables, errata named.",
 }
 """Each command and its first line of help; the module of the same name holds it."""
+
+ROOMS = {"models": "lists.models", "kinds": "lists.kinds"}
+"""Modules of commands that stand in rooms of their own."""
 
 GROUP = "headway.commands"
 """Entry points by which other packages add commands: ``NAME = module:command``."""
@@ -103,7 +107,8 @@ class LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
         """Import the module of a command."""
         if cmd_name in COMMANDS:
-            own: click.Command = loaded(f"headway.cli.commands.{cmd_name}:command")
+            module = ROOMS.get(cmd_name, cmd_name)
+            own: click.Command = loaded(f"headway.cli.commands.{module}:command")
             return own
         command: click.Command | None = outside(GROUP, cmd_name, _command_of)
         return command

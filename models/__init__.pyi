@@ -40,6 +40,8 @@ from .signatures.sfs import Range as Range
 from .signatures.sfs import SfsSignature as SfsSignature
 from .signatures.sfs import curve as curve
 from .signatures.sfs import sfs_signature as sfs_signature
+from .simulating.check import Check as Check
+from .simulating.simulation import Simulation as Simulation
 from .sizing.size import Configuration as Configuration
 from .sizing.size import Size as Size
 from .sizing.sizing import size_model as size_model

@@ -8,12 +8,16 @@ With another seed, length of run or version of Ciw, one graph in a hundred misse
 Before suspecting a law, see whether runs with ten other seeds err on the same side.
 """
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 from headway.models import ModelGraph
+from headway.models.simulating.jobs import blueprint
+from headway.models.simulating.network import guide_of
 from headway.queueing import MD1, MG1, MM1, MM1K, Delay, MMm, Parallel
-from tests.simulation import intervals, routing_of_visits, simulate
+from tests.simulation import intervals, simulate
 
 CONFIDENCE = 0.99
 STAYS = 200_000
@@ -22,7 +26,13 @@ STAYS = 200_000
 LONGER = {"two_open_classes": 2}
 """Graphs that take some times as many stays for intervals as narrow."""
 
-NARROW = {"throughput": 0.05, "response_time": 0.15, "queue_length": 0.2}
+NARROW = {
+    "throughput": 0.05,
+    "utilisation": 0.1,
+    "loss_probability": 0.1,
+    "response_time": 0.15,
+    "queue_length": 0.2,
+}
 """Widest half width of an interval, relative; they are wide where a queue is long."""
 
 
@@ -217,17 +227,24 @@ def test_the_simulation_can_tell_a_wrong_model():
     assert not estimates["cpu.queue_length"].holds(wrong["cpu.queue_length"])
 
 
-def test_routes_made_of_visits_give_those_visits():
-    entry, onward = routing_of_visits([2.0, 0.5, 1.5])
+def test_rounds_make_the_visits_that_are_given():
+    """Of 2.4 visits two are sure; of the third 10,000 jobs make 4000 +- 4.9 x 49."""
+    graph = ModelGraph("rounds").station("a", Delay(1.0), 2.4).station("b", Delay(1.0), 0.5)
 
-    visits = np.linalg.solve(np.eye(3) - onward.T, entry)
+    job, guide = SimpleNamespace(), guide_of(blueprint(graph.at(arrival_rate=1.0)).classes[0].ways)
+    paths = [path(guide, job) for _ in range(10_000)]
 
-    np.testing.assert_allclose(visits, [2.0, 0.5, 1.5], rtol=1e-12)  # a solve's rounding
+    assert set(paths) == {(0, 0), (0, 1, 0), (0, 0, 0), (0, 1, 0, 0)}
+    assert abs(sum(p.count(0) for p in paths) - 24_000) < 240
+    assert abs(sum(p.count(1) for p in paths) - 5000) < 250
 
 
-def test_visits_that_no_route_gives_are_refused():
-    with pytest.raises(ValueError, match="visits sum to 0.5"):
-        routing_of_visits([0.5])
+def path(guide, job):
+    """The stations to which a job goes."""
+    found = [guide.first(job)]
+    while found[-1] is not None:
+        found.append(guide.next(job, found[-1]))
+    return tuple(found[:-1])
 
 
 def test_intervals_hold_together():

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from headway.cli.main import COMMANDS
+from headway.cli.main import COMMANDS, INTERRUPTED
 from headway.cli.numbers import Reals, Whole
 from headway.cli.options import (
     Format,
@@ -19,14 +19,16 @@ from headway.cli.options import (
     set_option,
     twins,
 )
-from headway.cli.output import Answer, present
+from headway.cli.output import Answer, present, progress
+from headway.cli.simulated import Wish, simulation_options
 from headway.errors import InvalidParameter
 
 if TYPE_CHECKING:
     from headway.models.structure.model import Model
 
-METHODS = ("auto", "exact", "convolution", "schweitzer", "linearizer")
-DRAWS, SEED = 1000, 1
+SIMULATION = "simulation"
+METHODS = ("auto", "exact", "convolution", "schweitzer", "linearizer", SIMULATION)
+DRAWS = 1000
 _UNCERTAIN, _DRAWS = twins("--uncertain, --draws N", "Add 95 % bands from ci95; N draws (1000).")
 EXAMPLE = "Example: headway solve nfs-server --preset raid --set arrival_rate=200:1600:200"
 
@@ -42,7 +44,7 @@ EXAMPLE = "Example: headway solve nfs-server --preset raid --set arrival_rate=20
     metavar="NAME",
     type=click.Choice(METHODS),
     default="auto",
-    help="auto, exact, convolution, schweitzer or linearizer.",
+    help="auto, exact, convolution, schweitzer, linearizer or simulation.",
 )
 @click.option(
     "--percentile",
@@ -54,7 +56,7 @@ EXAMPLE = "Example: headway solve nfs-server --preset raid --set arrival_rate=20
 )
 @click.option("--uncertain", cls=_UNCERTAIN, is_flag=True, help="Add 95 % bands from ci95.")
 @click.option("--draws", cls=_DRAWS, type=Whole(), metavar="N", help="How many (1000).")
-@click.option("--seed", type=Whole(), metavar="N", help="Of what is drawn (1).")
+@simulation_options
 @format_options
 @plot_option
 def command(
@@ -68,29 +70,53 @@ def command(
     percents: tuple[float, ...],
     uncertain: bool,  # noqa: FBT001 - a flag
     draws: int | None,
-    seed: int | None,
+    wish: Wish,
     output_format: Format | None,
     plot: Path | None,
-) -> None:
+) -> int:
     """Solve a model."""
     chosen = chosen_model(model, preset, settings, closed_settings(closed, population, think))
+    if method == SIMULATION and not uncertain:
+        _refuse({"--draws": draws is not None}, "--uncertain")
+        return _simulated(chosen, percents, wish, output_format, plot)
+    _refuse({"--method simulation": method == SIMULATION}, "fixed parameters, not --uncertain")
+    others = {name: True for name in wish.given if name != "--seed" or not uncertain}
+    _refuse(others, f"--method {SIMULATION}" + " or --uncertain" * ("--seed" in others))
     if uncertain:
-        count, start = DRAWS if draws is None else draws, SEED if seed is None else seed
-        answer: Answer = chosen.propagate(count, start, method, percents)
+        count = DRAWS if draws is None else draws
+        answer: Answer = chosen.propagate(count, wish.seed, method, percents)
     else:
-        answer = _solved(chosen, method, percents, {"--draws": draws, "--seed": seed})
+        _refuse({"--draws": draws is not None}, "--uncertain")
+        answer = _solved(chosen, method, percents)
     present(answer, output_format, plot)
+    return 0
 
 
-def _solved(
-    model: "Model", method: str, percents: tuple[float, ...], drawn: dict[str, int | None]
-) -> Answer:
-    """Solve without draws; refuse options that are of draws."""
-    for option, given in drawn.items():
-        if given is not None:
-            msg = f"{option} goes with --uncertain"
-            raise InvalidParameter(msg)
+def _refuse(given: dict[str, bool], other: str) -> None:
+    """Refuse options that are given without what they go with."""
+    for option in (name for name, is_given in given.items() if is_given):
+        msg = f"{option} goes with {other}"
+        raise InvalidParameter(msg)
+
+
+def _solved(model: "Model", method: str, percents: tuple[float, ...]) -> Answer:
     solution = model.solve(method=method)
     for percent in percents:
         solution = solution.with_percentile(percent)
     return solution
+
+
+def _simulated(
+    model: "Model",
+    percents: tuple[float, ...],
+    wish: Wish,
+    output_format: Format | None,
+    plot: Path | None,
+) -> int:
+    """Simulate a model; what was there at Ctrl-C is shown too."""
+    from headway.models.simulating.runs import simulate_model
+
+    with progress("simulating", 1) as seen:
+        found = simulate_model(model, wish.half_width, wish.seed, percents, wish.at_most, seen)
+    present(found, output_format, plot)
+    return INTERRUPTED if found.effort.interrupted else 0

@@ -1,4 +1,4 @@
-"""What a model can be asked that rooms above do: to be compared, fitted, drawn, written."""
+"""What a model can be asked that rooms above do: to be compared, fitted, simulated, drawn."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from headway.models.analysis.sensitivity import Sensitivity
     from headway.models.inference.fit import Fit
     from headway.models.measured.measurements import Measurements
+    from headway.models.simulating.check import Check
+    from headway.models.simulating.simulation import Simulation
     from headway.models.uncertain.propagation import Propagation
 
 
@@ -110,6 +112,73 @@ class ModelVerbs(Shown):
     def sensitivity(self) -> "Sensitivity":
         """Differentiate every output for every parameter."""
         found: Sensitivity = perform(self, "sensitivity")
+        return found
+
+    def simulate(
+        self,
+        half_width: float = 0.02,
+        seed: int = 1,
+        percentiles: Sequence[float] = (),
+        at_most: float = 60.0,
+    ) -> "Simulation":
+        """Simulate the model job by job at its operating point.
+
+        Parameters
+        ----------
+        half_width
+            Of the 95 % interval of throughput, response time and each percentile, relative.
+        seed
+            Of all random numbers; the same one gives the same answer.
+        percentiles
+            Of the response time, each between 0 and 100, e.g. 95.
+        at_most
+            Time that it may take [s]: what would take longer is refused.
+
+        Raises
+        ------
+        GraphError, Saturated, InvalidParameter
+            As for `headway.models.simulating.runs.simulate_model`.
+
+        Examples
+        --------
+        >>> from headway.models import ModelGraph
+        >>> from headway.queueing import MM1
+        >>> model = ModelGraph("one").station("cpu", MM1(0.1)).at(arrival_rate=5)
+        >>> found = model.simulate(half_width=0.2, percentiles=[95])
+        >>> found["response_time_p95"].holds(0.5991)  # 0.2 ln 20
+        True
+        """
+        found: Simulation = perform(self, "simulate", half_width, seed, percentiles, at_most)
+        return found
+
+    def check(
+        self,
+        percentiles: Sequence[float] = (),
+        half_width: float = 0.02,
+        seed: int = 1,
+        at_most: float = 60.0,
+    ) -> "Check":
+        """Set the solution and a simulation side by side.
+
+        Parameters
+        ----------
+        percentiles, half_width, seed, at_most
+            As for `simulate`.
+
+        Raises
+        ------
+        GraphError, Saturated, InvalidParameter
+            For what is not solved or not simulated, with the reason.
+
+        Examples
+        --------
+        >>> from headway.models import ModelGraph
+        >>> from headway.queueing import MM1
+        >>> model = ModelGraph("one").station("cpu", MM1(0.1)).at(arrival_rate=5)
+        >>> model.check(half_width=0.2).outside
+        ()
+        """
+        found: Check = perform(self, "check", percentiles, half_width, seed, at_most)
         return found
 
     def to_toml(self) -> str:

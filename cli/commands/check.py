@@ -1,0 +1,60 @@
+"""``headway check``: a solution held against a simulation."""
+
+from pathlib import Path
+
+import click
+
+from headway.cli.main import COMMANDS, INTERRUPTED
+from headway.cli.numbers import Reals
+from headway.cli.options import (
+    Format,
+    chosen_model,
+    closed_options,
+    closed_settings,
+    format_options,
+    model_argument,
+    plot_option,
+    preset_option,
+    set_option,
+)
+from headway.cli.output import present, progress
+from headway.cli.simulated import Wish, simulation_options
+
+EXAMPLE = "Example: headway check nfs-server --preset raid --set arrival_rate=800 --percentile 95"
+
+
+@click.command("check", help=COMMANDS["check"], epilog=EXAMPLE)
+@model_argument
+@preset_option
+@set_option
+@closed_options
+@click.option(
+    "--percentile",
+    "percents",
+    type=Reals(),
+    default=(),
+    metavar="P,Q",
+    help="Check percentiles of the response time too: 95,99.",
+)
+@simulation_options
+@format_options
+@plot_option
+def command(
+    model: str,
+    preset: str | None,
+    settings: tuple[str, ...],
+    closed: str | None,
+    think: str | None,
+    percents: tuple[float, ...],
+    wish: Wish,
+    output_format: Format | None,
+    plot: Path | None,
+) -> int:
+    """Solve a model, simulate it, and set both side by side."""
+    from headway.models.simulating.check import check_model
+
+    chosen = chosen_model(model, preset, settings, closed_settings(closed, None, think))
+    with progress("simulating", 1) as seen:
+        found = check_model(chosen, percents, wish.half_width, wish.seed, wish.at_most, seen)
+    present(found, output_format, plot)
+    return INTERRUPTED if found.simulation.effort.interrupted else 0

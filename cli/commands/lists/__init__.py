@@ -1,0 +1,1 @@
+"""Commands that list what headway knows."""

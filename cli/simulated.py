@@ -1,0 +1,56 @@
+"""Options of what simulates: random numbers, how sure, how long."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import wraps
+from typing import Any, TypeVar
+
+import click
+
+from headway.cli.numbers import Whole
+from headway.cli.options import twins
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+HALF_WIDTH, SEED, AT_MOST = "2%", 1, "60s"
+
+
+@dataclass(frozen=True)
+class Wish:
+    """How sure a simulation is to be, with which random numbers, and how long it may take [s]."""
+
+    half_width: float
+    seed: int
+    at_most: float
+    given: tuple[str, ...] = ()
+
+
+_WIDTH, _SEED = twins("--half-width W, --seed N", "Simulate until ± 2% (95 %); random numbers.")
+
+
+def simulation_options(function: Function) -> Function:
+    """Add ``--half-width``, ``--seed`` and ``--at-most``, given to the function as a `Wish`."""
+
+    @wraps(function)
+    def _wished(
+        *arguments: Any, half_width: str | None, seed: int | None, at_most: str | None, **named: Any
+    ) -> Any:
+        wish = _wish(half_width, seed, at_most)
+        return function(*arguments, wish=wish, **named)
+
+    width = click.option("--half-width", cls=_WIDTH, metavar="W", help="Relative half width.")
+    seed = click.option("--seed", cls=_SEED, type=Whole(), metavar="N", help="Random numbers.")
+    most = click.option("--at-most", metavar="TIME", help="Refuse what would simulate longer: 60s.")
+    return width(seed(most(_wished)))  # type: ignore[return-value]
+
+
+def _wish(half_width: str | None, seed: int | None, at_most: str | None) -> Wish:
+    from headway.models.language.units import ONE, quantity, unit
+
+    asked = {"--half-width": half_width, "--seed": seed, "--at-most": at_most}
+    return Wish(
+        quantity(half_width or HALF_WIDTH, ONE, "--half-width"),
+        SEED if seed is None else seed,
+        quantity(at_most or AT_MOST, unit("s"), "--at-most"),
+        tuple(name for name, value in asked.items() if value is not None),
+    )

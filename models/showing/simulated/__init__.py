@@ -1,0 +1,1 @@
+"""What simulations, and checks against them, look like."""

@@ -1,0 +1,120 @@
+"""Checks as tables, rows, CSV and JSON."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from headway.models.language.digits import in_unit, shown_unit, with_unit
+from headway.models.language.units import si_text
+from headway.models.showing.simulated.simulations import (
+    effort_document,
+    effort_notes,
+    inputs_document,
+    shown,
+)
+from headway.models.showing.solutions import labels, set_note
+from headway.models.simulating.check import TOGETHER, Check, Row
+from headway.models.tables.table import Column, Table
+
+
+def check_tables(found: Check) -> list[Table]:
+    """The system and its classes, then the stations; both answers in each row."""
+    stations = set(found.solution.stations)
+    inside = [row for row in found.rows_checked if row.name.rpartition(".")[0] in stations]
+    system = [row for row in found.rows_checked if row not in inside]
+    notes = [*set_note(found.solution.model), *labels(found.solution), *_verdict(found)]
+    unknown = [f"without an analytic answer: {found.unknown}"] if found.unknown else []
+    below = (*notes, *unknown, *effort_notes(found.simulation))
+    title = f"{found.solution.model.title}: solved and simulated"
+    return [_table(title, "answer", system), _table("stations", "answer", inside, below)]
+
+
+def _table(title: str, kind: str, rows: Sequence[Row], notes: Sequence[str] = ()) -> Table:
+    units = [shown_unit(row.unit, abs(row.simulated.mean)) for row in rows]
+    told = list(zip(rows, units, strict=True))
+    columns: dict[str, list[str | None]] = {
+        kind: [row.name for row in rows],
+        "analytic": [
+            None if row.analytic is None else with_unit(in_unit(row.analytic, unit), unit)
+            for row, unit in told
+        ],
+        "simulated": [shown(row.simulated, row.unit, row.confidence) for row in rows],
+        "difference": [_percent(row.difference) for row in rows],
+        "": ["outside" if row.inside is False else None for row in rows],
+    }
+    filled = {name: cells for name, cells in columns.items() if any(cells)}
+    return Table(title, tuple(Column(n, tuple(cells)) for n, cells in filled.items()), tuple(notes))
+
+
+def _percent(value: float | None) -> str | None:
+    return None if value is None else f"{round(100 * value, 2) + 0.0:+.2f}%"
+
+
+def _verdict(found: Check) -> list[str]:
+    """Which analytic answers the intervals do not hold, and what that says of them."""
+    count = sum(row.inside is not None for row in found.rows_checked)
+    sure = f"{100 * TOGETHER:g} %"
+    largest = found.largest
+    most = f"{largest.name}, {_percent(largest.difference)}" if largest else "none"
+    if not found.outside:
+        first = f"all {count} analytic answers lie in their intervals ({sure} together)"
+        return [f"{first}; largest difference: {most}"]
+    names = ", ".join(found.outside)
+    notes = [f"outside: {names} ({len(found.outside)} of {count}; intervals {sure} together)"]
+    if found.solution.approximation:
+        return [*notes, f"that is what the approximation misses here: at most {most}"]
+    return [*notes, f"largest difference: {most}; an exact answer is outside once in 100 seeds"]
+
+
+def check_rows(found: Check) -> list[dict[str, Any]]:
+    """A dict a row, in SI."""
+    return [
+        {
+            "name": row.name,
+            "unit": si_text(row.unit.dimension),
+            "analytic": row.analytic,
+            "simulated": row.simulated.mean,
+            "interval": list(row.interval),
+            "difference": row.difference,
+            "inside": row.inside,
+        }
+        for row in found.rows_checked
+    ]
+
+
+def check_document(found: Check) -> dict[str, Any]:
+    """The JSON contract's document."""
+    solution = found.solution
+    largest = found.largest
+    return {
+        "model": solution.model.name,
+        "preset": solution.model.preset,
+        "inputs": inputs_document(solution.model),
+        "method": solution.method,
+        "approximation": solution.approximation or None,
+        "unknown": found.unknown or None,
+        "simulation": effort_document(found.simulation),
+        "confidence": TOGETHER,
+        "outside": list(found.outside),
+        "largest_difference": None if largest is None else largest.difference,
+        "rows": check_rows(found),
+    }
+
+
+def check_csv(found: Check) -> str:
+    """A CSV row an answer; SI, the unit in a column of its own as rows differ in it."""
+    rows = check_rows(found)
+    columns = {
+        "name": [row["name"] for row in rows],
+        "unit": [row["unit"] for row in rows],
+        "analytic": [row["analytic"] for row in rows],
+        "simulated": [row["simulated"] for row in rows],
+        "low": [row["interval"][0] for row in rows],
+        "high": [row["interval"][1] for row in rows],
+        "difference": [row["difference"] for row in rows],
+        "inside": [_YES[row["inside"]] for row in rows],
+        "approximation": [found.solution.approximation] * len(rows),
+    }
+    return Table("", tuple(Column(n, tuple(cells)) for n, cells in columns.items())).to_csv()
+
+
+_YES = {True: "yes", False: "no", None: ""}

@@ -1,0 +1,1 @@
+"""Models simulated job by job: a witness that uses no law of a queue."""

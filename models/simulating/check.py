@@ -1,0 +1,194 @@
+"""Analytic and simulated answers side by side: a witness for what a formula says."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from headway.errors import GraphError
+from headway.models.language.frozen import Kept
+from headway.models.language.units import Unit
+from headway.models.language.verbs import who_does
+from headway.models.simulating.estimates import Estimate, together
+from headway.models.simulating.simulation import Simulation
+from headway.models.solving.arrays import part_unit
+from headway.models.solving.solutions.asked import percentile_name
+from headway.models.solving.solutions.solution import Solution
+from headway.models.structure.model import Model
+from headway.models.tables.shown import Answer
+
+TOGETHER = 0.99
+"""Confidence with which all intervals of a check hold together."""
+
+PARTS = ("utilisation", "queue_length", "response_time")
+"""What is checked of each station; the response time is that of a visit."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One answer, found twice.
+
+    Parameters
+    ----------
+    name
+        Such as ``response_time``, ``class web.throughput`` or ``cpu.utilisation``.
+    unit
+        To show it in.
+    analytic
+        What the solver says; None where it knows no law.
+    simulated
+        What the simulation says.
+    confidence
+        Of the interval, such that those of all rows hold together.
+    """
+
+    name: str
+    unit: Unit
+    analytic: float | None
+    simulated: Estimate
+    confidence: float
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Where the simulation says that the value lies."""
+        return self.simulated.interval(self.confidence)
+
+    @property
+    def difference(self) -> float | None:
+        """The analytic answer over the simulated one, less 1."""
+        if self.analytic is None or self.simulated.mean == 0:
+            return None
+        return self.analytic / self.simulated.mean - 1
+
+    @property
+    def inside(self) -> bool | None:
+        """Whether the interval holds the analytic answer; None where there is none."""
+        return (
+            None if self.analytic is None else self.simulated.holds(self.analytic, self.confidence)
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Check(Kept, Answer):
+    """A solution held against a simulation of the same model.
+
+    Parameters
+    ----------
+    solution, simulation
+        Both answers.
+    rows_checked
+        What both say, system, classes and stations.
+    unknown
+        Why some percentile has no analytic answer; empty if all have.
+
+    Examples
+    --------
+    >>> from headway.models import ModelGraph
+    >>> from headway.queueing import MM1
+    >>> model = ModelGraph("one").station("cpu", MM1(0.1)).at(arrival_rate=5)
+    >>> check = model.check(half_width=0.2)
+    >>> check["cpu.queue_length"].analytic, check["cpu.queue_length"].inside
+    (1.0, True)
+    """
+
+    solution: Solution
+    simulation: Simulation
+    rows_checked: tuple[Row, ...]
+    unknown: str = ""
+
+    def __repr__(self) -> str:
+        outside = f"{len(self.outside)} of {len(self.rows_checked)} outside"
+        return f"Check({self.simulation.model.name}, {outside})"
+
+    def __getitem__(self, name: str) -> Row:
+        """A row by its name."""
+        return next(row for row in self.rows_checked if row.name == name)
+
+    @cached_property
+    def outside(self) -> tuple[str, ...]:
+        """Names of the analytic answers that lie outside their intervals."""
+        return tuple(row.name for row in self.rows_checked if row.inside is False)
+
+    @property
+    def largest(self) -> Row | None:
+        """The row in which analytic and simulated answers differ most, relatively."""
+        known = [row for row in self.rows_checked if row.difference is not None]
+        return max(known, key=lambda row: abs(row.difference or 0.0), default=None)
+
+    @property
+    def _value(self) -> tuple[Any, ...]:
+        return self.solution, self.simulation, self.rows_checked
+
+
+def check_model(
+    model: Model,
+    percentiles: Sequence[float] = (),
+    half_width: float = 0.02,
+    seed: int = 1,
+    at_most: float = 60.0,
+    seen: Callable[[str, float], None] | None = None,
+) -> Check:
+    """Solve a model and simulate it.
+
+    Parameters
+    ----------
+    model
+        With one operating point.
+    percentiles, half_width, seed, at_most, seen
+        As for `headway.models.simulating.runs.simulate_model`.
+
+    Raises
+    ------
+    GraphError, Saturated, InvalidParameter
+        For what is not solved or not simulated, with the reason.
+    """
+    solution = model.solve().require_stable()
+    solution, unknown = _with_percentiles(solution, percentiles)
+    asked = half_width, seed, percentiles, at_most, seen
+    simulation: Simulation = who_does(Model, "simulate")(model, *asked)
+    return Check(solution, simulation, tuple(_rows(solution, simulation)), unknown)
+
+
+def _with_percentiles(solution: Solution, percentiles: Sequence[float]) -> tuple[Solution, str]:
+    """The solution with those percentiles whose law is known, and why others have none."""
+    unknown = ""
+    for percent in percentiles:
+        try:
+            solution = solution.with_percentile(percent)
+        except GraphError as error:
+            unknown = f"{percentile_name(percent)}: {error}"
+    return solution, unknown
+
+
+def _rows(solution: Solution, simulation: Simulation) -> Iterator[Row]:
+    names = list(_names(simulation))
+    confidence = together(TOGETHER, len(names))
+    for name, unit in names:
+        yield Row(name, unit, _analytic(solution, name), simulation[name], confidence)
+
+
+def _names(simulation: Simulation) -> Iterator[tuple[str, Unit]]:
+    """What is checked, system first."""
+    for name in simulation.outputs:
+        yield name, simulation.model.meaning(name).unit
+    for name, parts in simulation.classes.items():
+        for part in parts:
+            yield f"class {name}.{part}", part_unit(part)
+    for name, parts in simulation.stations.items():
+        for part in (part for part in PARTS if part in parts):
+            yield f"{name}.{part}", part_unit(part)
+
+
+def _analytic(solution: Solution, name: str) -> float | None:
+    station, _, part = name.rpartition(".")
+    if station in solution.stations and part == "response_time":  # by Little's law
+        return _one(solution[f"{station}.queue_length"]) / _one(solution[f"{station}.throughput"])
+    if name in (*solution.outputs, *solution.class_outputs) or station in solution.stations:
+        return _one(solution[name])
+    return None
+
+
+def _one(value: Any) -> float:
+    return float(np.ravel(value)[0])

@@ -1,0 +1,298 @@
+"""A model as a simulation reads it: how its stations serve, where its jobs go, how many come.
+
+What is read are stations, routes or visits, arrivals and classes; no traffic equation and no law
+of a queue. Times that only a formula for the response time has are a constant delay of each job.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from headway.errors import GraphError, InvalidParameter
+from headway.kinds import Amount, FloatArray
+from headway.models.solving.solutions.saturation import RATES, depends_on_load
+from headway.models.structure.graph import ModelGraph
+from headway.models.structure.inputs import points_shape
+from headway.models.structure.model import Model
+from headway.models.structure.parts.keys import (
+    arrivals_at,
+    of_class,
+    station_at,
+    time_by,
+    visits_by,
+)
+from headway.models.structure.parts.routes import share_at
+from headway.queueing.flows.traffic import check_matrix
+from headway.queueing.stations.abilities import Discipline
+from headway.queueing.stations.serving import Serving, serving_of
+
+ALL = ""
+"""Class of the jobs of a model without classes."""
+
+_CLASS_KEYS = ("arrival_rate", "population", "think_time")
+_SAME = 1e-9
+"""Relative difference below which a time beyond the stations does not depend on them."""
+
+IN_ROUNDS = (
+    "visits are given, not routes: each job goes its rounds, in a round to every station, in their "
+    "order, that it has yet to visit (2.4 visits are two, and a third in 40 %)"
+)
+
+
+@dataclass(frozen=True)
+class Ways:
+    """Where the jobs of a class go, by position of the station.
+
+    Parameters
+    ----------
+    entry
+        Chance to enter there, shape (stations,).
+    onward
+        Chance to go from each (row) to each, shape (stations, stations).
+    visits
+        Mean visits of a job to each, where they are given in place of routes.
+    """
+
+    entry: FloatArray
+    onward: FloatArray
+    visits: FloatArray | None = None
+
+    @cached_property
+    def mean_visits(self) -> FloatArray:
+        """Mean visits of a job; by them alone it is told how long to simulate."""
+        if self.visits is not None:
+            return self.visits
+        away = np.eye(len(self.entry)) - self.onward.T
+        return np.asarray(np.linalg.solve(away, self.entry), float)
+
+
+@dataclass(frozen=True)
+class Jobs:
+    """A class of jobs: open with an arrival rate [1/s], or closed with a population."""
+
+    name: str
+    arrival_rate: float
+    population: int
+    think_time: float
+    ways: Ways
+
+
+@dataclass(frozen=True)
+class Place:
+    """A station: how it serves, whether jobs share it, and mean service times by class [s]."""
+
+    name: str
+    serving: Serving
+    shared: bool
+    times: Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class Blueprint:
+    """What is simulated.
+
+    Parameters
+    ----------
+    name
+        The model's.
+    places, classes
+        Stations in their order, and who goes to them.
+    beyond
+        Time of a job beyond its stations [s].
+    """
+
+    name: str
+    places: tuple[Place, ...]
+    classes: tuple[Jobs, ...]
+    beyond: float = 0.0
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether nobody comes from outside."""
+        return all(jobs.population for jobs in self.classes)
+
+    @property
+    def loses(self) -> bool:
+        """Whether some station turns jobs away."""
+        return any(np.isfinite(place.serving.places) for place in self.places)
+
+    @property
+    def unordered(self) -> str:
+        """Why percentiles of the response time are not known; empty where they are."""
+        reasons = ((place.name, place.serving.unordered) for place in self.places)
+        return next((f"{name}: {why}" for name, why in reasons if why), "")
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the simulation takes for granted beyond what the model says."""
+        rounds = any(jobs.ways.visits is not None for jobs in self.classes)
+        thinks = any(jobs.think_time for jobs in self.classes)
+        spread = any(place.serving.scv not in (0.0, 1.0) for place in self.places)
+        said = {
+            IN_ROUNDS: rounds,
+            "think times are exponential": thinks,
+            "service times with an scv are gamma-distributed": spread,
+            "what the formula for response_time adds to its stations is a constant": self.beyond,
+        }
+        return tuple(note for note, holds in said.items() if holds)
+
+
+def blueprint(model: Model) -> Blueprint:
+    """Read a model at its operating point.
+
+    Raises
+    ------
+    GraphError
+        For a program, several operating points, kinds that are not simulated, classes of which
+        nobody comes, losses in a closed network.
+    """
+    _check_point(model)
+    network = model.network
+    _check_losses(network)
+    graph, values = network.graph, _numbers(network)
+    servings = {n: serving_of(n, station_at(n).of(values)) for n in graph.stations}
+    classes = tuple(_jobs(network, name, values) for name in graph.classes or (ALL,))
+    places = tuple(
+        Place(n, serving, _is_shared(graph, n), _times(graph, n, serving, values))
+        for n, serving in servings.items()
+    )
+    found = Blueprint(model.name, places, classes)
+    found = replace(found, beyond=_beyond(network, values, found))
+    _check_classes(found)
+    return found
+
+
+def _check_point(model: Model) -> None:
+    if not model.graph.stations:
+        msg = f"{model.name} is a program without stations; there is nothing to simulate"
+        raise GraphError(msg)
+    if points_shape(model.inputs) not in ((), (1,)):
+        msg = f"{model.name}: one operating point at a time is simulated; leave out lists, ranges"
+        raise GraphError(msg)
+
+
+def _check_losses(model: Model) -> None:
+    graph = model.graph
+    closed = model.is_closed or any("population" in keys for keys in graph.classes.values())
+    lossy = [name for name, station in graph.stations.items() if station.can.loses]
+    if closed and lossy:
+        msg = f"{model.name}: what {lossy[0]} loses is gone, so that a closed network runs empty"
+        raise GraphError(msg)
+
+
+def _numbers(model: Model) -> dict[str, Amount]:
+    """What the graph says in numbers; no visits, which the simulation finds out by itself."""
+    graph = model.graph
+    targets: list[str] = [share_at(route) for route in graph.routes.changing]
+    targets += [arrivals_at(name) for name in graph.arrivals]
+    targets += [of_class(name, key) for name, keys in graph.classes.items() for key in keys]
+    for name, station in graph.stations.items():
+        targets.append(station_at(name))
+        targets += [visits_by(name, c) for c in station.visits]
+        targets += [time_by(name, c) for c in station.service_times]
+    if not (graph.classes or model.is_closed):
+        targets.append("throughput")
+    given: dict[str, Amount] = {n: float(np.ravel(v)[0]) for n, v in model.inputs.items()}
+    if model.is_closed:  # the rate at which the model's numbers agree; else only shares need one
+        rate = _rate(model, {}) if depends_on_load(graph) else 1.0
+        given |= dict.fromkeys(RATES, rate)
+    return graph.plan.run(given, targets)
+
+
+def _jobs(model: Model, name: str, values: Mapping[str, Amount]) -> Jobs:
+    if name in model.graph.classes:
+        given = {key: values.get(of_class(name, key), 0.0) for key in _CLASS_KEYS}
+    elif model.is_closed:
+        given = {**values, "arrival_rate": 0.0}
+    else:
+        given = {"arrival_rate": values["throughput"], "population": 0, "think_time": 0.0}
+    rate, population, think_time = (float(given[key]) for key in _CLASS_KEYS)
+    return Jobs(name, rate, round(population), think_time, _ways(model.graph, name, values))
+
+
+def _ways(graph: ModelGraph, name: str, values: Mapping[str, Amount]) -> Ways:
+    count = len(graph.stations)
+    if any(station.visits for station in graph.stations.values()):
+        visits = np.array([_visits(graph, s, name, values) for s in graph.stations])
+        return Ways(np.zeros(count), np.zeros((count, count)), visits)
+    position = {station: index for index, station in enumerate(graph.stations)}
+    onward, entry = np.zeros((count, count)), np.zeros(count)
+    for (source, target), chance in graph.routes.chances(values).items():
+        onward[position[source], position[target]] = chance
+    check_matrix(tuple(graph.stations), onward)
+    for station in graph.arrivals:
+        entry[position[station]] = arrivals_at(station).of(values)
+    if not entry.any():
+        entry[0] = 1.0
+    return Ways(entry / entry.sum(), onward)
+
+
+def _visits(graph: ModelGraph, station: str, name: str, values: Mapping[str, Amount]) -> float:
+    given = graph.stations[station].visits
+    key = name if name in given else ""
+    return float(visits_by(station, key).of(values)) if key in given else 0.0
+
+
+def _is_shared(graph: ModelGraph, name: str) -> bool:
+    return graph.stations[name].discipline == Discipline.SHARING.value
+
+
+def _times(
+    graph: ModelGraph, name: str, serving: Serving, values: Mapping[str, Amount]
+) -> dict[str, float]:
+    return {c: float(values.get(time_by(name, c), serving.time)) for c in graph.classes or (ALL,)}
+
+
+def _beyond(model: Model, values: Mapping[str, Amount], found: Blueprint) -> float:
+    """What a formula for the response time adds to the time at stations [s].
+
+    It is evaluated at stations where nobody waits, and at ones that take twice as long.
+    """
+    graph = model.graph
+    if "response_time" not in graph.outputs or graph.classes:
+        return 0.0
+    visits = found.classes[0].ways.mean_visits.tolist()
+    times = [place.serving.alone(place.times[ALL]) for place in found.places]
+    given = {n: v for n, v in values.items() if n in model.inputs}
+    given |= dict.fromkeys(RATES, _rate(model, values))
+
+    def added(scale: float) -> float:
+        stays: dict[str, Amount] = {}
+        for place, visit, time in zip(found.places, visits, times, strict=True):
+            stays[f"{place.name}.response_time"] = scale * time
+            stays[f"{place.name}.residence_time"] = scale * time * visit
+        total = graph.plan.run({**given, **stays}, ["response_time"])["response_time"]
+        inside = sum(stays[f"{place.name}.residence_time"] for place in found.places)
+        return float(total - inside)
+
+    once, twice = added(1.0), added(2.0)
+    if not (once >= 0 and abs(once - twice) <= _SAME * (once + sum(times))):
+        msg = (
+            f"{model.name}: its formula for response_time is not the time at its stations and "
+            "some time beside it, so there is nothing to simulate"
+        )
+        raise GraphError(msg)
+    return once
+
+
+def _rate(model: Model, values: Mapping[str, Amount]) -> float:
+    """Jobs a second, as formulas use them [1/s]."""
+    if not model.is_closed:
+        return float(values["throughput"])
+    return float(np.ravel(model.solve().throughput)[0])
+
+
+def _check_classes(found: Blueprint) -> None:
+    for jobs in found.classes:
+        who = f"class {jobs.name}" if jobs.name else found.name
+        if not jobs.population and not jobs.arrival_rate > 0:
+            msg = f"{who}: nobody comes, so there is nothing to simulate; give it jobs"
+            raise InvalidParameter(msg)
+        spent = sum(
+            v * p.times[jobs.name] for v, p in zip(jobs.ways.mean_visits, found.places, strict=True)
+        )
+        if not spent + jobs.think_time + found.beyond > 0:
+            msg = f"{who}: its jobs take no time at all, so there is nothing to simulate"
+            raise InvalidParameter(msg)

@@ -1,0 +1,226 @@
+"""A blueprint as a Ciw simulation."""
+
+import random
+from array import array
+from bisect import bisect_right
+from collections.abc import Callable, Iterator
+from functools import partial
+from itertools import chain
+from math import inf
+from typing import Any
+
+import ciw
+import numpy as np
+from ciw import dists
+
+from headway.models.simulating.jobs import Blueprint, Jobs, Place, Ways
+from headway.models.simulating.queues import Arrivals, Budgeted, Gone, Queue, Sharing
+from headway.queueing.stations.serving import Serving
+
+_chance = random.random
+_THINKING = Serving(1.0, servers=inf, most=inf, used=lambda _: 0.0)
+_FULL = 1e-9  # chances that miss 1 by less than this sum to 1
+
+
+class Run(ciw.Simulation):
+    """A simulation of a blueprint that keeps, by class, how long each journey took.
+
+    Parameters
+    ----------
+    plan
+        What is simulated.
+    """
+
+    def __init__(self, plan: Blueprint) -> None:
+        self.plan = plan
+        self._guides = {jobs.name: guide_of(jobs.ways) for jobs in plan.classes}
+        self._closed = {jobs.name for jobs in plan.classes if jobs.population}
+        self._waits = {
+            jobs.name for jobs in plan.classes if jobs.population and jobs.think_time + plan.beyond
+        }
+        self._forget()
+        nodes = [node for k, place in enumerate(plan.places) for node in _nodes(k, place)]
+        outside = partial(Sharing, serving=_THINKING, station=_OUTSIDE, speed=float)
+        super().__init__(
+            _network(plan, len(nodes)),
+            node_class=[*nodes, outside],
+            arrival_node_class=Arrivals,
+            exit_node_class=Gone,
+        )
+        self.door = self.transitive_nodes[-1]
+        self._of = [
+            [node for node in self.transitive_nodes if node.station == k]
+            for k in range(len(plan.places))
+        ]
+
+    def _forget(self) -> None:
+        self.journeys = {jobs.name: array("d") for jobs in self.plan.classes}
+        self.lost = dict.fromkeys(self.journeys, 0)
+
+    def begin(self) -> None:
+        """Count from now on: the warm-up is over."""
+        self._forget()
+        for node in self.transitive_nodes:
+            node.begin()
+
+    def end(self) -> None:
+        """Count up to now."""
+        for node in self.transitive_nodes:
+            node.count()
+
+    def queues_of(self, station: int) -> list[Any]:
+        """The queues of a station."""
+        return self._of[station]
+
+    def enter(self, job: Any) -> None:
+        """Let a job begin that comes from outside, or circulates from now on: by thinking."""
+        if job.customer_class in self._waits:
+            self.door.accept(job)
+            return
+        self._begin(job).accept(job)
+
+    def _begin(self, job: Any) -> Any:
+        job.began = self.current_time
+        first = self._guides[job.customer_class].first(job)
+        return self._done(job) if first is None else self._node(first)
+
+    def after(self, job: Any, station: int) -> Any:
+        """Where a job goes from a station."""
+        if station == _OUTSIDE:
+            return self._begin(job)
+        onward = self._guides[job.customer_class].next(job, station)
+        return self._done(job) if onward is None else self._node(onward)
+
+    def _done(self, job: Any) -> Any:
+        taken = self.current_time - job.began + self.plan.beyond
+        self.journeys[job.customer_class].append(taken)
+        if job.customer_class in self._waits:
+            return self.door
+        return self._begin(job) if job.customer_class in self._closed else self.nodes[-1]
+
+    def lose(self, job: Any) -> None:
+        """Count a job that found no place."""
+        self.lost[job.customer_class] += 1
+        self.nodes[-1].accept(job)
+
+    def _node(self, station: int) -> Any:
+        nodes = self._of[station]
+        return nodes[0] if len(nodes) == 1 else nodes[int(_chance() * len(nodes))]
+
+
+_OUTSIDE = -1
+
+
+class _ByRoutes:
+    """Each next station by chance, whatever was before."""
+
+    def __init__(self, ways: Ways) -> None:
+        self._entry = _cumulated(ways.entry)
+        self._onward = [_cumulated(row) for row in ways.onward]
+
+    def first(self, job: Any) -> int | None:
+        """Where a job enters."""
+        del job
+        return _pick(self._entry)
+
+    def next(self, job: Any, station: int) -> int | None:
+        """Where it goes to; None for out."""
+        del job
+        return _pick(self._onward[station])
+
+
+class _InRounds:
+    """Every job with its own round trips, which make the visits given."""
+
+    def __init__(self, visits: Any) -> None:
+        self._visits = [float(number) for number in visits]
+
+    def first(self, job: Any) -> int | None:
+        """Draw how often a job goes where, and begin."""
+        job.path = self._path()
+        return next(job.path, None)
+
+    def next(self, job: Any, station: int) -> int | None:
+        """The next station of its rounds; None where they are made."""
+        del station
+        onward: int | None = next(job.path, None)
+        return onward
+
+    def _path(self) -> Iterator[int]:
+        left = [int(number) + (_chance() < number % 1) for number in self._visits]
+        rounds = range(max(left))
+        return chain.from_iterable(
+            [k for k, number in enumerate(left) if number > turn] for turn in rounds
+        )
+
+
+def guide_of(ways: Ways) -> _ByRoutes | _InRounds:
+    """Who tells the jobs of a class where to go."""
+    return _ByRoutes(ways) if ways.visits is None else _InRounds(ways.visits)
+
+
+def _cumulated(chances: Any) -> list[float]:
+    sums = np.cumsum(chances)
+    full = abs(sums[-1] - 1) <= _FULL
+    numbers: list[float] = np.where(full & (sums >= 1 - _FULL), 1.0, sums).tolist()
+    return numbers
+
+
+def _pick(cumulated: list[float]) -> int | None:
+    place = bisect_right(cumulated, _chance())
+    return place if place < len(cumulated) else None
+
+
+def _nodes(station: int, place: Place) -> list[Callable[..., Any]]:
+    """The queues of a station, as what makes them."""
+    serving = place.serving
+    if serving.budget is not None:
+        return [partial(Budgeted, serving=serving, station=station)]
+    speed = serving.speed
+    if speed is None and (place.shared or serving.servers == inf):
+        speed = partial(min, serving.servers)
+    made: Callable[..., Any] = Queue if speed is None else partial(Sharing, speed=speed)
+    return [partial(made, serving=serving, station=station)] * serving.queues
+
+
+def _network(plan: Blueprint, queues: int) -> Any:
+    """Ciw's network; what it says of routes is never asked for."""
+    served = [place for place in plan.places for _ in range(place.serving.queues)]
+    nothing = [[0.0] * (queues + 1)] * (queues + 1)
+    return ciw.create_network(
+        arrival_distributions={j.name: [_arrivals(j)] + [None] * queues for j in plan.classes},
+        batching_distributions={
+            j.name: [dists.Deterministic(j.population or 1)] * (queues + 1) for j in plan.classes
+        },
+        service_distributions={
+            j.name: [
+                *(_service(p.times[j.name], p.serving.scv) for p in served),
+                _thinking(j, plan.beyond),
+            ]
+            for j in plan.classes
+        },
+        routing={j.name: nothing for j in plan.classes},
+        number_of_servers=[*(_servers(place) for place in served), inf],
+    )
+
+
+def _servers(place: Place) -> float:
+    alone = place.serving.speed is None and not place.shared
+    servers = place.serving.servers
+    return int(servers) if alone and servers < inf else inf
+
+
+def _arrivals(jobs: Jobs) -> Any:
+    return dists.Sequential([0.0, inf]) if jobs.population else dists.Exponential(jobs.arrival_rate)
+
+
+def _service(time: float, scv: float) -> Any:
+    if time == 0 or scv == 0:
+        return dists.Deterministic(time)
+    return dists.Exponential(1 / time) if scv == 1 else dists.Gamma(1 / scv, time * scv)
+
+
+def _thinking(jobs: Jobs, beyond: float) -> Any:
+    """Between answer and next request, and what a job takes beyond its stations before."""
+    think = _service(jobs.think_time, 1.0)
+    return think + dists.Deterministic(beyond) if beyond else think

@@ -1,0 +1,163 @@
+"""How long to simulate, and what cannot be: by loads, not by laws of waiting.
+
+A replica's warm-up is five relaxation times of the slowest station and two journeys. A queue with
+utilisation rho and mean service time S at m servers forgets in about
+
+    tau = S (1 + scv) / (2 m (1 + rho - 2 sqrt(rho) cos(pi / (N + 1)))),
+
+N the jobs that can be there (infinitely many in an open network); with one exponential server
+that is the relaxation time of M/M/1/N. In a closed network rho is how unlike the rates are at
+which a station serves and at which all the others can feed it.
+
+Source: Morse, *Queues, Inventories and Maintenance*, 1958, chapter 6 (relaxation times).
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import cos, isfinite, pi, sqrt
+
+import numpy as np
+
+from headway.errors import Saturated
+from headway.kinds import FloatArray
+from headway.models.simulating.jobs import Blueprint, Jobs
+
+RELAXATIONS, JOURNEYS = 5.0, 2.0
+WINDOW = 5.0
+"""A replica's window is so many warm-ups long at least."""
+
+FEWEST, FEWEST_OF_A_CLASS = 1000, 100
+"""Journeys in a window, at least, of all and of each class."""
+
+BEYOND = 50
+"""Journeys of each class in a window that take longer than the highest percentile, at least."""
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """How a replica is simulated.
+
+    Parameters
+    ----------
+    warm_up, window
+        Simulated time [s].
+    events
+        Arrivals and departures in both, about.
+    """
+
+    warm_up: float
+    window: float
+    events: float
+
+    @property
+    def horizon(self) -> float:
+        """When it ends [s]."""
+        return self.warm_up + self.window
+
+
+def schedule(
+    plan: Blueprint,
+    percentiles: tuple[float, ...] = (),
+    loads: Mapping[str, float] | None = None,
+) -> Schedule:
+    """Plan a replica of a network in which no queue grows without end.
+
+    Parameters
+    ----------
+    plan
+        What is simulated.
+    percentiles
+        That are to be told of the response time.
+    loads
+        Utilisation of each station, where losses make it less than jobs from outside ask for.
+    """
+    rates = {jobs.name: _rate(plan, jobs) for jobs in plan.classes}
+    journey = max(_journey(plan, jobs) for jobs in plan.classes)
+    known = loads or {}
+    slowest = max(_relaxation(plan, k, known.get(p.name)) for k, p in enumerate(plan.places))
+    warm_up = RELAXATIONS * slowest + JOURNEYS * journey
+    wanted = max((BEYOND / (1 - p / 100) for p in percentiles), default=0.0)
+    rarest = max(wanted, FEWEST_OF_A_CLASS) / min(rates.values())
+    window = max(WINDOW * warm_up, FEWEST / sum(rates.values()), rarest)
+    each = (rates[j.name] * (1 + j.ways.mean_visits.sum()) for j in plan.classes)
+    return Schedule(warm_up, window, (warm_up + window) * float(sum(each)))
+
+
+def check_stable(plan: Blueprint) -> None:
+    """Refuse a network, none of whose stations loses jobs, in which a queue grows without end.
+
+    Raises
+    ------
+    Saturated
+        Naming the station that cannot keep up.
+    """
+    for k, place in enumerate(plan.places):
+        busy = open_load(plan, k)
+        if busy >= 1:
+            msg = (
+                f"{place.name}: utilisation {busy:.2f}; its queue grows without end, so that there "
+                "is nothing to simulate; give it less to do, or more to do it with"
+            )
+            raise Saturated(msg)
+
+
+def open_load(plan: Blueprint, station: int) -> float:
+    """Share of a station's lasting speed that jobs from outside ask for."""
+    place = plan.places[station]
+    asked = sum(
+        jobs.arrival_rate * float(jobs.ways.mean_visits[station]) * place.times[jobs.name]
+        for jobs in plan.classes
+    )
+    return asked / (place.serving.most * place.serving.queues)
+
+
+def _demands(plan: Blueprint, jobs: Jobs) -> FloatArray:
+    """Time that a job asks of each station, over its lasting speed [s]; 0 of delays."""
+    visits = jobs.ways.mean_visits
+    most = [p.serving.most * p.serving.queues for p in plan.places]
+    times = [p.times[jobs.name] for p in plan.places]
+    return np.array([v * t / m for v, t, m in zip(visits, times, most, strict=True)])
+
+
+def _journey(plan: Blueprint, jobs: Jobs) -> float:
+    """Time of a job that waits for nobody; in a closed network, behind everybody once [s]."""
+    visits, times = (
+        jobs.ways.mean_visits,
+        [p.serving.alone(p.times[jobs.name]) for p in plan.places],
+    )
+    own = sum(v * t for v, t in zip(visits, times, strict=True)) + plan.beyond
+    return float(own + jobs.think_time + jobs.population * _demands(plan, jobs).max())
+
+
+def _rate(plan: Blueprint, jobs: Jobs) -> float:
+    """Journeys a second, at least, of a class that has its network to itself [1/s]."""
+    if not jobs.population:
+        return jobs.arrival_rate
+    return jobs.population / _journey(plan, jobs)
+
+
+def _relaxation(plan: Blueprint, station: int, known: float | None) -> float:
+    serving = plan.places[station].serving
+    load, most = open_load(plan, station), serving.places
+    if known is not None and not isfinite(most):
+        load = known
+    if plan.is_closed:
+        load, most = _unlike(plan, station), sum(jobs.population for jobs in plan.classes)
+    time = max(place_time for place_time in plan.places[station].times.values())
+    if not isfinite(serving.most):
+        return time
+    rest = serving.budget[1] if serving.budget else 0.0
+    spread = time * (1 + serving.scv) / (2 * serving.most)
+    return spread / (1 + load - 2 * sqrt(load) * cos(pi / (most + 1))) + rest
+
+
+def _unlike(plan: Blueprint, station: int) -> float:
+    """The lesser over the greater of what a station serves, and what others can feed it."""
+    ratios = []
+    for jobs in plan.classes:
+        demands = _demands(plan, jobs)
+        own, others = demands[station], np.delete(demands, station)
+        away = _journey(plan, jobs) - jobs.population * demands.max()
+        feeds = max(others.max(initial=0.0), away / jobs.population)
+        ratios.append(min(own, feeds) / max(own, feeds) if own and feeds else 0.0)
+    return float(max(ratios))

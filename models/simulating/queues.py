@@ -1,0 +1,191 @@
+"""Queues of a Ciw simulation with counts of their own, and kinds of service that Ciw has not."""
+
+from collections.abc import Callable
+from heapq import heappop, heappush
+from math import ceil, floor, inf
+from typing import Any
+
+import ciw
+
+from headway.queueing.stations.serving import Serving
+
+
+class Tally:
+    """What a node has seen since some time: areas under numbers, and visits."""
+
+    def __init__(self, since: float) -> None:
+        self.since = since
+        self.present = self.used = self.stayed = 0.0
+        self.served = self.lost = 0
+
+
+class Queue(ciw.Node):
+    """Servers and a queue in order of arrival, by Ciw; what finds no place is lost, not held up."""
+
+    def __init__(self, number: int, simulation: Any, serving: Serving, station: int) -> None:
+        super().__init__(number, simulation)
+        self.serving, self.station = serving, station
+        self.tally = Tally(0.0)
+        self._counted = 0.0
+        self._stale = True
+        self.next_node = self.onward  # as Ciw calls it
+
+    def begin(self) -> None:
+        """Count from now on."""
+        self.count()
+        self.tally = Tally(self.now)
+
+    def count(self) -> None:
+        """Bring the areas up to now; before the number present changes."""
+        passed = self.now - self._counted
+        if passed > 0 and self.number_of_individuals:
+            self.progress(passed)
+            self.tally.present += passed * self.number_of_individuals
+            self.tally.used += passed * self.serving.used(self.number_of_individuals)
+        self._counted = self.now
+
+    def progress(self, passed: float) -> None:
+        """Serve for so long with the number that is present."""
+
+    def accept(self, next_individual: Any, *told: Any) -> None:
+        """Let a job in, or lose it."""
+        self.count()
+        if self.number_of_individuals >= self.serving.places:
+            self.tally.lost += 1
+            self.simulation.lose(next_individual)
+            return
+        next_individual.came = self.now
+        super().accept(next_individual, *told)
+        self._stale = True
+
+    def onward(self, individual: Any) -> Any:
+        """Ask the simulation where the job goes."""
+        return self.simulation.after(individual, self.station)
+
+    def release(self, next_individual: Any, *told: Any) -> None:
+        """Let a job go."""
+        self.count()
+        self.tally.served += 1
+        self.tally.stayed += self.now - next_individual.came
+        self._stale = True
+        super().release(next_individual, *told)
+
+    def update_next_event_date(self) -> None:
+        """Look for the next job to leave, where something has changed."""
+        if self._stale:
+            self._stale = False
+            self.find_next_to_leave()
+
+    def find_next_to_leave(self) -> None:
+        """As Ciw does."""
+        super().update_next_event_date()
+
+    def write_individual_record(self, individual: Any) -> None:
+        """Keep no record of every visit: the tally has what is asked for."""
+
+    def wrap_up_servers(self, current_time: float) -> None:
+        """Leave servers as they are: a run goes on after its warm-up."""
+
+    def find_server_utilisation(self) -> None:
+        """Leave it to the tally."""
+
+
+class Sharing(Queue):
+    """All who are there share its speed; so do those whom infinitely many servers serve at once.
+
+    What each has been served is one number for all, which grows as speed over number present.
+    """
+
+    def __init__(
+        self,
+        number: int,
+        simulation: Any,
+        serving: Serving,
+        station: int,
+        speed: Callable[[int], float],
+    ) -> None:
+        super().__init__(number, simulation, serving, station)
+        self._speed = speed
+        self._each = 0.0
+        self._ends: list[tuple[float, int, Any]] = []
+
+    def progress(self, passed: float) -> None:
+        """Give everybody an equal share."""
+        present = self.number_of_individuals
+        self._each += passed * self._speed(present) / present
+
+    def begin_service_if_possible_accept(self, next_individual: Any) -> None:
+        """Begin at once."""
+        next_individual.arrival_date = next_individual.service_start_date = self.now
+        next_individual.service_time = self.get_service_time(next_individual)
+        end = self._each + next_individual.service_time
+        heappush(self._ends, (end, next_individual.id_number, next_individual))
+
+    def begin_service_if_possible_release(self, *_: Any) -> None:
+        """Nobody has waited."""
+
+    def release(self, next_individual: Any, *told: Any) -> None:
+        """Let the first go whose service is complete."""
+        heappop(self._ends)
+        super().release(next_individual, *told)
+        if not self._ends:
+            self._each = 0.0  # it would lose digits
+
+    def find_next_to_leave(self) -> None:
+        """Whoever has the least left."""
+        self.next_event_type = "end_service"
+        self.next_event_date, self.next_individual = inf, None
+        if self._ends:
+            present = self.number_of_individuals
+            left = max(self._ends[0][0] - self._each, 0.0)
+            self.next_event_date = self.now + left * present / self._speed(present)
+            self.next_individual = [self._ends[0][2]]
+
+
+class Budgeted(Queue):
+    """One server that works a share of each period at most, and rests until the next one."""
+
+    def __init__(self, number: int, simulation: Any, serving: Serving, station: int) -> None:
+        super().__init__(number, simulation, serving, station)
+        self._share, self._period = serving.budget or (1.0, inf)
+        self._current, self._worked = -1, 0.0
+
+    def count(self) -> None:
+        """Count those present; what is used is counted as it is given out."""
+        used = self.tally.used
+        super().count()
+        self.tally.used = used
+
+    def get_service_time(self, ind: Any) -> float:
+        """Time until the service is complete, rests included [s]."""
+        work: float = super().get_service_time(ind)
+        self.tally.used += work / self._share
+        current = max(floor(self.now / self._period), self._current)
+        if current > self._current:
+            self._current, self._worked = current, 0.0
+        budget = self._share * self._period
+        left = min(budget - self._worked, (current + 1) * self._period - self.now)
+        if work <= left:
+            self._worked += work
+            return work
+        rest = work - max(left, 0.0)
+        whole = max(ceil(rest / budget) - 1, 0)
+        self._current, self._worked = current + 1 + whole, rest - whole * budget
+        end: float = self._current * self._period + self._worked
+        return end - float(self.now)
+
+
+class Arrivals(ciw.ArrivalNode):
+    """Where jobs come from; each goes to the place where its way begins."""
+
+    def release_individual(self, place: Any, next_individual: Any) -> None:
+        """Send a job on its way, which need not begin where Ciw lets it arrive."""
+        del place
+        self.simulation.enter(next_individual)
+
+
+class Gone(ciw.ExitNode):
+    """Where jobs go that leave; nothing of them is kept."""
+
+    def accept(self, next_individual: Any, *told: Any) -> None:
+        """Forget a job."""

@@ -1,0 +1,189 @@
+"""Independent replicas of a simulation, as many as the half width asked for takes."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from time import perf_counter
+
+import numpy as np
+
+from headway.errors import GraphError, InvalidParameter
+from headway.kinds import check_domain
+from headway.models.simulating.estimates import Estimate, estimates, needed
+from headway.models.simulating.jobs import Blueprint, blueprint
+from headway.models.simulating.planning import Schedule, check_stable, schedule
+from headway.models.simulating.replica import Replica, replica, seconds_an_event
+from headway.models.simulating.simulation import Effort, Simulation, is_judged
+from headway.models.structure.model import Model
+from headway.models.structure.parts.keys import of_class
+
+FIRST = 10
+"""Replicas before it is judged how many are needed."""
+
+MORE = 1.05
+"""Replicas are told from an estimate: so many times what it says are made."""
+
+AT_MOST = 60.0
+"""Seconds that a simulation may take unless more are allowed."""
+
+MOST_SEED = 2**64
+
+Seen = Callable[[str, float], None]
+
+
+def simulate_model(
+    model: Model,
+    half_width: float = 0.02,
+    seed: int = 1,
+    percentiles: Sequence[float] = (),
+    at_most: float = AT_MOST,
+    seen: Seen | None = None,
+) -> Simulation:
+    """Simulate a model at one operating point, until its answers are as sure as asked for.
+
+    Parameters
+    ----------
+    model
+        With one operating point.
+    half_width
+        Of the 95 % interval of throughput, response time and each percentile, relative to it.
+    seed
+        Of all random numbers; the same one gives the same answer.
+    percentiles
+        Between 0 and 100, e.g. 95.
+    at_most
+        Time that it may take [s], as estimated from the first replicas.
+    seen
+        Called with what goes on, and the share done since the last call.
+
+    Raises
+    ------
+    GraphError
+        For what cannot be simulated, with the reason.
+    Saturated
+        For a queue that grows without end.
+    InvalidParameter
+        For a half width, seed or percentile out of range, and where it would take too long.
+    """
+    check_domain("half_width", half_width, lambda w: (w > 0) & (w < 1), "between 0 and 1")
+    check_domain("seed", seed, lambda s: (s >= 0) & (s < MOST_SEED), "a whole number of 0 or more")
+    check_domain("at_most", at_most, lambda time: time > 0, "positive")
+    asked = tuple(dict.fromkeys(float(percent) for percent in percentiles))
+    for percent in asked:
+        check_domain("percentile", percent, lambda p: (p > 0) & (p < 100), "between 0 and 100")
+    plan = blueprint(model)
+    if asked and plan.unordered:
+        msg = f"{model.name}: percentiles are not simulated; {plan.unordered}"
+        raise GraphError(msg)
+    planned = schedule(plan, asked, _loads(model, plan))
+    series = _Series(plan, planned, int(seed), asked, _Bar(seen))
+    interrupted = _until(series, half_width, at_most)
+    effort = Effort(
+        int(seed), half_width, len(series.made), planned.warm_up, planned.window, interrupted
+    )
+    return Simulation(model, _named(model, estimates(series.made)), effort, plan.notes)
+
+
+def _named(model: Model, found: dict[str, Estimate]) -> dict[str, Estimate]:
+    """Say of an only class what is known of all jobs."""
+    if len(model.graph.classes) != 1:
+        return found
+    (name,) = model.graph.classes
+    own = {of_class(name, part): value for part, value in found.items() if "." not in part}
+    return found | own
+
+
+def _loads(model: Model, plan: Blueprint) -> dict[str, float]:
+    """What losses leave to each station, which the solver knows; no queue may grow without end."""
+    if not plan.loses:
+        check_stable(plan)
+        return {}
+    solved = model.solve().require_stable()
+    return {name: float(np.ravel(solved[f"{name}.utilisation"])[0]) for name in solved.stations}
+
+
+@dataclass
+class _Bar:
+    """How much is done, told as what was added."""
+
+    seen: Seen | None
+    told: float = 0.0
+
+    def at(self, share: float) -> None:
+        """Say that so much is done of what there is to do as far as known now."""
+        if self.seen is not None:
+            self.seen("simulating", share - self.told)
+        self.told = share
+
+
+@dataclass
+class _Series:
+    """Replicas of one plan."""
+
+    plan: Blueprint
+    planned: Schedule
+    seed: int
+    percentiles: tuple[float, ...]
+    bar: _Bar
+    made: list[Replica] = field(default_factory=list)
+
+    def extend(self, count: int) -> None:
+        """Make replicas until there are so many."""
+        while len(self.made) < count:
+            key = self.seed, len(self.made)
+            self.made.append(replica(self.plan, self.planned, key, self.percentiles))
+            self.bar.at(len(self.made) / count)
+
+    def wanted(self, half_width: float) -> int:
+        """Replicas that the half width takes, as far as those that are there can tell."""
+        found = estimates(self.made)
+        most = max(needed(found[name], half_width) for name in found if is_judged(name))
+        return len(self.made) if most <= len(self.made) else int(most * MORE) + 1
+
+
+def _until(series: _Series, half_width: float, at_most: float) -> bool:
+    """Make replicas until every half width is met; say whether somebody stopped it."""
+    try:
+        guess = seconds_an_event(series.plan, series.planned, series.seed) * series.planned.events
+        _check_time(FIRST, guess, at_most, half_width)
+        began = perf_counter()
+        series.extend(FIRST)
+        wanted = series.wanted(half_width)
+        _check_time(wanted, (perf_counter() - began) / FIRST, at_most, half_width)
+        while wanted > len(series.made):
+            series.extend(wanted)
+            wanted = series.wanted(half_width)
+    except KeyboardInterrupt:
+        if len(series.made) < 2:
+            raise
+        return True
+    return False
+
+
+def _check_time(replicas: int, each: float, at_most: float, half_width: float) -> None:
+    """Refuse what takes longer than allowed."""
+    time = replicas * each
+    if time <= at_most:
+        return
+    ways = [f"allow {_rounded(time)} (at most)"]
+    if replicas > FIRST:
+        wider = half_width * (time / at_most) ** 0.5
+        ways.append(f"a half width of {100 * wider:.2g} % or more")
+    msg = (
+        f"half widths of {100 * half_width:g} % would take about {_rounded(time)}, more than the "
+        f"{at_most:g} s allowed; {', or '.join(ways)}"
+    )
+    raise InvalidParameter(msg)
+
+
+def _rounded(seconds: float) -> str:
+    """A time to two digits: 45 s, 3.4 min.
+
+    Examples
+    --------
+    >>> _rounded(45.4), _rounded(203.0), _rounded(1e5)
+    ('45 s', '3.4 min', '28 h')
+    """
+    for unit, size in (("h", 3600.0), ("min", 60.0)):
+        if seconds >= 2 * size:
+            return f"{float(f'{seconds / size:.2g}'):g} {unit}"
+    return f"{float(f'{seconds:.2g}'):g} s"

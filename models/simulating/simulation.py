@@ -1,0 +1,130 @@
+"""What a simulation answers."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from headway.errors import UnknownParameter, nearest
+from headway.models.language.frozen import Kept
+from headway.models.simulating.estimates import Estimate
+from headway.models.structure.model import Model
+from headway.models.structure.parts.keys import of_class
+from headway.models.tables.shown import Answer
+
+STATION_PARTS = ("utilisation", "response_time", "queue_length", "throughput")
+"""What is told of a station: its response time is that of a visit."""
+
+
+@dataclass(frozen=True)
+class Effort:
+    """What was simulated for an answer.
+
+    Parameters
+    ----------
+    seed
+        Of all random numbers.
+    half_width
+        Relative half width of the 95 % intervals that was asked for.
+    replicas
+        Independent runs.
+    warm_up, window
+        Simulated time of each that is thrown away, and that counts [s].
+    interrupted
+        Whether it was stopped before the half width was reached.
+    """
+
+    seed: int
+    half_width: float
+    replicas: int
+    warm_up: float
+    window: float
+    interrupted: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Simulation(Kept, Answer):
+    """The answer to a model at one operating point by simulation, with intervals.
+
+    Parameters
+    ----------
+    model
+        What was simulated.
+    estimates
+        By name, such as ``response_time``, ``response_time_p95`` or ``cpu.utilisation``.
+    effort
+        How long, and with which random numbers.
+    notes
+        What the simulation takes for granted beyond what the model says.
+
+    Examples
+    --------
+    >>> from headway.models import ModelGraph
+    >>> from headway.queueing import MM1
+    >>> found = ModelGraph("one").station("cpu", MM1(0.1)).at(arrival_rate=5).simulate(0.2)
+    >>> found["response_time"].holds(0.2)
+    True
+    """
+
+    model: Model
+    estimates: Mapping[str, Estimate]
+    effort: Effort
+    notes: tuple[str, ...] = ()
+
+    def __getitem__(self, name: str) -> Estimate:
+        """One estimate.
+
+        Raises
+        ------
+        UnknownParameter
+            For a name that is none, with the nearest ones.
+        """
+        if name not in self.estimates:
+            msg = f"{self.model.name} was not simulated for {name!r}{nearest(name, self.estimates)}"
+            raise UnknownParameter(msg)
+        return self.estimates[name]
+
+    def __repr__(self) -> str:
+        return f"Simulation({self.model.name}, {self.effort.replicas} replicas)"
+
+    @property
+    def outputs(self) -> tuple[str, ...]:
+        """Names of what is told of the whole system."""
+        return tuple(name for name in self.estimates if "." not in name)
+
+    @property
+    def stations(self) -> dict[str, dict[str, Estimate]]:
+        """What is told of each station."""
+        return {
+            name: self._parts({part: f"{name}.{part}" for part in STATION_PARTS})
+            for name in self.model.graph.stations
+        }
+
+    @property
+    def classes(self) -> dict[str, dict[str, Estimate]]:
+        """What is told of each class of jobs."""
+        return {
+            name: self._parts({part: of_class(name, part) for part in self.outputs})
+            for name in self.model.graph.classes
+        }
+
+    def _parts(self, names: Mapping[str, str]) -> dict[str, Estimate]:
+        return {part: self.estimates[n] for part, n in names.items() if n in self.estimates}
+
+    @property
+    def _value(self) -> tuple[Any, ...]:
+        return self.model, tuple(self.estimates.items()), self.effort
+
+
+def is_judged(name: str) -> bool:
+    """Whether the half width asked for is for this estimate: for times and rates of journeys.
+
+    Examples
+    --------
+    >>> [is_judged(name) for name in ("response_time", "class web.throughput", "cpu.utilisation")]
+    [True, True, False]
+    """
+    return name.rpartition(".")[0].partition(" ")[0] in ("", "class") and name != LOSS
+
+
+LOSS = "loss_probability"
+"""A chance that may be too small to be simulated to a relative half width."""

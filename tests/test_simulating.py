@@ -1,0 +1,339 @@
+"""Simulation as a method: laws that are known lie in its intervals, and what it must refuse.
+
+Seeds are fixed. Each interval is one of 99.9 %: of a correct law one in a thousand is outside, and
+with another seed or version of Ciw it may be this one.
+"""
+
+import json
+import math
+
+import pytest
+
+from headway.errors import GraphError, InvalidParameter, Saturated, UnknownParameter
+from headway.models import ModelGraph
+from headway.models.simulating.estimates import Estimate, estimate
+from headway.models.simulating.jobs import blueprint
+from headway.models.simulating.planning import schedule
+from headway.models.simulating.runs import simulate_model
+from headway.queueing import (
+    MD1,
+    MG1,
+    MM1,
+    Batch,
+    BatchK,
+    Delay,
+    GGm,
+    LoadDependent,
+    MGm,
+    MMm,
+    MMmK,
+    Quota,
+    Slowing,
+    WakeUp,
+)
+from headway.queueing.stations.kinds import STATIONS
+from headway.queueing.stations.serving import SERVING
+
+SURE = 0.999
+
+
+def one(station, rate, **told):
+    return ModelGraph("one").station("node", station, **told).at(arrival_rate=rate)
+
+
+def simulated(model, half_width=0.1, percentiles=(), seed=1):
+    return model.simulate(half_width, seed, percentiles, at_most=math.inf)
+
+
+def missed(found, solution, names):
+    return {n: (solution[n], found[n]) for n in names if not found[n].holds(solution[n], SURE)}
+
+
+EXACT = {
+    "load-dependent": (LoadDependent((1.0, 1.8, 2.0)), 1.2),
+    "wakes up": (WakeUp(1.0, 0.5), 0.6),
+    "slows down": (Slowing(1.0, 0.2, 8), 0.4),
+    "batches": (Batch(1.0, 0.1, 8), 2.0),
+    "batches in a room": (BatchK(1.0, 0.1, 8, 12), 4.0),
+    "pool in a room": (MMmK(1.0, 2, 4), 2.0),
+    "room for fewer than a batch": (BatchK(1.0, 0.1, 8, 4), 3.0),
+    "constant": (MD1(1.0), 0.6),
+    "no spread": (MG1(1.0, 0.0), 0.6),
+    "wide spread": (MG1(1.0, 4.0), 0.5),
+    "pool": (MMm(1.0, 4), 2.0),
+    "general pool of one": (MGm(1.0, 1, 2.0), 0.5),
+}
+
+
+@pytest.mark.parametrize("name", EXACT)
+def test_exact_laws_of_each_kind_lie_in_the_intervals(name):
+    model = one(*EXACT[name])
+    solution, found = model.solve(), simulated(model)
+
+    parts = [f"node.{part}" for part in ("utilisation", "queue_length", "response_time")]
+    assert missed(found, solution, [*solution.outputs[:2], *parts]) == {}
+    assert all(found[name].meets(0.1) for name in ("throughput", "response_time"))
+    if "loss_probability" in solution.outputs:
+        assert missed(found, solution, ["loss_probability"]) == {}
+
+
+def test_every_kind_is_simulated_or_refused_by_name():
+    assert {*SERVING} <= {*STATIONS}
+    assert {*STATIONS} - {*SERVING} == {"GGm"}
+    with pytest.raises(GraphError, match=r"node: GGm is not simulated: two moments .* Delay, MM1"):
+        one(GGm(1.0, 2, 1.0, 1.0), 0.5).simulate()
+
+
+def test_a_kind_of_another_package_is_refused_by_name():
+    class Lottery(MM1):
+        pass
+
+    with pytest.raises(GraphError, match="node: Lottery is not simulated; simulated are Delay"):
+        one(Lottery(1.0), 0.5).simulate()
+
+
+def test_percentiles_of_one_server_and_of_a_tandem():
+    """M/M/1: exponential with mean R; two in a row, alike: Erlang's."""
+    found = simulated(one(MM1(1.0), 0.5), percentiles=(50, 95))
+    assert found["response_time_p50"].holds(2 * math.log(2), SURE)
+    assert found["response_time_p95"].holds(2 * math.log(20), SURE)
+
+    graph = ModelGraph("two").station("a", MM1(1.0)).station("b", MM1(1.0)).route("a", "b")
+    model = graph.at(arrival_rate=0.5)
+    assert simulated(model, percentiles=(95,))["response_time_p95"].holds(
+        model.solve()["response_time_p95"], SURE
+    )
+
+
+def test_a_job_that_comes_back_keeps_its_place_in_a_room():
+    graph = ModelGraph("loop").station("door", MMmK(1.0, 1, 3)).route("door", "door", 0.4)
+    model = graph.at(arrival_rate=0.8)
+    assert missed(simulated(model), model.solve(), ["throughput", "loss_probability"]) == {}
+
+
+def test_what_finds_no_place_behind_another_station_is_lost_and_blocks_nobody():
+    graph = ModelGraph("row").station("cpu", MM1(0.5)).station("disk", MMmK(1.0, 1, 1))
+    model = graph.route("cpu", "disk").at(arrival_rate=1.0)
+    assert missed(simulated(model), model.solve(), ["throughput", "loss_probability"]) == {}
+
+
+def test_shared_servers_make_times_that_depend_on_the_mean_only():
+    """M/G/1 whose server all share: S / (1 - U), whatever the distribution (Kleinrock II, 4.4)."""
+    found = simulated(one(MG1(1.0, 4.0), 0.5, discipline="ps"))
+    assert found["response_time"].holds(2.0, SURE)
+    assert found["node.utilisation"].holds(0.5, SURE)
+
+
+def test_a_server_on_a_quota_lies_between_its_exact_bounds():
+    station = Quota(1.0, 0.5, 10.0)
+    least, most = station.response_bounds(0.3)
+    found = simulated(one(station, 0.3))
+    low, high = found["response_time"].interval(SURE)
+    assert least < low < high < most
+    assert found["node.utilisation"].holds(0.6, SURE)
+    assert abs(station.response_time(0.3) / found["response_time"].mean - 1) < 0.102 + 0.05
+
+
+def test_a_closed_network_with_think_time():
+    graph = ModelGraph("loop").station("cpu", MM1(0.1)).station("disk", MMm(0.2, 2))
+    model = graph.route("cpu", "disk", 0.5).at().closed(8, 1.0)
+    found, solution = simulated(model, 0.05), model.solve()
+    names = ["throughput", "response_time", "cpu.queue_length", "disk.utilisation"]
+    assert missed(found, solution, names) == {}
+
+
+def test_classes_each_and_all_together():
+    graph = (
+        ModelGraph("two")
+        .job_class("web", arrival_rate=0.4)
+        .job_class("batch", population=2, think_time=3.0)
+        .station("cpu", MM1(1.0), service_times={"web": 0.5, "batch": 1.5}, discipline="ps")
+        .station("wire", Delay(1.0))
+        .route("cpu", "wire")
+    )
+    model = graph.at()
+    found, solution = simulated(model, 0.05, (90,)), model.solve()
+    assert missed(found, solution, [*solution.outputs[:2], *solution.class_outputs]) == {}
+    assert {*found.classes["web"]} == {"throughput", "response_time", "response_time_p90"}
+    together = found["response_time_p90"].mean
+    assert found["class web.response_time_p90"].mean < together
+    assert found["class batch.response_time_p90"].mean > together
+
+
+def test_unlike_classes_in_order_of_arrival():
+    """M/G/1 of both: W = sum of lambda S**2 / (1 - U), as exponential times have 2 S**2."""
+    graph = (
+        ModelGraph("mix").job_class("web", arrival_rate=0.5).job_class("batch", arrival_rate=0.1)
+    )
+    graph = graph.station("cpu", MM1(1.0), service_times={"web": 0.4, "batch": 2.0})
+    found = simulated(graph.at())
+    wait = (0.5 * 0.4**2 + 0.1 * 2.0**2) / (1 - 0.4)
+    assert found["class web.response_time"].holds(wait + 0.4, SURE)
+    assert found["class batch.response_time"].holds(wait + 2.0, SURE)
+
+
+def test_what_losses_leave_to_a_station_is_no_overload():
+    graph = ModelGraph("row").station("door", MMmK(1.0, 1, 1)).station("cpu", MM1(0.9))
+    model = graph.route("door", "cpu").at(arrival_rate=2.0)
+    assert simulated(model)["cpu.utilisation"].holds(0.6, SURE)  # 2 / 3 of a job a second
+    slow = ModelGraph("row").station("door", MMmK(1.0, 1, 1)).station("cpu", MM1(1.6))
+    with pytest.raises(Saturated, match="cpu: utilisation"):
+        slow.route("door", "cpu").at(arrival_rate=2.0).simulate()
+
+
+def test_an_only_class_has_what_is_known_of_all_jobs():
+    graph = ModelGraph("web").job_class("web", arrival_rate=0.5).station("disk", MD1(1.0))
+    found = simulated(graph.at(), 0.2)
+    assert found["class web.response_time"] == found["response_time"]
+    assert found["response_time"].holds(1.5, SURE)
+
+
+def test_a_time_beside_the_stations_is_a_constant_delay():
+    graph = ModelGraph("beside").declare("delay").station("cpu", MM1(1.0))
+    graph = graph.output("response_time", "delay + cpu.response_time")
+    solo = simulated(graph.at(delay=3.0, arrival_rate=0.5))
+    assert solo["response_time"].holds(5.0, SURE)
+    assert "is a constant" in " ".join(solo.notes)
+    closed = graph.at(delay=3.0).closed(4, 1.0)
+    assert missed(simulated(closed, 0.05), closed.solve(), ["throughput", "response_time"]) == {}
+
+    twice = ModelGraph("twice").station("cpu", MM1(1.0))
+    twice = twice.output("response_time", "2 * cpu.response_time")
+    with pytest.raises(GraphError, match="its formula for response_time is not the time at its"):
+        twice.at(arrival_rate=0.5).simulate()
+
+
+def test_visits_in_place_of_routes_are_made_in_rounds():
+    graph = ModelGraph("given").station("cpu", MM1(0.2), 2.4).station("disk", MM1(0.3), 0.5)
+    model = graph.at(arrival_rate=1.0)
+    found, solution = simulated(model), model.solve()
+    assert missed(found, solution, ["response_time", "cpu.queue_length", "disk.utilisation"]) == {}
+    assert "goes its rounds" in found.notes[0]
+
+
+def test_the_same_seed_gives_the_same_numbers_and_another_one_others():
+    model = one(MM1(1.0), 0.3)
+    first, again, other = (simulated(model, 0.2, seed=seed) for seed in (5, 5, 6))
+    assert first == again
+    assert first.estimates == again.estimates
+    assert first["response_time"] != other["response_time"]
+
+
+def test_random_numbers_of_others_are_left_alone():
+    import random
+
+    random.seed(7)
+    before = random.getstate()
+    simulated(one(MM1(1.0), 0.3), 0.3)
+    assert random.getstate() == before
+
+
+def test_more_replicas_are_made_until_the_half_width_is_met():
+    model = one(MM1(1.0), 0.5)
+    few, many = simulated(model, 0.3), simulated(model, 0.05)
+    assert few.effort.replicas == 10 < many.effort.replicas
+    assert many["response_time"].meets(0.05)
+    assert not few["response_time"].meets(0.05)
+
+
+def test_the_warm_up_is_five_relaxation_times_and_two_journeys():
+    """S / (1 - sqrt U)**2; of N jobs at most, with U = 1, S / (2 - 2 cos(pi / (N + 1)))."""
+    planned = schedule(blueprint(one(MM1(2.0), 0.32)), ())
+    assert planned.warm_up == pytest.approx(5 * 2 / (1 - 0.8) ** 2 + 2 * 2, rel=1e-12)
+    assert planned.window >= 5 * planned.warm_up
+    room = schedule(blueprint(one(MMmK(1.0, 1, 3), 1.0)), ())
+    assert room.warm_up == pytest.approx(5 / (2 - 2 * math.cos(math.pi / 4)) + 2, rel=1e-12)
+
+
+def test_a_percentile_makes_windows_with_enough_beyond_it():
+    model = one(MM1(1.0), 0.5)
+    assert schedule(blueprint(model), (99.0,)).window * 0.5 == pytest.approx(5000, rel=1e-9)
+
+
+def test_intervals_are_students():
+    found = estimate([1.0, 2.0, 3.0])
+    assert found.half_width(0.95) == pytest.approx(4.302652729911275 / 3**0.5, rel=1e-9)
+    assert estimate([1.0]).half_width() == math.inf
+    assert Estimate(1.0, 0.0, 5).holds(1.0 + 1e-12)
+
+
+REFUSED = {
+    "too much": (one(MM1(1.0), 1.5), Saturated, "node: utilisation 1.50; its queue grows"),
+    "exactly full": (one(MMm(1.0, 2), 2.0), Saturated, "node: utilisation 1.00"),
+    "over its quota": (one(Quota(1.0, 0.5, 1.0), 0.6), Saturated, "node: utilisation 1.20"),
+    "nobody": (one(MM1(1.0), 0.0), InvalidParameter, "one: nobody comes"),
+    "no time": (one(MM1(0.0), 1.0), InvalidParameter, "take no time at all"),
+    "several points": (one(MM1(1.0), [0.1, 0.2]), GraphError, "one operating point at a time"),
+    "a program": (ModelGraph("p").output("x", "1").at(), GraphError, "p is a program"),
+    "closed and lossy": (
+        ModelGraph("c").station("door", MMmK(1.0, 1, 2)).at().closed(3),
+        GraphError,
+        "c: what door loses is gone",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_cannot_be_simulated_is_refused_with_the_reason(name):
+    model, kind, reason = REFUSED[name]
+    with pytest.raises(kind, match=reason):
+        model.simulate()
+
+
+@pytest.mark.parametrize("percent", [0, 100, -1, 101, math.nan])
+def test_percentiles_that_are_none_are_refused(percent):
+    with pytest.raises(InvalidParameter, match="percentile is .* between 0 and 100"):
+        one(MM1(1.0), 0.5).simulate(percentiles=(percent,))
+
+
+@pytest.mark.parametrize(
+    ("told", "reason"),
+    [
+        ({"half_width": 0.0}, "half_width is 0; it must be between 0 and 1"),
+        ({"seed": -1}, "seed is -1; it must be a whole number"),
+        ({"at_most": 0.0}, "at_most is 0; it must be positive"),
+    ],
+)
+def test_wishes_that_are_none_are_refused(told, reason):
+    with pytest.raises(InvalidParameter, match=reason):
+        one(MM1(1.0), 0.5).simulate(**told)
+
+
+def test_percentiles_are_refused_where_a_kind_does_not_say_who_is_served():
+    with pytest.raises(GraphError, match="percentiles are not simulated; node: rates do not say"):
+        one(LoadDependent((1.0, 2.0)), 0.5).simulate(percentiles=(95,))
+
+
+def test_what_would_take_too_long_is_refused_with_an_estimate():
+    with pytest.raises(InvalidParameter, match="more than the 1e-06 s allowed"):
+        one(MM1(1.0), 0.5).simulate(at_most=1e-6)
+    with pytest.raises(InvalidParameter, match=r"half widths of 1e-05 % .* or a half width of"):
+        one(MM1(1.0), 0.2).simulate(1e-7, at_most=1000.0)
+
+
+def stop_after(replicas):
+    seen = []
+
+    def told(_doing, _share):
+        seen.append(1)
+        if len(seen) == replicas:
+            raise KeyboardInterrupt
+
+    return told
+
+
+def test_whoever_stops_it_gets_what_is_there():
+    model = one(MM1(1.0), 0.5)
+    found = simulate_model(model, 0.01, 1, (), math.inf, stop_after(4))
+    assert found.effort.interrupted
+    assert found.effort.replicas == 4
+    assert "interrupted: intervals may be wider than the 1 % asked for" in str(found)
+    assert json.loads(found.to_json())["interrupted"] is True
+    with pytest.raises(KeyboardInterrupt):
+        simulate_model(model, 0.01, 1, (), math.inf, stop_after(1))
+
+
+def test_an_answer_that_was_not_asked_for_is_named():
+    found = simulated(one(MM1(1.0), 0.3), 0.3)
+    with pytest.raises(UnknownParameter, match="was not simulated for 'response_tiem'; did you"):
+        found["response_tiem"]
