@@ -81,7 +81,7 @@ def command(
         return _simulated(chosen, percents, wish, output_format, plot)
     _refuse({"--method simulation": method == SIMULATION}, "fixed parameters, not --uncertain")
     others = {name: True for name in wish.given if name != "--seed" or not uncertain}
-    _refuse(others, f"--method {SIMULATION}" + " or --uncertain" * ("--seed" in others))
+    _refuse(others, "--uncertain or " * ("--seed" in others) + f"--method {SIMULATION}")
     if uncertain:
         count = DRAWS if draws is None else draws
         answer: Answer = chosen.propagate(count, wish.seed, method, percents)
