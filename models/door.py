@@ -63,14 +63,14 @@ PLACES: dict[str, dict[str, str]] = {
         "rows": "headway.models.showing.simulated.simulations:simulation_rows",
         "document": "headway.models.showing.simulated.simulations:simulation_document",
         "csv": "headway.models.showing.simulated.simulations:simulation_csv",
-        "plot": "headway.models.plotting.simulated:simulation_figure",
+        "plot": "headway.models.plotting.simulated.figures:simulation_figure",
     },
     "Check": {
         "tables": "headway.models.showing.simulated.checks:check_tables",
         "rows": "headway.models.showing.simulated.checks:check_rows",
         "document": "headway.models.showing.simulated.checks:check_document",
         "csv": "headway.models.showing.simulated.checks:check_csv",
-        "plot": "headway.models.plotting.simulated:check_figure",
+        "plot": "headway.models.plotting.simulated.figures:check_figure",
     },
     "Comparison": {
         "tables": "headway.models.showing.comparisons:comparison_tables",
