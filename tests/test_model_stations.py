@@ -113,7 +113,7 @@ def test_percentiles():
 
 def test_a_response_time_by_formula_has_no_percentile():
     graph = ModelGraph("g").declare("wait").station("cpu", MM1(0.001))
-    graph = graph.output("response_time", "wait + cpu.response_time")
+    graph = graph.output("response_time", "wait * throughput + cpu.response_time")
 
     with pytest.raises(GraphError, match="its response time is a formula"):
         graph.at(wait=0.001, arrival_rate=10.0).solve().with_percentile(95)
