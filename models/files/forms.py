@@ -24,18 +24,29 @@ def form_of(entry: schema.FormEntry | None, known: Names, place: Place) -> FormT
     """
     if entry is None:
         return None
-    _check(entry.start, known, place, "start")
     _check(entry.told, known, place, "told")
     limit = entry.saturation
+    ends = {"start": entry.start, "least": entry.least, "most": entry.most}
+    start, least, most = (_of_curve(table, known, place, key) for key, table in ends.items())
     return FormTable(
         entry.family,
         tuple(_variant(tried, known, entry.told, place) for tried in entry.tried),
-        {n: _formula(str(text), CURVE, place, "start", n) for n, text in entry.start.items()},
+        start,
         _formula(limit, known, place, "saturation") if limit else None,
         tuple(_telling(name, tell, known, place) for name, tell in entry.tells.items()),
         entry.equation,
         {n: _formula(str(text), FACTS, place, "told", n) for n, text in entry.told.items()},
+        least,
+        most,
     )
+
+
+def _of_curve(
+    table: Mapping[str, schema.Scalar], known: Names, place: Place, key: str
+) -> dict[str, Formula]:
+    """Formulas in what a curve shows, by parameter."""
+    _check(table, known, place, key)
+    return {name: _formula(str(text), CURVE, place, key, name) for name, text in table.items()}
 
 
 def _variant(entry: schema.TriedEntry, known: Names, facts: Names, place: Place) -> Variant:
@@ -79,6 +90,8 @@ def form_table(form: FormTable) -> dict[str, Any]:
         "tells": {telling.name: _tells(telling) for telling in form.tells},
         "equation": list(form.equation),
         "told": {name: read.text for name, read in form.told.items()},
+        "least": {name: read.text for name, read in form.least.items()},
+        "most": {name: read.text for name, read in form.most.items()},
     }
     return _filled(table)
 

@@ -75,6 +75,8 @@ class FormEntry(NamedTuple):
     tells: Mapping[str, TellsEntry] = {}
     equation: tuple[str, ...] = ()
     told: Mapping[str, Scalar] = {}
+    least: Mapping[str, Scalar] = {}
+    most: Mapping[str, Scalar] = {}
 
 
 class ModelEntry(NamedTuple):
@@ -291,6 +293,8 @@ _FORM = _entry(
         "tells": _table_of(_TELLS),
         "equation": _texts,
         "told": _scalars,
+        "least": _scalars,
+        "most": _scalars,
     },
 )
 _MODEL = _entry(

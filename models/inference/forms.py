@@ -211,14 +211,42 @@ def started(
         What is disclosed of the system.
     """
     model = form.made
-    curve = {
-        "least_time": float(time.min()),
-        "most_time": float(time.max()),
-        "mean_time": float(time.mean()),
-        "top_rate": float(rate.max()),
-        "most_inside": float(np.max(rate * time)),
-    }
+    curve = _shown(rate, time)
     start = model.form.start if model.form else {}
     values = {name: float(read.evaluate(curve)) for name, read in start.items()}
     values |= _told(form, facts or {})
     return model.at(values | dict.fromkeys(form.variant.without, 0.0))
+
+
+def _shown(rate: FloatArray, time: FloatArray) -> dict[str, float]:
+    """What formulas of a curve are made of."""
+    return {
+        "least_time": float(time.min()),
+        "most_time": float(time.max()),
+        "mean_time": float(time.mean()),
+        "least_rate": float(rate.min()),
+        "top_rate": float(rate.max()),
+        "most_inside": float(np.max(rate * time)),
+    }
+
+
+def told_limits(form: Form, rate: FloatArray, time: FloatArray) -> dict[str, tuple[float, float]]:
+    """Bounds of free parameters that a curve sets, such as a step where nothing was measured.
+
+    Parameters
+    ----------
+    form
+        Whose table says what bounds it.
+    rate, time
+        As for `started`.
+    """
+    table, curve, found = form.made.form, _shown(rate, time), {}
+    if table is None:
+        return {}
+    for name in form.free:
+        own = form.made.parameters[name]
+        low, high = table.least.get(name), table.most.get(name)
+        if low or high:
+            least = float(low.evaluate(curve)) if low else own.minimum
+            found[name] = least, float(high.evaluate(curve)) if high else own.maximum
+    return found

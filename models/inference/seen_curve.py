@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from headway.errors import MeasurementError
 from headway.kinds import FloatArray
 from headway.models.inference.closed_curves import BEHIND, clients_of
-from headway.models.inference.forms import Form, knowing, of_loads
+from headway.models.inference.forms import Form, knowing, of_loads, told_limits
 from headway.models.measured.columns import find, is_population, load_column
 from headway.models.measured.matching import Named, match
 from headway.models.measured.measurements import Measurements
@@ -19,6 +19,7 @@ from headway.models.structure.forms import Load
 from headway.models.structure.parts.counts import counts
 
 _BEYOND = 4.0  # times the most jobs that were inside: farther no count is looked for
+ALL_ROWS = slice(None)
 _INSTANT = 1e-9  # seconds: less than any response time
 
 
@@ -43,15 +44,18 @@ class SeenCurve:
         rows = np.stack([self.load, *self.settings])
         return int(np.unique(rows[:, inside], axis=1).shape[1])
 
-    def limits(self, form: Form) -> dict[str, tuple[float, float]]:
-        """How far to look for what counts something in a room that is filled from outside.
+    def limits(
+        self, form: Form, inside: NDArray[np.bool_] | slice = ALL_ROWS
+    ) -> dict[str, tuple[float, float]]:
+        """How far to look for what the curve bounds, and for counts in a room filled from outside.
 
         Servers, batches and places beyond those that were ever taken, X R, change nothing there.
         """
+        told = told_limits(form, self.rate[inside], self.time[inside])
         if form.variant.load is not Load.OFFERED:
-            return {}
+            return told
         most = float(np.ceil(_BEYOND * (self.rate * self.time).max()))
-        return {
+        return told | {
             name: (1.0, max(most, 2.0)) for name in form.free if name in counts(form.made.graph)
         }
 

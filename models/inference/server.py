@@ -265,9 +265,8 @@ def choose_form(
             ends = curve.rate[inside], curve.time[inside]
             model = started(form, *ends, measurements.facts)
             model = model if curve.think_time is None else model.closed(1, curve.think_time)
-            found = fit_model(
-                model, measurements, form.free, *curve.columns, within, curve.limits(form), loss
-            )
+            limits = curve.limits(form, inside)
+            found = fit_model(model, measurements, form.free, *curve.columns, within, limits, loss)
             fits.append((form, found))
         except HeadwayError as error:
             refused = refused or error

@@ -14,9 +14,9 @@ from headway.models.language.formula import Formula
 from headway.models.language.frozen import Kept
 from headway.models.language.units import Unit
 
-CURVE = ("least_time", "most_time", "mean_time", "top_rate", "most_inside")
+CURVE = ("least_time", "most_time", "mean_time", "least_rate", "top_rate", "most_inside")
 """What start values may be made of: least, largest and mean response time [s] of the points
-measured, their largest rate [1/s], and the most jobs inside, rate times response time."""
+measured, their least and largest rate [1/s], and the most jobs inside, rate times response time."""
 
 FACTS = (
     "processors",
@@ -105,6 +105,8 @@ class FormTable(Kept):
     told
         Formula in facts that a result page discloses of the value a parameter starts from, or has
         where a variant holds it.
+    least, most
+        Formulas in `CURVE` of bounds that a parameter has because no curve tells of more.
     """
 
     family: str
@@ -114,6 +116,8 @@ class FormTable(Kept):
     tells: tuple[Telling, ...] = ()
     equation: tuple[str, ...] = ()
     told: Mapping[str, Formula] = field(default_factory=dict)
+    least: Mapping[str, Formula] = field(default_factory=dict)
+    most: Mapping[str, Formula] = field(default_factory=dict)
 
     def terms(self, variant: Variant) -> tuple[str, ...]:
         """Terms of the response time in a variant: without those of parameters it is without."""
