@@ -10,7 +10,7 @@ import numpy as np
 
 from headway.errors import InvalidParameter
 from headway.models import Model, ModelGraph, size_model
-from headway.models.sizing.sizing import Extent
+from headway.models.sizing.sizing import USUAL, Extent
 from headway.queueing import MM1, MMm, MMmK, Parallel
 
 FEW = Extent(judged=300, priced=1_000_000)
@@ -141,11 +141,10 @@ def _front(costs, times):
     return kept
 
 
-def answer(case, extent=None):
+def answer(case, extent=USUAL):
     """What headway says; None where it says that nothing meets the targets."""
-    more = () if extent is None else (extent,)
     try:
-        return size_model(case.model, case.goals, case.choose, case.cost, *more)
+        return size_model(case.model, case.goals, case.choose, case.cost, extent=extent)
     except InvalidParameter as error:
         if "meets" not in str(error):
             raise

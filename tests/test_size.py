@@ -109,7 +109,7 @@ def test_what_evolves_is_said_not_to_be_proven():
 def test_only_so_many_are_solved_for_the_front():
     cost, goals = "400*cores + 250*disks", ["utilisation<=0.9"]
     choose = {"cores": range(1, 65), "disks": range(1, 65)}
-    some = size_model(SHOP, goals, choose, cost, Extent(front=1500))
+    some = size_model(SHOP, goals, choose, cost, extent=Extent(front=1500))
     every = size_model(SHOP, goals, choose, cost)
 
     assert (some.scope, some.looked_at) == (Scope.CHEAPEST, 1500)
@@ -289,3 +289,23 @@ def test_a_single_server_that_is_fast_enough():
     found = size_model(one, ["response_time<=1s"], {"s": [0.001]}, "1/s")
     assert (found.cheaper, found.nearest, dict(found.steps)) == (None, None, {})
     assert len(found.front) == 1
+
+
+def test_slow_percentiles_are_found_where_all_else_holds():
+    """Jobs come back, so that each percentile takes its time; the answer is that of all of them."""
+    loop = ModelGraph("loop").declare("m", "k").station("cpu", MMm(0.01, "m"))
+    loop = loop.station("db", MMm(0.012, "k")).route("cpu", "db", 0.5).route("db", "cpu")
+    model = loop.at(m=5, k=3, arrival_rate=200)
+    goals = ["response_time_p99<=260ms", "utilisation<=0.75"]
+    found = size_model(model, goals, {"m": range(4, 8), "k": range(2, 6)}, "m + 2*k")
+
+    grid = [(m, k) for m in range(4, 8) for k in range(2, 6)]
+    solved = [model.at(m=m, k=k).solve() for m, k in grid]
+    busy = [max(4 / m, 2.4 / k) for m, k in grid]
+    late = [float(one["response_time_p99"]) for one in solved]
+    kept = [
+        m + 2 * k for (m, k), u, t in zip(grid, busy, late, strict=True) if u <= 0.75 and t <= 0.26
+    ]
+    assert found.best.cost == min(kept)
+    with pytest.raises(InvalidParameter, match="which misses with utilisation 0.8, by 700 %"):
+        size_model(model, [goals[0], "utilisation<=0.1"], {"m": range(4, 17)}, "m")

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from headway.cli.main import COMMANDS
+from headway.cli.numbers import Real
 from headway.cli.options import (
     Format,
     chosen_model,
@@ -54,6 +55,7 @@ EXAMPLE = (
     shell_complete=complete_setting,
 )
 @click.option("--cost", required=True, metavar="FORMULA", help="Of what can be chosen.")
+@click.option("--confidence", type=Real(), metavar="P", help="Hold with P % where ci95 says so.")
 @format_options
 @plot_option
 def command(
@@ -65,6 +67,7 @@ def command(
     targets: tuple[str, ...],
     choices: tuple[str, ...],
     cost: str,
+    confidence: float | None,
     output_format: Format | None,
     plot: Path | None,
 ) -> None:
@@ -72,7 +75,8 @@ def command(
     from headway.models.sizing.sizing import size_model
 
     chosen = chosen_model(model, preset, settings, closed_settings(closed, None, think))
-    present(size_model(chosen, targets, _choices(chosen, choices), cost), output_format, plot)
+    found = size_model(chosen, targets, _choices(chosen, choices), cost, confidence)
+    present(found, output_format, plot)
 
 
 def _choices(model: "Model", texts: tuple[str, ...]) -> "dict[str, FloatArray]":

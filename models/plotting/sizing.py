@@ -22,7 +22,7 @@ def size_figure(found: Size) -> Figure:
     costs = np.array([one.cost for one in found.front])
     values = np.array([one.measure for one in found.front])
     unit = scale_of(values, found.model.meaning(measure).unit)
-    meets = np.array([not one.missed for one in found.front], bool)
+    meets = np.array([one.meets for one in found.front], bool)
     figure = Figure(figsize=(7, 4.5), layout="constrained")
     axes = figure.subplots()
     axes.step(costs, values / unit.scale, where="post", color=QUIET, linewidth=1, zorder=1)

@@ -1,18 +1,23 @@
 """Judging configurations by the chance that all goals hold, where parameters are uncertain."""
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from headway.kinds import FloatArray
+from headway.errors import InvalidParameter
+from headway.kinds import FloatArray, check_domain
 from headway.models.analysis.points import outputs_over
 from headway.models.sizing.choices import Columns
-from headway.models.sizing.judge import ByModel, Verdict, all_met
+from headway.models.sizing.judge import ByModel, Chance, Verdict, all_met
+from headway.models.uncertain.sampling import draws
 
-_FIRST_DRAWS = 64
+_FIRST_DRAWS, _LEAST_DRAWS = 64, 2048
+_FAILURES = 20  # draws at least in which the least sure configuration that will do fails
+_SUREST = 99.98
+_SEED = 1
 _ROUNDING = 1e-9
 _MOST_POINTS = 262_144  # solved at once
 
@@ -52,6 +57,11 @@ class ByChance:
     samples: Mapping[str, FloatArray]
     confidence: float
     is_full: bool = False
+
+    @property
+    def chance(self) -> Chance:
+        """What probabilities are of."""
+        return Chance(self.confidence, self.count, tuple(self.samples))
 
     @property
     def count(self) -> int:
@@ -117,3 +127,38 @@ class ByChance:
         asked = [goal.output for goal in goals]
         found = outputs_over(self.certain.model, {**drawn, **chosen}, asked)
         return all_met(goals, found).reshape(rows, width)
+
+
+def by_chance(certain: ByModel, confidence: float, chosen: Collection[str]) -> ByChance:
+    """Judge by draws of the uncertain parameters of a model.
+
+    Parameters
+    ----------
+    certain
+        Judges at the best values.
+    confidence
+        The least probability with which all goals must hold [%].
+    chosen
+        Parameters that can be chosen, which are as they are chosen.
+
+    Raises
+    ------
+    InvalidParameter
+        For a confidence of 0, or of more than draws can tell, and where nothing is uncertain.
+    """
+    check_domain(
+        "confidence",
+        confidence,
+        lambda c: (c > 0) & (c <= _SUREST),
+        f"above 0 and at most {_SUREST}",
+    )
+    failing = 1 - confidence / 100
+    count = max(_LEAST_DRAWS, 2 ** math.ceil(math.log2(_FAILURES / failing)))
+    drawn = draws(certain.model, count, _SEED)
+    samples = {name: values for name, values in drawn.items() if name not in chosen}
+    if not samples:
+        msg = (
+            f"{certain.model.name}: only what can be chosen is uncertain; leave out the confidence"
+        )
+        raise InvalidParameter(msg)
+    return ByChance(certain, samples, confidence / 100)

@@ -1,7 +1,7 @@
 """Judging configurations: which of them meet all goals, many at a time."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
@@ -11,6 +11,7 @@ from headway.kinds import FloatArray
 from headway.models.analysis.goals import Goal, Sense
 from headway.models.analysis.points import outputs_over
 from headway.models.sizing.choices import Columns
+from headway.models.solving.solutions.asked import PERCENTILE
 from headway.models.structure.model import Model
 
 
@@ -39,6 +40,25 @@ class Verdict:
     share: FloatArray | None = None
 
 
+@dataclass(frozen=True)
+class Chance:
+    """What a probability is of.
+
+    Parameters
+    ----------
+    confidence
+        The least probability with which all goals must hold, above 0 and below 1.
+    draws
+        How many sets of values of the uncertain parameters were drawn.
+    names
+        Which parameters these are.
+    """
+
+    confidence: float
+    draws: int
+    names: tuple[str, ...]
+
+
 class Judge(Protocol):
     """Who knows what configurations are worth."""
 
@@ -51,6 +71,10 @@ class Judge(Protocol):
     def full(self) -> "Judge":
         """The same, sparing nothing, for configurations that are shown."""
 
+    @property
+    def chance(self) -> Chance | None:
+        """What probabilities are of; None where nothing is uncertain."""
+
 
 @dataclass(frozen=True, eq=False)
 class ByModel:
@@ -62,6 +86,8 @@ class ByModel:
         At one operating point.
     goals
         What must hold.
+    is_slow
+        Whether percentiles are found one by one: then only where all else holds.
 
     Examples
     --------
@@ -75,6 +101,7 @@ class ByModel:
 
     model: Model
     goals: tuple[Goal, ...]
+    is_slow: bool = False
 
     @property
     def ranking(self) -> Goal:
@@ -83,23 +110,35 @@ class ByModel:
 
     def __call__(self, columns: Columns) -> Verdict:
         """Judge configurations."""
-        asked = [*(goal.output for goal in self.goals), self.ranking.output]
-        found = outputs_over(self.model, columns, asked)
-        outputs = found[:, :-1]
-        return Verdict(
-            all_met(self.goals, outputs),
-            outputs,
-            self._ranked(found[:, -1]),
-            worst_miss(self.goals, outputs),
-        )
+        late = [k for k, goal in enumerate(self.goals) if self.is_slow and _is_percentile(goal)]
+        early = [k for k in range(len(self.goals)) if k not in late]
+        asked = [*(self.goals[k].output for k in early), self.ranking.output]
+        known = outputs_over(self.model, columns, asked)
+        outputs = np.full((len(known), len(self.goals)), np.nan)
+        outputs[:, early] = known[:, :-1]
+        lasting = np.isfinite(known[:, -1])
+        left = lasting & all_met([self.goals[k] for k in early], known[:, :-1])
+        if late and left.any():
+            part = {name: column[left] for name, column in columns.items()}
+            names = [self.goals[k].output for k in late]
+            outputs[np.ix_(left, late)] = outputs_over(self.model, part, names)
+        missed = all_misses(self.goals, outputs)
+        missed[np.ix_(lasting & ~left, late)] = -np.inf  # not looked at: others fail already
+        met = all_met(self.goals, outputs)
+        return Verdict(met, outputs, self._ranked(known[:, -1]), missed.max(axis=1))
 
     def measures(self, columns: Columns) -> FloatArray:
         """What configurations are ranked by alone."""
         return self._ranked(outputs_over(self.model, columns, [self.ranking.output])[:, 0])
 
     def full(self) -> "ByModel":
-        """The same: it spares nothing."""
-        return self
+        """The same, with every percentile."""
+        return replace(self, is_slow=False)
+
+    @property
+    def chance(self) -> None:
+        """Nothing is uncertain."""
+        return
 
     def _ranked(self, found: FloatArray) -> FloatArray:
         sign = 1.0 if self.ranking.sense is Sense.AT_MOST else -1.0
@@ -120,13 +159,17 @@ def ranked_by(model: Model, goals: Sequence[Goal]) -> Goal:
     return goals[0]
 
 
+def _is_percentile(goal: Goal) -> bool:
+    return PERCENTILE in goal.output
+
+
 def all_met(goals: Sequence[Goal], outputs: FloatArray) -> NDArray[np.bool_]:
     """Which rows of outputs meet every goal."""
     each = [goal.met(column) for goal, column in zip(goals, outputs.T, strict=True)]
-    return np.asarray(np.all(each, axis=0))
+    return np.asarray(np.all(each, axis=0)) if each else np.ones(len(outputs), bool)
 
 
-def worst_miss(goals: Sequence[Goal], outputs: FloatArray) -> FloatArray:
-    """By how much each row misses the goal that it misses most."""
+def all_misses(goals: Sequence[Goal], outputs: FloatArray) -> FloatArray:
+    """By how much each row misses each goal; negative where it holds."""
     each = [goal.misses(column) for goal, column in zip(goals, outputs.T, strict=True)]
-    return np.asarray(np.max(each, axis=0))
+    return np.stack(each, axis=1)

@@ -1,5 +1,6 @@
 """Why no configuration will do: which comes nearest, by how much it fails, and what limits it."""
 
+import math
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -8,6 +9,7 @@ from headway.errors import HeadwayError
 from headway.kinds import FloatArray
 from headway.models.analysis.goals import Goal
 from headway.models.analysis.points import output_of
+from headway.models.sizing.judge import Chance
 from headway.models.sizing.search import Found
 from headway.models.structure.model import Model
 
@@ -15,7 +17,9 @@ _MOST = 65_536
 _IDLE = 0.3  # busy below this, a station makes few wait
 
 
-def refusal(model: Model, goals: Sequence[Goal], found: Found, count: int) -> str:
+def refusal(
+    model: Model, goals: Sequence[Goal], found: Found, chance: Chance | None, count: int
+) -> str:
     """Say in one line that no configuration meets all goals, and how far the best one is.
 
     Parameters
@@ -24,6 +28,8 @@ def refusal(model: Model, goals: Sequence[Goal], found: Found, count: int) -> st
         What was asked.
     found
         A search that saw every configuration, or those among which the nearest surely is.
+    chance
+        With which probability all goals must hold; None where nothing is uncertain.
     count
         How many configurations there are.
     """
@@ -31,17 +37,29 @@ def refusal(model: Model, goals: Sequence[Goal], found: Found, count: int) -> st
     nearest = int(np.argmin(verdict.misses))
     said = " and ".join(goal.text(model) for goal in goals)
     start = f"none of {count} configurations meets {said}"
+    if chance is not None:
+        return f"{start} {_unsure(model, found, nearest, chance)}; let more be chosen"
     if not np.isfinite(verdict.misses[nearest]):
         return f"{start}; {_saturated(model, found)}; let more be chosen, or change a target"
     values = _values(found, nearest)
     missed = [
         f"{goal.output} {goal.shown(model, x)}, by {100 * float(goal.misses(x)):.3g} %"
         for goal, x in zip(goals, verdict.outputs[nearest].tolist(), strict=True)
-        if not goal.met(x)
+        if not (goal.met(x) or math.isnan(x))
     ]
     return (
         f"{start}; nearest is {shown_values(model, values)}, which misses with "
         f"{' and '.join(missed)}{_limit(model, values)}; let more be chosen, or change a target"
+    )
+
+
+def _unsure(model: Model, found: Found, nearest: int, chance: Chance) -> str:
+    """Say with which probability the configuration that comes nearest meets all goals."""
+    values = _values(found, nearest)
+    share = chance.confidence - float(found.verdict.misses[nearest])
+    return (
+        f"with a probability of {100 * chance.confidence:g} %; nearest is "
+        f"{shown_values(model, values)} with {100 * share:.3g} %{_limit(model, values)}"
     )
 
 

@@ -11,7 +11,7 @@ from headway.models.sizing.choices import Grid, Places
 from headway.models.sizing.cost import Cost
 from headway.models.sizing.judge import Judge, Verdict
 
-_FIRST_BLOCK, _LAST_BLOCK = 1024, 65536
+_FIRST_BLOCK, _LAST_BLOCK = 128, 65536
 _PRICED = 1 << 20  # configurations that are priced together
 _STEP = 0.01
 """By which share the next configuration on the front is better than the one before, at least."""

@@ -10,7 +10,7 @@ from headway.models.language.digits import digits
 from headway.models.language.frozen import Kept
 from headway.models.sizing.choices import Grid
 from headway.models.sizing.cost import Cost
-from headway.models.sizing.judge import ranked_by
+from headway.models.sizing.judge import Chance, ranked_by
 from headway.models.solving.solutions.solution import Solution
 from headway.models.structure.model import Model
 from headway.models.tables.shown import Answer
@@ -39,8 +39,10 @@ class Configuration(Kept):
     measure
         Mean response time [s], or of a program the first goal's output, which is best at equal
         cost; infinite when saturated.
+    meets
+        Whether all goals hold; where parameters are uncertain, whether they do surely enough.
     missed
-        Goals that it misses, and by which share of their limits.
+        Goals that it misses at the best values, and by which share of their limits.
     probability
         That all goals hold; None where nothing is uncertain.
     """
@@ -49,6 +51,7 @@ class Configuration(Kept):
     cost: float
     outputs: tuple[float | None, ...]
     measure: float
+    meets: bool = True
     missed: tuple[tuple[Goal, float], ...] = ()
     probability: float | None = None
 
@@ -77,8 +80,9 @@ class Size(Kept, Answer):
         as many of the cheapest as can be solved, or, of very many, those around the best one.
     proven
         Whether no cheaper configuration meets the goals for certain.
-    confidence
-        Probability with which all goals must hold; None where nothing is uncertain.
+    chance
+        With which probability all goals must hold, and of how many draws of which parameters
+        that is told; None where nothing is uncertain.
 
     Examples
     --------
@@ -103,7 +107,7 @@ class Size(Kept, Answer):
     scope: Scope
     looked_at: int
     proven: bool = True
-    confidence: float | None = None
+    chance: Chance | None = None
 
     def __repr__(self) -> str:
         values = ", ".join(f"{name}={digits(value)}" for name, value in self.best.values.items())

@@ -1,7 +1,7 @@
 """The search for a size: goals, choices and cost read, configurations judged, the answer made."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -11,6 +11,7 @@ from headway.kinds import FloatArray
 from headway.models.analysis.goals import Goal, Sense, read_goals
 from headway.models.sizing.beyond import around, evolved
 from headway.models.sizing.bounds import bounded
+from headway.models.sizing.chance import by_chance
 from headway.models.sizing.choices import Columns, Grid, grid_of
 from headway.models.sizing.cost import Cost, cost_of
 from headway.models.sizing.judge import ByModel, Judge, ranked_by
@@ -18,6 +19,8 @@ from headway.models.sizing.refusal import refusal
 from headway.models.sizing.resources import resources
 from headway.models.sizing.search import Found, in_order, search
 from headway.models.sizing.size import Configuration, Scope, Size
+from headway.models.solving.forward import goes_forward
+from headway.models.solving.solutions.asked import PERCENTILE
 from headway.models.structure.model import Model
 
 
@@ -32,16 +35,24 @@ class Extent:
     priced
         Priced one by one, at most, where bounds leave more than can be judged.
     front
-        Solved for the front of an open network; of others `front_slow`.
+        Solved for the front.
     """
 
     judged: int = 1_000_000
     priced: int = 20_000_000
     front: int = 131_072
-    front_slow: int = 4096
+
+    def for_slow(self) -> "Extent":
+        """Fewer for the front, of networks that take longer to solve than open ones."""
+        return replace(self, front=self.front // 32)
+
+    def for_many(self) -> "Extent":
+        """Fewer to be judged, where each takes long: many draws, or slow percentiles."""
+        return replace(self, judged=self.judged // 10)
 
 
 USUAL = Extent()
+_MOST_SLOW = 50
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,6 +76,7 @@ def size_model(
     targets: Sequence[str | Goal],
     choose: Mapping[str, Sequence[float] | FloatArray],
     cost: str,
+    confidence: float | None = None,
     extent: Extent = USUAL,
 ) -> Size:
     """Find the cheapest configuration that meets all targets.
@@ -79,6 +91,9 @@ def size_model(
         Values to choose from by parameter [SI].
     cost
         A formula of the choices, such as ``400*cores + 250*disks``.
+    confidence
+        With which probability all targets must hold [%], above 0 and at most 99.98, where some
+        parameters are uncertain; their best values alone count if it is left out.
     extent
         How many configurations are looked at.
 
@@ -102,11 +117,35 @@ def size_model(
         msg = f"{model.name}: a size is for one operating point; leave out lists and ranges"
         raise InvalidParameter(msg)
     goals = read_goals(solution, targets)
-    asked = Question(model, goals, grid, cost_of(cost, grid.names), ByModel(model, goals))
-    front = extent.front if solution.is_open else extent.front_slow
-    found, proven = cheapest(asked, extent, front)
+    slow = any(PERCENTILE in goal.output for goal in goals) and not goes_forward(solution)
+    certain = ByModel(model, goals, is_slow=slow)
+    judge = certain if confidence is None else by_chance(certain, confidence, grid.names)
+    extent = extent if solution.is_open else extent.for_slow()
+    if confidence is not None or slow:
+        extent = extent.for_many()
+    if confidence is not None and slow and grid.size > _MOST_SLOW:
+        msg = (
+            f"percentiles of {model.name} are found one by one, too slowly for draws of "
+            f"{grid.size} configurations; choose among {_MOST_SLOW} at most"
+        )
+        raise InvalidParameter(msg)
+    return answered(Question(model, goals, grid, cost_of(cost, grid.names), judge), extent)
+
+
+def answered(asked: Question, extent: Extent) -> Size:
+    """Search for what is asked for, and show what lies around it.
+
+    Raises
+    ------
+    InvalidParameter
+        Where nothing meets the goals.
+    """
+    grid = asked.grid
+    found, proven = cheapest(asked, extent)
     if found.best is None:
-        raise InvalidParameter(refusal(model, goals, found, grid.size))
+        raise InvalidParameter(
+            refusal(asked.model, asked.goals, found, asked.judge.chance, grid.size)
+        )
     best = _configurations(asked, found.grid.at(found.places[[found.best]]))[0]
     if found.places.size < grid.size:
         near = around(grid, grid.places_of(best.values))
@@ -114,7 +153,7 @@ def size_model(
     return _sized(asked, best, found, proven=proven)
 
 
-def cheapest(asked: Question, extent: Extent, front: int) -> tuple[Found, bool]:
+def cheapest(asked: Question, extent: Extent) -> tuple[Found, bool]:
     """Look at every configuration that bounds leave, or, of too many, let some evolve.
 
     Also whether nothing cheaper meets the goals for certain.
@@ -126,7 +165,7 @@ def cheapest(asked: Question, extent: Extent, front: int) -> tuple[Found, bool]:
     if grid.size <= (extent.judged if np.isinf(ceiling) else extent.priced):
         ordered = in_order(grid, asked.cost, ceiling)
         if ordered[0].size <= extent.judged:
-            return search(grid, ordered, asked.judge, front), True
+            return search(grid, ordered, asked.judge, extent.front), True
     return evolved(grid, asked.cost, asked.judge), False
 
 
@@ -151,6 +190,7 @@ def _sized(asked: Question, best: Configuration, found: Found, *, proven: bool) 
         scope=_scope(asked, found),
         looked_at=int(found.measures.size),
         proven=proven,
+        chance=asked.judge.chance,
     )
 
 
@@ -162,16 +202,16 @@ def _scope(asked: Question, found: Found) -> Scope:
 
 def _configurations(asked: Question, columns: Columns) -> list[Configuration]:
     """Judge configurations once more, to be shown."""
-    verdict, costs = asked.judge(columns), asked.cost.of(columns)
+    verdict, costs = asked.judge.full()(columns), asked.cost.of(columns)
     sign = 1.0 if ranked_by(asked.model, asked.goals).sense is Sense.AT_MOST else -1.0
     found = []
     for k, outputs in enumerate(verdict.outputs.tolist()):
         pairs = zip(asked.goals, outputs, strict=True)
         missed = tuple((goal, float(goal.misses(x))) for goal, x in pairs if not goal.met(x))
         values = {name: float(column[k]) for name, column in columns.items()}
-        told = float(costs[k]), tuple(map(_told, outputs)), sign * float(verdict.measure[k]), missed
+        told = float(costs[k]), tuple(map(_told, outputs)), sign * float(verdict.measure[k])
         share = None if verdict.share is None else float(verdict.share[k])
-        found.append(Configuration(values, *told, share))
+        found.append(Configuration(values, *told, bool(verdict.met[k]), missed, share))
     return found
 
 

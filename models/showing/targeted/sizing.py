@@ -35,9 +35,10 @@ def _choice_table(found: Size) -> Table:
     each = [one for _, one in rows]
     columns = [Column("configuration", tuple(name for name, _ in rows)), *_values(found, each)]
     columns += [_outputs(found, place, each) for place in range(len(found.goals))]
-    if found.confidence is not None:
+    if found.chance is not None:
         columns.append(Column("probability", tuple(one.probability for one in each)))
-    columns.append(Column("misses", tuple(_missed(one) for one in each)))
+    missed = "misses" if found.chance is None else "misses at best values"
+    columns.append(Column(missed, tuple(_missed(one) for one in each)))
     said = " and ".join(goal.text(found.model) for goal in found.goals)
     title = f"{found.model.title}: the cheapest configuration with {said}"
     return Table(title, tuple(columns), tuple(_notes(found)), 1)
@@ -69,6 +70,11 @@ def _missed(one: Configuration) -> str | None:
 
 def _notes(found: Size) -> Iterator[str]:
     yield f"cost: {found.cost.text}"
+    if found.chance is not None:
+        yield (
+            f"probability that all targets hold: of {found.chance.draws} draws of "
+            f"{', '.join(found.chance.names)}; {100 * found.chance.confidence:g} % is asked"
+        )
     yield from _binding(found)
     if not found.proven:
         yield (
@@ -83,7 +89,9 @@ def _binding(found: Size) -> Iterator[str]:
     for name, step in found.steps.items():
         shown = found.model.parameters[name].shown(step.values[name])
         missed = _missed(step)
-        if missed == "saturated":
+        if step.probability is not None:
+            yield f"{name} binds: with {shown} they hold with {100 * step.probability:.3g} %"
+        elif missed == "saturated":
             yield f"{name} binds: with {shown} the network saturates"
         elif missed:
             yield f"{name} binds: with {shown} it misses {missed}"
@@ -98,7 +106,9 @@ def _front_table(found: Size) -> Table:
     measure = found.ranking.output
     unit = found.model.meaning(measure).unit
     columns.append(Column.of(measure.replace("_", " "), [one.measure for one in each], unit))
-    columns.append(Column("meets all", tuple(None if one.missed else "yes" for one in each)))
+    if found.chance is not None:
+        columns.append(Column("probability", tuple(one.probability for one in each)))
+    columns.append(Column("meets all", tuple("yes" if one.meets else None for one in each)))
     notes = [_extent(found)]
     if count > _MOST_STEPS:
         notes.append(f"{_MOST_STEPS} of {count}; --csv and --json have all")
@@ -126,7 +136,7 @@ def _row(found: Size, one: Configuration) -> dict[str, Any]:
         "values": dict(one.values),
         "cost": one.cost,
         "outputs": {**measured, **{goal.output: value for goal, value in outputs}},
-        "meets": not one.missed,
+        "meets": one.meets,
         "missed": [{"output": goal.output, "by": by} for goal, by in one.missed],
     }
     return row if one.probability is None else {**row, "probability": one.probability}
@@ -143,7 +153,8 @@ def size_document(found: Size) -> dict[str, Any]:
         "cost": found.cost.text,
         "choices": {name: list(values) for name, values in found.grid.values.items()},
         "configurations": found.grid.size,
-        "confidence": found.confidence,
+        "confidence": None if found.chance is None else 100 * found.chance.confidence,
+        "draws": None if found.chance is None else found.chance.draws,
         "approximation": found.solution.approximation or None,
         "proven": found.proven,
         "cheapest": _row(found, found.best),
@@ -170,8 +181,8 @@ def size_csv(found: Size) -> str:
         *(Column(name, values, known[name].unit) for name, values in chosen.items()),
         Column("cost", tuple(one.cost for one in each)),
         *(Column(name, values, model.meaning(name).unit) for name, values in outputs.items()),
-        *(probability if found.confidence is not None else []),
-        Column("meets", tuple("false" if one.missed else "true" for one in each)),
+        *(probability if found.chance is not None else []),
+        Column("meets", tuple("true" if one.meets else "false" for one in each)),
         Column("approximation", (found.solution.approximation,) * len(rows)),
     )
     return Table("", columns).to_csv()
