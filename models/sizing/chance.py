@@ -59,6 +59,11 @@ class ByChance:
     is_full: bool = False
 
     @property
+    def is_slow(self) -> bool:
+        """Whether percentiles are found configuration by configuration."""
+        return self.certain.is_slow
+
+    @property
     def chance(self) -> Chance:
         """What probabilities are of."""
         return Chance(self.confidence, self.count, tuple(self.samples))

@@ -72,6 +72,10 @@ class Judge(Protocol):
         """The same, sparing nothing, for configurations that are shown."""
 
     @property
+    def is_slow(self) -> bool:
+        """Whether percentiles are found configuration by configuration."""
+
+    @property
     def chance(self) -> Chance | None:
         """What probabilities are of; None where nothing is uncertain."""
 

@@ -1,7 +1,7 @@
 """The search for a size: goals, choices and cost read, configurations judged, the answer made."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -11,7 +11,7 @@ from headway.kinds import FloatArray
 from headway.models.analysis.goals import Goal, Sense, read_goals
 from headway.models.sizing.beyond import around, evolved
 from headway.models.sizing.bounds import bounded
-from headway.models.sizing.chance import by_chance
+from headway.models.sizing.chance import ByChance, by_chance
 from headway.models.sizing.choices import Columns, Grid, grid_of
 from headway.models.sizing.cost import Cost, cost_of
 from headway.models.sizing.judge import ByModel, Judge, ranked_by
@@ -21,6 +21,7 @@ from headway.models.sizing.search import Found, in_order, search
 from headway.models.sizing.size import Configuration, Scope, Size
 from headway.models.solving.forward import goes_forward
 from headway.models.solving.solutions.asked import PERCENTILE
+from headway.models.solving.solutions.solution import Solution
 from headway.models.structure.model import Model
 
 
@@ -42,13 +43,14 @@ class Extent:
     priced: int = 20_000_000
     front: int = 131_072
 
-    def for_slow(self) -> "Extent":
-        """Fewer for the front, of networks that take longer to solve than open ones."""
-        return replace(self, front=self.front // 32)
-
-    def for_many(self) -> "Extent":
-        """Fewer to be judged, where each takes long: many draws, or slow percentiles."""
-        return replace(self, judged=self.judged // 10)
+    def within(self, judge: Judge, solution: Solution) -> "Extent":
+        """Fewer where each takes longer: closed networks, many draws, percentiles one by one."""
+        judged = self.judged if judge.chance is None else self.judged // 10
+        return Extent(
+            judged // 100 if judge.is_slow else judged,
+            self.priced,
+            self.front if solution.is_open else self.front // 32,
+        )
 
 
 USUAL = Extent()
@@ -117,19 +119,26 @@ def size_model(
         msg = f"{model.name}: a size is for one operating point; leave out lists and ranges"
         raise InvalidParameter(msg)
     goals = read_goals(solution, targets)
-    slow = any(PERCENTILE in goal.output for goal in goals) and not goes_forward(solution)
-    certain = ByModel(model, goals, is_slow=slow)
-    judge = certain if confidence is None else by_chance(certain, confidence, grid.names)
-    extent = extent if solution.is_open else extent.for_slow()
-    if confidence is not None or slow:
-        extent = extent.for_many()
-    if confidence is not None and slow and grid.size > _MOST_SLOW:
+    certain = ByModel(model, goals, is_slow=_are_slow(goals, solution))
+    judge = certain if confidence is None else _unsure(certain, confidence, grid)
+    asked = Question(model, goals, grid, cost_of(cost, grid.names), judge)
+    return answered(asked, extent.within(judge, solution))
+
+
+def _are_slow(goals: Sequence[Goal], solution: Solution) -> bool:
+    """Whether some goal is a percentile that is found configuration by configuration."""
+    return any(PERCENTILE in goal.output for goal in goals) and not goes_forward(solution)
+
+
+def _unsure(certain: ByModel, confidence: float, grid: Grid) -> ByChance:
+    """Judge by draws; refuse it where each takes too long."""
+    if certain.is_slow and grid.size > _MOST_SLOW:
         msg = (
-            f"percentiles of {model.name} are found one by one, too slowly for draws of "
+            f"percentiles of {certain.model.name} are found one by one, too slowly for draws of "
             f"{grid.size} configurations; choose among {_MOST_SLOW} at most"
         )
         raise InvalidParameter(msg)
-    return answered(Question(model, goals, grid, cost_of(cost, grid.names), judge), extent)
+    return by_chance(certain, confidence, grid.names)
 
 
 def answered(asked: Question, extent: Extent) -> Size:
