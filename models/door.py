@@ -23,6 +23,7 @@ PLACES: dict[str, dict[str, str]] = {
         "uncertain": "headway.models.structure.model:with_intervals",
         "draws": "headway.models.uncertain.sampling:draws",
         "propagate": "headway.models.uncertain.propagation:propagate",
+        "size": "headway.models.sizing.sizing:size_model",
         "tables": "headway.models.showing.models:description_tables",
         "plot": "headway.models.plotting.graphs:model_figure",
         "plot_formulas": "headway.models.plotting.formulas:formula_figure",

@@ -125,9 +125,10 @@ class ByModel:
         if late and left.any():
             part = {name: column[left] for name, column in columns.items()}
             names = [self.goals[k].output for k in late]
-            outputs[np.ix_(left, late)] = outputs_over(self.model, part, names)
+            outputs[np.flatnonzero(left)[:, None], late] = outputs_over(self.model, part, names)
         missed = all_misses(self.goals, outputs)
-        missed[np.ix_(lasting & ~left, late)] = -np.inf  # not looked at: others fail already
+        skipped = np.flatnonzero(lasting & ~left)[:, None]
+        missed[skipped, late] = -np.inf  # not looked at: others fail already
         met = all_met(self.goals, outputs)
         return Verdict(met, outputs, self._ranked(known[:, -1]), missed.max(axis=1))
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from headway.models.measured.measurements import Measurements
     from headway.models.simulating.check import Check
     from headway.models.simulating.simulation import Simulation
+    from headway.models.sizing.size import Size
     from headway.models.uncertain.propagation import Propagation
 
 
@@ -231,6 +232,26 @@ class ModelVerbs(Shown):
         ((256,), True)
         """
         found: dict[str, FloatArray] = perform(self, "draws", count, seed)
+        return found
+
+    def size(
+        self,
+        targets: Sequence[str],
+        choose: Mapping[str, Sequence[float] | FloatArray],
+        cost: str,
+        confidence: float | None = None,
+    ) -> "Size":
+        """Find the cheapest configuration that meets targets; see `headway.models.size_model`.
+
+        Examples
+        --------
+        >>> from headway.models import catalogue_model
+        >>> pool = catalogue_model("server-pool").at(delay=0.001, service_time=0.01, servers=1)
+        >>> busy = pool.at(arrival_rate=1000)
+        >>> busy.size(["response_time<=12ms"], {"servers": range(1, 33)}, "400*servers")
+        Size(servers=13 at 5200)
+        """
+        found: Size = perform(self, "size", targets, choose, cost, confidence)
         return found
 
     def propagate(
