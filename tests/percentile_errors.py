@@ -9,11 +9,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from headway.models import ModelGraph
+from headway.queueing import MM1, MMm
 from headway.queueing.passages.circle import Circle, Place
 from headway.queueing.passages.laws import apart_law, circle_law
 from headway.queueing.passages.returning import Returning
 from headway.queueing.percentiles import percentile_of
 from headway.queueing.times.shared import shared_law
+from tests.crowd_simulation import Crowd, response_times
 from tests.passage_chain import Small, mean_time, percentiles, shared_percentiles
 
 SHARES = (0.5, 0.95, 0.99, 0.999)
@@ -135,6 +138,84 @@ def sharing_errors(count=24, seed=SEED):
     return np.array(found)
 
 
+CROWDS = {
+    "two or three closed or mixed classes, in order": (False, False),
+    "two or three closed or mixed classes, shared servers": (True, False),
+    "the same with times 1 to 3 apart, in order": (False, True),
+    "the same with times 1 to 3 apart, shared servers": (True, True),
+}
+"""Whether servers are shared, and whether classes have times of their own."""
+
+EVENTS = 300_000
+
+
+def crowd_of(random, shared, unlike):
+    """Two or three stations, in line or about the first; classes of 2 to 11 jobs, or open."""
+    stations, classes = int(random.choice([2, 3])), int(random.choice([2, 3]))
+    servers = random.choice([1, 1, 2], stations)
+    onward = np.eye(stations, k=1)
+    if random.uniform() < 1 / 3:
+        onward = np.zeros((stations, stations))
+        onward[0, 1:] = 0.7 / (stations - 1)
+        onward[1:, 0] = 1
+    times = 3 ** random.uniform(-1, 1, stations) * np.ones((classes, 1))
+    if unlike:
+        times = times * 3 ** random.uniform(-0.5, 0.5, times.shape)
+    visits = np.linalg.solve(np.eye(stations) - onward.T, np.eye(stations)[0])
+    most = float((servers / (visits * times)).min())
+    given = []
+    for c in range(classes):
+        open_class = c > 0 and random.uniform() < 0.5
+        jobs, think = int(random.integers(2, 12)), float(3 * 10 ** random.uniform(-0.5, 1))
+        rate = most * random.uniform(0.1, 0.5) / (classes - 1)
+        given.append((rate, 0, 0.0) if open_class else (0.0, jobs, think))
+    return Crowd(given, times.tolist(), servers.tolist(), [shared] * stations, onward.tolist())
+
+
+def model_of(crowd):
+    """The same as a model."""
+    graph, names = ModelGraph("crowd"), [f"c{c}" for c in range(len(crowd.classes))]
+    for k, count in enumerate(crowd.servers):
+        own = {name: times[k] for name, times in zip(names, crowd.times, strict=True)}
+        way = "ps" if crowd.shared[k] else "fcfs"
+        station = MMm(own["c0"], count) if count > 1 else MM1(own["c0"])
+        graph = graph.station(f"s{k}", station, service_times=own, discipline=way)
+    for source, row in enumerate(crowd.onward):
+        for target, chance in enumerate(row):
+            if chance > 0:
+                graph = graph.route(f"s{source}", f"s{target}", chance)
+    for name, (rate, jobs, think) in zip(names, crowd.classes, strict=True):
+        numbers = {"population": jobs, "think_time": think} if jobs else {"arrival_rate": rate}
+        graph = graph.job_class(name, **numbers)
+    return graph.at()
+
+
+def crowd_errors(shared, unlike, count=8, events=EVENTS, seed=SEED):
+    """Errors beyond the intervals of simulations, shape (classes of all networks, shares)."""
+    random, found = np.random.default_rng(seed), []
+    for case in range(count):
+        crowd = crowd_of(random, shared, unlike)
+        solution = (
+            model_of(crowd)
+            .solve()
+            .answering(*(f"response_time_p{100 * share:g}" for share in SHARES))
+        )
+        for c, times in enumerate(response_times(crowd, events, case)):
+            told = [solution[f"class c{c}.response_time_p{100 * share:g}"] for share in SHARES]
+            found.append([beyond(each, times, s) for each, s in zip(told, SHARES, strict=True)])
+    return np.array(found)
+
+
+def beyond(told, times, share):
+    """How far a percentile is from the interval of simulated times, relative to it.
+
+    Four jobs that follow each other count as one, and two standard errors are allowed.
+    """
+    width = 2 * (share * (1 - share) * 4 / len(times)) ** 0.5
+    low, high = np.quantile(times, [max(share - width, 0), min(share + width, 1)])
+    return max(told / high - 1, 0.0) + min(told / low - 1, 0.0)
+
+
 def written(name, networks, errors):
     """A row of the document's table: largest errors in percent."""
     worst = 100 * np.abs(errors).max(axis=0)
@@ -146,6 +227,9 @@ def main():
     for row in CLOSED:
         print(written(row.kind, row.networks, closed_errors(row)), flush=True)
     print(written(SHARING, 24, sharing_errors()), flush=True)
+    for name, kind in CROWDS.items():
+        errors = crowd_errors(*kind)
+        print(written(name, len(errors), errors), flush=True)
 
 
 if __name__ == "__main__":

@@ -215,11 +215,6 @@ def shared(time="0.1", discipline="fcfs"):
     )  # fmt: skip
 
 
-def mixed():
-    graph = ModelGraph("mixed").station("cpu", MM1(0.1), visits=1)
-    return graph.job_class("web", arrival_rate=4.0).job_class("batch", population=3)
-
-
 def test_each_class_has_its_percentile_and_so_have_all():
     solved = shared("0.1").at().solve().with_percentile(95)
     one = -np.log(0.05) * 0.1 / 0.3
@@ -247,7 +242,6 @@ def test_one_class_alone_has_its_percentile():
 @pytest.mark.parametrize(
     ("graph", "why"),
     [
-        (mixed(), "percentiles are known for open networks"),
         (again(MM1K(1.0, 4), 0.3), "keep their place at s"),
     ],
 )

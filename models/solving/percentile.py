@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from headway.errors import GraphError
 from headway.kinds import Amount, FloatArray, check_domain
+from headway.models.solving.classes.circulating import circulating_laws
 from headway.models.solving.classes.times import class_laws
 from headway.models.solving.closed.times import closed_law
 from headway.models.solving.forward import Finding, goes_forward, percentiles_together
@@ -160,12 +161,6 @@ def _check_open(solution: "Solution") -> None:
             "make a station of each part of it"
         )
         raise GraphError(msg)
-    if _closed_classes(solution):
-        msg = (
-            f"{name}: percentiles are known for open networks only; how long jobs take that "
-            "circulate depends on each other"
-        )
-        raise GraphError(msg)
 
 
 def _summed(solution: "Solution") -> Summed | None:
@@ -188,7 +183,7 @@ def _laws(point: "Solution") -> Laws:
     graph = point.model.network.graph
     if graph.classes:
         with _named(point):
-            return class_laws(point)
+            return circulating_laws(point) if _closed_classes(point) else class_laws(point)
     if any(_saturated(point, name) for name in point.stations):
         return {"": None}
     with _named(point):

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array
 
 from headway.kinds import FloatArray
-from headway.queueing.passages.circle import Circle, Queue
+from headway.queueing.passages.circle import Circle, Place, Queue
 from headway.queueing.times.laws import ComplexArray, TimeLaw
 from headway.queueing.times.loops import law_of_steps
 
@@ -35,6 +35,7 @@ _FEW = 1e-6  # share of jobs still inside when the steps end
 _REST = 1e-9  # chance of numbers of others that are left out
 _LEAST_STEPS = 120
 _QUICK = 3.0  # times faster than any service: thinking that need not be faster
+_SHORT = 0.02  # of the others' service time
 _NONE = 1e-12  # of a flow: rounding
 
 Numbers: TypeAlias = NDArray[np.intp]
@@ -206,7 +207,9 @@ class Followed:
     @cached_property
     def _own_pace(self) -> float:
         """Fastest service [1/s]."""
-        return max((STAGES if p.is_delay else p.servers) / p.time for p in self.circle.places)
+        places = self.circle.places
+        others = max(p.servers / p.time for p in places)
+        return max(others, *((STAGES if p.is_delay else 1) / _slowed(p) for p in places))
 
     @cached_property
     def states(self) -> States:
@@ -285,7 +288,8 @@ class Followed:
         return csr_array(moves), exits / self.pace
 
     def _own_speed(self, stations: Numbers) -> FloatArray:
-        speeds = [(STAGES if p.is_delay else 1) / p.own_time for p in self.circle.places]
+        places = self.circle.places
+        speeds = [(STAGES if p.is_delay else 1) / _slowed(p) for p in places]
         return np.array(speeds)[stations]
 
     def _edges(self, k: int) -> Iterator[Edge]:
@@ -294,7 +298,7 @@ class Followed:
         yield from self._of_rest(k, states)
         if queue is None:
             staged = states.where(states.waits > 0)
-            speed = STAGES / self.circle.places[k].time
+            speed = STAGES / _slowed(self.circle.places[k])
             yield staged, staged.moved(waits=-1), np.full(len(staged.waits), speed)
         else:
             yield from self._of_those_beside(k, queue, states)
@@ -371,6 +375,11 @@ class Followed:
         chances = own[beside] * rest[total - beside] / whole[total]
         waits = np.maximum(beside - queue.place.servers + 1, 0)
         return rows, States(np.full(len(rows), k), waits, beside, others[rows]), chances
+
+
+def _slowed(place: Place) -> float:
+    """Service time of the job [s], longer where it is so short that it hardly matters."""
+    return max(place.own_time, _SHORT * place.time)
 
 
 def _counted(edge: Edge, low: int, high: int) -> Edge:

@@ -73,7 +73,7 @@ class Found:
         queue = self.circle.queues[k]
         if queue is not None:
             return queue.passed(series, s)
-        return np.asarray(series * gamma(self.circle.places[k].time, STEADY)(s))
+        return np.asarray(series * gamma(self.circle.places[k].own_time, STEADY)(s))
 
     def _go_on(self, going: dict[int, ComplexArray], k: int, series: ComplexArray) -> None:
         targets = [(int(j), float(self.circle.onward[k, j])) for j in self.order]

@@ -43,6 +43,7 @@ SHARED = (
 )
 SMOOTHED = "constant times that only some jobs spend are taken as varying"
 
+_NEAR = 1e-4  # of a mean time: steps of a slope
 _CERTAIN = 1e-9  # how far visits may be from 1 that every job makes
 
 
@@ -71,7 +72,7 @@ def circle_law(circle: Circle) -> TimeLaw:
         return constant(0.0)
     circle = circle.settled()
     always = np.flatnonzero(_spent_by_all(circle))
-    shift = float(sum(circle.places[k].time for k in always))
+    shift = float(sum(circle.places[k].own_time for k in always))
     rest = circle.without(always)
     if not len(rest.places):
         return constant(shift)
@@ -79,13 +80,15 @@ def circle_law(circle: Circle) -> TimeLaw:
     return replace(in_series(constant(shift), law), notes=law.notes)
 
 
-def given_law(circle: Circle) -> TimeLaw:
+def given_law(circle: Circle, own: FloatArray | None = None) -> TimeLaw:
     """How long a job takes that visits stations so often, of 2.4 two times and perhaps a third.
 
     Parameters
     ----------
     circle
-        Of the others' visits, which are the job's own too; its ways are not used.
+        Of the others' visits; the ways of the job are not used.
+    own
+        Visits of the job; None where they are as the others'.
 
     Examples
     --------
@@ -99,13 +102,44 @@ def given_law(circle: Circle) -> TimeLaw:
     """
     if circle.population < 1:
         return constant(0.0)
-    visits = circle.others_visits
+    visits = circle.others_visits if own is None else own
     if (visits <= 1).all() and not any(place.shares for place in circle.places):
         entries, onward, leaving = _perhaps(visits)
         law = circle_law(replace(circle, entries=entries, onward=onward, leaving=leaving))
         return replace(law, notes=() if (visits > 0).sum() == 1 else merged((GIVEN,), law.notes))
     each = (of_visits(visits_law(circle, int(k)), visits[k]) for k in np.flatnonzero(visits))
     return replace(in_series(*each), notes=(GIVEN,))
+
+
+def stretched(law: TimeLaw, mean: float, notes: tuple[str, ...]) -> TimeLaw:
+    """The same shape with another mean, beyond the constant time that everybody spends.
+
+    Parameters
+    ----------
+    law
+        A law of several constant times is left as it is.
+    mean
+        What E[T] is known to be [s].
+    notes
+        More of what is taken for granted.
+
+    Examples
+    --------
+    >>> from headway.queueing.times.laws import exponential
+    >>> law = stretched(exponential(1.0), 2.0, ())
+    >>> law.transform(np.array([0.5 + 0j])).real.round(6).tolist()  # of an exponential of mean 2
+    [0.5]
+    """
+    said = merged(notes, law.notes)
+    if len(law.pieces) > 1 or mean <= law.pieces[0].shift:
+        return replace(law, notes=said)
+    piece, beyond = law.pieces[0], mean - law.pieces[0].shift
+    steps = np.array([1.0, 2.0]) * _NEAR / beyond
+    near, far = piece.transform(steps.astype(np.complex128)).real
+    found = (far - 4 * near + 3) * beyond / (2 * _NEAR)
+    ratio = beyond / float(found) if found > 0 else 1.0
+    transform = lambda s: piece.transform(s * ratio)  # noqa: E731
+    return TimeLaw((Piece(piece.shift, transform),), mean, said)
 
 
 def _perhaps(visits: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -130,9 +164,10 @@ def visits_law(circle: Circle, k: int) -> TimeLaw:
     >>> visits_law(two, 0).mean
     2.0
     """
-    if circle.places[k].is_delay or circle.places[k].time == 0:
-        return constant(circle.places[k].time)
-    if circle.places[k].shares:
+    place = circle.places[k]
+    if place.is_delay or place.time == 0:
+        return constant(place.own_time)
+    if place.shares and place.own_time > 0:
         return _shared_visit(circle, k)
     return _as_found(circle.through(k), list(range(len(circle.places))))
 
@@ -141,7 +176,7 @@ def _shared_visit(circle: Circle, k: int) -> TimeLaw:
     """A visit to shared servers; others come from the rest of the network, as in equilibrium."""
     place, queue, count = circle.places[k], circle.queues[k], circle.population
     if queue is None:
-        return constant(place.time)
+        return constant(place.own_time)
     rest: ComplexArray | FloatArray = circle.at_delays(count)
     for j, other in enumerate(circle.queues):
         rest = rest if other is None else other.times(rest, other.place.lanes - (j == k))

@@ -1,0 +1,53 @@
+"""Percentiles of several classes of which some circulate."""
+
+import numpy as np
+import pytest
+
+from headway.models import ModelGraph
+from headway.queueing import MM1, Delay
+from tests.percentile_errors import CROWDS, crowd_errors
+from tests.test_closed_percentiles import stated
+
+
+def line():
+    stations = (
+        ModelGraph("g").station("a", MM1(1.0)).station("b", MM1(0.7)).station("c", Delay(2.0))
+    )
+    return stations.route("a", "b").route("b", "c")
+
+
+@pytest.mark.parametrize("percent", [50, 95, 99.9])
+def test_classes_that_do_the_same_are_one(percent):
+    """Up to the slope by which times are stretched to the mean, 1e-7."""
+    both = (
+        line().job_class("x", population=3, think_time=5).job_class("y", population=4, think_time=5)
+    )
+    name = f"response_time_p{percent:g}"
+    one = line().at().closed(7, 5.0).solve()[name]
+    solution = both.at().solve().with_percentile(percent)
+    for found in (solution[f"class x.{name}"], solution[f"class y.{name}"], solution[name]):
+        assert found == pytest.approx(one, rel=1e-6)
+    assert "closed classes as of one class" in solution.approximation
+
+
+def test_a_station_alone_with_open_jobs_is_exact_in_the_mean_and_near_in_the_tail():
+    """Closed jobs find an open queue as if the server were slower: M/M/1 with 1 / (1 - U)."""
+    graph = ModelGraph("m").station("s", MM1(1.0)).job_class("web", arrival_rate=0.5)
+    name = "class batch.response_time_p99"
+    mixed = graph.job_class("batch", population=3, think_time=10).at().solve()[name]
+    slower = (
+        ModelGraph("s").station("s", MM1(2.0)).at().closed(3, 10.0).solve()["response_time_p99"]
+    )
+    assert mixed == pytest.approx(slower, rel=1e-6)
+
+
+def test_a_class_without_end_has_none():
+    graph = ModelGraph("m").station("s", MM1(1.0)).job_class("web", arrival_rate=1.5)
+    solution = graph.job_class("batch", population=3, think_time=10).at().solve()
+    assert np.isinf(solution.with_percentile(95)["class web.response_time_p95"])
+
+
+@pytest.mark.parametrize("name", [next(iter(CROWDS)), next(reversed(CROWDS))])
+def test_simulated_networks_are_within_what_is_said(name):
+    worst = 100 * np.abs(crowd_errors(*CROWDS[name], count=1)).max(axis=0)
+    assert (worst <= np.array(stated()[name]) + 0.005).all()
