@@ -33,6 +33,13 @@ if TYPE_CHECKING:
     from headway.models.solving.solutions.solution import Solution
 
 
+MIXED = (
+    "which classes share a station is taken as in equilibrium given their number: up to the "
+    "99th percentile within 9 %, the 99.9th within 17 % where measured"
+)
+"""What is taken for granted where classes of different times share a server."""
+
+
 def class_laws(point: "Solution") -> dict[str, TimeLaw | None]:
     """Law of the response time of each class, and of all jobs together under "".
 
@@ -168,15 +175,7 @@ def _shared(sharing: _Sharing, k: int, own: int) -> TimeLaw:
     mean = float(loads @ sharing.times[:, k]) / total if total else time
     law = shared_law(total / lanes, mean, time, int(station.servers) // lanes)
     unlike = len(sharing.asked(k, own)) > 1
-    return replace(law, notes=(mixed_note(station.name),) if unlike else ())
-
-
-def mixed_note(name: str) -> str:
-    """What is taken for granted where classes of different times share a server."""
-    return (
-        f"which classes share {name} is taken as in equilibrium given their number: up to the "
-        "99th percentile within 9 %, the 99.9th within 17 % where measured"
-    )
+    return replace(law, notes=(MIXED,) if unlike else ())
 
 
 def _in_turn(sharing: _Sharing, k: int, own: int) -> TimeLaw:
