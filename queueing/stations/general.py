@@ -169,7 +169,39 @@ class MD1(Station):
 
 
 @dataclass(frozen=True)
-class MGm(Station):
+class _ByMoments(Station):
+    """m servers in one line whose wait is that of M/M/m, times a spread told by moments."""
+
+    can: ClassVar[Abilities] = Abilities(counts=frozenset({"servers"}))
+
+    service_time: Quantity | str
+    servers: Quantity | str
+
+    def __post_init__(self) -> None:
+        check_not_negative("service_time", self.service_time)
+        check_count("servers", self.servers)
+
+    @property
+    def count(self) -> Quantity:
+        """Number of servers m."""
+        return number("servers", self.servers)
+
+    def _wait(self, arrival_rate: Quantity, spread: Callable[[Amount], Amount]) -> Amount:
+        """Half of the wait of M/M/m, times a spread that may depend on the utilisation."""
+        service_time, servers = number("service_time", self.service_time), self.count
+        return while_stable(
+            self.utilisation(arrival_rate),
+            lambda busy: (
+                erlang_c(servers, servers * busy)
+                * service_time
+                * spread(busy)
+                / (2 * servers * (1 - busy))
+            ),
+        )
+
+
+@dataclass(frozen=True)
+class MGm(_ByMoments):
     """m servers, Poisson arrivals, any service, by its mean and variation: an approximation.
 
     W = scv W(M/M/m) + (1 - scv) W(M/D/m), with constant times by Cosmetatos's formula,
@@ -207,28 +239,17 @@ class MGm(Station):
         "mean and variation of service tell the wait at several servers nearly: response time "
         "within 13 % of simulations, 95 of 100 within 4.8 %"
     )
-    can: ClassVar[Abilities] = Abilities(counts=frozenset({"servers"}))
 
-    service_time: Quantity | str
-    servers: Quantity | str
     scv: Quantity | str
 
     def __post_init__(self) -> None:
-        check_not_negative("service_time", self.service_time)
-        check_count("servers", self.servers)
+        super().__post_init__()
         check_not_negative("scv", self.scv)
-
-    @property
-    def count(self) -> Quantity:
-        """Number of servers m."""
-        return number("servers", self.servers)
 
     def waiting_time(self, arrival_rate: Quantity) -> Amount:
         """W = C(m, a) S / (m - a) * ((1 + scv) + (1 - scv) gamma) / 2 [s]."""
         scv, servers = number("scv", self.scv), self.count
-        return _spread_wait(
-            self, arrival_rate, lambda busy: 1 + scv + (1 - scv) * _steadier(servers, busy)
-        )
+        return self._wait(arrival_rate, lambda busy: 1 + scv + (1 - scv) * _steadier(servers, busy))
 
 
 def _steadier(servers: Quantity, busy: Amount) -> Amount:
@@ -242,24 +263,8 @@ _MOST_STEADIER = 0.24
 _LEAST_BUSY = 1e-12
 
 
-def _spread_wait(
-    station: "MGm | GGm", arrival_rate: Quantity, spread: Callable[[Amount], Amount]
-) -> Amount:
-    """Half of the wait of M/M/m, times a spread that may depend on the utilisation."""
-    service_time, servers = number("service_time", station.service_time), station.count
-    return while_stable(
-        station.utilisation(arrival_rate),
-        lambda busy: (
-            erlang_c(servers, servers * busy)
-            * service_time
-            * spread(busy)
-            / (2 * servers * (1 - busy))
-        ),
-    )
-
-
 @dataclass(frozen=True)
-class GGm(Station):
+class GGm(_ByMoments):
     """m servers, any arrivals, any service, by two moments of each: an approximation.
 
     W = (M/M/m waiting time) (c_a**2 + c_s**2) / 2: Allen and Cunneen's formula, which with
@@ -296,25 +301,16 @@ class GGm(Station):
         "two-moment approximation (Allen-Cunneen; Kingman for 1 server): response time within "
         "22 % of simulations, 95 of 100 within 14 %"
     )
-    can: ClassVar[Abilities] = Abilities(counts=frozenset({"servers"}))
 
-    service_time: Quantity | str
-    servers: Quantity | str
     arrival_scv: Quantity | str
     scv: Quantity | str
 
     def __post_init__(self) -> None:
-        check_not_negative("service_time", self.service_time)
-        check_count("servers", self.servers)
+        super().__post_init__()
         check_not_negative("arrival_scv", self.arrival_scv)
         check_not_negative("scv", self.scv)
-
-    @property
-    def count(self) -> Quantity:
-        """Number of servers m."""
-        return number("servers", self.servers)
 
     def waiting_time(self, arrival_rate: Quantity) -> Amount:
         """W = C(m, a) S / (m - a) * (arrival_scv + scv) / 2 [s]."""
         spread = number("arrival_scv", self.arrival_scv) + number("scv", self.scv)
-        return _spread_wait(self, arrival_rate, lambda _: spread)
+        return self._wait(arrival_rate, lambda _: spread)
