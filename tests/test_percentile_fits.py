@@ -1,12 +1,15 @@
 """Fits to percentiles, alone and with means: what they find, and what they predict."""
 
+import csv
 import json
+from functools import cache
 
 import numpy as np
 import pytest
 
 from headway.errors import GraphError
 from headway.models import Measurements, catalogue_model
+from headway.models.inference.server import choose_form
 from headway.models.solving import percentile as percentiles
 from headway.models.solving.percentile import swift_percentile
 from tests.command import headway, refusal
@@ -127,3 +130,62 @@ def test_predictions_of_percentiles_in_every_form(tmp_path):
     assert " p99 " in headway(*asked).out
     assert "goes with --at" in refusal(*asked[:-4], "--percentile", "99")
     assert "between 0 and 100" in refusal(*asked[:-1], "100")
+
+
+FORMS = ["server-single", "server-batching", "server-cache"]
+"""The first has a law of the response time; the others' formulas are of what has none."""
+
+
+@cache
+def single_curve(noise, seed=3):
+    """A curve of an M/M/1 up to 70 %, which some forms make."""
+    random, loads = np.random.default_rng(seed), np.arange(100, 800, 100)
+    times = (2 + 1 / (1 - loads / 1000)) * np.exp(noise * random.standard_normal(loads.size))
+    rows = [f"{load},{time:.4f}\n" for load, time in zip(loads, times, strict=True)]
+    return "".join(["throughput_ops_s,response_ms\n", *rows])
+
+
+def test_percentiles_of_forms_come_from_those_that_have_a_law_and_name_the_others():
+    curve = Measurements.parse(single_curve(0.02), "made.csv")
+    every = choose_form(curve, forms=FORMS)
+    assert [form.model for form, _ in every.plausible] == FORMS
+    found = every.predict([500.0, 700.0], [95, 99])
+    assert found.without_percentiles == ("server-batching", "server-cache")
+    alone = choose_form(curve, forms=FORMS[:1]).predict([500.0, 700.0], [95, 99])
+    assert alone.without_percentiles == ()
+    for name in ("response_time_p95", "response_time_p99"):
+        np.testing.assert_array_equal(found.percentiles[name], alone.percentiles[name])
+    assert not every.predict([500.0]).without_percentiles
+
+
+def test_forms_without_percentiles_are_named_in_every_form(tmp_path):
+    path = tmp_path / "made.csv"
+    path.write_text(single_curve(0.02))
+    asked = ("fit", "server", "--data", path, "--forms", ",".join(FORMS), "--at", "500")
+    assert "without_percentiles" not in json.loads(headway(*asked, "--json").out)
+    asked = (*asked, "--percentile", "99")
+    said = " ".join(headway(*asked).out.split())
+    assert "p99: by the plausible forms that have it; server-batching, server-cache" in said
+    document = json.loads(headway(*asked, "--json").out)
+    assert document["without_percentiles"] == ["server-batching", "server-cache"]
+    assert document["predictions"][0]["response_time_p99"]["value"] > 0
+    (row,) = csv.DictReader(headway(*asked, "--csv").out.splitlines())
+    assert row["without_percentiles"] == "server-batching; server-cache"
+
+
+def test_percentiles_are_refused_where_the_form_that_was_chosen_has_none():
+    curve = Measurements.parse(single_curve(0.02), "made.csv")
+    found = choose_form(curve, forms=FORMS[1:])
+    with pytest.raises(GraphError, match=f"{found.form.model}: .* it is the form chosen; --forms "):
+        found.predict([500.0], [99])
+
+
+def test_percentiles_at_a_throughput_that_a_closed_model_paces_itself_to_are_refused():
+    model = catalogue_model("server-closed").at(
+        population=20, service_time="1 ms", think_time="10 ms", delay="1 ms"
+    )
+    data = Measurements.parse("throughput_ops_s,response_ms\n500,2.9\n700,4\n900,8\n", "own.csv")
+    fit = model.fit(data, ["service_time"])
+    assert fit.load == "throughput"
+    with pytest.raises(GraphError, match="population"):
+        fit.predict([800.0], [99])

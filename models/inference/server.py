@@ -10,13 +10,14 @@ from functools import cached_property
 
 import numpy as np
 
-from headway.errors import HeadwayError, MeasurementError
+from headway.errors import GraphError, HeadwayError, MeasurementError
 from headway.kinds import FloatArray
 from headway.models.inference.advice import advised
 from headway.models.inference.certainty.draws import Draws, drawn, plausible, saturations
 from headway.models.inference.certainty.weights import akaike_weights
 from headway.models.inference.fit import SATURATION_THROUGHPUT, Fit
 from headway.models.inference.fitting import fit_model
+from headway.models.inference.forecasting.elsewhere import Elsewhere
 from headway.models.inference.forecasting.next_load import NextLoads
 from headway.models.inference.forecasting.predictions import (
     Predictions,
@@ -147,7 +148,8 @@ class ServerFit(Answer):
         InvalidParameter
             For loads that are not above 0, and populations that are not whole.
         GraphError
-            For percentiles where none are known, with the reason.
+            For percentiles where the chosen form has none, with the reason; other plausible forms
+            that have none are named in the answer.
 
         Examples
         --------
@@ -160,8 +162,17 @@ class ServerFit(Answer):
         """
         best, unit = self.best, self.best.comparison.load.unit
         percents = percents_of(best.problem) if percentiles is None else percentiles
+        self._check_law(percents, loads)
         family, draws = self.form.family, self.draws
         return predicted(family, best.load, unit, loads, draws, percents=percents)
+
+    def _check_law(self, percents: Sequence[float], loads: FloatArray | Sequence[float]) -> None:
+        """Refuse percentiles that the chosen form does not have."""
+        there = Elsewhere(self.best.problem, np.atleast_1d(np.asarray(loads, float)))
+        refused = next(filter(None, map(there.refusal, percents)), None)
+        if refused is not None:
+            msg = f"{refused}; it is the form chosen; --forms picks others"
+            raise GraphError(msg)
 
     @cached_property
     def weights(self) -> FloatArray:

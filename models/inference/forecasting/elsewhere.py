@@ -5,7 +5,7 @@ from functools import cached_property
 
 import numpy as np
 
-from headway.errors import InvalidParameter
+from headway.errors import GraphError, InvalidParameter
 from headway.kinds import Amount, FloatArray
 from headway.models.inference.searching.problem import Problem
 from headway.models.solving.evaluate import Predict, evaluator
@@ -88,9 +88,30 @@ class Elsewhere:
             Where none is known, with the reason, and for a percentage out of range.
         """
         name = percentile_name(percent)
-        if not self._percentiles:
-            self.model.solve().answering(name)  # what is not known says why
+        refused = None if self._percentiles else self.refusal(percent)
+        if refused is not None:
+            raise refused
         return self._of(self._percentiles.setdefault(name, self._evaluated(name)), free)
+
+    def refusal(self, percent: float) -> GraphError | None:
+        """Why a percentile of the response time is not known; None where it is.
+
+        Raises
+        ------
+        InvalidParameter
+            For a percentage out of range.
+        """
+        if self.load == PACED:
+            return GraphError(
+                f"{self.model.name}: percentiles of what paces itself to a throughput are not "
+                "known; give the load as a population"
+            )
+        least = float(np.min(self.problem.model.inputs[self.load]))  # where nothing saturates
+        try:
+            self.model.at({self.load: least}).solve().answering(percentile_name(percent))
+        except GraphError as error:
+            return error
+        return None
 
     @cached_property
     def _percentiles(self) -> dict[str, Predict]:

@@ -44,7 +44,10 @@ class Predictions(Answer):
     sustained
         Share of what is plausible that sustains each load.
     percentiles
-        Percentiles of the response time [s] by name, such as ``response_time_p99``, as the times.
+        Percentiles of the response time [s] by name, such as ``response_time_p99``, as the times:
+        by the models that have a law of it.
+    without_percentiles
+        Names of the models that have none, where percentiles were wanted.
     """
 
     model: str
@@ -55,6 +58,7 @@ class Predictions(Answer):
     response_time: FloatArray
     sustained: FloatArray
     percentiles: Mapping[str, FloatArray] = field(default_factory=dict)
+    without_percentiles: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         return f"Predictions({self.model}: {self.loads.size} loads)"
@@ -80,7 +84,12 @@ def predicted(
     best
         Free values whose predictions stand in the middle; the median does where there are none.
     percents
-        Percentages whose percentiles are wanted too.
+        Percentages whose percentiles are wanted too: by the models that have a law of them.
+
+    Raises
+    ------
+    GraphError
+        For percentiles that none of the models has, with the reason of the first.
     """
     loads = np.atleast_1d(np.asarray(loads, float))
     there = [Elsewhere(each.problem, loads) for each in draws]
@@ -94,20 +103,36 @@ def predicted(
     errors = _errors(draws, "throughput")
     band = _band(np.where(lost, np.nan, rate), 0 * errors if driven else errors)
     response = _times(time, lost, _errors(draws, "response_time"))
-    tails = {
-        percentile_name(percent): _times(
-            np.concatenate([here.percentile(one.free, percent) for here, one in each]),
-            lost,
-            _errors(draws, percentile_name(percent)),
-        )
-        for percent in percents
-    }
+    lawful = _lawful(there, percents)
+    known = [pair for pair, has_law in zip(each, lawful, strict=True) if has_law]
+    rows = np.repeat(lawful, [len(one.free) for one in draws])
+    tails = {percentile_name(p): _tail(known, p, lost[rows]) for p in percents}
     if best is not None:
         response[1] = _known(there[0].response_time(best), response[1])
         band[1] = _known(there[0].throughput(best), band[1])
         for percent, tail in zip(percents, tails.values(), strict=True):
             tail[1] = _known(there[0].percentile(best, percent), tail[1])
-    return Predictions(model, load, unit, loads, band, response, sustained, tails)
+    others = zip(there, lawful, strict=True)
+    without = dict.fromkeys(here.model.name for here, has_law in others if not has_law)
+    told = band, response, sustained, tails, tuple(without)
+    return Predictions(model, load, unit, loads, *told)
+
+
+def _lawful(there: Sequence[Elsewhere], percents: Sequence[float]) -> list[bool]:
+    """Which models have a law of the response time, if it matters; refused if none has."""
+    refused = [next(filter(None, map(here.refusal, percents)), None) for here in there]
+    if refused and all(refused):
+        raise next(filter(None, refused))
+    return [one is None for one in refused]
+
+
+def _tail(
+    known: Sequence[tuple[Elsewhere, Draws]], percent: float, lost: NDArray[np.bool_]
+) -> FloatArray:
+    """Ends and middle of a percentile by the models that have it."""
+    found = np.concatenate([here.percentile(one.free, percent) for here, one in known])
+    draws = [one for _, one in known]
+    return _times(found, lost, _errors(draws, percentile_name(percent)))
 
 
 def percents_of(problem: Problem) -> tuple[float, ...]:

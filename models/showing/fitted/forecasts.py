@@ -39,7 +39,18 @@ def prediction_tables(found: Predictions) -> list[Table]:
     columns += [
         Column("sustained", tuple(_chance(share) for share in found.sustained.tolist())),
     ]
-    return [Table(f"{found.model}: predictions", tuple(columns), (_BAND,))]
+    notes = (_BAND, *_without(found))
+    return [Table(f"{found.model}: predictions", tuple(columns), notes)]
+
+
+def _without(found: Predictions) -> list[str]:
+    """Who has no part in the percentiles, in a line."""
+    if not found.without_percentiles:
+        return []
+    names = ", ".join(name.removeprefix("response_time_") for name in found.percentiles)
+    others = ", ".join(found.without_percentiles)
+    have = "has" if len(found.without_percentiles) == 1 else "have"
+    return [f"{names}: by the plausible forms that have it; {others} {have} no law of it"]
 
 
 def _in(value: float, shown: Unit) -> str:
@@ -88,7 +99,13 @@ def _known(value: float) -> float | None:
 
 def prediction_document(found: Predictions) -> dict[str, Any]:
     """The model, its load and the predictions."""
-    return {"model": found.model, "load": found.load, "predictions": prediction_rows(found)}
+    return {"model": found.model, "load": found.load, **_document(found)}
+
+
+def _document(found: Predictions) -> dict[str, Any]:
+    """The predictions, and of percentiles the models that have none."""
+    told = {"without_percentiles": list(found.without_percentiles)} if found.percentiles else {}
+    return {"predictions": prediction_rows(found), **told}
 
 
 def prediction_csv(found: Predictions) -> str:
@@ -108,6 +125,9 @@ def prediction_csv(found: Predictions) -> str:
         ends = zip(("", "_low", "_high"), (tail[1], tail[0], tail[2]), strict=True)
         cells |= {f"{name}{end}_s": values for end, values in ends}
     columns = [Column(t, tuple(map(_known, each.tolist()))) for t, each in cells.items()]
+    if found.without_percentiles:
+        others = "; ".join(found.without_percentiles)
+        columns.append(Column("without_percentiles", (others,) * found.loads.size))
     return Table("", tuple(columns)).to_csv()
 
 
@@ -172,7 +192,7 @@ def forecast_document(found: Forecast) -> dict[str, Any]:
 
     document: dict[str, Any] = perform(found.fit, "document")
     if found.predictions is not None:
-        document["predictions"] = prediction_rows(found.predictions)
+        document |= _document(found.predictions)
     if found.ahead is not None:
         document["next"] = next_document(found.ahead)
     return document
