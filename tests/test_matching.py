@@ -115,8 +115,13 @@ PERCENT = "{},response_p95_ms\n200,5\n400,6\n600,7\n"
     ("model", "load", "why"),
     [
         (
-            catalogue_model("server-single"),
+            catalogue_model("server-cache"),
             "throughput_ops_s",
+            "its answer is a formula, which has a mean only",
+        ),
+        (
+            catalogue_model("server-single"),
+            "clients",
             "its answer is a formula, which has a mean only",
         ),
         (TWO_CLASSES.at(load=1.0), "load", "compared in networks of one class only"),

@@ -77,3 +77,38 @@ def test_a_fitted_server_predicts_percentiles():
     wanted = 2e-3 - np.log(0.01) * 1e-3 / (1 - 0.85)
     assert middle[0] == pytest.approx(wanted, rel=1e-3)  # figures of six decimals
     assert low[0] <= middle[0] <= high[0]
+
+
+def tails(times):
+    """A table of 99th percentiles over the loads."""
+    rows = "".join(f"{x:.12g},{1e3 * y:.9g}\n" for x, y in zip(LOADS, times, strict=True))
+    return Measurements.parse(f"throughput_ops_s,p99_ms\n{rows}", "tails.csv")
+
+
+def test_a_column_of_percentiles_is_held_against_those_of_the_formula():
+    table = tails(2e-3 - np.log(0.01) * 1e-3 / (1 - 1e-3 * LOADS))
+    single = catalogue_model("server-single").at(**GIVEN)
+
+    found = single.compare(table, y="p99_ms")
+
+    # Tolerance: nine digits of the table.
+    np.testing.assert_allclose(found.relative_error, 0, atol=1e-8)
+    assert found.output == "response_time_p99"
+    fit = single.at(delay=1e-3, service_time=5e-4).fit(table, [*GIVEN], y="p99_ms")
+    for name, value in GIVEN.items():
+        assert fit.values[name] == pytest.approx(value, rel=1e-5)
+
+
+def test_a_pools_percentiles_are_fitted():
+    pool = catalogue_model("server-pool").at(delay=2e-3, service_time=4e-3, servers=4)
+
+    table = tails(pool.solve(LOADS)["response_time_p99"])
+    fit = pool.at(service_time=3.7e-3).fit(table, ["service_time"], y="p99_ms")
+
+    assert fit.values["service_time"] == pytest.approx(4e-3, rel=1e-5)
+
+
+def test_percentiles_of_a_station_without_a_law_are_not_fitted():
+    model = catalogue_model("server-batch-room")
+    with pytest.raises(GraphError, match="no known distribution"):
+        model.fit(tails(LOADS * 1e-5), ["batch_time"], y="p99_ms")

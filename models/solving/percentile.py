@@ -16,7 +16,7 @@ from headway.models.solving.closed.times import closed_law
 from headway.models.solving.forward import Finding, goes_forward, percentiles_together
 from headway.models.solving.sharing import sharing_law
 from headway.models.solving.solutions.asked import percentile_name
-from headway.models.solving.summed import Summed, summed, summed_law, summed_percentiles
+from headway.models.solving.summed import summed_in, summed_law, summed_percentiles
 from headway.models.structure.parts.keys import VISITS, Found, of_class, station_at
 from headway.models.structure.planning.ways import shares, visits_given, ways_of
 from headway.queueing.percentiles import Phase, path_law, percentile_of
@@ -65,6 +65,27 @@ def percentile(solution: "Solution", percent: float) -> "Solution":
     return replace(solution, values={**solution.values, **values}, marks=marks)
 
 
+def why_unknown(solution: "Solution", percent: float) -> GraphError | None:
+    """Why a percentile is not known where least is waited; None where it is.
+
+    Parameters
+    ----------
+    solution, percent
+        As for `percentile`.
+
+    Raises
+    ------
+    InvalidParameter
+        For a percentage out of range.
+    """
+    quiet = int(np.argmin(np.broadcast_to(solution["response_time"], solution.shape)))
+    try:
+        percentile(solution.point(quiet), percent)
+    except GraphError as error:
+        return error
+    return None
+
+
 def swift_percentile(solution: "Solution", percent: float) -> FloatArray:
     """The same for a search, of all jobs only: to some 1e-6 where nobody comes back.
 
@@ -84,7 +105,7 @@ def swift_percentile(solution: "Solution", percent: float) -> FloatArray:
 
 def _all_at_once(solution: "Solution", *, swiftly: bool = False) -> bool:
     """Whether percentiles of all points can be found together."""
-    parts = _summed(solution)
+    parts = summed_in(solution.model)
     if parts is None:
         return goes_forward(solution, swiftly=swiftly)
     station = station_at(parts.station).of(solution.values)
@@ -94,7 +115,7 @@ def _all_at_once(solution: "Solution", *, swiftly: bool = False) -> bool:
 def _found(
     solution: "Solution", share: float, stable: NDArray[np.bool_], find: Finding
 ) -> FloatArray:
-    parts = _summed(solution)
+    parts = summed_in(solution.model)
     if parts is None:
         return percentiles_together(solution, share, stable, find)
     return summed_percentiles(solution, parts, share, stable, find)
@@ -155,19 +176,12 @@ def _check_open(solution: "Solution") -> None:
     if not solution.stations:
         msg = f"{name}: a program's run time is one number, without percentiles"
         raise GraphError(msg)
-    if "response_time" in solution.model.graph.outputs and _summed(solution) is None:
+    if "response_time" in solution.model.graph.outputs and summed_in(solution.model) is None:
         msg = (
             f"{name}: its response time is a formula, and percentiles follow the stations; "
             "make a station of each part of it"
         )
         raise GraphError(msg)
-
-
-def _summed(solution: "Solution") -> Summed | None:
-    """The parts of a response time that is a formula; closed, what circulates is no part of it."""
-    graph = solution.model.graph
-    formula = "response_time" in graph.outputs and not graph.classes
-    return summed(graph) if formula and not solution.model.network.is_closed else None
 
 
 def _closed_classes(solution: "Solution") -> bool:
@@ -192,7 +206,7 @@ def _laws(point: "Solution") -> Laws:
 
 def law_of(point: "Solution") -> TimeLaw:
     """How the response time of a network without classes is distributed, below saturation."""
-    parts = _summed(point)
+    parts = summed_in(point.model)
     if parts is not None:
         return summed_law(point, parts)
     if point.model.network.is_closed:

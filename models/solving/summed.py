@@ -18,6 +18,7 @@ from headway.queueing.times.laws import TimeLaw
 
 if TYPE_CHECKING:
     from headway.models.solving.solutions.solution import Solution
+    from headway.models.structure.model import Model
 
 _RESPONSE = ".response_time"
 
@@ -55,6 +56,19 @@ def summed(graph: ModelGraph) -> Summed | None:
     if len(visited) != 1 or visited[0] not in graph.stations or len(names) != len(constants) + 1:
         return None
     return Summed(visited[0], constants)
+
+
+def summed_in(model: "Model") -> Summed | None:
+    """The parts of a model's response time that is a formula; closed, what circulates is no part.
+
+    Parameters
+    ----------
+    model
+        Any; None of several classes, and where the response time is no formula.
+    """
+    graph = model.graph
+    formula = "response_time" in graph.outputs and not graph.classes
+    return summed(graph) if formula and not model.network.is_closed else None
 
 
 def _terms(tree: Tree) -> list[str] | None:

@@ -10,6 +10,7 @@ from headway.kinds import Amount, FloatArray
 from headway.models.inference.searching.problem import Problem
 from headway.models.solving.evaluate import Predict, evaluator
 from headway.models.solving.paced import paced_evaluator
+from headway.models.solving.percentile import why_unknown
 from headway.models.solving.solutions.asked import percentile_name
 from headway.models.structure.model import Model
 
@@ -106,12 +107,7 @@ class Elsewhere:
                 f"{self.model.name}: percentiles of what paces itself to a throughput are not "
                 "known; give the load as a population"
             )
-        least = float(np.min(self.problem.model.inputs[self.load]))  # where nothing saturates
-        try:
-            self.model.at({self.load: least}).solve().answering(percentile_name(percent))
-        except GraphError as error:
-            return error
-        return None
+        return why_unknown(self.problem.model.solve(), percent)
 
     @cached_property
     def _percentiles(self) -> dict[str, Predict]:

@@ -17,6 +17,7 @@ from headway.models.measured.matching import Match
 from headway.models.measured.roles import DELIVERED, OFFERED
 from headway.models.solving.evaluate import adding, evaluator
 from headway.models.solving.paced import paced_evaluator
+from headway.models.solving.percentile import why_unknown
 from headway.models.solving.solutions.saturation import RATES
 from headway.models.structure.model import Model
 from headway.models.structure.parts.counts import counts
@@ -50,6 +51,8 @@ def problem(
     UnknownParameter, InvalidParameter
         For a free parameter that the model lacks, that has no value to start from or that
         the data set.
+    GraphError
+        For percentiles that the model has no law of.
     MeasurementError
         For fewer points than free parameters, equal loads, or values that are not above 0.
     """
@@ -73,6 +76,7 @@ def problem(
         at_points = model.at(inputs)
         if model.is_closed:
             at_points.solve()  # what cannot be closed says why
+        _check_law(at_points, found)
         evaluate = evaluator(at_points, [one.output for one in found.each], free, whole, added)
     scales = tuple(_scale(model, name) for name in free)
     used = np.ones(measured.shape, bool)
@@ -91,6 +95,14 @@ def problem(
         added=added,
         places=_places(found),
     )
+
+
+def _check_law(at_points: Model, found: Match) -> None:
+    """Refuse percentiles that the model has no law of."""
+    for percent in (one.percent for one in found.each if one.percent is not None):
+        refused = why_unknown(at_points.solve(), percent)
+        if refused is not None:
+            raise refused
 
 
 def _places(found: Match) -> NDArray[np.intp]:
