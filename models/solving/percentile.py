@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headway.errors import GraphError
-from headway.kinds import Amount, FloatArray, check_domain
+from headway.kinds import Amount, FloatArray
 from headway.models.solving.classes.circulating import circulating_laws
 from headway.models.solving.classes.times import class_laws
 from headway.models.solving.closed.times import closed_law
 from headway.models.solving.forward import Finding, goes_forward, percentiles_together
 from headway.models.solving.sharing import sharing_law
-from headway.models.solving.solutions.asked import percentile_name
+from headway.models.solving.solutions.asked import check_percent, percentile_name
 from headway.models.solving.summed import summed_in, summed_law, summed_percentiles
 from headway.models.structure.parts.keys import VISITS, Found, of_class, station_at
 from headway.models.structure.planning.ways import shares, visits_given, ways_of
@@ -122,7 +122,7 @@ def _found(
 
 
 def _check(solution: "Solution", percent: float) -> None:
-    check_domain("percentile", percent, lambda p: (p > 0) & (p < 100), "between 0 and 100")
+    check_percent(percent)
     _check_open(solution)
 
 

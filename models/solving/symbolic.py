@@ -7,6 +7,8 @@ import sympy
 from headway.errors import GraphError, UnknownParameter, nearest
 from headway.kinds import Amount, ceiling, floor
 from headway.models.language.parameters import Parameter
+from headway.models.solving.percentile_forms import percentile_form
+from headway.models.solving.solutions.asked import percentile_asked, percentile_name
 from headway.models.solving.solutions.saturation import RATES
 from headway.models.solving.solutions.solution import CLASS_PARTS
 from headway.models.structure.graph import ModelGraph
@@ -58,18 +60,24 @@ def closed_form(
     graph
         Any graph; servers may be symbols too, Erlang's formulas then stay functions.
     output
-        ``response_time``, an output of the graph, a binding, or a part such as
-        ``cpu.utilisation``.
+        ``response_time``, an output of the graph, a binding, a part such as
+        ``cpu.utilisation``, or a percentile such as ``response_time_p99``.
     symbols
         A symbol for each parameter; positive ones if left out.
 
     Raises
     ------
+    GraphError
+        For a percentile where the response time is more than constants and one exponential time.
     UnknownParameter
         For an output that the graph does not have.
     """
     names = (*graph.parameters, *link_parameters(graph.links))
     given = {name: symbol(name) for name in names} | dict(symbols or {})
+    rate = {} if graph.arrivals else {"arrival_rate": symbol("arrival_rate")}
+    asked = percentile_asked(output, graph.classes)
+    if asked and output not in graph.names:
+        return whole_numbers(percentile_form(graph, asked[0], rate | given))
     if graph.classes:
         from headway.models.solving.classes.forms import class_form
 
@@ -77,7 +85,6 @@ def closed_form(
     if output not in graph.names or (output == "saturation_throughput"):
         msg = f"{graph.name} has no closed form of {output!r}{nearest(output, graph.outputs)}"
         raise UnknownParameter(msg)
-    rate = {} if graph.arrivals else {"arrival_rate": symbol("arrival_rate")}
     return whole_numbers(graph.plan.run(rate | given, [output])[output])
 
 
@@ -100,11 +107,14 @@ def model_form(model: Model, output: str) -> Amount:
         For an output that the graph does not have.
     """
     symbols = bounded_symbols(model)
+    asked = percentile_asked(output, model.graph.classes)
     if len(model.graph.classes) > 1:
         return closed_form(model.graph, output, symbols)
     network = model.network
     if output in _of_only_class(model):
         output = output.rpartition(".")[2]
+    elif len(model.graph.classes) == 1 and asked:
+        output = percentile_name(asked[0])
     if network.is_closed and network.graph.stations:
         _check_circulation(network.graph, output)
         symbols |= dict.fromkeys(RATES, symbol("throughput"))
@@ -119,13 +129,14 @@ def _of_only_class(model: Model) -> list[str]:
 def _check_circulation(graph: ModelGraph, output: str) -> None:
     """Refuse all but what the throughput of a closed network decides, such as utilisations."""
     needed = graph.plan.needed([output]) | {output}
+    percentile = percentile_asked(output) and output not in graph.names
     waits = {f"{name}.{part}" for name in graph.stations for part in _WAITS}
     varying = [
         f"{name}.utilisation"
         for name, station in graph.stations.items()
         if station.can.product_form in (None, ServiceKind.VARYING)
     ]
-    if needed & {"response_time", *waits, *varying} or output == "throughput":
+    if needed & {"response_time", *waits, *varying} or output == "throughput" or percentile:
         msg = f"{output} of a closed network comes from a recursion over its jobs, not a formula"
         raise GraphError(msg)
 

@@ -308,7 +308,8 @@ class ModelGraph(Structure):
         ----------
         output
             ``response_time``, an output of the model, or a component's part such as
-            ``cpu.utilisation``.
+            ``cpu.utilisation``; of percentiles such as ``response_time_p99`` where it is one
+            exponential time and constant ones.
 
         Examples
         --------

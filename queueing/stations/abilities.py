@@ -59,6 +59,9 @@ class Abilities:
         follows from what comes while nobody is (`WakeUp.busy`).
     smooth
         Whether its `time_law` is one piece, and takes arrays of operating points.
+    exponential
+        Whether the response time of a visit is exponential, so that its mean tells all; first come
+        first served.
     eased_by
         Its fields of which more never makes a visit longer nor its servers busier, whatever
         arrives: neither on average nor, where its time law is known, for any share of the visits.
@@ -78,6 +81,7 @@ class Abilities:
     mixed: bool = False
     wakes: bool = False
     smooth: bool = False
+    exponential: bool = False
     eased_by: frozenset[str] = frozenset()
 
     @property

@@ -136,11 +136,7 @@ class Station(InSearches, ABC):
         """The time law of a visit of those who come back, where that cannot be told in full."""
         return self.time_law(arrival_rate)
 
-    def feedback_law(
-        self,
-        arrival_rate: float,  # noqa: ARG002 - for kinds that know
-        chance: float,  # noqa: ARG002
-    ) -> TimeLaw | None:
+    def feedback_law(self, arrival_rate: float, chance: float) -> TimeLaw | None:  # noqa: ARG002
         """How long all visits take of those who come back with a chance; None if unknown.
 
         The arrival rate [1/s] is that from elsewhere.
@@ -278,7 +274,9 @@ class MM1(Station):
     Kleinrock, *Queueing Systems* I, 1975, section 3.2.
     """
 
-    can: ClassVar[Abilities] = Abilities(ServiceKind.QUEUE, shared=True, smooth=True)
+    can: ClassVar[Abilities] = Abilities(
+        ServiceKind.QUEUE, shared=True, smooth=True, exponential=True
+    )
 
     service_time: Quantity | str
 

@@ -215,7 +215,12 @@ class Parallel(Servers):
     """
 
     can: ClassVar[Abilities] = Abilities(
-        ServiceKind.PARALLEL, shared=True, counts=SERVERS, smooth=True, eased_by=SERVERS
+        ServiceKind.PARALLEL,
+        shared=True,
+        counts=SERVERS,
+        smooth=True,
+        exponential=True,
+        eased_by=SERVERS,
     )
 
     def waiting_time(self, arrival_rate: Quantity) -> Amount:

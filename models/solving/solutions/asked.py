@@ -4,6 +4,7 @@ import re
 from collections.abc import Collection
 from typing import Self
 
+from headway.kinds import check_domain
 from headway.models.language.verbs import perform
 from headway.models.structure.parts.keys import of_class
 
@@ -52,6 +53,16 @@ def percentile_asked(name: str, classes: Collection[str] = ()) -> tuple[float, s
     percent = float(found[2])
     part = percentile_name(percent)
     return percent, of_class(found[1], part) if found[1] else part
+
+
+def check_percent(percent: float) -> None:
+    """Refuse a percentage that is not between 0 and 100, both out.
+
+    Examples
+    --------
+    >>> check_percent(99.9)
+    """
+    check_domain("percentile", percent, lambda p: (p > 0) & (p < 100), "between 0 and 100")
 
 
 class Asked:
