@@ -47,14 +47,30 @@ from = "front"
 to = "apart"
 probability = 0.1
 """
+TAIL = "throughput_ops_s,p99_ms\n100,7.3\n300,8.9\n500,11.5\n700,17.9\n900,49\n"
+LINE = """
+name = "line"
+[parameters]
+delay = { value = "2 ms", min = "0 s" }
+service_time = { value = "1 ms", min = "0 s" }
+[stations.network]
+kind = "Delay"
+service_time = "delay"
+[stations.cpu]
+kind = "MM1"
+service_time = "service_time"
+[[routes]]
+from = "network"
+to = "cpu"
+"""
 CURVE = "throughput_ops_s,response_ms\n100,19\n300,20\n500,21\n700,24\n900,33\n"
 
 
-def report(model, data, free=(), preset=None, **values):
+def report(model, data, free=(), preset=None, y=None, **values):
     chosen = catalogue_model(model) if isinstance(model, str) else model
     chosen = chosen.with_preset(preset) if preset else chosen
     measured = Measurements.parse(data, "own.csv") if "\n" in str(data) else None
-    return make_report(chosen.at(values), measured or Measurements.read(data), free)
+    return make_report(chosen.at(values), measured or Measurements.read(data), free, y=y)
 
 
 CASES = {
@@ -68,6 +84,7 @@ CASES = {
     "program": lambda: report("program-overhead", PROGRAM, preset="radix"),
     "gap": lambda: report("program-gap", GAP, preset="em3d-write"),
     "families": lambda: report("nfs-server", FAMILIES, preset="raid"),
+    "percentile": lambda: report(parse_model(LINE, "line.toml"), TAIL, y="p99_ms"),
     "closed": lambda: report("server-nfs", RAID, preset="raid"),
 }
 """Reports by name; all but the closed one have a panel."""

@@ -14,7 +14,7 @@ from headway.models.reading.recognise import read_any
 from headway.models.reports.formulas import equations
 from headway.models.reports.panel import NoPanel, Panel, Role, panel
 from headway.models.reports.report import make_report
-from tests.report_pages import CASES, RAID, html, made, parsed
+from tests.report_pages import CASES, RAID, TAIL, html, made, parsed, report
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -187,6 +187,26 @@ def test_a_program_has_no_graph_but_everything_else():
         "tornado-title",
         None,
     ]
+
+
+def test_a_percentile_has_its_formula_in_the_times_that_it_adds_up():
+    first = equations(made("percentile").model, made("percentile").comparison.output)[0]
+
+    assert first.name == "response_time_p99"
+    assert first.text == "cpu.residence_time*log(100) + network.residence_time"
+    assert "node.response_time*log(100)" in tail_of("server-single").to_html()
+
+
+def test_a_percentile_without_closed_form_says_why_it_has_no_panel():
+    found = tail_of("server-pool", servers=4.0)
+
+    assert "of response_time_p99: the response time of node (MMm) is not" in panel(found).reason
+    assert equations(found.model, "response_time_p99")[0].name == "response_time"
+    assert panel(found).reason in parsed(found.to_html()).text
+
+
+def tail_of(name, **values):
+    return report(name, TAIL, y="p99_ms", delay=2e-3, service_time=1e-3, **values)
 
 
 def test_a_closed_network_says_why_it_has_no_panel():

@@ -11,7 +11,13 @@ from sympy.printing.mathml import MathMLPresentationPrinter
 
 from headway.errors import HeadwayError
 from headway.models.language.formula import Formula
-from headway.models.solving.symbolic import bounded_symbols, symbol, whole_numbers
+from headway.models.solving.solutions.asked import percentile_asked
+from headway.models.solving.symbolic import (
+    bounded_symbols,
+    closed_form,
+    symbol,
+    whole_numbers,
+)
 from headway.models.structure.model import Model
 
 MOST_OPERATIONS = 150
@@ -128,8 +134,10 @@ def mathml(expression: Any) -> str:
     return str(element.toxml()).replace("<mo>-</mo>", "<mo>−</mo>")
 
 
-def equations(model: Model) -> list[Equation]:
+def equations(model: Model, output: str = "") -> list[Equation]:
     """What is calculated, and how: outputs, the stations' parts that they are made of, bindings.
+
+    A percentile stands first where it is the output asked for, written with the times it adds up.
 
     The stations' are the laws of an open network; a closed one is solved by a method, and has
     only outputs and bindings. What has no closed form is left out.
@@ -144,7 +152,8 @@ def equations(model: Model) -> list[Equation]:
     """
     graph = model.graph
     written = partial(_as_written, bounded_symbols(model))
-    found = [_equation(model, name, written(read)) for name, read in graph.outputs.items()]
+    found = [_percentile_equation(model, output)] if percentile_asked(output) else []
+    found += [_equation(model, name, written(read)) for name, read in graph.outputs.items()]
     if not (graph.classes or model.is_closed):
         found += _part_equations(model)
     found += [_equation(model, name, written(read)) for name, read in graph.bindings.items()]
@@ -161,6 +170,19 @@ def _as_written(symbols: Mapping[str, Any], read: Formula) -> Any:
 
 def _calculated(name: str) -> Any:
     return sympy.Symbol(name, real=True)
+
+
+def _percentile_equation(model: Model, name: str) -> Equation | None:
+    """A percentile in the times of the stations, as they stand in the other equations."""
+    if name in model.graph.names or model.is_closed:
+        return None
+    parts = ("residence_time", "response_time")
+    times = [f"{station}.{part}" for station in model.graph.stations for part in parts]
+    symbols = {time: symbol(time) for time in times} | bounded_symbols(model)
+    try:
+        return _equation(model, name, closed_form(model.graph, name, symbols))
+    except _NO_FORM:
+        return None
 
 
 def _part_equations(model: Model) -> list[Equation | None]:

@@ -76,7 +76,7 @@ def _shipped(name: str) -> str:
 
 def _texts(report: Report) -> dict[str, Any]:
     """Sentences, figures and formulas."""
-    found = equations(report.model)
+    found = equations(report.model, report.comparison.output)
     findings = report.comparison.findings
     sections = [*SECTIONS[:1], *[TRUST] * bool(findings), *SECTIONS[1:]]
     return {
