@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from headway.errors import GraphError, InvalidParameter
-from headway.models import ModelGraph, catalogue_model, data_path
+from headway.models import Measurements, ModelGraph, catalogue_model, data_path
 from headway.queueing import MM1, Delay, MMm
 from tests.command import headway, refusal
 from tests.textbook import mean_value_analysis
@@ -234,3 +234,21 @@ def test_a_time_beside_the_stations_may_be_small(delay):
     beside = same.solve(population=users, think_time=0.01 + delay)
 
     np.testing.assert_allclose(solution.throughput, beside.throughput, rtol=1e-11)
+
+
+@pytest.mark.parametrize("population", [None, 5])
+def test_methods_that_are_none_are_refused_open_and_closed(population):
+    model = catalogue_model("server-single").at(delay=1e-3, service_time=1e-3)
+
+    with pytest.raises(InvalidParameter, match=r"call model\.simulate\(\)"):
+        model.solve(population=population, method="simulation")
+    with pytest.raises(InvalidParameter, match=r"no method 'exakt'; did you mean exact"):
+        model.solve(population=population, method="exakt")
+    assert model.solve(population=population, method="exact").throughput > 0
+
+
+def test_percentiles_at_a_pace_are_not_compared():
+    model = catalogue_model("server-closed").at(population=20, think_time=0.01)
+    data = Measurements.parse("throughput_ops_s,p99_ms\n300,5\n500,8\n", "own.csv")
+    with pytest.raises(GraphError, match="paces itself .* give the load as a population"):
+        model.compare(data, y="p99_ms")

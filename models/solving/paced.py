@@ -15,7 +15,7 @@ import numpy as np
 from headway.errors import GraphError, InvalidParameter
 from headway.kinds import Amount, FloatArray
 from headway.models.solving.evaluate import Evaluator, compiled_forms
-from headway.models.solving.solutions.marks import Marks
+from headway.models.solving.solutions.marks import PACED, Marks
 from headway.models.solving.solutions.solution import Solution
 from headway.models.structure.model import Model
 from headway.models.structure.parts.keys import VISITS, station_at
@@ -148,5 +148,5 @@ def paced_solution(model: Model, rate: FloatArray, full: Any) -> Solution:
         values[f"{name}.queue_length"] = rate * values[f"{name}.residence_time"]
     values["response_time"] = response
     values = graph.plan.run(values, [*graph.outputs, VISITS])
-    marks = Marks("paced", "paced: Schweitzer at the delivered throughput")
+    marks = Marks(PACED, "paced: Schweitzer at the delivered throughput")
     return Solution(model, values, rate.shape, marks)

@@ -16,6 +16,7 @@ from headway.models.solving.closed.times import closed_law
 from headway.models.solving.forward import Finding, goes_forward, percentiles_together
 from headway.models.solving.sharing import sharing_law
 from headway.models.solving.solutions.asked import check_percent, percentile_name
+from headway.models.solving.solutions.marks import PACED
 from headway.models.solving.summed import summed_in, summed_law, summed_percentiles
 from headway.models.structure.parts.keys import VISITS, Found, of_class, station_at
 from headway.models.structure.planning.ways import shares, visits_given, ways_of
@@ -173,6 +174,8 @@ def _row(solution: "Solution", value: Amount) -> FloatArray:
 
 def _check_open(solution: "Solution") -> None:
     name = solution.model.name
+    if solution.method == PACED:
+        raise at_a_pace(name)
     if not solution.stations:
         msg = f"{name}: a program's run time is one number, without percentiles"
         raise GraphError(msg)
@@ -182,6 +185,14 @@ def _check_open(solution: "Solution") -> None:
             "make a station of each part of it"
         )
         raise GraphError(msg)
+
+
+def at_a_pace(name: str) -> GraphError:
+    """Why there are no percentiles of a closed model that is held against throughputs."""
+    return GraphError(
+        f"{name}: percentiles of what paces itself to a throughput are not known; "
+        "give the load as a population"
+    )
 
 
 def _closed_classes(solution: "Solution") -> bool:

@@ -1,15 +1,21 @@
 """Models solved: open, closed and mixed networks, and programs."""
 
+from headway.errors import InvalidParameter
 from headway.models.solving.solutions.marks import Marks
 from headway.models.solving.solutions.solution import STATION_RESULTS, Solution
 from headway.models.structure.inputs import points_shape
 from headway.models.structure.model import Model
 from headway.models.structure.parts.keys import ANSWERED, Found, of_class
 from headway.models.structure.planning.flows import losing, returning
+from headway.queueing.closed.demands import Method
+
+SIMULATION = "simulation"
+"""What the command calls the method that is none here."""
 
 
 def solve_model(model: Model, method: str = "auto") -> Solution:
     """Solve an open, closed or mixed network, or evaluate a model of a program."""
+    _check_method(method)
     shape = points_shape(model.inputs)
     network = model.network
     if network.graph.classes:
@@ -21,6 +27,14 @@ def solve_model(model: Model, method: str = "auto") -> Solution:
     if model.graph.classes:
         values |= _same_for_each(model, Solution(network, values, shape, marks))
     return Solution(model, values, shape, marks)
+
+
+def _check_method(method: str) -> None:
+    """Refuse what is no method, also where there is nothing to choose."""
+    if method == SIMULATION:
+        msg = "a simulation has intervals and is no solution; call model.simulate()"
+        raise InvalidParameter(msg)
+    Method(method)
 
 
 def _same_for_each(model: Model, alone: Solution) -> Found:

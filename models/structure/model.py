@@ -243,7 +243,8 @@ class Model(Kept, ModelVerbs):
         population, think_time
             Jobs that circulate, and their think time [s]: solves the same graph closed.
         method
-            Of a closed network: auto, exact, convolution, schweitzer, linearizer.
+            Of a closed network: auto, exact, convolution, schweitzer, linearizer. An open one has
+            one way only; `simulate` simulates either.
         named
             Further parameters by name, as for `at`.
 
@@ -252,7 +253,7 @@ class Model(Kept, ModelVerbs):
         UnknownParameter
             For a name the model does not have.
         InvalidParameter
-            For a parameter without value, or shapes that do not fit each other.
+            For a parameter without value, shapes that do not fit each other, or an unknown method.
         GraphError
             For stations that a closed network cannot hold.
 

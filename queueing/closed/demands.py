@@ -6,7 +6,7 @@ from enum import StrEnum
 
 import numpy as np
 
-from headway.errors import GraphError, InvalidParameter
+from headway.errors import GraphError, InvalidParameter, nearest, quoted
 from headway.kinds import Amount, FloatArray, check_domain, check_not_negative, is_symbolic
 from headway.queueing.closed.memory import check_memory
 from headway.queueing.stations.abilities import ServiceKind
@@ -27,6 +27,11 @@ class Method(StrEnum):
     CONVOLUTION = "convolution"
     SCHWEITZER = "schweitzer"
     LINEARIZER = "linearizer"
+
+    @classmethod
+    def _missing_(cls, value: object) -> "Method":
+        msg = f"there is no method {quoted(str(value))}"
+        raise InvalidParameter(msg + nearest(str(value), list(cls)))
 
     @property
     def approximate(self) -> bool:

@@ -10,7 +10,7 @@ from headway.kinds import Amount, FloatArray
 from headway.models.inference.searching.problem import Problem
 from headway.models.solving.evaluate import Predict, evaluator
 from headway.models.solving.paced import paced_evaluator
-from headway.models.solving.percentile import why_unknown
+from headway.models.solving.percentile import at_a_pace, why_unknown
 from headway.models.solving.solutions.asked import percentile_name
 from headway.models.structure.model import Model
 
@@ -103,10 +103,7 @@ class Elsewhere:
             For a percentage out of range.
         """
         if self.load == PACED:
-            return GraphError(
-                f"{self.model.name}: percentiles of what paces itself to a throughput are not "
-                "known; give the load as a population"
-            )
+            return at_a_pace(self.model.name)
         return why_unknown(self.problem.model.solve(), percent)
 
     @cached_property

@@ -5,6 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+PACED = "paced"
+"""Method of a closed network whose think time follows from a measured throughput."""
+
 
 @dataclass(frozen=True)
 class Marks:
@@ -13,7 +16,7 @@ class Marks:
     Parameters
     ----------
     method
-        ``open``, or the method for closed networks.
+        ``open``, or the method for closed networks, or `PACED`.
     approximation
         What is not exact about it; empty if nothing is.
     saturated
