@@ -189,3 +189,42 @@ def test_percentiles_at_a_throughput_that_a_closed_model_paces_itself_to_are_ref
     assert fit.load == "throughput"
     with pytest.raises(GraphError, match="population"):
         fit.predict([800.0], [99])
+
+
+@cache
+def single_tails():
+    """Means and 99th percentiles of an M/M/1 behind a delay, 1 % off and back in turns."""
+    model = catalogue_model("server-single").at(delay=2e-3, service_time=1e-3)
+    found, off = model.solve(LOADS), 1 + 0.01 * np.array([1, -1, -1, 1, 1, -1, -1, 1])
+    return text(LOADS, found.response_time * off, found["response_time_p99"] * off)
+
+
+@pytest.mark.parametrize("y", ["p99_ms", "response_ms,p99_ms"])
+def test_forms_are_chosen_by_percentiles_if_they_have_a_law(y):
+    curve = Measurements.parse(single_tails(), "made.csv")
+    found = choose_form(curve, y=y, forms=FORMS)
+    assert found.form.model == "server-single"
+    assert str(found.best.comparison.axes) == f"y = {y}, x = throughput_ops_s"
+    # Tolerance: the 1 % of the curve.
+    assert found.best.values["service_time"] == pytest.approx(1e-3, rel=0.01)
+    assert found.best.values["delay"] == pytest.approx(2e-3, rel=0.05)
+    assert [form.model for form, _ in found.left_out] == ["server-cache", "server-batching"]
+    assert all("its answer is a formula, which has a mean only" in why for _, why in found.left_out)
+    assert not choose_form(curve, y="response_ms", forms=FORMS).left_out
+
+
+def test_forms_left_out_of_a_fit_to_percentiles_are_named(tmp_path):
+    path = tmp_path / "made.csv"
+    path.write_text(single_tails())
+    asked = ("fit", "server", "--data", path, "--y", "p99_ms", "--forms", ",".join(FORMS))
+    said = " ".join(headway(*asked, "--at", "500").out.split())
+    assert "left out: server-cache (no delay), server-batching (no delay); no law of" in said
+    assert " base response time p99 " in said
+    document = json.loads(headway(*asked, "--json").out)
+    assert [one["form"] for one in document["left_out"]] == [
+        "server-cache (no delay)",
+        "server-batching (no delay)",
+    ]
+    assert "server-cache has none" in refusal(*asked[:-1], "server-cache,server-batching")
+    path.write_text("clients,p99_ms\n1,5\n2,6\n3,8\n4,11\n5,15\n")
+    assert "fit one model with --free" in refusal(*asked)

@@ -6,14 +6,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from headway.errors import MeasurementError
+from headway.errors import GraphError, MeasurementError
 from headway.kinds import FloatArray
 from headway.models.inference.closed_curves import BEHIND, clients_of
 from headway.models.inference.forms import Form, knowing, of_loads, told_limits
 from headway.models.measured.columns import find, is_population, load_column
-from headway.models.measured.matching import Named, match
+from headway.models.measured.matching import Match, Named, match, outputs_named
 from headway.models.measured.measurements import Measurements
 from headway.models.measured.roles import DELIVERED, OFFERED
+from headway.models.measured.statistic import percentile_of
 from headway.models.signatures.sfs import curve as curve_of
 from headway.models.structure.forms import Load
 from headway.models.structure.parts.counts import counts
@@ -82,8 +83,11 @@ def _chosen(
     measurements: Measurements, x: str | None, y: str | None, every: Sequence[Form]
 ) -> SeenCurve:
     if is_population(load_column(measurements, x)):
+        _check_no_percentiles(measurements, y)
         forms = _suiting(measurements, every, Load.POPULATION)
         return _circulating(measurements, x, y, forms)
+    if _has_percentiles(measurements, y):
+        return _of_percentiles(measurements, x, y, _suiting(measurements, every, Load.OPEN))
     offered = _offered(measurements, x, y, every)
     if offered is not None:
         return offered
@@ -149,3 +153,49 @@ def _circulating(
             rate, time = jobs / (measured + think), measured
     columns = (found.load.header, [one.measured.header for one in found.each])
     return SeenCurve(columns, jobs, rate, np.maximum(time, _INSTANT), forms, think)
+
+
+def _check_no_percentiles(measurements: Measurements, y: Named) -> None:
+    """Refuse a choice by percentiles that take minutes: each point is a chain of its own."""
+    if _has_percentiles(measurements, y):
+        msg = (
+            f"{measurements.source}: percentiles of jobs that circulate take too long to choose "
+            "among forms by; fit one model with --free, or take the column of the mean"
+        )
+        raise GraphError(msg)
+
+
+def _has_percentiles(measurements: Measurements, y: Named) -> bool:
+    """Whether some of the columns that are named hold percentiles."""
+    named = map(measurements.column, outputs_named(measurements, y))
+    return any(percentile_of(measurements.source, column) is not None for column in named)
+
+
+def _of_percentiles(
+    measurements: Measurements, x: str | None, y: Named, forms: Sequence[Form]
+) -> SeenCurve:
+    """An open curve of percentiles, alone or beside means."""
+    found = _first_match(measurements, x, y, forms)
+    load, columns = found.load.values, [one.measured.header for one in found.each]
+    return SeenCurve((found.load.header, columns), load, load, _mean_times(found), forms)
+
+
+def _first_match(
+    measurements: Measurements, x: str | None, y: Named, forms: Sequence[Form]
+) -> Match:
+    """What the table measures, by the first form that has what was measured."""
+    refused: GraphError | None = None
+    for form in forms:
+        try:
+            return match(form.made, measurements, x, y)
+        except GraphError as error:
+            refused = refused or error
+    raise refused or MeasurementError(f"{measurements.source}: there is no form to try")
+
+
+def _mean_times(found: Match) -> FloatArray:
+    """Means to start from: where percentiles alone were measured, as if times were exponential."""
+    means = (one.measured.values for one in found.each if one.output == "response_time")
+    if found.percent is None:
+        return next(means, found.measured.values)
+    return next(means, found.measured.values / -np.log1p(-found.percent / 100))

@@ -71,10 +71,13 @@ class ServerFit(Answer):
         Forms and their fits, the chosen one first.
     untried
         Forms that as many points could carry at as many loads, but not at so few.
+    left_out
+        Forms that have no law of the percentiles that were measured, each with the reason.
     """
 
     candidates: tuple[tuple[Form, Fit], ...]
     untried: tuple[Form, ...] = ()
+    left_out: tuple[tuple[Form, str], ...] = ()
 
     @property
     def form(self) -> Form:
@@ -223,7 +226,8 @@ def fit_server(
     Parameters
     ----------
     measurements
-        A curve of response time against throughput, or of either against a population.
+        A curve of response time, its percentiles or both against throughput, or of these or
+        throughput against a population.
     x, y, within, loss
         As for `headway.models.inference.fitting.fit_model`.
     family
@@ -269,7 +273,7 @@ def choose_form(
     points, loads = int(inside.sum()), curve.different(inside)
     tried = forms_for(loads, curve.forms)
     fits: list[tuple[Form, Fit]] = []
-    refused: HeadwayError | None = None
+    refused: list[tuple[Form, HeadwayError]] = []
     for form in tried:
         seen(form.name, _FITTING / len(tried))
         try:
@@ -280,13 +284,22 @@ def choose_form(
             found = fit_model(model, measurements, form.free, *curve.columns, within, limits, loss)
             fits.append((form, found))
         except HeadwayError as error:
-            refused = refused or error
+            refused.append((form, error))
     if not fits:
-        raise refused or _too_few(measurements, points, loads, curve.forms)
+        raise refused[0][1] if refused else _too_few(measurements, points, loads, curve.forms)
     best = ranked(fits)
     _check_falling(measurements, curve.load[inside], curve.time[inside], [fit for _, fit in best])
     untried = (form for form in forms_for(points, curve.forms) if form not in tried)
-    return ServerFit(tuple(best), tuple(untried))
+    return ServerFit(tuple(best), tuple(untried), _without_law(best[0][1], refused))
+
+
+def _without_law(
+    best: Fit, refused: Sequence[tuple[Form, HeadwayError]]
+) -> tuple[tuple[Form, str], ...]:
+    """Which forms a fit to percentiles had to leave out, and why."""
+    if not percents_of(best.problem):
+        return ()
+    return tuple((form, str(error)) for form, error in refused if isinstance(error, GraphError))
 
 
 def _check_falling(

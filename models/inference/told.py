@@ -25,6 +25,7 @@ from headway.models.language.formula import Formula
 from headway.models.language.units import Unit, unit
 from headway.models.measured.columns import is_rate
 from headway.models.measured.regression import FEWEST_POINTS, regression_line
+from headway.models.solving.solutions.asked import percentile_asked
 from headway.models.structure.forms import Telling
 
 Values = dict[str, float]
@@ -115,12 +116,12 @@ def told_of(fit: Fit, limit: Told | None = None) -> tuple[Told, ...]:
     limit
         Its saturation throughput, where more than this form tells it.
     """
-    found = [
-        _linear(fit, "base response time", "ms", lambda v: _base(fit, v)),
-    ]
+    asked = percentile_asked(fit.comparison.output)
+    of = f" p{asked[0]:g}" if asked else ""
+    found = [_linear(fit, f"base response time{of}", "ms", lambda v: _base(fit, v))]
     rate = is_rate(fit.comparison.load)
     if rate:
-        found.append(_linear(fit, "slope", "us*s/op", lambda v: _slope(fit, v)))
+        found.append(_linear(fit, f"slope{of}", "us*s/op", lambda v: _slope(fit, v)))
     table = fit.model.form
     if table is not None and table.saturation is not None:
         found += [limit or _limit(fit, table.saturation)]

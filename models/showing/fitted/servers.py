@@ -71,7 +71,8 @@ def _forms_table(found: ServerFit) -> Table:
         if weight >= _LITTLE or pair[1] is found.best
     )
     explained = {form.model: f"{form.model}: {fit.model.doc}" for form, fit in likely}
-    return Table("", columns, (_choice(found), *_untried(found), *explained.values()))
+    notes = _choice(found), *_untried(found), *_without_law(found), *explained.values()
+    return Table("", columns, notes)
 
 
 def _untried(found: ServerFit) -> list[str]:
@@ -83,6 +84,12 @@ def _untried(found: ServerFit) -> list[str]:
         f"not tried: {names}; {shift.points} points at {shift.loads} loads do not carry "
         f"{min(len(form.free) for form in found.untried)} free parameters: measure more loads"
     ]
+
+
+def _without_law(found: ServerFit) -> list[str]:
+    """Say which forms were left out because they have no law of what was measured."""
+    names = ", ".join(form.name for form, _ in found.left_out)
+    return [f"left out: {names}; no law of percentiles is known of them"] if names else []
 
 
 def _choice(found: ServerFit) -> str:
@@ -145,6 +152,7 @@ def server_document(found: ServerFit) -> dict[str, Any]:
         "saturation_throughput": limit_document(found.saturation),
         "form": found.form.name,
         "untried": [form.name for form in found.untried],
+        "left_out": [{"form": form.name, "reason": why} for form, why in found.left_out],
         "candidates": [
             {
                 "form": form.name,
