@@ -77,6 +77,51 @@ def test_closed_sweep_shows_throughput_too():
     assert legend(panels[0]) == ["model", "saturation"]
 
 
+def test_percentiles_share_a_panel_with_the_mean():
+    line = ModelGraph("line").station("cpu", MM1(1e-3)).at()
+    rates = np.array([100.0, 500.0, 900.0, 1100.0])
+    found = line.solve(rates).with_percentile(50).with_percentile(99.9)
+
+    _, times, lower = found.plot().axes
+
+    assert times.get_ylabel() == "response time [ms]"
+    assert legend(times) == ["mean", "p50", "p99.9", "saturation"]
+    mean = 1 / (1 - rates[:3] / 1000)  # ms
+    for series, factor in zip(times.lines, (1, np.log(2), np.log(1000)), strict=False):
+        np.testing.assert_allclose(series.get_ydata()[:3], factor * mean, rtol=1e-9)
+        assert np.isnan(series.get_ydata()[3])
+    assert len({series.get_linestyle() for series in times.lines[:3]}) == 3
+    assert lower.get_ylabel() == "utilisation [%]"
+
+
+def test_bands_of_percentiles_stand_about_their_own_lines():
+    line = ModelGraph("line").declare("s").station("cpu", MM1("s")).at(s=1e-3)
+    line = line.uncertain({"s": (0.9e-3, 1.1e-3)})
+    rates = np.array([100.0, 500.0])
+
+    found = line.at(arrival_rate=rates).propagate(draws=200, percentiles=(99,))
+
+    times = found.plot().axes[0]
+    assert legend(times)[:2] == ["mean", "p99"]
+    for band, series in zip(times.collections, times.lines, strict=False):
+        ends = band.get_paths()[0].vertices[:, 1]
+        assert ends.min() < series.get_ydata()[0] < series.get_ydata()[1] < ends.max()
+    assert len({tuple(band.get_facecolor()[0]) for band in times.collections}) == 2
+
+
+def test_percentiles_of_several_sweeps_have_a_panel_each():
+    rates, times = (grid.ravel() for grid in np.meshgrid([100.0, 600.0], [1e-3, 0.5e-3]))
+    line = ModelGraph("line").declare("s").station("cpu", MM1("s")).at(s=times)
+
+    panels = line.solve(rates).with_percentile(95).plot().axes
+
+    assert [axes.get_ylabel() for axes in panels][-3:] == [
+        "response time [ms]",
+        "response time p95 [ms]",
+        "utilisation, busiest [%]",
+    ]
+
+
 def test_sweep_of_two():
     rates, counts = (grid.ravel() for grid in np.meshgrid([100.0, 600.0], [8.0, 28.0]))
 

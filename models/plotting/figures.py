@@ -2,6 +2,7 @@
 
 import io
 import warnings
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +34,7 @@ from headway.models.plotting.pieces import (
 )
 from headway.models.showing.solutions import swept
 from headway.models.signatures.sfs import MeasuredSignature
-from headway.models.solving.solutions.asked import percentile_asked
+from headway.models.solving.solutions.asked import PERCENTILE, percentile_asked
 from headway.models.solving.solutions.solution import Solution
 from headway.models.structure.model import Model
 from headway.models.structure.parts.counts import counts
@@ -41,6 +42,7 @@ from headway.models.tables.table import scale_of
 
 _CURVE_POINTS = 400
 _NEAR = 1.15  # a saturation point that much beyond the data is drawn
+_RATE = ("throughput",)  # a panel of its own
 _MOST_INSIDE = 6  # series that a legend inside the axes holds
 
 
@@ -171,8 +173,8 @@ def solution_figure(solution: Solution) -> Figure:
     panels = figure.subplots(count, 1, sharex=True, squeeze=False)[:, 0]
     across = np.asarray(solution.model.inputs[names[0]], float)
     x_unit = scale_of(across, solution.model.parameters[names[0]].unit)
-    for axes, output in zip(panels, outputs, strict=False):
-        _draw_output(axes, across / x_unit.scale, solution, output)
+    for axes, together in zip(panels, outputs, strict=False):
+        _draw_outputs(axes, across / x_unit.scale, solution, together)
     if solution.stations:
         _draw_utilisations(panels[-1], across / x_unit.scale, solution)
         _draw_limits(panels, outputs, solution, x_unit)
@@ -184,24 +186,38 @@ def solution_figure(solution: Solution) -> Figure:
     return figure
 
 
-def drawn_outputs(solution: Solution) -> list[str]:
-    """Outputs that a figure of a solution shows, a panel each."""
+def drawn_outputs(solution: Solution) -> list[tuple[str, ...]]:
+    """Outputs that a figure of a solution shows, by panel; times share one over a single sweep."""
     if not solution.stations:
-        return [solution.outputs[0]]
+        return [(solution.outputs[0],)]
     is_plain = swept(solution) == ["arrival_rate"] and not solution.saturated.any()
-    percentiles = [name for name in solution.outputs if percentile_asked(name)]
-    return [*([] if is_plain else ["throughput"]), "response_time", *percentiles]
+    rate = [] if is_plain else [_RATE]
+    times = ["response_time", *(name for name in solution.outputs if percentile_asked(name))]
+    return [*rate, *([tuple(times)] if len(swept(solution)) == 1 else [(name,) for name in times])]
 
 
-def _draw_output(axes: Axes, x: FloatArray, solution: Solution, output: str) -> None:
-    values = np.asarray(solution[output], float)
-    shown = scale_of(values, solution.model.meaning(output).unit)
-    _draw_groups(axes, x, visible(values) / shown.scale, solution)
-    axes.set_ylabel(axis_label(output, shown))
+def unit_of(solution: Solution, together: Sequence[str]) -> Unit:
+    """The unit in which outputs are drawn that share a panel."""
+    values = np.concatenate([np.ravel(np.asarray(solution[name], float)) for name in together])
+    return scale_of(values, solution.model.meaning(together[0]).unit)
+
+
+def _draw_outputs(axes: Axes, x: FloatArray, solution: Solution, together: Sequence[str]) -> None:
+    shown = unit_of(solution, together)
+    heights = [visible(np.asarray(solution[name], float)) / shown.scale for name in together]
+    if len(together) == 1:
+        _draw_groups(axes, x, heights[0], solution)
+    else:
+        for place, (name, y) in enumerate(zip(together, heights, strict=True)):
+            look, label = style(place), name.removeprefix(PERCENTILE[:-1]) if place else "mean"
+            axes.plot(x, y, ".", linestyle=look.line, color=look.colour, label=label, markersize=4)
+    axes.set_ylabel(axis_label(together[0], shown))
     axes.set_ylim(bottom=0)
 
 
-def _draw_limits(panels: Any, outputs: list[str], solution: Solution, x_unit: Unit) -> None:
+def _draw_limits(
+    panels: Any, outputs: Sequence[tuple[str, ...]], solution: Solution, x_unit: Unit
+) -> None:
     """Draw the saturation throughput where it is one number and within sight."""
     if solution.shared:
         return
@@ -209,15 +225,13 @@ def _draw_limits(panels: Any, outputs: list[str], solution: Solution, x_unit: Un
     if limits.size != 1 or not np.isfinite(limits[0]):
         return
     reached = float(np.max(np.asarray(solution["throughput"], float)))
-    if "throughput" in outputs and reached > 0.7 * limits[0]:
+    if _RATE in outputs and reached > 0.7 * limits[0]:
         values = np.asarray(solution["throughput"], float)
         shown = scale_of(values, solution.model.meaning("throughput").unit)
         place = limits[0] / shown.scale
-        panels[outputs.index("throughput")].axhline(
-            place, color=QUIET, linestyle=":", label="saturation"
-        )
+        panels[outputs.index(_RATE)].axhline(place, color=QUIET, linestyle=":", label="saturation")
     if swept(solution)[0] == "arrival_rate" and solution.saturated.any():
-        for axes in panels["throughput" in outputs :]:
+        for axes in panels[_RATE in outputs :]:
             axes.axvline(limits[0] / x_unit.scale, color=QUIET, linestyle=":", label="saturation")
 
 

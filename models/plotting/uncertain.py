@@ -1,5 +1,6 @@
 """Figures of answers with 95 % bands: the lines of a solution, and what the draws leave open."""
 
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -7,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from headway.kinds import FloatArray
-from headway.models.plotting.figures import drawn_outputs, groups_of, solution_figure
+from headway.models.plotting.figures import drawn_outputs, groups_of, solution_figure, unit_of
 from headway.models.plotting.pieces import legend, style
 from headway.models.showing.solutions import swept
 from headway.models.tables.table import scale_of
@@ -27,13 +28,14 @@ def propagation_figure(found: Propagation) -> Figure:
     across = np.asarray(solution.model.inputs[name], float)
     x = across / scale_of(across, solution.model.parameters[name].unit).scale
     panels, outputs = figure.axes, drawn_outputs(solution)
-    for axes, output in zip(panels, outputs, strict=False):
-        values = np.asarray(solution[output], float)
-        scale = scale_of(values, solution.model.meaning(output).unit).scale
-        for place, mine in enumerate(groups_of(solution, len(x)).values()):
+    for axes, together in zip(panels, outputs, strict=False):
+        scale = unit_of(solution, together).scale
+        groups = groups_of(solution, len(x)).values()
+        for place, (output, mine) in enumerate(product(together, groups)):
             low, high = (end[mine] / scale for end in _ends(found, output))
             _draw_band(axes, x[mine], low, high, place)
-        _set_top(axes, [end / scale for end in (values, *_ends(found, output))])
+        ends = [end for output in together for end in (solution[output], *_ends(found, output))]
+        _set_top(axes, [np.asarray(end, float) / scale for end in ends])
     if solution.stations and len(swept(solution)) == 1:
         _draw_stations(panels[-1], x, found)
     if len(swept(solution)) == 1:
