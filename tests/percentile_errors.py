@@ -10,13 +10,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from headway.models import ModelGraph
+from headway.models.simulating.jobs import blueprint
 from headway.queueing import MM1, MMm
 from headway.queueing.passages.circle import Circle, Place
 from headway.queueing.passages.laws import apart_law, circle_law
 from headway.queueing.passages.returning import Returning
 from headway.queueing.percentiles import percentile_of
-from headway.queueing.times.shared import shared_law
-from tests.crowd_simulation import Crowd, response_times
+from headway.queueing.times.meeting import shared_law
+from tests.crowd_simulation import response_times
 from tests.passage_chain import Small, mean_time, percentiles, shared_percentiles
 
 SHARES = (0.5, 0.95, 0.99, 0.999)
@@ -131,8 +132,7 @@ def sharing_errors(count=24, seed=SEED):
         times = np.array([1.0, 10 ** random.uniform(0.3, 1)])[:: 1 if k % 2 else -1]
         share = random.uniform(0.2, 0.8)
         rates = np.array([share, 1 - share]) * busy * servers / times
-        mean = float(rates @ times / rates.sum())
-        law = shared_law(float(rates.sum()), mean, float(times[0]), servers)
+        law = shared_law(rates, times, float(times[0]), servers)
         exact = np.array(shared_percentiles(rates, times, servers, SHARES))
         found.append(np.array([percentile_of(law, share) for share in SHARES]) / exact - 1)
     return np.array(found)
@@ -169,22 +169,19 @@ def crowd_of(random, shared, unlike):
         jobs, think = int(random.integers(2, 12)), float(3 * 10 ** random.uniform(-0.5, 1))
         rate = most * random.uniform(0.1, 0.5) / (classes - 1)
         given.append((rate, 0, 0.0) if open_class else (0.0, jobs, think))
-    return Crowd(given, times.tolist(), servers.tolist(), [shared] * stations, onward.tolist())
+    way = "ps" if shared else "fcfs"
+    return _model(given, times.tolist(), servers.tolist(), way, onward)
 
 
-def model_of(crowd):
-    """The same as a model."""
-    graph, names = ModelGraph("crowd"), [f"c{c}" for c in range(len(crowd.classes))]
-    for k, count in enumerate(crowd.servers):
-        own = {name: times[k] for name, times in zip(names, crowd.times, strict=True)}
-        way = "ps" if crowd.shared[k] else "fcfs"
+def _model(classes, times, servers, way, onward):
+    """Classes by arrival rate, population and think time; times by class and station."""
+    graph, names = ModelGraph("crowd"), [f"c{c}" for c in range(len(classes))]
+    for k, count in enumerate(servers):
+        own = {name: each[k] for name, each in zip(names, times, strict=True)}
         station = MMm(own["c0"], count) if count > 1 else MM1(own["c0"])
         graph = graph.station(f"s{k}", station, service_times=own, discipline=way)
-    for source, row in enumerate(crowd.onward):
-        for target, chance in enumerate(row):
-            if chance > 0:
-                graph = graph.route(f"s{source}", f"s{target}", chance)
-    for name, (rate, jobs, think) in zip(names, crowd.classes, strict=True):
+    graph = graph.route_all(onward)
+    for name, (rate, jobs, think) in zip(names, classes, strict=True):
         numbers = {"population": jobs, "think_time": think} if jobs else {"arrival_rate": rate}
         graph = graph.job_class(name, **numbers)
     return graph.at()
@@ -194,13 +191,10 @@ def crowd_errors(shared, unlike, count=8, events=EVENTS, seed=SEED):
     """Errors beyond the intervals of simulations, shape (classes of all networks, shares)."""
     random, found = np.random.default_rng(seed), []
     for case in range(count):
-        crowd = crowd_of(random, shared, unlike)
-        solution = (
-            model_of(crowd)
-            .solve()
-            .answering(*(f"response_time_p{100 * share:g}" for share in SHARES))
-        )
-        for c, times in enumerate(response_times(crowd, events, case)):
+        model = crowd_of(random, shared, unlike)
+        names = (f"response_time_p{100 * share:g}" for share in SHARES)
+        solution = model.solve().answering(*names)
+        for c, times in enumerate(response_times(blueprint(model), events, case)):
             told = [solution[f"class c{c}.response_time_p{100 * share:g}"] for share in SHARES]
             found.append([beyond(each, times, s) for each, s in zip(told, SHARES, strict=True)])
     return np.array(found)

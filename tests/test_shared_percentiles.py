@@ -9,7 +9,9 @@ from scipy.integrate import quad
 from headway.models import ModelGraph
 from headway.queueing import MM1, Delay, MMm
 from headway.queueing.percentiles import percentile_of
-from headway.queueing.times.shared import shared_law
+from headway.queueing.times import meeting
+from headway.queueing.times.meeting import shared_law
+from tests.passage_chain import shared_percentiles
 from tests.percentile_errors import SHARING, sharing_errors
 from tests.test_closed_percentiles import stated
 
@@ -75,3 +77,53 @@ def test_classes_of_other_times_are_within_what_is_said():
     told = stated()[SHARING]
     worst = 100 * np.abs(sharing_errors(3)).max(axis=0)
     assert (worst <= np.array(told) + 0.005).all()
+
+
+def test_two_kinds_of_jobs_have_the_law_of_the_whole_chain():
+    """The chain is cut where 1e-5 of the chance is left."""
+    rates, times = np.array([0.3, 0.05]), np.array([1.0, 5.0])
+    law = shared_law(rates, times, 1.0, 1)
+    exact = shared_percentiles(rates, times, 1, (0.5, 0.95, 0.99, 0.999))
+    found = [percentile_of(law, share) for share in (0.5, 0.95, 0.99, 0.999)]
+    assert found == pytest.approx(exact, rel=1e-4)
+    assert law.mean == pytest.approx(1 / (1 - 0.55), rel=1e-7)
+    assert law.notes == ()
+
+
+def test_many_kinds_count_as_fewer_near_saturation(monkeypatch):
+    """Less than 1 % off where the nearest are joined, as is said."""
+    rates, times = np.array([0.1, 0.05, 0.02]), np.array([1.0, 2.0, 8.0])
+    exact = shared_law(rates, times, 1.0, 1)
+    monkeypatch.setattr(meeting, "_STATES", 2000)
+    joined = shared_law(rates, times, 1.0, 1)
+    assert (exact.notes, joined.notes) == ((), (meeting.NEAREST,))
+    for share in (0.5, 0.95, 0.99, 0.999):
+        assert percentile_of(joined, share) == pytest.approx(percentile_of(exact, share), rel=0.01)
+    monkeypatch.setattr(meeting, "_STATES", 0)
+    assert shared_law(rates, times, 1.0, 1).notes == (meeting.AS_ONE,)
+
+
+def looped(chance, time):
+    graph = ModelGraph("loop").station("cpu", MM1(time), discipline="ps")
+    return graph.route("cpu", "cpu", chance) if chance else graph
+
+
+def test_who_comes_straight_back_to_shared_servers_stays():
+    """Visits that follow each other are one of their sum, which is exponential too."""
+    again, once = looped(0.75, 0.1), looped(0, 0.4)
+    name = "response_time_p99"
+    assert again.at(arrival_rate=2.0).solve()[name] == pytest.approx(
+        once.at(arrival_rate=2.0).solve()[name], rel=1e-9
+    )
+    assert again.at(arrival_rate=2.0).solve().with_percentile(99).approximation == ""
+    assert again.at().closed(5, 1.0).solve()[name] == pytest.approx(
+        once.at().closed(5, 1.0).solve()[name], rel=1e-9
+    )
+
+
+def test_classes_that_come_straight_back_to_shared_servers_stay():
+    def classes(graph):
+        graph = graph.job_class("a", arrival_rate=1.0).job_class("b", arrival_rate=0.5)
+        return graph.at().solve()["class b.response_time_p99"]
+
+    assert classes(looped(0.75, 0.1)) == pytest.approx(classes(looped(0, 0.4)), rel=1e-9)

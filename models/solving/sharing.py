@@ -11,9 +11,9 @@ from headway.queueing.percentiles import of_visits
 from headway.queueing.routed import GIVEN, INDEPENDENT
 from headway.queueing.stations.abilities import ServiceKind
 from headway.queueing.stations.base import Station
-from headway.queueing.times.journeys import Journey
+from headway.queueing.times.journeys import Journey, straight_on
 from headway.queueing.times.laws import TimeLaw, in_series, merged
-from headway.queueing.times.shared import shared_law
+from headway.queueing.times.meeting import shared_law
 
 if TYPE_CHECKING:
     from headway.models.solving.solutions.solution import Solution
@@ -23,25 +23,42 @@ def sharing_law(point: "Solution") -> TimeLaw:
     """Law of the response time of an open network some of whose stations are shared."""
     graph, values = point.model.network.graph, point.values
     names = tuple(graph.stations)
-    laws = tuple(_visit_law(point, name) for name in names)
     visits = np.array([float(VISITS.of(values)[name]) for name in names])
     if visits_given(graph):
+        laws = tuple(_visit_law(point, name) for name in names)
         each = (of_visits(law, v) for law, v in zip(laws, visits.tolist(), strict=True) if v > 0)
         law, told = in_series(*each), GIVEN
     else:
-        ways = ways_of(graph, values)
-        law, told = Journey(laws, ways.entries, ways.onward, ways.leaving).law(), INDEPENDENT
+        ways, queues = ways_of(graph, values), np.array([_one_queue(point, name) for name in names])
+        many, onward, leaving = straight_on(ways.onward, ways.leaving, queues)
+        laws = tuple(_visit_law(point, *each) for each in zip(names, many.tolist(), strict=True))
+        law, told = Journey(laws, ways.entries, onward, leaving).law(), INDEPENDENT
+        visits = visits / many
     random = np.array([graph.stations[name].can.limits for name in names])
-    alone = visits[random].sum() <= 1 and (visits[random] > 0).sum() <= 1
+    alone = visits[random].sum() <= 1 + _ROUNDING and (visits[random] > 0).sum() <= 1
     return replace(law, notes=merged(() if alone else (told,), law.notes))
 
 
-def _visit_law(point: "Solution", name: str) -> TimeLaw:
+_ROUNDING = 1e-9
+
+
+def _one_queue(point: "Solution", name: str) -> bool:
+    """Whether all who are at a station share its servers in one queue."""
+    station = station_at(name).of(point.values)
+    return shares(point.model.network.graph, name) and _lanes(station) == 1
+
+
+def _lanes(station: Station) -> int:
+    parallel = station.can.product_form is ServiceKind.PARALLEL
+    return int(station.plain_count) if parallel else 1
+
+
+def _visit_law(point: "Solution", name: str, many: float = 1.0) -> TimeLaw:
+    """How long a job is there that makes so many visits in one, of random number."""
     graph, values = point.model.network.graph, point.values
     station: Station = station_at(name).of(values)
     rate = float(values[f"{name}.arrival_rate"])
     if not shares(graph, name) or station.mean_service == 0:
         return station.time_law(rate)
-    servers, time = int(station.plain_count), station.mean_service
-    lanes = servers if station.can.product_form is ServiceKind.PARALLEL else 1
-    return shared_law(rate / lanes, time, time, servers // lanes)
+    time, lanes = station.mean_service * many, _lanes(station)
+    return shared_law(rate / many / lanes, time, time, int(station.plain_count) // lanes)

@@ -18,7 +18,7 @@ from headway.queueing.passages.found import Found, cannot_overtake
 from headway.queueing.passages.returning import Returning
 from headway.queueing.percentiles import of_visits
 from headway.queueing.routed import GIVEN
-from headway.queueing.times.journeys import Journey
+from headway.queueing.times.journeys import Journey, straight_on
 from headway.queueing.times.laws import ComplexArray, Piece, TimeLaw, constant, in_series, merged
 from headway.queueing.times.shared import Sharing
 
@@ -70,7 +70,7 @@ def circle_law(circle: Circle) -> TimeLaw:
     """
     if circle.population < 1:
         return constant(0.0)
-    circle = circle.settled()
+    circle = _straight(circle.settled())
     always = np.flatnonzero(_spent_by_all(circle))
     shift = float(sum(circle.places[k].own_time for k in always))
     rest = circle.without(always)
@@ -78,6 +78,22 @@ def circle_law(circle: Circle) -> TimeLaw:
         return constant(shift)
     law = _random(rest)
     return replace(in_series(constant(shift), law), notes=law.notes)
+
+
+def _straight(circle: Circle) -> Circle:
+    """With visits that follow each other at one queue of shared servers as one longer visit."""
+    at = np.array([place.shares and place.lanes == 1 for place in circle.places])
+    if not (at & (np.diag(circle.onward) > 0)).any():
+        return circle
+    many, onward, leaving = straight_on(circle.onward, circle.leaving, at)
+    places = tuple(
+        replace(place, time=place.time * m, own=place.own_time * m)
+        for place, m in zip(circle.places, many.tolist(), strict=True)
+    )
+    stays, visits = circle.stays * many, circle.others_visits / many
+    return replace(
+        circle, places=places, onward=onward, leaving=leaving, stays=stays, visits=visits
+    )
 
 
 def given_law(circle: Circle, own: FloatArray | None = None) -> TimeLaw:

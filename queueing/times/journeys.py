@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 
 import numpy as np
+from numpy.typing import NDArray
 
 from headway.kinds import FloatArray
 from headway.queueing.times.laws import MOST_PIECES, ComplexArray, Piece, TimeLaw, merged
@@ -80,6 +81,35 @@ def mean_visits(entries: FloatArray, onward: FloatArray) -> FloatArray:
     return np.asarray(np.linalg.solve(np.eye(len(entries)) - onward.T, entries))
 
 
+def straight_on(
+    onward: FloatArray, leaving: FloatArray, at: NDArray[np.bool_]
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Take visits that follow each other at a station as one longer visit.
+
+    At shared servers that changes nothing but names: who has been served goes on to be.
+
+    Parameters
+    ----------
+    onward, leaving
+        As of `Journey`.
+    at
+        Where, shape (stations,).
+
+    Returns
+    -------
+    Visits in one, and the ways that are left.
+
+    Examples
+    --------
+    >>> half = np.array([0.5])
+    >>> [each.tolist() for each in straight_on(half[None], half, np.array([True]))]
+    [[2.0], [[0.0]], [1.0]]
+    """
+    many = np.where(at, 1 / (1 - np.diag(onward)), 1.0)
+    left = onward - np.diag(np.where(at, np.diag(onward), 0.0))
+    return many, left * many[:, None], leaving * many
+
+
 class _Ways:
     """Ways through a journey by the constant time spent on them, those of little time first."""
 
@@ -105,7 +135,8 @@ class _Ways:
             key = min(found)
             self.starts.append(found.pop(key))
             self.shifts.append(key * scale)
-            arrivals.append(self._arrivals(len(self.shifts) - 1, self._smooth(s), arrivals, s))
+            way = len(self.shifts) - 1
+            arrivals.append(self._arrivals(way, self._between(self._smooth(s)), arrivals, s))
             for station, piece in self.constants:
                 weight = abs(arrivals[-1][0, station] * piece.transform(s)[0])
                 if weight > _WEIGHTLESS:
@@ -126,8 +157,9 @@ class _Ways:
     def _part(self, way: int, s: ComplexArray) -> ComplexArray:
         arrivals: list[ComplexArray] = []
         smooth = self._smooth(s)
+        between = self._between(smooth)
         for before in range(way + 1):
-            arrivals.append(self._arrivals(before, smooth, arrivals, s))
+            arrivals.append(self._arrivals(before, between, arrivals, s))
         leaving = self.journey.leaving / self.journey.answered
         left = (arrivals[-1] * smooth) @ leaving
         for before, station, piece in self.starts[way]:
@@ -144,7 +176,7 @@ class _Ways:
         return np.asarray((visits * laws) @ journey.leaving / journey.answered - known)
 
     def _arrivals(
-        self, way: int, smooth: ComplexArray, before: list[ComplexArray], s: ComplexArray
+        self, way: int, between: ComplexArray, before: list[ComplexArray], s: ComplexArray
     ) -> ComplexArray:
         """Transforms of the arrivals on a way at each station, shape (len(s), stations)."""
         journey = self.journey
@@ -152,7 +184,13 @@ class _Ways:
         for earlier, station, piece in self.starts[way]:
             through = before[earlier][:, station] * piece.transform(s)
             starts = starts + through[:, None] * journey.onward[station]
-        return _solved(smooth[:, :, None] * journey.onward, starts)
+        return np.asarray((starts[:, None, :] @ between)[:, 0, :])
+
+    def _between(self, smooth: ComplexArray) -> ComplexArray:
+        """Transforms of all ways from each station to each, without constant times."""
+        matrices = smooth[:, :, None] * self.journey.onward
+        whole = np.eye(matrices.shape[1])
+        return np.asarray(np.linalg.inv(whole - matrices)) if matrices.any() else whole + matrices
 
     def _smooth(self, s: ComplexArray) -> ComplexArray:
         """Transforms of the parts without a constant time, shape (len(s), stations)."""

@@ -12,12 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from headway.errors import GraphError
 from headway.kinds import FloatArray
 from headway.queueing.times.laws import ComplexArray, Piece, TimeLaw
-
-_LEFT_OUT = 1e-14  # chance of more others than the chain has room for
-_MOST = 20_000  # others that are followed
 
 
 @dataclass(frozen=True)
@@ -80,38 +76,3 @@ class Sharing:
     def law(self) -> TimeLaw:
         """How long the job takes."""
         return TimeLaw((Piece(0.0, self.transform),), self.mean())
-
-
-def shared_law(rate: float, time: float, own: float, servers: int) -> TimeLaw:
-    """Response time at servers that are shared by all who are there, none having more than one.
-
-    Parameters
-    ----------
-    rate
-        Poisson arrivals [1/s], below what the servers can do.
-    time
-        Mean of all services [s].
-    own
-        Mean of the service that the job itself needs [s].
-    servers
-        Number of servers m: of n jobs each has m / n of one, at most a whole one.
-
-    Examples
-    --------
-    >>> round(shared_law(0.5, 1.0, 1.0, 1).mean, 9)  # S / (1 - U)
-    2.0
-    """
-    load = rate * time
-    count = servers + int(np.log(_LEFT_OUT) / np.log(max(load / servers, 1e-3))) + 2
-    if count > _MOST:
-        msg = (
-            f"percentiles at a shared server are found up to {_MOST} others; it is nearly saturated"
-        )
-        raise GraphError(msg)
-    n = np.arange(count)
-    share = np.minimum(1.0, servers / (n + 1))
-    with np.errstate(divide="ignore"):
-        logs = np.cumsum(np.log(load / np.minimum(np.arange(1.0, count), servers)))
-    start = np.exp(np.append(0.0, logs) - logs.max(initial=0.0))
-    start /= start.sum()
-    return Sharing(np.full(count, rate), n * share / time, share / own, start).law()

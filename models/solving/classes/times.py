@@ -15,7 +15,7 @@ from headway.queueing.percentiles import of_visits
 from headway.queueing.routed import GIVEN, INDEPENDENT, RoutedNetwork
 from headway.queueing.stations.abilities import Discipline, ServiceKind
 from headway.queueing.stations.base import Station
-from headway.queueing.times.journeys import Journey
+from headway.queueing.times.journeys import Journey, straight_on
 from headway.queueing.times.laws import (
     ComplexArray,
     TimeLaw,
@@ -27,17 +27,10 @@ from headway.queueing.times.laws import (
     mixture,
     poisson_wait,
 )
-from headway.queueing.times.shared import shared_law
+from headway.queueing.times.meeting import shared_law
 
 if TYPE_CHECKING:
     from headway.models.solving.solutions.solution import Solution
-
-
-MIXED = (
-    "which classes share a station is taken as in equilibrium given their number: up to the "
-    "99th percentile within 9 %, the 99.9th within 17 % where measured"
-)
-"""What is taken for granted where classes of different times share a server."""
 
 
 def class_laws(point: "Solution") -> dict[str, TimeLaw | None]:
@@ -144,9 +137,22 @@ def _by_routes(sharing: _Sharing, own: int) -> TimeLaw:
         stations = tuple(sharing.station(k, sharing.times[own, k]) for k in range(len(names)))
         loads = sharing.loads.sum(axis=0)
         return RoutedNetwork(names, stations, loads, ways.entries, ways.onward, ways.leaving).law()
+    queues = np.array([sharing.is_shared(k) and _lanes(sharing, k) == 1 for k in range(len(names))])
+    many, onward, leaving = straight_on(ways.onward, ways.leaving, queues)
+    sharing = replace(sharing, visits=sharing.visits / many, times=sharing.times * many)
     laws = tuple(_visit_law(sharing, k, own) for k in range(len(names)))
-    law = Journey(laws, ways.entries, ways.onward, ways.leaving).law()
-    return replace(law, notes=merged((INDEPENDENT,), law.notes))
+    law = Journey(laws, ways.entries, onward, leaving).law()
+    waits = [sharing.visits[own, k] for k in range(len(names)) if _queues(sharing, k)]
+    told = () if np.count_nonzero(waits) <= 1 and sum(waits) <= 1 + _ROUNDING else (INDEPENDENT,)
+    return replace(law, notes=merged(told, law.notes))
+
+
+_ROUNDING = 1e-9
+
+
+def _lanes(sharing: _Sharing, k: int) -> int:
+    station = sharing.stations[k]
+    return int(station.servers) if station.kind is ServiceKind.PARALLEL else 1
 
 
 def _visit_law(sharing: _Sharing, k: int, own: int) -> TimeLaw:
@@ -169,13 +175,9 @@ def _visit_law(sharing: _Sharing, k: int, own: int) -> TimeLaw:
 
 def _shared(sharing: _Sharing, k: int, own: int) -> TimeLaw:
     """All who are there share the servers; of parallel ones, those of one queue."""
-    station, loads = sharing.stations[k], sharing.loads[:, k]
-    lanes = int(station.servers) if station.kind is ServiceKind.PARALLEL else 1
-    total, time = float(loads.sum()), float(sharing.times[own, k])
-    mean = float(loads @ sharing.times[:, k]) / total if total else time
-    law = shared_law(total / lanes, mean, time, int(station.servers) // lanes)
-    unlike = len(sharing.asked(k, own)) > 1
-    return replace(law, notes=(MIXED,) if unlike else ())
+    station, loads, lanes = sharing.stations[k], sharing.loads[:, k], _lanes(sharing, k)
+    times, servers = sharing.times[:, k], int(station.servers) // lanes
+    return shared_law(loads / lanes, times, float(times[own]), servers)
 
 
 def _in_turn(sharing: _Sharing, k: int, own: int) -> TimeLaw:
