@@ -35,7 +35,6 @@ from headway.models.measured.roles import (
 )
 from headway.models.measured.statistic import percentile_of
 from headway.models.solving.solutions.asked import percentile_name
-from headway.models.solving.summed import summed_in
 from headway.models.structure.model import Model
 from headway.models.structure.parts.links import settable
 
@@ -319,6 +318,8 @@ def _output_column(
 
 def _check_percentile(model: Model, source: str, column: Observed) -> None:
     """Refuse percentiles of a formula that has no law, and of what is not of one class."""
+    from headway.models.solving.summed import summed_in
+
     formula = "response_time" in model.graph.outputs and summed_in(model) is None
     if formula or not model.graph.stations:
         why = "its answer is a formula, which has a mean only"

@@ -7,7 +7,6 @@ from headway.models.structure.inputs import points_shape
 from headway.models.structure.model import Model
 from headway.models.structure.parts.keys import ANSWERED, Found, of_class
 from headway.models.structure.planning.flows import losing, returning
-from headway.queueing.closed.demands import Method
 
 SIMULATION = "simulation"
 """What the command calls the method that is none here."""
@@ -34,7 +33,10 @@ def _check_method(method: str) -> None:
     if method == SIMULATION:
         msg = "a simulation has intervals and is no solution; call model.simulate()"
         raise InvalidParameter(msg)
-    Method(method)
+    if method != "auto":
+        from headway.queueing.closed.demands import Method
+
+        Method(method)
 
 
 def _same_for_each(model: Model, alone: Solution) -> Found:
