@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from headway.models import ModelGraph
+from headway.models import ModelGraph, parse_model
 from headway.queueing import MM1, Delay
 from tests.percentile_errors import CROWDS, crowd_errors
 from tests.test_closed_percentiles import stated
@@ -51,3 +51,52 @@ def test_a_class_without_end_has_none():
 def test_simulated_networks_are_within_what_is_said(name):
     worst = 100 * np.abs(crowd_errors(*CROWDS[name], count=1)).max(axis=0)
     assert (worst <= np.array(stated()[name]) + 0.005).all()
+
+
+ALONE = """
+name = "alone"
+routes = [{ from = "wire", to = "cpu", probability = 0.6 }, { from = "cpu", to = "wire", probability = 0.2 }]
+
+[stations.wire]
+kind = "Delay"
+service_time = "1 ms"
+
+[stations.cpu]
+kind = "MM1"
+service_time = "5 ms"
+
+[classes.some]
+arrival_rate = "0.5 op/s"
+
+[classes.none]
+population = 0
+think_time = "20 ms"
+"""
+
+
+def test_a_class_beside_one_without_jobs_is_as_the_network_without_it():
+    both = parse_model(ALONE).solve().with_percentile(95)
+    text, _, _ = ALONE.partition("[classes.none]")
+    one = parse_model(text).solve().with_percentile(95)
+    name = "class some.response_time_p95"
+    assert both[name] == pytest.approx(one[name], rel=0.01)  # who comes back: FOLLOWED
+
+
+def test_jobs_that_only_meet_delays_do_not_wait():
+    text = """
+name = "delays"
+routes = [{ from = "wire", to = "wire", probability = 0.2 }]
+
+[stations.wire]
+kind = "Delay"
+service_time = "1 ms"
+
+[classes.open]
+arrival_rate = "0.5 op/s"
+
+[classes.closed]
+population = 4
+"""
+    found = parse_model(text).solve().with_percentile(50)
+    for name in ("open", "closed"):
+        assert found[f"class {name}.response_time_p50"] == pytest.approx(1e-3, rel=1e-9)

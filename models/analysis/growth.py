@@ -107,7 +107,7 @@ class Growth(Answer):
     first: Month | None = None
 
     def __post_init__(self) -> None:
-        for name, value in (("the load to start from", self.start), ("growth", self.per_year)):
+        for name, value in (("the load to start from", self.start), ("the growth", self.per_year)):
             if not (math.isfinite(value) and value > 0):
                 msg = f"{name} is {value:g}; it must be above 0"
                 raise InvalidParameter(msg)

@@ -115,7 +115,7 @@ def outputs_over(
     >>> outputs_over(one, {"s": np.array([0.25, 2.0])}, ["utilisation"]).tolist()
     [[0.25], [nan]]
     """
-    count = max(column.size for column in columns.values())
+    count = max((column.size for column in columns.values()), default=1)
     try:
         values = columns if count > 1 else {name: _only(c) for name, c in columns.items()}
         solution = model.at(values).solve(method=method)

@@ -52,7 +52,8 @@ def _rows_used(report: Report) -> str:
 
 def source_note(data: Measurements) -> str:
     """Where a published table that ships with headway comes from; nothing for other files."""
-    path = shipped_or_own(Path(data.source)).resolve()
+    own = os.path.exists(data.source)  # noqa: PTH110 - takes any name at all
+    path = (Path(data.source) if own else data_path(data.source)).resolve()
     shipped = data_path("").resolve()
     if shipped not in path.parents:
         return ""

@@ -74,7 +74,7 @@ def circle_law(circle: Circle) -> TimeLaw:
     always = np.flatnonzero(_spent_by_all(circle))
     shift = float(sum(circle.places[k].own_time for k in always))
     rest = circle.without(always)
-    if not len(rest.places):
+    if not rest.entries.any():
         return constant(shift)
     law = _random(rest)
     return replace(in_series(constant(shift), law), notes=law.notes)
@@ -219,11 +219,12 @@ def _random(circle: Circle) -> TimeLaw:
         once = len(circle.places) == 1 and not circle.onward.any()
         return apart_law(circle, () if once else (SHARED,))
     order = in_order(circle.onward)
+    queues = sum(not place.is_delay for place in circle.places)
+    alone = circle.population == 1 or queues == 0
+    if alone or (order is not None and queues == 1):
+        return apart_law(circle, ())
     if order is None:
         return _followed(circle)
-    queues = sum(not place.is_delay for place in circle.places)
-    if queues < 2:
-        return apart_law(circle, ())
     delays = (SMOOTHED,) if queues < len(circle.places) else ()
     notes = () if cannot_overtake(circle) else (AS_FOUND, *delays)
     return replace(_as_found(circle, order), notes=notes)

@@ -90,7 +90,7 @@ class _Crowd:
         if not visits_given(graph):
             ways = ways_of(graph, self.point.values)
             ends = ways.entries, ways.onward, ways.leaving
-        others = flow / total if total else np.zeros(count)
+        others = flow / total if total else self.visits[own]  # nobody to meet: it goes alone
         return Circle(places, *ends, jobs, think, total, self.times[own], others)
 
     def _place(self, k: int, mean: float, own: int, jobs: int) -> Place:
