@@ -160,7 +160,8 @@ def _check_no_percentiles(measurements: Measurements, y: Named) -> None:
     if _has_percentiles(measurements, y):
         msg = (
             f"{measurements.source}: percentiles of jobs that circulate take too long to choose "
-            "among forms by; fit one model with --free, or take the column of the mean, or of the throughput"
+            "among forms by; fit one model with --free, or take the column of the mean, or of the "
+            "throughput"
         )
         raise GraphError(msg)
 
