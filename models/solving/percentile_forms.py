@@ -66,7 +66,7 @@ def _times_of_sum(graph: ModelGraph) -> tuple[list[str], list[str]]:
     """The same where the response time is a formula."""
     parts = summed(graph)
     if parts is None:
-        msg = "its response time is a formula of more than constant times and one station's"
+        msg = "its formula adds up more than constant times and one station in order of arrival"
         raise GraphError(msg)
     _check_exponential(graph, parts.station)
     return list(parts.constants), [f"{parts.station}.response_time"]

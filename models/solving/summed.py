@@ -11,6 +11,7 @@ from headway.models.language.formula import Name, Operation, Tree
 from headway.models.solving.forward import Finding, in_a_row
 from headway.models.structure.graph import ModelGraph
 from headway.models.structure.parts.keys import station_at
+from headway.models.structure.planning.ways import shares
 from headway.queueing.forward import ForwardNetwork
 from headway.queueing.percentiles import Phase, path_law
 from headway.queueing.stations.base import Delay
@@ -42,6 +43,8 @@ class Summed:
 def summed(graph: ModelGraph) -> Summed | None:
     """What the formula of a graph's response time adds up; None if it is anything else.
 
+    A station that all present share is anything else: its own law is that of who waits in order.
+
     Examples
     --------
     >>> from headway.models import catalogue_model
@@ -55,7 +58,7 @@ def summed(graph: ModelGraph) -> Summed | None:
     constants = tuple(n for n in names if n in graph.parameters)
     if len(visited) != 1 or visited[0] not in graph.stations or len(names) != len(constants) + 1:
         return None
-    return Summed(visited[0], constants)
+    return None if shares(graph, visited[0]) else Summed(visited[0], constants)
 
 
 def summed_in(model: "Model") -> Summed | None:
