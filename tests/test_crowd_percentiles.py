@@ -55,7 +55,10 @@ def test_simulated_networks_are_within_what_is_said(name):
 
 ALONE = """
 name = "alone"
-routes = [{ from = "wire", to = "cpu", probability = 0.6 }, { from = "cpu", to = "wire", probability = 0.2 }]
+routes = [
+  { from = "wire", to = "cpu", probability = 0.6 },
+  { from = "cpu", to = "wire", probability = 0.2 },
+]
 
 [stations.wire]
 kind = "Delay"
