@@ -8,7 +8,7 @@ import numpy as np
 from headway.models.structure.parts.keys import VISITS, station_at
 from headway.models.structure.planning.ways import shares, visits_given, ways_of
 from headway.queueing.percentiles import of_visits
-from headway.queueing.routed import GIVEN, INDEPENDENT
+from headway.queueing.routed import APART, GIVEN
 from headway.queueing.stations.abilities import ServiceKind
 from headway.queueing.stations.base import Station
 from headway.queueing.times.journeys import Journey, straight_on
@@ -32,7 +32,7 @@ def sharing_law(point: "Solution") -> TimeLaw:
         ways, queues = ways_of(graph, values), np.array([_one_queue(point, name) for name in names])
         many, onward, leaving = straight_on(ways.onward, ways.leaving, queues)
         laws = tuple(_visit_law(point, *each) for each in zip(names, many.tolist(), strict=True))
-        law, told = Journey(laws, ways.entries, onward, leaving).law(), INDEPENDENT
+        law, told = Journey(laws, ways.entries, onward, leaving).law(), APART
         visits = visits / many
     random = np.array([graph.stations[name].can.limits for name in names])
     alone = visits[random].sum() <= 1 + _ROUNDING and (visits[random] > 0).sum() <= 1

@@ -12,7 +12,7 @@ from headway.models.structure.parts.keys import of_class
 from headway.models.structure.planning.ways import visits_given, ways_of
 from headway.queueing.classes.network import SharedStation
 from headway.queueing.percentiles import of_visits
-from headway.queueing.routed import GIVEN, INDEPENDENT, RoutedNetwork
+from headway.queueing.routed import APART, GIVEN, RoutedNetwork
 from headway.queueing.stations.abilities import Discipline, ServiceKind
 from headway.queueing.stations.base import Station
 from headway.queueing.times.journeys import Journey, straight_on
@@ -143,7 +143,7 @@ def _by_routes(sharing: _Sharing, own: int) -> TimeLaw:
     laws = tuple(_visit_law(sharing, k, own) for k in range(len(names)))
     law = Journey(laws, ways.entries, onward, leaving).law()
     waits = [sharing.visits[own, k] for k in range(len(names)) if _queues(sharing, k)]
-    told = () if np.count_nonzero(waits) <= 1 and sum(waits) <= 1 + _ROUNDING else (INDEPENDENT,)
+    told = () if np.count_nonzero(waits) <= 1 and sum(waits) <= 1 + _ROUNDING else (APART,)
     return replace(law, notes=merged(told, law.notes))
 
 

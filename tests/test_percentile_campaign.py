@@ -1,0 +1,64 @@
+"""A small part of the campaign of random networks, whose table docs/accuracy.md has."""
+
+import re
+
+import numpy as np
+import pytest
+
+from headway.models.solving.classes.circulating import AS_ONE
+from headway.queueing.routed import APART
+from tests.percentile_campaign import KINDS, case, interval
+from tests.test_closed_percentiles import ACCURACY
+
+
+@pytest.mark.parametrize("number", [0, 1, 2, 6, 8, 12])
+def test_percentiles_of_a_random_network_are_as_simulated(number):
+    """Within 5 % of 40,000 events or in their 99 % interval, of every class."""
+    for found in case(number, events=40_000):
+        assert found.kind == KINDS[number]
+        assert found.held.all(), (found.told, found.low, found.high)
+
+
+def test_what_is_far_off_is_not_held():
+    (found,) = case(6, events=40_000)
+    wrong = type(found)(
+        *(getattr(found, name) for name in ("number", "kind", "name")),
+        1.3 * found.told,
+        found.low,
+        found.simulated,
+        found.high,
+    )
+    assert not wrong.held[:2].any()
+
+
+def test_the_interval_holds_the_percentile_of_independent_times():
+    """In 99 % of 200 samples, at least 96 % here."""
+    random = np.random.default_rng(15)
+    held = 0
+    for _ in range(200):
+        low, _, high = interval(random.exponential(size=4000), 0.95)
+        held += low <= -np.log(0.05) <= high
+    assert held >= 192
+
+
+def largest(flows, classes, ways):
+    """Largest errors that the document's table has, of p50 to p99, and of p99.9."""
+    kinds = [str(k) for k in KINDS if k.flow in flows and k.classes in classes]
+    kinds = [kind for kind in kinds if kind.endswith(ways)]
+    rows = {line.split(" | ")[0].strip("| "): line for line in ACCURACY.read_text().splitlines()}
+    cells = [rows[kind].strip("| ").split(" | ")[3:] for kind in kinds]
+    errors = [[float(cell.split(",")[-1].strip(" %")) for cell in row] for row in cells]
+    return max(max(row[:3]) for row in errors), max(row[3] for row in errors)
+
+
+@pytest.mark.parametrize(
+    ("note", "kinds"),
+    [
+        (AS_ONE, (("closed", "mixed"), (2, 3), ("fcfs", "ps"))),
+        (APART, (("open",), (1, 2, 3), ("ps",))),
+        (APART, (("open",), (2, 3), ("fcfs",))),
+    ],
+)
+def test_what_is_said_covers_the_errors_of_the_table(note, kinds):
+    said = [float(number) for number in re.findall(r"within (\d+) %", note)]
+    assert all(error <= most for error, most in zip(largest(*kinds), said, strict=True))
