@@ -56,7 +56,7 @@ def outputs_at(
 
     Returns
     -------
-    Shape (points, outputs); NaN where a value is refused, or the model saturated.
+    A row for every point; NaN where a value is refused, or the model saturated.
 
     Examples
     --------
@@ -105,7 +105,7 @@ def outputs_over(
 
     Returns
     -------
-    Shape (points, outputs); NaN where a value is refused, or what saturated does not sustain.
+    A row for every point; NaN where a value is refused, or what saturated does not sustain.
 
     Examples
     --------

@@ -208,7 +208,7 @@ def draws(model: Model, count: int = 1000, seed: int = 1) -> dict[str, FloatArra
 
     Returns
     -------
-    SI values by parameter, each of shape (count,).
+    SI values by parameter; as many of each as asked for.
 
     Raises
     ------

@@ -40,7 +40,7 @@ def lattice_mva(
 
     Returns
     -------
-    Throughputs, shape (classes, points), and queue lengths, shape (classes, stations, points).
+    Throughputs by class and point; queue lengths by class and station and point.
 
     Raises
     ------

@@ -32,7 +32,7 @@ def mean_value_analysis(
 
     Returns
     -------
-    Throughput, shape (points,), and queue lengths, shape (stations, points).
+    Throughput by point; queue lengths by station and point.
 
     Examples
     --------

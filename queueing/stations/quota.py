@@ -162,7 +162,7 @@ class Quota(Mixed):
         is normal, and what is lost where periods are short, at a server of speed q, make
 
             X_most - X = (l**-1.5 + (X_most - X_slow)**-1.5)**(-2/3),  X_most = min(q / S, X_free),
-            l = sqrt(v / P) L(1.5 |U - q| sqrt(P / v)) / S,  L(z) = E[max(normal - z, 0)],
+            l = sqrt(v / P) L(1.5 abs(U - q) sqrt(P / v)) / S,  L(z) = E[max(normal - z, 0)],
 
         or what 1 - theta says, as for Poisson arrivals, where that is more.
 
