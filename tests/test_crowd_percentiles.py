@@ -103,3 +103,24 @@ population = 4
     found = parse_model(text).solve().with_percentile(50)
     for name in ("open", "closed"):
         assert found[f"class {name}.response_time_p50"] == pytest.approx(1e-3, rel=1e-9)
+
+
+def test_a_class_that_goes_nowhere_takes_no_time():
+    text = """
+name = "nowhere"
+
+[stations.wire]
+kind = "Delay"
+service_time = "20 ms"
+visits = { open = 1 }
+
+[classes.closed]
+population = 4
+think_time = "20 ms"
+
+[classes.open]
+arrival_rate = "1.5 op/s"
+"""
+    found = parse_model(text).solve().with_percentile(95)
+    assert found["class closed.response_time_p95"] == 0
+    assert found["class open.response_time_p95"] == pytest.approx(0.02, rel=1e-9)

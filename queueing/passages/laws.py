@@ -11,6 +11,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from headway.errors import GraphError
 from headway.kinds import FloatArray
 from headway.queueing.passages.circle import Circle, in_order
 from headway.queueing.passages.followed import Followed
@@ -44,6 +45,7 @@ SHARED = (
 SMOOTHED = "constant times that only some jobs spend are taken as varying"
 
 _NEAR = 1e-4  # of a mean time: steps of a slope
+_MOST_JOBS = 1_000_000
 _CERTAIN = 1e-9  # how far visits may be from 1 that every job makes
 
 
@@ -70,7 +72,11 @@ def circle_law(circle: Circle) -> TimeLaw:
     """
     if circle.population < 1:
         return constant(0.0)
-    circle = _straight(circle.settled())
+    _check_jobs(circle)
+    circle = circle.settled()
+    if not circle.entries.any():
+        return constant(0.0)
+    circle = _straight(circle)
     always = np.flatnonzero(_spent_by_all(circle))
     shift = float(sum(circle.places[k].own_time for k in always))
     rest = circle.without(always)
@@ -78,6 +84,16 @@ def circle_law(circle: Circle) -> TimeLaw:
         return constant(shift)
     law = _random(rest)
     return replace(in_series(constant(shift), law), notes=law.notes)
+
+
+def _check_jobs(circle: Circle) -> None:
+    """Refuse crowds that no table of the numbers at a station holds."""
+    if circle.population > _MOST_JOBS:
+        msg = (
+            f"percentiles of {circle.population:.3g} jobs that circulate are not found; "
+            f"at most {_MOST_JOBS:,} are followed"
+        )
+        raise GraphError(msg)
 
 
 def _straight(circle: Circle) -> Circle:
@@ -118,6 +134,7 @@ def given_law(circle: Circle, own: FloatArray | None = None) -> TimeLaw:
     """
     if circle.population < 1:
         return constant(0.0)
+    _check_jobs(circle)
     visits = circle.others_visits if own is None else own
     if (visits <= 1).all() and not any(place.shares for place in circle.places):
         entries, onward, leaving = _perhaps(visits)
