@@ -1,11 +1,14 @@
 """Numbers on the command line: decimal digits only, as everywhere else."""
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import click
 
 from headway.errors import quoted
 from headway.kinds import number_of
+
+Function = TypeVar("Function", bound=Callable[..., Any])
 
 _LARGEST = 1e15
 """Whole numbers below this are exact."""
@@ -38,6 +41,13 @@ class Reals(click.ParamType):  # type: ignore[type-arg]
         if isinstance(value, tuple):
             return value
         return tuple(Real().convert(part.strip(), param, ctx) for part in str(value).split(","))
+
+
+def percentile_option(words: str) -> Callable[[Function], Function]:
+    """Make ``--percentile``, given to the function as `percents`."""
+    return click.option(
+        "--percentile", "percents", type=Reals(), default=(), metavar="P,Q", help=words
+    )
 
 
 class Whole(click.ParamType):  # type: ignore[type-arg]

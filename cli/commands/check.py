@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from headway.cli.main import COMMANDS, INTERRUPTED
-from headway.cli.numbers import Reals
+from headway.cli.numbers import percentile_option
 from headway.cli.options import (
     Format,
     chosen_model,
@@ -28,14 +28,7 @@ EXAMPLE = "Example: headway check nfs-server --preset raid --set arrival_rate=80
 @preset_option
 @set_option
 @closed_options
-@click.option(
-    "--percentile",
-    "percents",
-    type=Reals(),
-    default=(),
-    metavar="P,Q",
-    help="Check percentiles of the response time too: 95,99.",
-)
+@percentile_option("Check percentiles of the response time too: 95,99.")
 @simulation_options
 @format_options
 @plot_option

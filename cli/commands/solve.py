@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from headway.cli.main import COMMANDS, INTERRUPTED
-from headway.cli.numbers import Reals, Whole
+from headway.cli.numbers import Whole, percentile_option
 from headway.cli.options import (
     Format,
     chosen_model,
@@ -46,14 +46,7 @@ EXAMPLE = "Example: headway solve nfs-server --preset raid --set arrival_rate=20
     default="auto",
     help="auto, exact, convolution, schweitzer, linearizer or simulation.",
 )
-@click.option(
-    "--percentile",
-    "percents",
-    type=Reals(),
-    default=(),
-    metavar="P,Q",
-    help="Add percentiles of the response time: 50,95,99.",
-)
+@percentile_option("Add percentiles of the response time: 50,95,99.")
 @click.option("--uncertain", cls=_UNCERTAIN, is_flag=True, help="Add 95 % bands from ci95.")
 @click.option("--draws", cls=_DRAWS, type=Whole(), metavar="N", help="How many (1000).")
 @simulation_options
@@ -87,7 +80,7 @@ def command(
         answer: Answer = chosen.propagate(count, wish.seed, method, percents)
     else:
         _refuse({"--draws": draws is not None}, "--uncertain")
-        answer = _solved(chosen, method, percents)
+        answer = chosen.solve(method=method).with_percentiles(percents)
     present(answer, output_format, plot)
     return 0
 
@@ -97,13 +90,6 @@ def _refuse(given: dict[str, bool], other: str) -> None:
     for option in (name for name, is_given in given.items() if is_given):
         msg = f"{option} goes with {other}"
         raise InvalidParameter(msg)
-
-
-def _solved(model: "Model", method: str, percents: tuple[float, ...]) -> Answer:
-    solution = model.solve(method=method)
-    for percent in percents:
-        solution = solution.with_percentile(percent)
-    return solution
 
 
 def _simulated(

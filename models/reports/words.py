@@ -9,7 +9,7 @@ import numpy as np
 
 from headway import __version__
 from headway.models.analysis.sensitivity import Sensitivity
-from headway.models.files.shipped import data_path, data_rows, shipped_or_own
+from headway.models.files.shipped import data_path, data_rows
 from headway.models.language.digits import digits, ends, shown_unit
 from headway.models.language.parameters import Parameter
 from headway.models.language.titles import split_header
@@ -52,9 +52,7 @@ def _rows_used(report: Report) -> str:
 
 def source_note(data: Measurements) -> str:
     """Where a published table that ships with headway comes from; nothing for other files."""
-    own = os.path.exists(data.source)  # noqa: PTH110 - takes any name at all
-    path = (Path(data.source) if own else data_path(data.source)).resolve()
-    shipped = data_path("").resolve()
+    path, shipped = _place(data), data_path("").resolve()
     if shipped not in path.parents:
         return ""
     readme = shipped / path.relative_to(shipped).parts[0] / "README.md"
@@ -64,9 +62,15 @@ def source_note(data: Measurements) -> str:
     return " ".join(re.sub("[*`]", "", found[1]).split()) if found else ""
 
 
+def _place(data: Measurements) -> Path:
+    """Where a table is from; of what is not there as it is called, where it would ship."""
+    own = os.path.exists(data.source)  # noqa: PTH110 - takes any name at all
+    return (Path(data.source) if own else data_path(data.source)).resolve()
+
+
 def listed(data: Measurements) -> dict[str, str]:
     """What the index of a published collection says of a curve that ships with headway."""
-    path, shipped = shipped_or_own(Path(data.source)).resolve(), data_path("").resolve()
+    path, shipped = _place(data), data_path("").resolve()
     index = path.parent.parent / "index.csv"
     if shipped not in path.parents or not index.is_file():
         return {}

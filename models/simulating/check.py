@@ -12,6 +12,7 @@ from headway.models.language.frozen import Kept
 from headway.models.language.units import Unit
 from headway.models.language.verbs import who_does
 from headway.models.simulating.estimates import Estimate, together
+from headway.models.simulating.planning import AT_MOST
 from headway.models.simulating.simulation import Simulation
 from headway.models.solving.arrays import part_unit
 from headway.models.solving.solutions.asked import percentile_name
@@ -127,7 +128,7 @@ def check_model(
     percentiles: Sequence[float] = (),
     half_width: float = 0.02,
     seed: int = 1,
-    at_most: float = 60.0,
+    at_most: float = AT_MOST,
     seen: Callable[[str, float], None] | None = None,
 ) -> Check:
     """Solve a model and simulate it.

@@ -29,6 +29,9 @@ WINDOW = 5.0
 FEWEST, FEWEST_OF_A_CLASS = 1000, 100
 """Journeys in a window, at least, of all and of each class."""
 
+AT_MOST = 60.0
+"""Seconds that a simulation may take unless more are allowed."""
+
 BEYOND = 50
 """Journeys of each class in a window that take longer than the highest percentile, at least."""
 

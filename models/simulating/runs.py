@@ -10,7 +10,7 @@ from headway.errors import GraphError, InvalidParameter
 from headway.kinds import check_domain
 from headway.models.simulating.estimates import Estimate, estimates, needed
 from headway.models.simulating.jobs import Blueprint, blueprint
-from headway.models.simulating.planning import Schedule, check_stable, schedule
+from headway.models.simulating.planning import AT_MOST, Schedule, check_stable, schedule
 from headway.models.simulating.replica import Replica, replica, seconds_an_event
 from headway.models.simulating.simulation import Effort, Simulation, is_judged
 from headway.models.structure.model import Model
@@ -21,9 +21,6 @@ FIRST = 10
 
 MORE = 1.05
 """Replicas are told from an estimate: so many times what it says are made."""
-
-AT_MOST = 60.0
-"""Seconds that a simulation may take unless more are allowed."""
 
 MOST_SEED = 2**64
 

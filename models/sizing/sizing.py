@@ -19,7 +19,7 @@ from headway.models.sizing.refusal import refusal
 from headway.models.sizing.resources import resources
 from headway.models.sizing.search import Found, in_order, search
 from headway.models.sizing.size import Configuration, Scope, Size
-from headway.models.solving.forward import goes_forward
+from headway.models.solving.percentile import all_at_once
 from headway.models.solving.solutions.asked import PERCENTILE
 from headway.models.solving.solutions.solution import Solution
 from headway.models.structure.model import Model
@@ -127,7 +127,7 @@ def size_model(
 
 def _are_slow(goals: Sequence[Goal], solution: Solution) -> bool:
     """Whether some goal is a percentile that is found configuration by configuration."""
-    return any(PERCENTILE in goal.output for goal in goals) and not goes_forward(solution)
+    return any(PERCENTILE in goal.output for goal in goals) and not all_at_once(solution)
 
 
 def _unsure(certain: ByModel, confidence: float, grid: Grid) -> ByChance:

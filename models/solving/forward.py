@@ -90,7 +90,7 @@ def percentiles_together(
     place = {name: k for k, name in enumerate(names)}
 
     def row(value: Amount) -> FloatArray:
-        return np.broadcast_to(np.asarray(value, float), solution.shape).reshape(-1)[points]
+        return row_of(solution, value)[points]
 
     arrivals = {name: arrivals_at(name).of(values) for name in graph.arrivals}
     shares = entry_shares(arrivals) if arrivals else {next(iter(graph.stations)): 1.0}
@@ -103,6 +103,11 @@ def percentiles_together(
     times = np.full(stable.size, np.inf)
     times[points] = find(network, share)
     return times
+
+
+def row_of(solution: "Solution", value: Amount) -> FloatArray:
+    """A value laid out over the points, shape (points,); the same memory where it can be."""
+    return np.broadcast_to(np.asarray(value, float), solution.shape).reshape(-1)
 
 
 def in_a_row(station: Station, row: Callable[[Amount], FloatArray]) -> Station:

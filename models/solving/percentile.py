@@ -13,7 +13,7 @@ from headway.kinds import Amount, FloatArray
 from headway.models.solving.classes.circulating import circulating_laws
 from headway.models.solving.classes.times import class_laws
 from headway.models.solving.closed.times import closed_law
-from headway.models.solving.forward import Finding, goes_forward, percentiles_together
+from headway.models.solving.forward import Finding, goes_forward, percentiles_together, row_of
 from headway.models.solving.sharing import sharing_law
 from headway.models.solving.solutions.asked import check_percent, percentile_name
 from headway.models.solving.solutions.marks import PACED
@@ -53,7 +53,7 @@ def percentile(solution: "Solution", percent: float) -> "Solution":
         Where no law is known, with the reason.
     """
     _check(solution, percent)
-    find = _together if _all_at_once(solution) else _one_by_one
+    find = _together if all_at_once(solution) else _one_by_one
     times, laws = find(solution, percent / 100)
     part = percentile_name(percent)
     values: Found = {
@@ -99,12 +99,12 @@ def swift_percentile(solution: "Solution", percent: float) -> FloatArray:
     """
     _check(solution, percent)
     share = percent / 100
-    if not _all_at_once(solution, swiftly=True):
+    if not all_at_once(solution, swiftly=True):
         return np.reshape(_one_by_one(solution, share)[0][""], solution.shape)
     return _found(solution, share, _stable(solution), swift_percentiles).reshape(solution.shape)
 
 
-def _all_at_once(solution: "Solution", *, swiftly: bool = False) -> bool:
+def all_at_once(solution: "Solution", *, swiftly: bool = False) -> bool:
     """Whether percentiles of all points can be found together."""
     parts = summed_in(solution.model)
     if parts is None:
@@ -156,20 +156,15 @@ def _one_of_each(solution: "Solution", stable: NDArray[np.bool_]) -> NDArray[np.
 def _visited(solution: "Solution") -> dict[str, NDArray[np.bool_]]:
     """Where jobs come to each station, shape (points,)."""
     visits = VISITS.of(solution.values)
-    return {name: _row(solution, visits[name]) > 0 for name in solution.stations}
+    return {name: row_of(solution, visits[name]) > 0 for name in solution.stations}
 
 
 def _stable(solution: "Solution") -> NDArray[np.bool_]:
     """Where no station is saturated, shape (points,)."""
     stable = np.ones(int(np.prod(solution.shape)), bool)
     for name, visited in _visited(solution).items():
-        stable &= np.isfinite(_row(solution, solution.values[f"{name}.response_time"])) | ~visited
+        stable &= np.isfinite(row_of(solution, solution.values[f"{name}.response_time"])) | ~visited
     return stable
-
-
-def _row(solution: "Solution", value: Amount) -> FloatArray:
-    """A value laid out over the points; the same memory where it can be."""
-    return np.broadcast_to(np.asarray(value, float), solution.shape).reshape(-1)
 
 
 def _check_open(solution: "Solution") -> None:
@@ -209,7 +204,7 @@ def _laws(point: "Solution") -> Laws:
     if graph.classes:
         with _named(point):
             return circulating_laws(point) if _closed_classes(point) else class_laws(point)
-    if any(_saturated(point, name) for name in point.stations):
+    if not _stable(point).all():
         return {"": None}
     with _named(point):
         return {"": law_of(point)}
@@ -236,11 +231,6 @@ def _named(point: "Solution") -> Iterator[None]:
     except GraphError as error:
         msg = f"{point.model.name}: {error}"
         raise GraphError(msg) from None
-
-
-def _saturated(point: "Solution", name: str) -> bool:
-    visited = bool(np.any(VISITS.of(point.values)[name] > 0))
-    return visited and not np.isfinite(point.values[f"{name}.response_time"])
 
 
 def _of_visits(point: "Solution") -> TimeLaw:

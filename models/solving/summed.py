@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from headway.kinds import Amount, FloatArray
 from headway.models.language.formula import Name, Operation, Tree
-from headway.models.solving.forward import Finding, in_a_row
+from headway.models.solving.forward import Finding, in_a_row, row_of
 from headway.models.structure.graph import ModelGraph
 from headway.models.structure.parts.keys import station_at
 from headway.models.structure.planning.ways import shares
@@ -105,7 +105,7 @@ def summed_percentiles(
     points = np.flatnonzero(stable)
 
     def row(value: Amount) -> FloatArray:
-        return np.broadcast_to(np.asarray(value, float), solution.shape).reshape(-1)[points]
+        return row_of(solution, value)[points]
 
     station = in_a_row(station_at(parts.station).of(solution.values), row)
     rates = row(solution.values[f"{parts.station}.arrival_rate"])[None]

@@ -8,7 +8,7 @@ import numpy as np
 
 from headway.errors import HeadwayError, InvalidParameter
 from headway.kinds import FloatArray, Number, plain
-from headway.models.solving.forward import goes_forward
+from headway.models.solving.percentile import all_at_once
 from headway.models.solving.solutions.solution import Solution
 from headway.models.structure.inputs import points_shape
 from headway.models.structure.model import Model
@@ -187,7 +187,7 @@ def propagate(
 
 def one_by_one(solution: Solution, percents: Sequence[float]) -> bool:
     """Whether percentiles of a network have to be found point by point."""
-    return bool(percents) and not goes_forward(solution)
+    return bool(percents) and not all_at_once(solution)
 
 
 def _check_size(solution: Solution, count: int, percents: Sequence[float]) -> None:
@@ -206,10 +206,7 @@ def _check_size(solution: Solution, count: int, percents: Sequence[float]) -> No
 
 def solved(model: Model, method: str, percents: Sequence[float]) -> Solution:
     """Solve a model, with percentiles."""
-    solution = model.solve(method=method)
-    for percent in percents:
-        solution = solution.with_percentile(percent)
-    return solution
+    return model.solve(method=method).with_percentiles(percents)
 
 
 def at_draws(

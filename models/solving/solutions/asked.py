@@ -1,7 +1,7 @@
 """Outputs that are computed when they are asked for: percentiles, by their names."""
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from typing import Self
 
 from headway.kinds import check_domain
@@ -94,4 +94,25 @@ class Asked:
         0.599146
         """
         found: Self = perform(self, "percentile", percent)
+        return found
+
+    def with_percentiles(self, percents: Iterable[float]) -> Self:
+        """Add several, as `with_percentile` adds one.
+
+        Parameters
+        ----------
+        percents
+            Each between 0 and 100.
+
+        Examples
+        --------
+        >>> from headway.models import ModelGraph
+        >>> from headway.queueing import MM1
+        >>> found = ModelGraph("one").station("cpu", MM1(0.1)).at().solve(5)
+        >>> found.with_percentiles([50, 95]).outputs[-2:]
+        ('response_time_p50', 'response_time_p95')
+        """
+        found = self
+        for percent in percents:
+            found = found.with_percentile(percent)
         return found

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property, reduce
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -327,7 +327,7 @@ class Solution(Kept, Answer, OverGrid, Asked):
         """
         asked = (percentile_asked(name, self.classes) for name in names)
         more = dict.fromkeys(one[0] for one in asked if one and one[1] not in self.values)
-        return reduce(Solution.with_percentile, more, self)
+        return self.with_percentiles(more)
 
     @cached_property
     def bottleneck(self) -> NDArray[np.str_]:
