@@ -1,0 +1,1 @@
+"""Sweeps: spaces of operating points, solved in blocks and reduced where they are solved."""

@@ -1,0 +1,196 @@
+"""Values that a parameter takes in a space: steps, choices, or anything between two ends."""
+
+import hashlib
+import math
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from headway.errors import InvalidParameter
+from headway.kinds import FloatArray, plain
+from headway.models.language.frozen import Kept
+
+MOST_STEPS = 2**53
+"""Steps that a float counts exactly."""
+
+_FEW = 50
+"""Values that a description repeats; it gives the digest of more."""
+
+
+class Axis(Protocol):
+    """Values in an order; frozen, picklable, equal by value."""
+
+    @property
+    def count(self) -> int:
+        """How many there are."""
+
+    def values(self, first: int, stop: int) -> FloatArray:
+        """Those with numbers from `first` to before `stop`."""
+
+    def at(self, shares: FloatArray) -> FloatArray:
+        """Those that lie at shares in [0, 1) of them, all equally likely."""
+
+    def around(self, first: int, count: int) -> "Axis":
+        """What is needed of it for `count` values from `first` on, the first after the last."""
+
+    def describe(self) -> Any:
+        """What JSON shows of it."""
+
+
+@dataclass(frozen=True)
+class Steps:
+    """Values that are one step apart, none of them kept.
+
+    Parameters
+    ----------
+    start, step
+        The first value and the way to the next [SI].
+    count
+        How many; from 1 to 2^53.
+
+    Raises
+    ------
+    InvalidParameter
+        For a count out of bounds, and ends that are not finite.
+
+    Examples
+    --------
+    >>> Steps(100.0, 50.0, 10**9).values(0, 3).tolist()
+    [100.0, 150.0, 200.0]
+    """
+
+    start: float
+    step: float
+    count: int
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.count <= MOST_STEPS or not math.isfinite(self._end):
+            msg = (
+                f"{self.count:.10g} values from {self.start:g} in steps of {self.step:g}: "
+                "a range has finite ends and 1 to 2^53 values"
+            )
+            raise InvalidParameter(msg)
+
+    @property
+    def _end(self) -> float:
+        return self.start + self.step * (self.count - 1)
+
+    def values(self, first: int, stop: int) -> FloatArray:
+        """Values with numbers from `first` to before `stop`."""
+        found = np.arange(first, stop, dtype=float)
+        found *= self.step
+        found += self.start
+        return found
+
+    def at(self, shares: FloatArray) -> FloatArray:
+        """Values at shares in [0, 1) of all."""
+        found = np.floor(shares * self.count)
+        np.minimum(found, self.count - 1, out=found)
+        found *= self.step
+        found += self.start
+        return found
+
+    def around(self, first: int, count: int) -> "Steps":  # noqa: ARG002
+        """All of it, as it is small."""
+        return self
+
+    def ends(self) -> FloatArray:
+        """The first and the last value."""
+        return np.array([self.start, self._end])
+
+    def describe(self) -> dict[str, float]:
+        """What JSON shows of it."""
+        return {"start": self.start, "step": self.step, "count": self.count}
+
+
+@dataclass(frozen=True, eq=False)
+class Choices(Kept):
+    """Values of a list, as they stand there.
+
+    Parameters
+    ----------
+    listed
+        The values [SI], shape (count,); at least one, all of them finite.
+
+    Raises
+    ------
+    InvalidParameter
+        For none, for values that are not finite, and for tables.
+
+    Examples
+    --------
+    >>> Choices(np.array([2.0, 4.0, 8.0])).values(1, 3).tolist()
+    [4.0, 8.0]
+    """
+
+    listed: FloatArray
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.listed.ndim != 1 or not self.listed.size:
+            msg = f"values of shape {self.listed.shape}; give one or more in a row"
+            raise InvalidParameter(msg)
+        if not np.isfinite(self.listed).all():
+            worst = self.listed[~np.isfinite(self.listed)][0]
+            msg = f"{worst:g} is among the values; they must be finite"
+            raise InvalidParameter(msg)
+
+    @property
+    def count(self) -> int:
+        """How many there are."""
+        return self.listed.size
+
+    def values(self, first: int, stop: int) -> FloatArray:
+        """Values with numbers from `first` to before `stop`."""
+        return self.listed[first:stop]
+
+    def at(self, shares: FloatArray) -> FloatArray:
+        """Values at shares in [0, 1) of all."""
+        places = (shares * self.count).astype(np.int64)
+        return self.listed[np.minimum(places, self.count - 1)]
+
+    def around(self, first: int, count: int) -> "Choices":
+        """Values from one on, as many as asked for; the first follows the last."""
+        return Choices(cycled(self, first, count))
+
+    def ends(self) -> FloatArray:
+        """The least and the largest value."""
+        return np.array([self.listed.min(), self.listed.max()])
+
+    def describe(self) -> Any:
+        """What JSON shows of it: the values, or the digest of many."""
+        return described(self.listed)
+
+
+def cycled(axis: Axis, first: int, count: int) -> FloatArray:
+    """Take values from one on, the first following the last.
+
+    Examples
+    --------
+    >>> cycled(Choices(np.array([2.0, 4.0, 8.0])), 1, 7).tolist()
+    [4.0, 8.0, 2.0, 4.0, 8.0, 2.0, 4.0]
+    """
+    head = axis.values(first, min(first + count, axis.count))
+    rest = count - head.size
+    if not rest:
+        return head
+    if rest <= first:
+        return np.concatenate([head, axis.values(0, rest)])
+    turn = np.concatenate([head, axis.values(0, first)])
+    return np.tile(turn, -(-count // turn.size))[:count]
+
+
+def described(values: FloatArray) -> Any:
+    """What JSON shows of a column: its values, or where they are many their digest.
+
+    Examples
+    --------
+    >>> described(np.array([1.0, 2.0])), sorted(described(np.arange(100.0)))
+    ([1.0, 2.0], ['count', 'first', 'last', 'sha256'])
+    """
+    if values.size <= _FEW:
+        return values.tolist()
+    digest = hashlib.sha256(np.ascontiguousarray(values).tobytes()).hexdigest()
+    first, last = plain(values[0]), plain(values[-1])
+    return {"count": values.size, "first": first, "last": last, "sha256": digest}
