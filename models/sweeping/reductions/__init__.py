@@ -1,0 +1,1 @@
+"""Reductions: what a sweep keeps of its points, small however many they are."""

@@ -1,0 +1,120 @@
+"""Quantiles, from a sketch of the distribution."""
+
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+from headway.errors import InvalidParameter, quoted
+from headway.kinds import FloatArray
+from headway.models.language.units import Unit
+from headway.models.solving.solutions.asked import check_percent
+from headway.models.sweeping.reductions.reduction import NORMAL, Kind, Reduction, Row, State
+from headway.models.sweeping.reductions.sketch import Distribution, merged, sketch_of
+
+_WRITTEN = re.compile(r"p?(\d+(?:\.\d+)?)", re.ASCII)
+
+
+@dataclass(frozen=True)
+class Quantiles(Reduction):
+    """Values that so many percent of the points do not exceed.
+
+    The quantile of p percent of n values is the least value that p percent of them do not exceed:
+    that of rank n p / 100, rounded up (`numpy.quantile` calls it inverted_cdf). It is told to
+    1/1024 of itself; each row has the bound of its own error, and those of rank 1 and n are exact.
+    Infinite values are above every number.
+
+    Parameters
+    ----------
+    output, unit
+        As for `Reduction`.
+    percents
+        Between 0 and 100, both out.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> half = Quantiles("time", percents=(50.0,))
+    >>> row, = half.rows(half.of({"time": np.arange(1.0, 1000.0)}, 0))
+    >>> row["statistic"], row["value"], round(row["error"], 3)
+    ('p50', 500.25, 0.25)
+    """
+
+    percents: tuple[float, ...] = (50.0,)
+
+    def __post_init__(self) -> None:
+        if not self.percents:
+            msg = f"quantiles({self.output}): say which, such as quantiles({self.output}, p50, p99)"
+            raise InvalidParameter(msg)
+        for percent in self.percents:
+            check_percent(percent)
+
+    @property
+    def text(self) -> str:
+        """As one writes it."""
+        return f"quantiles({', '.join((self.output, *map(_name, self.percents)))})"
+
+    def of(self, columns: Mapping[str, FloatArray], first: int) -> State:  # noqa: ARG002
+        """Sketch of the block."""
+        return sketch_of(self.column(columns))
+
+    def merge(self, left: State, right: State) -> State:
+        """Sketch of both."""
+        return merged(left, right)
+
+    def rows(self, state: State, *, sampled: bool = False) -> list[Row]:
+        """A row a quantile."""
+        told = Distribution.of(state)
+        return [self._row(told, percent, sampled=sampled) for percent in self.percents]
+
+    def _row(self, told: Distribution, percent: float, *, sampled: bool) -> Row:
+        size, of = told.size, (told.size, told.absent)
+        if not size:
+            return self.row(_name(percent), math.nan, of)
+        low, high = told.at(rank_of(percent, size))
+        value = low if low == high else low / 2 + high / 2
+        error = max(value - low, high - value) if low < high else 0.0
+        within = _interval(told, percent) if sampled else None
+        return self.row(_name(percent), value, of, error=error, interval=within)
+
+
+def rank_of(percent: float, size: int) -> int:
+    """Rank of a quantile, the least value having rank 1.
+
+    Examples
+    --------
+    >>> rank_of(7.0, 100), rank_of(99.9, 100), rank_of(0.001, 100)  # 0.07 * 100 is above 7
+    (7, 100, 1)
+    """
+    return max(1, math.ceil(Fraction(repr(float(percent))) * size / 100))
+
+
+def _interval(told: Distribution, percent: float) -> tuple[float, float]:
+    """From and to the values between whose ranks a law's quantile is in 95 % of samples."""
+    size, share = told.size, percent / 100
+    half = NORMAL * math.sqrt(size * share * (1 - share))
+    low, high = math.floor(size * share - half), math.ceil(size * share + half) + 1
+    return (
+        told.at(low)[0] if low >= 1 else -math.inf,
+        told.at(high)[1] if high <= size else math.inf,
+    )
+
+
+def _name(percent: float) -> str:
+    return f"p{percent:.12g}"
+
+
+def _read(output: str, arguments: tuple[str, ...], unit: Unit) -> Reduction:
+    return Quantiles(output, unit, tuple(map(_percent, arguments)))
+
+
+def _percent(text: str) -> float:
+    found = _WRITTEN.fullmatch(text)
+    if found is None:
+        msg = f"{quoted(text)} is no quantile; write for example p50 or p99.9"
+        raise InvalidParameter(msg)
+    return float(found[1])
+
+
+QUANTILES = Kind("quantiles(OUTPUT, p50, p99)", _read)

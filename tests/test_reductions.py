@@ -1,0 +1,277 @@
+"""Reductions of a sweep: the same answers however its points are cut, within the stated errors."""
+
+import io
+import math
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from headway.errors import HeadwayError
+from headway.models.language.units import unit
+from headway.models.sweeping.reductions.grammar import REDUCTIONS, reductions_of
+from headway.models.sweeping.reductions.quantiles import Quantiles, rank_of
+from headway.models.sweeping.reductions.sketch import ERROR
+
+UNITS = {"time": unit("s"), "load": unit(""), "rate": unit("op/s")}
+ALL = ("moments", "quantiles=p1,p50,p99.9", "exceeds=1", "below=-0.5")
+EXACT = ALL[1:]
+
+ANY = st.floats(width=64, allow_nan=True, allow_infinity=True)
+PLAIN = st.floats(-1e6, 1e6)
+SPECIAL = st.sampled_from([0.0, -0.0, 1.0, -0.5, math.inf, -math.inf, math.nan, 5e-324, 1.7e308])
+COLUMNS = st.lists(ANY | SPECIAL | st.integers(-3, 3).map(float), min_size=1, max_size=60)
+
+
+def made(text):
+    (found,) = reductions_of([text], ["time"], UNITS)
+    return found
+
+
+def states(reduction, values, size):
+    """States of blocks of so many values."""
+    column = np.array(values, float)
+    return [
+        reduction.of({"time": column[start : start + size]}, start)
+        for start in range(0, column.size, size)
+    ]
+
+
+def in_order(reduction, parts):
+    """Merged one after the other."""
+    whole = parts[0]
+    for part in parts[1:]:
+        whole = reduction.merge(whole, part)
+    return whole
+
+
+def in_pairs(reduction, parts):
+    """Merged in a binary tree over the blocks' numbers."""
+    while len(parts) > 1:
+        pairs = [parts[k : k + 2] for k in range(0, len(parts), 2)]
+        parts = [reduction.merge(*pair) if len(pair) == 2 else pair[0] for pair in pairs]
+    return parts[0]
+
+
+def same(one, other):
+    assert one.keys() == other.keys()
+    for name in one:
+        assert one[name].dtype == other[name].dtype, name
+        np.testing.assert_array_equal(one[name], other[name], strict=True)
+
+
+def values_of(reduction, state):
+    return {row["statistic"]: row["value"] for row in reduction.rows(state)}
+
+
+@pytest.mark.parametrize("text", EXACT)
+@given(values=COLUMNS, size=st.integers(1, 17))
+def test_any_cut_gives_the_same_state(text, values, size):
+    reduction = made(text)
+    (whole,) = states(reduction, values, len(values))
+    parts = states(reduction, values, size)
+    same(in_order(reduction, parts), whole)
+    same(in_pairs(reduction, parts), whole)
+
+
+@given(values=st.lists(PLAIN, min_size=1, max_size=200), size=st.integers(1, 50))
+def test_moments_are_those_of_exact_sums(values, size):
+    """To 1e-12 of the largest value (of the deviation: of the root, as its square is summed)."""
+    reduction = made("moments")
+    state = in_pairs(reduction, states(reduction, values, size))
+    found = values_of(reduction, state)
+    count = len(values)
+    mean = math.fsum(values) / count
+    deviation = math.sqrt(math.fsum((x - mean) ** 2 for x in values) / count)
+    largest = max(map(abs, values))
+    assert found["finite points"] == count
+    assert found["mean"] == pytest.approx(mean, rel=1e-12, abs=1e-12 * largest)
+    assert found["sd"] == pytest.approx(deviation, rel=1e-12, abs=1e-12 * largest)
+    assert (found["least"], found["most"]) == (min(values), max(values))
+
+
+def test_moments_merged_in_one_tree_have_the_same_bits_for_any_chunks():
+    """Chunks are runs of blocks aligned at powers of two, merged by themselves first."""
+    reduction = made("moments")
+    values = np.random.default_rng(5).lognormal(0, 2, 64 * 37 + 11)
+    blocks = states(reduction, values, 64)
+    whole = in_pairs(reduction, blocks)
+    for length in (2, 4, 16):
+        chunks = [blocks[k : k + length] for k in range(0, len(blocks), length)]
+        same(in_pairs(reduction, [in_pairs(reduction, chunk) for chunk in chunks]), whole)
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1e-170, 1e150, 1e300])
+def test_moments_of_what_squares_do_not_hold(scale):
+    reduction = made("moments")
+    state = in_pairs(reduction, states(reduction, scale * np.array([1.0, 2, 3, 6]), 2))
+    found = values_of(reduction, state)
+    assert found["mean"] == pytest.approx(3 * scale, rel=1e-12)
+    assert found["sd"] == pytest.approx(math.sqrt(3.5) * scale, rel=1e-12)
+
+
+def test_moments_count_what_is_not_finite_apart():
+    reduction = made("moments")
+    values = [1, math.inf, math.nan, 3, -math.inf, math.inf]
+    state = in_pairs(reduction, states(reduction, values, 2))
+    rows = {row["statistic"]: row for row in reduction.rows(state)}
+    assert {name: row["value"] for name, row in rows.items()} == {
+        "finite points": 2,
+        "minus infinite points": 1,
+        "infinite points": 2,
+        "mean of the finite": 2.0,
+        "sd of the finite": 1.0,
+        "least of the finite": 1.0,
+        "most of the finite": 3.0,
+    }
+    assert rows["mean of the finite"]["absent"] == 1
+
+
+LAWS = {
+    "lognormal": lambda rng, n: rng.lognormal(-5, 2, n),
+    "normal": lambda rng, n: rng.normal(0, 1, n),
+    "tiny": lambda rng, n: rng.exponential(1e-290, n),
+    "whole": lambda rng, n: rng.integers(-4, 5, n).astype(float),
+    "saturating": lambda rng, n: np.where(rng.random(n) < 0.3, np.inf, rng.random(n)),
+    "both ends": lambda rng, n: rng.choice([-np.inf, -1e300, -1e-300, 0, 1e-300, 1e300, np.inf], n),
+}
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_quantiles_are_those_of_the_sorted_values(law):
+    """By rank; where n p / 100 is exact in floats, as numpy has them."""
+    values = LAWS[law](np.random.default_rng(3), 4000)
+    percents = (0.01, 0.025, 1, 6.25, 25, 50, 75, 90, 99, 99.9, 99.99)
+    reduction = Quantiles("time", unit("s"), percents)
+    state = in_pairs(reduction, states(reduction, values, 512))
+    ordered = np.sort(values)
+    for percent, row in zip(percents, reduction.rows(state), strict=True):
+        true = ordered[rank_of(percent, values.size) - 1]
+        if percent in (6.25, 25, 50, 75):
+            assert true == np.quantile(values, percent / 100, method="inverted_cdf")
+        if np.isinf(true):
+            assert row["value"] == true
+        else:
+            assert abs(row["value"] - true) <= row["error"] <= ERROR * abs(true)
+
+
+@given(values=COLUMNS, percent=st.floats(0.01, 99.99))
+def test_quantiles_keep_their_stated_error(values, percent):
+    """Relative 1/1024 of normal floats, else 4.4e-311; each row's bound holds too."""
+    reduction = Quantiles("time", unit("s"), (percent,))
+    (row,) = reduction.rows(in_pairs(reduction, states(reduction, values, 7)))
+    ordered = sorted(x for x in values if not math.isnan(x))
+    assert (row["points"], row["absent"]) == (len(ordered), len(values) - len(ordered))
+    if not ordered:
+        assert math.isnan(row["value"])
+        return
+    true = ordered[rank_of(percent, len(ordered)) - 1]
+    if math.isinf(true):
+        assert row["value"] == true
+    else:
+        assert abs(row["value"] - true) <= row["error"] <= max(ERROR * abs(true), 4.4e-311)
+
+
+def test_the_outermost_quantiles_are_the_ends():
+    reduction = made("quantiles=p1,p99.9")
+    values = np.random.default_rng(4).exponential(1.0, 50)
+    low, high = reduction.rows(in_pairs(reduction, states(reduction, values, 8)))
+    assert low["value"] - low["error"] <= values.min() <= low["value"] + low["error"]
+    assert high["value"] + high["error"] == pytest.approx(values.max(), rel=1e-15)
+    constant = reduction.rows(reduction.of({"time": np.full(9, 0.1)}, 0))
+    assert [(row["value"], row["error"]) for row in constant] == [(0.1, 0.0)] * 2
+
+
+@given(values=COLUMNS, limit=st.floats(-2, 2))
+def test_points_beyond_a_limit_are_counted(values, limit):
+    column = np.array(values)
+    for kind, beyond in (("exceeds", column > limit), ("below", column < limit)):
+        reduction = made(f"{kind}(time, {limit!r})")
+        rows = reduction.rows(in_pairs(reduction, states(reduction, values, 5)))
+        assert rows[0]["value"] == beyond.sum()
+        assert rows[0]["absent"] == np.isnan(column).sum()
+        if rows[0]["points"]:
+            assert rows[1]["value"] == beyond.sum() / (~np.isnan(column)).sum()
+
+
+def test_a_limit_itself_is_neither_above_nor_below():
+    values = [0.3, 0.3, 0.4]
+    for text, count in (("exceeds=300ms", 1), ("below=300ms", 0), ("exceeds=0.1 s", 3)):
+        reduction = made(text)
+        assert reduction.rows(*states(reduction, values, 3))[0]["value"] == count
+
+
+@pytest.mark.parametrize("text", ALL)
+@settings(max_examples=25)
+@given(values=COLUMNS)
+def test_states_survive_a_file_and_a_pipe(text, values):
+    reduction = made(text)
+    (state,) = states(reduction, values, len(values))
+    kept = io.BytesIO()
+    np.savez(kept, **state)
+    kept.seek(0)
+    same(dict(np.load(kept)), dict(state))
+    same(pickle.loads(pickle.dumps(state)), state)  # noqa: S301
+    again = pickle.loads(pickle.dumps(reduction))  # noqa: S301
+    assert again == reduction
+    assert repr(again.rows(state)) == repr(reduction.rows(state))  # NaN is equal to itself here
+
+
+def test_intervals_are_of_samples_alone_and_hold_the_truth():
+    """Of 200 samples of 400 exponential draws, 95 % intervals hold it in 180 to 199."""
+    rng = np.random.default_rng(11)
+    truth = {"mean": 1.0, "p50": math.log(2), "share above 1": math.exp(-1)}
+    held = dict.fromkeys(truth, 0)
+    reductions = [made("moments"), made("quantiles=p50"), made("exceeds(load, 1)")]
+    for _ in range(200):
+        column = rng.exponential(1.0, 400)
+        for each in reductions:
+            state = each.of({"time": column, "load": column}, 0)
+            assert all(row["interval"] is None for row in each.rows(state))
+            for row in each.rows(state, sampled=True):
+                if row["statistic"] in truth:
+                    low, high = row["interval"]
+                    held[row["statistic"]] += low <= truth[row["statistic"]] <= high
+    assert all(180 <= count <= 199 for count in held.values()), held
+
+
+@pytest.mark.parametrize("kind", REDUCTIONS)
+def test_a_text_reads_back_to_the_same_reduction(kind):
+    argument = {"quantiles": "=p50,p99.9", "exceeds": "=0.1234567891", "below": "=300ms"}
+    one = made(kind + argument.get(kind, ""))
+    assert made(one.text) == one
+    assert reductions_of([one, one.text], [], UNITS) == (one,)
+
+
+BAD = {
+    "": "reduction '' has no name; write one such as moments(response_time)",
+    "(time)": "reduction '(time)' has no name; write one such as moments(response_time)",
+    "=p50": "reduction '=p50' has no name; write one such as moments(response_time)",
+    "moment(time)": "there is no reduction 'moment'; did you mean moments?",
+    "moments(tim)": "reduction 'moments(tim)': there is no output 'tim'; did you mean time?",
+    "moments()": "reduction 'moments()': there is no output named; there are load, rate, time",
+    "moments(time, 3)": "moments(time, 3): moments takes an output and nothing else",
+    "quantiles(time)": "quantiles(time): say which, such as quantiles(time, p50, p99)",
+    "quantiles(time, p0)": "percentile is 0; it must be between 0 and 100",
+    "quantiles(time, p100)": "percentile is 100; it must be between 0 and 100",
+    "quantiles=101": "percentile is 101; it must be between 0 and 100",
+    "quantiles(time, q5)": "'q5' is no quantile; write for example p50 or p99.9",
+    "exceeds(time)": "exceeds(time): write one limit: exceeds(OUTPUT, LIMIT)",
+    "exceeds(time, 3 MB)": "time is '3 MB', which is data (B); it needs time, such as s",
+    "exceeds(time, x)": "time is 'x', not a finite number with a unit such as '650 us'",
+    "below(rate, 3 ms)": "rate is '3 ms', which is time (s); it needs rate, such as op/s",
+}
+
+
+@pytest.mark.parametrize("text", BAD)
+def test_what_is_no_reduction_is_refused_in_one_line(text):
+    with pytest.raises(HeadwayError) as told:
+        reductions_of([text], ["time"], UNITS)
+    assert str(told.value) == BAD[text]
+
+
+def test_no_reduction_at_all_is_refused():
+    with pytest.raises(HeadwayError, match="no reduction is given"):
+        reductions_of([], ["time"], UNITS)
