@@ -96,15 +96,15 @@ def limit_text(limit: float, unit: Unit) -> str:
 
 
 def _reader(kind: str, *, above: bool) -> Kind:
-    usage = f"{kind}(OUTPUT, LIMIT)"
+    pattern = f"{kind}(OUTPUT, LIMIT)"
 
     def read(output: str, arguments: tuple[str, ...], unit: Unit) -> Reduction:
         if len(arguments) != 1:
-            msg = f"{kind}({', '.join((output, *arguments))}): write one limit: {usage}"
+            msg = f"{kind}({', '.join((output, *arguments))}): write one limit: {pattern}"
             raise InvalidParameter(msg)
         return Beyond(output, unit, quantity(arguments[0], unit, output), above)
 
-    return Kind(usage, read)
+    return Kind(pattern, read)
 
 
 EXCEEDS, BELOW = _reader("exceeds", above=True), _reader("below", above=False)

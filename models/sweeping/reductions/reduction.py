@@ -145,13 +145,13 @@ class Kind:
 
     Parameters
     ----------
-    usage
+    pattern
         As one writes it, for messages.
     read
         From an output, what is written after it, and the output's unit.
     """
 
-    usage: str
+    pattern: str
     read: Callable[[str, tuple[str, ...], Unit], Reduction]
 
 
