@@ -12,16 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headway.kinds import Amount, FloatArray
-from headway.queueing.balance import Guess, balance
 from headway.queueing.stations.base import Station
-from headway.queueing.times.inversion import invert
+from headway.queueing.times.inversion import invert, invert_with_slope
 from headway.queueing.times.laws import ComplexArray
 
-_BLOCK = 256  # points whose transforms stay in the cache
 _INSTANT = 1e-9  # of the mean: a time that counts as none
-_NEVER = 1e-300
-PRECISION = 2e-12
-"""Of a chance."""
 
 
 @dataclass(frozen=True)
@@ -45,8 +40,8 @@ class ForwardNetwork:
     >>> from headway.queueing import MM1
     >>> one = np.ones((1, 1))
     >>> alone = ForwardNetwork((MM1(0.5),), one, one, {})
-    >>> forward_percentiles(alone, 0.95).round(6).tolist()
-    [2.995732]
+    >>> alone.law().exceedance(np.array([1.0])).round(9).tolist()
+    [0.367879441]
     """
 
     stations: tuple[Station, ...]
@@ -77,18 +72,32 @@ class ForwardNetwork:
     def _in_order(self) -> list[tuple[tuple[int, int], FloatArray]]:
         return sorted(self.onward.items())
 
-    def law(self) -> "_Law":
+    def law(self) -> "ForwardLaw":
         """Its constant time, its mean time beyond that, and the transform of what is beyond."""
         laws = [s.time_law(rate) for s, rate in zip(self.stations, self.rates, strict=True)]
         shifts: Amount = sum(law.pieces[0].shift for law in laws)
         constant = np.zeros(self.rates.shape[1]) + shifts
         times = (law.mean - law.pieces[0].shift for law in laws)
         beyond = sum(v * time for v, time in zip(self.visits, times, strict=True))
-        return _Law(self, [law.pieces[0].transform for law in laws], constant, np.asarray(beyond))
+        return ForwardLaw(
+            self, [law.pieces[0].transform for law in laws], constant, np.asarray(beyond)
+        )
 
 
 @dataclass(frozen=True)
-class _Law:
+class ForwardLaw:
+    """How long the jobs of a network take, at its points.
+
+    Parameters
+    ----------
+    network
+        Whose jobs they are.
+    transforms
+        E[exp(-s T)] of a visit to each station, beyond what is constant.
+    constant, beyond
+        Constant time and mean of the rest [s], shape (points,).
+    """
+
     network: ForwardNetwork
     transforms: list[Amount]
     constant: FloatArray
@@ -107,68 +116,30 @@ class _Law:
             after[k] = self.transforms[k](s) * following
         return np.asarray(sum(e * after[k] for k, e in enumerate(self.network.entries)))
 
+    def longer(self) -> FloatArray:
+        """Chance of more than the constant time, shape (points,)."""
+        instant = _INSTANT * (self.constant + self.beyond)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            node = np.asarray(1 / instant[None], complex)
+            chance = 1 - self.transform(node)[0].real
+        return np.where(self.beyond > 0, chance, 0.0)
+
     def exceedance(self, time: FloatArray) -> FloatArray:
         """Chance of more than a time [s]."""
-        rest = np.maximum(time - self.constant, _INSTANT * (self.constant + self.beyond))
-        within = invert(lambda s: self.transform(s) / s, rest)
+        within = invert(lambda s: self.transform(s) / s, self._beyond_constant(time))
         return np.asarray(np.clip(1 - within, 0.0, 1.0))
+
+    def exceedance_and_density(self, time: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Chance of more than a time [s], and how fast it falls there [1/s]."""
+        rest = self._beyond_constant(time)
+        within, density = invert_with_slope(lambda s: self.transform(s) / s, rest)
+        return np.asarray(np.clip(1 - within, 0.0, 1.0)), np.asarray(density)
+
+    def _beyond_constant(self, time: FloatArray) -> FloatArray:
+        return np.maximum(time - self.constant, _INSTANT * (self.constant + self.beyond))
 
 
 def _mapped(station: Station, change: Callable[[FloatArray], FloatArray]) -> Station:
     own = {f.name: getattr(station, f.name) for f in fields(station)}  # type: ignore[arg-type]
     arrays = {name: change(value) for name, value in own.items() if np.ndim(value)}
     return replace(station, **arrays) if arrays else station  # type: ignore[type-var]
-
-
-def forward_percentiles(network: ForwardNetwork, share: float) -> FloatArray:
-    """Least times that a share of all times does not exceed [s].
-
-    Parameters
-    ----------
-    network
-        At its operating points.
-    share
-        Between 0 and 1.
-
-    Returns
-    -------
-    Array of shape (points,).
-    """
-    count = network.rates.shape[1]
-    starts = range(0, count, _BLOCK)
-    blocks = [_of_block(network.at(slice(k, k + _BLOCK)), share) for k in starts]
-    return np.concatenate(blocks) if blocks else np.empty(0)
-
-
-def _of_block(network: ForwardNetwork, share: float) -> FloatArray:
-    law, tail = network.law(), 1 - share
-    times = law.constant.copy()
-    some = np.flatnonzero(law.beyond > 0)
-    if some.size:
-        some = some[network.at(some).law().exceedance(times[some]) > tail]
-    if some.size:
-        times[some] = _beyond_constant(network.at(some), tail)
-    return times
-
-
-def _beyond_constant(network: ForwardNetwork, tail: float) -> FloatArray:
-    law = network.law()
-
-    def above(time: FloatArray, law: _Law) -> FloatArray:
-        return np.asarray(np.log(np.maximum(law.exceedance(time), _NEVER) / tail))
-
-    low, before = law.constant, np.full(law.constant.size, -np.log(tail))
-    high = low - law.beyond * np.log(tail)
-    found = above(high, law)
-    while (found > 0).any():
-        low, before = np.where(found > 0, high, low), np.where(found > 0, found, before)
-        high = np.where(found > 0, 2 * high, high)
-        found = above(high, law)
-    slope = 1 + law.beyond * (found - before) / (high - low)
-    return balance(
-        lambda time, points: time + law.beyond[points] * above(time, network.at(points).law()),
-        low,
-        high,
-        Guess(high, high + law.beyond * found, slope),
-        PRECISION / tail,
-    )

@@ -17,7 +17,8 @@ from numpy.polynomial import chebyshev
 from numpy.typing import NDArray
 
 from headway.kinds import Amount, FloatArray
-from headway.queueing.forward import PRECISION, ForwardNetwork, forward_percentiles
+from headway.queueing.forward import ForwardNetwork
+from headway.queueing.sharp import PRECISION, forward_percentiles
 from headway.queueing.stations.base import Station
 
 _DEGREE = 24

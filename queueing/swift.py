@@ -71,12 +71,33 @@ def _block(network: ForwardNetwork, share: float) -> FloatArray:
     times, some = law.constant.copy(), np.flatnonzero(law.beyond > 0)
     if some.size:
         kept = network if some.size == times.size else network.at(some)
-        times[some] += _beyond(kept, 1 - share)
+        times[some] += swiftly_beyond(kept, 1 - share)
     return times
 
 
-def _beyond(network: ForwardNetwork, tail: float) -> FloatArray:
-    """Time beyond what is constant: the tail's logarithm is followed within ends that close in."""
+def swiftly_beyond(network: ForwardNetwork, tail: float, settled: float = _SETTLED) -> FloatArray:
+    """Time beyond what is constant: the tail's logarithm is followed within ends that close in.
+
+    Parameters
+    ----------
+    network
+        At points where some time is beyond what is constant.
+    tail
+        Chance of more than the time.
+    settled
+        Relative: a step after which no other is taken.
+
+    Returns
+    -------
+    Array of shape (points,) [s].
+
+    Examples
+    --------
+    >>> from headway.queueing import MM1
+    >>> one = np.ones((1, 1))
+    >>> swiftly_beyond(ForwardNetwork((MM1(0.5),), one, one, {}), 0.05).round(5).tolist()
+    [2.99573]
+    """
     law = network.law()
     low, high = np.zeros(law.beyond.size), np.full(law.beyond.size, np.inf)
     found, points = -law.beyond * np.log(tail), np.arange(law.beyond.size)
@@ -94,7 +115,7 @@ def _beyond(network: ForwardNetwork, tail: float) -> FloatArray:
         inside = steady & (following > low) & (following < np.minimum(high, 4 * time))
         following = np.where(inside, following, middle)
         found[points] = following
-        todo = np.abs(following - time) > _SETTLED * time
+        todo = np.abs(following - time) > settled * time
         if not todo.any():
             break
         if todo.sum() < todo.size / 2:

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from headway.models import ModelGraph
 from headway.queueing import MG1, MM1, Delay, MMm
 from headway.queueing import sweeps as sweeping
-from headway.queueing.forward import ForwardNetwork, forward_percentiles
+from headway.queueing.forward import ForwardLaw, ForwardNetwork
+from headway.queueing.sharp import forward_percentiles
 from headway.queueing.sweeps import sweep_percentiles
 
 
@@ -126,3 +127,31 @@ def test_points_all_alike_are_one(found_alone):
 
     assert solved["response_time_p95"] == pytest.approx(-np.log(0.05), rel=1e-10)
     assert sum(found_alone) < 100
+
+
+@pytest.mark.parametrize("share", [0.5, 0.99, 0.999])
+def test_a_point_takes_few_terms_of_its_transform(monkeypatch, share):
+    """Some coarse steps of 60 terms and one of the full series, of 160: less than 420."""
+    counted = []
+    plain = ForwardLaw.transform
+
+    def counting(law, s):
+        counted.append(s.size)
+        return plain(law, s)
+
+    monkeypatch.setattr(ForwardLaw, "transform", counting)
+    busy, one = np.linspace(0.05, 0.95, 100), np.ones((1, 100))
+
+    forward_percentiles(ForwardNetwork((MG1(1.0, 0.5),), busy[None], one, {}), share)
+
+    assert sum(counted) < 420 * 100
+
+
+def test_a_tail_too_deep_for_newtons_steps_is_enclosed():
+    """With shares next to 1, rounding hides the slope; the law of M/M/1 is known."""
+    busy, one = np.linspace(0.05, 0.95, 19), np.ones((1, 19))
+    network = ForwardNetwork((MM1(1.0),), busy[None], one, {})
+
+    found = forward_percentiles(network, 1 - 1e-10)
+
+    assert found * (1 - busy) == pytest.approx(-np.log(1e-10), rel=2e-12 / 1e-10)

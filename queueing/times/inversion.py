@@ -63,18 +63,46 @@ def invert(transform: Transform, time: Amount) -> Amount:
     >>> round(invert(lambda s: 1 / (s + 1), 2.0), 11) == round(exp(-2.0), 11)
     True
     """
-    start = _DAMPING / (2 * _FINENESS * time)
-    step = pi / (_FINENESS * time)
-    factor = step * exp(_DAMPING / (2 * _FINENESS)) / pi
+    return plain(_series(transform, time)[0])
+
+
+def invert_with_slope(transform: Transform, time: Amount) -> tuple[Amount, Amount]:
+    """The same, and how fast the function grows there, to fewer digits.
+
+    Parameters
+    ----------
+    transform, time
+        As of `invert`.
+
+    Examples
+    --------
+    >>> [round(float(x), 6) for x in invert_with_slope(lambda s: 1 / (s + 1), 2.0)]
+    [0.135335, -0.135335]
+    """
+    value, values = _series(transform, time)
+    start, step, factor = _grid(time)
+    nodes = _nodes(start, step, 0, len(values) // _FINENESS)
+    return plain(value), plain(factor * _euler(values * nodes))
+
+
+def _series(transform: Transform, time: Amount) -> tuple[Amount, ComplexArray]:
+    """The value, and the transform at the nodes that it took."""
+    start, step, factor = _grid(time)
     values, value, turns = transform(_nodes(start, step, 0, _FEWEST)), 0.0, _FEWEST
     while True:
         before, value = value, factor * _euler(values)
         rounding = factor * _ROUNDING * np.abs(values).sum(axis=0)
         close = np.abs(value - before) <= np.maximum(_AGREED, rounding)
         if (turns > _FEWEST and close.all()) or turns >= _MOST:
-            return plain(value)
+            return value, values
         values = np.concatenate([values, transform(_nodes(start, step, turns, 2 * turns))])
         turns *= 2
+
+
+def _grid(time: Amount) -> tuple[Amount, Amount, Amount]:
+    """Where the nodes start and how far they are apart [1/s], and what the sum is times."""
+    step = pi / (_FINENESS * time)
+    return _DAMPING / (2 * _FINENESS * time), step, step * exp(_DAMPING / (2 * _FINENESS)) / pi
 
 
 def _nodes(start: Amount, step: Amount, since: int, until: int) -> ComplexArray:
