@@ -1,6 +1,7 @@
 """Reductions of a sweep: the same answers however its points are cut, within the stated errors."""
 
 import io
+import itertools
 import math
 import pickle
 
@@ -16,7 +17,19 @@ from headway.models.sweeping.reductions.quantiles import Quantiles, rank_of
 from headway.models.sweeping.reductions.sketch import ERROR
 
 UNITS = {"time": unit("s"), "load": unit(""), "rate": unit("op/s")}
-ALL = ("moments", "quantiles=p1,p50,p99.9", "exceeds=1", "below=-0.5")
+ALL = (
+    "moments",
+    "quantiles=p1,p50,p99.9",
+    "exceeds=1",
+    "below=-0.5",
+    "least",
+    "most",
+    "top=3",
+    "bottom=5",
+    "histogram=-1,0,2",
+    "histogram",
+    "points",
+)
 EXACT = ALL[1:]
 
 ANY = st.floats(width=64, allow_nan=True, allow_infinity=True)
@@ -67,6 +80,7 @@ def values_of(reduction, state):
 
 
 @pytest.mark.parametrize("text", EXACT)
+@settings(max_examples=60)
 @given(values=COLUMNS, size=st.integers(1, 17))
 def test_any_cut_gives_the_same_state(text, values, size):
     reduction = made(text)
@@ -203,8 +217,79 @@ def test_a_limit_itself_is_neither_above_nor_below():
         assert reduction.rows(*states(reduction, values, 3))[0]["value"] == count
 
 
+RANKED = {"least": (1, False), "most": (1, True), "top=4": (4, True), "bottom=4": (4, False)}
+
+
+@pytest.mark.parametrize("text", RANKED)
+@settings(max_examples=60)
+@given(values=COLUMNS, size=st.integers(1, 9))
+def test_the_first_points_are_those_of_a_stable_sort(text, values, size):
+    count, largest = RANKED[text]
+    reduction = made(text)
+    rows = reduction.rows(in_pairs(reduction, states(reduction, values, size)))
+    there = [(-x if largest else x, k) for k, x in enumerate(values) if not math.isnan(x)]
+    points = [k for _, k in sorted(there)[:count]]
+    if points:
+        assert [row["point"] for row in rows] == points
+        assert [row["value"] for row in rows] == [values[k] for k in points]
+    else:
+        assert [row["point"] for row in rows] == [None]
+    assert rows[0]["absent"] == len(values) - len(there)
+
+
+def test_points_are_counted_through_the_whole_space():
+    found = made("most").of({"time": np.array([1.0, 2.0])}, 10**15)
+    assert made("most").rows(found)[0]["point"] == 10**15 + 1
+
+
+@given(values=COLUMNS)
+def test_histograms_are_numpys(values):
+    reduction = made("histogram=-1,0,2")
+    rows = reduction.rows(in_pairs(reduction, states(reduction, values, 6)))
+    column = np.array(values)
+    there = column[~np.isnan(column)]
+    edges = [-math.inf, -1.0, 0.0, 2.0, math.inf]
+    assert [(row["from"], row["to"]) for row in rows] == list(itertools.pairwise(edges))
+    counts = np.histogram(there, [-math.inf, -1.0, 0.0, 2.0, np.inf])[0]  # its last bin is closed
+    assert [row["value"] for row in rows] == counts.tolist()
+
+
+@given(values=COLUMNS)
+def test_own_histograms_hold_every_value_once_in_few_bins(values):
+    reduction = made("histogram")
+    rows = reduction.rows(in_pairs(reduction, states(reduction, values, 6)))
+    there = np.array([x for x in values if not math.isnan(x)])
+    assert sum(row["value"] for row in rows) == there.size
+    assert len(rows) <= 24 + 3
+    for row in rows:
+        low, high = row["from"], row["to"]
+        if low == high:
+            held = there == low
+        elif high <= 0:
+            held = (there > low) & (there <= high) & (there != 0)
+        else:
+            held = (there >= low) & (there < high) & (there != 0)
+        assert row["value"] == held.sum(), row
+
+
+@given(values=COLUMNS, size=st.integers(1, 9))
+def test_points_come_back_in_their_order(values, size):
+    reduction = made("points")
+    rows = reduction.rows(in_pairs(reduction, states(reduction, values, size)))
+    assert repr([row["value"] for row in rows]) == repr(values)
+    assert [row["point"] for row in rows] == list(range(len(values)))
+
+
+def test_too_many_points_are_not_gathered():
+    made("moments").check(10**20)
+    with pytest.raises(
+        HeadwayError, match=r"points\(time\): 1e\+20 points are more than the 1e\+07"
+    ):
+        made("points").check(10**20)
+
+
 @pytest.mark.parametrize("text", ALL)
-@settings(max_examples=25)
+@settings(max_examples=15)
 @given(values=COLUMNS)
 def test_states_survive_a_file_and_a_pipe(text, values):
     reduction = made(text)
@@ -237,11 +322,21 @@ def test_intervals_are_of_samples_alone_and_hold_the_truth():
     assert all(180 <= count <= 199 for count in held.values()), held
 
 
+ARGUMENTS = {
+    "quantiles": "=p50,p99.9",
+    "exceeds": "=0.1234567891",
+    "below": "=300ms",
+    "top": "=10",
+    "bottom": "=7",
+    "histogram": "=0,1ms,0.3333333333333333",
+}
+
+
 @pytest.mark.parametrize("kind", REDUCTIONS)
 def test_a_text_reads_back_to_the_same_reduction(kind):
-    argument = {"quantiles": "=p50,p99.9", "exceeds": "=0.1234567891", "below": "=300ms"}
-    one = made(kind + argument.get(kind, ""))
+    one = made(kind + ARGUMENTS.get(kind, ""))
     assert made(one.text) == one
+    assert made(one.text).text == one.text
     assert reductions_of([one, one.text], [], UNITS) == (one,)
 
 
@@ -249,7 +344,7 @@ BAD = {
     "": "reduction '' has no name; write one such as moments(response_time)",
     "(time)": "reduction '(time)' has no name; write one such as moments(response_time)",
     "=p50": "reduction '=p50' has no name; write one such as moments(response_time)",
-    "moment(time)": "there is no reduction 'moment'; did you mean moments?",
+    "moment(time)": "there is no reduction 'moment'; did you mean moments, most?",
     "moments(tim)": "reduction 'moments(tim)': there is no output 'tim'; did you mean time?",
     "moments()": "reduction 'moments()': there is no output named; there are load, rate, time",
     "moments(time, 3)": "moments(time, 3): moments takes an output and nothing else",
@@ -261,6 +356,11 @@ BAD = {
     "exceeds(time)": "exceeds(time): write one limit: exceeds(OUTPUT, LIMIT)",
     "exceeds(time, 3 MB)": "time is '3 MB', which is data (B); it needs time, such as s",
     "exceeds(time, x)": "time is 'x', not a finite number with a unit such as '650 us'",
+    "top(time, 0)": "'top(time, 0)': write how many, from 1 to 10000: top(OUTPUT, 10)",
+    "top(time)": "'top(time)': write how many, from 1 to 10000: top(OUTPUT, 10)",
+    "bottom=x": "'bottom(time, x)': write how many, from 1 to 10000: bottom(OUTPUT, 10)",
+    "histogram=2 s,1 s": "histogram(time, 2 s, 1 s): limits must be finite and rise",
+    "least(time, 2)": "least(time, 2): least takes an output and nothing else",
     "below(rate, 3 ms)": "rate is '3 ms', which is time (s); it needs rate, such as op/s",
 }
 

@@ -81,8 +81,8 @@ class Beyond(Reduction):
         ]
 
 
-def limit_text(limit: float, unit: Unit) -> str:
-    """Write a limit so that it reads back to the same float.
+def limit_text(limit: float, unit: Unit, *, exact: bool = True) -> str:
+    """Write a limit so that it reads back to the same float, or with six digits where it need not.
 
     Examples
     --------
@@ -92,7 +92,7 @@ def limit_text(limit: float, unit: Unit) -> str:
     """
     best = shown_unit(unit, limit)
     text = with_unit(f"{limit / best.scale:.6g}", best)
-    return text if quantity(text) == limit else repr(limit)
+    return text if not exact or quantity(text) == limit else repr(limit)
 
 
 def _reader(kind: str, *, above: bool) -> Kind:

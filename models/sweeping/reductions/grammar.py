@@ -6,8 +6,11 @@ from collections.abc import Mapping, Sequence
 from headway.errors import InvalidParameter, nearest, quoted
 from headway.models.language.units import Unit
 from headway.models.sweeping.reductions.beyond import BELOW, EXCEEDS
+from headway.models.sweeping.reductions.gathered import POINTS
+from headway.models.sweeping.reductions.histogram import HISTOGRAM
 from headway.models.sweeping.reductions.moments import MOMENTS
 from headway.models.sweeping.reductions.quantiles import QUANTILES
+from headway.models.sweeping.reductions.ranked import BOTTOM, LEAST, MOST, TOP
 from headway.models.sweeping.reductions.reduction import Kind, Reduction
 
 REDUCTIONS: Mapping[str, Kind] = {
@@ -15,6 +18,12 @@ REDUCTIONS: Mapping[str, Kind] = {
     "quantiles": QUANTILES,
     "exceeds": EXCEEDS,
     "below": BELOW,
+    "least": LEAST,
+    "most": MOST,
+    "top": TOP,
+    "bottom": BOTTOM,
+    "histogram": HISTOGRAM,
+    "points": POINTS,
 }
 """Kinds by the name that one writes."""
 

@@ -102,6 +102,7 @@ class Reduction(ABC):
         measures: str = "output",
         error: float = 0.0,
         interval: tuple[float, float] | None = None,
+        point: int | None = None,
     ) -> Row:
         """A row of the answer.
 
@@ -117,6 +118,8 @@ class Reduction(ABC):
             How far the value may be from the points' own, at most, in the value's unit.
         interval
             Where 95 % of such samples would have it, where points are a sample.
+        point
+            Number of the point in the space whose own value it is.
         """
         least = abs(value) - error
         return {
@@ -129,6 +132,7 @@ class Reduction(ABC):
             "error": error,
             "error_relative": _quotient(error, least) if error else 0.0,
             "interval": interval,
+            "point": point,
             "points": counts[0],
             "absent": counts[1],
         }
