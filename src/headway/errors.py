@@ -148,3 +148,7 @@ class PackageError(HeadwayError):
 
 class OutputError(HeadwayError):
     """A result that cannot be written where it was asked for."""
+
+
+class WorkerError(HeadwayError):
+    """Workers that cannot be reached, that die, or that cannot be given a task."""

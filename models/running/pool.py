@@ -1,0 +1,171 @@
+"""Processes of this machine.
+
+They are spawned, never forked: a fork copies the locks of other threads (numpy's, a notebook's)
+as they are, and hangs. A spawned process would import the script that started it, and run it once
+more where it lacks ``if __name__ == "__main__"``; these do not import it, so every script works
+as it stands, and what a task needs is of a module.
+"""
+
+import multiprocessing
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager, suppress
+from multiprocessing.connection import wait
+from multiprocessing.context import SpawnContext, SpawnProcess
+from types import ModuleType
+from typing import Any
+
+from headway.errors import InvalidParameter
+from headway.models.running.crews import Crew
+
+MOST = 61 if sys.platform == "win32" else 1024
+"""Processes that a system takes: Windows waits for no more."""
+THREADS = (
+    "OMP_NUM_THREADS",
+    "OPENBLAS_NUM_THREADS",
+    "MKL_NUM_THREADS",
+    "VECLIB_MAXIMUM_THREADS",
+    "NUMEXPR_NUM_THREADS",
+)
+"""How the libraries below numpy are told the number of their threads."""
+
+
+def workers(count: int) -> Crew:
+    """Make a crew of processes of this machine.
+
+    Parameters
+    ----------
+    size
+        How many, from 1. Each calculates on one processor.
+
+    Raises
+    ------
+    InvalidParameter
+        If it is below 1, or more than the system takes.
+
+    Examples
+    --------
+    >>> with workers(2) as crew:
+    ...     crew.size, crew.name
+    (2, '2 processes')
+    >>> workers(0)
+    Traceback (most recent call last):
+        ...
+    headway.errors.InvalidParameter: 0 workers: give from 1 to 1024, or none for this process alone
+    """
+    if not 1 <= count <= MOST:
+        msg = f"{count} workers: give from 1 to {MOST}, or none for this process alone"
+        raise InvalidParameter(msg)
+    return Pool(count)
+
+
+class Pool(Crew):
+    """Processes that are started when there is work for them."""
+
+    def __init__(self, count: int) -> None:
+        self._context = _Spawning()
+        pool = ProcessPoolExecutor(count, mp_context=self._context)
+        super().__init__(pool, count, f"{count} process{'es' if count > 1 else ''}")
+
+    def renew(self, error: BaseException) -> None:
+        """Replace a pool whose worker died."""
+        del error
+        self._afresh()
+
+    def look(self) -> None:
+        """Break the pool itself where a worker has died and the pool did not notice.
+
+        Python 3.11 forgets futures that are given out in the instant in which a worker dies.
+        """
+        if any(process.exitcode is not None for process in self._context.started):
+            raise BrokenProcessPool("a worker ended in the middle of a task")
+
+    def drop(self, futures: "Iterable[Future[Any]]") -> None:
+        """End the processes if they do what nobody waits for; the next work starts others.
+
+        A pool whose futures were cancelled does not survive the end of a process (Python 3.11).
+        """
+        if not all(future.done() for future in futures):
+            self._afresh()
+
+    def _afresh(self) -> None:
+        self.stop()
+        self._context = _Spawning()
+        self.executor = ProcessPoolExecutor(self.size, mp_context=self._context)
+
+    def stop(self) -> None:
+        """End the processes, whatever they do, and wait until they are gone."""
+        for process in self._context.started:
+            if process.pid is not None:
+                process.terminate()
+        self.executor.shutdown(wait=True)
+
+
+class _Worker(SpawnProcess):
+    """A process that is not disturbed by Ctrl-C, and ends when its parent does."""
+
+    def start(self) -> None:
+        """Start it without the caller's script, deaf to Ctrl-C from the beginning."""
+        with _no_script(), _deaf():
+            super().start()
+
+    def run(self) -> None:
+        """Prepare this process, then work."""
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        os.environ.update(dict.fromkeys(THREADS, "1"))  # read when numpy is first imported
+        threading.Thread(target=_follow, daemon=True).start()
+        super().run()
+
+
+class _Spawning(SpawnContext):
+    """Starts such processes, and knows which it started."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.started: list[_Worker] = []
+
+    def Process(  # type: ignore[override]  # noqa: N802 - the name that the pool calls
+        self, target: Callable[..., object], args: tuple[Any, ...]
+    ) -> _Worker:
+        """Make a process; the pool starts it."""
+        process = _Worker(target=target, args=args)
+        self.started.append(process)
+        return process
+
+
+def _follow() -> None:
+    """End this process when its parent is gone, however that ended."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        wait([parent.sentinel])
+        os._exit(1)
+
+
+@contextmanager
+def _no_script() -> Iterator[None]:
+    """Put an empty module in the place of the script, which new processes would import."""
+    script = sys.modules["__main__"]
+    sys.modules["__main__"] = ModuleType("__main__")
+    try:
+        yield
+    finally:
+        sys.modules["__main__"] = script
+
+
+@contextmanager
+def _deaf() -> Iterator[None]:
+    """Hold Ctrl-C back, in this thread and the processes that it starts."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        with suppress(ValueError):
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)

@@ -1,0 +1,99 @@
+"""What a worker does: unpack a task, do it, and give its result or its error back.
+
+Tasks travel as bytes that are packed here, in the thread that asks: what cannot be packed is said
+at once, the function is packed once for all tasks and unpacked once a worker, and whatever fails
+to be unpacked is one task's error, where a pool of processes would break.
+"""
+
+import pickle
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any
+
+from headway import __version__
+from headway.errors import WorkerError
+
+KEPT = 4
+"""Functions that a worker keeps unpacked."""
+
+
+def packed(thing: object) -> bytes:
+    """Pack a function or a task for a worker.
+
+    Raises
+    ------
+    WorkerError
+        If it cannot be pickled, such as a lambda.
+
+    Examples
+    --------
+    >>> packed(len) == packed(len)
+    True
+    >>> packed(number for number in [1])
+    Traceback (most recent call last):
+        ...
+    headway.errors.WorkerError: workers cannot be sent this task: cannot pickle 'generator' object
+    """
+    try:
+        return pickle.dumps(thing, protocol=pickle.HIGHEST_PROTOCOL)
+    except (pickle.PicklingError, AttributeError, TypeError) as error:
+        msg = f"workers cannot be sent this task: {error}"
+        raise WorkerError(msg) from error
+
+
+def work(version: str, function: bytes, task: bytes) -> Any:
+    """Do a task, on a worker.
+
+    Parameters
+    ----------
+    version
+        Of headway where the work is given out; a worker that joins late may have another.
+    function, task
+        As `packed` made them.
+
+    Raises
+    ------
+    WorkerError
+        If this worker has another version, or cannot unpack the task.
+    Exception
+        What the function raises, as it is if it can be pickled.
+
+    Examples
+    --------
+    >>> work(__version__, packed(len), packed("four"))
+    4
+    """
+    if version != __version__:
+        msg = f"a worker has headway {__version__}, this process has {version}; install the same"
+        raise WorkerError(msg)
+    known, given = _unpacked(function, task)
+    try:
+        return known(given)
+    except Exception as error:
+        raise _sendable(error) from error
+
+
+def _unpacked(function: bytes, task: bytes) -> tuple[Callable[[Any], Any], Any]:
+    try:
+        return _function(function), pickle.loads(task)  # noqa: S301 - packed by ourselves
+    except (AttributeError, ImportError, pickle.UnpicklingError) as error:
+        msg = (
+            f"a worker cannot unpack a task: {error}; workers import modules, "
+            "never the script itself: put what it defines into a module"
+        )
+        raise WorkerError(msg) from error
+
+
+@lru_cache(maxsize=KEPT)
+def _function(function: bytes) -> Callable[[Any], Any]:
+    found: Callable[[Any], Any] = pickle.loads(function)  # noqa: S301 - packed by ourselves
+    return found
+
+
+def _sendable(error: Exception) -> Exception:
+    """Give an error as it is if it survives the way back, else its words."""
+    try:
+        pickle.loads(pickle.dumps(error))  # noqa: S301 - packed in this line
+    except Exception:
+        return WorkerError(f"a task failed: {type(error).__name__}: {error}")
+    return error
