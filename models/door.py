@@ -49,7 +49,7 @@ PLACES: dict[str, dict[str, str]] = {
         "csv": "headway.models.showing.solutions:solution_csv",
         "plot": "headway.models.plotting.figures:solution_figure",
         "bounds": "headway.models.solving.closed.solve:bounds",
-        "percentile": "headway.models.solving.percentile:percentile",
+        "percentiles": "headway.models.solving.percentile:percentiles",
         "to_xarray": "headway.models.solving.arrays:solution_dataset",
     },
     "Propagation": {

@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 from headway.models import ModelGraph, parse_model
+from headway.models.solving import percentile
+from headway.models.solving.classes.circulating import circulating_laws
 from headway.queueing import MM1, Delay
 from tests.percentile_errors import CROWDS, crowd_errors
 from tests.test_closed_percentiles import stated
@@ -28,6 +30,26 @@ def test_classes_that_do_the_same_are_one(percent):
     for found in (solution[f"class x.{name}"], solution[f"class y.{name}"], solution[name]):
         assert found == pytest.approx(one, rel=1e-6)
     assert "closed classes as of one class" in solution.approximation
+
+
+def test_several_percentiles_of_classes_take_laws_once_a_point(monkeypatch):
+    """Alone they are the same numbers."""
+    found = []
+
+    def counting(point):
+        found.append(point)
+        return circulating_laws(point)
+
+    monkeypatch.setattr(percentile, "circulating_laws", counting)
+    graph = line().job_class("y", population=4).declare("jobs")
+    graph = graph.job_class("x", population="jobs", think_time=5)
+    solution = graph.at(jobs=[2, 3]).solve()
+
+    several = solution.with_percentiles([50, 95])
+
+    assert len(found) == 2
+    for name in ("response_time_p50", "class y.response_time_p95"):
+        assert several[name].tolist() == solution[name].tolist()
 
 
 def test_a_station_alone_with_open_jobs_is_exact_in_the_mean_and_near_in_the_tail():

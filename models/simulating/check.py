@@ -153,14 +153,11 @@ def check_model(
 
 
 def _with_percentiles(solution: Solution, percentiles: Sequence[float]) -> tuple[Solution, str]:
-    """The solution with those percentiles whose law is known, and why others have none."""
-    unknown = ""
-    for percent in percentiles:
-        try:
-            solution = solution.with_percentile(percent)
-        except GraphError as error:
-            unknown = f"{percentile_name(percent)}: {error}"
-    return solution, unknown
+    """The solution with those percentiles, or without them and why their law is not known."""
+    try:
+        return solution.with_percentiles(percentiles), ""
+    except GraphError as error:
+        return solution, f"{', '.join(map(percentile_name, percentiles))}: {error}"
 
 
 def _rows(solution: Solution, simulation: Simulation) -> Iterator[Row]:

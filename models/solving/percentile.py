@@ -1,6 +1,6 @@
 """Percentiles of the response time of a network's jobs."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headway.errors import GraphError
-from headway.kinds import Amount, FloatArray
+from headway.kinds import FloatArray
 from headway.models.solving.classes.circulating import circulating_laws
 from headway.models.solving.classes.times import class_laws
 from headway.models.solving.closed.times import closed_law
@@ -18,7 +18,7 @@ from headway.models.solving.sharing import sharing_law
 from headway.models.solving.solutions.asked import check_percent, percentile_name
 from headway.models.solving.solutions.marks import PACED
 from headway.models.solving.summed import summed_in, summed_law, summed_percentiles
-from headway.models.structure.parts.keys import VISITS, Found, of_class, station_at
+from headway.models.structure.parts.keys import VISITS, of_class, station_at
 from headway.models.structure.planning.ways import shares, visits_given, ways_of
 from headway.queueing.percentiles import Phase, path_law, percentile_of
 from headway.queueing.routed import GIVEN, RoutedNetwork
@@ -32,33 +32,40 @@ if TYPE_CHECKING:
 Laws = Mapping[str, TimeLaw | None]
 """Law of the jobs of each class, of all under ""; None where a station is saturated."""
 
+Times = list[dict[str, FloatArray]]
+"""Times [s] of the jobs of each class, of all under "", shape (points,); for each share asked."""
 
-def percentile(solution: "Solution", percent: float) -> "Solution":
-    """Add the time within which a share of the jobs has made all its visits, by operating point.
+
+def percentiles(solution: "Solution", percents: Iterable[float]) -> "Solution":
+    """Add the times within which shares of the jobs have made all visits, by operating point.
 
     Parameters
     ----------
     solution
-        Of a network; of several classes, all of them open.
-    percent
-        Between 0 and 100.
+        Of a network.
+    percents
+        Each between 0 and 100. Laws are found once for all of them.
 
     Returns
     -------
-    The solution with that of all jobs and of each class, and with what is approximate about it.
+    The solution with those of all jobs and of each class, and with what is approximate about them.
 
     Raises
     ------
     GraphError
         Where no law is known, with the reason.
     """
-    _check(solution, percent)
+    asked = tuple(dict.fromkeys(percents))
+    for percent in asked:
+        _check(solution, percent)
+    if not asked:
+        return solution
     find = _together if all_at_once(solution) else _one_by_one
-    times, laws = find(solution, percent / 100)
-    part = percentile_name(percent)
-    values: Found = {
-        of_class(name, part) if name else part: np.reshape(found, solution.shape)
-        for name, found in times.items()
+    times, laws = find(solution, [percent / 100 for percent in asked])
+    values = {
+        of_class(name, part) if name else part: np.reshape(row, solution.shape)
+        for k, part in enumerate(map(percentile_name, asked))
+        for name, row in times[k].items()
     }
     told = tuple(note for note in solution.approximation.split("; ") if note)
     notes = (law.notes for each in laws for law in each.values() if law is not None)
@@ -72,7 +79,7 @@ def why_unknown(solution: "Solution", percent: float) -> GraphError | None:
     Parameters
     ----------
     solution, percent
-        As for `percentile`.
+        As for `percentiles`, and one percentage.
 
     Raises
     ------
@@ -81,7 +88,7 @@ def why_unknown(solution: "Solution", percent: float) -> GraphError | None:
     """
     quiet = int(np.argmin(np.broadcast_to(solution["response_time"], solution.shape)))
     try:
-        percentile(solution.point(quiet), percent)
+        percentiles(solution.point(quiet), [percent])
     except GraphError as error:
         return error
     return None
@@ -95,12 +102,12 @@ def swift_percentile(solution: "Solution", percent: float) -> FloatArray:
     Parameters
     ----------
     solution, percent
-        As for `percentile`.
+        As for `percentiles`, and one percentage.
     """
     _check(solution, percent)
     share = percent / 100
     if not all_at_once(solution, swiftly=True):
-        return np.reshape(_one_by_one(solution, share)[0][""], solution.shape)
+        return np.reshape(_one_by_one(solution, [share])[0][0][""], solution.shape)
     return _found(solution, share, _stable(solution), swift_percentiles).reshape(solution.shape)
 
 
@@ -127,21 +134,22 @@ def _check(solution: "Solution", percent: float) -> None:
     _check_open(solution)
 
 
-def _one_by_one(solution: "Solution", share: float) -> tuple[dict[str, Amount], list[Laws]]:
-    """Times by class, of all jobs under "", and the laws that they follow."""
+def _one_by_one(solution: "Solution", shares: Sequence[float]) -> tuple[Times, list[Laws]]:
+    """Times by class, of all jobs under "", for each share, and the laws that they follow."""
     laws = [_laws(solution.point(k)) for k in range(int(np.prod(solution.shape)))]
-    return {
-        name: np.array([_time(law.get(name, law[""]), share) for law in laws])
-        for name in ("", *solution.classes)
-    }, laws
+    names = ("", *solution.classes)
+    return [
+        {name: np.array([_time(law.get(name, law[""]), share) for law in laws]) for name in names}
+        for share in shares
+    ], laws
 
 
-def _together(solution: "Solution", share: float) -> tuple[dict[str, Amount], list[Laws]]:
+def _together(solution: "Solution", shares: Sequence[float]) -> tuple[Times, list[Laws]]:
     """As one by one; the laws are of one point for each set of stations that jobs come to."""
     stable = _stable(solution)
     laws = [_laws(solution.point(int(k))) for k in _one_of_each(solution, stable)]
-    found = _found(solution, share, stable, sweep_percentiles)
-    return dict.fromkeys(("", *solution.classes), found), laws
+    found = [_found(solution, share, stable, sweep_percentiles) for share in shares]
+    return [dict.fromkeys(("", *solution.classes), row) for row in found], laws
 
 
 def _one_of_each(solution: "Solution", stable: NDArray[np.bool_]) -> NDArray[np.intp]:

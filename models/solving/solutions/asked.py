@@ -93,11 +93,10 @@ class Asked:
         >>> round(found["response_time_p95"], 6)  # 0.2 ln 20
         0.599146
         """
-        found: Self = perform(self, "percentile", percent)
-        return found
+        return self.with_percentiles([percent])
 
     def with_percentiles(self, percents: Iterable[float]) -> Self:
-        """Add several, as `with_percentile` adds one.
+        """Add several, as `with_percentile` adds one; what they follow is found once for all.
 
         Parameters
         ----------
@@ -112,7 +111,5 @@ class Asked:
         >>> found.with_percentiles([50, 95]).outputs[-2:]
         ('response_time_p50', 'response_time_p95')
         """
-        found = self
-        for percent in percents:
-            found = found.with_percentile(percent)
+        found: Self = perform(self, "percentiles", tuple(percents))
         return found
