@@ -2,7 +2,7 @@
 
 import hashlib
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -18,7 +18,23 @@ _FEW = 50
 """Values that a description repeats; it gives the digest of more."""
 
 
-class Axis(Protocol):
+class Spread(Protocol):
+    """Values that can be sampled; frozen, picklable, equal by value."""
+
+    def at(self, shares: FloatArray) -> FloatArray:
+        """Those that lie at shares in [0, 1) of them, all equally likely."""
+
+    def ends(self) -> FloatArray:
+        """The least and the largest value, in any order."""
+
+    def counting(self) -> "Spread":
+        """The same of something that is counted."""
+
+    def describe(self) -> Any:
+        """What JSON shows of it."""
+
+
+class Axis(Spread, Protocol):
     """Values in an order; frozen, picklable, equal by value."""
 
     @property
@@ -28,14 +44,8 @@ class Axis(Protocol):
     def values(self, first: int, stop: int) -> FloatArray:
         """Those with numbers from `first` to before `stop`."""
 
-    def at(self, shares: FloatArray) -> FloatArray:
-        """Those that lie at shares in [0, 1) of them, all equally likely."""
-
     def around(self, first: int, count: int) -> "Axis":
         """What is needed of it for `count` values from `first` on, the first after the last."""
-
-    def describe(self) -> Any:
-        """What JSON shows of it."""
 
 
 @dataclass(frozen=True)
@@ -93,6 +103,10 @@ class Steps:
 
     def around(self, first: int, count: int) -> "Steps":  # noqa: ARG002
         """All of it, as it is small."""
+        return self
+
+    def counting(self) -> "Steps":
+        """The same: its values are told."""
         return self
 
     def ends(self) -> FloatArray:
@@ -154,6 +168,10 @@ class Choices(Kept):
         """Values from one on, as many as asked for; the first follows the last."""
         return Choices(cycled(self, first, count))
 
+    def counting(self) -> "Choices":
+        """The same: its values are told."""
+        return self
+
     def ends(self) -> FloatArray:
         """The least and the largest value."""
         return np.array([self.listed.min(), self.listed.max()])
@@ -161,6 +179,91 @@ class Choices(Kept):
     def describe(self) -> Any:
         """What JSON shows of it: the values, or the digest of many."""
         return described(self.listed)
+
+
+@dataclass(frozen=True)
+class Between:
+    """Any value between two ends, by differences or by ratios.
+
+    Parameters
+    ----------
+    low, high
+        The ends [SI], the first below the second.
+    logarithmic
+        Whether it is the logarithm that is uniform; then `low` is above 0.
+    whole
+        Whether only whole numbers are taken, those between the ends and the ends: all equally
+        likely, or by ratios with a weight of log(1 + 1/n).
+
+    Raises
+    ------
+    InvalidParameter
+        For ends that are not finite, in the wrong order, or have no whole number between them.
+
+    Examples
+    --------
+    >>> Between(2.0, 10.0).at(np.array([0.0, 0.5])).tolist()
+    [2.0, 6.0]
+    >>> Between(1.0, 100.0, logarithmic=True).at(np.array([0.0, 0.5])).round(9).tolist()
+    [1.0, 10.0]
+    >>> Between(1.0, 3.0, whole=True).at(np.array([0.3, 0.4, 0.7])).tolist()
+    [1.0, 2.0, 3.0]
+    """
+
+    low: float
+    high: float
+    logarithmic: bool = False
+    whole: bool = False
+
+    def __post_init__(self) -> None:
+        wrong = self._wrong
+        if wrong:
+            msg = f"a range from {self.low:.10g} to {self.high:.10g}: {wrong}"
+            raise InvalidParameter(msg)
+
+    @property
+    def _wrong(self) -> str:
+        """What is wrong with it; empty if nothing is."""
+        if not math.isfinite(self.high - self.low):
+            return "it must have finite ends"
+        if not self.low < self.high:
+            return "its low end must be below its high end"
+        if self.logarithmic and self.low <= 0:
+            return "it must begin above 0 to be even by ratios"
+        if self.whole and math.ceil(self.low) > math.floor(self.high):
+            return "there is no whole number between its ends"
+        return ""
+
+    def at(self, shares: FloatArray) -> FloatArray:
+        """Values at shares in [0, 1) of the range."""
+        if not self.whole:
+            return self._between(self.low, self.high, shares)
+        low, high = math.ceil(self.low), math.floor(self.high)
+        found = np.floor(self._between(low, high + 1, shares))
+        return np.clip(found, low, high, out=found)
+
+    def _between(self, low: float, high: float, shares: FloatArray) -> FloatArray:
+        if self.logarithmic:
+            found = shares * math.log(high / low)
+            np.exp(found, out=found)
+            found *= low
+            return np.clip(found, low, high, out=found)
+        found = shares * (high - low)
+        found += low
+        return found
+
+    def counting(self) -> "Between":
+        """Whole numbers between the same ends."""
+        return replace(self, whole=True)
+
+    def ends(self) -> FloatArray:
+        """The least and the largest value."""
+        return np.array([self.low, self.high])
+
+    def describe(self) -> dict[str, Any]:
+        """What JSON shows of it."""
+        law = "logarithmic" if self.logarithmic else "uniform"
+        return {"low": self.low, "high": self.high, "law": law, "whole": self.whole}
 
 
 def cycled(axis: Axis, first: int, count: int) -> FloatArray:

@@ -4,7 +4,7 @@ A space may have more points than any memory holds. It gives pieces of itself, s
 sent to a worker, and a piece gives the values of its points.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import dataclass
 from math import prod
 from typing import Any, Protocol
@@ -41,6 +41,12 @@ class Space(Protocol):
     def describe(self) -> dict[str, Any]:
         """What it is, for JSON."""
 
+    def ends(self) -> Mapping[str, FloatArray]:
+        """Values by parameter whose bounds are to be checked: the least and the largest."""
+
+    def counting(self, whole: Set[str]) -> "Space":
+        """The same, values of some parameters whole numbers where they were drawn from a range."""
+
 
 @dataclass(frozen=True, eq=False)
 class Grid(Kept):
@@ -71,8 +77,7 @@ class Grid(Kept):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not self.axes:
-            raise InvalidParameter("a space without parameters; name at least one with its values")
+        check_parameters(self.axes)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -93,10 +98,30 @@ class Grid(Kept):
             turns[name] = _turn(axis, run, start, stop)
         return GridPiece(turns)
 
+    def ends(self) -> dict[str, FloatArray]:
+        """The least and the largest value of each parameter."""
+        return {name: axis.ends() for name, axis in self.axes.items()}
+
+    def counting(self, whole: Set[str]) -> "Grid":  # noqa: ARG002
+        """The same grid: its values are told."""
+        return self
+
     def describe(self) -> dict[str, Any]:
         """What it is, for JSON."""
         axes = {name: axis.describe() for name, axis in self.axes.items()}
         return {"kind": "grid", "size": self.size, "parameters": axes}
+
+
+def check_parameters(named: Mapping[str, Any]) -> None:
+    """Refuse a space of no parameter.
+
+    Raises
+    ------
+    InvalidParameter
+        Saying what it needs.
+    """
+    if not named:
+        raise InvalidParameter("a space without parameters; name at least one with its values")
 
 
 def check_piece(space: Space, start: int, stop: int) -> None:

@@ -10,12 +10,14 @@ points*, 1998, for points that fill the space more evenly than random ones.
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Any
 
 import numpy as np
 
 from headway.errors import InvalidParameter
 from headway.kinds import FloatArray
+from headway.models.language.frozen import Kept
 from headway.models.structure.correlations import check_correlations, correlation_matrix
 from headway.models.structure.model import Model
 from headway.models.structure.parts.counts import counts
@@ -25,6 +27,9 @@ HALF = 1.959963984540054
 
 MOST_DRAWS = 1_000_000
 """Draws at once."""
+
+SCORE_BITS = 30
+"""Digits of the points that draws are made of."""
 
 _LEAST = 2.0**-33  # a chance below which a scrambled point has no digits
 
@@ -81,8 +86,8 @@ def _two_sided(low: float, middle: float, high: float, scores: FloatArray) -> Fl
     return np.asarray(middle + width * scores)
 
 
-@dataclass(frozen=True)
-class Joint:
+@dataclass(frozen=True, eq=False)
+class Joint(Kept):
     """How the uncertain parameters of a model are distributed together.
 
     Parameters
@@ -108,10 +113,24 @@ class Joint:
             Place of that parameter.
         """
         order = np.roll(np.arange(len(self.marginals)), -first)
-        scores = np.empty_like(independent)
-        scores[:, order] = independent @ triangle(self.correlations[np.ix_(order, order)]).T
-        each = zip(self.marginals.items(), scores.T, strict=True)
-        return {name: marginal.at(own) for (name, marginal), own in each}
+        lower, names = triangle(self.correlations[np.ix_(order, order)]), list(self.marginals)
+        scores = {
+            names[place]: _mixed(own, independent) for place, own in zip(order, lower, strict=True)
+        }
+        return {name: marginal.at(scores[name]) for name, marginal in self.marginals.items()}
+
+    def describe(self) -> dict[str, Any]:
+        """What JSON shows of it."""
+        marginals = {name: asdict(marginal) for name, marginal in self.marginals.items()}
+        return {"parameters": marginals, "correlations": self.correlations.tolist()}
+
+
+def _mixed(weights: FloatArray, columns: FloatArray) -> FloatArray:
+    """Sum weighted columns one after the other: a row comes out the same whatever are by it."""
+    total = np.zeros(len(columns))
+    for place in np.flatnonzero(weights):
+        total += weights[place] * columns[:, place]
+    return total
 
 
 def triangle(correlations: FloatArray) -> FloatArray:
@@ -174,11 +193,17 @@ def normal_scores(count: int, width: int, seed: int) -> FloatArray:
     """
     check_whole("draws", count, 1, MOST_DRAWS)
     check_whole("seed", seed, 0, 2**63)
-    from scipy.special import ndtri
     from scipy.stats.qmc import Sobol
 
-    points = Sobol(width, seed=np.random.default_rng(seed)).random_base2((count - 1).bit_length())
-    return np.asarray(ndtri(np.clip(points[:count], _LEAST, 1 - _LEAST)))
+    engine = Sobol(width, bits=SCORE_BITS, seed=np.random.default_rng(seed))
+    return scores_at(engine.random_base2((count - 1).bit_length())[:count])
+
+
+def scores_at(shares: FloatArray) -> FloatArray:
+    """Normal scores below which these shares of all lie, the ends moved to where digits end."""
+    from scipy.special import ndtri
+
+    return np.asarray(ndtri(np.clip(shares, _LEAST, 1 - _LEAST)))
 
 
 def check_whole(name: str, number: int, least: int, most: int) -> None:

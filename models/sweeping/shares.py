@@ -1,0 +1,208 @@
+"""Points of the unit cube by number: Sobol's, Latin hypercubes', random ones.
+
+Whatever piece of a sample is asked for, its points are the same; none depends on who made others.
+
+Source: Sobol', *On the distribution of points in a cube*, 1967; Joe and Kuo, *Constructing Sobol
+sequences with better two-dimensional projections*, 2008; McKay, Beckman and Conover, *A comparison
+of three methods for selecting values of input variables*, 1979; Salmon et al., *Parallel random
+numbers: as easy as 1, 2, 3*, 2011, for streams by counter.
+"""
+
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headway.kinds import FloatArray
+
+BLOCK_OF_SAMPLES = 2**15
+"""Points that a Latin hypercube has, and of Sobol's that are kept to make others from."""
+
+SOBOL_BITS = 52
+"""Digits of a point, as many as a float holds; it says how many points there are."""
+
+_WORDS = 4
+"""Random numbers that a stream makes at a counter."""
+
+_RANDOM, _LATIN = 0, 1
+"""Streams of each kind of sample."""
+
+Whole = NDArray[np.int64]
+Shares = list[FloatArray]
+"""By dimension: where points lie, in [0, 1), shape (points,)."""
+
+
+def sobol(width: int, seed: int, start: int, stop: int, bits: int = SOBOL_BITS) -> Shares:
+    """Points of Sobol's sequence, scrambled.
+
+    Points are exclusive ors of directions, chosen by the digits of the point's number in Gray's
+    code. In a block of 2^15 points all but the last 15 digits are the same: hence the block is
+    the first one with one constant.
+
+    Parameters
+    ----------
+    width
+        How many dimensions, from 1 to 21201.
+    seed
+        Of the scrambling.
+    start, stop
+        Numbers of the points, below 2^bits.
+    bits
+        Digits of a coordinate.
+
+    Returns
+    -------
+    Shares by dimension: those of ``scipy.stats.qmc.Sobol``.
+
+    Examples
+    --------
+    >>> from scipy.stats.qmc import Sobol
+    >>> engine = Sobol(2, bits=52, seed=np.random.default_rng(7))
+    >>> bool((engine.random(1024).T[:, 1000:] == sobol(2, 7, 1000, 1024)).all())
+    True
+    """
+    return _joined(start, stop, lambda *place: _sobol_block(width, seed, bits, *place))
+
+
+def _sobol_block(width: int, seed: int, bits: int, block: int, low: int, high: int) -> Shares:
+    _, directions = _directions(width, seed, bits)
+    constant = _gray(directions, block * BLOCK_OF_SAMPLES)
+    first = _first_block(width, seed, bits)
+    return [(row[low:high] ^ own) * 2.0**-bits for row, own in zip(first, constant, strict=True)]
+
+
+@lru_cache(maxsize=4)
+def _first_block(width: int, seed: int, bits: int) -> Whole:
+    """Points of the first block as whole numbers, shape (width, 2^15)."""
+    begin, directions = _directions(width, seed, bits)
+    points: Whole = begin[:, None]
+    for direction in directions[: BLOCK_OF_SAMPLES.bit_length() - 1]:
+        points = np.concatenate([points, points[:, ::-1] ^ direction[:, None]], axis=1)
+    return np.asarray(points)
+
+
+def _gray(directions: Whole, number: int) -> Whole:
+    """What the digits of a number in Gray's code choose of the directions, shape (width,)."""
+    digits, total = number ^ (number >> 1), np.zeros_like(directions[0])
+    for direction in directions[: digits.bit_length()]:
+        if digits & 1:
+            total = total ^ direction
+        digits >>= 1
+    return total
+
+
+@lru_cache(maxsize=16)
+def _directions(width: int, seed: int, bits: int) -> tuple[Whole, Whole]:
+    """The first point, shape (width,), and the directions, shape (bits, width), as whole numbers.
+
+    A point differs from the one before by the direction of the lowest digit of its number. So the
+    engine gives a direction when it is told that it stands just before a power of two.
+    """
+    from scipy.stats.qmc import Sobol
+
+    engine = Sobol(width, bits=bits, seed=np.random.default_rng(seed))
+    points = [engine.random(1)[0]]
+    for power in range(bits):
+        engine.num_generated = 2**power
+        points.append(engine.random(1)[0])
+    numbers = (np.array(points) * 2.0**bits).astype(np.int64)
+    return numbers[0], numbers[1:] ^ numbers[:-1]
+
+
+def uniform(width: int, seed: int, start: int, stop: int) -> Shares:
+    """Random points: each dimension a stream of its own, whose counter is the number of the point.
+
+    Parameters
+    ----------
+    width, seed, start, stop
+        As of `sobol`.
+
+    Returns
+    -------
+    Shares by dimension.
+
+    Examples
+    --------
+    >>> uniform(2, 7, 0, 9)[1][5:].tolist() == uniform(2, 7, 5, 9)[1].tolist()
+    True
+    """
+    return [_random(seed, dimension, start, stop) for dimension in range(width)]
+
+
+def _random(seed: int, dimension: int, start: int, stop: int) -> FloatArray:
+    stream = np.random.Generator(_stream(seed, start // _WORDS, dimension, _RANDOM))
+    stream.random(start % _WORDS)
+    return stream.random(stop - start)
+
+
+def latin(width: int, seed: int, start: int, stop: int, count: int) -> Shares:
+    """Points of Latin hypercubes, one after the other: each of 2^15 points, the last of the rest.
+
+    In each dimension a hypercube has one point in each of as many equal strata as it has points.
+
+    Parameters
+    ----------
+    width, seed, start, stop
+        As of `sobol`.
+    count
+        How many points the sample has.
+
+    Returns
+    -------
+    Shares by dimension.
+
+    Examples
+    --------
+    >>> sorted(np.floor(latin(2, 7, 0, 5, 5)[1] * 5).tolist())
+    [0.0, 1.0, 2.0, 3.0, 4.0]
+    """
+
+    def of_block(block: int, low: int, high: int) -> Shares:
+        points = min(BLOCK_OF_SAMPLES, count - block * BLOCK_OF_SAMPLES)
+        return [row[low:high] for row in _hypercube(width, seed, block, points)]
+
+    return _joined(start, stop, of_block)
+
+
+@lru_cache(maxsize=2)
+def _hypercube(width: int, seed: int, block: int, points: int) -> Shares:
+    return [_strata(seed, block, dimension, points) for dimension in range(width)]
+
+
+def _strata(seed: int, block: int, dimension: int, points: int) -> FloatArray:
+    """A point in each stratum: 40 bits put the strata in an order, 24 bits lie in a stratum."""
+    words = _stream(seed, block << 32, dimension, _LATIN).random_raw(points)
+    keys = (words >> 24 << 15) | np.arange(points, dtype=np.uint64)
+    keys.sort()
+    order = keys & (BLOCK_OF_SAMPLES - 1)
+    shares = np.asarray((words & (2**24 - 1)).view(np.int64) * 2.0**-24, float)
+    shares += order.view(np.int64)
+    shares /= points
+    return shares
+
+
+def _stream(seed: int, counter: int, dimension: int, kind: int) -> np.random.Philox:
+    words = [counter % 2**64, counter >> 64, dimension, kind]
+    return np.random.Philox(key=_key(seed), counter=words)
+
+
+@lru_cache(maxsize=16)
+def _key(seed: int) -> NDArray[np.uint64]:
+    return np.asarray(np.random.SeedSequence(seed).generate_state(2, np.uint64), np.uint64)
+
+
+def _joined(start: int, stop: int, of_block: Callable[[int, int, int], Shares]) -> Shares:
+    """Points of blocks: those of each from one of its points to another."""
+    pieces = [of_block(*place) for place in _places(start, stop)]
+    if len(pieces) == 1:
+        return pieces[0]
+    return [np.concatenate(rows) for rows in zip(*pieces, strict=True)]
+
+
+def _places(start: int, stop: int) -> Iterator[tuple[int, int, int]]:
+    """Numbers of blocks, and in each the first point and the one after the last."""
+    first, last = start // BLOCK_OF_SAMPLES, max(start, stop - 1) // BLOCK_OF_SAMPLES
+    for block in range(first, last + 1):
+        begin = block * BLOCK_OF_SAMPLES
+        yield block, max(start - begin, 0), min(stop - begin, BLOCK_OF_SAMPLES)
