@@ -79,12 +79,13 @@ def _first_block(width: int, seed: int, bits: int) -> Whole:
     points: Whole = begin[:, None]
     for direction in directions[: BLOCK_OF_SAMPLES.bit_length() - 1]:
         points = np.concatenate([points, points[:, ::-1] ^ direction[:, None]], axis=1)
-    return np.asarray(points)
+    return points
 
 
 def _gray(directions: Whole, number: int) -> Whole:
     """What the digits of a number in Gray's code choose of the directions, shape (width,)."""
-    digits, total = number ^ (number >> 1), np.zeros_like(directions[0])
+    digits = number ^ (number >> 1)
+    total: Whole = np.zeros_like(directions[0])
     for direction in directions[: digits.bit_length()]:
         if digits & 1:
             total = total ^ direction
