@@ -1,0 +1,103 @@
+"""How points are laid out that tell Sobol indices, so that each block can be reduced by itself.
+
+A sample is two independent draws A and B of all parameters; it is solved at A, at B, and at A with
+one parameter's draw from B, for each. All these points of a sample are in one block.
+
+Source: Saltelli et al., *Variance based sensitivity analysis of model output*, 2010; Mara and
+Tarantola, *Variance-based sensitivity indices for models with dependent inputs*, 2012.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headway.errors import InvalidParameter
+
+REPLICATES = 16
+"""Independent samples, whose differences tell the error."""
+
+_TURNED = 4
+"""Solutions a parameter of those that go together: A, B, and A with the first or last from B."""
+
+
+@dataclass(frozen=True)
+class Crossing:
+    """Places of a sample's points: blocks of a few samples each, one row of points a mixture.
+
+    Parameters
+    ----------
+    parameters
+        How many.
+    together
+        Whether some are correlated: then draws are made anew for each, it being the first.
+    samples
+        Of each replicate.
+    block
+        Points of a block.
+
+    Raises
+    ------
+    InvalidParameter
+        Where a block does not hold the points of a sample.
+
+    Examples
+    --------
+    >>> crossing = Crossing(4, together=False, samples=1000, block=2048)
+    >>> crossing.rows, crossing.width, crossing.blocks, crossing.size
+    (6, 341, 3, 98304)
+    """
+
+    parameters: int
+    together: bool
+    samples: int
+    block: int
+
+    def __post_init__(self) -> None:
+        if self.samples < 2 or self.width < 1:
+            msg = (
+                f"Sobol indices of {self.parameters} parameters from {self.samples} samples: take "
+                f"2 samples or more, and no more parameters than blocks of {self.block} points hold"
+            )
+            raise InvalidParameter(msg)
+
+    @property
+    def rows(self) -> int:
+        """Points of a sample."""
+        return _TURNED * self.parameters if self.together else self.parameters + 2
+
+    @property
+    def width(self) -> int:
+        """Samples of a block."""
+        return self.block // self.rows
+
+    @property
+    def blocks(self) -> int:
+        """Of each replicate."""
+        return -(-self.samples // self.width)
+
+    @property
+    def size(self) -> int:
+        """Points of all, those included that fill blocks up."""
+        return REPLICATES * self.blocks * self.block
+
+    def held(self, block: int) -> tuple[int, int, int]:
+        """The replicate of a block, and its first sample and the one after the last."""
+        replicate, place = divmod(block, self.blocks)
+        start = place * self.width
+        return replicate, start, min(start + self.width, self.samples)
+
+    def first_rows(self) -> NDArray[np.int64]:
+        """Rows A, B and mixed that tell each parameter's first index, shape (3, parameters)."""
+        places = np.arange(self.parameters)
+        if self.together:
+            return np.stack([_TURNED * places + row for row in range(3)])
+        return np.stack([0 * places, 0 * places + 1, places + 2])
+
+    def total_rows(self) -> NDArray[np.int64]:
+        """Rows A and mixed that tell each parameter's total index, shape (2, parameters)."""
+        places = np.arange(self.parameters)
+        if self.together:  # a parameter is the last where the one after it is the first
+            after = (places + 1) % self.parameters
+            return np.stack([_TURNED * after, _TURNED * after + 3])
+        return np.stack([0 * places, places + 2])
