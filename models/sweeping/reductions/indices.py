@@ -21,6 +21,8 @@ _STUDENT = 2.131449545559323
 _STILL = 1e-9
 """Relative standard deviation below which an output does not vary."""
 
+_ANY = Crossing(1, together=False, samples=2, block=32)
+
 _MEANS, _SQUARES, _PRODUCT, _DIFFERENCE = slice(0, 3), slice(3, 5), 5, 6
 
 
@@ -46,7 +48,7 @@ class Indices(Reduction):
     """
 
     names: tuple[str, ...] = ()
-    crossing: Crossing = Crossing(1, together=False, samples=2, block=32)
+    crossing: Crossing = _ANY
 
     @property
     def text(self) -> str:
