@@ -7,8 +7,10 @@ from functools import cache
 import numpy as np
 import pytest
 
-from headway.errors import GraphError
+from headway.errors import GraphError, MeasurementError
 from headway.models import Measurements, catalogue_model
+from headway.models.inference.forms import listed_forms
+from headway.models.inference.seen_curve import seen_curve
 from headway.models.inference.server import choose_form
 from headway.models.solving import percentile as percentiles
 from headway.models.solving.percentile import swift_percentile
@@ -31,12 +33,27 @@ from tests.percentile_fits import (
 CIW = DATA / "percentiles" / "mg1_ciw.csv"
 
 
+def test_the_only_column_of_times_is_taken_though_it_holds_percentiles():
+    """Means come before it; of two columns of percentiles, none is taken."""
+    points = "throughput_ops_s,p99_ms\n100,7.3\n500,11.5\n900,49\n"
+    alone = Measurements.parse(points, "own.csv")
+    found = catalogue_model("server-single").compare(alone)
+    assert (found.output, found.measured.header) == ("response_time_p99", "p99_ms")
+    assert seen_curve(alone, None, None, listed_forms()).columns == ("throughput_ops_s", ["p99_ms"])
+
+    beside = Measurements.parse("throughput_ops_s,response_ms,p99_ms\n100,2,7\n", "own.csv")
+    assert catalogue_model("server-single").compare(beside).output == "response_time"
+    both = Measurements.parse("throughput_ops_s,p50_ms,p99_ms\n100,2,7\n", "own.csv")
+    with pytest.raises(MeasurementError, match="no column 'response_time'"):
+        catalogue_model("server-single").compare(both)
+
+
 @pytest.mark.parametrize("percent", [50, 99, 99.9])
 @pytest.mark.parametrize("scv", [0.01, 0.3, 1.0, 10.0])
 def test_swift_percentiles_are_those_that_take_their_time(percent, scv):
     model = catalogue_model("server-general").at(delay=DELAY, service_time=SERVICE, scv=scv)
     solution = model.solve([5.0, 500.0, 950.0, 1100.0])
-    alone = percentiles._one_by_one(solution, percent / 100)[0][""]
+    alone = percentiles._one_by_one(solution, [percent / 100])[0][0][""]
     # Tolerance: the promise of 1e-6, of a tail of 1e-3 some 5e-6 of the time.
     assert swift_percentile(solution, percent) == pytest.approx(alone, rel=5e-6)
     assert np.isinf(alone[-1])

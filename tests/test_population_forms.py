@@ -51,10 +51,22 @@ def test_scalability_law_is_gunthers_and_tells_its_peak():
 
 def test_a_server_that_wakes_up_says_how_busy_it_is():
     model = catalogue_model("server-wakeup").at(TRUE["server-wakeup"])
-    solved = model.solve(arrival_rate=np.array([1000.0, 20_000.0, 60_000.0]))
+    rate, request, wake = np.array([1000.0, 20_000.0, 60_000.0]), 14e-6, 18e-6
+    solved = model.solve(arrival_rate=rate)
 
     # Exact where requests arrive at random: tolerance of a few operations.
     np.testing.assert_allclose(solved["busy"], solved["node.utilisation"], rtol=1e-14)
+    np.testing.assert_allclose(
+        solved["busy"], rate * (request + wake) / (1 + rate * wake), rtol=1e-14
+    )
+
+
+def test_a_server_that_wakes_up_says_how_busy_a_few_jobs_keep_it():
+    """The whole chain: 5 jobs, each away for 2 ms of thought and 1 ms of delay, 1 or 2 ms here."""
+    solved = catalogue_model("server-wakeup").closed(5, 2e-3).solve()
+    chances = np.cumprod([1.0, 5 / 3 * 2, 4 / 3, 3 / 3, 2 / 3, 1 / 3])
+
+    assert solved["busy"] == pytest.approx(1 - 1 / chances.sum(), rel=1e-12)
 
 
 @pytest.mark.parametrize("seed", range(3))

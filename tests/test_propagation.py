@@ -383,3 +383,14 @@ def test_percentiles_found_one_by_one_have_bands_within_reason():
     assert "not of percentiles: in this network they are found one by one" in str(found)
     with pytest.raises(InvalidParameter, match="100 draws at 60 points are more than 5,000 to"):
         model.at(arrival_rate=np.linspace(1, 30, 60)).propagate(draws=100, percentiles=[95])
+
+
+@pytest.mark.parametrize(
+    ("draws", "said"), [(1000, "by 0.005 at most"), (20_000, "by less than 0.001")]
+)
+def test_an_error_of_the_indices_is_said_with_a_digit_that_tells(draws, said):
+    independent = FILE[: FILE.index("[correlations]")]
+    found = parse_model(independent, "server.toml").at(arrival_rate=10.0).propagate(draws, 1)
+
+    text = " ".join(str(found).split())
+    assert f"either half of them moves the indices {said}" in text

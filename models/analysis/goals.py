@@ -16,6 +16,7 @@ from headway.models.solving.solutions.solution import Solution
 from headway.models.structure.model import Model
 from headway.models.tables.table import scale_of
 
+_TIMES = 10.0  # the limit: misses from there on are told in times of it, not in per cent
 _ROUNDING = 1e-12  # relative: a limit that is met but for rounding is met
 _WRITTEN = re.compile(r"\s*(.+?)\s*(<=|>=|<|>|=)\s*(.*?)\s*", re.DOTALL)
 
@@ -71,6 +72,23 @@ class Goal:
         Infinite for NaN, which stands for what cannot be sustained. Of a limit of 0 absolute.
         """
         return self._beyond(values) / (abs(self.limit) or 1.0)
+
+    def by(self, model: Model, miss: float) -> str:
+        """How far a value is on the wrong side, as `misses` counts it, as people read it.
+
+        Examples
+        --------
+        >>> from headway.models import catalogue_model
+        >>> goal, model = Goal("response_time", "<=", 0.3), catalogue_model("server-single")
+        >>> [goal.by(model, miss) for miss in (0.091, 227.3, np.inf)]
+        ['by 9.1 %', 'by 227 times the limit', 'without end']
+        """
+        if np.isinf(miss):
+            return "without end"
+        if self.limit == 0:
+            return f"by {self.shown(model, miss)}"
+        few = miss < _TIMES
+        return f"by {100 * miss:.3g} %" if few else f"by {float(f'{miss:.3g}'):.0f} times the limit"
 
     def met(self, values: FloatArray | Sequence[float]) -> NDArray[np.bool_]:
         """Which values keep the limit; rounding (1e-12 of the limit) is forgiven."""

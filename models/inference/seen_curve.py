@@ -10,7 +10,7 @@ from headway.errors import GraphError, MeasurementError
 from headway.kinds import FloatArray
 from headway.models.inference.closed_curves import BEHIND, clients_of
 from headway.models.inference.forms import Form, knowing, of_loads, told_limits
-from headway.models.measured.columns import find, is_population, load_column
+from headway.models.measured.columns import find, is_population, load_column, lone_percentile
 from headway.models.measured.matching import Match, Named, match, outputs_named
 from headway.models.measured.measurements import Measurements
 from headway.models.measured.roles import DELIVERED, OFFERED
@@ -157,7 +157,8 @@ def _circulating(
 
 def _check_no_percentiles(measurements: Measurements, y: Named) -> None:
     """Refuse a choice by percentiles that take minutes: each point is a chain of its own."""
-    if _has_percentiles(measurements, y):
+    takes_rates = y is None and find(measurements, DELIVERED) is not None
+    if _has_percentiles(measurements, y) and not takes_rates:
         msg = (
             f"{measurements.source}: percentiles of jobs that circulate take too long to choose "
             "among forms by; fit one model with --free, or take the column of the mean, or of the "
@@ -167,7 +168,9 @@ def _check_no_percentiles(measurements: Measurements, y: Named) -> None:
 
 
 def _has_percentiles(measurements: Measurements, y: Named) -> bool:
-    """Whether some of the columns that are named hold percentiles."""
+    """Whether some of the columns that are named hold percentiles, or the only one of times."""
+    if y is None:
+        return lone_percentile(measurements) is not None
     named = map(measurements.column, outputs_named(measurements, y))
     return any(percentile_of(measurements.source, column) is not None for column in named)
 

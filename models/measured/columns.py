@@ -19,9 +19,11 @@ from headway.models.measured.roles import (
     DELIVERED,
     INSIDE,
     OFFERED,
+    PERCENTILE,
     POPULATION,
     RESPONSE,
     Role,
+    part_of,
     role_of,
     same_title,
     titled,
@@ -151,6 +153,22 @@ def response_column(measurements: Measurements, y: str | None = None) -> Observe
         return measurements.column(y)
     found = find(measurements, RESPONSE)
     return found if found is not None else _named(measurements, RESPONSE)
+
+
+def lone_percentile(measurements: Measurements) -> Observed | None:
+    r"""The only column of percentiles, of a table that has no column of mean response times.
+
+    Examples
+    --------
+    >>> table = Measurements.parse("throughput_ops_s,p99_ms\n4,20\n8,24\n", "own.csv")
+    >>> lone_percentile(table).header
+    'p99_ms'
+    """
+    if find(measurements, RESPONSE) is not None:
+        return None
+    parts = ((part_of(column), column) for column in measurements.columns.values())
+    found = [column for part, column in parts if part is not None and part.role is PERCENTILE]
+    return found[0] if len(found) == 1 else None
 
 
 def think_time(measurements: Measurements, population: Observed) -> float:

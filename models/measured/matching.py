@@ -20,6 +20,7 @@ from headway.models.measured.columns import (
     is_population,
     is_rate,
     load_column,
+    lone_percentile,
     response_column,
     think_time,
 )
@@ -301,7 +302,7 @@ def _output_column(
 ) -> Observed:
     """The column that is named, else the response time, else an output by its own name.
 
-    A program, which has no response time, gives way to its outputs.
+    Where none of them is there, the only column of percentiles. A program, which has no response time, gives way to its outputs.
     """
     if y is not None:
         return measurements.column(y)
@@ -313,7 +314,7 @@ def _output_column(
     found = first or second
     if found is None and "throughput" in outputs:
         found = find(measurements, DELIVERED)
-    return found or response_column(measurements)
+    return found or lone_percentile(measurements) or response_column(measurements)
 
 
 def _check_percentile(model: Model, source: str, column: Observed) -> None:

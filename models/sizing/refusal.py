@@ -43,7 +43,7 @@ def refusal(
         return f"{start}; {_saturated(model, found)}; let more be chosen, or change a target"
     values = _values(found, nearest)
     missed = [
-        f"{goal.output} {goal.shown(model, x)}, by {100 * float(goal.misses(x)):.3g} %"
+        f"{goal.output} {goal.shown(model, x)}, {goal.by(model, float(goal.misses(x)))}"
         for goal, x in zip(goals, verdict.outputs[nearest].tolist(), strict=True)
         if not (goal.met(x) or math.isnan(x))
     ]

@@ -6,6 +6,7 @@ from typing import Any
 
 from headway.models.showing.solutions import labels
 from headway.models.sizing.size import Configuration, Scope, Size
+from headway.models.structure.model import Model
 from headway.models.tables.table import Column, Table
 
 _SCOPES = {Scope.CHEAPEST: "the cheapest", Scope.AROUND: "those around the cheapest that does"}
@@ -38,7 +39,7 @@ def _choice_table(found: Size) -> Table:
     if found.chance is not None:
         columns.append(Column("probability", tuple(one.probability for one in each)))
     missed = "misses" if found.chance is None else "misses at best values"
-    columns.append(Column(missed, tuple(_missed(one) for one in each)))
+    columns.append(Column(missed, tuple(_missed(found.model, one) for one in each)))
     said = " and ".join(goal.text(found.model) for goal in found.goals)
     title = f"{found.model.title}: the cheapest configuration with {said}"
     return Table(title, tuple(columns), tuple(_notes(found)), 1)
@@ -59,13 +60,13 @@ def _outputs(found: Size, place: int, each: list[Configuration]) -> Column:
     return Column.of(goal.output.replace("_", " "), values, found.model.meaning(goal.output).unit)
 
 
-def _missed(one: Configuration) -> str | None:
+def _missed(model: Model, one: Configuration) -> str | None:
     """The goals that a configuration misses, and by how much."""
     if not one.missed:
         return None
     if all(math.isinf(by) for _, by in one.missed):
         return "saturated"
-    return ", ".join(f"{goal.output} by {100 * by:.3g} %" for goal, by in one.missed)
+    return ", ".join(f"{goal.output} {goal.by(model, by)}" for goal, by in one.missed)
 
 
 def _notes(found: Size) -> Iterator[str]:
@@ -88,7 +89,7 @@ def _binding(found: Size) -> Iterator[str]:
     """Say what stops each choice from being cheaper."""
     for name, step in found.steps.items():
         shown = found.model.parameters[name].shown(step.values[name])
-        missed = _missed(step)
+        missed = _missed(found.model, step)
         if step.probability is not None:
             yield f"{name} binds: with {shown} they hold with {100 * step.probability:.3g} %"
         elif missed == "saturated":

@@ -21,6 +21,7 @@ MOST_OUTPUTS = 4
 _LIMITS = ("saturation_throughput", "knee_population")
 """Outputs that a sweep tells of in a note, if at all."""
 
+_LEAST = 1e-3  # of an index: errors below it are not told
 _SAME = 1e-9  # relative width of a band below which it is none
 
 
@@ -192,12 +193,16 @@ def _share(index: float) -> str:
     return "-" if np.isnan(index) else f"{index:.2f}"
 
 
+def _moved(error: float) -> str:
+    return f"less than {_LEAST:g}" if error < _LEAST else f"{error:.1g} at most"
+
+
 def _importance_notes(found: Propagation) -> tuple[str, ...]:
     told = found.importance
     notes = [
         "first index: share of the variance that goes if the parameter alone is known",
         "total index: share that stays if all the others are known",
-        f"from {told.draws} draws; half of them differ by {told.error:.2f} at most",
+        f"from {told.draws} draws; either half of them moves the indices by {_moved(told.error)}",
     ]
     if found.model.correlations:
         notes.append("what correlated parameters share counts in the first index of each")
