@@ -302,7 +302,8 @@ def _output_column(
 ) -> Observed:
     """The column that is named, else the response time, else an output by its own name.
 
-    Where none of them is there, the only column of percentiles. A program, which has no response time, gives way to its outputs.
+    Where none of them is there, the only column of percentiles. A program, which has no response
+    time, gives way to its outputs.
     """
     if y is not None:
         return measurements.column(y)
