@@ -9,7 +9,7 @@ from scipy.stats import sobol_indices
 
 from headway.errors import InvalidParameter
 from headway.models.sweeping.axes import Between
-from headway.models.sweeping.crossed import Crossed, Independent, Uncertain
+from headway.models.sweeping.crossing.crossed import Crossed, Independent, Uncertain
 from headway.models.sweeping.reductions.crossing import REPLICATES, Crossing
 from headway.models.sweeping.reductions.indices import Indices
 from headway.models.uncertain.sampling import Joint, Marginal

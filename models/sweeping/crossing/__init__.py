@@ -1,0 +1,1 @@
+"""Global sensitivity: crossed samples of the parameters, solved as a sweep."""
