@@ -144,3 +144,11 @@ def test_blocks_that_hold_no_sample_are_refused():
     _, indices = crossed(ISHIGAMI, 100, 128)
     with pytest.raises(InvalidParameter, match="whole blocks of 128 points"):
         indices.of({"y": np.zeros(64)}, 0)
+
+
+def test_several_blocks_at_once_are_their_merger():
+    space, indices = crossed(ISHIGAMI, 64, 128)
+    one, other = states(ishigami, space, indices)[:2]
+    both = indices.of({"y": ishigami(space.points(0, 256))}, 0)
+    whole = indices.merge(one, other)
+    assert all(np.array_equal(both[name], whole[name]) for name in whole)

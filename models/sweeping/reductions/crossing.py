@@ -34,7 +34,7 @@ class Crossing:
     samples
         Of each replicate.
     block
-        Points of a block.
+        Points of a block; as many as a sweep solves as one array, or that over a power of two.
 
     Raises
     ------

@@ -6,6 +6,7 @@ the share that stays if all the others are.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import reduce
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,12 +57,17 @@ class Indices(Reduction):
         return f"indices({self.output})"
 
     def of(self, columns: Mapping[str, FloatArray], first: int) -> State:
-        """Sums of a block, in the row of its replicate."""
-        crossing, values = self.crossing, self.column(columns)
-        if values.size != crossing.block or first % crossing.block:
-            msg = f"{self.text} takes whole blocks of {crossing.block} points"
+        """Sums of the crossing's blocks that these points are, in the rows of their replicates."""
+        values, block = self.column(columns), self.crossing.block
+        if values.size % block or first % block:
+            msg = f"{self.text} takes whole blocks of {block} points"
             raise InvalidParameter(msg)
-        replicate, start, stop = crossing.held(first // crossing.block)
+        parts = enumerate(values.reshape(-1, block), first // block)
+        return reduce(self.merge, (self._of_block(part, number) for number, part in parts))
+
+    def _of_block(self, values: FloatArray, number: int) -> State:
+        crossing = self.crossing
+        replicate, start, stop = crossing.held(number)
         held = values[: crossing.rows * (stop - start)].reshape(crossing.rows, -1)
         finite = np.isfinite(held).all(axis=0)
         kept = held if finite.all() else np.ascontiguousarray(held[:, finite])
