@@ -43,7 +43,11 @@ COMMANDS = {
 }
 """Each command and its first line of help; the module of the same name holds it."""
 
-ROOMS = {"models": "lists.models", "kinds": "lists.kinds"}
+ROOMS = {
+    "models": "lists.models",
+    "kinds": "lists.kinds",
+    "size": "planning.size",
+}
 """Modules of commands that stand in rooms of their own."""
 
 GROUP = "headway.commands"

@@ -148,7 +148,7 @@ def write_figure(figure: "Figure", path: Path) -> None:
 
 def write_and_say(path: Path, content: bytes) -> None:
     """Write a file whole, and say so on stderr."""
-    from headway.cli.writing import write_whole
+    from headway.models.files.whole import write_whole
 
     write_whole(path, content)
     click.echo(f"wrote {visible(str(path))}", err=True)

@@ -48,4 +48,5 @@ from .sizing.sizing import size_model as size_model
 from .solving.solutions.solution import Solution as Solution
 from .structure.graph import ModelGraph as ModelGraph
 from .structure.model import Model as Model
+from .sweeping.sweep import Sweep as Sweep
 from .uncertain.propagation import Propagation as Propagation

@@ -24,6 +24,7 @@ PLACES: dict[str, dict[str, str]] = {
         "draws": "headway.models.uncertain.sampling:draws",
         "propagate": "headway.models.uncertain.propagation:propagate",
         "size": "headway.models.sizing.sizing:size_model",
+        "sweep": "headway.models.sweeping.sweeping:sweep_model",
         "tables": "headway.models.showing.models:description_tables",
         "plot": "headway.models.plotting.graphs:model_figure",
         "plot_formulas": "headway.models.plotting.formulas:formula_figure",
@@ -57,7 +58,7 @@ PLACES: dict[str, dict[str, str]] = {
         "rows": "headway.models.showing.uncertain.documents:propagation_rows",
         "document": "headway.models.showing.uncertain.documents:propagation_document",
         "csv": "headway.models.showing.uncertain.documents:propagation_csv",
-        "plot": "headway.models.plotting.uncertain:propagation_figure",
+        "plot": "headway.models.plotting.distributions.uncertain:propagation_figure",
     },
     "Simulation": {
         "tables": "headway.models.showing.simulated.simulations:simulation_tables",
@@ -128,6 +129,13 @@ PLACES: dict[str, dict[str, str]] = {
         "document": "headway.models.showing.targeted.sizing:size_document",
         "csv": "headway.models.showing.targeted.sizing:size_csv",
         "plot": "headway.models.plotting.sizing:size_figure",
+    },
+    "Sweep": {
+        "tables": "headway.models.showing.sweeps:sweep_tables",
+        "rows": "headway.models.showing.sweeps:sweep_rows",
+        "document": "headway.models.showing.sweeps:sweep_document",
+        "csv": "headway.models.showing.sweeps:sweep_csv",
+        "plot": "headway.models.plotting.distributions.sweeps:sweep_figure",
     },
     "Fit": {
         "tables": "headway.models.showing.fitted.fits:fit_tables",

@@ -128,6 +128,10 @@ FIGURES = {
     "size": lambda: size_model(
         raid().at(arrival_rate=1200.0), ["response_time<=14ms"], {"disks": range(4, 33)}, "disks"
     ).plot(),
+    "sweep": lambda: raid().sweep(
+        {"arrival_rate": range(100, 1500, 10), "disks": range(8, 40)},
+        reduce=["quantiles=p50,p99", "exceeds(response_time, 20ms)"],
+    ).plot(),
     "growth": lambda: Growth(machines(), 4e6, 0.3, month("2026-11")).plot(),
     "graph": lambda: raid().at(arrival_rate=1530).plot(),
     "loop": lambda: loop().plot(),

@@ -22,8 +22,8 @@ from headway.cli.options import (
     range_options,
     set_option,
 )
-from headway.cli.writing import write_whole
 from headway.errors import OutputError, visible
+from headway.models.files.whole import write_whole
 
 if TYPE_CHECKING:
     from headway.models.reading.hints import Hints

@@ -39,7 +39,7 @@ def solution_dataset(solution: Solution) -> Any:
     }
     values = {
         name: (dims, np.broadcast_to(solution[name], solution.shape), {"units": told})
-        for name, told in _results(solution)
+        for name, told in result_units(solution)
     }
     if solution.stations:
         values["bottleneck"] = (dims, solution.bottleneck.reshape(solution.shape), {})
@@ -54,7 +54,7 @@ def solution_dataset(solution: Solution) -> Any:
     return xarray.Dataset(values, coords=coordinates, attrs=about)
 
 
-def _results(solution: Solution) -> Iterator[tuple[str, str]]:
+def result_units(solution: Solution) -> Iterator[tuple[str, str]]:
     """Names of all results, and their SI units."""
     for name in solution.outputs:
         yield name, si_text(solution.model.meaning(name).unit.dimension)

@@ -9,13 +9,20 @@ from headway.models.language.verbs import perform
 from headway.models.tables.shown import Shown
 
 if TYPE_CHECKING:
+    from concurrent.futures import Executor
+    from pathlib import Path
+
     from headway.models.analysis.comparison import Comparison
     from headway.models.analysis.sensitivity import Sensitivity
     from headway.models.inference.fit import Fit
     from headway.models.measured.measurements import Measurements
+    from headway.models.running.crews import Crew
     from headway.models.simulating.check import Check
     from headway.models.simulating.simulation import Simulation
     from headway.models.sizing.size import Size
+    from headway.models.sweeping.reductions.reduction import Reduction
+    from headway.models.sweeping.spaces import Space
+    from headway.models.sweeping.sweep import Sweep
     from headway.models.uncertain.propagation import Propagation
 
 
@@ -253,6 +260,51 @@ class ModelVerbs(Shown):
         """
         found: Size = perform(self, "size", targets, choose, cost, confidence)
         return found
+
+    def sweep(
+        self,
+        space: "Space | Mapping[str, object]",
+        outputs: Sequence[str] = ("response_time",),
+        reduce: "Sequence[str | Reduction]" = ("moments", "quantiles=p50,p95,p99"),
+        executor: "Executor | Crew | None" = None,
+        method: str = "auto",
+        out: "Path | None" = None,
+        resume: bool = False,  # noqa: FBT001, FBT002 - as on the command line
+    ) -> "Sweep":
+        """Solve it at any number of points, and keep what reductions say of them.
+
+        Parameters
+        ----------
+        space
+            The points; a mapping of names to values is every combination of them.
+        outputs
+            What reductions without an output of their own are of.
+        reduce
+            What to keep, such as ``quantiles=p50,p99`` or ``exceeds(response_time, 300ms)``.
+        executor
+            Who works: a `concurrent.futures.Executor` or a crew; this process alone if left out.
+        method
+            Of a closed network, as for `solve`.
+        out, resume
+            A file, .npz or .parquet, for what is done; whether to go on from it.
+
+        Raises
+        ------
+        InvalidParameter, UnknownParameter, GraphError
+            For a space or reduction that the model cannot have, and points that cannot be solved.
+
+        Examples
+        --------
+        >>> from headway.models import catalogue_model
+        >>> model = catalogue_model("server-single").at(delay="1 ms", service_time="1 ms")
+        >>> slow = "exceeds(response_time, 5ms)"
+        >>> swept = model.sweep({"arrival_rate": range(0, 1000)}, reduce=[slow])
+        >>> swept.value("share above 5 ms")
+        0.249
+        """
+        asked = (space, outputs, reduce, executor, method, out, resume)
+        swept: Sweep = perform(self, "sweep", *asked)
+        return swept
 
     def propagate(
         self,

@@ -38,6 +38,7 @@ class Listed(Kept):
     """
 
     columns: Mapping[str, FloatArray]
+    sampled = False
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -133,6 +134,7 @@ class Drawn(Kept):
     law: Joint
     count: int
     seed: int = 1
+    sampled = True
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -56,6 +56,7 @@ class Sample(Kept):
     count: int
     kind: str = "sobol"
     seed: int = 1
+    sampled = True
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -35,6 +35,10 @@ class Space(Protocol):
     def size(self) -> int:
         """How many points; a whole number of any size."""
 
+    @property
+    def sampled(self) -> bool:
+        """Whether its points are draws from laws, and not all the points there are."""
+
     def piece(self, start: int, stop: int) -> Piece:
         """What a worker needs for the points from `start` to before `stop`."""
 
@@ -74,6 +78,7 @@ class Grid(Kept):
     """
 
     axes: Mapping[str, Axis]
+    sampled = False
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -13,7 +13,7 @@ from headway.kinds import FloatArray
 from headway.models.language.units import Unit, quantity
 from headway.models.sweeping.reductions.beyond import limit_text
 from headway.models.sweeping.reductions.reduction import Kind, Reduction, Row, State
-from headway.models.sweeping.reductions.sketch import DROPPED, merged, sketch_of
+from headway.models.sweeping.reductions.sketch import DROPPED, Sketched
 
 MOST_EDGES = 1000
 """Limits of a histogram; each takes a pass over the values."""
@@ -83,7 +83,7 @@ class Histogram(Reduction):
 
 
 @dataclass(frozen=True)
-class OwnHistogram(Reduction):
+class OwnHistogram(Sketched):
     """Counts in bins that suit the values, equally wide in octaves: at most 24, and exact.
 
     Each bin holds its lower limit and not its upper one; of negative values the other way round.
@@ -101,14 +101,6 @@ class OwnHistogram(Reduction):
     def text(self) -> str:
         """As one writes it."""
         return f"histogram({self.output})"
-
-    def of(self, columns: Mapping[str, FloatArray], first: int) -> State:  # noqa: ARG002
-        """Sketch of the block."""
-        return sketch_of(self.column(columns))
-
-    def merge(self, left: State, right: State) -> State:
-        """Sketch of both."""
-        return merged(left, right)
 
     def rows(self, state: State, *, sampled: bool = False) -> list[Row]:  # noqa: ARG002
         """A row a bin, with its limits ``from`` and ``to`` in SI."""

@@ -22,6 +22,9 @@ from headway.models.sweeping.reductions.reduction import (
     no_arguments,
 )
 
+OF_FINITE = " of the finite"
+"""How a statistic is called where other values are infinite."""
+
 _PLAIN = (1e-140, 1e140)
 """Deviations between these have squares that floats hold."""
 
@@ -84,7 +87,7 @@ class Moments(Reduction):
         of = (count, absent)
         infinite = {"minus infinite points": low, "infinite points": high}
         counted = {"finite points": count} | {k: n for k, n in infinite.items() if n}
-        partly = " of the finite" if low or high else ""
+        partly = OF_FINITE if low or high else ""
         half = NORMAL * root / math.sqrt(count * (count - 1)) if count > 1 else math.inf
         within = (mean - half, mean + half) if sampled and not partly else None
         deviation = root / math.sqrt(count) if count else math.nan

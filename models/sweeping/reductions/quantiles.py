@@ -2,22 +2,20 @@
 
 import math
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
 from headway.errors import InvalidParameter, quoted
-from headway.kinds import FloatArray
 from headway.models.language.units import Unit
 from headway.models.solving.solutions.asked import check_percent
 from headway.models.sweeping.reductions.reduction import NORMAL, Kind, Reduction, Row, State
-from headway.models.sweeping.reductions.sketch import Distribution, merged, sketch_of
+from headway.models.sweeping.reductions.sketch import Distribution, Sketched
 
 _WRITTEN = re.compile(r"p?(\d+(?:\.\d+)?)", re.ASCII)
 
 
 @dataclass(frozen=True)
-class Quantiles(Reduction):
+class Quantiles(Sketched):
     """Values that so many percent of the points do not exceed.
 
     The quantile of p percent of n values is the least value that p percent of them do not exceed:
@@ -54,14 +52,6 @@ class Quantiles(Reduction):
     def text(self) -> str:
         """As one writes it."""
         return f"quantiles({', '.join((self.output, *map(_name, self.percents)))})"
-
-    def of(self, columns: Mapping[str, FloatArray], first: int) -> State:  # noqa: ARG002
-        """Sketch of the block."""
-        return sketch_of(self.column(columns))
-
-    def merge(self, left: State, right: State) -> State:
-        """Sketch of both."""
-        return merged(left, right)
 
     def rows(self, state: State, *, sampled: bool = False) -> list[Row]:
         """A row a quantile."""

@@ -10,13 +10,14 @@ Below 2.3e-308, where floats lose bits, the error is 4.4e-311 at most instead. Z
 values and missing ones have counts of their own.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from headway.kinds import FloatArray
-from headway.models.sweeping.reductions.reduction import State
+from headway.models.sweeping.reductions.reduction import Reduction, State
 
 BITS = 9
 """Of the mantissa that a bin keeps."""
@@ -155,3 +156,16 @@ def _edges(state: State, side: str, k: int) -> tuple[FloatArray, FloatArray, NDA
     bins = (used + int(state["starts"][k])).astype(np.int64) << DROPPED
     last = bins + ((1 << DROPPED) - 1)
     return bins.view(np.float64), last.view(np.float64), state[side][used]
+
+
+@dataclass(frozen=True)
+class Sketched(Reduction):
+    """A reduction whose state is a sketch of its output's distribution."""
+
+    def of(self, columns: Mapping[str, FloatArray], first: int) -> State:  # noqa: ARG002
+        """Sketch of the block."""
+        return sketch_of(self.column(columns))
+
+    def merge(self, left: State, right: State) -> State:
+        """Sketch of both."""
+        return merged(left, right)

@@ -1,0 +1,1 @@
+"""Figures of answers that are many numbers: bands, and distributions over sweeps."""

@@ -1,0 +1,142 @@
+"""Sweeps as a table, rows, JSON and CSV."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from headway.models.language.digits import ends, four_digits, in_unit, shown_unit, with_unit
+from headway.models.language.units import Unit, unit
+from headway.models.showing.solutions import labels
+from headway.models.sweeping.reductions.reduction import Row
+from headway.models.sweeping.sweep import Sweep
+from headway.models.tables.table import Column, Table
+
+_EXACT = 0.0
+
+
+def sweep_tables(swept: Sweep) -> list[Table]:
+    """A row a statistic: of which output, its value, and how far it may be off."""
+    rows = swept.results
+    columns = (
+        Column("output", tuple(row["output"] for row in rows)),
+        Column("statistic", tuple(row["statistic"] for row in rows)),
+        Column("value", tuple(_value(row) for row in rows)),
+        Column("95 % interval", tuple(_interval(row) for row in rows)),
+        Column("at", tuple(_places(swept))),
+    )
+    kept = tuple(column for column in columns if any(cell is not None for cell in column.cells))
+    title = f"{swept.model.title}: {swept.effort.points:,} points of {_space_text(swept)}"
+    return [Table(title, kept, tuple(_notes(swept)), 2)]
+
+
+def _unit(row: Row) -> Unit:
+    return unit(row["unit"])
+
+
+def _value(row: Row) -> str:
+    if row["measures"] == "count":
+        return f"{row['value']:,.0f}"
+    return _text(row["value"], _unit(row))
+
+
+def _text(value: float, meant: Unit) -> str:
+    best = shown_unit(meant, abs(value))
+    return with_unit(in_unit(value, best), best)
+
+
+def _interval(row: Row) -> str | None:
+    if row["interval"] is None:
+        return None
+    low, high = row["interval"]
+    best = shown_unit(_unit(row), abs(row["value"]))
+    return with_unit(ends(low, high, best), best)
+
+
+def _places(swept: Sweep) -> Iterator[str | None]:
+    """The point of each row that is of one."""
+    known, points = swept.model.parameters, swept.points(_numbers(swept))
+    told = zip(*(map(known[name].shown, points[name].tolist()) for name in points), strict=True)
+    each = (", ".join(map(" ".join, zip(points, values, strict=True))) for values in told)
+    for row in swept.results:
+        yield None if row["point"] is None else next(each)
+
+
+def _numbers(swept: Sweep) -> list[int]:
+    return [row["point"] for row in swept.results if row["point"] is not None]
+
+
+def _space_text(swept: Sweep) -> str:
+    count = swept.space.size
+    return f"{count:,}" if swept.effort.points < count else ", ".join(swept.space.names)
+
+
+def _notes(swept: Sweep) -> Iterator[str]:
+    effort = swept.effort
+    if effort.interrupted:
+        yield (
+            f"interrupted: of the first {effort.points:,} of {swept.space.size:,} points, in the "
+            "order of the space"
+        )
+    yield from dict.fromkeys(_error_note(row) for row in swept.results if row["error"] > _EXACT)
+    lost = {row["output"]: row["absent"] for row in swept.results if row["absent"]}
+    for name, count in lost.items():
+        yield f"{count:,} points have no {name}"
+    yield from labels(swept.first)
+    workers = f"{effort.workers} workers" if effort.workers > 1 else "1 worker"
+    yield (
+        f"{effort.seconds:.3g} s, {four_digits(effort.rate)} points/s a core, {workers} "
+        f"{100 * effort.busy_share:.0f} % busy, {100 * effort.kernel_share:.0f} % of it solving"
+    )
+
+
+def _error_note(row: Row) -> str:
+    return f"{row['reduction']}: within {100 * row['error_relative']:.2g} % of the points' own"
+
+
+def sweep_rows(swept: Sweep) -> list[dict[str, Any]]:
+    """A dict a statistic."""
+    return [dict(row) for row in swept.results]
+
+
+def sweep_document(swept: Sweep) -> dict[str, Any]:
+    """The JSON contract's document."""
+    effort = swept.effort
+    return {
+        "model": swept.model.name,
+        "preset": swept.model.preset,
+        "space": swept.space.describe(),
+        "points": effort.points,
+        "interrupted": effort.interrupted,
+        "approximation": swept.approximation or None,
+        "effort": {
+            "seconds": effort.seconds,
+            "workers": effort.workers,
+            "chunks": effort.chunks,
+            "points_per_second_and_core": effort.rate,
+            "share_busy": effort.busy_share,
+            "share_solving": effort.kernel_share,
+        },
+        "results": sweep_rows(swept),
+    }
+
+
+def sweep_csv(swept: Sweep) -> str:
+    """A CSV row a statistic, values in SI with the unit in a column."""
+    rows = swept.results
+    plain = ("reduction", "output", "statistic", "value", "unit", "error", "points", "absent")
+    columns = [Column(name, tuple(row[name] for row in rows)) for name in plain]
+    within = [row["interval"] or (None, None) for row in rows]
+    columns += [
+        Column(f"ci95_{n}", tuple(e[k] for e in within)) for k, n in enumerate(("low", "high"))
+    ]
+    columns += _point_columns(swept)
+    columns.append(Column("approximation", (swept.approximation,) * len(rows)))
+    return Table("", tuple(columns)).to_csv()
+
+
+def _point_columns(swept: Sweep) -> Iterator[Column]:
+    """Parameters at the point of each row that is of one, if any is."""
+    numbers = _numbers(swept)
+    for name, values in swept.points(numbers).items() if numbers else ():
+        each = iter(values.tolist())
+        cells = (None if row["point"] is None else next(each) for row in swept.results)
+        yield Column(name, tuple(cells), swept.model.parameters[name].unit)

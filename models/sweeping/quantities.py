@@ -1,0 +1,70 @@
+"""What a sweep can reduce: outputs of a model, numbers of its stations and classes, parameters."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from headway.errors import InvalidParameter, nearest
+from headway.models.language.units import Unit, unit
+from headway.models.solving.arrays import result_units
+from headway.models.solving.solutions.asked import percentile_asked
+from headway.models.solving.solutions.solution import Solution
+
+
+@dataclass(frozen=True)
+class Units(Mapping[str, Unit]):
+    """Unit of everything that can be reduced: percentiles too, which no list holds all of."""
+
+    listed: Mapping[str, Unit]
+    classes: tuple[str, ...]
+
+    def __getitem__(self, name: str) -> Unit:
+        if name in self.listed:
+            return self.listed[name]
+        if percentile_asked(name, self.classes) is None:
+            raise KeyError(name)
+        return unit("s")
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.listed)
+
+    def __len__(self) -> int:
+        return len(self.listed)
+
+
+def known_units(solution: Solution) -> Units:
+    """Find the units of all that a solution, and those like it, can be asked for.
+
+    Examples
+    --------
+    >>> from headway.models import catalogue_model
+    >>> model = catalogue_model("server-single").at(delay="1 ms", service_time="1 ms")
+    >>> units = known_units(model.solve(500))
+    >>> [str(units[name]) for name in ("response_time_p99", "throughput", "service_time")]
+    ['s', 'op/s', 'ms']
+    """
+    results = {name: unit(text) for name, text in result_units(solution)}
+    parameters = {name: each.unit for name, each in solution.model.parameters.items()}
+    return Units(parameters | results, solution.classes)
+
+
+def known_names(names: Iterable[str], units: Units) -> list[str]:
+    """Outputs as answers bear them.
+
+    Raises
+    ------
+    InvalidParameter
+        For one that the model does not have, with the nearest.
+
+    Examples
+    --------
+    >>> known_names(["time", "response_time_p99.0"], Units({"time": unit("s")}, ()))
+    ['time', 'response_time_p99']
+    """
+    known = []
+    for name in names:
+        if name not in units:
+            msg = f"there is no output {name!r}{nearest(name, units)}"
+            raise InvalidParameter(msg)
+        asked = percentile_asked(name, units.classes)
+        known.append(asked[1] if asked else name)
+    return known

@@ -1,0 +1,184 @@
+"""Sweeps in a file: what is done of one, so that it can go on, and what it has told so far."""
+
+import hashlib
+import io
+import json
+from base64 import b64decode, b64encode
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import headway
+from headway.errors import InvalidParameter, MeasurementError
+from headway.models.files.whole import write_whole
+from headway.models.sweeping.chunks import Chunk, Subtree
+from headway.models.sweeping.kernel import Job
+from headway.models.sweeping.reductions.reduction import State
+from headway.models.sweeping.spaces import Space
+from headway.models.sweeping.sweep import Effort
+
+Fingerprint = Mapping[str, Any]
+"""What a sweep is of, as JSON has it: two with the same can go on from each other."""
+
+PARQUET, NPZ = ".parquet", ".npz"
+
+_STATE = b"headway"
+
+
+@dataclass(frozen=True)
+class Saved:
+    """What is done of a sweep."""
+
+    of: Fingerprint
+    subtrees: tuple[Subtree, ...]
+    effort: Effort
+
+
+def fingerprint(job: Job, space: Space) -> dict[str, Any]:
+    """Say what a sweep is of.
+
+    The model counts by its structure and values, and by the version of headway that solves it.
+    """
+    parameters = {name: repr(each) for name, each in sorted(job.model.parameters.items())}
+    model = repr((job.model.graph, parameters, sorted(job.model.correlations.items())))
+    return {
+        "headway": headway.__version__,
+        "model": hashlib.sha256(model.encode()).hexdigest(),
+        "method": job.method,
+        "space": space.describe(),
+        "reductions": [reduction.text for reduction in job.reductions],
+        "block": job.block,
+    }
+
+
+def save(path: Path, saved: Saved, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Write what is done, whole or not at all.
+
+    Parameters
+    ----------
+    path
+        ``.parquet``, which pyarrow writes, or ``.npz``.
+    saved
+        What is done.
+    rows
+        What it tells so far.
+
+    Raises
+    ------
+    InvalidParameter
+        For another kind of file, and without pyarrow.
+    OutputError
+        Where the file cannot be written; what stood there before stands there still.
+    """
+    check_path(path)
+    state = _to_bytes(saved, {} if path.suffix == PARQUET else _columns(rows))
+    write_whole(path, _parquet(path, rows, state) if path.suffix == PARQUET else state)
+
+
+def check_path(path: Path) -> None:
+    """Refuse a file that no sweep can be written into."""
+    if path.suffix not in (PARQUET, NPZ):
+        msg = f"{path}: a sweep is written as .npz or .parquet"
+        raise InvalidParameter(msg)
+    if path.suffix == PARQUET:
+        _parquet_module(path)
+
+
+def _parquet_module(path: Path) -> Any:
+    try:
+        return import_module("pyarrow.parquet")
+    except ImportError:
+        msg = f"{path}: pyarrow is not installed (pip install headway[frames]); .npz needs none"
+        raise InvalidParameter(msg) from None
+
+
+def _columns(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    names = dict.fromkeys(name for row in rows for name in row)
+    return {name: [row.get(name) for row in rows] for name in names}
+
+
+def _to_bytes(saved: Saved, columns: Mapping[str, Any]) -> bytes:
+    """Arrays with names; what it is of and what it took as JSON."""
+    chunks = [asdict(subtree.chunk) for subtree in saved.subtrees]
+    head = {"of": saved.of, "effort": asdict(saved.effort), "subtrees": chunks}
+    arrays: dict[str, Any] = {"headway": np.array(json.dumps(head))}
+    arrays |= {name: _array(values) for name, values in columns.items()}
+    for place, subtree in enumerate(saved.subtrees):
+        for number, state in enumerate(subtree.states):
+            arrays |= {f"state/{place}/{number}/{name}": a for name, a in state.items()}
+    stream = io.BytesIO()
+    np.savez(stream, **arrays)
+    return stream.getvalue()
+
+
+def _array(values: Sequence[Any]) -> Any:
+    """Numbers as numbers, all else as text."""
+    if all(isinstance(each, (int, float)) or each is None for each in values):
+        return np.array([np.nan if each is None else each for each in values], float)
+    return np.array(["" if each is None else str(each) for each in values])
+
+
+def _parquet(path: Path, rows: Sequence[Mapping[str, Any]], state: bytes) -> bytes:
+    writer, arrays = _parquet_module(path), import_module("pyarrow")
+    table = arrays.table({name: _array(each) for name, each in _columns(rows).items()})
+    table = table.replace_schema_metadata({_STATE: b64encode(state)})
+    stream = io.BytesIO()
+    writer.write_table(table, stream)
+    return stream.getvalue()
+
+
+def load(path: Path, of: Fingerprint) -> Saved:
+    """Read what is done of a sweep.
+
+    Raises
+    ------
+    MeasurementError
+        If it cannot be read, or is no sweep.
+    InvalidParameter
+        If it is of another model, space or version of headway, or kept something else.
+    """
+    check_path(path)
+    try:
+        saved = _read(path)
+    except OSError as error:
+        msg = f"{path}: cannot be read ({error.strerror or error}); leave --resume out to begin"
+        raise MeasurementError(msg) from None
+    except Exception:
+        msg = f"{path}: holds no sweep that headway wrote"
+        raise MeasurementError(msg) from None
+    for name, wanted in json.loads(json.dumps(of)).items():
+        if saved.of.get(name) != wanted:
+            known = f" ({saved.of.get(name)}, now {wanted})" if name == "headway" else ""
+            msg = f"{path}: holds a sweep with another {name}{known}; begin anew without --resume"
+            raise InvalidParameter(msg)
+    return saved
+
+
+def _read(path: Path) -> Saved:
+    if path.suffix == PARQUET:
+        metadata = _parquet_module(path).read_schema(path).metadata
+        stream = io.BytesIO(b64decode(metadata[_STATE]))
+    else:
+        stream = io.BytesIO(path.read_bytes())
+    with np.load(stream, allow_pickle=False) as arrays:
+        head = json.loads(str(arrays["headway"]))
+        states = {name: arrays[name] for name in arrays.files if name.startswith("state/")}
+    subtrees = tuple(
+        Subtree(Chunk(**chunk), _states(states, place))
+        for place, chunk in enumerate(head["subtrees"])
+    )
+    return Saved(head["of"], subtrees, Effort(**head["effort"]))
+
+
+def _states(arrays: Mapping[str, Any], place: int) -> tuple[State, ...]:
+    """Those of one subtree, by the numbers of their reductions."""
+    found: dict[int, dict[str, Any]] = {}
+    for name, array in arrays.items():
+        _, own, number, part = name.split("/", 3)
+        if int(own) == place:
+            found.setdefault(int(number), {})[part] = array
+    return tuple(found[number] for number in sorted(found))

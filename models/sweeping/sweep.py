@@ -1,0 +1,156 @@
+"""What is known of a sweep's points: what its reductions kept of them, and what it took."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from headway.errors import InvalidParameter, nearest
+from headway.kinds import FloatArray
+from headway.models.solving.solutions.solution import Solution
+from headway.models.structure.model import Model
+from headway.models.sweeping.reductions.moments import OF_FINITE
+from headway.models.sweeping.reductions.reduction import Reduction, Row, State
+from headway.models.sweeping.reductions.sketch import Distribution, Sketched
+from headway.models.sweeping.spaces import Space
+from headway.models.tables.shown import Answer
+
+
+@dataclass(frozen=True)
+class Effort:
+    """What a sweep took.
+
+    Parameters
+    ----------
+    points
+        That are done: all of them, unless it was interrupted.
+    seconds
+        From the beginning to the end [s], earlier runs of the same sweep among them.
+    working, solving
+        Time of all workers, and the part of it in which models were solved [s].
+    workers
+        Processes that worked.
+    chunks
+        Pieces of work.
+    interrupted
+        Whether Ctrl-C ended it.
+    """
+
+    points: int
+    seconds: float
+    working: float
+    solving: float
+    workers: int
+    chunks: int
+    interrupted: bool = False
+
+    @property
+    def rate(self) -> float:
+        """Points a second and core, while workers worked."""
+        return self.points / self.working if self.working else 0.0
+
+    @property
+    def kernel_share(self) -> float:
+        """Share of the workers' time in which models were solved."""
+        return self.solving / self.working if self.working else 0.0
+
+    @property
+    def busy_share(self) -> float:
+        """Share of the time from beginning to end that workers worked."""
+        return self.working / (self.seconds * self.workers) if self.seconds else 0.0
+
+
+@dataclass(frozen=True)
+class Sweep(Answer):
+    """What reductions kept of the points of a space.
+
+    Parameters
+    ----------
+    model
+        That was solved at every point.
+    space
+        Its points.
+    reductions, states
+        What was kept, and the numbers that it is.
+    effort
+        What it took.
+    first
+        The solution of the first point, which says how all were solved.
+
+    Examples
+    --------
+    >>> from headway.models import catalogue_model
+    >>> model = catalogue_model("server-single").at(delay="1 ms", service_time="1 ms")
+    >>> swept = model.sweep({"arrival_rate": [0.0, 500.0]}, reduce=["moments"])
+    >>> swept, swept.value("mean", "response_time")
+    (Sweep(server-single, 2 points, moments(response_time)), 0.0025)
+    """
+
+    model: Model
+    space: Space
+    reductions: tuple[Reduction, ...]
+    states: tuple[State, ...]
+    effort: Effort
+    first: Solution
+
+    @property
+    def approximation(self) -> str:
+        """What is not exact about the solutions; empty if nothing is."""
+        return self.first.approximation
+
+    def __repr__(self) -> str:
+        kept = ", ".join(reduction.text for reduction in self.reductions)
+        return f"Sweep({self.model.name}, {self.effort.points:,} points, {kept})"
+
+    @cached_property
+    def results(self) -> tuple[Row, ...]:
+        """What each reduction says, in order, a dict a statistic; values in SI."""
+        each = zip(self.reductions, self.states, strict=True)
+        return tuple(
+            row
+            for reduction, state in each
+            for row in reduction.rows(state, sampled=self.space.sampled)
+        )
+
+    @cached_property
+    def distributions(self) -> dict[str, Distribution]:
+        """How an output is distributed over the points, of each that quantiles were kept of."""
+        each = zip(self.reductions, self.states, strict=True)
+        sketches = ((one.output, state) for one, state in each if isinstance(one, Sketched))
+        return {output: Distribution.of(state) for output, state in sketches}
+
+    def points(self, numbers: Sequence[int]) -> dict[str, FloatArray]:
+        """Values of the parameters at some points of the space [SI], by parameter."""
+        if not numbers:
+            return {name: np.zeros(0) for name in self.space.names}
+        first, after = numbers[0], numbers[-1] + 1
+        if len(numbers) == after - first:
+            return self.space.piece(first, after).points(first, after)
+        each = [self.points([number]) for number in numbers]
+        return {name: np.concatenate([one[name] for one in each]) for name in self.space.names}
+
+    def value(self, statistic: str, output: str | None = None) -> float:
+        """One number of the answer [SI].
+
+        Parameters
+        ----------
+        statistic
+            As the table names it: ``mean``, ``p99``, ``share above 300 ms``.
+        output
+            Of which output; left out where only one has it.
+
+        Raises
+        ------
+        InvalidParameter
+            For a statistic that was not kept, with the nearest.
+        """
+        rows = [row for row in self.results if output in (None, row["output"])]
+        exact = [row for row in rows if row["statistic"] == statistic]
+        found = exact or [row for row in rows if row["statistic"] == f"{statistic}{OF_FINITE}"]
+        if len(found) != 1:
+            names: Sequence[str] = [str(row["statistic"]) for row in self.results]
+            more = "; say of which output" if found else nearest(statistic, names)
+            msg = f"{statistic}: {len(found)} such numbers were kept{more}"
+            raise InvalidParameter(msg)
+        return float(found[0]["value"])

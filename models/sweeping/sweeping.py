@@ -1,0 +1,214 @@
+"""Sweeps: all points of a space solved in chunks, on as many workers as there are."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+from headway.errors import InvalidParameter
+from headway.models.running.crews import Crew, crew_of
+from headway.models.running.spreading import spread
+from headway.models.solving.solutions.solution import Solution
+from headway.models.structure.model import Model
+from headway.models.sweeping.chunks import Chunk, Chunks, Merge, Subtree, folded, joined
+from headway.models.sweeping.kernel import Done, Job, Task, block_of, work
+from headway.models.sweeping.making import space_of, suited
+from headway.models.sweeping.quantities import known_names, known_units
+from headway.models.sweeping.reductions.grammar import reductions_of
+from headway.models.sweeping.reductions.reduction import Reduction
+from headway.models.sweeping.saving import Saved, fingerprint, load, save
+from headway.models.sweeping.spaces import Space
+from headway.models.sweeping.sweep import Effort, Sweep
+
+DEFAULT = ("moments", "quantiles=p50,p95,p99")
+
+SAVED_EVERY = 5.0
+"""Time between two writings of what is done [s]."""
+
+SAVED_SHARE = 0.05
+"""Of the time, at most, that these may take."""
+
+Progress = Callable[[int, int, float], None]
+"""Told points done, points in all, and points a second."""
+
+
+def sweep_model(
+    model: Model,
+    space: Space | Mapping[str, Any],
+    outputs: Sequence[str] = ("response_time",),
+    reduce: Iterable[str | Reduction] = DEFAULT,
+    executor: Crew | Executor | None = None,
+    method: str = "auto",
+    out: Path | None = None,
+    resume: bool = False,  # noqa: FBT001, FBT002 - a verb's arguments are passed by place
+    progress: Progress | None = None,
+    chunk: int | None = None,
+) -> Sweep:
+    """Solve a model at every point of a space and keep what was asked for.
+
+    Parameters
+    ----------
+    model
+        What the space gives no values to has its own.
+    space
+        Points; a mapping of names to values is a grid.
+    outputs
+        That reductions without an output of their own are of.
+    reduce
+        What to keep, as text or ready made.
+    executor
+        Who works; None for this process alone.
+    method
+        Of a closed network, as for `Model.solve`.
+    out, resume
+        A file for what is done, written again and again; whether to go on from what it holds.
+    progress
+        Told after every chunk.
+    chunk
+        Blocks of a chunk, a power of two; left out, by the time they take.
+
+    Raises
+    ------
+    InvalidParameter, UnknownParameter, GraphError
+        For a space or reduction that the model cannot have, and points that cannot be solved.
+    """
+    points = suited(space_of(space), model)
+    job, first = _job(model, points, outputs, reduce, method)
+    run = _Run(job, points, first, _level(chunk), out, progress)
+    if resume:
+        run.take_up()
+    interrupted = run.go(crew_of(executor))
+    return run.answer(interrupted=interrupted)
+
+
+def _level(chunk: int | None) -> int | None:
+    if chunk is None:
+        return None
+    if chunk < 1 or chunk & (chunk - 1):
+        msg = f"chunk is {chunk} blocks; it must be a power of two, such as 8"
+        raise InvalidParameter(msg)
+    return chunk.bit_length() - 1
+
+
+def _job(
+    model: Model,
+    space: Space,
+    outputs: Sequence[str],
+    reduce: Iterable[str | Reduction],
+    method: str,
+) -> tuple[Job, Solution]:
+    """What is done at every point, and the solution of the first, which shows what is wrong."""
+    points = space.piece(0, 1).points(0, 1)
+    first = model.at(points).solve(method=method)
+    units = known_units(first)
+    reductions = reductions_of([*reduce], known_names(outputs, units), units)
+    for each in reductions:
+        each.check(space.size)
+    needed = dict.fromkeys(name for each in reductions for name in each.needs)
+    solved = tuple(name for name in needed if name not in points)
+    first = first.answering(*solved)
+    return Job(model, solved, reductions, block_of(first, solved), space.size, method), first
+
+
+@dataclass
+class _Run:
+    """A sweep that goes on: what is done so far."""
+
+    job: Job
+    space: Space
+    first: Solution
+    level: int | None
+    out: Path | None
+    progress: Progress | None
+    subtrees: tuple[Subtree, ...] = ()
+    effort: Effort = field(default_factory=lambda: Effort(0, 0.0, 0.0, 0.0, 1, 0))
+    saved_at: float = 0.0
+    saving: float = 0.0
+
+    @property
+    def merges(self) -> list[Merge]:
+        """How reductions are merged."""
+        return [reduction.merge for reduction in self.job.reductions]
+
+    @property
+    def done(self) -> int:
+        """Blocks that are done."""
+        return self.subtrees[-1].chunk.end if self.subtrees else 0
+
+    def take_up(self) -> None:
+        """Go on from a file."""
+        if self.out is None:
+            msg = "nothing to resume: give the file of the sweep, --out FILE"
+            raise InvalidParameter(msg)
+        saved = load(self.out, fingerprint(self.job, self.space))
+        self.subtrees, self.effort = saved.subtrees, saved.effort
+
+    def go(self, crew: Crew | None) -> bool:
+        """Do what is left; True where Ctrl-C ended it."""
+        workers = 1 if crew is None else crew.size
+        start, earlier = perf_counter(), self.effort.seconds
+        self.saved_at = start
+        chunks = Chunks(self.done, self.job.blocks, self.level or 0, fixed=self.level is not None)
+        try:
+            for done in self._done(chunks, crew):
+                chunks.took(done.subtree.chunk, done.seconds)
+                self._take(done, earlier + perf_counter() - start, workers)
+        except KeyboardInterrupt:
+            if not self.subtrees:
+                raise
+            self._save()
+            return True
+        self._save()
+        return False
+
+    def _done(self, chunks: Chunks, crew: Crew | None) -> Iterator[Done]:
+        """Chunks as they are done, in order; the first in this process, where faults show soon."""
+        tasks = (self._task(chunk) for chunk in chunks)
+        for first in tasks:
+            yield work(first)
+            break
+        yield from spread(work, tasks, crew)
+
+    def _task(self, chunk: Chunk) -> Task:
+        return Task(self.job, chunk, self.space.piece(*self.job.points(chunk)))
+
+    def _take(self, done: Done, seconds: float, workers: int) -> None:
+        self.subtrees = joined(self.subtrees, done.subtree, self.merges)
+        before, points = self.effort, min(self.done * self.job.block, self.job.size)
+        self.effort = Effort(
+            points,
+            seconds,
+            before.working + done.seconds,
+            before.solving + done.solving,
+            workers,
+            before.chunks + 1,
+        )
+        if self.progress is not None:
+            self.progress(points, self.job.size, points / seconds)
+        now = perf_counter()
+        if now - self.saved_at > max(SAVED_EVERY, self.saving / SAVED_SHARE):
+            self._save()
+
+    def _save(self) -> None:
+        """Write what is done, if there is a file for it."""
+        if self.out is None:
+            return
+        start = perf_counter()
+        saved = Saved(fingerprint(self.job, self.space), self.subtrees, self.effort)
+        save(self.out, saved, self.answer(interrupted=False).results)
+        self.saved_at = perf_counter()
+        self.saving = self.saved_at - start
+
+    def answer(self, *, interrupted: bool) -> Sweep:
+        """What is known now."""
+        job = self.job
+        return Sweep(
+            job.model,
+            self.space,
+            job.reductions,
+            folded(self.subtrees, self.merges),
+            replace(self.effort, interrupted=interrupted),
+            self.first,
+        )
