@@ -10,6 +10,7 @@ from headway.kinds import FloatArray
 from headway.models.language.parameters import Parameter
 from headway.models.language.units import LEADING_NUMBER, Unit, quantity
 from headway.models.structure.model import Model
+from headway.models.sweeping.axes import MOST_STEPS, Choices, Steps
 
 MOST_POINTS = 100_000
 
@@ -29,12 +30,23 @@ def apply_settings(model: Model, settings: Sequence[str]) -> Model:
 
 
 def _setting(model: Model, text: str) -> tuple[str, FloatArray]:
+    name, value = name_and_value(text)
+    return name, sweep(value, named_parameter(model, name).unit, name)
+
+
+def name_and_value(text: str) -> tuple[str, str]:
+    """Split a setting at its equals sign.
+
+    Raises
+    ------
+    InvalidParameter
+        Where a side is missing.
+    """
     name, equals, value = text.partition("=")
-    name = name.strip()
     if not equals or not value.strip():
         msg = f"--set {text}: write NAME=VALUE, such as arrival_rate=800 or cpu_time=650us"
         raise InvalidParameter(msg)
-    return name, sweep(value, named_parameter(model, name).unit, name)
+    return name.strip(), value
 
 
 def named_parameter(model: Model, name: str) -> Parameter:
@@ -49,6 +61,21 @@ def named_parameter(model: Model, name: str) -> Parameter:
 
 
 def sweep(text: str, unit: Unit, name: str) -> FloatArray:
+    """Read the values of `axis`, 100,000 at most, as an array.
+
+    Parameters and errors are those of `axis`.
+
+    Examples
+    --------
+    >>> from headway.models.language.units import unit
+    >>> sweep("100:300:100us", unit("s"), "delay").round(9).tolist()
+    [0.0001, 0.0002, 0.0003]
+    """
+    found = axis(text, unit, name, MOST_POINTS)
+    return found.values(0, found.count)
+
+
+def axis(text: str, unit: Unit, name: str, most: int = MOST_STEPS) -> Steps | Choices:
     """Read one value, a list ``1,2,5`` or a range ``start:stop:step`` (stop included).
 
     Parameters
@@ -59,21 +86,46 @@ def sweep(text: str, unit: Unit, name: str) -> FloatArray:
         The unit they must be convertible to.
     name
         What they are, for messages.
+    most
+        Values that a range may have; they take no memory.
+
+    Raises
+    ------
+    InvalidParameter, UnitError
+        For text that is no range, and numbers in a wrong unit.
 
     Examples
     --------
     >>> from headway.models.language.units import unit
-    >>> sweep("100:300:100us", unit("s"), "delay").round(9).tolist()
-    [0.0001, 0.0002, 0.0003]
+    >>> axis("1:1e9", unit("op/s"), "arrival_rate")
+    Steps(start=1.0, step=1.0, count=1000000000)
     """
     if ":" not in text:
-        return np.array([quantity(part, unit, name) for part in _with_unit(text.split(","))])
+        values = [quantity(part, unit, name) for part in _with_unit(text.split(","))]
+        return Choices(np.array(values))
+    start, stop, *rest = ends(text, unit, name)
+    return _range(start, stop, rest[0] if rest else 1.0, f"{name} is {text!r}", most)
+
+
+def ends(text: str, unit: Unit, name: str) -> list[float]:
+    """Read the two or three numbers of a range.
+
+    Raises
+    ------
+    InvalidParameter, UnitError
+        For fewer or more, and numbers in a wrong unit.
+
+    Examples
+    --------
+    >>> from headway.models.language.units import unit
+    >>> ends("5:9ms", unit("s"), "delay")
+    [0.005, 0.009]
+    """
     parts = _with_unit(text.split(":"))
     if len(parts) not in (2, 3):
         msg = f"{name} is {text!r}; a range is start:stop:step"
         raise InvalidParameter(msg)
-    start, stop, *rest = (quantity(part, unit, name) for part in parts)
-    return _range(start, stop, rest[0] if rest else 1.0, f"{name} is {text!r}")
+    return [quantity(part, unit, name) for part in parts]
 
 
 def _with_unit(parts: list[str]) -> list[str]:
@@ -85,18 +137,18 @@ def _with_unit(parts: list[str]) -> list[str]:
     ]
 
 
-def _range(start: float, stop: float, step: float, place: str) -> FloatArray:
+def _range(start: float, stop: float, step: float, place: str, most: int) -> Steps:
     reach = (stop - start) / step if step else -1.0
     if reach < 0:
         msg = f"{place}: no step of {step:g} leads from {start:g} to {stop:g}"
         raise InvalidParameter(msg)
-    _check_count(reach + 1)
-    return start + step * np.arange(int(reach + 1e-9) + 1, dtype=float)
+    _check_count(reach + 1, most)
+    return Steps(start, step, int(reach + 1e-9) + 1)
 
 
-def _check_count(count: float) -> None:
-    if not count <= MOST_POINTS:
-        msg = f"{count:.10g} operating points are more than {MOST_POINTS}; take larger steps"
+def _check_count(count: float, most: int = MOST_POINTS) -> None:
+    if not count <= most:
+        msg = f"{count:.10g} operating points are more than {most}; take larger steps"
         raise InvalidParameter(msg)
 
 
