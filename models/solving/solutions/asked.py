@@ -111,5 +111,6 @@ class Asked:
         >>> found.with_percentiles([50, 95]).outputs[-2:]
         ('response_time_p50', 'response_time_p95')
         """
-        found: Self = perform(self, "percentiles", tuple(percents))
+        asked = tuple(percents)
+        found: Self = perform(self, "percentiles", asked) if asked else self
         return found
