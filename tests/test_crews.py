@@ -188,7 +188,7 @@ def test_an_executor_of_the_caller_stays_the_callers():
 
 def test_a_broken_executor_of_the_caller_is_told():
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
-        told = "^the workers of ProcessPoolExecutor are gone: .*abruptly"
+        told = "^ProcessPoolExecutor: its workers are gone .*abruptly"
         with pytest.raises(WorkerError, match=told):
             list(spread(tasks.dies_always, [2], crew_of(pool)))
 

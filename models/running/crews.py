@@ -1,7 +1,7 @@
 """A crew: how many workers there are, and the executor that gives them work."""
 
 from collections.abc import Callable, Iterable
-from concurrent.futures import Executor, Future
+from concurrent.futures import CancelledError, Executor, Future
 from os import cpu_count
 from types import TracebackType
 from typing import Any, Self
@@ -44,8 +44,14 @@ class Crew:
         WorkerError
             If there is no other.
         """
-        msg = f"the workers of {self.name} are gone: {told(error)}"
+        msg = f"{self.name}: its workers are gone ({told(error)})"
         raise WorkerError(msg) from error
+
+    def explain(self, error: Exception) -> Exception:
+        """Say what an error of the executor's own means; a task's error stays as it is."""
+        if isinstance(error, CancelledError):
+            return WorkerError(f"{self.name} dropped a task")
+        return error
 
     def look(self) -> None:
         """Look whether there are still workers; called every `POLL` seconds of waiting.

@@ -2,7 +2,7 @@
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import BrokenExecutor, CancelledError, Future
+from concurrent.futures import BrokenExecutor, Future
 from concurrent.futures import TimeoutError as NotYet
 from dataclasses import dataclass, field
 from itertools import islice
@@ -113,6 +113,11 @@ class _Line:
                 result = self._wait(self.jobs[0])
             except BrokenExecutor as error:
                 self._again(error)
+            except Exception as error:
+                known = self.crew.explain(error)
+                if known is error:
+                    raise
+                raise known from error
             else:
                 self.jobs.popleft()
                 self.breaks = 0
@@ -134,9 +139,6 @@ class _Line:
                 if future.done():  # the task's own error of that name
                     return future.result()
                 self.crew.look()
-            except CancelledError as error:
-                msg = f"the workers of {self.crew.name} dropped task {job.number}"
-                raise WorkerError(msg) from error
 
     def _again(self, error: BrokenExecutor) -> None:
         """Make the workers anew, and let them do again what is not done."""

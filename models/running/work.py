@@ -70,7 +70,10 @@ def work(version: str, function: bytes, task: bytes) -> Any:
     try:
         return known(given)
     except Exception as error:
-        raise _sendable(error) from error
+        sendable = _sendable(error)
+        if sendable is error:
+            raise
+        raise sendable from error
 
 
 def _unpacked(function: bytes, task: bytes) -> tuple[Callable[[Any], Any], Any]:

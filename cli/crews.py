@@ -1,0 +1,76 @@
+"""Options of what many workers can share: processes of this machine, or a cluster."""
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from functools import wraps
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+
+import click
+
+from headway.cli.numbers import Whole
+from headway.cli.options import twins
+
+if TYPE_CHECKING:
+    from headway.models.running.crews import Crew
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+Hands: TypeAlias = "AbstractContextManager[Crew | None]"
+"""What a command enters for its work: gives workers, or none for this process alone."""
+
+_WORKERS, _CLUSTER = twins("--workers N, --cluster ADDRESS", "Processes; a dask scheduler.")
+
+
+def crew_options(function: Function) -> Function:
+    """Add ``--workers`` and ``--cluster``, given to the function as `hands`."""
+
+    @wraps(function)
+    def _given(*arguments: Any, workers: int | None, cluster: str | None, **named: Any) -> Any:
+        return function(*arguments, hands=hands_of(workers, cluster), **named)
+
+    count = click.option(
+        "--workers", cls=_WORKERS, type=Whole(), metavar="N", help="Processes of this machine."
+    )
+    address = click.option(
+        "--cluster", cls=_CLUSTER, metavar="ADDRESS", help="Workers of a dask scheduler."
+    )
+    return count(address(_given))  # type: ignore[return-value]
+
+
+def hands_of(workers: int | None, cluster: str | None) -> Hands:
+    """Find who works; nothing is started before there is work.
+
+    Parameters
+    ----------
+    workers, cluster
+        What the options were given.
+
+    Raises
+    ------
+    InvalidParameter
+        If both are given, or fewer than one worker.
+    WorkerError
+        If the scheduler is not reached.
+
+    Examples
+    --------
+    >>> with hands_of(None, None) as crew:
+    ...     crew is None
+    True
+    >>> hands_of(2, "tcp://10.0.0.1:8786")
+    Traceback (most recent call last):
+        ...
+    headway.errors.InvalidParameter: give --workers or --cluster, not both
+    """
+    from headway.errors import InvalidParameter
+
+    if workers is not None and cluster is not None:
+        raise InvalidParameter("give --workers or --cluster, not both")
+    if workers is not None:
+        from headway.models.running import pool
+
+        return pool.workers(workers)
+    if cluster is not None:
+        from headway.models.running import cluster as clusters
+
+        return clusters.cluster(cluster)
+    return nullcontext()

@@ -1,0 +1,188 @@
+"""A cluster of dask: workers on any number of machines, behind one scheduler."""
+
+import logging
+import threading
+import time
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import CancelledError, Future
+from concurrent.futures import TimeoutError as TooLong
+from contextlib import ExitStack, contextmanager, suppress
+from functools import partial
+from typing import Any, TypeAlias, TypeVar
+
+from headway import __version__
+from headway.errors import WorkerError
+from headway.lazy import needed
+from headway.models.running.crews import Crew, told
+
+Client: TypeAlias = Any
+"""distributed's, whose methods are partly without types."""
+Found = TypeVar("Found")
+
+LONGEST = 8.0
+"""Seconds in which a scheduler must answer, and a worker be there."""
+WITHOUT = 60.0
+"""Seconds that are waited for another worker where all have left."""
+CLOSING = 1.0
+"""Seconds that are given to leave a scheduler."""
+_VERSION = (
+    "__import__('importlib.util').util.find_spec('headway') and __import__('headway').__version__"
+)
+"""What a worker is asked, in words that it knows whether it has headway or not."""
+
+
+def cluster(address: str) -> Crew:
+    """Make a crew of the workers of a dask scheduler, as many as it has.
+
+    Parameters
+    ----------
+    address
+        Of the scheduler, such as ``tcp://10.0.0.1:8786``.
+
+    Raises
+    ------
+    WorkerError
+        If none answers there within 8 s, it has no worker, or one of its workers has another
+        version of headway, or none.
+    PackageError
+        If distributed is not installed: ``pip install 'headway[cluster]'``.
+    """
+    [distributed] = needed(f"cluster {address}", "distributed")
+    with ExitStack() as stack:
+        stack.enter_context(_quiet())
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # versions of other packages
+            client = _within(LONGEST, partial(_joined, distributed, address), address)
+        return Cluster(client, address, stack.pop_all())
+
+
+def _joined(distributed: Any, address: str) -> Client:
+    """Connect, wait for a worker, and compare versions."""
+    end = time.monotonic() + LONGEST
+    client = _connected(distributed, address)
+    try:
+        _wait_for_a_worker(client, address, end)
+        _check_versions(address, client.run(eval, _VERSION))
+    except BaseException:
+        client.close(timeout=CLOSING)
+        raise
+    return client
+
+
+def _connected(distributed: Any, address: str) -> Client:
+    try:
+        found: Client = distributed.Client(address, timeout=LONGEST, set_as_default=False)
+    except (OSError, ValueError) as error:
+        raise _nobody(address, told(error)) from error
+    return found
+
+
+def _nobody(address: str, why: str) -> WorkerError:
+    return WorkerError(
+        f"cluster {address}: no dask scheduler is reached there ({why}); "
+        "give its address, such as tcp://10.0.0.1:8786"
+    )
+
+
+def _wait_for_a_worker(client: Client, address: str, end: float) -> None:
+    try:
+        client.wait_for_workers(1, timeout=max(0.1, end - time.monotonic() - 1.0))
+    except TimeoutError as error:
+        msg = f"cluster {address}: has no workers; start some: dask worker {address}"
+        raise WorkerError(msg) from error
+
+
+def _check_versions(address: str, versions: Mapping[str, str | None]) -> None:
+    """Refuse workers whose answers would be another version's.
+
+    Examples
+    --------
+    >>> _check_versions("tcp://a:1", {"tcp://b:2": "0.0.9"})
+    Traceback (most recent call last):
+        ...
+    headway.errors.WorkerError: cluster tcp://a:1: worker tcp://b:2 has headway 0.0.9, this ...
+    """
+    for worker, version in versions.items():
+        if version != __version__:
+            found = f"headway {version}" if version else "no headway"
+            msg = (
+                f"cluster {address}: worker {worker} has {found}, this process has headway "
+                f"{__version__}; install the same on all machines"
+            )
+            raise WorkerError(msg)
+
+
+class Cluster(Crew):
+    """The workers of a scheduler, for as long as it is used."""
+
+    def __init__(self, client: Client, address: str, quiet: ExitStack) -> None:
+        self._client = client
+        self._seen = time.monotonic()
+        self._quiet = quiet
+        size = max(1, sum(client.nthreads().values()))
+        super().__init__(client.get_executor(pure=False), size, f"cluster {address}")
+
+    def explain(self, error: Exception) -> Exception:
+        """Say what dask's own errors mean: a task that kills its workers, a scheduler gone."""
+        if type(error).__name__ == "KilledWorker":
+            return WorkerError(f"{self.name}: a task was begun on several workers, and each died")
+        if isinstance(error, CancelledError):
+            return WorkerError(f"{self.name}: the scheduler is gone")
+        return error
+
+    def look(self) -> None:
+        """Wait for other workers where all have left, but not for ever."""
+        if self._client.status != "running" or self._workers() > 0:
+            self._seen = time.monotonic()
+        elif time.monotonic() - self._seen > WITHOUT:
+            msg = f"{self.name}: has had no workers for {WITHOUT:g} s"
+            raise WorkerError(msg)
+
+    def _workers(self) -> int:
+        return int(self._client.scheduler_info(n_workers=0)["n_workers"])
+
+    def stop(self) -> None:
+        """Give up what is pending, and leave the scheduler; its workers stay."""
+        with self._quiet, suppress(Exception):
+            self.executor.shutdown(wait=False)
+            self._client.close(timeout=CLOSING)
+
+
+def _within(seconds: float, call: Callable[[], Found], address: str) -> Found:
+    """Call what may hang, in a thread of its own: dask waits for ever for a port's greeting."""
+    answer: Future[Found] = Future()
+    threading.Thread(target=_answer, args=(answer, call), daemon=True).start()
+    try:
+        return answer.result(timeout=seconds)
+    except TooLong as error:
+        raise _nobody(address, f"no answer within {seconds:g} s") from error
+
+
+def _answer(answer: "Future[Found]", call: Callable[[], Found]) -> None:
+    try:
+        answer.set_result(call())
+    except BaseException as error:
+        answer.set_exception(error)
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Keep dask's own messages off standard error; what matters is an error of ours."""
+    levels = {logger: logger.level for logger in _speakers()}
+    try:
+        for logger in levels:
+            logger.setLevel(logging.CRITICAL + 1)
+        yield
+    finally:
+        for logger, level in levels.items():
+            logger.setLevel(level)
+
+
+def _speakers() -> list[logging.Logger]:
+    names = [name for name in logging.root.manager.loggerDict if _is_of_dask(name)]
+    return [logging.getLogger(name) for name in names]
+
+
+def _is_of_dask(name: str) -> bool:
+    return name.partition(".")[0] in ("distributed", "tornado")

@@ -1,0 +1,179 @@
+"""A dask cluster for real: a scheduler and its workers on the loopback."""
+
+import itertools
+import re
+import socket
+import subprocess
+import sys
+import threading
+import time
+from contextlib import ExitStack
+
+import click
+import pytest
+
+from headway import __version__
+from headway.cli.crews import crew_options
+from headway.errors import HeadwayError, InvalidParameter, PackageError, WorkerError
+from headway.models.running import cluster as clusters
+from headway.models.running.cluster import cluster
+from headway.models.running.crews import Crew
+from headway.models.running.spreading import spread
+from tests import worker_tasks as tasks
+
+pytest.importorskip("distributed")
+SOON = 30.0
+"""Seconds after which a test gives up."""
+LOCAL = ("--host", "127.0.0.1", "--no-dashboard")
+ALONE = ("--nthreads", "1", "--no-nanny")
+
+
+class Machine:
+    """Processes of a cluster, ended with it."""
+
+    def __init__(self, stack):
+        self.stack = stack
+        self.readers = {}
+        self.address = self._said("scheduler", r"Scheduler at:\s+(tcp://\S+)", "--port", "0")
+
+    def worker(self, *options):
+        """Start a worker, and wait until it is registered."""
+        registered = r"Registered to:\s+(tcp://\S+)"
+        assert self._said("worker", registered, *ALONE, *options, self.address) == self.address
+        return self.last
+
+    def _said(self, what, pattern, *options):
+        command = [sys.executable, "-m", f"distributed.cli.dask_{what}", *LOCAL, *options]
+        process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+        self.stack.callback(self.end, process)
+        self.last = process
+        watch = threading.Timer(SOON, process.kill)
+        self.stack.callback(watch.cancel)
+        watch.start()
+        found = next(filter(None, (re.search(pattern, line) for line in process.stderr)))
+        watch.cancel()
+        reader = threading.Thread(target=process.stderr.read, daemon=True)
+        self.readers[process] = reader
+        reader.start()
+        return found[1]
+
+    def end(self, process):
+        """Kill it."""
+        process.kill()
+        process.wait(SOON)
+        if process in self.readers:
+            self.readers[process].join(SOON)
+        process.stderr.close()
+
+
+@pytest.fixture(scope="module")
+def machine():
+    with ExitStack() as stack:
+        yield Machine(stack)
+
+
+@pytest.mark.slow
+def test_a_cluster_survives_a_worker_that_is_killed(machine, capfd, tmp_path):
+    """The same results in the same order; two workers of another version are refused before."""
+    other = tmp_path / "other.py"
+    other.write_text('import headway\nheadway.__version__ = "0.0.9"\n')
+    stranger = machine.worker("--preload", str(other))
+    told = rf"^cluster {machine.address}: worker tcp://\S+ has headway 0.0.9, this process has "
+    with pytest.raises(WorkerError, match=told + f"headway {__version__}; install the same"):
+        cluster(machine.address)
+    machine.end(stranger)
+
+    killed, _ = machine.worker(), machine.worker()
+    with cluster(machine.address) as crew:
+        assert (crew.size, crew.name) == (2, f"cluster {machine.address}")
+        results = spread(tasks.slow_if_even, range(40), crew)
+        first = list(itertools.islice(results, 10))
+        machine.end(killed)
+        assert first + list(results) == list(range(40))
+        with pytest.raises(InvalidParameter):
+            list(spread(tasks.solved, [1.0, -1.0], crew))
+        with pytest.raises(WorkerError, match="a task was begun on several workers|no workers"):
+            list(spread(tasks.dies_always, [2], _impatient(crew)))
+    assert capfd.readouterr().err == ""
+
+
+def _impatient(crew):
+    """Wait no minute for other workers."""
+    crew._seen = time.monotonic() - clusters.WITHOUT
+    return crew
+
+
+def _refused(address):
+    with pytest.raises(HeadwayError) as error:
+        cluster(address)
+    return str(error.value)
+
+
+def test_a_scheduler_that_is_not_there_is_said_in_a_line(monkeypatch):
+    monkeypatch.setattr(clusters, "LONGEST", 0.4)
+    advice = "; give its address, such as tcp://10.0.0.1:8786"
+    with socket.socket() as silent:
+        silent.bind(("127.0.0.1", 0))
+        address = f"tcp://127.0.0.1:{silent.getsockname()[1]}"
+        reached = f"cluster {address}: no dask scheduler is reached there "
+        found = _refused(address)
+        assert found.startswith(reached)
+        assert found.endswith(advice)
+        silent.listen()  # takes calls, and never says who it is
+        assert _refused(address) == f"{reached}(no answer within 0.4 s){advice}"
+    for wrong in ("here", "", "http://127.0.0.1:1", "127.0.0.1:port"):
+        assert _refused(wrong).startswith(f"cluster {wrong}: no dask scheduler is reached there (")
+
+
+@pytest.mark.parametrize(
+    ("found", "told"), [("0.0.9", "headway 0.0.9, this"), (None, "no headway, this")]
+)
+def test_every_workers_version_is_compared(found, told):
+    with pytest.raises(WorkerError, match=f"worker tcp://b:2 has {told} process has headway"):
+        clusters._check_versions("tcp://a:1", {"tcp://b:1": __version__, "tcp://b:2": found})
+    clusters._check_versions("tcp://a:1", {"tcp://b:1": __version__})
+
+
+def test_without_distributed_it_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with pytest.raises(PackageError, match="needs distributed; install: python -m pip install"):
+        cluster("tcp://127.0.0.1:1")
+
+
+@click.command
+@crew_options
+def command(hands):
+    with hands as crew:
+        click.echo("alone" if crew is None else f"{isinstance(crew, Crew)} {crew.size}")
+
+
+def _run(*options):
+    from click.testing import CliRunner
+
+    return CliRunner().invoke(command, options)
+
+
+@pytest.mark.parametrize(("options", "said"), [((), "alone"), (("--workers", "2"), "True 2")])
+def test_commands_are_given_a_crew(options, said):
+    assert _run(*options).output == f"{said}\n"
+
+
+def test_help_tells_both_options_in_a_line():
+    assert "--workers N, --cluster ADDRESS  Processes; a dask scheduler." in _run("--help").output
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (("--workers", "0"), "0 workers: give from 1 to "),
+        (("--workers", "2", "--cluster", "a:1"), "give --workers or --cluster, not both"),
+    ],
+)
+def test_wrong_options_are_refused(options, told):
+    found = _run(*options).exception
+    assert isinstance(found, InvalidParameter)
+    assert str(found).startswith(told)
+
+
+def test_workers_are_a_whole_number():
+    assert "'two' is not a whole number in decimal digits" in _run("--workers", "two").output
