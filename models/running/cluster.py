@@ -94,15 +94,7 @@ def _wait_for_a_worker(client: Client, address: str, end: float) -> None:
 
 
 def _check_versions(address: str, versions: Mapping[str, str | None]) -> None:
-    """Refuse workers whose answers would be another version's.
-
-    Examples
-    --------
-    >>> _check_versions("tcp://a:1", {"tcp://b:2": "0.0.9"})
-    Traceback (most recent call last):
-        ...
-    headway.errors.WorkerError: cluster tcp://a:1: worker tcp://b:2 has headway 0.0.9, this ...
-    """
+    """Refuse workers whose answers would be another version's."""
     for worker, version in versions.items():
         if version != __version__:
             found = f"headway {version}" if version else "no headway"
