@@ -48,5 +48,12 @@ from .sizing.sizing import size_model as size_model
 from .solving.solutions.solution import Solution as Solution
 from .structure.graph import ModelGraph as ModelGraph
 from .structure.model import Model as Model
+from .sweeping.axes import Between as Between
+from .sweeping.making import drawn as drawn
+from .sweeping.making import grid as grid
+from .sweeping.making import latin as latin
+from .sweeping.making import listed as listed
+from .sweeping.making import random as random
+from .sweeping.making import sobol as sobol
 from .sweeping.sweep import Sweep as Sweep
 from .uncertain.propagation import Propagation as Propagation

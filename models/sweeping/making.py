@@ -24,8 +24,8 @@ def grid(values: Mapping[str, Values]) -> Grid:
     Parameters
     ----------
     values
-        By parameter [SI]: a number, a list, an array, ``range(1, 10**9)`` or `Steps`, neither of
-        which takes memory.
+        By parameter [SI]: a number, a list, an array, or ``range(1, 10**9)``, which takes no
+        memory.
 
     Raises
     ------
@@ -46,7 +46,8 @@ def sobol(values: Mapping[str, Values], count: int, seed: int = 1) -> Sample:
     Parameters
     ----------
     values
-        By parameter [SI]: a tuple (low, high) for anything between; `Between` for even by ratios;
+        By parameter [SI]: a tuple (low, high) for anything between;
+        ``Between(low, high, logarithmic=True)`` for even by ratios;
         else values that are all equally likely, as for `grid`.
     count
         How many points; powers of two are the most even.
