@@ -23,6 +23,7 @@ from headway.cli.options import (
     plot_option,
     preset_option,
     set_option,
+    twins,
 )
 from headway.cli.output import present
 from headway.errors import InvalidParameter
@@ -32,6 +33,9 @@ if TYPE_CHECKING:
     from headway.models.analysis.target import Target
     from headway.models.reading.hints import Hints
     from headway.models.structure.model import Model
+    from headway.models.sweeping.sweep import Sweep
+
+_GLOBAL, _SAMPLES = twins("--global, --sample N", "Sobol indices over several values or ci95.")
 
 EXAMPLE = "Example: headway sensitivity nfs-server --preset raid --set arrival_rate=1200"
 
@@ -69,6 +73,16 @@ EXAMPLE = "Example: headway sensitivity nfs-server --preset raid --set arrival_r
     help="The parameter that is to do it.",
     shell_complete=complete_parameters,
 )
+@click.option(
+    "--global",
+    "is_global",
+    cls=_GLOBAL,
+    is_flag=True,
+    help="Sobol indices of what has several values, or else of what is uncertain.",
+)
+@click.option(
+    "--sample", "samples", cls=_SAMPLES, metavar="N", type=int, help="Of so many samples."
+)
 @hint_options
 @format_options
 @plot_option
@@ -83,6 +97,8 @@ def command(
     outputs: str | None,
     targets: tuple[str, ...],
     parameter: str | None,
+    is_global: bool,  # noqa: FBT001
+    samples: int | None,
     hints: "Hints",
     output_format: Format | None,
     plot: Path | None,
@@ -90,13 +106,20 @@ def command(
     """Differentiate a model."""
     from headway.models.analysis.sensitivity import sensitivity
 
-    if (not targets) != (parameter is None):
-        raise InvalidParameter("--target and --solve-for go together")
-    if outputs is not None and (targets or data is not None):
-        raise InvalidParameter("--output goes without --data and without --target")
-    if (data is None) != (free is None):
-        raise InvalidParameter("--data and --free go together")
+    alone = bool(targets) or data is not None
+    for wrong, words in (
+        ((not targets) != (parameter is None), "--target and --solve-for go together"),
+        (outputs is not None and alone, "--output goes without --data and without --target"),
+        ((data is None) != (free is None), "--data and --free go together"),
+        (is_global and alone, "--global goes without --data and without --target"),
+        (samples is not None and not is_global, "--sample goes with --global"),
+    ):
+        if wrong:
+            raise InvalidParameter(words)
     chosen = chosen_model(model, preset, settings, closed_settings(closed, None, think))
+    if is_global:
+        present(_global(chosen, names_of(outputs), samples), output_format, plot)
+        return
     axes = None
     if data is not None:
         found = chosen.fit(measured(data, hints), names_of(free))
@@ -108,6 +131,21 @@ def command(
         present(sensitivity(chosen, names_of(outputs) or None), output_format, plot)
         return
     present(replace(_target(chosen, targets, parameter), axes=axes), output_format, plot)
+
+
+def _global(model: "Model", outputs: list[str], samples: int | None) -> "Sweep":
+    """Indices of the parameters with several values, all equally likely; else of the uncertain."""
+    import numpy as np
+
+    from headway.models.sweeping.crossing.importance import SAMPLES, global_sensitivity
+
+    several = {name: value for name, value in model.inputs.items() if np.size(value) > 1}
+    return global_sensitivity(
+        model,
+        outputs or ("response_time",),
+        ranges=several or None,
+        samples=SAMPLES if samples is None else samples,
+    )
 
 
 def _target(model: "Model", targets: tuple[str, ...], parameter: str) -> "Target | JointTarget":

@@ -1,5 +1,6 @@
 """Sweeps as a table, rows, JSON and CSV."""
 
+import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -32,7 +33,9 @@ def _unit(row: Row) -> Unit:
     return unit(row["unit"])
 
 
-def _value(row: Row) -> str:
+def _value(row: Row) -> str | None:
+    if math.isnan(row["value"]):
+        return None
     if row["measures"] == "count":
         return f"{row['value']:,.0f}"
     return _text(row["value"], _unit(row))
@@ -77,15 +80,35 @@ def _notes(swept: Sweep) -> Iterator[str]:
             "order of the space"
         )
     yield from dict.fromkeys(_error_note(row) for row in swept.results if row["error"] > _EXACT)
-    lost = {row["output"]: row["absent"] for row in swept.results if row["absent"]}
+    lost = {
+        row["output"]: row["absent"]
+        for row in swept.results
+        if row["absent"] and "index" not in row
+    }
     for name, count in lost.items():
         yield f"{count:,} points have no {name}"
+    yield from dict.fromkeys(_index_note(row) for row in swept.results if row.get("index"))
     yield from labels(swept.first)
     workers = f"{effort.workers} workers" if effort.workers > 1 else "1 worker"
     yield (
         f"{effort.seconds:.3g} s, {four_digits(effort.rate)} points/s a core, {workers} "
         f"{100 * effort.busy_share:.0f} % busy, {100 * effort.kernel_share:.0f} % of it solving"
     )
+
+
+def _index_note(row: Row) -> str:
+    """What Sobol indices are, or why there are none."""
+    if row["absent"]:
+        return (
+            f"no indices of {row['output']}: {row['absent']:,} samples have no finite one, and an "
+            "infinite variance has no shares"
+        )
+    if math.isnan(row["value"]):
+        return f"no indices of {row['output']}, which does not vary"
+    return {
+        "first": "first index: share of the variance that goes if the parameter alone is known",
+        "total": "total index: share that stays if all the others are known",
+    }[str(row["index"])]
 
 
 def _error_note(row: Row) -> str:

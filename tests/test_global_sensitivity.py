@@ -1,0 +1,101 @@
+"""Sobol indices of models: against the importances of a propagation, and from the command line."""
+
+import json
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+from headway.errors import InvalidParameter, UnknownParameter
+from headway.models import catalogue_model
+from headway.models.sweeping.crossing.importance import global_sensitivity
+from tests.command import headway, refusal
+
+RAID = catalogue_model("nfs-server").with_preset("raid").at(arrival_rate=700.0)
+UNSURE = {"delay": ("3 ms", "4 ms"), "cpu_time": ("0.6 ms", "0.7 ms"), "disk_time": (0.01, 0.014)}
+
+
+def by_name(found, output="response_time"):
+    return {
+        (row["parameter"], row["index"]): row for row in found.results if row["output"] == output
+    }
+
+
+@pytest.mark.parametrize("correlations", [{}, {("delay", "cpu_time"): 0.7}])
+def test_indices_are_those_of_a_propagation(correlations):
+    """Found another way, from other draws: within both errors, and 0.02 at most."""
+    model = RAID.uncertain(UNSURE, correlations)
+    found = by_name(global_sensitivity(model, samples=2**12))
+    other = model.propagate(draws=4096).importance
+    for place, name in enumerate(other.parameters):
+        for index, shares in (("first", other.first), ("total", other.total)):
+            row = found[name, index]
+            assert row["value"] == pytest.approx(shares["response_time"][place, 0], abs=0.02)
+            low, high = row["interval"]
+            assert low <= row["value"] <= high <= low + 0.05
+
+
+def test_several_outputs_and_ranges_at_once():
+    ranges = {"arrival_rate": (300.0, 900.0), "disks": [14.0, 28.0], "cpu_time": (6e-4, 7e-4)}
+    outputs = ("response_time", "saturation_throughput")
+    found = global_sensitivity(RAID, outputs, ranges, samples=2**10)
+    limits = by_name(found, "saturation_throughput")
+    assert limits["cpu_time", "first"]["value"] == pytest.approx(1, abs=1e-3)  # it alone binds
+    assert limits["disks", "total"]["value"] == 0
+    assert by_name(found)["arrival_rate", "first"]["value"] > 0.1
+
+
+def test_the_same_bits_by_others_and_for_the_same_seed():
+    ranges = {"arrival_rate": (300.0, 900.0), "delay": (0.003, 0.004)}
+    alone = global_sensitivity(RAID, ranges=ranges, samples=2**10)
+    with ThreadPoolExecutor(2) as pool:
+        spread = global_sensitivity(RAID, ranges=ranges, samples=2**10, executor=pool)
+    assert repr(alone.results) == repr(spread.results)
+    again = global_sensitivity(RAID, ranges=ranges, samples=2**10, seed=2)
+    assert repr(alone.results) != repr(again.results)
+
+
+def test_what_saturates_somewhere_has_no_indices_and_says_so():
+    found = global_sensitivity(RAID, ranges={"arrival_rate": (1000.0, 3000.0)}, samples=2**10)
+    rows = found.results
+    assert all(np.isnan(row["value"]) for row in rows)
+    assert rows[0]["absent"] > 0
+    shown = str(found)
+    assert "no indices of response_time" in shown
+    assert "have no response_time" not in shown
+    assert "nan" not in shown
+
+
+def test_bad_input():
+    with pytest.raises(InvalidParameter, match="no parameter is uncertain"):
+        global_sensitivity(RAID)
+    with pytest.raises(UnknownParameter, match="did you mean delay"):
+        global_sensitivity(RAID, ranges={"delya": (1.0, 2.0)})
+    with pytest.raises(InvalidParameter, match="there is no output 'response'"):
+        global_sensitivity(RAID, ["response"], {"delay": (0.001, 0.002)})
+    with pytest.raises(InvalidParameter, match="samples is 10; it must be"):
+        global_sensitivity(RAID, ranges={"delay": (0.001, 0.002)}, samples=10)
+
+
+NFS = ("sensitivity", "nfs-server", "--preset", "raid")
+
+
+def test_the_command_tells_indices_of_several_values():
+    several = ("--set", "arrival_rate=300:900:50", "--set", "delay=3ms,4ms")
+    told = json.loads(headway(*NFS, *several, "--global", "--sample", "1024", "--json").out)
+    rows = {(row["parameter"], row["index"]): row for row in told["results"]}
+    assert set(rows) == {(n, i) for n in ("arrival_rate", "delay") for i in ("first", "total")}
+    assert sum(rows[name, "first"]["value"] for name in ("arrival_rate", "delay")) > 0.9
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        (("--global",), "no parameter is uncertain"),
+        (("--sample", "9"), "--sample goes with --global"),
+        (("--global", "--target", "response_time=1ms", "--solve-for", "delay"), "goes without"),
+        (("--global", "--output", "x", "--set", "delay=1ms,2ms"), "there is no output 'x'"),
+    ],
+)
+def test_the_command_refuses_in_one_line(more, words):
+    assert words in refusal(*NFS, *more)
