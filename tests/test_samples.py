@@ -66,6 +66,15 @@ def test_spaces_are_equal_by_value(name):
     assert space.describe()["size"] == space.size
 
 
+def test_a_count_and_a_seed_may_be_floats_that_are_whole():
+    assert sobol(SQUARE, 1e3, seed=2.0) == sobol(SQUARE, 1000, seed=2)
+    assert repr(sobol(SQUARE, 1e3).size) == repr(drawn(uncertain(), 1e3).size) == "1000"
+    assert (
+        uncertain().draws(8.0, 2.0)["delay"].tolist() == uncertain().draws(8, 2)["delay"].tolist()
+    )
+    assert drawn(uncertain(), 1e3, 2.0).describe() == drawn(uncertain(), 1000, 2).describe()
+
+
 def test_sobol_points_are_those_of_scipy_in_the_first_blocks_and_far_off():
     space = sobol({"a": (2, 5), "b": (-1, 0), "c": (0, 1)}, 2**40, seed=11)
     engine = qmc.Sobol(3, bits=SOBOL_BITS, seed=np.random.default_rng(11))
@@ -177,6 +186,7 @@ NFS = catalogue_model("nfs-server")
     ("made", "said"),
     [
         (lambda: sobol(SQUARE, 0), r"^sample is 0; it must be a whole number between 1 and 45035"),
+        (lambda: sobol(SQUARE, np.nan), r"^sample is nan; it must be a whole number between 1"),
         (lambda: latin(SQUARE, 2.5), r"^sample is 2.5; it must be a whole number"),
         (lambda: random(SQUARE, 10, seed=-1), r"^seed is -1; it must be a whole number between 0"),
         (lambda: sobol({}, 10), r"^a space without parameters"),

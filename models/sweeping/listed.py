@@ -138,8 +138,9 @@ class Drawn(Kept):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_whole("sample", self.count, 1, 2**SCORE_BITS)
-        check_whole("seed", self.seed, 0, 2**63)
+        count = check_whole("sample", self.count, 1, 2**SCORE_BITS)
+        object.__setattr__(self, "count", count)
+        object.__setattr__(self, "seed", check_whole("seed", self.seed, 0, 2**63))
 
     @property
     def names(self) -> tuple[str, ...]:

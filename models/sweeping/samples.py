@@ -61,8 +61,9 @@ class Sample(Kept):
     def __post_init__(self) -> None:
         super().__post_init__()
         check_parameters(self.parameters)
-        check_whole("sample", self.count, 1, MOST_SAMPLES)
-        check_whole("seed", self.seed, 0, 2**63)
+        count = check_whole("sample", self.count, 1, MOST_SAMPLES)
+        object.__setattr__(self, "count", count)
+        object.__setattr__(self, "seed", check_whole("seed", self.seed, 0, 2**63))
         if self.kind not in _SHARES:
             msg = f"a sample of kind {self.kind!r}{nearest(self.kind, _SHARES)}"
             raise InvalidParameter(msg)

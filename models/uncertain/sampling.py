@@ -191,8 +191,8 @@ def normal_scores(count: int, width: int, seed: int) -> FloatArray:
         For a count that is not whole or not from 1 to a million, and a seed that is no whole
         number of 0 or more.
     """
-    check_whole("draws", count, 1, MOST_DRAWS)
-    check_whole("seed", seed, 0, 2**63)
+    count = check_whole("draws", count, 1, MOST_DRAWS)
+    seed = check_whole("seed", seed, 0, 2**63)
     from scipy.stats.qmc import Sobol
 
     engine = Sobol(width, bits=SCORE_BITS, seed=np.random.default_rng(seed))
@@ -206,17 +206,18 @@ def scores_at(shares: FloatArray) -> FloatArray:
     return np.asarray(ndtri(np.clip(shares, _LEAST, 1 - _LEAST)))
 
 
-def check_whole(name: str, number: int, least: int, most: int) -> None:
-    """Refuse a number that is not whole, or too small or large.
+def check_whole(name: str, number: float, least: int, most: int) -> int:
+    """Refuse a number that is not whole, or too small or large; give the others as whole ones.
 
     Raises
     ------
     InvalidParameter
         Naming it.
     """
-    if number != int(number) or not least <= number <= most:
+    if not least <= number <= most or number != int(number):
         msg = f"{name} is {number}; it must be a whole number between {least} and {most}"
         raise InvalidParameter(msg)
+    return int(number)
 
 
 def draws(model: Model, count: int = 1000, seed: int = 1) -> dict[str, FloatArray]:
