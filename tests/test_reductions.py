@@ -80,7 +80,7 @@ def values_of(reduction, state):
 
 
 @pytest.mark.parametrize("text", EXACT)
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(values=COLUMNS, size=st.integers(1, 17))
 def test_any_cut_gives_the_same_state(text, values, size):
     reduction = made(text)
@@ -221,7 +221,7 @@ RANKED = {"least": (1, False), "most": (1, True), "top=4": (4, True), "bottom=4"
 
 
 @pytest.mark.parametrize("text", RANKED)
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(values=COLUMNS, size=st.integers(1, 9))
 def test_the_first_points_are_those_of_a_stable_sort(text, values, size):
     count, largest = RANKED[text]
