@@ -20,10 +20,10 @@ from headway.queueing import MD1, MG1, MM1, MM1K, Delay, MMm, Parallel
 from tests.simulation import intervals, simulate
 
 CONFIDENCE = 0.99
-STAYS = 200_000
-"""Stays at queues in a run: a few seconds, and intervals of a few per cent."""
+STAYS = 100_000
+"""Stays at queues in a run: a second, and intervals of a few per cent."""
 
-LONGER = {"two_open_classes": 2}
+LONGER = {"two_open_classes": 4, "open_pools_fed_at_two_places": 2, "closed_with_every_kind": 2}
 """Graphs that take some times as many stays for intervals as narrow."""
 
 NARROW = {
@@ -219,7 +219,7 @@ def test_the_simulation_can_tell_a_wrong_model():
     """A station that is 5 % slower than the one simulated is found out."""
     slow = ModelGraph("a").declare("s").station("cpu", MM1("s")).at(arrival_rate=0.5)
 
-    _, batches = run(slow.at(s=1.0), STAYS, seed=1)
+    _, batches = run(slow.at(s=1.0), 2 * STAYS, seed=1)
 
     wrong = slow.at(s=1.05).solve()
     estimates = intervals(batches, CONFIDENCE)
