@@ -14,6 +14,7 @@ from headway.models import (
 )
 from headway.models.inference.closed_curves import clients_of
 from headway.models.measured.bends import bent
+from headway.models.solving import paced
 from headway.queueing.stations.abilities import ServiceKind
 from headway.queueing.stations.kinds import STATIONS, station_kind
 from tests.fit_data import TWO, check_coverage, table
@@ -37,6 +38,22 @@ def test_intervals_of_a_closed_model_cover_the_truth():
             hits[parameter] += low <= model.parameters[parameter].value <= high
 
     check_coverage("closed", hits, _CURVES)
+
+
+def test_further_fits_of_a_closed_graph_compile_nothing(monkeypatch):
+    model = catalogue_model("server-closed").at(population=40, delay=2e-3, service_time=1e-3)
+    times = np.array([3.1, 3.2, 3.5, 4.1, 6.0]) * 1e-3
+    first, second = (table(np.linspace(100, 900, 5), more * times) for more in (1.0, 1.1))
+    free = ["delay", "service_time"]
+    before = fit_model(model, first, free, starts=1).values
+
+    def never(*_):
+        raise AssertionError("compiled once more")
+
+    monkeypatch.setattr(paced, "compiled_forms", never)
+
+    fit_model(model.at(delay=1e-3), second, free, starts=1)
+    assert fit_model(model, first, free, starts=1).values == before
 
 
 def test_a_curve_that_bends_back_is_closed():

@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from types import MappingProxyType
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -107,7 +108,7 @@ def _agreeing(
     if model.is_closed or model.graph.classes:
         return None
     try:
-        key = _Key(repr(model.graph), model.graph)
+        key = GraphKey.of(model.graph)
         found = (_compiled(key, output, names) for output in outputs)
         each = [one for one in found if one is not None]
         if len(each) < len(outputs):
@@ -309,15 +310,20 @@ def slope_between(
 
 
 @dataclass(frozen=True)
-class _Key:
+class GraphKey:
     """A graph by what it says, as graphs hold dicts and have no hash of their own."""
 
     text: str
     graph: ModelGraph = field(compare=False)
 
+    @classmethod
+    def of(cls, graph: ModelGraph) -> Self:
+        """The key of a graph."""
+        return cls(repr(graph), graph)
+
 
 @lru_cache(maxsize=256)
-def _compiled(key: _Key, output: str, names: tuple[str, ...]) -> Evaluator | None:
+def _compiled(key: GraphKey, output: str, names: tuple[str, ...]) -> Evaluator | None:
     """Compile an output of a graph; None, remembered too, where it has no such form."""
     from headway.models.solving.symbolic import closed_form
 

@@ -8,15 +8,17 @@ Z is the least: at it, on the branch that bends back, R = N/X - Z by Little's la
 """
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from headway.errors import GraphError, InvalidParameter
 from headway.kinds import Amount, FloatArray
-from headway.models.solving.evaluate import Evaluator, compiled_forms
+from headway.models.solving.evaluate import Evaluator, GraphKey, compiled_forms
 from headway.models.solving.solutions.marks import PACED, Marks
 from headway.models.solving.solutions.solution import Solution
+from headway.models.structure.graph import ModelGraph
 from headway.models.structure.model import Model
 from headway.models.structure.parts.keys import VISITS, station_at
 from headway.queueing.stations.abilities import ServiceKind
@@ -67,7 +69,7 @@ def paced_evaluator(model: Model, rate: FloatArray, full: Any, names: tuple[str,
     if jobs < 1:
         msg = f"population is {jobs:g}; to drive a measured load it must be 1 or more"
         raise InvalidParameter(msg)
-    paced = compiled_forms(*_forms(model), names)
+    paced = _compiled(GraphKey.of(model.graph), tuple(model.parameters), names)
 
     def predict(values: Mapping[str, Amount]) -> FloatArray:
         limit = _limit(values, rate)
@@ -97,15 +99,20 @@ def _limit_slope(name: str, rate: FloatArray) -> FloatArray:
     return np.full(rate.shape, -1.0 if name == "think_time" else 0.0)
 
 
-def _forms(model: Model) -> tuple[Amount, list[Amount]]:
+@lru_cache(maxsize=256)
+def _compiled(key: GraphKey, parameters: tuple[str, ...], names: tuple[str, ...]) -> Evaluator:
+    """Once for all fits of a graph."""
+    return compiled_forms(*_forms(key.graph, parameters), names)
+
+
+def _forms(graph: ModelGraph, parameters: Sequence[str]) -> tuple[Amount, list[Amount]]:
     """Response time at a throughput, and the share of each station that is in use."""
     from sympy import sympify
 
     from headway.models.solving.symbolic import symbol
 
-    graph = model.graph
     rate, jobs = symbol("throughput"), symbol("population")
-    given = {name: symbol(name) for name in model.parameters}
+    given = {name: symbol(name) for name in parameters}
     given |= {"throughput": rate, "arrival_rate": rate}
     found = graph.plan.run(given, [VISITS, *(station_at(name) for name in graph.stations)])
     parts = [
