@@ -1,7 +1,7 @@
 """Options of what many workers can share: processes of this machine, or a cluster."""
 
-from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import wraps
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
@@ -17,7 +17,9 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 Hands: TypeAlias = "AbstractContextManager[Crew | None]"
 """What a command enters for its work: gives workers, or none for this process alone."""
 
-_WORKERS, _CLUSTER = twins("--workers N, --cluster ADDRESS", "Processes; a dask scheduler.")
+_WORKERS, _CLUSTER = twins(
+    "--workers N, --cluster URL", "Processes that share the work; a dask scheduler."
+)
 
 
 def crew_options(function: Function) -> Function:
@@ -31,13 +33,13 @@ def crew_options(function: Function) -> Function:
         "--workers", cls=_WORKERS, type=Whole(), metavar="N", help="Processes of this machine."
     )
     address = click.option(
-        "--cluster", cls=_CLUSTER, metavar="ADDRESS", help="Workers of a dask scheduler."
+        "--cluster", cls=_CLUSTER, metavar="URL", help="Workers of a dask scheduler."
     )
     return count(address(_given))  # type: ignore[return-value]
 
 
 def hands_of(workers: int | None, cluster: str | None) -> Hands:
-    """Find who works; nothing is started before there is work.
+    """Find who works; nothing is started or joined before there is work.
 
     Parameters
     ----------
@@ -48,8 +50,6 @@ def hands_of(workers: int | None, cluster: str | None) -> Hands:
     ------
     InvalidParameter
         If both are given, or fewer than one worker.
-    WorkerError
-        If the scheduler is not reached.
 
     Examples
     --------
@@ -70,7 +70,14 @@ def hands_of(workers: int | None, cluster: str | None) -> Hands:
 
         return pool.workers(workers)
     if cluster is not None:
-        from headway.models.running import cluster as clusters
-
-        return clusters.cluster(cluster)
+        return _joined(cluster)
     return nullcontext()
+
+
+@contextmanager
+def _joined(address: str) -> "Iterator[Crew]":
+    """Join a cluster when its work begins, after all else that was typed was found right."""
+    from headway.models.running.cluster import cluster
+
+    with cluster(address) as crew:
+        yield crew

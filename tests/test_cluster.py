@@ -159,7 +159,8 @@ def test_commands_are_given_a_crew(options, said):
 
 
 def test_help_tells_both_options_in_a_line():
-    assert "--workers N, --cluster ADDRESS  Processes; a dask scheduler." in _run("--help").output
+    told = "--workers N, --cluster URL  Processes that share the work; a dask scheduler."
+    assert told in _run("--help").output
 
 
 @pytest.mark.parametrize(

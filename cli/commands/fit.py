@@ -3,11 +3,13 @@
 import os.path
 import shlex
 import sys
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from headway.cli.crews import Hands, crew_options
 from headway.cli.curves import curves_option, is_told, one_curve, told_curve
 from headway.cli.main import COMMANDS
 from headway.cli.numbers import Reals, Whole
@@ -36,6 +38,8 @@ from headway.errors import InvalidParameter
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from headway.models.inference.server import ServerFit
+    from headway.models.measured.measurements import Measurements
     from headway.models.reading.hints import Hints
     from headway.models.structure.model import Model
 
@@ -62,6 +66,9 @@ def _rounds(_c: click.Context, _p: click.Parameter, rounds: int) -> int:
 
 
 _FIX, _BOUND = twins("--fix, --bound NAME=IT", "Hold at a value, or within LOW:HIGH.")
+_BOOTSTRAP, _LOSS = twins(
+    "--bootstrap N, --loss NAME", "N refits; linear, soft_l1, huber or cauchy."
+)
 _AT, _NEXT = twins("--at, --percentile, --next", "Predict at 200:1400:100; what to measure next.")
 
 
@@ -97,6 +104,7 @@ _AT, _NEXT = twins("--at, --percentile, --next", "Predict at 200:1400:100; what 
 @hint_options
 @click.option(
     "--loss",
+    cls=_LOSS,
     metavar="NAME",
     type=click.Choice(LOSSES),
     default="linear",
@@ -104,6 +112,7 @@ _AT, _NEXT = twins("--at, --percentile, --next", "Predict at 200:1400:100; what 
 )
 @click.option(
     "--bootstrap",
+    cls=_BOOTSTRAP,
     type=Whole(),
     default=0,
     metavar="N",
@@ -135,6 +144,7 @@ _AT, _NEXT = twins("--at, --percentile, --next", "Predict at 200:1400:100; what 
     metavar="[WHAT]",
     help="Say which load to measure next.",
 )
+@crew_options
 @format_options
 @plot_option
 def command(
@@ -157,6 +167,7 @@ def command(
     at: str | None,
     percents: tuple[float, ...] | None,
     wanted: str | None,
+    hands: Hands,
     output_format: Format | None,
     plot: Path | None,
 ) -> None:
@@ -169,14 +180,14 @@ def command(
             if given:
                 msg = f"{option} goes with --free; without it the forms of {model} are tried"
                 raise InvalidParameter(msg)
-        answer = _family(model, data, hints, x, y, limits, loss, forms)
+        answer = _family(model, data, hints, x, y, limits, loss, forms, hands)
     else:
         if forms is not None:
             many = ", ".join(families())
             msg = f"--forms goes with {many}, and without --free"
             raise InvalidParameter(msg)
         chosen = chosen_model(model, preset, (*settings, *fix))
-        answer = _fitted(chosen, data, hints, free, bound, x, y, limits, loss, bootstrap)
+        answer = _fitted(chosen, data, hints, free, bound, x, y, limits, loss, bootstrap, hands)
     if at is not None or wanted is not None:
         answer = _forecast(answer, at, percents, wanted)
     present(answer, output_format, plot, [] if out is None else [(out, _toml(answer))])
@@ -215,22 +226,38 @@ def _family(
     limits: tuple[float, float],
     loss: str,
     forms: str | None,
+    hands: Hands,
 ) -> Answer:
     """Fit every form of a family, or those that are listed, to every curve."""
     from headway.models.inference.searching.loss import Loss
     from headway.models.inference.server import fit_server
     from headway.models.inference.side_by_side import SideBySide
+    from headway.models.running.spreading import spread
     from headway.models.signatures.sfs import Range
 
     listed = None if forms is None else names_of(forms)
     curves = [told_curve(path, hints) for name in data for path in _expanded(name)]
     curves = [one_curve(curves)] if any(map(is_told, curves)) else curves
-    found = []
-    with progress("fitting", len(curves)) as advance:
-        for curve in curves:
-            seen = _naming(curve.source, advance) if len(curves) > 1 else advance
-            found.append(fit_server(curve, x, y, Range(*limits), Loss(loss), family, seen, listed))
+    within, kind = Range(*limits), Loss(loss)
+    fit = partial(fit_server, x=x, y=y, within=within, loss=kind, family=family, forms=listed)
+    with progress("fitting", len(curves)) as advance, hands as crew:
+        if crew is None or len(curves) == 1:
+            found = [fit(curve, seen=_seen(curve, curves, advance)) for curve in curves]
+        else:
+            found = [_told(one, advance) for one in spread(fit, curves, crew)]
     return found[0] if len(found) == 1 else SideBySide(tuple(found))
+
+
+def _told(fitted: "ServerFit", advance: Advance) -> "ServerFit":
+    """Say that a curve is fitted."""
+    advance(fitted.best.measurements.source.rpartition("/")[2])
+    return fitted
+
+
+def _seen(
+    curve: "Measurements", curves: "list[Measurements]", advance: Advance
+) -> "Callable[[str, float], None]":
+    return _naming(curve.source, advance) if len(curves) > 1 else advance
 
 
 def _naming(source: str, advance: Advance) -> "Callable[[str, float], None]":
@@ -256,6 +283,7 @@ def _fitted(
     limits: tuple[float, float],
     loss: str,
     bootstrap: int,
+    hands: Hands,
 ) -> Answer:
     """Fit one model to one curve, or to several of which it is told what was other there."""
     from headway.models.inference.fitting import fit_model
@@ -272,7 +300,7 @@ def _fitted(
         raise InvalidParameter(msg)
     bounds = dict(_bound(model, text) for text in bound)
     curve = one_curve(tables)
-    with progress("bootstrap", bootstrap) as advance:
+    with progress("bootstrap", bootstrap) as advance, hands as crew:
         found = fit_model(
             model,
             curve,
@@ -284,6 +312,7 @@ def _fitted(
             Loss(loss),
             rounds=bootstrap,
             seen=advance,
+            crew=crew,
         )
     return found.examined()
 

@@ -15,6 +15,7 @@ from headway.models.inference.searching.posing import problem
 from headway.models.inference.searching.search import STARTS
 from headway.models.measured.matching import Named, match
 from headway.models.measured.measurements import Measurements
+from headway.models.running.crews import Crew, crew_of
 from headway.models.signatures.sfs import ALL, Range
 from headway.models.structure.model import Model
 
@@ -34,10 +35,12 @@ def fit_within(
     bounds: Mapping[str, tuple[float, float]] | None,
     loss: str,
     bootstrap: int,
+    executor: object = None,
 ) -> Fit:
     """Determine parameters from measurements at loads between two ends; see `fit_model`."""
-    within, kind = Range(low, high), loss_of(loss)
-    return fit_model(model, measurements, free, x, y, within, bounds, kind, rounds=bootstrap)
+    within, kind, crew = Range(low, high), loss_of(loss), crew_of(executor)
+    asked = model, measurements, free, x, y, within, bounds, kind
+    return fit_model(*asked, rounds=bootstrap, crew=crew)
 
 
 def fit_model(
@@ -52,6 +55,7 @@ def fit_model(
     starts: int = STARTS,
     rounds: int = 0,
     seen: Callable[[], None] = _ignore,
+    crew: Crew | None = None,
 ) -> Fit:
     r"""Determine parameters of a model from measurements, by least squares of relative errors.
 
@@ -78,6 +82,8 @@ def fit_model(
         How many starts are followed at most.
     rounds, seen
         Rounds of bootstrap for the intervals, and what to call after each.
+    crew
+        Whose workers do the rounds; this process alone where it is left out.
 
     Raises
     ------
@@ -103,7 +109,7 @@ def fit_model(
     solved, found = weighed_search(asked, starts)
     values = dict(zip(free, map(float, found.free), strict=True))
     fitted = bounded.at(values)
-    refits = bootstrap(solved, found, rounds, seen) if rounds else None
+    refits = bootstrap(solved, found, rounds, seen, crew) if rounds else None
     comparison = compare(fitted, kept, x, y)
     return Fit(bounded, fitted, kept, comparison, solved, found, refits)
 

@@ -5,10 +5,10 @@ has no closed form is solved, and differenced.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import lru_cache
+from dataclasses import dataclass, field, replace
+from functools import lru_cache, partial, wraps
 from types import MappingProxyType
-from typing import Self
+from typing import Any, ParamSpec, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -22,6 +22,7 @@ from headway.models.structure.graph import ModelGraph
 from headway.models.structure.inputs import points_shape
 from headway.models.structure.model import Model
 
+Given = ParamSpec("Given")
 Values = Mapping[str, Amount]
 Predict = Callable[[Values], FloatArray]
 Slopes = Callable[[Values, Sequence[str]], FloatArray]
@@ -54,17 +55,35 @@ class Evaluator:
         Their derivatives for some parameters, shape (..., outputs * points, parameters).
     smooth
         Parameters whose derivatives come from the closed form; empty where all are differenced.
+    making
+        Makes it again, where it is unpickled: compiled functions do not travel.
     """
 
     predict: Predict
     slopes: Slopes
     smooth: frozenset[str] = frozenset()
+    making: "Callable[[], Evaluator] | None" = field(default=None, compare=False, repr=False)
+
+    def __reduce__(self) -> str | tuple[Any, ...]:
+        """Travel as what it is made from."""
+        return super().__reduce__() if self.making is None else (self.making, ())
+
+
+def travelling(make: Callable[Given, Evaluator]) -> Callable[Given, Evaluator]:
+    """Let what a function makes be pickled: as the function, and what it was given."""
+
+    @wraps(make)
+    def _made(*given: Given.args, **named: Given.kwargs) -> Evaluator:
+        return replace(make(*given, **named), making=partial(_made, *given, **named))
+
+    return _made
 
 
 ADDED = "+"
 """How the name begins of what is added to a parameter, point by point, whatever its value is."""
 
 
+@travelling
 def evaluator(
     model: Model,
     outputs: Sequence[str],
@@ -122,6 +141,7 @@ def _agreeing(
     return compiled if same else None
 
 
+@travelling
 def adding(evaluate: Evaluator) -> Evaluator:
     """The same where values by name may hold more that is added to some, as ``+delay``."""
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from headway.errors import GraphError, InvalidParameter
 from headway.kinds import Amount, FloatArray
-from headway.models.solving.evaluate import Evaluator, GraphKey, compiled_forms
+from headway.models.solving.evaluate import Evaluator, GraphKey, compiled_forms, travelling
 from headway.models.solving.solutions.marks import PACED, Marks
 from headway.models.solving.solutions.solution import Solution
 from headway.models.structure.graph import ModelGraph
@@ -48,6 +48,7 @@ def _residence(
     return stretched, busy
 
 
+@travelling
 def paced_evaluator(model: Model, rate: FloatArray, full: Any, names: tuple[str, ...]) -> Evaluator:
     """Make predictions of a closed model from the throughput that was delivered.
 

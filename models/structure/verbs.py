@@ -88,6 +88,7 @@ class ModelVerbs(Shown):
         bounds: Mapping[str, tuple[float, float]] | None = None,
         loss: str = "linear",
         bootstrap: int = 0,
+        executor: "Executor | Crew | None" = None,
     ) -> "Fit":
         r"""Determine parameters from measurements; see `headway.models.fit_model`.
 
@@ -103,6 +104,8 @@ class ModelVerbs(Shown):
             linear, soft_l1, huber or cauchy: how residuals count.
         bootstrap
             Rounds of bootstrap for the intervals; 0 for none.
+        executor
+            Does the rounds, such as a pool of processes; this process alone where it is left out.
 
         Examples
         --------
@@ -113,7 +116,7 @@ class ModelVerbs(Shown):
         >>> round(fit.values["service_time"], 9)
         0.001
         """
-        asked = (measurements, free, x, y, low, high, bounds, loss, bootstrap)
+        asked = (measurements, free, x, y, low, high, bounds, loss, bootstrap, executor)
         found: Fit = perform(self, "fit", *asked)
         return found
 

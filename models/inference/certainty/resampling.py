@@ -4,11 +4,14 @@ Source: Davison and Hinkley, *Bootstrap Methods and their Application*, 1997, se
 6.2, for errors set right by their leverage and for intervals from studentised refits.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import partial
+from itertools import islice
+from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from headway.errors import Saturated
 from headway.kinds import FloatArray
@@ -21,7 +24,10 @@ from headway.models.inference.certainty.uncertainty import (
 )
 from headway.models.inference.searching.problem import Ends, Problem
 from headway.models.inference.searching.search import Effort, Found, polish, polish_all
+from headway.models.running.crews import Crew
+from headway.models.running.spreading import spread
 
+Points: TypeAlias = NDArray[np.int64]
 _FAR = Effort(300, 1e-10)  # valleys may be flat without a point
 _LEVERAGE = 0.95  # most that is taken out of an error for a point that the fit runs through
 _LEAST = 1e-3  # of a prediction: no drawn measurement is less
@@ -69,7 +75,17 @@ class Refits:
     errors: FloatArray
 
 
-def bootstrap(problem: Problem, found: Found, rounds: int, seen: Callable[[], None]) -> Refits:
+BATCH = 8
+"""Refits that a worker does at a time; alone, each is told."""
+
+
+def bootstrap(
+    problem: Problem,
+    found: Found,
+    rounds: int,
+    seen: Callable[[], None],
+    crew: Crew | None = None,
+) -> Refits:
     """Refit to predictions plus errors drawn from those observed, again and again.
 
     Parameters
@@ -80,21 +96,43 @@ def bootstrap(problem: Problem, found: Found, rounds: int, seen: Callable[[], No
         How often.
     seen
         Called after each round.
+    crew
+        Whose workers refit; the same numbers with any, as the errors are drawn here.
     """
     random = np.random.default_rng(20_000)
     best = freed(problem.starting(found.free))
     start = values_of(best, problem, found)
     predicted = problem.predict(found.free)
-    errors = _set_right(problem, found)
+    refit = partial(_refits, best, start, predicted, _set_right(problem, found))
+    drawn = (random.choice(problem.loads, problem.loads) for _ in range(rounds))
     rows = []
-    for _ in range(rounds):
-        points = random.choice(problem.loads, problem.loads)
+    for batch in spread(refit, _batches(drawn, 1 if crew is None else BATCH), crew):
+        for row in batch:
+            rows.append(row)
+            seen()
+    values, spreads = (np.array([row[k] for row in rows]) for k in (0, 1))
+    return _widened(problem, best, found, Refits(values, spreads))
+
+
+def _batches(drawn: Iterator[Points], size: int) -> Iterator[list[Points]]:
+    while batch := list(islice(drawn, size)):
+        yield batch
+
+
+def _refits(
+    best: Problem,
+    start: FloatArray,
+    predicted: FloatArray,
+    errors: FloatArray,
+    batch: Sequence[Points],
+) -> list[tuple[FloatArray, FloatArray]]:
+    """Refit with the errors of drawn points, a row of points a refit."""
+    each = []
+    for points in batch:
         drawn = predicted + predicted * errors[:, points].ravel()
         again = _measuring(best, np.maximum(drawn, _LEAST * predicted))
-        rows.append(_refitted(again, start))
-        seen()
-    values, spread = (np.array([row[k] for row in rows]) for k in (0, 1))
-    return _widened(problem, best, found, Refits(values, spread))
+        each.append(_refitted(again, start))
+    return each
 
 
 def _measuring(problem: Problem, measured: FloatArray) -> Problem:
