@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 
 import click
@@ -20,6 +21,7 @@ from headway.models.running.cluster import cluster
 from headway.models.running.crews import Crew
 from headway.models.running.spreading import spread
 from tests import worker_tasks as tasks
+from tests.command import refusal
 
 pytest.importorskip("distributed")
 SOON = 30.0
@@ -156,6 +158,19 @@ def _run(*options):
 @pytest.mark.parametrize(("options", "said"), [((), "alone"), (("--workers", "2"), "True 2")])
 def test_commands_are_given_a_crew(options, said):
     assert _run(*options).output == f"{said}\n"
+
+
+def test_a_cluster_is_joined_when_its_work_begins(monkeypatch):
+    with ThreadPoolExecutor(3) as threads:
+        monkeypatch.setattr(clusters, "cluster", lambda address: Crew(threads, 3, address))
+        assert _run("--cluster", "tcp://a:1").output == "True 3\n"
+
+
+def test_a_command_says_in_a_line_that_nobody_is_there(monkeypatch, write):
+    monkeypatch.setattr(clusters, "LONGEST", 0.2)
+    curve = write("throughput_ops_s,response_ms\n50,2.1\n100,2.3\n200,2.6\n")
+    told = refusal("fit", "server", "--data", curve, "--cluster", "tcp://127.0.0.1:1")
+    assert told.startswith("cluster tcp://127.0.0.1:1: no dask scheduler is reached there (")
 
 
 def test_help_tells_both_options_in_a_line():

@@ -13,10 +13,12 @@ from multiprocessing import get_context
 
 import pytest
 
+from headway import __version__
 from headway.errors import InvalidParameter, WorkerError
 from headway.models.running.crews import crew_of
 from headway.models.running.pool import workers
 from headway.models.running.spreading import spread
+from headway.models.running.work import packed, work
 from tests import worker_tasks as tasks
 
 
@@ -105,6 +107,12 @@ def test_what_cannot_be_sent_is_said_in_a_line(two, monkeypatch):
     assert list(spread(tasks.doubled, [4], two)) == [8]
 
 
+def test_a_worker_that_joins_late_with_another_version_is_refused():
+    told = f"^a worker has headway {__version__}, this process has 0.0.9; install the same$"
+    with pytest.raises(WorkerError, match=told):
+        work("0.0.9", packed(tasks.doubled), packed(1))
+
+
 @pytest.mark.skipif(not os.path.isdir("/proc/self/task"), reason="threads are counted by Linux")  # noqa: PTH112
 def test_a_worker_uses_one_processor(two):
     found = list(spread(tasks.where, range(6), two))
@@ -157,6 +165,7 @@ import itertools, sys
 print("once", flush=True)
 from headway.models.running.pool import workers
 from headway.models.running.spreading import spread
+from headway.models.running.work import packed, work
 from tests import worker_tasks as tasks
 crew = workers(2)
 next(spread(tasks.writes_its_process, itertools.repeat(sys.argv[1]), crew))
