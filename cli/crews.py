@@ -81,3 +81,12 @@ def _joined(address: str) -> "Iterator[Crew]":
 
     with cluster(address) as crew:
         yield crew
+
+
+def every_core() -> Hands:
+    """Processes on all cores, for work that nobody says who does; none starts without work."""
+    from os import cpu_count
+
+    from headway.models.running import pool
+
+    return pool.workers(min(cpu_count() or 1, pool.MOST))

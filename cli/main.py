@@ -37,6 +37,7 @@ COMMANDS = {
     "fit": "Determine parameters from data, and how sure they are.",
     "sensitivity": "Say what each parameter does to each output, and what binds.",
     "size": "Find the cheapest configuration that meets targets.",
+    "sweep": "Solve millions of points and keep what matters of them.",
     "signature": "Read a signature off measurements: SFS, LogP, LogGP.",
     "report": "Write one page: curve, fit, residuals, sensitivities.",
     "reproduce": "Recompute the published tables, errata named.",
@@ -47,6 +48,7 @@ ROOMS = {
     "models": "lists.models",
     "kinds": "lists.kinds",
     "size": "planning.size",
+    "sweep": "planning.sweep",
 }
 """Modules of commands that stand in rooms of their own."""
 

@@ -7,6 +7,7 @@ from headway.models.analysis.audit import CHECKS
 from headway.models.auditing.finding import Severity
 from headway.models.files.builder import FILE_KEYS
 from headway.models.reading.recognise import reader_kinds
+from headway.models.sweeping.reductions.grammar import REDUCTIONS
 from headway.models.tables.table import Column, Table
 from headway.queueing.stations.kinds import station_kind, station_kinds
 
@@ -72,6 +73,17 @@ def finding_table() -> Table:
     return Table("kinds of findings", columns)
 
 
+def reduction_table() -> Table:
+    """Every kind of reduction of a sweep."""
+    kinds = REDUCTIONS.values()
+    columns = (
+        Column("reduction", tuple(kind.pattern for kind in kinds)),
+        Column("what it keeps", tuple(kind.means for kind in kinds)),
+    )
+    note = "KIND alone, or KIND=..., is of every output asked for: quantiles=p50,p99"
+    return Table("kinds of reductions", columns, (note,))
+
+
 def kinds_csv() -> str:
     """A CSV row a kind of station."""
     return _station_table().to_csv()
@@ -87,4 +99,6 @@ def kinds_document() -> dict[str, Any]:
         {"kind": k.name, "severity": k.severity.value, "means": k.means, "remedy": k.remedy}
         for k in CHECKS
     ]
-    return {"stations": stations, "files": list(reader_kinds()), "findings": findings}
+    kept = [{"pattern": kind.pattern, "means": kind.means} for kind in REDUCTIONS.values()]
+    files = list(reader_kinds())
+    return {"stations": stations, "files": files, "findings": findings, "reductions": kept}

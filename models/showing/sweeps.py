@@ -4,24 +4,24 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
-from headway.models.language.digits import ends, four_digits, in_unit, shown_unit, with_unit
-from headway.models.language.units import Unit, unit
+import numpy as np
+
+from headway.models.language.digits import ends, in_unit, with_unit
+from headway.models.language.units import Unit
 from headway.models.showing.solutions import labels
 from headway.models.sweeping.reductions.reduction import Row
 from headway.models.sweeping.sweep import Sweep
-from headway.models.tables.table import Column, Table
-
-_EXACT = 0.0
+from headway.models.tables.table import Column, Table, scale_of
 
 
 def sweep_tables(swept: Sweep) -> list[Table]:
     """A row a statistic: of which output, its value, and how far it may be off."""
-    rows = swept.results
+    rows, units = swept.results, _units(swept)
     columns = (
-        Column("output", tuple(row["output"] for row in rows)),
+        Column("output", tuple(row["output"].replace("_", " ") for row in rows)),
         Column("statistic", tuple(row["statistic"] for row in rows)),
-        Column("value", tuple(_value(row) for row in rows)),
-        Column("95 % interval", tuple(_interval(row) for row in rows)),
+        Column("value", tuple(_value(row, units[row["output"]]) for row in rows)),
+        Column("95 % interval", tuple(_interval(row, units[row["output"]]) for row in rows)),
         Column("at", tuple(_places(swept))),
     )
     kept = tuple(column for column in columns if any(cell is not None for cell in column.cells))
@@ -29,29 +29,38 @@ def sweep_tables(swept: Sweep) -> list[Table]:
     return [Table(title, kept, tuple(_notes(swept)), 2)]
 
 
-def _unit(row: Row) -> Unit:
-    return unit(row["unit"])
+def _units(swept: Sweep) -> dict[str, Unit]:
+    """The unit that shows the values of each output with few digits."""
+    values: dict[str, list[float]] = {}
+    for row in swept.results:
+        own = values.setdefault(row["output"], [])
+        own += [row["value"]] if row["measures"] == "output" else []
+    meant = {reduction.output: reduction.unit for reduction in swept.reductions}
+    return {name: scale_of(np.array(own), meant[name]) for name, own in values.items()}
 
 
-def _value(row: Row) -> str | None:
+def _value(row: Row, meant: Unit) -> str | None:
     if math.isnan(row["value"]):
         return None
     if row["measures"] == "count":
         return f"{row['value']:,.0f}"
-    return _text(row["value"], _unit(row))
+    if row["measures"] == "share":
+        return _percent(row["value"])
+    text = in_unit(row["value"], meant)
+    return with_unit(text, meant) if math.isfinite(row["value"]) else text
 
 
-def _text(value: float, meant: Unit) -> str:
-    best = shown_unit(meant, abs(value))
-    return with_unit(in_unit(value, best), best)
+def _percent(share: float) -> str:
+    return f"{100 * share:.4g} %"
 
 
-def _interval(row: Row) -> str | None:
+def _interval(row: Row, meant: Unit) -> str | None:
     if row["interval"] is None:
         return None
     low, high = row["interval"]
-    best = shown_unit(_unit(row), abs(row["value"]))
-    return with_unit(ends(low, high, best), best)
+    if row["measures"] == "share":
+        return f"{100 * low:.4g} to {_percent(high)}"
+    return with_unit(ends(low, high, meant), meant)
 
 
 def _places(swept: Sweep) -> Iterator[str | None]:
@@ -79,7 +88,11 @@ def _notes(swept: Sweep) -> Iterator[str]:
             f"interrupted: of the first {effort.points:,} of {swept.space.size:,} points, in the "
             "order of the space"
         )
-    yield from dict.fromkeys(_error_note(row) for row in swept.results if row["error"] > _EXACT)
+    yield from _saturated(swept)
+    worst = {r["reduction"]: r["error_relative"] for r in sorted(swept.results, key=_error)}
+    for name, error in worst.items():
+        if error:
+            yield f"{name}: within {100 * error:.2g} % of the points' own"
     lost = {
         row["output"]: row["absent"]
         for row in swept.results
@@ -89,11 +102,14 @@ def _notes(swept: Sweep) -> Iterator[str]:
         yield f"{count:,} points have no {name}"
     yield from dict.fromkeys(_index_note(row) for row in swept.results if row.get("index"))
     yield from labels(swept.first)
-    workers = f"{effort.workers} workers" if effort.workers > 1 else "1 worker"
-    yield (
-        f"{effort.seconds:.3g} s, {four_digits(effort.rate)} points/s a core, {workers} "
-        f"{100 * effort.busy_share:.0f} % busy, {100 * effort.kernel_share:.0f} % of it solving"
-    )
+
+
+def _saturated(swept: Sweep) -> Iterator[str]:
+    """Say how many points have no finite answer, where a distribution was kept."""
+    for output, known in swept.distributions.items():
+        share = float(known.counts[np.isinf(known.high)].sum()) / max(known.size, 1)
+        if share:
+            yield f"{_percent(share)} of the points saturate: {output} counts as ∞ there"
 
 
 def _index_note(row: Row) -> str:
@@ -111,8 +127,8 @@ def _index_note(row: Row) -> str:
     }[str(row["index"])]
 
 
-def _error_note(row: Row) -> str:
-    return f"{row['reduction']}: within {100 * row['error_relative']:.2g} % of the points' own"
+def _error(row: Row) -> float:
+    return float(row["error_relative"])
 
 
 def sweep_rows(swept: Sweep) -> list[dict[str, Any]]:

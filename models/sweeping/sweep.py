@@ -45,6 +45,15 @@ class Effort:
     chunks: int
     interrupted: bool = False
 
+    def __str__(self) -> str:
+        workers = f"{self.workers} workers" if self.workers > 1 else "1 worker"
+        rate = float(f"{self.rate:.3g}")
+        return (
+            f"{self.points:,} points in {self.seconds:.3g} s by {workers}, "
+            f"{100 * self.busy_share:.0f} % busy: {rate:,.0f} points/s a core, "
+            f"{100 * self.kernel_share:.0f} % of the time solving"
+        )
+
     @property
     def rate(self) -> float:
         """Points a second and core, while workers worked."""

@@ -45,6 +45,7 @@ def sweep_model(
     resume: bool = False,  # noqa: FBT001, FBT002 - a verb's arguments are passed by place
     progress: Progress | None = None,
     chunk: int | None = None,
+    patience: float = 0.0,
 ) -> Sweep:
     """Solve a model at every point of a space and keep what was asked for.
 
@@ -68,6 +69,8 @@ def sweep_model(
         Told after every chunk.
     chunk
         Blocks of a chunk, a power of two; left out, by the time they take.
+    patience
+        Workers are called where this process alone would go on for longer [s].
 
     Raises
     ------
@@ -79,7 +82,7 @@ def sweep_model(
     run = _Run(job, points, first, _level(chunk), out, progress)
     if resume:
         run.take_up()
-    interrupted = run.go(crew_of(executor))
+    interrupted = run.go(crew_of(executor), patience)
     return run.answer(interrupted=interrupted)
 
 
@@ -145,14 +148,13 @@ class _Run:
         saved = load(self.out, fingerprint(self.job, self.space))
         self.subtrees, self.effort = saved.subtrees, saved.effort
 
-    def go(self, crew: Crew | None) -> bool:
+    def go(self, crew: Crew | None, patience: float) -> bool:
         """Do what is left; True where Ctrl-C ended it."""
-        workers = 1 if crew is None else crew.size
         start, earlier = perf_counter(), self.effort.seconds
         self.saved_at = start
         chunks = Chunks(self.done, self.job.blocks, self.level or 0, fixed=self.level is not None)
         try:
-            for done in self._done(chunks, crew):
+            for done, workers in self._done(chunks, crew, patience):
                 chunks.took(done.subtree.chunk, done.seconds)
                 self._take(done, earlier + perf_counter() - start, workers)
         except KeyboardInterrupt:
@@ -163,13 +165,22 @@ class _Run:
         self._save()
         return False
 
-    def _done(self, chunks: Chunks, crew: Crew | None) -> Iterator[Done]:
-        """Chunks as they are done, in order; the first in this process, where faults show soon."""
+    def _done(
+        self, chunks: Chunks, crew: Crew | None, patience: float
+    ) -> Iterator[tuple[Done, int]]:
+        """Chunks as they are done, in order, and by how many; the first in this process.
+
+        There faults show soon, and it is known how long the rest will take.
+        """
         tasks = (self._task(chunk) for chunk in chunks)
-        for first in tasks:
-            yield work(first)
-            break
-        yield from spread(work, tasks, crew)
+        for task in tasks:
+            yield work(task), 1
+            if crew is not None and self._left() >= patience:
+                yield from ((done, crew.size) for done in spread(work, tasks, crew))
+
+    def _left(self) -> float:
+        """How long one worker will take for the rest [s]."""
+        return (self.job.size - self.effort.points) / self.effort.rate
 
     def _task(self, chunk: Chunk) -> Task:
         return Task(self.job, chunk, self.space.piece(*self.job.points(chunk)))

@@ -10,15 +10,22 @@ from headway.cli.output import print_tables
 @click.command("kinds", help=COMMANDS["kinds"], epilog="Example: headway kinds --json")
 @click.option("--files", is_flag=True, help="Kinds of measured files only.")
 @click.option("--findings", is_flag=True, help="Kinds of findings of audit.")
+@click.option("--reductions", is_flag=True, help="Kinds of reductions of sweep.")
 @format_options
-def command(files: bool, findings: bool, output_format: Format | None) -> None:  # noqa: FBT001
-    """List kinds of station, of measured files, and of findings in them."""
+def command(
+    files: bool,  # noqa: FBT001 - a flag
+    findings: bool,  # noqa: FBT001 - a flag
+    reductions: bool,  # noqa: FBT001 - a flag
+    output_format: Format | None,
+) -> None:
+    """List kinds of station, of measured files, of findings in them, and of reductions."""
     from headway.models.showing.kinds import (
         finding_table,
         kinds_csv,
         kinds_document,
         kinds_tables,
         reader_table,
+        reduction_table,
     )
     from headway.models.tables.strict import strict_json
 
@@ -27,7 +34,5 @@ def command(files: bool, findings: bool, output_format: Format | None) -> None: 
     elif output_format is Format.CSV:
         click.echo(kinds_csv(), nl=False)
     else:
-        asked = [
-            table for table, wanted in ((reader_table, files), (finding_table, findings)) if wanted
-        ]
-        print_tables([table() for table in asked] or kinds_tables())
+        wanted = {reader_table: files, finding_table: findings, reduction_table: reductions}
+        print_tables([table() for table, is_asked in wanted.items() if is_asked] or kinds_tables())

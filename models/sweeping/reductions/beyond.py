@@ -104,7 +104,8 @@ def _reader(kind: str, *, above: bool) -> Kind:
             raise InvalidParameter(msg)
         return Beyond(output, unit, quantity(arguments[0], unit, output), above)
 
-    return Kind(pattern, read)
+    means = f"count and share of the points {'above' if above else 'below'} a limit"
+    return Kind(pattern, means, read)
 
 
 EXCEEDS, BELOW = _reader("exceeds", above=True), _reader("below", above=False)

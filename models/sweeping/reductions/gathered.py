@@ -78,4 +78,4 @@ def _read(output: str, arguments: tuple[str, ...], unit: Unit) -> Reduction:
     return Gathered(output, unit)
 
 
-POINTS = Kind("points(OUTPUT)", _read)
+POINTS = Kind("points(OUTPUT)", "the value at every point, where there are few", _read)

@@ -170,4 +170,8 @@ def _read(output: str, arguments: tuple[str, ...], unit: Unit) -> Reduction:
     return Histogram(output, unit, tuple(quantity(text, unit, output) for text in arguments))
 
 
-HISTOGRAM = Kind("histogram(OUTPUT) or histogram(OUTPUT, LIMIT, LIMIT)", _read)
+HISTOGRAM = Kind(
+    "histogram(OUTPUT) or histogram(OUTPUT, LIMIT, LIMIT)",
+    "how many points lie between limits: yours, or some that suit the values",
+    _read,
+)

@@ -127,4 +127,6 @@ def _read(output: str, arguments: tuple[str, ...], unit: Unit) -> Reduction:
     return Moments(output, unit)
 
 
-MOMENTS = Kind("moments(OUTPUT)", _read)
+MOMENTS = Kind(
+    "moments(OUTPUT)", "mean, standard deviation, least and most of the finite values", _read
+)

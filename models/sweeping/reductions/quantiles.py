@@ -107,4 +107,6 @@ def _percent(text: str) -> float:
     return float(found[1])
 
 
-QUANTILES = Kind("quantiles(OUTPUT, p50, p99)", _read)
+QUANTILES = Kind(
+    "quantiles(OUTPUT, p50, p99)", "values that a share of the points does not exceed", _read
+)

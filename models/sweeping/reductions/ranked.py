@@ -106,7 +106,8 @@ def _one(kind: str, *, largest: bool) -> Kind:
         no_arguments(kind, output, arguments)
         return Ranked(output, unit, 1, largest)
 
-    return Kind(f"{kind}(OUTPUT)", read)
+    means = f"the {'largest' if largest else 'smallest'} value, and the first point that has it"
+    return Kind(f"{kind}(OUTPUT)", means, read)
 
 
 def _several(kind: str, *, largest: bool) -> Kind:
@@ -120,7 +121,8 @@ def _several(kind: str, *, largest: bool) -> Kind:
             raise InvalidParameter(msg)
         return Ranked(output, unit, int(count), largest)
 
-    return Kind(pattern, read)
+    means = f"so many points with the {'largest' if largest else 'smallest'} values"
+    return Kind(pattern, means, read)
 
 
 LEAST, MOST = _one("least", largest=False), _one("most", largest=True)

@@ -151,11 +151,14 @@ class Kind:
     ----------
     pattern
         As one writes it, for messages.
+    means
+        What it keeps, for lists.
     read
         From an output, what is written after it, and the output's unit.
     """
 
     pattern: str
+    means: str
     read: Callable[[str, tuple[str, ...], Unit], Reduction]
 
 

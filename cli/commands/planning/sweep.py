@@ -1,0 +1,102 @@
+"""``headway sweep``: any number of operating points, and what is kept of them."""
+
+from pathlib import Path
+
+import click
+
+from headway.cli.crews import Hands, crew_options, every_core
+from headway.cli.main import COMMANDS, INTERRUPTED
+from headway.cli.numbers import Whole
+from headway.cli.options import (
+    Format,
+    chosen_model,
+    closed_options,
+    closed_settings,
+    format_options,
+    model_argument,
+    plot_option,
+    preset_option,
+    set_option,
+    twins,
+)
+from headway.cli.output import Advance, present, progress
+from headway.cli.spaces import SAMPLE_KINDS, Asked, model_and_space
+from headway.models.sweeping.sweeping import DEFAULT, Progress, sweep_model
+
+EXAMPLE = (
+    "Example: headway sweep nfs-server --preset raid --set arrival_rate=100:1500:1 "
+    "--set disks=8:48 --reduce 'exceeds(response_time, 20ms)'"
+)
+PATIENCE = 5.0
+"""Where nobody says who works, one process does what it can do in so long [s]."""
+
+_SAMPLE, _KIND = twins("--sample N, --kind KIND", "N points: sobol, latin, random or drawn.")
+_OUT, _RESUME = twins("--out FILE, --resume", "Keep what is done (.npz, .parquet); go on from it.")
+
+
+@click.command("sweep", help=COMMANDS["sweep"], epilog=EXAMPLE)
+@model_argument
+@preset_option
+@set_option
+@closed_options
+@click.option("--points", metavar="FILE", type=click.Path(path_type=Path), help="A CSV of points.")
+@click.option("--sample", cls=_SAMPLE, type=Whole(), metavar="N", help="How many points.")
+@click.option("--kind", cls=_KIND, type=click.Choice(SAMPLE_KINDS), help="Of the sample.")
+@click.option("--seed", type=Whole(), default=1, metavar="N", help="Of the sample.")
+@click.option("--output", "outputs", metavar="A,B", help="Outputs to reduce (response_time).")
+@click.option("--reduce", "reduce", metavar="R", multiple=True, help="See kinds --reductions.")
+@crew_options
+@click.option("--out", cls=_OUT, type=click.Path(path_type=Path), metavar="FILE", help="A file.")
+@click.option("--resume", cls=_RESUME, is_flag=True, help="Go on from the file.")
+@format_options
+@plot_option
+def command(
+    model: str,
+    preset: str | None,
+    settings: tuple[str, ...],
+    closed: str | None,
+    think: str | None,
+    points: Path | None,
+    sample: int | None,
+    kind: str | None,
+    seed: int,
+    outputs: str | None,
+    reduce: tuple[str, ...],
+    hands: Hands,
+    out: Path | None,
+    resume: bool,  # noqa: FBT001 - a flag
+    output_format: Format | None,
+    plot: Path | None,
+) -> int:
+    """Sweep a model."""
+    chosen = chosen_model(model, preset, (), closed_settings(closed, None, think))
+    asked = Asked(settings, sample, kind or SAMPLE_KINDS[0], seed, points)
+    fixed, space = model_and_space(chosen, asked)
+    names = [name.strip() for name in (outputs or "response_time").split(",")]
+    with hands as crew, every_core() as cores, progress("sweeping", space.size) as seen:
+        swept = sweep_model(
+            fixed,
+            space,
+            names,
+            reduce or DEFAULT,
+            crew or cores,
+            patience=PATIENCE if crew is None else 0.0,
+            out=out,
+            resume=resume,
+            progress=_bar(seen),
+        )
+    present(swept, output_format, plot)
+    click.echo(str(swept.effort), err=True)
+    return INTERRUPTED if swept.effort.interrupted else 0
+
+
+def _bar(seen: Advance) -> Progress:
+    """What moves the bar on, and tells the rate."""
+    last = 0
+
+    def advance(points: int, _size: int, rate: float) -> None:
+        nonlocal last
+        seen(f"sweeping, {rate:,.0f} points/s", points - last)
+        last = points
+
+    return advance

@@ -1,0 +1,153 @@
+"""``headway sweep``: tables, JSON, CSV, files, and what it refuses."""
+
+import csv
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from headway.models import catalogue_model
+from tests.command import headway, refusal
+
+GRID = ("sweep", "nfs-server", "--preset", "raid", "--set", "arrival_rate=100:1500:10")
+
+
+def test_the_table_says_what_was_kept():
+    told = headway(*GRID, "--set", "disks=8:48", "--reduce", "exceeds(response_time, 20ms)")
+    assert "5,781 points of arrival_rate, disks" in told.out
+    rates, disks = np.meshgrid(np.arange(100.0, 1501, 10), np.arange(8.0, 49))
+    model = catalogue_model("nfs-server").with_preset("raid")
+    times = model.at(arrival_rate=rates.ravel(), disks=disks.ravel()).solve().response_time
+    assert f"{np.count_nonzero(times > 0.02):,}" in told.out
+    assert f"{100 * np.mean(times > 0.02):.4g} %" in told.out
+    assert "5,781 points in" in told.err
+    assert "points/s a core" in told.err
+
+
+def test_units_are_one_an_output_and_infinite_points_are_told():
+    told = headway(*GRID, "--set", "disks=8", "--reduce", "quantiles=p1,p99.9")
+    units = {line.split()[-1] for line in told.out.splitlines() if " p1 " in line}
+    assert units == {"ms"}
+    assert "∞" in told.out
+    assert "of the points saturate" in told.out
+
+
+def test_json_and_csv_say_the_same():
+    asked = (*GRID, "--reduce", "top(response_time, 2)", "--reduce", "moments(cpu.utilisation)")
+    document = json.loads(headway(*asked, "--json").out)
+    assert document["points"] == 141
+    assert document["space"]["kind"] == "grid"
+    rows = list(csv.DictReader(io.StringIO(headway(*asked, "--csv").out)))
+    assert [row["statistic"] for row in rows] == [r["statistic"] for r in document["results"]]
+    values = [result["value"] for result in document["results"]]
+    assert [float(row["value"]) for row in rows] == values
+    assert rows[0]["arrival_rate_ops_per_s"] == "1500.0"
+
+
+def test_a_sample_has_intervals_and_a_grid_has_none():
+    sampled = ("sweep", "nfs-server", "--set", "arrival_rate=100:900", "--sample", "4096")
+    for kind in ("sobol", "latin", "random"):
+        told = headway(*sampled, "--kind", kind, "--reduce", "moments").out
+        assert "95 % interval" in told
+    assert "95 % interval" not in headway(*GRID, "--reduce", "moments").out
+
+
+def test_a_closed_model_and_percentiles_can_be_swept():
+    closed = headway(
+        "sweep", "nfs-server", "--closed", "45", "--set", "cpu_time=500:700:50us",
+        "--output", "throughput", "--reduce", "least", "--json",
+    )  # fmt: skip
+    (row,) = json.loads(closed.out)["results"]
+    assert row["output"] == "throughput"
+    assert row["point"] == 4
+    late = headway(*GRID, "--output", "response_time_p99", "--reduce", "exceeds=50ms", "--json")
+    count, share = json.loads(late.out)["results"]
+    assert 0 < count["value"] < 141
+    assert share["value"] == pytest.approx(count["value"] / 141)
+
+
+def test_a_file_of_points(tmp_path):
+    file = tmp_path / "points.csv"
+    file.write_text("arrival_rate_ops_per_s,cpu_time_us\n500,600\n600,650\n")
+    told = headway("sweep", "nfs-server", "--points", file, "--reduce", "points", "--csv").out
+    rows = list(csv.DictReader(io.StringIO(told)))
+    assert [float(row["arrival_rate_ops_per_s"]) for row in rows] == [500, 600]
+    assert [float(row["cpu_time_s"]) for row in rows] == [600e-6, 650e-6]
+
+
+def test_a_sweep_goes_on_from_its_file(tmp_path):
+    path = tmp_path / "sweep.npz"
+    whole = json.loads(headway(*GRID, "--out", path, "--json").out)
+    again = json.loads(headway(*GRID, "--out", path, "--resume", "--json").out)
+    assert again["results"] == whole["results"]
+    with np.load(path) as arrays:
+        assert arrays["statistic"].tolist()[:2] == ["finite points", "mean"]
+    other = refusal(*GRID, "--set", "disks=4,8", "--out", path, "--resume")
+    assert "holds a sweep with another space" in other
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Ctrl-C is another thing there")
+def test_ctrl_c_keeps_what_is_done(tmp_path):
+    """And says so: exit code 130, the file goes on."""
+    path = tmp_path / "sweep.npz"
+    endless = [
+        "--set",
+        "arrival_rate=1:1e9",
+        "--set",
+        "disks=1:1e6",
+        "--workers",
+        "1",
+        "--reduce",
+        "moments",
+    ]
+    command = [sys.executable, "-m", "headway.cli", "sweep", "nfs-server", *endless]
+    process = subprocess.Popen(
+        [*command, "--out", path],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "COLUMNS": "80"},
+        start_new_session=True,
+    )
+    while not path.exists():
+        assert process.poll() is None
+    os.killpg(process.pid, signal.SIGINT)
+    out, err = process.communicate(timeout=120)
+    assert process.returncode == 130, err
+    assert "interrupted: of the first" in " ".join(out.split())
+    assert "Traceback" not in err
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        (("--reduce", "median"), "there is no reduction 'median'"),
+        (("--reduce", "(response_time)"), "has no name"),
+        (("--reduce", "quantiles=p100"), "percentile is 100"),
+        (("--reduce", "exceeds(response_time, 3 kg)"), "kg"),
+        (("--set", "disks=1:1e15", "--set", "nvram=1:1e5", "--reduce", "points"), "gathered"),
+        (("--workers", "0"), "0 workers"),
+        (("--workers", "2", "--cluster", "tcp://a:1"), "not both"),
+        (("--resume",), "--out FILE"),
+        (("--out", "sweep.csv"), ".npz or .parquet"),
+        (("--sample", "0"), "sample is 0"),
+        (("--output", "respons_time"), "did you mean response_time"),
+    ],
+)
+def test_what_is_wrong_is_said_in_a_line(asked, message):
+    assert message in refusal(*GRID, *asked)
+
+
+def test_nothing_to_sweep_is_refused():
+    assert "nothing is swept" in refusal("sweep", "nfs-server")
+
+
+def test_kinds_of_reductions_are_listed():
+    listed = json.loads(headway("kinds", "--json").out)["reductions"]
+    assert {"moments(OUTPUT)", "exceeds(OUTPUT, LIMIT)"} <= {each["pattern"] for each in listed}
+    assert "top(OUTPUT, 10)" in headway("kinds", "--reductions").out
