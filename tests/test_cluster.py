@@ -1,7 +1,9 @@
 """A dask cluster for real: a scheduler and its workers on the loopback."""
 
 import itertools
+import os
 import re
+import signal
 import socket
 import subprocess
 import sys
@@ -16,10 +18,12 @@ import pytest
 from headway import __version__
 from headway.cli.crews import crew_options
 from headway.errors import HeadwayError, InvalidParameter, PackageError, WorkerError
+from headway.models import catalogue_model
 from headway.models.running import cluster as clusters
 from headway.models.running.cluster import cluster
 from headway.models.running.crews import Crew
 from headway.models.running.spreading import spread
+from headway.models.sweeping.sweeping import sweep_model
 from tests import worker_tasks as tasks
 from tests.command import refusal
 
@@ -97,6 +101,47 @@ def test_a_cluster_survives_a_worker_that_is_killed(machine, capfd, tmp_path):
         with pytest.raises(WorkerError, match="a task was begun on several workers|no workers"):
             list(spread(tasks.dies_always, [2], _impatient(crew)))
     assert capfd.readouterr().err == ""
+
+
+SPACE = {
+    "arrival_rate": range(1, 1501),
+    "disks": range(8, 48),
+    "delay": [0.001 * n for n in range(30)],
+}
+KEPT = ("moments", "quantiles=p50,p99", "exceeds(response_time, 20ms)", "top(response_time, 3)")
+
+
+@pytest.mark.slow
+def test_a_sweep_survives_a_worker_that_is_killed_half_way(machine, monkeypatch):
+    """The same bits as alone; the worker dies with chunks in hand, and these are done again."""
+    model = catalogue_model("nfs-server").with_preset("raid")
+    alone = sweep_model(model, SPACE, reduce=KEPT)
+    killed, other = machine.worker(), machine.worker()
+
+    halves, looks = [], []
+
+    def stop_half_way(points, size, _rate):
+        if 2 * points >= size and not halves:
+            halves.append(points)
+            os.kill(killed.pid, signal.SIGSTOP)  # it keeps what it is given from now on
+
+    def look():
+        """The sweep waits: half way, for what the stopped worker keeps; but not for ever."""
+        looks.append(None)
+        assert len(looks) < SOON
+        if halves:
+            machine.end(killed)
+
+    with cluster(machine.address) as crew:
+        monkeypatch.setattr(crew, "look", look)
+        swept = sweep_model(
+            model, SPACE, reduce=KEPT, executor=crew, progress=stop_half_way, chunk=1
+        )
+    machine.end(other)
+    assert killed.returncode == -signal.SIGKILL
+    assert swept.effort.chunks == 55
+    assert 27 * 2**15 < halves[0] < 29 * 2**15
+    assert repr(swept.results) == repr(alone.results)
 
 
 def _impatient(crew):
