@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from headway.models.solving.classes.circulating import AS_ONE
-from headway.queueing.routed import APART
+from headway.queueing.routed import APART, TOGETHER
 from tests.percentile_campaign import KINDS, case, interval
 from tests.test_closed_percentiles import ACCURACY
 
@@ -55,8 +55,8 @@ def largest(flows, classes, ways):
     ("note", "kinds"),
     [
         (AS_ONE, (("closed", "mixed"), (2, 3), ("fcfs", "ps"))),
-        (APART, (("open",), (1, 2, 3), ("ps",))),
-        (APART, (("open",), (2, 3), ("fcfs",))),
+        (APART, (("open",), (1, 2, 3), ("fcfs", "ps"))),
+        (TOGETHER, (("open",), (1, 2, 3), ("fcfs", "ps"))),
     ],
 )
 def test_what_is_said_covers_the_errors_of_the_table(note, kinds):

@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+from scipy.linalg import expm
 from scipy.optimize import brentq
 from scipy.stats import gamma as gamma_law
 
@@ -30,7 +31,10 @@ from headway.queueing.percentiles import percentile_of
 from headway.queueing.times.feedback import Feedback
 from headway.queueing.times.inversion import exceedance
 from headway.queueing.times.laws import gamma
-from headway.queueing.times.loops import Loop, loop_laws
+from headway.queueing.times.lines import Line
+from headway.queueing.times.loops import loop_laws
+from headway.queueing.times.phases import in_phases
+from headway.queueing.times.stops import Loop
 from tests.time_oracles import crommelin, hypoexponential, loop_exceedance, pooled
 
 TAIL = 1e-6
@@ -142,6 +146,46 @@ def test_feedback_against_its_whole_chain():
     assert [exceedance(law, t) for t in ats] == pytest.approx(exact, abs=2e-5)
 
 
+@pytest.mark.parametrize("busy", [0.2, 0.5])
+def test_a_pool_that_jobs_come_back_to_is_followed_exactly(busy):
+    """Two servers; states are how many wait before it (-1: it is served) and others. To 1e-5."""
+    chance, most = 0.4, 32
+    rate = 2 * busy * (1 - chance)
+    place = {(-1, b): b for b in range(most)}
+    place |= {
+        s: most + k for k, s in enumerate((a, b) for a in range(most) for b in range(most - a))
+    }
+    moves, found = np.zeros((len(place),) * 2), np.zeros(len(place))
+    for (ahead, others), k in place.items():
+        for after, speed in pool_moves(ahead, others, rate, chance):
+            if after is None or after in place:
+                moves[k, k] -= speed
+            if after in place:
+                moves[k, place[after]] += speed
+    for n in range(most):
+        found[place[(-1, n) if n < 2 else (n - 2, 0)]] = (0.5 if n == 0 else 1.0) * busy**n
+
+    solved = again(MMm(1.0, 2), chance).at().solve(arrival_rate=rate).with_percentile(99)
+
+    left = found / found.sum() @ expm(moves * solved["response_time_p99"])
+    assert left.sum() == pytest.approx(0.01, rel=1e-5)
+    assert solved.approximation == ""
+
+
+def pool_moves(ahead, others, rate, chance):
+    """Of a job among others at two servers of pace 1, and where it is then; None once it leaves."""
+    yield (ahead, others + 1), rate
+    if ahead >= 0:
+        for behind, share in ((others, 1 - chance), (others + 1, chance)):
+            yield (ahead - 1, behind) if ahead else (-1, 1 + behind), 2 * share
+        return
+    if others:
+        yield (-1, others - 1), 1 - chance
+    yield None, 1 - chance
+    if others >= 2:
+        yield (others - 2, 0), chance
+
+
 @pytest.mark.parametrize("scv", [1.0, 0.5, 3.0])
 def test_mean_of_feedback_is_that_of_its_transform(scv):
     queue = Feedback(0.25, 0.5, gamma(1.0, scv), 1.0, scv)
@@ -180,7 +224,9 @@ def test_loops_of_few_steps(back, queues):
     times, on, rate = np.array([0.3, 0.3]), 0.25, 1e-9
     onward = np.array([[0, on], [back, 0]])
     flows = rate / (1 - on * back) * np.array([1, on])
-    loop = Loop(times, np.array([1.0, queues]), flows, np.array([1.0, 0.0]), onward)
+    service = in_phases(0.3, 1.0)
+    stops = (Line(flows[0], service, service, 0.3), Line(flows[1], service, service, 0.3, queues))
+    loop = Loop(stops, np.array([1.0, 0.0]), onward)
 
     [to_first, to_last], _ = loop_laws(loop)
 
@@ -264,7 +310,7 @@ def test_what_is_taken_for_granted_is_said():
     assert "gamma" in told(ModelGraph("g").station("s", MG1(1.0, 2.0)))
     assert told(ModelGraph("d").station("s", MD1(1.0))) == ""
     assert "varying by 10 %" in told(again(MD1(1.0), 0.5))
-    assert "come back to s" in told(again(MMm(1.0, 2), 0.5))
+    assert told(again(MMm(1.0, 2), 0.5)) == ""  # followed exactly
     given = ModelGraph("v").station("a", MM1(1.0), visits=2.4)
     assert "as many as given" in told(given)
     ways = ModelGraph("w").station("a", MM1(1.0)).station("b", MM1(1.0)).route("a", "b")

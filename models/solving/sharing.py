@@ -7,13 +7,13 @@ import numpy as np
 
 from headway.models.structure.parts.keys import VISITS, station_at
 from headway.models.structure.planning.ways import shares, visits_given, ways_of
+from headway.queueing.met import Visited, met_sharing
 from headway.queueing.percentiles import of_visits
-from headway.queueing.routed import APART, GIVEN
+from headway.queueing.routed import GIVEN, RoutedNetwork
 from headway.queueing.stations.abilities import ServiceKind
 from headway.queueing.stations.base import Station
-from headway.queueing.times.journeys import Journey, straight_on
+from headway.queueing.times.journeys import straight_on
 from headway.queueing.times.laws import TimeLaw, in_series, merged
-from headway.queueing.times.meeting import shared_law
 
 if TYPE_CHECKING:
     from headway.models.solving.solutions.solution import Solution
@@ -24,19 +24,24 @@ def sharing_law(point: "Solution") -> TimeLaw:
     graph, values = point.model.network.graph, point.values
     names = tuple(graph.stations)
     visits = np.array([float(VISITS.of(values)[name]) for name in names])
-    if visits_given(graph):
-        laws = tuple(_visit_law(point, name) for name in names)
-        each = (of_visits(law, v) for law, v in zip(laws, visits.tolist(), strict=True) if v > 0)
-        law, told = in_series(*each), GIVEN
-    else:
-        ways, queues = ways_of(graph, values), np.array([_one_queue(point, name) for name in names])
-        many, onward, leaving = straight_on(ways.onward, ways.leaving, queues)
-        laws = tuple(_visit_law(point, *each) for each in zip(names, many.tolist(), strict=True))
-        law, told = Journey(laws, ways.entries, onward, leaving).law(), APART
-        visits = visits / many
+    if not visits_given(graph):
+        return _routed(point, names)
+    laws = tuple(_visit_law(point, name) for name in names)
+    each = (of_visits(law, v) for law, v in zip(laws, visits.tolist(), strict=True) if v > 0)
+    law = in_series(*each)
     random = np.array([graph.stations[name].can.limits for name in names])
     alone = visits[random].sum() <= 1 + _ROUNDING and (visits[random] > 0).sum() <= 1
-    return replace(law, notes=merged(() if alone else (told,), law.notes))
+    return replace(law, notes=merged(() if alone else (GIVEN,), law.notes))
+
+
+def _routed(point: "Solution", names: tuple[str, ...]) -> TimeLaw:
+    """Visits that follow each other at a shared queue are one longer visit."""
+    graph, values = point.model.network.graph, point.values
+    ways, queues = ways_of(graph, values), np.array([_one_queue(point, name) for name in names])
+    many, onward, leaving = straight_on(ways.onward, ways.leaving, queues)
+    rates = np.array([_arrivals(point, name) for name in names]) / many
+    seen = tuple(_seen(point, *each) for each in zip(names, many.tolist(), strict=True))
+    return RoutedNetwork(names, seen, rates, ways.entries, onward, leaving).law()
 
 
 _ROUNDING = 1e-9
@@ -53,12 +58,20 @@ def _lanes(station: Station) -> int:
     return int(station.plain_count) if parallel else 1
 
 
-def _visit_law(point: "Solution", name: str, many: float = 1.0) -> TimeLaw:
-    """How long a job is there that makes so many visits in one, of random number."""
-    graph, values = point.model.network.graph, point.values
-    station: Station = station_at(name).of(values)
-    rate = float(values[f"{name}.arrival_rate"])
-    if not shares(graph, name) or station.mean_service == 0:
-        return station.time_law(rate)
-    time, lanes = station.mean_service * many, _lanes(station)
-    return shared_law(rate / many / lanes, time, time, int(station.plain_count) // lanes)
+def _seen(point: "Solution", name: str, many: float) -> Visited:
+    """A station to a job that makes so many visits in one, of random number."""
+    station: Station = station_at(name).of(point.values)
+    if not shares(point.model.network.graph, name) or station.mean_service == 0:
+        return station
+    rate, time, lanes = _arrivals(point, name), station.mean_service * many, _lanes(station)
+    servers = int(station.plain_count) // lanes
+    return met_sharing(np.array([rate / many]), np.array([time]), time, servers, lanes)
+
+
+def _arrivals(point: "Solution", name: str) -> float:
+    return float(point.values[f"{name}.arrival_rate"])
+
+
+def _visit_law(point: "Solution", name: str) -> TimeLaw:
+    """How long a visit takes."""
+    return _seen(point, name, 1.0).time_law(_arrivals(point, name))

@@ -22,7 +22,7 @@ from scipy.sparse import coo_array, csr_array
 from headway.kinds import FloatArray
 from headway.queueing.passages.circle import Circle, Place, Queue
 from headway.queueing.times.laws import ComplexArray, TimeLaw
-from headway.queueing.times.loops import law_of_steps
+from headway.queueing.times.steps import law_of_steps
 
 STAGES = 10
 """Exponential stages that stand for a constant time that only some jobs spend."""

@@ -32,6 +32,9 @@ from headway.queueing.flows.laws import (
 from headway.queueing.stations.abilities import SERVERS, Abilities, InSearches, ServiceKind
 from headway.queueing.times.feedback import feedback_law
 from headway.queueing.times.laws import TimeLaw, constant, exponential, pooled
+from headway.queueing.times.lines import Line, Pause, Pool
+from headway.queueing.times.phases import in_phases
+from headway.queueing.times.stops import Stop
 
 
 class Station(InSearches, ABC):
@@ -40,6 +43,7 @@ class Station(InSearches, ABC):
     service_time: Quantity | str
     approximation: ClassVar[str] = ""  # what is approximate about its formulas, if anything
     can: ClassVar[Abilities] = Abilities()
+    followed: ClassVar[type[Stop] | None] = None  # to a job that comes back
     lawless: ClassVar[str] = "nobody has derived it"  # why `time_law` refuses, where it does
 
     @property
@@ -143,10 +147,12 @@ class Station(InSearches, ABC):
         """
         return None
 
-    @property
-    def lanes(self) -> int | None:
-        """Number of single exponential servers with a queue each that it is; None if it is not."""
-        return None
+    def stop(self, arrival_rate: float, again: float) -> Stop | None:  # noqa: ARG002
+        """What it is to a job that is followed, and comes straight back with a chance; or None."""
+        if self.followed is None:
+            return None
+        service, stay = in_phases(self.mean_service, 1.0), float(self.response_time(arrival_rate))
+        return self.followed.alike(arrival_rate, service, stay, int(self.plain_count))
 
 
 def while_stable(utilisation: Amount, waiting_time: Callable[[Amount], Amount]) -> Amount:
@@ -218,6 +224,7 @@ class Delay(Station):
     """
 
     can: ClassVar[Abilities] = Abilities(ServiceKind.DELAY, shared=True, smooth=True)
+    followed: ClassVar[type[Stop] | None] = Pause
 
     service_time: Quantity | str
 
@@ -277,6 +284,7 @@ class MM1(Station):
     can: ClassVar[Abilities] = Abilities(
         ServiceKind.QUEUE, shared=True, smooth=True, exponential=True
     )
+    followed: ClassVar[type[Stop] | None] = Line
 
     service_time: Quantity | str
 
@@ -306,11 +314,6 @@ class MM1(Station):
     def feedback_law(self, arrival_rate: float, chance: float) -> TimeLaw:
         """Takács's."""
         return feedback_law(arrival_rate, chance, self.mean_service, 1.0)
-
-    @property
-    def lanes(self) -> int:
-        """One."""
-        return 1
 
 
 @dataclass(frozen=True)
@@ -375,6 +378,7 @@ class MMm(Servers):
     can: ClassVar[Abilities] = Abilities(
         ServiceKind.QUEUE, shared=True, counts=SERVERS, smooth=True, eased_by=SERVERS
     )
+    followed: ClassVar[type[Stop] | None] = Pool
 
     def waiting_time(self, arrival_rate: Quantity) -> Amount:
         """W = C(m, a) S / (m - a) [s]."""

@@ -19,6 +19,8 @@ from headway.queueing.stations.abilities import SERVERS, Abilities, ServiceKind
 from headway.queueing.stations.base import MM1, Servers
 from headway.queueing.stations.varying import ALL, ByLaw, Rates, Varying
 from headway.queueing.times.laws import TimeLaw, exponential
+from headway.queueing.times.lines import Line
+from headway.queueing.times.stops import Stop
 
 
 @dataclass(frozen=True)
@@ -222,6 +224,7 @@ class Parallel(Servers):
         exponential=True,
         eased_by=SERVERS,
     )
+    followed: ClassVar[type[Stop] | None] = Line
 
     def waiting_time(self, arrival_rate: Quantity) -> Amount:
         """W = U S / (1 - U) [s]."""
@@ -235,8 +238,3 @@ class Parallel(Servers):
     def time_law(self, arrival_rate: float) -> TimeLaw:
         """Exponential with mean R, that of one of its queues."""
         return exponential(self.response_time(arrival_rate))
-
-    @property
-    def lanes(self) -> int:
-        """As many as servers."""
-        return int(self.plain_count)

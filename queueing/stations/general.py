@@ -20,6 +20,9 @@ from headway.queueing.times.laws import (
     gamma,
     poisson_wait,
 )
+from headway.queueing.times.lines import Line
+from headway.queueing.times.phases import IN_PHASES, STAGES, in_phases
+from headway.queueing.times.stops import Stop
 
 _VARIES = 1e-2  # scv from which some hundred terms invert a law: less takes thousands
 
@@ -108,6 +111,13 @@ class MG1(Station):
         time, scv = self.mean_service, self._plain_scv
         return feedback_law(arrival_rate, chance, time, scv)
 
+    def stop(self, arrival_rate: float, again: float) -> Stop:
+        """A line whose services go through phases."""
+        service, rate = in_phases(self.mean_service, self._plain_scv), arrival_rate * (1 - again)
+        stay = (1 - again) * float(self.returning(again).response_time(rate))
+        notes = (GAMMA,) if self._plain_scv * STAGES >= 1 else (IN_PHASES,)
+        return Line(arrival_rate, service, service, stay, again=again, notes=notes)
+
 
 @dataclass(frozen=True)
 class MD1(Station):
@@ -166,6 +176,10 @@ class MD1(Station):
         """Takács's, with nearly constant service."""
         time = self.mean_service
         return feedback_law(arrival_rate, chance, time, 0.0)
+
+    def stop(self, arrival_rate: float, again: float) -> Stop:
+        """A line whose services go through many phases."""
+        return MG1(self.mean_service, 0.0).stop(arrival_rate, again)
 
 
 @dataclass(frozen=True)

@@ -11,23 +11,22 @@ from headway.models.solving.classes.solve import shared_station
 from headway.models.structure.parts.keys import of_class
 from headway.models.structure.planning.ways import visits_given, ways_of
 from headway.queueing.classes.network import SharedStation
+from headway.queueing.met import Visited, met_in_turn, met_sharing
 from headway.queueing.percentiles import of_visits
-from headway.queueing.routed import APART, GIVEN, RoutedNetwork
+from headway.queueing.routed import GIVEN, RoutedNetwork
 from headway.queueing.stations.abilities import Discipline, ServiceKind
-from headway.queueing.stations.base import Station
-from headway.queueing.times.journeys import Journey, straight_on
+from headway.queueing.stations.base import Delay, Station
+from headway.queueing.times.journeys import straight_on
 from headway.queueing.times.laws import (
     ComplexArray,
     TimeLaw,
     after_waiting,
-    constant,
     gamma,
     in_series,
     merged,
     mixture,
     poisson_wait,
 )
-from headway.queueing.times.meeting import shared_law
 
 if TYPE_CHECKING:
     from headway.models.solving.solutions.solution import Solution
@@ -140,14 +139,10 @@ def _by_routes(sharing: _Sharing, own: int) -> TimeLaw:
     queues = np.array([sharing.is_shared(k) and _lanes(sharing, k) == 1 for k in range(len(names))])
     many, onward, leaving = straight_on(ways.onward, ways.leaving, queues)
     sharing = replace(sharing, visits=sharing.visits / many, times=sharing.times * many)
-    laws = tuple(_visit_law(sharing, k, own) for k in range(len(names)))
-    law = Journey(laws, ways.entries, onward, leaving).law()
-    waits = [sharing.visits[own, k] for k in range(len(names)) if _queues(sharing, k)]
-    told = () if np.count_nonzero(waits) <= 1 and sum(waits) <= 1 + _ROUNDING else (APART,)
-    return replace(law, notes=merged(told, law.notes))
-
-
-_ROUNDING = 1e-9
+    seen = tuple(_seen(sharing, k, own) for k in range(len(names)))
+    return RoutedNetwork(
+        names, seen, sharing.loads.sum(axis=0), ways.entries, onward, leaving
+    ).law()
 
 
 def _lanes(sharing: _Sharing, k: int) -> int:
@@ -157,27 +152,28 @@ def _lanes(sharing: _Sharing, k: int) -> int:
 
 def _visit_law(sharing: _Sharing, k: int, own: int) -> TimeLaw:
     """How long one visit of a class takes at a station."""
+    return _seen(sharing, k, own).time_law(float(sharing.loads[:, k].sum()))
+
+
+def _seen(sharing: _Sharing, k: int, own: int) -> Visited:
+    """A station as a class meets it."""
     station, time = sharing.stations[k], float(sharing.times[own, k])
     if station.kind is ServiceKind.DELAY or time == 0:
-        return constant(time)
+        return Delay(time)
     if station.discipline is Discipline.SHARING:
-        return _shared(sharing, k, own)
+        lanes = _lanes(sharing, k)
+        servers = int(station.servers) // lanes
+        return met_sharing(sharing.loads[:, k], sharing.times[:, k], time, servers, lanes)
     if len(sharing.asked(k, own)) == 1:
-        return sharing.station(k, time).time_law(float(sharing.loads[:, k].sum()))
+        return sharing.station(k, time)
     if int(station.servers) == 1:
-        return _in_turn(sharing, k, own)
+        law = _in_turn(sharing, k, own)
+        return met_in_turn(sharing.loads[:, k], sharing.times[:, k], time, law)
     msg = (
         f"{station.name}: how long jobs take is known for classes of different service times "
         "at one server only, not at several"
     )
     raise GraphError(msg)
-
-
-def _shared(sharing: _Sharing, k: int, own: int) -> TimeLaw:
-    """All who are there share the servers; of parallel ones, those of one queue."""
-    station, loads, lanes = sharing.stations[k], sharing.loads[:, k], _lanes(sharing, k)
-    times, servers = sharing.times[:, k], int(station.servers) // lanes
-    return shared_law(loads / lanes, times, float(times[own]), servers)
 
 
 def _in_turn(sharing: _Sharing, k: int, own: int) -> TimeLaw:

@@ -1,0 +1,105 @@
+"""Service times in exponential phases: what a job goes through while it is served.
+
+Source: Neuts, *Matrix-Geometric Solutions in Stochastic Models*, 1981, chapters 2 and 3 (numbers at
+a server of such times); Tijms, *Stochastic Models*, 1994, appendix B (steady times by moments).
+"""
+
+from dataclasses import dataclass
+from math import ceil, sqrt
+
+import numpy as np
+
+from headway.kinds import FloatArray
+
+STAGES = 10
+"""Phases at most, by which a constant time is taken as one that varies by 32 %."""
+
+IN_PHASES = "services in a loop that vary by less than 32 % are taken as varying by that"
+
+
+@dataclass(frozen=True, eq=False)
+class Phases:
+    """A time that begins in one phase and goes through others until it ends.
+
+    Parameters
+    ----------
+    start
+        Chance to begin in each phase, shape (phases,).
+    moves
+        How fast one goes from phase to phase [1/s], less what leaves each on the diagonal.
+
+    Examples
+    --------
+    >>> round(Phases(np.ones(1), np.array([[-0.5]])).mean, 12)
+    2.0
+    """
+
+    start: FloatArray
+    moves: FloatArray
+
+    @property
+    def ends(self) -> FloatArray:
+        """How fast the time ends in each phase [1/s]."""
+        return np.asarray(np.maximum(-self.moves.sum(axis=1), 0.0))
+
+    @property
+    def mean(self) -> float:
+        """Its mean [s]."""
+        return float(np.linalg.solve(-self.moves.T, self.start).sum())
+
+    def slower(self, factor: float) -> "Phases":
+        """The same that takes longer by a factor."""
+        return Phases(self.start, self.moves / factor)
+
+    def again(self, chance: float) -> "Phases":
+        """Begin anew with a chance at each end."""
+        return Phases(self.start, self.moves + chance * np.outer(self.ends, self.start))
+
+
+def in_phases(mean: float, scv: float, most: int = STAGES) -> Phases:
+    """A time of a mean [s] and squared coefficient of variation, of so many phases at most.
+
+    That of several stages of one speed below 1, of the first three moments of a gamma time above.
+
+    Examples
+    --------
+    >>> half = in_phases(2.0, 0.5)
+    >>> len(half.start), round(half.mean, 12)
+    (2, 2.0)
+    """
+    mean = max(mean, _LEAST)
+    if scv > 1:
+        return _either(mean, scv)
+    scv = max(scv, 1 / most)
+    count = ceil(1 / scv - _ROUNDING)
+    skip = (count * scv - sqrt(max(count * (1 + scv) - count**2 * scv, 0.0))) / (1 + scv)
+    start = np.zeros(count)
+    start[0] = 1 - skip
+    start[min(1, count - 1)] += skip
+    speed = (count - skip) / mean
+    return Phases(start, speed * (np.eye(count, k=1) - np.eye(count)))
+
+
+_ROUNDING = 1e-9
+_LEAST = 1e-15  # [s]: no time at all
+
+
+def _either(mean: float, scv: float) -> Phases:
+    """One of two exponential times."""
+    second, third = (1 + scv) / 2, (1 + scv) * (1 + 2 * scv) / 6
+    slope, product = third - second, third - second**2
+    root = sqrt(slope**2 - 4 * (second - 1) * product)
+    long, short = ((slope + sign * root) / (2 * (second - 1)) for sign in (1, -1))
+    share = (1 - short) / (long - short)
+    return one_of(np.array([long, short]) * mean, np.array([share, 1 - share]))
+
+
+def one_of(means: FloatArray, shares: FloatArray) -> Phases:
+    """An exponential time of one of several means [s], by chance.
+
+    Examples
+    --------
+    >>> one_of(np.array([1.0, 3.0]), np.array([0.5, 0.5])).mean
+    2.0
+    """
+    return Phases(shares / shares.sum(), np.diag(-1 / means))
