@@ -151,8 +151,8 @@ class Station(InSearches, ABC):
         """What it is to a job that is followed, and comes straight back with a chance; or None."""
         if self.followed is None:
             return None
-        service, stay = in_phases(self.mean_service, 1.0), float(self.response_time(arrival_rate))
-        return self.followed.alike(arrival_rate, service, stay, int(self.plain_count))
+        stay, count = float(self.response_time(arrival_rate)), int(self.plain_count)
+        return self.followed.alike(arrival_rate, in_phases(self.mean_service, 1.0), stay, count)
 
 
 def while_stable(utilisation: Amount, waiting_time: Callable[[Amount], Amount]) -> Amount:
@@ -293,10 +293,8 @@ class MM1(Station):
 
     def waiting_time(self, arrival_rate: Quantity) -> Amount:
         """W = U S / (1 - U) [s]."""
-        service_time = number("service_time", self.service_time)
-        return while_stable(
-            self.utilisation(arrival_rate), lambda busy: busy * service_time / (1 - busy)
-        )
+        time, busy = number("service_time", self.service_time), self.utilisation(arrival_rate)
+        return while_stable(busy, lambda share: share * time / (1 - share))
 
     def response_time(self, arrival_rate: Quantity) -> Amount:
         """R = S / (1 - U) [s]."""
@@ -392,8 +390,8 @@ class MMm(Servers):
 
     def empty_probability(self, arrival_rate: Quantity) -> Amount:
         """Share of time without any request: 1 / (sum below m of a**k / k! + last / (1 - U))."""
-        load = arrival_rate * number("service_time", self.service_time)
-        return empty_probability(self.count, load)
+        time = number("service_time", self.service_time)
+        return empty_probability(self.count, arrival_rate * time)
 
     def time_law(self, arrival_rate: float) -> TimeLaw:
         """Exponential service and, with chance C(m, a), an exponential wait of mean S / (m - a)."""
