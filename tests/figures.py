@@ -30,6 +30,7 @@ from headway.models.inference.side_by_side import SideBySide
 from headway.models.signatures.loggp import MeasuredSizes, read_sizes
 from headway.models.signatures.logp import MeasuredLogp
 from headway.models.signatures.sfs import MeasuredSignature
+from headway.models.sweeping.crossing.importance import global_sensitivity
 from headway.queueing import MM1
 
 RAID = Measurements.read(data_path("network_sensitivity/table_a_5_raid_performance.csv"))
@@ -131,6 +132,9 @@ FIGURES = {
     "sweep": lambda: raid().sweep(
         {"arrival_rate": range(100, 1500, 10), "disks": range(8, 40)},
         reduce=["quantiles=p50,p99", "exceeds(response_time, 20ms)"],
+    ).plot(),
+    "indices": lambda: global_sensitivity(
+        raid(), ranges={"arrival_rate": [100, 500, 900], "cpu_time": [5e-4, 7e-4]}, samples=64
     ).plot(),
     "growth": lambda: Growth(machines(), 4e6, 0.3, month("2026-11")).plot(),
     "graph": lambda: raid().at(arrival_rate=1530).plot(),

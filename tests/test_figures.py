@@ -27,7 +27,15 @@ from headway.models.plotting.typesetting import Typesetter, bare, extent
 from tests.figures import FIGURES, RAID, figure, raid
 
 WITHOUT_AXES = {"formula", "graph", "loop"}
-CATEGORIES = {"growth", "tornado", "timeline", "reproduction", "balance", "communication"}
+CATEGORIES = {
+    "indices",
+    "growth",
+    "tornado",
+    "timeline",
+    "reproduction",
+    "balance",
+    "communication",
+}
 PLOTTED = sorted(FIGURES.keys() - WITHOUT_AXES)
 
 

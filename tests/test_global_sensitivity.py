@@ -99,3 +99,14 @@ def test_the_command_tells_indices_of_several_values():
 )
 def test_the_command_refuses_in_one_line(more, words):
     assert words in refusal(*NFS, *more)
+
+
+def test_the_table_has_a_row_a_parameter_those_that_matter_most_first():
+    told = headway(
+        "sensitivity", "nfs-server", "--global", "--set", "disks=8,16,32",
+        "--set", "arrival_rate=100,500,900", "--set", "cpu_time=500,600,700us",
+    ).out  # fmt: skip
+    rows = [line.split()[0] for line in told.splitlines() if line.strip()]
+    named = [name for name in rows if name in ("disks", "arrival_rate", "cpu_time")]
+    assert named == ["arrival_rate", "cpu_time", "disks"]
+    assert "what response time varies with" in told

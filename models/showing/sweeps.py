@@ -8,6 +8,7 @@ import numpy as np
 
 from headway.models.language.digits import ends, in_unit, with_unit
 from headway.models.language.units import Unit
+from headway.models.showing.indices import index_columns
 from headway.models.showing.solutions import labels
 from headway.models.sweeping.reductions.reduction import Row
 from headway.models.sweeping.sweep import Sweep
@@ -16,6 +17,9 @@ from headway.models.tables.table import Column, Table, scale_of
 
 def sweep_tables(swept: Sweep) -> list[Table]:
     """A row a statistic: of which output, its value, and how far it may be off."""
+    title = f"{swept.model.title}: {swept.effort.points:,} points of {_space_text(swept)}"
+    if has_indices(swept):
+        return [_index_table(swept)]
     rows, units = swept.results, _units(swept)
     columns = (
         Column("output", tuple(row["output"].replace("_", " ") for row in rows)),
@@ -25,8 +29,22 @@ def sweep_tables(swept: Sweep) -> list[Table]:
         Column("at", tuple(_places(swept))),
     )
     kept = tuple(column for column in columns if any(cell is not None for cell in column.cells))
-    title = f"{swept.model.title}: {swept.effort.points:,} points of {_space_text(swept)}"
     return [Table(title, kept, tuple(_notes(swept)), 2)]
+
+
+def _index_table(swept: Sweep) -> Table:
+    outputs = ", ".join(dict.fromkeys(row["output"] for row in swept.results))
+    title = (
+        f"{swept.model.title}: what {outputs.replace('_', ' ')} varies with "
+        f"({swept.effort.points:,} points)"
+    )
+    columns = index_columns(swept.results)
+    return Table(title, columns, tuple(_notes(swept)), len(columns) - 4)
+
+
+def has_indices(swept: Sweep) -> bool:
+    """Whether Sobol indices are what it is about."""
+    return all("index" in row for row in swept.results)
 
 
 def _units(swept: Sweep) -> dict[str, Unit]:

@@ -5,6 +5,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from headway.errors import InvalidParameter
+from headway.models.plotting.distributions.indices import index_figure
 from headway.models.plotting.figures import title_of
 from headway.models.plotting.pieces import MODELLED, SECOND, axis_label, legend, light_grid
 from headway.models.sweeping.reductions.beyond import Beyond
@@ -17,13 +18,15 @@ _DECADES = 30.0
 
 
 def sweep_figure(swept: Sweep) -> Figure:
-    """Draw, for each output, the share of the points whose value is no larger.
+    """Draw, for each output, the share of the points whose value is no larger; or Sobol indices.
 
     Raises
     ------
     InvalidParameter
         Where no reduction kept a distribution.
     """
+    if all("index" in row for row in swept.results):
+        return index_figure(swept)
     known = swept.distributions
     if not known:
         msg = "no distribution was kept to draw; reduce to quantiles=p50,p99 too"
