@@ -134,7 +134,7 @@ FIGURES = {
         reduce=["quantiles=p50,p99", "exceeds(response_time, 20ms)"],
     ).plot(),
     "indices": lambda: global_sensitivity(
-        raid(), ranges={"arrival_rate": [100, 500, 900], "cpu_time": [5e-4, 7e-4]}, samples=64
+        raid(), ranges={"arrival_rate": [100, 500, 900], "cpu_time": [5e-4, 7e-4]}, samples=256
     ).plot(),
     "growth": lambda: Growth(machines(), 4e6, 0.3, month("2026-11")).plot(),
     "graph": lambda: raid().at(arrival_rate=1530).plot(),
