@@ -1,8 +1,10 @@
 """A dask cluster for real: a scheduler and its workers on the loopback."""
 
 import itertools
+import json
 import os
 import re
+import shlex
 import signal
 import socket
 import subprocess
@@ -25,7 +27,15 @@ from headway.models.running.crews import Crew
 from headway.models.running.spreading import spread
 from headway.models.sweeping.sweeping import sweep_model
 from tests import worker_tasks as tasks
-from tests.command import refusal
+from tests.command import headway, refusal
+from tests.test_documents import (
+    DOCUMENTS,
+    check,
+    commands,
+    joins_a_cluster,
+    names,
+    write_files,
+)
 
 pytest.importorskip("distributed")
 SOON = 30.0
@@ -34,26 +44,40 @@ LOCAL = ("--host", "127.0.0.1", "--no-dashboard")
 ALONE = ("--nthreads", "1", "--no-nanny")
 
 
+AT = r"Scheduler at:\s+(tcp://\S+)"
+REGISTERED = r"Registered to:\s+(tcp://\S+)"
+
+
 class Machine:
     """Processes of a cluster, ended with it."""
 
     def __init__(self, stack):
         self.stack = stack
         self.readers = {}
-        self.address = self._said("scheduler", r"Scheduler at:\s+(tcp://\S+)", "--port", "0")
+        self.address = None
+
+    def scheduler(self):
+        """Start a scheduler on a free port, and wait until it says where it is."""
+        self.address = self.said(AT, "scheduler", *LOCAL, "--port", "0")
+        return self
 
     def worker(self, *options):
         """Start a worker, and wait until it is registered."""
-        registered = r"Registered to:\s+(tcp://\S+)"
-        assert self._said("worker", registered, *ALONE, *options, self.address) == self.address
+        found = self.said(REGISTERED, "worker", *LOCAL, *ALONE, *options, self.address)
+        assert found == self.address
         return self.last
 
-    def _said(self, what, pattern, *options):
-        command = [sys.executable, "-m", f"distributed.cli.dask_{what}", *LOCAL, *options]
-        process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    def said(self, pattern, *words):
+        """Start a command of dask, and wait until it says something."""
+        process = subprocess.Popen(
+            [sys.executable, "-m", "dask", *words],
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
         self.stack.callback(self.end, process)
         self.last = process
-        watch = threading.Timer(SOON, process.kill)
+        watch = threading.Timer(SOON, self.kill, [process])
         self.stack.callback(watch.cancel)
         watch.start()
         found = next(filter(None, (re.search(pattern, line) for line in process.stderr)))
@@ -63,9 +87,14 @@ class Machine:
         reader.start()
         return found[1]
 
+    def kill(self, process):
+        """Kill it, and what it started."""
+        if process.returncode is None:
+            os.killpg(process.pid, signal.SIGKILL)
+
     def end(self, process):
-        """Kill it."""
-        process.kill()
+        """Kill it, and wait until it is gone."""
+        self.kill(process)
         process.wait(SOON)
         if process in self.readers:
             self.readers[process].join(SOON)
@@ -75,7 +104,7 @@ class Machine:
 @pytest.fixture(scope="module")
 def machine():
     with ExitStack() as stack:
-        yield Machine(stack)
+        yield Machine(stack).scheduler()
 
 
 @pytest.mark.slow
@@ -117,6 +146,13 @@ def test_a_sweep_survives_a_worker_that_is_killed_half_way(machine, monkeypatch)
     model = catalogue_model("nfs-server").with_preset("raid")
     alone = sweep_model(model, SPACE, reduce=KEPT)
     killed, other = machine.worker(), machine.worker()
+    typed = ("sweep", "server-single", "--set", "arrival_rate=1:900:0.01", "--json")
+    told, spread_told = (
+        json.loads(headway(*typed, *more).out) for more in ((), ("--cluster", machine.address))
+    )
+    assert spread_told.pop("effort")["workers"] == 2
+    assert told.pop("effort")["workers"] == 1
+    assert spread_told == told
 
     halves, looks = [], []
 
@@ -144,6 +180,28 @@ def test_a_sweep_survives_a_worker_that_is_killed_half_way(machine, monkeypatch)
     assert repr(swept.results) == repr(alone.results)
 
 
+PAGES = [path for path in DOCUMENTS if joins_a_cluster(path)]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", PAGES, ids=names)
+def test_commands_of_documents(path, tmp_path, monkeypatch):
+    """As printed, but for where a process listens, and two workers in place of eight."""
+    monkeypatch.chdir(tmp_path)
+    write_files(path, tmp_path)
+    with ExitStack() as stack:
+        machine = Machine(stack)
+        for line, shown in commands(path):
+            typed = line.replace("tcp://10.0.0.1:8786", str(machine.address))
+            started = shlex.split(typed.replace("--nworkers 8", "--nworkers 2"))[1:]
+            if line.startswith("dask scheduler"):
+                machine.address = machine.said(AT, *started, *LOCAL, "--port", "0")
+            elif line.startswith("dask worker"):
+                machine.said(REGISTERED, *started, *LOCAL)
+            else:
+                check(typed, shown)
+
+
 def _impatient(crew):
     """Wait no minute for other workers."""
     crew._seen = time.monotonic() - clusters.WITHOUT
@@ -157,6 +215,7 @@ def _refused(address):
 
 
 def test_a_scheduler_that_is_not_there_is_said_in_a_line(monkeypatch):
+    assert clusters.LONGEST + clusters.CLOSING < 10
     monkeypatch.setattr(clusters, "LONGEST", 0.4)
     advice = "; give its address, such as tcp://10.0.0.1:8786"
     with socket.socket() as silent:
@@ -214,8 +273,11 @@ def test_a_cluster_is_joined_when_its_work_begins(monkeypatch):
 def test_a_command_says_in_a_line_that_nobody_is_there(monkeypatch, write):
     monkeypatch.setattr(clusters, "LONGEST", 0.2)
     curve = write("throughput_ops_s,response_ms\n50,2.1\n100,2.3\n200,2.6\n")
-    told = refusal("fit", "server", "--data", curve, "--cluster", "tcp://127.0.0.1:1")
-    assert told.startswith("cluster tcp://127.0.0.1:1: no dask scheduler is reached there (")
+    fit = ("fit", "server", "--data", curve)
+    sweep = ("sweep", "server-single", "--set", "arrival_rate=1:900")
+    for typed in (fit, sweep):
+        told = refusal(*typed, "--cluster", "tcp://127.0.0.1:1")
+        assert told.startswith("cluster tcp://127.0.0.1:1: no dask scheduler is reached there (")
 
 
 def test_help_tells_both_options_in_a_line():
