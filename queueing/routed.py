@@ -30,7 +30,10 @@ TOGETHER = (
     "percentiles take where the others are as in equilibrium given their number: "
     "up to the 99th within 5 %, the 99.9th within 6 % where measured"
 )
-GIVEN = f"{INDEPENDENT}, and as many as given (2.4 are two, and a third in 40 %)"
+GIVEN = (
+    f"{INDEPENDENT}, and as many as given (2.4 are two, and a third in 40 %): of routes with as "
+    "many visits on average, 99th percentiles came out up to 90 % too low where measured"
+)
 
 
 @dataclass(frozen=True)

@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 from scipy.optimize import brentq
 
-from headway.queueing import MM1
+from headway.models import ModelGraph
+from headway.queueing import MD1, MM1
 from headway.queueing.percentiles import percentile_of
-from headway.queueing.routed import RoutedNetwork
+from headway.queueing.routed import GIVEN, RoutedNetwork
 from headway.queueing.times.journeys import Journey
 from tests.time_oracles import loop_exceedance
 
@@ -73,3 +74,26 @@ def test_labels_promise_what_the_table_holds():
     assert len(rows) >= 6
     assert min(float(cost) for *_, cost, _ in rows) > -40
     assert max(abs(float(left)) for *_, left in rows) < 3
+
+
+def given_for_routes(station, back, busy):
+    """What it costs to give as many visits as come back on average, against the exact law [%]."""
+    rate = busy * (1 - back)
+    routed = ModelGraph("routed").station("s", station).route("s", "s", back)
+    given = ModelGraph("given").station("s", station, visits=1 / (1 - back))
+    told, exact = (
+        each.at().solve(arrival_rate=rate).with_percentile(99)["response_time_p99"]
+        for each in (given, routed)
+    )
+    return miss(told, exact)
+
+
+def test_visits_given_in_place_of_routes():
+    rows = re.findall(r"^\| as of feedback (\S+) \| (\S+) \| (\S+) % \|$", PAGE, re.MULTILINE)
+    assert len(rows) == 3
+    for back, busy, cost in rows:
+        found = given_for_routes(MM1(1.0), float(back), float(busy))
+        assert found == pytest.approx(float(cost), abs=0.06)
+    worst = given_for_routes(MD1(1.0), 0.95, 0.8)
+    assert f"up to {-worst:.0f} % too low (feedback 0.95, 0.8 busy)" in PAGE
+    assert float(re.search(r"(\d+) % too low", GIVEN)[1]) > -worst
