@@ -101,6 +101,9 @@ class Circle:
         Mean time of a visit to each station [s].
     visits
         Mean visits of the others to each station; None where they are as the job's own.
+    outside
+        Weights of 0, 1, 2... of the others where nobody waits, as of
+        `headway.queueing.passages.coming`; None where all think alike.
 
     Examples
     --------
@@ -121,10 +124,12 @@ class Circle:
     throughput: float
     stays: FloatArray
     visits: FloatArray | None = None
+    outside: FloatArray | None = None
 
     @cached_property
     def _key(self) -> tuple[object, ...]:
         arrays = (self.entries, self.onward, self.leaving, self.stays, self.others_visits)
+        arrays += () if self.outside is None else (self.outside,)
         numbers = (self.places, self.population, self.think_time, self.throughput)
         return *numbers, *(each.tobytes() for each in arrays)
 
@@ -166,8 +171,26 @@ class Circle:
             for place, rate in zip(self.places, rates, strict=True)
         )
 
+    @property
+    def rests(self) -> bool:
+        """Whether the others are anywhere but at queues."""
+        return self.away > 0 if self.outside is None else bool(self.outside[1:].any())
+
+    @cached_property
+    def returning(self) -> FloatArray:
+        """How fast others come back, by the number of those away, over the flow assumed."""
+        if not self.rests:
+            return np.zeros(self.population)
+        if self.outside is None:
+            return np.arange(self.population) / (self.throughput * self.away)
+        some = self.outside > 0
+        ratios = self.outside[:-1] / np.where(some, self.outside, 1.0)[1:]
+        return np.append(0.0, np.where(some[1:], ratios, 0.0))
+
     def at_delays(self, size: int) -> FloatArray:
         """Weights of 0, 1, 2... others where nobody waits, shape (size, 1)."""
+        if self.outside is not None:
+            return self.outside[:size, None]
         return thinking(size, np.array([self.throughput * self.away]))
 
     @cached_property
@@ -177,6 +200,16 @@ class Circle:
         for queue in self.queues:
             series = series if queue is None else queue.times(series)
         return np.asarray(series[:, 0].real)
+
+    @property
+    def fullness(self) -> float:
+        """Chance that all of the others are at queues."""
+        series: ComplexArray | FloatArray = np.zeros((self.population, 1))
+        series[0] = 1.0
+        for queue in self.queues:
+            series = series if queue is None else queue.times(series)
+        chances = series[:, 0].real * self.at_delays(self.population)[::-1, 0]
+        return float(chances[-1] / chances.sum())
 
     def settled(self) -> "Circle":
         """Without stations that nobody comes to, and those that take no time."""

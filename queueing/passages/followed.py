@@ -126,7 +126,7 @@ class Followed:
     @cached_property
     def numbers(self) -> FloatArray:
         """Chances of 0, 1, 2... of the others at stations with a queue."""
-        if self.circle.away == 0:
+        if not self.circle.rests:
             return np.append(np.zeros(self.circle.others), 1.0)
         inside = self._series({})
         chances = inside * self.circle.at_delays(len(inside))[::-1, 0]
@@ -172,15 +172,14 @@ class Followed:
     @property
     def is_unhurried(self) -> bool:
         """Whether all who go to think are seen to."""
-        return self.circle.away == 0 or self._thinking == 1
+        return not self.circle.rests or self._thinking == 1
 
     @cached_property
     def _thinking(self) -> float:
         """Share of those who go to think that is seen to: of few who think but shortly, less."""
-        if self.circle.away == 0:
+        if not self.circle.rests:
             return 0.0
-        come = float(self._ends[1].sum()) / self.circle.throughput / self.circle.away
-        fast = come * (self.circle.others - self.bounds[0])
+        fast = float(self._ends[1].sum()) * self._fastest
         return min(1.0, _QUICK * self._own_pace / fast) if fast else 1.0
 
     @cached_property
@@ -196,13 +195,16 @@ class Followed:
         """Flow from each station to where nobody waits [1/s]; as much comes back to all of them."""
         return self._thinking * self._ends[0]
 
-    @cached_property
+    @property
     def back(self) -> FloatArray:
-        """How fast each of those away comes to each station [1/s]."""
-        if self.circle.away == 0:
-            return np.zeros(len(self.kept))
-        come = self._thinking * self._ends[1]
-        return np.asarray(come / (self.circle.throughput * self.circle.away))
+        """Flow to each station from where nobody waits [1/s]."""
+        return np.asarray(self._thinking * self._ends[1])
+
+    @property
+    def _fastest(self) -> float:
+        """How fast others come back at most, over the flow assumed."""
+        low, high = (self.circle.others - bound for bound in self.bounds)
+        return float(self.circle.returning[high : low + 1].max())
 
     @cached_property
     def _own_pace(self) -> float:
@@ -242,7 +244,7 @@ class Followed:
     @cached_property
     def pace(self) -> float:
         """Of steps [1/s]: no state is left faster."""
-        come = float(self.back.sum()) * (self.circle.others - self.bounds[0])
+        come = float(self.back.sum()) * self._fastest
         elsewhere = max(float(self._speed({k: 1}).max()) for k in self.kept)
         return self._own_pace + come + elsewhere * float(self.flows.sum() + self.out.sum())
 
@@ -310,7 +312,7 @@ class Followed:
         share = 1 / lanes if lanes else 0.0
         elsewhere = np.ones(len(self.circle.places))
         elsewhere[k] = 1 - share
-        away = (self.circle.others - states.others).astype(float)
+        away = self.circle.returning[self.circle.others - states.others]
         speed = self._speed({k: 1} if lanes else {})[states.others - states.beside]
         here = float(elsewhere @ self.flows[:, k]) * share
         yield states, states.moved(beside=1), here * speed

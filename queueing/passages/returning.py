@@ -40,7 +40,7 @@ class Returning(Followed):
 
     def _of_rest(self, k: int, states: States) -> Iterator[Edge]:
         place, queue = self.circle.places[k], self.circle.queues[k]
-        away = (self.circle.others - states.others).astype(float)
+        away = self.circle.returning[self.circle.others - states.others]
         yield states, states.moved(others=1), float(self.back.sum()) * away
         waiting = (states.waits > 0) & (not place.is_delay)
         for on, held in ((waiting, states.waits + place.servers - 1), (~waiting, 0 * states.waits)):

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from headway.kinds import FloatArray
 from headway.models.solving.classes.solve import shared_station
@@ -16,6 +17,7 @@ from headway.models.structure.parts.keys import of_class
 from headway.models.structure.planning.ways import shares, visits_given, ways_of
 from headway.queueing.classes.network import SharedStation
 from headway.queueing.passages.circle import Circle, Place
+from headway.queueing.passages.coming import Comers, with_others
 from headway.queueing.passages.laws import circle_law, given_law, stretched
 from headway.queueing.stations.abilities import ServiceKind
 from headway.queueing.times.laws import TimeLaw, mixture
@@ -63,44 +65,42 @@ class _Crowd:
     times: FloatArray
 
     @property
-    def closed(self) -> FloatArray:
-        """Throughputs of closed classes, none of others."""
-        return np.where(self.populations > 0, self.rates, 0.0)
+    def delays(self) -> NDArray[np.bool_]:
+        """Which stations serve everybody at once."""
+        return np.array([station.kind is ServiceKind.DELAY for station in self.stations])
 
-    @property
-    def free(self) -> FloatArray:
-        """Share of each station's servers that open classes leave."""
-        servers = np.array([float(np.asarray(station.servers)) for station in self.stations])
-        held = ((self.rates - self.closed)[:, None] * self.visits * self.times).sum(axis=0)
-        delays = [station.kind is ServiceKind.DELAY for station in self.stations]
-        return np.where(delays, 1.0, 1 - held / servers)
+    def comers(self, own: int) -> list[Comers]:
+        """The others, as they come to the queues."""
+        resting = self.thinking + (self.visits * self.times)[:, self.delays].sum(axis=1)
+        jobs = np.where(np.arange(len(self.rates)) == own, self.populations - 1, self.populations)
+        closed = [Comers(int(n), float(t)) for n, t in zip(jobs, resting, strict=True) if n > 0]
+        opened = (self.populations == 0) & (self.rates > 0)
+        return [*closed, *(Comers(0, 1 / float(rate)) for rate in self.rates[opened])]
 
     def circle(self, own: int) -> Circle:
         """The network as a job of a class sees it."""
-        jobs = int(self.populations.sum()) + (0 if self.populations[own] > 0 else 1)
-        total = float(self.closed.sum())
-        flow = self.closed @ self.visits
-        work = self.closed @ (self.visits * self.times)
+        total = float(self.rates.sum())
+        flow = self.rates @ self.visits
+        work = self.rates @ (self.visits * self.times)
         mean = np.where(flow > 0, work / np.where(flow > 0, flow, 1.0), self.times[own])
-        places = tuple(self._place(k, float(mean[k]), own, jobs) for k in range(len(self.stations)))
-        think = float(self.closed @ self.thinking) / total if total else 0.0
-        graph = self.point.model.graph
-        count = len(places)
+        places = tuple(self._place(k, float(mean[k]), own) for k in range(len(self.stations)))
+        graph, count = self.point.model.graph, len(places)
         ends = np.ones(count), np.zeros((count, count)), np.ones(count)
         if not visits_given(graph):
             ways = ways_of(graph, self.point.values)
             ends = ways.entries, ways.onward, ways.leaving
         others = flow / total if total else self.visits[own]  # nobody to meet: it goes alone
-        return Circle(places, *ends, jobs, think, total, self.times[own], others)
+        alone = Circle(places, *ends, 1, 0.0, total, self.times[own], others)
+        return with_others(alone, self.comers(own))
 
-    def _place(self, k: int, mean: float, own: int, jobs: int) -> Place:
-        station, time, free = self.stations[k], float(self.times[own, k]), float(self.free[k])
+    def _place(self, k: int, mean: float, own: int) -> Place:
+        station, time = self.stations[k], float(self.times[own, k])
         if station.kind is ServiceKind.DELAY:
             return Place(station.name, mean, 0, 0, time)
         lanes = int(station.servers) if station.kind is ServiceKind.PARALLEL else 1
-        servers = min(int(station.servers) // lanes, max(jobs, 1))
+        servers = int(station.servers) // lanes
         shared = shares(self.point.model.graph, station.name)
-        return Place(station.name, mean / free, servers, lanes, time / free, shared)
+        return Place(station.name, mean, servers, lanes, time, shared)
 
 
 def _crowd(point: "Solution") -> _Crowd:
