@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from headway.models.solving.classes.circulating import AS_ONE
+from headway.queueing.passages.sharing import SMOOTHED
 from headway.queueing.routed import APART, TOGETHER
 from tests.percentile_campaign import KINDS, case, interval
 from tests.test_closed_percentiles import ACCURACY
@@ -54,7 +55,8 @@ def largest(flows, classes, ways):
 @pytest.mark.parametrize(
     ("note", "kinds"),
     [
-        (AS_ONE, (("closed", "mixed"), (2, 3), ("fcfs", "ps"))),
+        (AS_ONE, (("closed", "mixed"), (2, 3), ("fcfs",))),
+        (SMOOTHED, (("closed", "mixed"), (2, 3), ("ps",))),
         (APART, (("open",), (1, 2, 3), ("fcfs", "ps"))),
         (TOGETHER, (("open",), (1, 2, 3), ("fcfs", "ps"))),
     ],

@@ -14,6 +14,9 @@ from headway.queueing.stations.base import Station
 from headway.queueing.times.journeys import mean_visits
 from headway.queueing.times.laws import ComplexArray
 
+_CERTAIN = 1e-9
+"""How far visits may be from 1 that every job makes."""
+
 
 @dataclass(frozen=True)
 class Place:
@@ -128,8 +131,8 @@ class Circle:
 
     @cached_property
     def _key(self) -> tuple[object, ...]:
-        arrays = (self.entries, self.onward, self.leaving, self.stays, self.others_visits)
-        arrays += () if self.outside is None else (self.outside,)
+        arrays = [self.entries, self.onward, self.leaving, self.stays, self.others_visits]
+        arrays += [] if self.outside is None else [self.outside]
         numbers = (self.places, self.population, self.think_time, self.throughput)
         return *numbers, *(each.tobytes() for each in arrays)
 
@@ -210,6 +213,14 @@ class Circle:
             series = series if queue is None else queue.times(series)
         chances = series[:, 0].real * self.at_delays(self.population)[::-1, 0]
         return float(chances[-1] / chances.sum())
+
+    @property
+    def spent_by_all(self) -> NDArray[np.bool_]:
+        """Delays that every job spends once."""
+        count = len(self.places)
+        again = np.diag(np.linalg.inv(np.eye(count) - self.onward)) > 1 + _CERTAIN
+        once = np.abs(self.own_visits - 1) < _CERTAIN
+        return np.array([place.is_delay for place in self.places], bool) & once & ~again
 
     def settled(self) -> "Circle":
         """Without stations that nobody comes to, and those that take no time."""

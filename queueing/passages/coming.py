@@ -89,12 +89,16 @@ def with_others(alone: Circle, comers: Sequence[Comers]) -> Circle:
     most = closed + (_FEWEST if comes else 0)
     while True:
         weights = outside(comers, most, alone.throughput) if comers else np.ones(1)
-        circle = replace(alone, population=most + 1, outside=weights)
+        places = tuple(replace(p, servers=min(p.servers, most + 1)) for p in alone.places)
+        circle = replace(alone, places=places, population=most + 1, outside=weights)
         if not comes or circle.fullness <= _REST:
             return circle
         most = 2 * most
         if most > _MOST:
-            msg = f"percentiles are found up to {_MOST:,} jobs inside; the network is nearly saturated"
+            msg = (
+                f"percentiles are found up to {_MOST:,} jobs inside; "
+                "the network is nearly saturated"
+            )
             raise GraphError(msg)
 
 

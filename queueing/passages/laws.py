@@ -9,14 +9,16 @@ from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
 from headway.errors import GraphError
 from headway.kinds import FloatArray
 from headway.queueing.passages.circle import Circle, in_order
+from headway.queueing.passages.coming import Comers
+from headway.queueing.passages.company import Kind
 from headway.queueing.passages.followed import Followed
 from headway.queueing.passages.found import Found, cannot_overtake
 from headway.queueing.passages.returning import Returning
+from headway.queueing.passages.sharing import sharing_law
 from headway.queueing.percentiles import of_visits
 from headway.queueing.routed import GIVEN
 from headway.queueing.times.journeys import Journey, straight_on
@@ -46,7 +48,6 @@ SMOOTHED = "constant times that only some jobs spend are taken as varying"
 
 _NEAR = 1e-4  # of a mean time: steps of a slope
 _MOST_JOBS = 1_000_000
-_CERTAIN = 1e-9  # how far visits may be from 1 that every job makes
 
 
 @lru_cache(maxsize=64)  # as several percentiles are asked for, one after the other
@@ -73,17 +74,30 @@ def circle_law(circle: Circle) -> TimeLaw:
     if circle.population < 1:
         return constant(0.0)
     _check_jobs(circle)
+    shared = _sharing(circle)
+    if shared is not None:
+        return shared
     circle = circle.settled()
     if not circle.entries.any():
         return constant(0.0)
     circle = _straight(circle)
-    always = np.flatnonzero(_spent_by_all(circle))
+    always = np.flatnonzero(circle.spent_by_all)
     shift = float(sum(circle.places[k].own_time for k in always))
     rest = circle.without(always)
     if not rest.entries.any():
         return constant(shift)
     law = _random(rest)
     return replace(in_series(constant(shift), law), notes=law.notes)
+
+
+def _sharing(circle: Circle) -> TimeLaw | None:
+    """Where all share the servers, and those who do are of one kind."""
+    if circle.outside is not None or not circle.others or circle.throughput == 0:
+        return None
+    times = tuple(place.time for place in circle.places)
+    comers = (Comers(circle.others, circle.think_time),)
+    visits = tuple(circle.others_visits.tolist())
+    return sharing_law(circle, (Kind(times, visits, circle.throughput, comers),), circle.mean)
 
 
 def _check_jobs(circle: Circle) -> None:
@@ -223,17 +237,9 @@ def _shared_visit(circle: Circle, k: int) -> TimeLaw:
     return Sharing(flow * come, n * share / place.time, ends, start / start.sum()).law()
 
 
-def _spent_by_all(circle: Circle) -> NDArray[np.bool_]:
-    """Delays that every job spends once."""
-    count = len(circle.places)
-    again = np.diag(np.linalg.inv(np.eye(count) - circle.onward)) > 1 + _CERTAIN
-    once = np.abs(circle.own_visits - 1) < _CERTAIN
-    return np.array([place.is_delay for place in circle.places]) & once & ~again
-
-
 def _random(circle: Circle) -> TimeLaw:
     if any(place.shares for place in circle.places):
-        once = len(circle.places) == 1 and not circle.onward.any()
+        once = circle.population == 1 or (len(circle.places) == 1 and not circle.onward.any())
         return apart_law(circle, () if once else (SHARED,))
     order = in_order(circle.onward)
     queues = sum(not place.is_delay for place in circle.places)
