@@ -264,8 +264,7 @@ def _for_ever(series: FloatArray, ratios: FloatArray) -> FloatArray:
 
 def _by_rows(series: FloatArray, ratios: FloatArray, last: FloatArray | None) -> FloatArray:
     if series.ndim == 1:
-        few = last is not None
-        return np.asarray(last @ series) if few else _for_ever(series, ratios)
+        return _for_ever(series, ratios) if last is None else np.asarray(last @ series)
     found, before = np.empty_like(series), np.zeros_like(series[0])
     for number, row in enumerate(series):
         before = _by_rows(row + ratios[0] * before, ratios[1:], last)

@@ -1,8 +1,8 @@
 """How response times are distributed where classes of jobs circulate, beside others or open ones.
 
-Where all servers are shared, a job is followed among the numbers of each class. Elsewhere those that
-it meets are taken as jobs of one class, whose visits and times are the mean ones of all, and who
-come as all of them do; times are stretched to the mean of the class, which is known.
+Where all servers are shared, a job is followed among the numbers of each class. Elsewhere those
+that it meets are taken as jobs of one class, whose visits and times are the mean ones of all, and
+who come as all of them do; times are stretched to the mean of the class, which is known.
 """
 
 from dataclasses import dataclass
