@@ -32,7 +32,7 @@ MOST_WORK = 3e9
 
 _BUILT = 50.0  # steps that take as long as to find out the moves
 _FEW = 1e-6  # share of jobs still inside when the steps end
-_REST = 1e-9  # chance of numbers of others that are left out
+_REST = (1e-9, 1e-6)  # chance of numbers of others that are left out: of one class, of several
 _LEAST_STEPS = 120
 _QUICK = 3.0  # times faster than any service: thinking that need not be faster
 _SHORT = 0.02  # of the others' service time
@@ -135,8 +135,8 @@ class Followed:
     @cached_property
     def bounds(self) -> tuple[int, int]:
         """Least and largest number of the others that is counted with."""
-        below = np.cumsum(self.numbers)
-        kept = np.flatnonzero((below > _REST) & (below - self.numbers < 1 - _REST))
+        below, rest = np.cumsum(self.numbers), _REST[self.circle.outside is not None]
+        kept = np.flatnonzero((below > rest) & (below - self.numbers < 1 - rest))
         return int(kept[0]), int(kept[-1])
 
     @property
