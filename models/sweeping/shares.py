@@ -25,9 +25,6 @@ SOBOL_BITS = 52
 _WORDS = 4
 """Random numbers that a stream makes at a counter."""
 
-_RANDOM, _LATIN = 0, 1
-"""Streams of each kind of sample."""
-
 Whole = NDArray[np.int64]
 Shares = list[FloatArray]
 """By dimension: where points lie, in [0, 1), shape (points,)."""
@@ -132,7 +129,7 @@ def uniform(width: int, seed: int, start: int, stop: int) -> Shares:
 
 
 def _random(seed: int, dimension: int, start: int, stop: int) -> FloatArray:
-    stream = np.random.Generator(_stream(seed, start // _WORDS, dimension, _RANDOM))
+    stream = np.random.Generator(_stream(seed, start // _WORDS, dimension))
     stream.random(start % _WORDS)
     return stream.random(stop - start)
 
@@ -168,23 +165,15 @@ def latin(width: int, seed: int, start: int, stop: int, count: int) -> Shares:
 
 @lru_cache(maxsize=2)
 def _hypercube(width: int, seed: int, block: int, points: int) -> Shares:
-    return [_strata(seed, block, dimension, points) for dimension in range(width)]
+    from scipy.stats.qmc import LatinHypercube
+
+    stream = np.random.Philox(np.random.SeedSequence([seed, block]))
+    random = np.random.Generator(stream)
+    return list(np.ascontiguousarray(LatinHypercube(width, seed=random).random(points).T))
 
 
-def _strata(seed: int, block: int, dimension: int, points: int) -> FloatArray:
-    """A point in each stratum: 40 bits put the strata in an order, 24 bits lie in a stratum."""
-    words = _stream(seed, block << 32, dimension, _LATIN).random_raw(points)
-    keys = (words >> 24 << 15) | np.arange(points, dtype=np.uint64)
-    keys.sort()
-    order = keys & (BLOCK_OF_SAMPLES - 1)
-    shares = np.asarray((words & (2**24 - 1)).view(np.int64) * 2.0**-24, float)
-    shares += order.view(np.int64)
-    shares /= points
-    return shares
-
-
-def _stream(seed: int, counter: int, dimension: int, kind: int) -> np.random.Philox:
-    words = [counter % 2**64, counter >> 64, dimension, kind]
+def _stream(seed: int, counter: int, dimension: int) -> np.random.Philox:
+    words = [counter % 2**64, counter >> 64, dimension, 0]
     return np.random.Philox(key=_key(seed), counter=words)
 
 
