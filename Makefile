@@ -90,11 +90,12 @@ docs: $(READY)
 benchmark: $(READY)
 	$(BIN)/python -m pytest benchmarks -q --benchmark-disable-gc
 
-# make accuracy: how many intervals of fits hold the truth, the table of docs/accuracy.md (an hour)
+# make accuracy WORKERS=2: intervals of fits that hold the truth, for docs/accuracy.md (an hour of a processor)
+WORKERS ?= $(shell getconf _NPROCESSORS_ONLN)
 accuracy: $(READY)
-	nice $(BIN)/python benchmarks/accuracy.py
-	nice $(BIN)/python benchmarks/accuracy.py --shifts
-	nice $(BIN)/python benchmarks/accuracy.py --cell single --rounds 100 --curves 100
+	nice $(BIN)/python -m benchmarks.accuracy --workers $(WORKERS)
+	nice $(BIN)/python -m benchmarks.accuracy --workers $(WORKERS) --shifts
+	nice $(BIN)/python -m benchmarks.accuracy --workers $(WORKERS) --cell single --rounds 100 --curves 100
 
 clean:
 	rm -rf $(VENV) build demo .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,12 +1,12 @@
 """How many of the 95 % intervals of fits hold the truth, over simulated curves.
 
-Run with ``make accuracy``; ``python benchmarks/accuracy.py --curves 40 --cell server`` runs less.
+Run with ``make accuracy``; ``python -m benchmarks.accuracy --curves 40 --cell server`` runs less.
 It prints the tables of docs/accuracy.md.
 """
 
-import argparse
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from headway.errors import HeadwayError
 from headway.models import Fit, Measurements, ModelGraph, catalogue_model, fit_model
 from headway.models.structure.model import Model
 from headway.queueing import MM1, Delay
+from tests import campaigns
 
 CHAIN = (
     ModelGraph("network + cpu + disks")
@@ -35,6 +36,11 @@ class Case:
     free: tuple[str, ...]
     low: float
     high: float
+
+    @property
+    def truth(self) -> list[float]:
+        """True values of what is fitted."""
+        return [float(self.model.inputs[name]) for name in self.free]
 
 
 def _case(name: str, values: Mapping[str, Any], free: str, low: float, high: float) -> Case:
@@ -163,6 +169,26 @@ def started(case: Case) -> Model:
     return case.model.at(values)
 
 
+@dataclass(frozen=True)
+class Held:
+    """Which intervals of a fit hold the truth, by parameter: of any of its answers, and robust."""
+
+    inside: list[bool]
+    robust: list[bool]
+    several: bool
+
+
+def held(fit: Fit, truth: Sequence[float]) -> Held:
+    """Look whether the truth is in the interval of any of a fit's answers."""
+    inside = [
+        any(answer.ends[k][0] <= value <= answer.ends[k][1] for answer in fit.answers)
+        for k, value in enumerate(truth)
+    ]
+    ends = [fit.robust_ci95[name] for name in fit.free]
+    robust = [low <= value <= high for value, (low, high) in zip(truth, ends, strict=True)]
+    return Held(inside, robust, len(fit.answers) > 1)
+
+
 @dataclass
 class Count:
     """What intervals did over simulated curves."""
@@ -173,18 +199,44 @@ class Count:
     inside: Any = 0
     robust: Any = 0
 
-    def add(self, fit: Fit, truth: Sequence[float]) -> None:
-        """Count one fit: a truth inside the interval of any of its answers."""
-        held = [
-            any(answer.ends[k][0] <= value <= answer.ends[k][1] for answer in fit.answers)
-            for k, value in enumerate(truth)
-        ]
+    def add(self, one: Held | None) -> None:
+        """Count one fit, or a curve that could not be fitted."""
+        if one is None:
+            self.lost += 1
+            return
         self.curves += 1
-        self.several += len(fit.answers) > 1
-        self.inside = self.inside + np.array(held, int)
-        ends = [fit.robust_ci95[name] for name in fit.free]
-        robust = [low <= value <= high for value, (low, high) in zip(truth, ends, strict=True)]
-        self.robust = self.robust + np.array(robust, int)
+        self.several += one.several
+        self.inside = self.inside + np.array(one.inside, int)
+        self.robust = self.robust + np.array(one.robust, int)
+
+
+def counted(results: Iterable[Held | None]) -> Count:
+    """Count curves."""
+    count = Count()
+    for one in results:
+        count.add(one)
+    return count
+
+
+@dataclass(frozen=True)
+class Task:
+    """One simulated curve to fit, with rounds of bootstrap; intervals as usual if 0."""
+
+    case: Case
+    noise: Noise
+    seed: int
+    rounds: int = 0
+
+
+def fitted(task: Task) -> Held | None:
+    """Fit a simulated curve."""
+    case = task.case
+    measured = curve(case, task.noise, task.seed)
+    try:
+        fit = fit_model(started(case), measured, case.free, rounds=task.rounds)
+    except HeadwayError:
+        return None
+    return held(fit, case.truth)
 
 
 def covered(case: Case, noise: Noise, curves: int, rounds: int = 0) -> Count:
@@ -199,29 +251,23 @@ def covered(case: Case, noise: Noise, curves: int, rounds: int = 0) -> Count:
     rounds
         Of bootstrap; intervals as usual if 0.
     """
-    truth = [float(case.model.inputs[name]) for name in case.free]
-    count = Count()
-    for seed in range(curves):
-        try:
-            fit = fit_model(started(case), curve(case, noise, seed), case.free, rounds=rounds)
-        except HeadwayError:
-            count.lost += 1
-            continue
-        count.add(fit, truth)
-    return count
+    return counted(map(fitted, [Task(case, noise, seed, rounds) for seed in range(curves)]))
 
 
-def rows(cells: Sequence[str], curves: int, rounds: int) -> Iterator[str]:
-    """Rows of the table in docs/accuracy.md."""
-    for name in cells:
-        case = CASES[name]
-        for noise in NOISES if not rounds else NOISES[:2]:
-            count = covered(case, noise, curves, rounds)
-            usual, robust = (
-                shares(case.free, k, count.curves) for k in (count.inside, count.robust)
-            )
-            several = f"{count.several}" if count.several else "-"
-            yield f"| {name} | {noise.name} | {count.curves} | {usual} | {robust} | {several} |"
+def rows(cells: Sequence[str], curves: int, rounds: int, done: Any = map) -> Iterator[str]:
+    """Rows of the table in docs/accuracy.md; `done` takes the place of `map`."""
+    noises = NOISES[:2] if rounds else NOISES
+    kinds = [(name, noise) for name in cells for noise in noises]
+    tasks = (
+        Task(CASES[name], noise, seed, rounds) for name, noise in kinds for seed in range(curves)
+    )
+    results = done(fitted, tasks)
+    for name, noise in kinds:
+        count = counted(islice(results, curves))
+        free = CASES[name].free
+        usual, robust = (shares(free, each, count.curves) for each in (count.inside, count.robust))
+        several = f"{count.several}" if count.several else "-"
+        yield f"| {name} | {noise.name} | {count.curves} | {usual} | {robust} | {several} |"
 
 
 def shares(names: Sequence[str], inside: Sequence[int], curves: int) -> str:
@@ -230,22 +276,38 @@ def shares(names: Sequence[str], inside: Sequence[int], curves: int) -> str:
     return ", ".join(f"`{name}` {100 * held / curves:.1f}" for name, held in pairs)
 
 
-def shifted_rows(curves: int) -> Iterator[str]:
-    """Rows of the table of shifts common to repeats in docs/accuracy.md."""
+def shifted_rows(curves: int, done: Any = map) -> Iterator[str]:
+    """Rows of the table of shifts common to repeats; `done` takes the place of `map`."""
+    results = done(further, [(runs, seed) for runs in RUNS for seed in range(curves)])
     for runs in RUNS:
-        count, held = shifted(runs, curves)
-        inside = shares(CASES["single"].free, count.inside, count.curves)
-        further = f"{100 * held / count.curves:.1f}"
-        yield f"| {runs.name} | {count.curves} | {inside} | {further} |"
+        count, inside = _both(islice(results, curves))
+        usual = shares(CASES["single"].free, count.inside, count.curves)
+        yield f"| {runs.name} | {count.curves} | {usual} | {100 * inside / count.curves:.1f} |"
 
 
 _FURTHER = 700.0
 
 
+def further(task: tuple[Runs, int]) -> tuple[Held, bool]:
+    """Fit a simulated curve; whether its band holds a further run at 700 op/s, with its own shift.
+
+    Parameters
+    ----------
+    task
+        How it is measured, and the seed.
+    """
+    runs, seed = task
+    case = CASES["single"]
+    fit = fit_model(started(case), shifted_curve(case, runs, seed), case.free)
+    noise = np.random.default_rng((seed, 1)).standard_normal(2)
+    exact = float(_exact(case, np.array([_FURTHER]))[0])
+    time = exact * np.exp(SCATTER * (noise[0] + runs.shift * noise[1]))
+    low, _, high = fit.predict([_FURTHER]).response_time[:, 0]
+    return held(fit, case.truth), bool(low <= time <= high)
+
+
 def shifted(runs: Runs, curves: int) -> tuple[Count, int]:
     """Fit simulated curves, and count intervals and bands that hold the truth.
-
-    The band is that of one further measurement at 700 op/s, in a run of its own.
 
     Parameters
     ----------
@@ -254,38 +316,36 @@ def shifted(runs: Runs, curves: int) -> tuple[Count, int]:
     curves
         How many.
     """
-    case, count, held = CASES["single"], Count(), 0
-    truth = [float(case.model.inputs[name]) for name in case.free]
-    exact = float(_exact(case, np.array([_FURTHER]))[0])
-    for seed in range(curves):
-        fit = fit_model(started(case), shifted_curve(case, runs, seed), case.free)
-        count.add(fit, truth)
-        noise = np.random.default_rng((seed, 1)).standard_normal(2)
-        further = exact * np.exp(SCATTER * (noise[0] + runs.shift * noise[1]))
-        low, _, high = fit.predict([_FURTHER]).response_time[:, 0]
-        held += bool(low <= further <= high)
-    return count, held
+    return _both(map(further, [(runs, seed) for seed in range(curves)]))
+
+
+def _both(results: Iterable[tuple[Held, bool]]) -> tuple[Count, int]:
+    intervals, bands = zip(*results, strict=True)
+    return counted(intervals), sum(bands)
+
+
+_TITLES = "| model | noise | curves | truth in the interval [%] | in the robust one [%] | several |"
+_SHIFTED = "| runs | curves | truth in the interval [%] | a further run in the band [%] |"
 
 
 def main() -> None:
     """Print the table, row by row."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = campaigns.parser(__doc__)
     parser.add_argument("--curves", type=int, default=400)
     parser.add_argument("--rounds", type=int, default=0)
     parser.add_argument("--cell", action="append", choices=list(CASES))
     parser.add_argument("--shifts", action="store_true", help="repeats that are off together")
     chosen = parser.parse_args()
-    if chosen.shifts:
-        print("| runs | curves | truth in the interval [%] | a further run in the band [%] |")
-        print("|---|---|---|---|")
-        for row in shifted_rows(chosen.curves):
+    with campaigns.shared(chosen) as done:
+        if chosen.shifts:
+            table = shifted_rows(chosen.curves, done)
+        else:
+            table = rows(chosen.cell or list(CASES), chosen.curves, chosen.rounds, done)
+        titles = _SHIFTED if chosen.shifts else _TITLES
+        print(f"{titles}\n{'|---' * (titles.count('|') - 1)}|")
+        for row in table:
             print(row, flush=True)
-        return
-    print("| model | noise | curves | truth in the interval [%] | in the robust one | several |")
-    print("|---|---|---|---|---|---|")
-    for row in rows(chosen.cell or list(CASES), chosen.curves, chosen.rounds):
-        print(row, flush=True)
 
 
 if __name__ == "__main__":
-    main()
+    campaigns.run(__spec__)

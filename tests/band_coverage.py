@@ -6,12 +6,11 @@ load between those measured. `python -m tests.band_coverage 200` counts how many
 true mean response time.
 """
 
-import argparse
-
 import numpy as np
 
 from headway.models import Measurements, Model, ModelGraph, parse_model
 from headway.queueing import Delay, MMm
+from tests import campaigns
 
 NOISE = 0.02
 POINTS = 10
@@ -42,13 +41,20 @@ def holds(seed: int) -> bool:
     return bool(band[0] <= truth.solve(arrival_rate=inside).response_time <= band[1])
 
 
-def coverage(count: int, first: int = 0) -> float:
-    """Share of so many servers whose band holds the truth."""
-    return float(np.mean([holds(seed) for seed in range(first, first + count)]))
+def coverage(count: int, first: int = 0, done=map) -> float:
+    """Share of so many servers whose band holds the truth; `done` takes the place of `map`."""
+    return float(np.mean(list(done(holds, range(first, first + count)))))
+
+
+def main() -> None:
+    """Print the share."""
+    parser = campaigns.parser(__doc__)
+    parser.add_argument("count", type=int)
+    asked = parser.parse_args()
+    with campaigns.shared(asked) as done:
+        share = coverage(asked.count, done=done)
+    print(f"{share:.1%} of {asked.count} bands hold the true mean")
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("count", type=int)
-    asked = parser.parse_args()
-    print(f"{coverage(asked.count):.1%} of {asked.count} bands hold the true mean")
+    campaigns.run(__spec__)

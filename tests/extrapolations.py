@@ -7,9 +7,9 @@ Of each curve the points below a share of its peak are fitted by `fit_server`, w
 and the rest is predicted.
 """
 
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +19,7 @@ from headway.models.files.shipped import data_path
 from headway.models.inference.server import fit_server
 from headway.models.measured.measurements import Measurements
 from headway.models.signatures.sfs import Range, curve
+from tests import campaigns
 
 SHARE = 0.7
 WRONG = 0.25  # relative error from which a prediction that passes for sure would mislead
@@ -86,16 +87,19 @@ def summary(each: Sequence[Tried]) -> dict[str, str]:
 
 def main() -> None:
     """Print the table."""
-    share = float(sys.argv[1]) if len(sys.argv) > 1 else SHARE
+    parser = campaigns.parser(__doc__)
+    parser.add_argument("share", nargs="?", type=float, default=SHARE, help="of the peak")
+    asked = parser.parse_args()
     each = []
-    for path in curves():
-        each.append(one := tried(path, share))
-        print(
-            f"{one.name:40} {one.holds.sum()} of {one.holds.size} in the band, "
-            f"median error {np.median(one.errors):.1%}"
-        )
+    with campaigns.shared(asked) as done:
+        for one in done(partial(tried, share=asked.share), curves()):
+            each.append(one)
+            print(
+                f"{one.name:40} {one.holds.sum()} of {one.holds.size} in the band, "
+                f"median error {np.median(one.errors):.1%}"
+            )
     print("\n".join(f"| {what} | {value} |" for what, value in summary(each).items()))
 
 
 if __name__ == "__main__":
-    main()
+    campaigns.run(__spec__)

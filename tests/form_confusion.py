@@ -9,15 +9,16 @@ what makes a form another than the simpler ones shows: see `CASES`, by which x_s
 saturates, S the service time and D the delay.
 """
 
-import sys
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
 
 from headway.models import Measurements, catalogue_model
 from headway.models.inference.server import choose_form
+from tests import campaigns
 
 POINTS, NOISE, CURVES, FEWER = 10, 0.02, 50, 5
 LIKELY = 0.05
@@ -233,23 +234,39 @@ def chosen(case: Case, seed: int) -> tuple[str, bool]:
     )
 
 
-def main(curves: int = CURVES, begins: str = "") -> None:
+def main() -> None:
     """Print a line a form: how many curves it was chosen for, and what was chosen instead."""
+    parser = campaigns.parser(__doc__)
+    parser.add_argument("curves", nargs="?", type=int, default=CURVES)
+    parser.add_argument("begins", nargs="?", default="", help="how the form's name begins")
+    asked = parser.parse_args()
+    counts = {
+        case: _count(case, asked.curves) for case in CASES if case.name.startswith(asked.begins)
+    }
     right, total = Counter(), Counter()
     print("| form that made them | drawn | chosen | may be right | chosen instead |")
     print("|---|---|---|---|---|")
-    for case in CASES:
-        if case.name.startswith(begins):
-            count = max(curves // FEWER, 1) if case.load == POPULATION else curves
-            right[case.load] += _line(case, count)
+    with campaigns.shared(asked) as done:
+        tasks = [(case, seed) for case, count in counts.items() for seed in range(count)]
+        ends = done(_chosen, tasks)
+        for case, count in counts.items():
+            right[case.load] += _line(case, list(islice(ends, count)))
             total[case.load] += count
     for load, count in total.items():
         print(f"{load}: {right[load]} of {count}, {right[load] / count:.1%}")
 
 
-def _line(case: Case, count: int) -> int:
+def _count(case: Case, curves: int) -> int:
+    return max(curves // FEWER, 1) if case.load == POPULATION else curves
+
+
+def _chosen(task: tuple[Case, int]) -> tuple[str, bool]:
+    return chosen(*task)
+
+
+def _line(case: Case, ends: Sequence[tuple[str, bool]]) -> int:
     """Print the line of a form; give back for how many curves it was chosen."""
-    ends = [chosen(case, seed) for seed in range(count)]
+    count = len(ends)
     others = Counter(form for form, _ in ends if form != case.form)
     hits, likely = count - others.total(), sum(form == case.form or may for form, may in ends)
     instead = ", ".join(f"{times} `{form}`" for form, times in others.most_common()) or "-"
@@ -259,4 +276,4 @@ def _line(case: Case, count: int) -> int:
 
 
 if __name__ == "__main__":
-    main(*(int(text) if text.isdecimal() else text for text in sys.argv[1:]))
+    campaigns.run(__spec__)

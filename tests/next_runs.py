@@ -9,7 +9,6 @@ begins with four loads up to 60 % and takes each next one where `Fit.next_loads`
 that is more than the server sustains), until its interval is as narrow.
 """
 
-import sys
 from collections.abc import Callable
 
 import numpy as np
@@ -19,6 +18,7 @@ from headway.models.files.shipped import catalogue_model
 from headway.models.inference.fit import Fit
 from headway.models.inference.fitting import fit_model
 from headway.models.measured.measurements import Measurements
+from tests import campaigns
 
 RUNS = 12
 HIGHEST = 0.9  # of saturation
@@ -86,8 +86,12 @@ def compared(seed: int) -> int:
 
 def main() -> None:
     """Print how many runs it took."""
-    count = int(sys.argv[1]) if len(sys.argv) > 1 else 200
-    runs = np.array([compared(seed) for seed in range(count)])
+    parser = campaigns.parser(__doc__)
+    parser.add_argument("count", nargs="?", type=int, default=200, help="servers")
+    asked = parser.parse_args()
+    count = asked.count
+    with campaigns.shared(asked) as done:
+        runs = np.array(list(done(compared, range(count))))
     print(f"| servers | {count} |")
     print(f"| runs at equally spaced loads | {RUNS} |")
     print(f"| runs as advised, median | {np.median(runs):g} |")
@@ -96,4 +100,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    campaigns.run(__spec__)

@@ -4,8 +4,8 @@
 `tests/test_percentile_campaign.py` a small part.
 """
 
-import sys
 from dataclasses import dataclass
+from functools import partial
 from itertools import product
 
 import numpy as np
@@ -15,6 +15,7 @@ from headway.errors import GraphError
 from headway.models import ModelGraph
 from headway.models.simulating.jobs import blueprint
 from headway.queueing import MD1, MG1, MM1, MM1K, Delay, MMm, Parallel
+from tests import campaigns
 from tests.crowd_simulation import response_times
 
 PERCENTS = (50, 95, 99, 99.9)
@@ -222,13 +223,12 @@ def case(number, seed=SEED, events=EVENTS):
     return found
 
 
-def campaign(count=COUNT, seed=SEED, events=EVENTS):
-    """Networks with their classes; refused ones as the reason."""
-    for number in range(count):
-        try:
-            yield case(number, seed, events)
-        except GraphError as error:
-            yield f"{number}: {KINDS[number % len(KINDS)]}: {error}\n"
+def tried(number, seed):
+    """One network by class; a refused one as the reason."""
+    try:
+        return case(number, seed)
+    except GraphError as error:
+        return f"{number}: {KINDS[number % len(KINDS)]}: {error}\n"
 
 
 def row(name, networks):
@@ -246,9 +246,12 @@ def row(name, networks):
 
 def main():
     """Print the table, what was refused, and what was missed."""
-    given = [int(each) for each in sys.argv[1:]]
-    count, seed = given + [COUNT, SEED][len(given) :]
-    every = list(campaign(count, seed))
+    parser = campaigns.parser(__doc__)
+    parser.add_argument("count", nargs="?", type=int, default=COUNT)
+    parser.add_argument("seed", nargs="?", type=int, default=SEED)
+    asked = parser.parse_args()
+    with campaigns.shared(asked) as done:
+        every = list(done(partial(tried, seed=asked.seed), range(asked.count)))
     known = [each for each in every if not isinstance(each, str)]
     for kind in KINDS:
         if own := [each for each in known if each[0].kind == kind]:
@@ -270,4 +273,4 @@ def _missed(network):
 
 
 if __name__ == "__main__":
-    main()
+    campaigns.run(__spec__)

@@ -2,10 +2,9 @@
 
 ``python -m tests.percentile_fits 120`` fits that many curves made by the solver with 2 % noise and
 counts how often the interval holds the variation that they were made with.
-``python -m tests.percentile_fits ciw FILE`` simulates a curve with Ciw.
+``python -m tests.percentile_fits --ciw FILE`` simulates a curve with Ciw.
 """
 
-import sys
 from functools import cache
 from pathlib import Path
 
@@ -13,6 +12,7 @@ import numpy as np
 
 from headway.models import Measurements, catalogue_model
 from headway.models.inference.fitting import fit_model
+from tests import campaigns
 
 DELAY, SERVICE = 1e-3, 1e-3
 LOADS = np.linspace(100, 850, 8)
@@ -83,9 +83,19 @@ def simulated():
     return text(loads, *np.array(rows).T)
 
 
+def main():
+    """Count intervals, or simulate anew."""
+    parser = campaigns.parser(__doc__)
+    parser.add_argument("count", nargs="?", type=int, default=200, help="curves")
+    parser.add_argument("--ciw", metavar="FILE", help="where to write a curve that Ciw simulates")
+    asked = parser.parse_args()
+    if asked.ciw:
+        Path(asked.ciw).write_text(simulated())
+        return
+    with campaigns.shared(asked) as done:
+        held = sum(done(holds, range(asked.count)))
+    print(f"{held} of {asked.count} intervals hold the variation")
+
+
 if __name__ == "__main__":
-    if sys.argv[1] == "ciw":
-        Path(sys.argv[2]).write_text(simulated())
-    else:
-        count = int(sys.argv[1])
-        print(f"{sum(map(holds, range(count)))} of {count} intervals hold the variation")
+    campaigns.run(__spec__)

@@ -9,9 +9,9 @@
 Starts lie up to two decades to each side of where a form begins, counts up to one decade.
 """
 
-import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from headway.models.inference.forms import forms_for, listed_forms, started
 from headway.models.inference.seen_curve import seen_curve
 from headway.models.reading.loadtest import read_load_test
 from headway.models.signatures.sfs import ALL
+from tests import campaigns
 from tests.form_confusion import CASES, POPULATION, curve
 
 CURVES = sorted(data_path("sfs_results").glob("curves/*.csv"))
@@ -99,22 +100,39 @@ def missed(costs: list[float]) -> int:
     return sum(cost > ALIKE * min(costs) + 1e-12 for cost in costs)
 
 
-def main(every: int = 1, starts: int = 20, kind: str = "open") -> None:
+def searched(number: int, kind: str, starts: int) -> tuple[str, list[tuple[str, list[float]]]]:
+    """A curve's source, and the costs of each form."""
+    measurements = SOURCES[kind][number]()
+    return measurements.source, list(least_costs(measurements, starts))
+
+
+def main() -> None:
     """Print how many searches of each form end above the least cost, and those curves."""
+    parser = campaigns.parser(__doc__)
+    parser.add_argument("every", nargs="?", type=int, default=1, help="so many curves one is taken")
+    parser.add_argument("starts", nargs="?", type=int, default=20)
+    parser.add_argument("kind", nargs="?", choices=SOURCES, default="open")
+    asked = parser.parse_args()
+    search = partial(searched, kind=asked.kind, starts=asked.starts)
+    numbers = range(0, len(SOURCES[asked.kind]), asked.every)
+    with campaigns.shared(asked) as done:
+        _print(done(search, numbers))
+
+
+def _print(curves) -> None:
     tried: Counter[str] = Counter()
     lost: Counter[str] = Counter()
-    for read in SOURCES[kind][::every]:
-        measurements = read()
-        for name, costs in least_costs(measurements, starts):
+    for source, forms in curves:
+        for name, costs in forms:
             tried[name] += len(costs)
             if count := missed(costs):
                 lost[name] += count
                 worst = max(costs) / min(costs)
-                print(f"{measurements.source}: {name} {count} missed, at most {worst:.4g} times")
+                print(f"{source}: {name} {count} missed, at most {worst:.4g} times")
     for name, count in tried.items():
         print(f"{name:28} {count - lost[name]} of {count}")
     print(f"{'all':28} {tried.total() - lost.total()} of {tried.total()}")
 
 
 if __name__ == "__main__":
-    main(*(int(text) if text.isdecimal() else text for text in sys.argv[1:]))
+    campaigns.run(__spec__)

@@ -3,8 +3,8 @@
 ``python -m tests.sizes --cases 200`` says how many of the answers are those of brute force.
 """
 
-import argparse
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from headway.errors import InvalidParameter
 from headway.models import Model, ModelGraph, size_model
 from headway.models.sizing.sizing import USUAL, Extent
 from headway.queueing import MM1, MMm, MMmK, Parallel
+from tests import campaigns
 
 FEW = Extent(judged=300, priced=1_000_000)
 """So few are judged that bounds have to leave most configurations out, or some evolve."""
@@ -179,24 +180,31 @@ def with_few(case):
     return same, found.proven
 
 
-def main(arguments=None):
+def both(seed, most):
+    """Whether an answer is that of brute force, and how one that judges few fares."""
+    case = random_case(seed, most)
+    return agrees(case), with_few(case)
+
+
+def main():
     """Say how many answers are those of brute force."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = campaigns.parser(__doc__)
     parser.add_argument("--cases", type=int, default=200)
     parser.add_argument("--most", type=int, default=100_000, help="configurations of a case")
     parser.add_argument("--first", type=int, default=0, help="seed of the first case")
-    options = parser.parse_args(arguments)
+    options = parser.parse_args()
     seeds = range(options.first, options.first + options.cases)
-    cases = [random_case(seed, options.most) for seed in seeds]
-    right = sum(agrees(case) for case in cases)
-    few = [with_few(case) for case in cases]
+    with campaigns.shared(options) as done:
+        found = list(done(partial(both, most=options.most), seeds))
+    right = sum(agree for agree, _ in found)
+    few = [fares for _, fares in found]
     sure = [same for same, proven in few if proven]
     rest = [same for same, proven in few if not proven]
-    print(f"{right} of {len(cases)} answers are those of brute force")
+    print(f"{right} of {len(found)} answers are those of brute force")
     print(f"of those with bounds, {sum(sure)} of {len(sure)} are as cheap as brute force's")
     print(f"of those that evolved, not proven, {sum(rest)} of {len(rest)} are as cheap")
-    return 0 if right == len(cases) and all(sure) else 1
+    return 0 if right == len(found) and all(sure) else 1
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    campaigns.run(__spec__)

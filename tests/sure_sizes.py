@@ -4,13 +4,13 @@
 for the slowest processor that keeps a promise with 95 %, and looks whether it truly does.
 """
 
-import argparse
 from dataclasses import dataclass
 
 import numpy as np
 
 from headway.models import Measurements, ModelGraph, size_model
 from headway.queueing import MM1, Delay
+from tests import campaigns
 
 GRAPH = (
     ModelGraph("server")
@@ -51,18 +51,19 @@ def outcome(seed, confidence=95):
     return Outcome(best.probability, rate * time < 1 and delay + time / (1 - rate * time) <= limit)
 
 
-def main(arguments=None):
+def main():
     """Say of how many servers what was stated holds."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = campaigns.parser(__doc__)
     parser.add_argument("--servers", type=int, default=200)
     parser.add_argument("--first", type=int, default=0, help="seed of the first server")
-    options = parser.parse_args(arguments)
+    options = parser.parse_args()
     seeds = range(options.first, options.first + options.servers)
-    found = [outcome(seed) for seed in seeds]
+    with campaigns.shared(options) as done:
+        found = list(done(outcome, seeds))
     stated, held = (np.mean([getattr(one, part) for one in found]) for part in ("stated", "holds"))
     print(f"{100 * stated:.2f} % stated, {100 * held:.1f} % of {len(found)} servers hold it")
     return 0 if 0.92 <= held <= 0.98 else 1
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    campaigns.run(__spec__)

@@ -1,0 +1,51 @@
+"""What the long tables of the documents share: their tasks among workers, and how far they are.
+
+Each campaign takes ``--workers N`` or ``--cluster ADDRESS``. A task draws from a seed of its own,
+and results come in the order of the tasks, so any number of workers gives the same table.
+"""
+
+import sys
+import time
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
+from contextlib import contextmanager
+from functools import partial
+from importlib import import_module
+
+from headway.cli.crews import hands_of
+from headway.models.running.spreading import spread
+
+
+def run(spec):
+    """Run a module's `main` under the module's own name: workers cannot import ``__main__``."""
+    raise SystemExit(import_module(spec.name).main())
+
+
+def parser(about):
+    """Options of a campaign, so far who does it."""
+    found = ArgumentParser(description=about, formatter_class=RawDescriptionHelpFormatter)
+    either = found.add_mutually_exclusive_group()
+    either.add_argument("--workers", type=int, metavar="N", help="processes that share the work")
+    either.add_argument("--cluster", metavar="ADDRESS", help="a dask scheduler, whose workers do")
+    return found
+
+
+@contextmanager
+def shared(options):
+    """Give what takes the place of `map`: results in order, done by whom the options name."""
+    with hands_of(options.workers, options.cluster) as crew:
+        yield partial(_done, crew)
+
+
+def _done(crew, function, tasks):
+    given, began = list(tasks), time.monotonic()
+    for number, result in enumerate(spread(function, given, crew), 1):
+        _tell(number, len(given), time.monotonic() - began)
+        yield result
+
+
+def _tell(number, count, seconds):
+    """Say on a terminal how far it is, in a line that the next row of the table overwrites."""
+    if sys.stderr.isatty():
+        left = seconds / number * (count - number)
+        line = f"{number} of {count}, {number / seconds:.3g}/s, {left:.0f} s left"
+        print(f"\r{line}\x1b[K", end="\r", file=sys.stderr, flush=True)
