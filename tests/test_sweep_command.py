@@ -135,6 +135,7 @@ def test_ctrl_c_keeps_what_is_done(tmp_path):
         (("--workers", "2", "--cluster", "tcp://a:1"), "not both"),
         (("--resume",), "--out FILE"),
         (("--out", "sweep.csv"), ".npz or .parquet"),
+        (("--out", "nowhere/sweep.npz"), "there is no folder nowhere"),
         (("--sample", "0"), "sample is 0"),
         (("--output", "respons_time"), "did you mean response_time"),
     ],

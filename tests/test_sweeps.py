@@ -119,6 +119,8 @@ def test_what_ctrl_c_ends_goes_on_from_its_file(tmp_path, name):
     assert part.effort.interrupted
     assert 0 < part.effort.points < whole.effort.points
     assert "interrupted: of the first" in str(part)
+    with pytest.raises(InvalidParameter, match="go on with --resume, or remove it"):
+        swept(out=path)
     rest = swept(chunk=2, out=path, resume=True)
     assert bits(rest) == bits(whole)
     assert not rest.effort.interrupted

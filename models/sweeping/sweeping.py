@@ -7,7 +7,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from headway.errors import InvalidParameter
+from headway.errors import InvalidParameter, MeasurementError
 from headway.models.running.crews import Crew, crew_of
 from headway.models.running.spreading import spread
 from headway.models.solving.solutions.solution import Solution
@@ -18,7 +18,7 @@ from headway.models.sweeping.making import space_of, suited
 from headway.models.sweeping.quantities import known_names, known_units
 from headway.models.sweeping.reductions.grammar import reductions_of
 from headway.models.sweeping.reductions.reduction import Reduction
-from headway.models.sweeping.saving import Saved, fingerprint, load, save
+from headway.models.sweeping.saving import Saved, check_path, fingerprint, load, save
 from headway.models.sweeping.spaces import Space
 from headway.models.sweeping.sweep import Effort, Sweep
 
@@ -82,6 +82,8 @@ def sweep_model(
     run = _Run(job, points, first, _level(chunk), out, progress)
     if resume:
         run.take_up()
+    else:
+        run.check_free()
     interrupted = run.go(crew_of(executor), patience)
     return run.answer(interrupted=interrupted)
 
@@ -147,6 +149,22 @@ class _Run:
             raise InvalidParameter(msg)
         saved = load(self.out, fingerprint(self.job, self.space))
         self.subtrees, self.effort = saved.subtrees, saved.effort
+
+    def check_free(self) -> None:
+        """Refuse to begin anew over what is done of the same sweep."""
+        if self.out is None:
+            return
+        try:
+            saved = load(self.out, fingerprint(self.job, self.space))
+        except (InvalidParameter, MeasurementError):
+            check_path(self.out)
+            return
+        if saved.effort.points < self.job.size:
+            msg = (
+                f"{self.out}: holds {saved.effort.points:,} of {self.job.size:,} points of this "
+                "sweep; go on with --resume, or remove it"
+            )
+            raise InvalidParameter(msg)
 
     def go(self, crew: Crew | None, patience: float) -> bool:
         """Do what is left; True where Ctrl-C ended it."""
@@ -215,11 +233,12 @@ class _Run:
     def answer(self, *, interrupted: bool) -> Sweep:
         """What is known now."""
         job = self.job
+        points = min(self.done * job.block, job.size)
         return Sweep(
             job.model,
             self.space,
             job.reductions,
             folded(self.subtrees, self.merges),
-            replace(self.effort, interrupted=interrupted),
+            replace(self.effort, points=points, interrupted=interrupted),
             self.first,
         )

@@ -9,6 +9,7 @@ from headway.cli.main import COMMANDS, INTERRUPTED
 from headway.cli.numbers import Whole
 from headway.cli.options import (
     Format,
+    check_place,
     chosen_model,
     closed_options,
     closed_settings,
@@ -69,6 +70,8 @@ def command(
     plot: Path | None,
 ) -> int:
     """Sweep a model."""
+    if out is not None:
+        check_place(out)
     chosen = chosen_model(model, preset, (), closed_settings(closed, None, think))
     asked = Asked(settings, sample, kind or SAMPLE_KINDS[0], seed, points)
     fixed, space = model_and_space(chosen, asked)
