@@ -15,6 +15,7 @@ from headway.errors import visible
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from headway.models.sweeping.sweeping import Progress
     from headway.models.tables.table import Table
 
 
@@ -98,6 +99,26 @@ def progress(what: str, steps: int) -> Iterator[Advance]:
     with Progress(console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(what, total=steps)
         yield lambda doing="", share=1.0: bar.update(task, advance=share, description=doing or what)
+
+
+@contextmanager
+def points_progress(what: str) -> "Iterator[Progress]":
+    """Show the same bar for points that are solved, with their rate.
+
+    Parameters
+    ----------
+    what
+        What goes on.
+    """
+    last = 0
+    with progress(what, 1) as seen:
+
+        def advance(points: int, size: int, rate: float) -> None:
+            nonlocal last
+            seen(f"{what}, {rate:,.0f} points/s", (points - last) / size)
+            last = points
+
+        yield advance
 
 
 class Answer(Protocol):

@@ -72,11 +72,26 @@ def model_and_space(model: Model, asked: Asked) -> tuple[Model, Space]:
     >>> space.size, space.names, model.parameters["delay"].value
     (2000000000, ('arrival_rate', 'disks'), 0.001)
     """
+    fixed, swept = model_and_spreads(model, asked)
+    return fixed, suited(_space(fixed, swept, asked), fixed)
+
+
+def model_and_spreads(model: Model, asked: Asked) -> tuple[Model, dict[str, Told]]:
+    """Give a model its single values, and tell what each other parameter is spread over.
+
+    Errors are those of `model_and_space` for names, text and units.
+
+    Examples
+    --------
+    >>> from headway.models import catalogue_model
+    >>> asked = Asked(["delay=1:2ms", "disks=8"], sample=100)
+    >>> model_and_spreads(catalogue_model("nfs-server"), asked)[1]
+    {'delay': Between(low=0.001, high=0.002, logarithmic=False, whole=False)}
+    """
     told = dict(_once(_told(model, text, asked) for text in asked.settings))
     single = _singles(told)
-    swept = {name: own for name, own in told.items() if name not in single}
-    fixed = model.at(single) if single else model
-    return fixed, suited(_space(fixed, swept, asked), fixed)
+    spreads = {name: own for name, own in told.items() if name not in single}
+    return model.at(single) if single else model, spreads
 
 
 def _once(told: Iterator[tuple[str, Told]]) -> Iterator[tuple[str, Told]]:

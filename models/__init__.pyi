@@ -49,6 +49,7 @@ from .solving.solutions.solution import Solution as Solution
 from .structure.graph import ModelGraph as ModelGraph
 from .structure.model import Model as Model
 from .sweeping.axes import Between as Between
+from .sweeping.crossing.importance import global_sensitivity as global_sensitivity
 from .sweeping.making import drawn as drawn
 from .sweeping.making import grid as grid
 from .sweeping.making import latin as latin

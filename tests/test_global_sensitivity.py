@@ -8,6 +8,7 @@ import pytest
 
 from headway.errors import InvalidParameter, UnknownParameter
 from headway.models import catalogue_model
+from headway.models import global_sensitivity as model_sensitivity
 from headway.models.sweeping.crossing.importance import global_sensitivity
 from tests.command import headway, refusal
 
@@ -88,9 +89,43 @@ def test_the_command_tells_indices_of_several_values():
     assert sum(rows[name, "first"]["value"] for name in ("arrival_rate", "delay")) > 0.9
 
 
+RANGES = ("--set", "arrival_rate=300:900", "--set", "delay=3:4ms", "--set", "disks=14,28")
+
+
+def test_the_command_takes_ranges_a_seed_and_workers():
+    """As from Python, for any number of workers; what it took is told on stderr."""
+    ranges = {"arrival_rate": (300.0, 900.0), "delay": (0.003, 0.004), "disks": [14.0, 28.0]}
+    model = catalogue_model("nfs-server").with_preset("raid").at(memory=2e9)
+    expected = model_sensitivity(model, ranges=ranges, samples=2**10, seed=5)
+    asked = (*NFS, *RANGES, "--set", "memory=2GB", "--global", "--sample", "1024", "--seed", "5")
+    for more in ((), ("--workers", "1")):
+        told = headway(*asked, "--json", *more)
+        found = json.loads(told.out)
+        assert found["results"] == json.loads(expected.to_json())["results"]
+        assert found["space"]["parameters"]["delay"]["law"] == "uniform"
+        assert "points/s a core" in told.err
+    other = headway(*asked[:-1], "6", "--json").out
+    assert json.loads(other)["results"] != found["results"]
+
+
+def test_the_command_takes_what_a_loop_is_closed_with():
+    found = json.loads(
+        headway(
+            *NFS, "--closed", "45", "--set", "delay=3:4ms", "--global", "--sample", "256", "--json"
+        ).out
+    )
+    assert [row["value"] for row in found["results"]] == pytest.approx([1, 1], abs=0.1)
+
+
 @pytest.mark.parametrize(
     ("more", "words"),
     [
+        (("--seed", "9"), "--seed goes with --global"),
+        (("--workers", "1"), "--workers and --cluster go with --global"),
+        (("--global", "--set", "delay=4:3ms"), "delay is '4:3ms': a range from"),
+        (("--global", "--set", "delay=3ms"), "no parameter is uncertain"),
+        (("--global", "--set", "delay=3:4ms", "--seed", "-1"), "seed is -1; it must be"),
+        (("--global", "--set", "delay=3:4ms", "--workers", "0"), "0 workers: give from 1"),
         (("--global",), "no parameter is uncertain"),
         (("--sample", "9"), "--sample goes with --global"),
         (("--global", "--target", "response_time=1ms", "--solve-for", "delay"), "goes without"),

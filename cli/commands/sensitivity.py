@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from headway.cli.main import COMMANDS
+from headway.cli.crews import Hands, crew_options, is_told, many
+from headway.cli.main import COMMANDS, INTERRUPTED
+from headway.cli.numbers import Whole
 from headway.cli.options import (
     Format,
     chosen_model,
@@ -15,7 +17,6 @@ from headway.cli.options import (
     complete_output,
     complete_parameters,
     format_options,
-    free_option,
     hint_options,
     measured,
     model_argument,
@@ -25,19 +26,21 @@ from headway.cli.options import (
     set_option,
     twins,
 )
-from headway.cli.output import present
+from headway.cli.output import Answer, points_progress, present
 from headway.errors import InvalidParameter
 
 if TYPE_CHECKING:
     from headway.models.analysis.joint import JointTarget
     from headway.models.analysis.target import Target
+    from headway.models.inference.fit import Fit
     from headway.models.reading.hints import Hints
     from headway.models.structure.model import Model
     from headway.models.sweeping.sweep import Sweep
 
-_GLOBAL, _SAMPLES = twins("--global, --sample N", "Sobol indices over several values or ci95.")
+_DATA, _FREE = twins("--data FILE, --free A,B", "Fit these to this first: intervals.")
+_GLOBAL, _SAMPLES = twins("--global, --sample N", "Sobol indices over LOW:HIGH, A,B or ci95.")
 
-EXAMPLE = "Example: headway sensitivity nfs-server --preset raid --set arrival_rate=1200"
+EXAMPLE = "Example: headway sensitivity nfs-server --set arrival_rate=500"
 
 
 @click.command("sensitivity", help=COMMANDS["sensitivity"], epilog=EXAMPLE)
@@ -47,11 +50,18 @@ EXAMPLE = "Example: headway sensitivity nfs-server --preset raid --set arrival_r
 @closed_options
 @click.option(
     "--data",
+    cls=_DATA,
     metavar="FILE",
     type=click.Path(path_type=Path),
     help="Fit to this first: intervals.",
 )
-@free_option
+@click.option(
+    "--free",
+    cls=_FREE,
+    metavar="A,B",
+    help="Parameters to determine.",
+    shell_complete=complete_parameters,
+)
 @click.option(
     "--output",
     "outputs",
@@ -81,8 +91,10 @@ EXAMPLE = "Example: headway sensitivity nfs-server --preset raid --set arrival_r
     help="Sobol indices of what has several values, or else of what is uncertain.",
 )
 @click.option(
-    "--sample", "samples", cls=_SAMPLES, metavar="N", type=int, help="Of so many samples."
+    "--sample", "samples", cls=_SAMPLES, metavar="N", type=Whole(), help="Of so many samples."
 )
+@click.option("--seed", metavar="N", type=Whole(), help="Of the samples.")
+@crew_options
 @hint_options
 @format_options
 @plot_option
@@ -99,13 +111,13 @@ def command(
     parameter: str | None,
     is_global: bool,  # noqa: FBT001
     samples: int | None,
+    seed: int | None,
+    hands: Hands,
     hints: "Hints",
     output_format: Format | None,
     plot: Path | None,
-) -> None:
+) -> int:
     """Differentiate a model."""
-    from headway.models.analysis.sensitivity import sensitivity
-
     alone = bool(targets) or data is not None
     for wrong, words in (
         ((not targets) != (parameter is None), "--target and --solve-for go together"),
@@ -113,39 +125,70 @@ def command(
         ((data is None) != (free is None), "--data and --free go together"),
         (is_global and alone, "--global goes without --data and without --target"),
         (samples is not None and not is_global, "--sample goes with --global"),
+        (seed is not None and not is_global, "--seed goes with --global"),
+        (is_told(hands) and not is_global, "--workers and --cluster go with --global"),
     ):
         if wrong:
             raise InvalidParameter(words)
-    chosen = chosen_model(model, preset, settings, closed_settings(closed, None, think))
+    closing = closed_settings(closed, None, think)
     if is_global:
-        present(_global(chosen, names_of(outputs), samples), output_format, plot)
-        return
-    axes = None
+        chosen = chosen_model(model, preset, (), closing)
+        found = _global(chosen, settings, names_of(outputs), samples, seed, hands)
+        present(found, output_format, plot)
+        click.echo(str(found.effort), err=True)
+        return INTERRUPTED if found.effort.interrupted else 0
+    chosen = chosen_model(model, preset, settings, closing)
     if data is not None:
-        found = chosen.fit(measured(data, hints), names_of(free))
-        if parameter is None:
-            present(found.sensitivity(), output_format, plot)
-            return
-        chosen, axes = found.model, found.comparison.axes
-    if parameter is None:
-        present(sensitivity(chosen, names_of(outputs) or None), output_format, plot)
-        return
-    present(replace(_target(chosen, targets, parameter), axes=axes), output_format, plot)
+        answer = _fitted(chosen.fit(measured(data, hints), names_of(free)), targets, parameter)
+    else:
+        answer = _local(chosen, names_of(outputs), targets, parameter)
+    present(answer, output_format, plot)
+    return 0
 
 
-def _global(model: "Model", outputs: list[str], samples: int | None) -> "Sweep":
-    """Indices of the parameters with several values, all equally likely; else of the uncertain."""
-    import numpy as np
-
+def _global(
+    model: "Model",
+    settings: tuple[str, ...],
+    outputs: list[str],
+    samples: int | None,
+    seed: int | None,
+    hands: Hands,
+) -> "Sweep":
+    """Indices of the parameters with ranges or several values; else of the uncertain."""
+    from headway.cli.spaces import Asked, model_and_spreads
     from headway.models.sweeping.crossing.importance import SAMPLES, global_sensitivity
 
-    several = {name: value for name, value in model.inputs.items() if np.size(value) > 1}
-    return global_sensitivity(
-        model,
-        outputs or ("response_time",),
-        ranges=several or None,
-        samples=SAMPLES if samples is None else samples,
-    )
+    count = SAMPLES if samples is None else samples
+    fixed, spreads = model_and_spreads(model, Asked(settings, count))
+    with many(hands) as (crew, patience), points_progress("sampling") as seen:
+        return global_sensitivity(
+            fixed,
+            outputs or ("response_time",),
+            ranges=spreads or None,
+            samples=count,
+            seed=1 if seed is None else seed,
+            executor=crew,
+            progress=seen,
+            patience=patience,
+        )
+
+
+def _fitted(found: "Fit", targets: tuple[str, ...], parameter: str | None) -> Answer:
+    """Derivatives of what a fit found, with their intervals, or what a target takes there."""
+    if parameter is None:
+        return found.sensitivity()
+    return replace(_target(found.model, targets, parameter), axes=found.comparison.axes)
+
+
+def _local(
+    model: "Model", outputs: list[str], targets: tuple[str, ...], parameter: str | None
+) -> Answer:
+    """Derivatives at the model's operating points, or what a target takes."""
+    from headway.models.analysis.sensitivity import sensitivity
+
+    if parameter is None:
+        return sensitivity(model, outputs or None)
+    return _target(model, targets, parameter)
 
 
 def _target(model: "Model", targets: tuple[str, ...], parameter: str) -> "Target | JointTarget":

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from headway.cli.crews import Hands, crew_options, every_core
+from headway.cli.crews import Hands, crew_options, many
 from headway.cli.main import COMMANDS, INTERRUPTED
 from headway.cli.numbers import Whole
 from headway.cli.options import (
@@ -20,17 +20,14 @@ from headway.cli.options import (
     set_option,
     twins,
 )
-from headway.cli.output import Advance, present, progress
+from headway.cli.output import points_progress, present
 from headway.cli.spaces import SAMPLE_KINDS, Asked, model_and_space
-from headway.models.sweeping.sweeping import DEFAULT, Progress, sweep_model
+from headway.models.sweeping.sweeping import DEFAULT, sweep_model
 
 EXAMPLE = (
     "Example: headway sweep nfs-server --preset raid --set arrival_rate=100:1500:1 "
     "--set disks=8:48 --reduce 'exceeds(response_time, 20ms)'"
 )
-PATIENCE = 5.0
-"""Where nobody says who works, one process does what it can do in so long [s]."""
-
 _SAMPLE, _KIND = twins("--sample N, --kind KIND", "N points: sobol, latin, random or drawn.")
 _OUT, _RESUME = twins("--out FILE, --resume", "Keep what is done (.npz, .parquet); go on from it.")
 
@@ -76,30 +73,18 @@ def command(
     asked = Asked(settings, sample, kind or SAMPLE_KINDS[0], seed, points)
     fixed, space = model_and_space(chosen, asked)
     names = [name.strip() for name in (outputs or "response_time").split(",")]
-    with hands as crew, every_core() as cores, progress("sweeping", space.size) as seen:
+    with many(hands) as (crew, patience), points_progress("sweeping") as seen:
         swept = sweep_model(
             fixed,
             space,
             names,
             reduce or DEFAULT,
-            crew or cores,
-            patience=PATIENCE if crew is None else 0.0,
+            crew,
+            patience=patience,
             out=out,
             resume=resume,
-            progress=_bar(seen),
+            progress=seen,
         )
     present(swept, output_format, plot)
     click.echo(str(swept.effort), err=True)
     return INTERRUPTED if swept.effort.interrupted else 0
-
-
-def _bar(seen: Advance) -> Progress:
-    """What moves the bar on, and tells the rate."""
-    last = 0
-
-    def advance(points: int, _size: int, rate: float) -> None:
-        nonlocal last
-        seen(f"sweeping, {rate:,.0f} points/s", points - last)
-        last = points
-
-    return advance

@@ -34,6 +34,7 @@ def global_sensitivity(
     seed: int = 1,
     executor: Crew | Executor | None = None,
     progress: Progress | None = None,
+    patience: float = 0.0,
 ) -> Sweep:
     """First and total Sobol indices of outputs, each with its 95 % interval.
 
@@ -54,8 +55,8 @@ def global_sensitivity(
         Of 16 replicates together; rounded up so that each has a power of two.
     seed
         A whole number of 0 or more.
-    executor, progress
-        Who works, and who is told, as for a sweep.
+    executor, progress, patience
+        Who works, who is told, and when workers are called, as for a sweep.
 
     Raises
     ------
@@ -82,7 +83,13 @@ def global_sensitivity(
     space = Crossed(law, crossing, seed)
     reductions = [Indices(name, units[name], law.names, crossing) for name in names]
     return sweep_model(
-        model, space, outputs=names, reduce=reductions, executor=executor, progress=progress
+        model,
+        space,
+        outputs=names,
+        reduce=reductions,
+        executor=executor,
+        progress=progress,
+        patience=patience,
     )
 
 
