@@ -49,6 +49,32 @@ def test_json_and_csv_say_the_same():
     assert rows[0]["arrival_rate_ops_per_s"] == "1500.0"
 
 
+def test_rows_of_points_say_which_in_any_order():
+    """Of four at 5, 1, 9 and 8, say: not those at 5 to 8."""
+    model = catalogue_model("server-single")
+    rates = [3.0, 9.0, 5.0, 2.0, 1.0, 10.0, 4.0, 6.0, 7.0, 8.0]
+    swept = model.sweep({"arrival_rate": rates}, reduce=["top(response_time, 4)"])
+    assert [row["point"] for row in swept.rows()] == [5, 1, 9, 8]
+    expected = [10.0, 9.0, 8.0, 7.0]
+    assert [row["inputs"] for row in swept.rows()] == [{"arrival_rate": r} for r in expected]
+    assert all(f"arrival_rate {rate:g} op/s" in str(swept) for rate in expected)
+    rows = list(csv.DictReader(io.StringIO(swept.to_csv())))
+    assert [float(row["arrival_rate_ops_per_s"]) for row in rows] == expected
+
+
+def test_bins_and_indices_have_columns_of_their_own():
+    bins = headway(*GRID, "--reduce", "histogram(response_time, 5ms, 9ms)", "--csv").out
+    ends = [(row["from"], row["to"]) for row in csv.DictReader(io.StringIO(bins))]
+    assert ends[:2] == [("", "0.005"), ("0.005", "0.009")]
+    sampled = ("--set", "arrival_rate=300:900", "--global", "--sample", "256", "--csv")
+    told = headway("sensitivity", "server-single", *sampled).out
+    rows = list(csv.DictReader(io.StringIO(told)))
+    assert {(row["parameter"], row["index"]) for row in rows} == {
+        ("arrival_rate", "first"),
+        ("arrival_rate", "total"),
+    }
+
+
 def test_a_sample_has_intervals_and_a_grid_has_none():
     sampled = ("sweep", "nfs-server", "--set", "arrival_rate=100:900", "--sample", "4096")
     for kind in ("sobol", "latin", "random"):

@@ -1,7 +1,7 @@
 """Sweeps as a table, rows, JSON and CSV."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -82,12 +82,20 @@ def _interval(row: Row, meant: Unit) -> str | None:
 
 
 def _places(swept: Sweep) -> Iterator[str | None]:
-    """The point of each row that is of one."""
-    known, points = swept.model.parameters, swept.points(_numbers(swept))
-    told = zip(*(map(known[name].shown, points[name].tolist()) for name in points), strict=True)
-    each = (", ".join(map(" ".join, zip(points, values, strict=True))) for values in told)
+    """The point of each row that is of one, in words."""
+    known = swept.model.parameters
+    for inputs in _inputs(swept):
+        each = (f"{name} {known[name].shown(value)}" for name, value in (inputs or {}).items())
+        yield ", ".join(each) or None
+
+
+def _inputs(swept: Sweep) -> Iterator[dict[str, float] | None]:
+    """Values of the parameters at the point of each row that is of one."""
+    columns = swept.points(_numbers(swept))
+    points = zip(*(values.tolist() for values in columns.values()), strict=True)
     for row in swept.results:
-        yield None if row["point"] is None else next(each)
+        is_of_one = row["point"] is not None
+        yield dict(zip(columns, next(points), strict=True)) if is_of_one else None
 
 
 def _numbers(swept: Sweep) -> list[int]:
@@ -151,7 +159,8 @@ def _error(row: Row) -> float:
 
 def sweep_rows(swept: Sweep) -> list[dict[str, Any]]:
     """A dict a statistic."""
-    return [dict(row) for row in swept.results]
+    each = zip(swept.results, _inputs(swept), strict=True)
+    return [{**row, "inputs": inputs} for row, inputs in each]
 
 
 def sweep_document(swept: Sweep) -> dict[str, Any]:
@@ -185,15 +194,22 @@ def sweep_csv(swept: Sweep) -> str:
     columns += [
         Column(f"ci95_{n}", tuple(e[k] for e in within)) for k, n in enumerate(("low", "high"))
     ]
+    columns += _more_columns(rows)
     columns += _point_columns(swept)
     columns.append(Column("approximation", (swept.approximation,) * len(rows)))
     return Table("", tuple(columns)).to_csv()
 
 
+def _more_columns(rows: Sequence[Row]) -> Iterator[Column]:
+    """What only some reductions say: of which parameter, which index, and the ends of a bin."""
+    for name in ("parameter", "index", "from", "to"):
+        if any(name in row for row in rows):
+            yield Column(name, tuple(row.get(name) for row in rows))
+
+
 def _point_columns(swept: Sweep) -> Iterator[Column]:
     """Parameters at the point of each row that is of one, if any is."""
-    numbers = _numbers(swept)
-    for name, values in swept.points(numbers).items() if numbers else ():
-        each = iter(values.tolist())
-        cells = (None if row["point"] is None else next(each) for row in swept.results)
+    inputs = list(_inputs(swept))
+    for name in swept.space.names if any(inputs) else ():
+        cells = (at and at[name] for at in inputs)
         yield Column(name, tuple(cells), swept.model.parameters[name].unit)

@@ -134,7 +134,7 @@ class Sweep(Answer):
         if not numbers:
             return {name: np.zeros(0) for name in self.space.names}
         first, after = numbers[0], numbers[-1] + 1
-        if len(numbers) == after - first:
+        if [*numbers] == [*range(first, after)]:
             return self.space.piece(first, after).points(first, after)
         each = [self.points([number]) for number in numbers]
         return {name: np.concatenate([one[name] for one in each]) for name in self.space.names}
