@@ -211,5 +211,5 @@ def _point_columns(swept: Sweep) -> Iterator[Column]:
     """Parameters at the point of each row that is of one, if any is."""
     inputs = list(_inputs(swept))
     for name in swept.space.names if any(inputs) else ():
-        cells = (at and at[name] for at in inputs)
+        cells = (None if at is None else at[name] for at in inputs)
         yield Column(name, tuple(cells), swept.model.parameters[name].unit)
