@@ -10,6 +10,8 @@ import numpy as np
 
 from headway.models import Measurements, catalogue_model, data_path, fit_model
 from headway.models.inference.server import fit_server
+from headway.models.running.pool import workers
+from headway.models.running.spreading import spread
 
 SCSI = data_path("network_sensitivity/table_a_1_scsi_performance.csv")
 FREE = ["delay", "cpu_time", "disk_time", "touched_per_load"]
@@ -44,3 +46,55 @@ def test_all_published_curves(capsys):
             "10 % (promised 20)"
         )
     assert np.median(errors) <= 0.045
+
+
+def timed(function):
+    """What it takes from beginning to end [s], and what it gives."""
+    start = time.perf_counter()
+    found = function()
+    return time.perf_counter() - start, found
+
+
+def least_times(alone, shared, rounds=3):
+    """Of both, one after the other, so that what else runs disturbs them alike."""
+    times = [(timed(alone)[0], timed(shared)[0]) for _ in range(rounds)]
+    return np.min(times, axis=0)
+
+
+def test_two_workers_refit(capsys):
+    """Of a bootstrap; starting two workers costs a fit of the command line about 1.5 s more."""
+    path = data_path("sfs_results") / "curves/sfs2008-20080222-00087.csv"
+    best = fit_server(Measurements.read(path), forms=["server"]).best
+    asked = best.measurements, list(best.free)
+    with workers(2) as two:
+        best.model.fit(*asked, bootstrap=100, executor=two)
+        alone, both = least_times(
+            lambda: best.model.fit(*asked, bootstrap=1000),
+            lambda: best.model.fit(*asked, bootstrap=1000, executor=two),
+        )
+        same = best.model.fit(*asked, bootstrap=100, executor=two)
+    with capsys.disabled():
+        print(
+            f"\n1000 refits of `server` to a published curve: {alone:.2f} s in this process, "
+            f"{both:.2f} s by two workers, {alone / both:.2f} times as fast"
+        )
+    assert same.ci95 == best.model.fit(*asked, bootstrap=100).ci95
+
+
+def test_two_workers_fit_curves(capsys):
+    """Eight published curves, every form."""
+    paths = sorted(data_path("sfs_results").glob("curves/*.csv"))[::3]
+    curves = [Measurements.read(path) for path in paths]
+    with workers(2) as two:
+        list(spread(fit_server, curves[:2], two))
+        alone, both = least_times(
+            lambda: list(spread(fit_server, curves)),
+            lambda: list(spread(fit_server, curves, two)),
+            1,
+        )
+    with capsys.disabled():
+        print(
+            f"\nforms of a server on {len(curves)} curves: {alone:.1f} s in this process, "
+            f"{both:.1f} s by two workers, {alone / both:.2f} times as fast"
+        )
+    assert both > 0
