@@ -7,6 +7,7 @@ import statistics
 import time
 
 import numpy as np
+from timing import timed
 
 from headway.models import Measurements, catalogue_model, data_path, fit_model
 from headway.models.inference.server import fit_server
@@ -48,17 +49,9 @@ def test_all_published_curves(capsys):
     assert np.median(errors) <= 0.045
 
 
-def timed(function):
-    """What it takes from beginning to end [s], and what it gives."""
-    start = time.perf_counter()
-    found = function()
-    return time.perf_counter() - start, found
-
-
 def least_times(alone, shared, rounds=3):
     """Of both, one after the other, so that what else runs disturbs them alike."""
-    times = [(timed(alone)[0], timed(shared)[0]) for _ in range(rounds)]
-    return np.min(times, axis=0)
+    return np.min([(timed(alone), timed(shared)) for _ in range(rounds)], axis=0)
 
 
 def test_two_workers_refit(capsys):

@@ -6,10 +6,9 @@ open model instead, and tells how long a billion would take on all cores.
 
 import resource
 import sys
-import time
 
 import numpy as np
-from timing import least
+from timing import least, timed
 
 from headway.models import catalogue_model
 from headway.models.running.pool import workers
@@ -101,13 +100,6 @@ def peak():
         for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
     )
     return [size / 1024 for size in sizes]
-
-
-def timed(function):
-    """What it takes from beginning to end [s]."""
-    start = time.perf_counter()
-    function()
-    return time.perf_counter() - start
 
 
 def test_a_point_of_a_sweep_costs_little_more_than_one_of_an_array(capsys):

@@ -7,15 +7,17 @@ import numpy as np
 ROUNDS = 15
 
 
+def timed(function):
+    """What it takes from beginning to end [s]."""
+    start = time.perf_counter()
+    function()
+    return time.perf_counter() - start
+
+
 def median(function, rounds=ROUNDS):
     """Median time of a call [s], after one that warms up."""
     function()
-    times = []
-    for _ in range(rounds):
-        start = time.perf_counter()
-        function()
-        times.append(time.perf_counter() - start)
-    return float(np.median(times))
+    return float(np.median([timed(function) for _ in range(rounds)]))
 
 
 def least(function, rounds=ROUNDS):
