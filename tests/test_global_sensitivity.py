@@ -7,9 +7,7 @@ import numpy as np
 import pytest
 
 from headway.errors import InvalidParameter, UnknownParameter
-from headway.models import catalogue_model
-from headway.models import global_sensitivity as model_sensitivity
-from headway.models.sweeping.crossing.importance import global_sensitivity
+from headway.models import catalogue_model, global_sensitivity
 from tests.command import headway, refusal
 
 RAID = catalogue_model("nfs-server").with_preset("raid").at(arrival_rate=700.0)
@@ -67,6 +65,17 @@ def test_what_saturates_somewhere_has_no_indices_and_says_so():
     assert "nan" not in shown
 
 
+def test_what_is_interrupted_has_no_indices_and_says_why():
+    def stop(*_told):
+        raise KeyboardInterrupt
+
+    ranges = {"arrival_rate": (300.0, 900.0)}
+    found = global_sensitivity(RAID, ranges=ranges, samples=2**16, progress=stop)
+    assert found.effort.interrupted
+    assert "interrupted: of the first" in str(found)
+    assert "does not vary" not in str(found)
+
+
 def test_bad_input():
     with pytest.raises(InvalidParameter, match="no parameter is uncertain"):
         global_sensitivity(RAID)
@@ -96,7 +105,7 @@ def test_the_command_takes_ranges_a_seed_and_workers():
     """As from Python, for any number of workers; what it took is told on stderr."""
     ranges = {"arrival_rate": (300.0, 900.0), "delay": (0.003, 0.004), "disks": [14.0, 28.0]}
     model = catalogue_model("nfs-server").with_preset("raid").at(memory=2e9)
-    expected = model_sensitivity(model, ranges=ranges, samples=2**10, seed=5)
+    expected = model.global_sensitivity(ranges=ranges, samples=2**10, seed=5)
     asked = (*NFS, *RANGES, "--set", "memory=2GB", "--global", "--sample", "1024", "--seed", "5")
     for more in ((), ("--workers", "1")):
         told = headway(*asked, "--json", *more)

@@ -126,7 +126,8 @@ def _notes(swept: Sweep) -> Iterator[str]:
     }
     for name, count in lost.items():
         yield f"{count:,} points have no {name}"
-    yield from dict.fromkeys(_index_note(row) for row in swept.results if row.get("index"))
+    indices = (row for row in swept.results if row.get("index") and not effort.interrupted)
+    yield from dict.fromkeys(_index_note(row) for row in indices)
     yield from labels(swept.first)
 
 
