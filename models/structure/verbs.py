@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from headway.models.simulating.check import Check
     from headway.models.simulating.simulation import Simulation
     from headway.models.sizing.size import Size
-    from headway.models.sweeping.making import Values
     from headway.models.sweeping.reductions.reduction import Reduction
     from headway.models.sweeping.spaces import Space
     from headway.models.sweeping.sweep import Sweep
@@ -313,7 +312,7 @@ class ModelVerbs(Shown):
     def global_sensitivity(
         self,
         outputs: Sequence[str] = ("response_time",),
-        ranges: "Mapping[str, Values] | None" = None,
+        ranges: "Mapping[str, object] | None" = None,
         samples: int = 16384,
         seed: int = 1,
         executor: "Executor | Crew | None" = None,
