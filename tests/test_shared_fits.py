@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from headway.models import Measurements, catalogue_model
-from headway.models.inference.certainty.resampling import BATCH, bootstrap
+from headway.models.inference.certainty.resampling import bootstrap
 from headway.models.running.pool import workers
 from tests.command import headway, refusal
 
@@ -27,7 +27,7 @@ def _nothing():
 
 
 def test_a_bootstrap_is_the_same_whoever_refits(two, scsi):
-    rounds, told = 2 * BATCH + 3, []
+    rounds, told = 67, []
     alone = bootstrap(scsi.problem, scsi.found, rounds, _nothing)
     shared = bootstrap(scsi.problem, scsi.found, rounds, lambda: told.append(1), two)
     assert len(told) == rounds

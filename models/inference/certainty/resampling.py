@@ -75,8 +75,8 @@ class Refits:
     errors: FloatArray
 
 
-BATCH = 8
-"""Refits that a worker does at a time; alone, each is told."""
+BATCH = 32
+"""Refits that a worker does at a time at most: giving it a task takes as long as half a refit."""
 
 
 def bootstrap(
@@ -106,12 +106,17 @@ def bootstrap(
     refit = partial(_refits, best, start, predicted, _set_right(problem, found))
     drawn = (random.choice(problem.loads, problem.loads) for _ in range(rounds))
     rows = []
-    for batch in spread(refit, _batches(drawn, 1 if crew is None else BATCH), crew):
+    for batch in spread(refit, _batches(drawn, _size(rounds, crew)), crew):
         for row in batch:
             rows.append(row)
             seen()
     values, spreads = (np.array([row[k] for row in rows]) for k in (0, 1))
     return _widened(problem, best, found, Refits(values, spreads))
+
+
+def _size(rounds: int, crew: Crew | None) -> int:
+    """Refits of a task: alone each is told; several tasks a worker, so that all end together."""
+    return 1 if crew is None else min(BATCH, max(1, rounds // (4 * crew.size)))
 
 
 def _batches(drawn: Iterator[Points], size: int) -> Iterator[list[Points]]:
