@@ -12,7 +12,7 @@ ROOMS = ("queueing", "loggp", "models")
 AMERICAN = re.compile(
     r".+i[z](e|es|ed|er|ing|ation)|.+yz(e|ed|ing)|(cent|met|fib)er|(col|behavi|fav|neighb|lab)or"
 )
-NOT_AMERICAN = {"size", "sizes", "sizing", "linearizer"}
+NOT_AMERICAN = {"size", "sizes", "sized", "sizing", "linearizer"}
 
 
 def table():
