@@ -10,7 +10,6 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammaln
 
 from headway.kinds import FloatArray
 from headway.queueing.times.phases import Phases, in_phases
@@ -49,6 +48,8 @@ class Pause(Stop):
 
     def numbers(self, size: int) -> FloatArray:
         """Poisson, at all of it."""
+        from scipy.special import gammaln
+
         n = np.arange(size)
         return np.asarray(np.exp(n * np.log(self.load) - self.load - gammaln(n + 1)))
 
