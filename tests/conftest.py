@@ -3,6 +3,7 @@
 import pytest
 
 from headway.models import Measurements, catalogue_model
+from headway.models.running.pool import workers
 from tests.fit_data import FREE, SCSI
 from tests.notebooks import FITTED, FOLDER, executed
 from tests.once import once_a_run
@@ -31,6 +32,13 @@ def fitted_curves(vendor_notebook):
 def calibrated_systems(vendor_notebook):
     """What `calibrated` finds for each system of the thesis."""
     return vendor_notebook["found"]["systems"]
+
+
+@pytest.fixture(scope="module")
+def two_workers():
+    """Two processes that share work."""
+    with workers(2) as crew:
+        yield crew
 
 
 @pytest.fixture

@@ -22,23 +22,17 @@ from headway.models.running.work import packed, work
 from tests import worker_tasks as tasks
 
 
-@pytest.fixture(scope="module")
-def two():
-    with workers(2) as crew:
-        yield crew
-
-
 @pytest.mark.parametrize("window", [None, 1, 2, 50])
-def test_results_come_in_the_order_of_tasks(two, window):
-    assert list(spread(tasks.slow_if_even, range(12), two, window)) == list(range(12))
+def test_results_come_in_the_order_of_tasks(two_workers, window):
+    assert list(spread(tasks.slow_if_even, range(12), two_workers, window)) == list(range(12))
 
 
-def test_any_number_of_workers_gives_the_same(two):
+def test_any_number_of_workers_gives_the_same(two_workers):
     alone = list(spread(tasks.doubled, range(9)))
     with workers(1) as one, ThreadPoolExecutor(3) as threads:
         assert list(spread(tasks.doubled, range(9), one)) == alone
         assert list(spread(tasks.doubled, range(9), crew_of(threads))) == alone
-    assert list(spread(tasks.doubled, range(9), two)) == alone
+    assert list(spread(tasks.doubled, range(9), two_workers)) == alone
 
 
 @pytest.mark.parametrize("window", [1, 5, None])
@@ -58,18 +52,18 @@ def test_in_this_process_tasks_are_taken_one_by_one():
     assert next(taken) == 2
 
 
-def test_a_worker_that_dies_is_replaced_and_its_tasks_done_again(two, tmp_path):
+def test_a_worker_that_dies_is_replaced_and_its_tasks_done_again(two_workers, tmp_path):
     given = [(number, tmp_path / "mark") for number in range(8)]
-    assert list(spread(tasks.dies_once, given, two)) == list(range(8))
+    assert list(spread(tasks.dies_once, given, two_workers)) == list(range(8))
     assert (tmp_path / "mark").exists()
 
 
-def test_a_task_that_always_kills_its_worker_is_named(two):
-    found = spread(tasks.dies_always, range(6), two)
+def test_a_task_that_always_kills_its_worker_is_named(two_workers):
+    found = spread(tasks.dies_always, range(6), two_workers)
     assert [next(found), next(found)] == [0, 1]
     with pytest.raises(WorkerError, match=r"^task 2 was begun 4 times.*worker died.*memory\?$"):
         next(found)
-    assert list(spread(tasks.doubled, range(3), two)) == [0, 2, 4]
+    assert list(spread(tasks.doubled, range(3), two_workers)) == [0, 2, 4]
 
 
 def test_a_death_that_the_pool_does_not_notice_is_seen(tmp_path):
@@ -82,29 +76,29 @@ def test_a_death_that_the_pool_does_not_notice_is_seen(tmp_path):
             _until(crew.look)
 
 
-def test_errors_of_a_task_come_through_as_they_are(two):
+def test_errors_of_a_task_come_through_as_they_are(two_workers):
     with pytest.raises(InvalidParameter) as here:
         tasks.solved(-1.0)
-    found = spread(tasks.solved, [1.0, -1.0, 2.0], two)
+    found = spread(tasks.solved, [1.0, -1.0, 2.0], two_workers)
     assert next(found) == tasks.solved(1.0)
     with pytest.raises(InvalidParameter) as there:
         next(found)
     assert str(there.value) == str(here.value)
     assert type(there.value) is type(here.value)
     with pytest.raises(WorkerError, match="^a task failed: Odd: not well$"):
-        list(spread(tasks.odd, [1], two))
+        list(spread(tasks.odd, [1], two_workers))
 
 
-def test_what_cannot_be_sent_is_said_in_a_line(two, monkeypatch):
+def test_what_cannot_be_sent_is_said_in_a_line(two_workers, monkeypatch):
     with pytest.raises(WorkerError, match=r"cannot be sent this task: Can't (get|pickle)"):
-        list(spread(lambda task: task, [1], two))
+        list(spread(lambda task: task, [1], two_workers))
     with pytest.raises(WorkerError, match="cannot be sent this task: .*generator"):
-        list(spread(tasks.doubled, [(n for n in ())], two))
+        list(spread(tasks.doubled, [(n for n in ())], two_workers))
     scripted = type("Scripted", (), {"__module__": "__main__"})
     monkeypatch.setattr(sys.modules["__main__"], "Scripted", scripted, raising=False)
     with pytest.raises(WorkerError, match="never the script itself: put what it defines into"):
-        list(spread(tasks.doubled, [scripted()], two))
-    assert list(spread(tasks.doubled, [4], two)) == [8]
+        list(spread(tasks.doubled, [scripted()], two_workers))
+    assert list(spread(tasks.doubled, [4], two_workers)) == [8]
 
 
 def test_a_worker_that_joins_late_with_another_version_is_refused():
@@ -114,8 +108,8 @@ def test_a_worker_that_joins_late_with_another_version_is_refused():
 
 
 @pytest.mark.skipif(not os.path.isdir("/proc/self/task"), reason="threads are counted by Linux")  # noqa: PTH112
-def test_a_worker_uses_one_processor(two):
-    found = list(spread(tasks.where, range(6), two))
+def test_a_worker_uses_one_processor(two_workers):
+    found = list(spread(tasks.where, range(6), two_workers))
     assert os.getpid() not in {process for process, _, _ in found}
     assert all(threads == own for _, threads, own in found)  # none below Python's
 
@@ -202,11 +196,11 @@ def test_a_broken_executor_of_the_caller_is_told():
             list(spread(tasks.dies_always, [2], crew_of(pool)))
 
 
-def test_a_crew_is_a_crew(two):
-    assert crew_of(two) is two
+def test_a_crew_is_a_crew(two_workers):
+    assert crew_of(two_workers) is two_workers
     assert crew_of(None) is None
     for count in (0, -1, 10**6):
         with pytest.raises(InvalidParameter, match=f"^{count} workers: give from 1 to"):
             workers(count)
     with pytest.raises(InvalidParameter, match="^window is 0"):
-        list(spread(tasks.doubled, [1], two, 0))
+        list(spread(tasks.doubled, [1], two_workers, 0))

@@ -7,7 +7,6 @@ import pytest
 
 from headway.models import Measurements, catalogue_model
 from headway.models.inference.certainty.resampling import bootstrap
-from headway.models.running.pool import workers
 from tests.command import headway, refusal
 
 CLOSED = "population,response_ms\n" + "\n".join(
@@ -16,20 +15,14 @@ CLOSED = "population,response_ms\n" + "\n".join(
 PACED = "throughput_ops_s,response_ms\n50,2.1\n100,2.3\n200,2.6\n300,3.4\n400,5.0\n"
 
 
-@pytest.fixture(scope="module")
-def two():
-    with workers(2) as crew:
-        yield crew
-
-
 def _nothing():
     """Show no progress."""
 
 
-def test_a_bootstrap_is_the_same_whoever_refits(two, scsi):
+def test_a_bootstrap_is_the_same_whoever_refits(two_workers, scsi):
     rounds, told = 67, []
     alone = bootstrap(scsi.problem, scsi.found, rounds, _nothing)
-    shared = bootstrap(scsi.problem, scsi.found, rounds, lambda: told.append(1), two)
+    shared = bootstrap(scsi.problem, scsi.found, rounds, lambda: told.append(1), two_workers)
     assert len(told) == rounds
     assert np.array_equal(alone.values, shared.values)
     assert np.array_equal(alone.errors, shared.errors, equal_nan=True)
@@ -48,11 +41,11 @@ def test_a_problem_that_has_travelled_predicts_the_same_bits(table, jobs):
     assert travelled.ci95 == found.ci95
 
 
-def test_a_model_is_fitted_with_a_callers_workers(two):
+def test_a_model_is_fitted_with_a_callers_workers(two_workers):
     model = catalogue_model("server-single").at(delay="1 ms", service_time="0.5 ms")
     asked = Measurements.parse(PACED, "curve"), ["delay", "service_time"]
     alone = model.fit(*asked, bootstrap=20)
-    assert model.fit(*asked, bootstrap=20, executor=two).ci95 == alone.ci95
+    assert model.fit(*asked, bootstrap=20, executor=two_workers).ci95 == alone.ci95
 
 
 def test_commands_share_their_work_and_say_the_same(write):
