@@ -22,14 +22,16 @@ def law_of_steps(rate: float, steps: FloatArray) -> TimeLaw:
     rate
         Of the steps [1/s].
     steps
-        Chances of 1, 2, 3... steps in proportion, 50 at least; the last above 0.
+        Chances of 1, 2, 3... steps in proportion, 50 at least; where the last is 0, none go on.
 
     Examples
     --------
     >>> round(law_of_steps(1.0, 0.5 ** np.arange(1, 60)).mean, 9)
     2.0
     """
-    ratio = min(float((steps[-1] / steps[-LAST]) ** (1 / (LAST - 1))), 1 - 1e-9)
+    ends = bool(steps[-1] == 0 or steps[-LAST] == 0)  # as where a single step is sure to end it
+    falling = 0.0 if ends else float((steps[-1] / steps[-LAST]) ** (1 / (LAST - 1)))
+    ratio = min(falling, 1 - 1e-9)
     beyond = float(steps[-1]) * ratio / (1 - ratio)
     total = float(steps.sum()) + beyond
     mean = float(steps @ np.arange(1, len(steps) + 1)) + beyond * (len(steps) + 1 / (1 - ratio))

@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 
 from headway.errors import InvalidParameter
 from headway.models.plotting.figures import title_of
-from headway.models.plotting.pieces import HATCHES, MODELLED, SECOND, legend, light_grid
+from headway.models.plotting.pieces import HATCHES, MEASURED, MODELLED, SECOND, legend, light_grid
 from headway.models.sweeping.reductions.reduction import Row
 from headway.models.sweeping.sweep import Sweep
 
@@ -57,7 +57,7 @@ def _draw(axes: Axes, rows: Sequence[Row]) -> None:
             color=colour,
             hatch=hatch,
             edgecolor="white",
-            capsize=2,
+            ecolor=MEASURED,
             label=f"{kind} index",
         )
     axes.set_yticks(np.arange(len(order)), order)
