@@ -51,7 +51,6 @@ class Pause(Stop):
         from scipy.special import gammaln
 
         n = np.arange(size)
-        from scipy.special import gammaln
 
         return np.asarray(np.exp(n * np.log(self.load) - self.load - gammaln(n + 1)))
 
