@@ -202,6 +202,17 @@ def test_a_full_disk_loses_nothing(tmp_path, monkeypatch):
     assert bits(swept(out=path, resume=True)) == bits(whole)
 
 
+def test_what_is_done_before_a_fault_is_kept(tmp_path):
+    """Workers that are gone, or a point that cannot be solved, lose nothing that was done."""
+    path = tmp_path / "sweep.npz"
+    mm1 = ModelGraph("one").station("cpu", MM1(0.001)).at().closed(5)
+    points = {"population": [5.0] * (3 * CLOSED) + [2.5] * 5}
+    with pytest.raises(InvalidParameter, match="cannot be solved"):
+        swept(mm1, points, ["moments"], out=path, chunk=1)
+    known = saving.load(path, saving.load(path, {}).of)
+    assert known.effort.points == 3 * CLOSED
+
+
 def test_progress_counts_all_points():
     told = []
     swept(chunk=1, progress=lambda done, size, rate: told.append((done, size, rate)))

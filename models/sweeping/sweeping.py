@@ -2,12 +2,13 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from headway.errors import InvalidParameter, MeasurementError
+from headway.errors import HeadwayError, InvalidParameter, MeasurementError, OutputError
 from headway.models.running.crews import Crew, crew_of
 from headway.models.running.spreading import spread
 from headway.models.solving.solutions.solution import Solution
@@ -180,6 +181,10 @@ class _Run:
                 raise
             self._save()
             return True
+        except HeadwayError:
+            with suppress(OutputError):
+                self._save()
+            raise
         self._save()
         return False
 
@@ -221,8 +226,8 @@ class _Run:
             self._save()
 
     def _save(self) -> None:
-        """Write what is done, if there is a file for it."""
-        if self.out is None:
+        """Write what is done, if anything is and there is a file for it."""
+        if self.out is None or not self.subtrees:
             return
         start = perf_counter()
         saved = Saved(fingerprint(self.job, self.space), self.subtrees, self.effort)
