@@ -143,3 +143,22 @@ def _mapped(station: Station, change: Callable[[FloatArray], FloatArray]) -> Sta
     own = {f.name: getattr(station, f.name) for f in fields(station)}  # type: ignore[arg-type]
     arrays = {name: change(value) for name, value in own.items() if np.ndim(value)}
     return replace(station, **arrays) if arrays else station  # type: ignore[type-var]
+
+
+def in_blocks(
+    network: ForwardNetwork, size: int, find: Callable[[ForwardNetwork], FloatArray]
+) -> FloatArray:
+    """What a function finds for all points, given some at a time, whose transforms fit the cache.
+
+    Parameters
+    ----------
+    network
+        At its operating points.
+    size
+        Points of a block.
+    find
+        Gives a number a point.
+    """
+    starts = range(0, network.rates.shape[1], size)
+    blocks = [find(network.at(slice(k, k + size))) for k in starts]
+    return np.concatenate(blocks) if blocks else np.empty(0)

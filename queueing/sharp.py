@@ -9,7 +9,7 @@ import numpy as np
 
 from headway.kinds import FloatArray
 from headway.queueing.balance import Guess, balance
-from headway.queueing.forward import ForwardLaw, ForwardNetwork
+from headway.queueing.forward import ForwardLaw, ForwardNetwork, in_blocks
 from headway.queueing.swift import swiftly_beyond
 
 _BLOCK = 256  # points whose transforms stay in the cache
@@ -44,10 +44,7 @@ def forward_percentiles(network: ForwardNetwork, share: float) -> FloatArray:
     >>> forward_percentiles(ForwardNetwork((MM1(0.5),), one, one, {}), 0.95).round(6).tolist()
     [2.995732]
     """
-    count = network.rates.shape[1]
-    starts = range(0, count, _BLOCK)
-    blocks = [_of_block(network.at(slice(k, k + _BLOCK)), share) for k in starts]
-    return np.concatenate(blocks) if blocks else np.empty(0)
+    return in_blocks(network, _BLOCK, lambda block: _of_block(block, share))
 
 
 def _of_block(network: ForwardNetwork, share: float) -> FloatArray:

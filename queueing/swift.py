@@ -14,7 +14,7 @@ from math import comb, exp, pi
 import numpy as np
 
 from headway.kinds import FloatArray
-from headway.queueing.forward import ForwardNetwork
+from headway.queueing.forward import ForwardNetwork, in_blocks
 
 _DAMPING = 18.4  # discretisation error exp(-18.4) = 1e-8
 _TERMS, _AVERAGED = 48, 11
@@ -60,10 +60,8 @@ def swift_percentiles(network: ForwardNetwork, share: float) -> FloatArray:
     >>> swift_percentiles(alone, 0.95).round(5).tolist()
     [2.99573]
     """
-    count = network.rates.shape[1]
     wide = replace(network, stations=tuple(station.spread() for station in network.stations))
-    blocks = [_block(wide.at(slice(k, k + _BLOCK)), share) for k in range(0, count, _BLOCK)]
-    return np.concatenate(blocks) if blocks else np.empty(0)
+    return in_blocks(wide, _BLOCK, lambda block: _block(block, share))
 
 
 def _block(network: ForwardNetwork, share: float) -> FloatArray:
