@@ -30,6 +30,7 @@ COMMANDS = {
     "read": "Read what load generators and monitors wrote as one curve.",
     "audit": "Say whether a load test can be trusted.",
     "show": "Show a model: parameters, graph, assumptions, closed forms.",
+    "import": "Take over a model of JMT: JMVA or JSIMg.",
     "solve": "Solve a model at one or many operating points.",
     "check": "Hold a solution against a simulation of the same model.",
     "balance": "Say at which load each resource of a machine is full.",
@@ -45,6 +46,7 @@ COMMANDS = {
 """Each command and its first line of help; the module of the same name holds it."""
 
 ROOMS = {
+    "import": "importing",
     "models": "lists.models",
     "kinds": "lists.kinds",
     "size": "planning.size",

@@ -64,7 +64,7 @@ def complete_model(_c: click.Context, _p: click.Parameter, text: str) -> "list[C
 def _model_so_far(ctx: click.Context) -> "Model | None":
     """The model already named on an unfinished line; click leaves it among the arguments."""
     from headway.errors import HeadwayError
-    from headway.models.files.shipped import find_model
+    from headway.models.importing.finding import find_model
 
     name = ctx.params.get("model") or next(iter(ctx.args), None)
     try:
@@ -349,7 +349,7 @@ def chosen_model(
 ) -> "Model":
     """Find a model and give it its preset and settings."""
     from headway.cli.sweeps import apply_settings
-    from headway.models.files.shipped import find_model
+    from headway.models.importing.finding import find_model
 
     model = find_model(name)
     if preset is not None:

@@ -5,6 +5,8 @@ from .analysis.balance import balance as balance
 from .analysis.comparison import Comparison as Comparison
 from .analysis.comparison import compare as compare
 from .analysis.goals import Goal as Goal
+from .analysis.imported import Import as Import
+from .analysis.imported import import_model as import_model
 from .analysis.joint import JointTarget as JointTarget
 from .analysis.joint import what_all_take as what_all_take
 from .analysis.sensitivity import Sensitivity as Sensitivity
@@ -14,8 +16,9 @@ from .files.reading import parse_model as parse_model
 from .files.reading import read_model as read_model
 from .files.shipped import catalogue_model as catalogue_model
 from .files.shipped import data_path as data_path
-from .files.shipped import find_model as find_model
 from .files.shipped import model_names as model_names
+from .importing.finding import find_model as find_model
+from .importing.writing import to_jmva as to_jmva
 from .inference.fit import Fit as Fit
 from .inference.fitting import fit_model as fit_model
 from .language.parameters import Parameter as Parameter

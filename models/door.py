@@ -54,6 +54,12 @@ PLACES: dict[str, dict[str, str]] = {
         "percentiles": "headway.models.solving.percentile:percentiles",
         "to_xarray": "headway.models.solving.arrays:solution_dataset",
     },
+    "Import": {
+        "tables": "headway.models.showing.imports:import_tables",
+        "rows": "headway.models.showing.imports:import_rows",
+        "document": "headway.models.showing.imports:import_document",
+        "csv": "headway.models.showing.imports:import_csv",
+    },
     "Propagation": {
         "tables": "headway.models.showing.uncertain.tables:propagation_tables",
         "rows": "headway.models.showing.uncertain.documents:propagation_rows",

@@ -22,6 +22,7 @@ from headway.cli.output import print_prose, print_tables, write_figure
 @click.option("--formula", "what", flag_value="formula", help="Closed forms of the outputs.")
 @click.option("--toml", "what", flag_value="toml", help="The model as a model file, to copy.")
 @click.option("--json", "what", flag_value="json", help="The model file's tables as JSON.")
+@click.option("--jmva", "what", flag_value="jmva", help="The model as a JMVA file, for JMT.")
 @plot_option
 def command(
     model: str,
@@ -40,6 +41,10 @@ def command(
         write_figure(chosen.plot_formulas() if what == "formula" else chosen.plot(), plot)
     if what == "toml":
         click.echo(to_toml(chosen), nl=False)
+    elif what == "jmva":
+        from headway.models.importing.writing import to_jmva
+
+        click.echo(to_jmva(chosen), nl=False)
     elif what == "json":
         click.echo(strict_json(document(chosen)))
     elif what == "formula":

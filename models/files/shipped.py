@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from headway.errors import PackageError, UnknownModel, nearest
 from headway.lazy import offered, outside
-from headway.models.files.intake import STDIN, is_given
-from headway.models.files.reading import parse_model, read_model
+from headway.models.files.intake import is_given
+from headway.models.files.reading import parse_model
 from headway.models.files.separated import rows_of
 from headway.models.structure.model import Model
 
@@ -53,7 +53,7 @@ def catalogue_model(name: str) -> Model:
     >>> catalogue_model("nfs-server").with_preset("raid").solve(800).bottleneck.item()
     'cpu'
     """
-    if _is_own(name):
+    if is_own(name):
         path = _CATALOGUE / f"{name}.toml"
         return parse_model(path.read_text(encoding="utf-8"), path.name)
     found: Model | None = outside(GROUP, name, _model_of)
@@ -63,8 +63,14 @@ def catalogue_model(name: str) -> Model:
     return found
 
 
-def _is_own(name: str) -> bool:
-    """Whether a model of this name ships with headway."""
+def is_own(name: str) -> bool:
+    """Whether a model of this name ships with headway.
+
+    Examples
+    --------
+    >>> is_own("nfs-server"), is_own("../nfs-server")
+    (True, False)
+    """
     plain = name.replace("-", "").isalnum()
     return plain and os.path.isfile(_CATALOGUE / f"{name}.toml")  # noqa: PTH113 - of any length
 
@@ -82,31 +88,6 @@ def _model_of(point: "EntryPoint") -> Model:
         msg = f"{path.name} is called {model.name!r}; give it one name"
         raise PackageError(msg)
     return model
-
-
-def find_model(name_or_path: str) -> Model:
-    """A model of the catalogue by name, or a model file by path.
-
-    Raises
-    ------
-    UnknownModel, ModelFileError, PackageError
-        If there is neither, the file breaks the format, or another package's cannot be used.
-
-    Examples
-    --------
-    >>> find_model("server-single").name
-    'server-single'
-    >>> find_model("lop")
-    Traceback (most recent call last):
-        ...
-    headway.errors.UnknownModel: there is no model 'lop' in the catalogue; did you mean lopc?
-    """
-    if _is_own(name_or_path):
-        return catalogue_model(name_or_path)
-    is_path = name_or_path.endswith(".toml") or "/" in name_or_path or name_or_path == STDIN
-    if is_path or os.path.isfile(name_or_path):  # noqa: PTH113 - takes any name at all
-        return read_model(name_or_path)
-    return catalogue_model(name_or_path)
 
 
 def data_path(name: str) -> Path:

@@ -9,7 +9,8 @@ import numpy as np
 
 from headway.errors import InvalidParameter, PackageError, UnknownModel, nearest
 from headway.kinds import FloatArray
-from headway.models.files.shipped import catalogue_model, find_model, model_names
+from headway.models.files.shipped import catalogue_model, model_names
+from headway.models.importing.finding import find_model
 from headway.models.measured.facts import Fact
 from headway.models.structure.forms import Load, Variant
 from headway.models.structure.model import Model

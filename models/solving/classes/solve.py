@@ -38,14 +38,26 @@ def class_values(model: Model, method: str) -> tuple[Found, Marks]:
         For kinds of station or formulas that classes do not allow.
     """
     graph = model.graph
-    values = graph.plan.run(model.inputs, targets_of(graph))
-    classes = [_job_class(graph, name, values) for name in graph.classes]
-    stations = [shared_station(graph, name, values) for name in graph.stations]
-    solution = solve_multiclass(stations, classes, Method(method), Saturation.MARK)
+    values, solution = class_solution(model, method)
     values |= _system(graph, solution) | _stations(graph, solution)
     values = graph.plan.run(values, list(graph.outputs))
     told = (solution.method.value, solution.approximation, solution.saturated, solution.overload)
     return values, Marks(*told)
+
+
+def class_solution(model: Model, method: str) -> tuple[Found, MulticlassSolution]:
+    """Solve such a network, by station and class; see `class_values`.
+
+    Returns
+    -------
+    The numbers it is solved with by name, and the solution, its stations and classes in the order
+    of the graph's.
+    """
+    graph = model.graph
+    values = graph.plan.run(model.inputs, targets_of(graph))
+    classes = [_job_class(graph, name, values) for name in graph.classes]
+    stations = [shared_station(graph, name, values) for name in graph.stations]
+    return values, solve_multiclass(stations, classes, Method(method), Saturation.MARK)
 
 
 def targets_of(graph: ModelGraph) -> list[str]:

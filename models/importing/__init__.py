@@ -1,0 +1,1 @@
+"""Models of Java Modelling Tools (JMT): JMVA and JSIMg files in, JMVA files out."""

@@ -1,0 +1,245 @@
+"""Networks of other tools as headway's models: kinds of station, parameters, names."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from headway.errors import GraphError, ModelFileError
+from headway.models.importing.naming import plain_names
+from headway.models.importing.network import JobClass, Network, Serves
+from headway.models.importing.network import Station as Told
+from headway.models.language.parameters import Parameter
+from headway.models.language.units import ONE, Unit, unit
+from headway.models.structure.graph import ModelGraph
+from headway.models.structure.model import Model
+from headway.queueing.stations.abilities import Discipline
+from headway.queueing.stations.base import Station
+from headway.queueing.stations.kinds import station_kind
+
+_SECONDS, _RATE = unit("s"), unit("op/s")
+
+
+@dataclass(frozen=True)
+class Imported:
+    """A model of another tool's file.
+
+    Parameters
+    ----------
+    model
+        Headway's.
+    network
+        What the file says.
+    stations, classes
+        Names in the model by those in the file.
+    """
+
+    model: Model
+    network: Network
+    stations: Mapping[str, str]
+    classes: Mapping[str, str]
+
+
+def imported(network: Network, source: str) -> Imported:
+    """Make a model of what a file says.
+
+    Parameters
+    ----------
+    network, source
+        What it says, and its name for messages.
+
+    Raises
+    ------
+    ModelFileError
+        For stations that headway has no kind for, with the reason.
+    """
+    stations = plain_names(s.name for s in network.stations)
+    classes = plain_names(c.name for c in network.classes)
+    names = Names(network, stations, classes)
+    _check_arrivals(network, source)
+    try:
+        graph = _graph(network, names, source)
+        model = Model.of(graph)
+        given = {p.name: p for p in names.parameters()}
+        said = {n: given.get(n, p) for n, p in model.parameters.items()}
+        model = replace(
+            model, parameters=said, doc=_doc(network), assumptions=_said(network, names)
+        )
+    except GraphError as error:
+        msg = f"{source}: {error}"
+        raise ModelFileError(msg) from None
+    return Imported(model, network, stations, classes)
+
+
+@dataclass(frozen=True)
+class Names:
+    """What the model calls stations, classes, and their numbers."""
+
+    network: Network
+    stations: Mapping[str, str]
+    classes: Mapping[str, str]
+
+    def time(self, station: Told, job_class: str) -> str:
+        """The parameter that a class's service time is."""
+        if len({times.mean for times in station.times.values()}) == 1:
+            return f"{self.stations[station.name]}_service_time"
+        return f"{self.stations[station.name]}_{self.classes[job_class]}_service_time"
+
+    def servers(self, station: Told) -> str:
+        """The parameter that the number of servers is."""
+        return f"{self.stations[station.name]}_servers"
+
+    def jobs(self, job_class: JobClass) -> str:
+        """The parameter that a class's arrival rate or population is."""
+        what = "arrival_rate" if job_class.arrivals else "population"
+        return f"{self.classes[job_class.name]}_{what}"
+
+    def parameters(self) -> Iterator[Parameter]:
+        """Every parameter with its value."""
+        for job_class in self.network.classes:
+            open_rate = job_class.arrivals and 1 / job_class.arrivals.mean
+            value = float(open_rate or job_class.population or 0)
+            shown = _RATE if job_class.arrivals else ONE
+            yield _parameter(self.jobs(job_class), value, shown, f"of {job_class.name}")
+        for station in self.network.stations:
+            if station.serves is Serves.VARYING:
+                continue
+            for job_class_name, times in station.times.items():
+                name = self.time(station, job_class_name)
+                yield _parameter(name, times.mean, _SECONDS, f"at {station.name}")
+            if station.servers > 1:
+                yield _parameter(self.servers(station), station.servers, ONE, f"at {station.name}")
+
+
+def _parameter(name: str, value: float, shown: Unit, doc: str) -> Parameter:
+    return Parameter(name, value, shown, minimum=0.0, doc=doc)
+
+
+def _graph(network: Network, names: Names, source: str) -> ModelGraph:
+    given = dict.fromkeys(parameter.name for parameter in names.parameters())
+    graph = ModelGraph(network.name).declare(*given)
+    for station in network.stations:
+        graph = _with_station(graph, network, station, names, source)
+    for (start, end), share in network.routes.items():
+        graph = graph.route(names.stations[start], names.stations[end], share)
+    for name, share in network.entries.items():
+        graph = graph.arrive(names.stations[name], share)
+    for job_class in network.classes:
+        name, jobs = names.classes[job_class.name], names.jobs(job_class)
+        is_open = job_class.arrivals is not None
+        graph = graph.job_class(name, jobs if is_open else None, None if is_open else jobs)
+    return graph
+
+
+def _with_station(
+    graph: ModelGraph, network: Network, told: Told, names: Names, source: str
+) -> ModelGraph:
+    """Add a station, with visits by class where there are no routes."""
+    kind = _kind(network, told, names, f"{source}: {told.name}")
+    visits = {
+        names.classes[c.name]: network.visits.get((told.name, c.name), 0.0) for c in network.classes
+    }
+    missing = [
+        c.name
+        for c in network.classes
+        if network.visits.get((told.name, c.name)) and c.name not in told.times
+    ]
+    if missing:
+        msg = f"{source}: {told.name}: class {missing[0]} visits it and has no service time there"
+        raise ModelFileError(msg)
+    times = {names.classes[c]: names.time(told, c) for c in told.times}
+    by_class = times if len(set(times.values())) > 1 or len(times) < len(visits) else None
+    if len(visits) == 1 or told.serves is Serves.VARYING:
+        by_class = None
+    if by_class is not None:
+        visits = {c: v for c, v in visits.items() if c in by_class}
+    shared = Discipline.SHARING if told.shared else Discipline.FCFS
+    given = None if network.entries else visits
+    return graph.station(names.stations[told.name], kind, given, by_class, shared.value)
+
+
+def _kind(network: Network, told: Told, names: Names, place: str) -> Station:
+    """A station of the kind that serves as the file says.
+
+    Raises
+    ------
+    ModelFileError
+        If there is none, with the reason.
+    """
+    if told.serves is Serves.VARYING:
+        return _made("LoadDependent", rates=list(told.rates))
+    time = names.time(told, next(iter(told.times))) if told.times else 0.0
+    if told.serves is Serves.AT_ONCE:
+        return _made("Delay", service_time=time)
+    several = {} if told.servers == 1 else {"servers": names.servers(told)}
+    scvs = {times.scv for c, times in told.times.items() if network.visits.get((told.name, c))}
+    if told.places is not None:
+        _check_room(network, told, scvs, place)
+        return _made(
+            "MMmK" if several else "MM1K", service_time=time, places=told.places, **several
+        )
+    if scvs <= {1.0} or (told.servers == 1 and not any(t.mean for t in told.times.values())):
+        return _made("MMm" if several else "MM1", service_time=time, **several)
+    _check_general(network, told, place)
+    return _made("MGm" if several else "MG1", service_time=time, scv=max(scvs), **several)
+
+
+def _made(kind: str, **numbers: object) -> Station:  # numbers of any kind, as station files do
+    return station_kind(kind)(**numbers)
+
+
+def _check_room(network: Network, told: Told, scvs: set[float], place: str) -> None:
+    """Refuse a limited room where jobs of several classes, or closed ones, find no place."""
+    is_one = len(network.classes) == 1 and network.classes[0].arrivals is not None
+    back = network.routes.get((told.name, told.name), 0.0)
+    if (
+        is_one
+        and scvs <= {1.0}
+        and not told.shared
+        and not back
+        and told.servers <= (told.places or 0)
+    ):
+        return
+    msg = (
+        f"{place}: room for {told.places} only: not yet, but for one open class that is served in "
+        "order, in exponential times, by no more servers than places, and not sent straight back"
+    )
+    raise ModelFileError(msg)
+
+
+def _check_general(network: Network, told: Told, place: str) -> None:
+    """Refuse times that are not exponential where only exponential ones have a law."""
+    what = "times that are not exponential"
+    if told.shared:
+        means = ", ".join(f"{times.mean:g} s" for times in told.times.values())
+        msg = (
+            f"{place}: {what} at shared servers: not yet; the means are those of exponential times "
+            f"of {means}, the percentiles are not"
+        )
+        raise ModelFileError(msg)
+    if len(network.classes) != 1 or network.classes[0].arrivals is None:
+        msg = f"{place}: {what}, served in order: not yet, but for one open class alone"
+        raise ModelFileError(msg)
+    if network.routes.get((told.name, told.name)):
+        msg = f"{place}: {what}, and jobs that come straight back to the end of its queue: not yet"
+        raise ModelFileError(msg)
+
+
+def _check_arrivals(network: Network, source: str) -> None:
+    """Refuse arrivals that are not Poisson."""
+    for job_class in network.classes:
+        if job_class.arrivals is not None and job_class.arrivals.scv != 1:
+            scv = job_class.arrivals.scv
+            msg = f"{source}: class {job_class.name}: arrivals that are not Poisson (scv {scv:.4g})"
+            msg_0 = f"{msg}: not yet; give exponential times between them"
+            raise ModelFileError(msg_0)
+
+
+def _doc(network: Network) -> str:
+    return f"taken over from a {network.kind} file"
+
+
+def _said(network: Network, names: Names) -> str:
+    """The notes of a file, and what it calls what is called otherwise here."""
+    both = {**names.stations, **names.classes}
+    called = [f"{new} is {old!r}" for old, new in both.items() if old != new]
+    notes = [*network.notes, *(["in the file, " + ", ".join(called)] if called else [])]
+    return "; ".join(notes)

@@ -1,0 +1,182 @@
+"""JMVA files: product-form networks, with visits by class."""
+
+from collections.abc import Iterator
+from typing import TypeAlias
+from xml.etree.ElementTree import Element
+
+from headway.errors import ModelFileError, quoted
+from headway.models.importing.network import (
+    Expected,
+    JobClass,
+    Network,
+    Serves,
+    Station,
+    Times,
+)
+from headway.models.importing.numbers import name_of, number, positive, unique, whole
+
+Visits: TypeAlias = dict[tuple[str, str], float]
+
+_SERVES = {
+    "delaystation": Serves.AT_ONCE,
+    "listation": Serves.QUEUE,
+    "ldstation": Serves.VARYING,
+}
+
+
+def read_jmva(root: Element, name: str, source: str) -> Network:
+    """Read the root of a JMVA file.
+
+    Parameters
+    ----------
+    root, name
+        Its element ``model``, and what to call the model.
+    source
+        The file's name, for messages.
+
+    Raises
+    ------
+    ModelFileError
+        For what it lacks, or cannot be taken over.
+
+    Examples
+    --------
+    >>> from headway.models.importing.safe_xml import parse_xml
+    >>> text = b'''<model><parameters>
+    ... <classes><closedclass name="jobs" population="3"/></classes>
+    ... <stations><listation name="cpu"><servicetimes>
+    ... <servicetime customerclass="jobs">0.5</servicetime></servicetimes>
+    ... <visits><visit customerclass="jobs">2</visit></visits></listation></stations>
+    ... </parameters></model>'''
+    >>> network = read_jmva(parse_xml(text, "one.jmva"), "one", "one.jmva")
+    >>> network.stations[0].times["jobs"].mean, network.visits["cpu", "jobs"]
+    (0.5, 2.0)
+    """
+    classes = _classes(root, source)
+    known = {job_class.name for job_class in classes}
+    elements = [*root.findall("parameters/stations/*")]
+    unique(map(name_of, elements), "stations", source)
+    stations = tuple(_station(element, known, source) for element in elements)
+    if not stations:
+        msg = f"{source}: has no stations; JMVA files name them in parameters/stations"
+        raise ModelFileError(msg)
+    visits = {key: v for element in elements for key, v in _visits(element, known, source).items()}
+    return Network(
+        name,
+        "JMVA",
+        tuple(_ordered(station, len(known)) for station in stations),
+        classes,
+        visits,
+        expected=tuple(_expected(root, source)),
+        notes=_notes(root),
+    )
+
+
+def _classes(root: Element, source: str) -> tuple[JobClass, ...]:
+    elements = [*root.findall("parameters/classes/*")]
+    unique(map(name_of, elements), "classes", source)
+    references = {
+        name_of(e): e.get("refStation", "") for e in root.findall("parameters/ReferenceStation/*")
+    }
+    if not elements:
+        msg = f"{source}: has no classes of jobs; JMVA files name them in parameters/classes"
+        raise ModelFileError(msg)
+    return tuple(_class(e, references.get(name_of(e), ""), source) for e in elements)
+
+
+def _class(element: Element, reference: str, source: str) -> JobClass:
+    name = name_of(element)
+    place = f"{source}: class {name}"
+    if element.tag == "closedclass":
+        population = whole(element.get("population"), f"{place}: population")
+        return JobClass(name, None, population, reference)
+    if element.tag == "openclass":
+        rate = positive(element.get("rate"), f"{place}: rate")
+        return JobClass(name, Times(1 / rate), None, reference)
+    msg = f"{place}: a {quoted(element.tag)} is not known; it must be an openclass or closedclass"
+    raise ModelFileError(msg)
+
+
+def _station(element: Element, known: set[str], source: str) -> Station:
+    name = name_of(element)
+    place = f"{source}: station {name}"
+    serves = _SERVES.get(element.tag)
+    if serves is None:
+        kinds = ", ".join(_SERVES)
+        msg = f"{place}: a {quoted(element.tag)} is not taken over; headway knows {kinds}"
+        raise ModelFileError(msg)
+    texts = dict(_by_class(element, "servicetimes/servicetime", known, place))
+    if serves is Serves.VARYING:
+        return _varying(name, texts, place)
+    times = {c: Times(number(text, f"{place}: service time of {c}")) for c, text in texts.items()}
+    servers = whole(element.get("servers", "1"), f"{place}: servers", 1)
+    return Station(name, serves, times, servers if serves is Serves.QUEUE else 1)
+
+
+def _varying(name: str, texts: dict[str, str], place: str) -> Station:
+    """A station with a service time for each number of jobs there."""
+    if len(texts) != 1:
+        why = f"is load-dependent and serves {len(texts)} classes"
+        msg = f"{place} {why}; headway's LoadDependent serves one class, not yet several"
+        raise ModelFileError(msg)
+    job_class, text = next(iter(texts.items()))
+    parts = [part for part in text.split(";") if part.strip()]
+    rates = tuple(
+        1 / positive(part, f"{place}: service time with {n} jobs")
+        for n, part in enumerate(parts, 1)
+    )
+    if not rates:
+        msg = f"{place}: has no service times; give one for each number of jobs, 0.5;0.3;0.2"
+        raise ModelFileError(msg)
+    return Station(name, Serves.VARYING, {job_class: Times(1 / rates[0])}, rates=rates)
+
+
+def _by_class(
+    element: Element, path: str, known: set[str], place: str
+) -> Iterator[tuple[str, str]]:
+    """Texts by class; refuses classes that do not exist, or are there twice."""
+    seen: set[str] = set()
+    for part in element.findall(path):
+        job_class = (part.get("customerclass") or "").strip()
+        if job_class not in known or job_class in seen:
+            why = "is there twice" if job_class in seen else "does not exist"
+            msg = f"{place}: {path.partition('/')[0]}: class {quoted(job_class)} {why}"
+            raise ModelFileError(msg)
+        seen.add(job_class)
+        yield job_class, part.text or ""
+
+
+def _visits(element: Element, known: set[str], source: str) -> Visits:
+    name = name_of(element)
+    place = f"{source}: station {name}"
+    texts = _by_class(element, "visits/visit", known, place)
+    return {(name, c): number(text, f"{place}: visits of {c}") for c, text in texts}
+
+
+def _ordered(station: Station, classes: int) -> Station:
+    """JMVA's stations have a product form: classes of several mean times share the servers."""
+    unlike = len({times.mean for times in station.times.values()}) > 1
+    if not (unlike and classes > 1 and station.serves is Serves.QUEUE):
+        return station
+    return Station(station.name, station.serves, station.times, station.servers, shared=True)
+
+
+def _expected(root: Element, source: str) -> Iterator[Expected]:
+    """Values of the first algorithm's solution."""
+    algorithm = root.find("solutions/algorithm")
+    for at in () if algorithm is None else algorithm.findall("stationresults"):
+        for by in at.findall("classresults"):
+            for measure in by.findall("measure"):
+                kind = measure.get("measureType", "")
+                station, job_class = at.get("station", ""), by.get("customerclass", "")
+                if measure.get("successful", "true") == "true":
+                    place = f"{source}: solutions: {kind} of {station}"
+                    value = number(measure.get("meanValue"), place)
+                    yield Expected(kind, station, job_class, value)
+
+
+def _notes(root: Element) -> tuple[str, ...]:
+    notes = []
+    if root.find("whatIf") is not None:
+        notes.append("the file's what-if analysis is left out; vary any parameter with --set")
+    return tuple(notes)

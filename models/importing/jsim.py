@@ -1,0 +1,293 @@
+"""JSIMg files: simulation models, of which networks of queues are taken over."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from xml.etree.ElementTree import Element
+
+import numpy as np
+
+from headway.errors import ModelFileError, quoted
+from headway.kinds import FloatArray
+from headway.models.importing.network import (
+    Expected,
+    JobClass,
+    Network,
+    Serves,
+    Shares,
+    Station,
+    Times,
+)
+from headway.models.importing.numbers import name_of, number, unique, whole
+from headway.models.importing.routing import Links, between, shares, visits_from
+from headway.models.importing.sections import (
+    PASSED,
+    SINK,
+    SOURCE,
+    Node,
+    read_node,
+    read_station,
+    service_times,
+)
+
+_KNOWN = ("userClass", "node", "measure", "connection", "preload")
+_REFUSED = {"blockingRegion": "a blocking region (finite-capacity region)"}
+_NEVER = 1e-12
+"""Chances below are those of rounding."""
+
+_ENDLESS = 1e9
+"""Visits of a job that come of a loop which nothing leaves."""
+
+
+def read_jsim(root: Element, name: str, source: str) -> Network:
+    """Read the root of a JSIMg file.
+
+    Parameters
+    ----------
+    root, name
+        Its element ``archive`` or ``sim``, and what to call the model.
+    source
+        The file's name, for messages.
+
+    Raises
+    ------
+    ModelFileError
+        For what is wrong in it, or what headway has no station for yet, by name.
+    """
+    model = root if root.tag == "sim" else root.find("sim")
+    if model is None:
+        msg = f"{source}: has no element sim, in which JSIMg files keep their model"
+        raise ModelFileError(msg)
+    _check_elements(model, source)
+    elements = model.findall("node")
+    unique(map(name_of, elements), "stations", source)
+    nodes = {name_of(element): read_node(element, source) for element in elements}
+    classes = _classes(model, nodes, source)
+    links = _links(model, nodes, source)
+    return _network(Network(name, "JSIMg", (), classes, {}), nodes, links, root, source)
+
+
+def _network(
+    bare: Network, nodes: Mapping[str, Node], links: Links, root: Element, source: str
+) -> Network:
+    """Everything beyond the classes and their names."""
+    names = tuple(c.name for c in bare.classes)
+    stations = _stations(nodes, bare.classes, source)
+    matrices = {c.name: _matrix(nodes, links, c, names, source) for c in bare.classes}
+    visits: dict[tuple[str, str], float] = {}
+    for each in bare.classes:
+        visits |= _visits(nodes, each, matrices[each.name], source)
+    _check_orders(stations, bare.classes, visits, nodes, matrices, source)
+    entries, routes = _ways(nodes, bare.classes, matrices)
+    return replace(
+        bare,
+        stations=stations,
+        visits=visits,
+        entries=entries,
+        routes=routes,
+        expected=tuple(_expected(root, source)),
+        notes=_notes(stations),
+    )
+
+
+def _check_elements(model: Element, source: str) -> None:
+    """Refuse parts of a model that are not known, such as those of a newer version."""
+    for element in model:
+        if element.tag in _REFUSED:
+            msg = f"{source}: holds {_REFUSED[element.tag]} {name_of(element)!r}: not yet"
+            raise ModelFileError(msg)
+        if element.tag not in _KNOWN:
+            msg = f"{source}: {quoted(element.tag)} is of a newer JMT than headway reads"
+            raise ModelFileError(msg)
+
+
+def _classes(model: Element, nodes: Mapping[str, Node], source: str) -> tuple[JobClass, ...]:
+    elements = model.findall("userClass")
+    unique(map(name_of, elements), "classes", source)
+    if not elements:
+        msg = f"{source}: has no classes of jobs; give it one"
+        raise ModelFileError(msg)
+    names = tuple(map(name_of, elements))
+    return tuple(_class(element, names, nodes, source) for element in elements)
+
+
+def _class(
+    element: Element, names: tuple[str, ...], nodes: Mapping[str, Node], source: str
+) -> JobClass:
+    name, reference = name_of(element), element.get("referenceSource", "")
+    place = f"{source}: class {name}"
+    if reference not in nodes:
+        msg = f"{place}: its reference station {quoted(reference)} does not exist"
+        raise ModelFileError(msg)
+    sources = [node for node in nodes.values() if node.role == SOURCE]
+    arrivals = {
+        node.name: times[name]
+        for node in sources
+        if name in (times := service_times(node, "RandomSource", names, f"{source}: {node.name}"))
+    }
+    if element.get("type") == "closed":
+        population = whole(element.get("customers"), f"{place}: customers")
+        return JobClass(name, None, population, reference)
+    if element.get("type") != "open" or set(arrivals) != {reference}:
+        msg = f"{place}: needs type closed, or open with arrivals at its reference station alone"
+        raise ModelFileError(msg)
+    return JobClass(name, arrivals[reference], None, reference)
+
+
+def _links(model: Element, nodes: Mapping[str, Node], source: str) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for element in model.findall("connection"):
+        ends = element.get("source", ""), element.get("target", "")
+        for end in ends:
+            if end not in nodes:
+                way = f"a connection leads from {ends[0]} to {ends[1]}"
+                msg = f"{source}: {way}; {quoted(end)} is not there"
+                raise ModelFileError(msg)
+        targets = found.setdefault(ends[0], [])
+        if ends[1] not in targets:
+            targets.append(ends[1])
+    return found
+
+
+def _stations(
+    nodes: Mapping[str, Node], classes: tuple[JobClass, ...], source: str
+) -> tuple[Station, ...]:
+    names = tuple(c.name for c in classes)
+    most = sum(float("inf") if c.population is None else c.population for c in classes)
+    for node in nodes.values():
+        size = node.find("Queue", "size") if node.role == PASSED else None
+        if size is not None and whole(size.value, f"{source}: {node.name}: size", -1) >= 0:
+            msg = f"{source}: {node.name}: limits how many pass it: not yet"
+            raise ModelFileError(msg)
+    kept = [node for node in nodes.values() if node.role in set(Serves)]
+    return tuple(read_station(node, names, most, source) for node in kept)
+
+
+def _matrix(
+    nodes: Mapping[str, Node],
+    links: Links,
+    job_class: JobClass,
+    names: tuple[str, ...],
+    source: str,
+) -> FloatArray:
+    """Probabilities of a class between the nodes that take time, and sources and sinks."""
+    try:
+        return between(nodes, shares(nodes, links, job_class, names, source))
+    except np.linalg.LinAlgError:
+        raise _never_ending(job_class, source) from None
+
+
+def _never_ending(job_class: JobClass, source: str) -> ModelFileError:
+    return ModelFileError(
+        f"{source}: class {job_class.name}: its jobs never come back to {job_class.reference}, "
+        "or never leave; see its routing"
+    )
+
+
+def _visits(
+    nodes: Mapping[str, Node], job_class: JobClass, matrix: FloatArray, source: str
+) -> dict[tuple[str, str], float]:
+    """Visits by station of a job of a class: between two to its reference, or while it is there."""
+    names = list(nodes)
+    start = names.index(job_class.reference)
+    if nodes[job_class.reference].role == PASSED:
+        msg = f"{source}: class {job_class.name}: {job_class.reference} is no station to count by"
+        raise ModelFileError(msg)
+    try:
+        found = visits_from(start, matrix)
+    except np.linalg.LinAlgError:
+        raise _never_ending(job_class, source) from None
+    ends = matrix[:, start] if job_class.population is not None else _gone(nodes, matrix)
+    if not (np.all((found >= -1e-9) & (found < _ENDLESS)) and abs(found @ ends - 1) < 1e-6):
+        raise _never_ending(job_class, source)
+    return {
+        (name, job_class.name): float(max(v, 0.0))
+        for name, v in zip(names, found, strict=True)
+        if nodes[name].role in set(Serves)
+    }
+
+
+def _gone(nodes: Mapping[str, Node], matrix: FloatArray) -> FloatArray:
+    """Chance to leave from each node: to a sink, and from a sink none."""
+    sinks = np.array([node.role == SINK for node in nodes.values()])
+    gone: FloatArray = matrix[:, sinks].sum(axis=1)
+    return gone
+
+
+def _check_orders(
+    stations: tuple[Station, ...],
+    classes: tuple[JobClass, ...],
+    visits: Mapping[tuple[str, str], float],
+    nodes: Mapping[str, Node],
+    matrices: Mapping[str, FloatArray],
+    source: str,
+) -> None:
+    """Refuse classes that come back to a queue in order which their visits hide.
+
+    Open classes of different times at one queue have an exact mean where each job comes once;
+    visits of 1 at most do not tell a job that comes twice from one that may not come at all.
+    """
+    names = list(nodes)
+    for station in stations:
+        unlike = len({t.mean for t in station.times.values()}) > 1
+        if station.shared or not unlike or station.serves is not Serves.QUEUE:
+            continue
+        at = names.index(station.name)
+        for each in classes:
+            if not (each.arrivals and 0 < visits[station.name, each.name] <= 1):
+                continue
+            back = visits_from(at, matrices[each.name]) @ matrices[each.name][:, at]
+            if back > _NEVER:
+                some = f"some jobs of {each.name} come back to it and others never come"
+                why = "served in order with times by class"
+                msg = f"{source}: {station.name}: {some}, {why}: not yet"
+                raise ModelFileError(msg)
+
+
+def _ways(
+    nodes: Mapping[str, Node],
+    classes: tuple[JobClass, ...],
+    matrices: Mapping[str, FloatArray],
+) -> tuple[dict[str, float], Shares]:
+    """Arrivals and routes between stations, of an only class that is open."""
+    if len(classes) != 1 or classes[0].population is not None:
+        return {}, {}
+    matrix, names = matrices[classes[0].name], list(nodes)
+    kept = [k for k, node in enumerate(nodes.values()) if node.role in set(Serves)]
+    start = names.index(classes[0].reference)
+    entries = {names[k]: float(matrix[start, k]) for k in kept if matrix[start, k] > 0}
+    routes = {
+        (names[i], names[k]): float(matrix[i, k]) for i in kept for k in kept if matrix[i, k] > 0
+    }
+    return entries, routes
+
+
+def _expected(root: Element, source: str) -> Iterator[Expected]:
+    """Results of a simulation that the file holds, by what its measures are of."""
+    meant = {name_of(m): m for m in root.iter("measure") if m.get("type", "").strip("0123456789")}
+    for result in root.findall("results/measure"):
+        measure = meant.get(name_of(result))
+        if measure is None or result.get("state") == "3":  # 3: nothing was seen
+            continue
+        value = number(result.get("finalValue"), f"{source}: results: {name_of(result)}")
+        samples = result.findall("sample")
+        bounds = [samples[-1].get(end) for end in ("lowerBound", "upperBound")] if samples else []
+        low, high = (_bound(text) for text in bounds) if bounds else (None, None)
+        at, of = measure.get("referenceNode", ""), measure.get("referenceUserClass", "")
+        yield Expected(measure.get("type", ""), at, of, value, low, high)
+
+
+def _bound(text: str | None) -> float | None:
+    return None if text is None else number(text, "results: an end of an interval", -float("inf"))
+
+
+def _notes(stations: tuple[Station, ...]) -> tuple[str, ...]:
+    """What stations take over only the means of."""
+    varying = [
+        s.name
+        for s in stations
+        if s.serves is Serves.AT_ONCE and any(t != Times(t.mean, 0.0) for t in s.times.values())
+    ]
+    if not varying:
+        return ()
+    told = ", ".join(varying)
+    return (f"means are those of any times at {told}; percentiles take them as constant",)

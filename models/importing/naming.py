@@ -1,0 +1,38 @@
+"""Names of other tools as names of headway, which formulas can hold."""
+
+from collections.abc import Iterable, Mapping
+
+from headway.models.language.names import LONGEST_NAME
+
+_LONGEST = LONGEST_NAME // 4
+
+
+def plain_names(names: Iterable[str]) -> Mapping[str, str]:
+    """Give each name one of letters, digits and _, the same where it is one already.
+
+    Examples
+    --------
+    >>> list(plain_names(["cpu", "Queue 1", "Queue-1", "M/M/1/11", "2nd"]).values())
+    ['cpu', 'Queue_1', 'Queue_1_2', 'M_M_1_11', 'n_2nd']
+    """
+    names = list(names)
+    found = {name: name for name in names if _plain(name) == name}
+    taken = set(found)
+    for name in names:
+        if name not in found:
+            found[name] = _free(_plain(name), taken)
+            taken.add(found[name])
+    return {name: found[name] for name in names}
+
+
+def _plain(name: str) -> str:
+    text = "".join(c if f"a{c}".isidentifier() else "_" for c in name[:_LONGEST]).strip("_")
+    return text if text.isidentifier() else f"n_{text}".rstrip("_")
+
+
+def _free(name: str, taken: set[str]) -> str:
+    count, found = 1, name
+    while found in taken:
+        count += 1
+        found = f"{name}_{count}"
+    return found

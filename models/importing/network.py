@@ -1,0 +1,133 @@
+"""A queueing network as another tool's file says it, before it is one of headway's."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+Shares = Mapping[tuple[str, str], float]
+"""Probability to go from one station to another."""
+
+
+class Serves(StrEnum):
+    """Everybody at once, from one queue, or at a rate of its own for each number there."""
+
+    AT_ONCE = "delay"
+    QUEUE = "queue"
+    VARYING = "varying"
+
+
+@dataclass(frozen=True)
+class Times:
+    """Service or interarrival times: their mean [s] and squared coefficient of variation."""
+
+    mean: float
+    scv: float = 1.0
+
+
+@dataclass(frozen=True)
+class Station:
+    """A station.
+
+    Parameters
+    ----------
+    name
+        As the file has it.
+    serves
+        How.
+    times
+        Service times of each class that has any there.
+    servers
+        Servers of a queue.
+    shared
+        Whether those present share the servers, rather than wait in order.
+    places
+        Room, those in service included; None without limit.
+    rates
+        Service rate with 1, 2... jobs, the last holding on [1/s]; of one that varies.
+    """
+
+    name: str
+    serves: Serves
+    times: Mapping[str, Times]
+    servers: int = 1
+    shared: bool = False
+    places: int | None = None
+    rates: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True)
+class JobClass:
+    """A class of jobs: open with times between arrivals, or closed with a population.
+
+    Parameters
+    ----------
+    name
+        As the file has it.
+    arrivals
+        Times between arrivals; None where it is closed.
+    population
+        Jobs; None where it is open.
+    reference
+        The station or source that the file counts its cycles by; may be empty.
+    """
+
+    name: str
+    arrivals: Times | None
+    population: int | None
+    reference: str = ""
+
+
+@dataclass(frozen=True)
+class Expected:
+    """A value that the file holds.
+
+    Parameters
+    ----------
+    measure
+        Such as ``Utilization``.
+    station, job_class
+        Of which; empty for all of them.
+    value
+        In SI.
+    low, high
+        Confidence interval, of a simulated one.
+    """
+
+    measure: str
+    station: str
+    job_class: str
+    value: float
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True)
+class Network:
+    """What a file of another tool says.
+
+    Parameters
+    ----------
+    name, kind
+        Of the model, and of the file.
+    stations, classes
+        In the file's order.
+    visits
+        Mean visits by station and class.
+    entries, routes
+        Of an only, open class: its shares of arrivals by station, and its routes. Empty where
+        visits say all.
+    expected
+        Values that the file holds.
+    notes
+        What of the file is not in the model, or is so in means only.
+    """
+
+    name: str
+    kind: str
+    stations: tuple[Station, ...]
+    classes: tuple[JobClass, ...]
+    visits: Mapping[tuple[str, str], float]
+    entries: Mapping[str, float] = field(default_factory=dict)
+    routes: Shares = field(default_factory=dict)
+    expected: tuple[Expected, ...] = ()
+    notes: tuple[str, ...] = ()

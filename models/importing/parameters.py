@@ -1,0 +1,82 @@
+"""The tree of parameters in JSIMg files, by class where it is said by class."""
+
+from dataclasses import dataclass
+from xml.etree.ElementTree import Element
+
+from headway.errors import ModelFileError
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A parameter or part of one.
+
+    Parameters
+    ----------
+    kind, name
+        Last part of its Java class's path, and its name.
+    value
+        Its text; None where it has parts instead.
+    parts
+        Parts, each with the class of jobs it is for; empty for all.
+    """
+
+    kind: str
+    name: str
+    value: str | None
+    parts: tuple[tuple[str, "Entry"], ...] = ()
+
+    def part(self, *names: str) -> "Entry | None":
+        """The first part of one of these names or kinds."""
+        return next((p for _, p in self.parts if p.name in names or p.kind in names), None)
+
+    def text(self, name: str) -> str | None:
+        """The value of the part of a name."""
+        found = self.part(name)
+        return None if found is None else found.value
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether it says nothing: no values but null."""
+        told = self.value not in (None, "", "null")
+        return not told and all(part.is_empty for _, part in self.parts)
+
+    @property
+    def values(self) -> list[str]:
+        """All the values in it, in order."""
+        own = [] if self.value is None else [self.value]
+        return own + [text for _, part in self.parts for text in part.values]
+
+
+def entry(element: Element) -> Entry:
+    """Read a ``parameter`` or ``subParameter``."""
+    parts: list[tuple[str, Entry]] = []
+    job_class = ""
+    for child in element:
+        if child.tag == "refClass":
+            job_class = (child.text or "").strip()
+        elif child.tag == "subParameter":
+            parts.append((job_class, entry(child)))
+    value = element.find("value")
+    kind = (element.get("classPath") or "").rpartition(".")[2]
+    text = None if value is None else (value.text or "").strip()
+    return Entry(kind, element.get("name") or "", text, tuple(parts))
+
+
+def by_class(found: Entry, classes: tuple[str, ...], place: str) -> dict[str, Entry]:
+    """Parts by class of jobs; those of a file without names of classes in their order.
+
+    Raises
+    ------
+    ModelFileError
+        For classes that do not exist, or parts that are nobody's.
+    """
+    if found.parts and not any(name for name, _ in found.parts):
+        if len(found.parts) != len(classes):
+            msg = f"{place}: {found.name} does not say which class each of its parts is for"
+            raise ModelFileError(msg)
+        return dict(zip(classes, (part for _, part in found.parts), strict=True))
+    unknown = [name for name, _ in found.parts if name not in classes]
+    if unknown:
+        msg = f"{place}: {found.name}: there is no class {unknown[0]!r}"
+        raise ModelFileError(msg)
+    return dict(found.parts)

@@ -1,0 +1,148 @@
+"""XML of strangers: no entities, no document types, and never more than a limit of anything."""
+
+import gzip
+import io
+import re
+import zipfile
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO
+from xml.etree.ElementTree import Element, ParseError, XMLPullParser
+
+from headway.errors import MeasurementError, ModelFileError, quoted
+from headway.models.files.intake import read_bytes
+
+LARGEST_FILE = 10_000_000
+"""Bytes of a file, and of what a compressed one holds."""
+
+MOST_ELEMENTS = 200_000
+"""Elements of a file; a station with a class takes some thirty in JSIMg, five in JMVA."""
+
+DEEPEST = 40
+"""Elements within each other."""
+
+_FORBIDDEN = (b"<!DOCTYPE", b"<!ENTITY")
+_ENCODING = re.compile(rb"""^\s*<\?xml[^>]*?encoding\s*=\s*["']([^"']*)["']""")
+_PLAIN = ("utf-8", "iso-8859-1", "us-ascii")
+_PIECE = 65536
+
+
+def read_xml(path: Path) -> Element:
+    """Read an XML file, compressed by gzip or zip or not.
+
+    Raises
+    ------
+    ModelFileError
+        For a file that cannot be read, is too large or too deep, holds a document type or
+        entities, is in an encoding that could hide them, or is not XML.
+    """
+    try:
+        content = read_bytes(path, LARGEST_FILE)
+    except MeasurementError as error:
+        raise ModelFileError(str(error).replace("a table", "a model file")) from None
+    return parse_xml(_unpacked(content, str(path)), str(path))
+
+
+def parse_xml(content: bytes, source: str) -> Element:
+    r"""Parse the bytes of an XML file.
+
+    Parameters
+    ----------
+    content, source
+        Its bytes, and its name for messages.
+
+    Examples
+    --------
+    >>> parse_xml(b"<model><parameters/></model>", "shop.jmva")[0].tag
+    'parameters'
+    >>> parse_xml(b'<!DOCTYPE a [<!ENTITY b "c">]><a>&b;</a>', "a.jmva")
+    Traceback (most recent call last):
+        ...
+    headway.errors.ModelFileError: a.jmva: holds a document type; files of JMT have none, remove it
+    """
+    _check_encoding(content, source)
+    if any(mark in content for mark in _FORBIDDEN):
+        msg = f"{source}: holds a document type; files of JMT have none, remove it"
+        raise ModelFileError(msg)
+    try:
+        return _parsed(content, source)
+    except (ParseError, ValueError, LookupError) as error:
+        if isinstance(error, ModelFileError):
+            raise
+        msg = f"{source}: not XML: {str(error)[:200]}"
+        raise ModelFileError(msg) from None
+
+
+def _check_encoding(content: bytes, source: str) -> None:
+    """Refuse encodings in which a document type would not be seen as such."""
+    found = _ENCODING.match(content.removeprefix(b"\xef\xbb\xbf"))
+    name = found[1].decode("ascii", "replace").lower() if found else "utf-8"
+    if name not in _PLAIN or b"\x00" in content:
+        told = quoted(name) if name not in _PLAIN else "two bytes a letter"
+        msg = f"{source}: its encoding is {told}; save it as one of {', '.join(_PLAIN)}"
+        raise ModelFileError(msg)
+
+
+def _parsed(content: bytes, source: str) -> Element:
+    """Parse piece by piece, so that what is too much is refused before it is all there."""
+    parser: XMLPullParser[Element] = XMLPullParser(("start", "end"))
+    root: Element | None = None
+    depth = count = 0
+    for start in range(0, max(len(content), 1), _PIECE):
+        parser.feed(content[start : start + _PIECE])
+        for event, element in _events(parser):
+            root = element if root is None else root
+            depth += 1 if event == "start" else -1
+            count += event == "start"
+            _check_size(depth, count, source)
+    parser.close()
+    if root is None:
+        msg = f"{source}: not XML: it is empty"
+        raise ModelFileError(msg)
+    return root
+
+
+def _events(parser: "XMLPullParser[Element]") -> Iterator[tuple[str, Element]]:
+    """What begins and ends, of the elements alone."""
+    for event, element in parser.read_events():  # type: ignore[misc]
+        if isinstance(element, Element):
+            yield event, element
+
+
+def _check_size(depth: int, count: int, source: str) -> None:
+    if depth > DEEPEST:
+        msg = f"{source}: elements stand more than {DEEPEST} deep in each other; no model's do"
+        raise ModelFileError(msg)
+    if count > MOST_ELEMENTS:
+        msg = f"{source}: holds more than {MOST_ELEMENTS} elements; use fewer stations or classes"
+        raise ModelFileError(msg)
+
+
+def _unpacked(content: bytes, source: str) -> bytes:
+    """What a compressed file holds, never more than a model file may."""
+    if not content.startswith((b"\x1f\x8b", b"PK")):
+        return content
+    try:
+        with _opened(content, source) as stream:
+            found = stream.read(LARGEST_FILE + 1)
+    except (OSError, EOFError, RuntimeError, NotImplementedError, zipfile.BadZipFile, zlib.error):
+        msg = f"{source}: its compressed content cannot be read; unpack it and give the XML file"
+        raise ModelFileError(msg) from None
+    if len(found) > LARGEST_FILE:
+        msg = (
+            f"{source}: unpacks to more than the {LARGEST_FILE / 1e6:.0f} MB a model file may have"
+        )
+        raise ModelFileError(msg)
+    return found
+
+
+def _opened(content: bytes, source: str) -> "gzip.GzipFile | IO[bytes]":
+    if content.startswith(b"\x1f\x8b"):
+        return gzip.open(io.BytesIO(content))
+    archive = zipfile.ZipFile(io.BytesIO(content))
+    names = [info for info in archive.infolist() if not info.is_dir()]
+    if len(names) != 1:
+        msg = f"{source}: holds {len(names)} files; a compressed model holds one"
+        raise ModelFileError(msg)
+    return archive.open(names[0])

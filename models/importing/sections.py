@@ -1,0 +1,223 @@
+"""What a node of a JSIMg file is, by its sections; what headway has not yet is refused by name."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from xml.etree.ElementTree import Element
+
+from headway.errors import ModelFileError, quoted
+from headway.models.importing.distributions import times_of
+from headway.models.importing.network import Serves, Station, Times
+from headway.models.importing.numbers import name_of, whole
+from headway.models.importing.parameters import Entry, by_class, entry
+
+SOURCE, SINK, PASSED = "source", "sink", "passed"
+"""Nodes where jobs come from and go to, and those that they pass in no time."""
+
+_ROLES = {
+    ("RandomSource", "ServiceTunnel", "Router"): SOURCE,
+    ("JobSink",): SINK,
+    ("Queue", "ServiceTunnel", "Router"): PASSED,
+    ("Queue", "LogTunnel", "Router"): PASSED,
+    ("Queue", "Delay", "Router"): Serves.AT_ONCE,
+    ("Queue", "Server", "Router"): Serves.QUEUE,
+    ("Queue", "PSServer", "Router"): Serves.QUEUE,
+}
+
+_REFUSED = {
+    "Storage": "a Place of a Petri net",
+    "Linkage": "a Place of a Petri net",
+    "Enabling": "a Transition of a Petri net",
+    "Timing": "a Transition of a Petri net",
+    "Firing": "a Transition of a Petri net",
+    "Fork": "a fork",
+    "Join": "a join",
+    "Semaphore": "a semaphore",
+    "Scaler": "a scaler",
+    "ClassSwitch": "a class switch",
+    "PollingServer": "polling",
+    "PreemptiveServer": "preemption by priority",
+}
+"""Sections that are known, and what they make of a node."""
+
+_ORDERS = {
+    "TailStrategy": "",
+    "HeadStrategy": "last come, first served",
+    "RandStrategy": "service in random order",
+}
+
+_KNOWN = {
+    "Queue": ("size", "dropStrategies", "FCFSstrategy", "QueuePutStrategy"),
+    "Delay": ("ServiceStrategy",),
+    "Server": ("maxJobs", "numberOfVisits", "ServiceStrategy", "classParallelism"),
+    "ServiceTunnel": (),
+    "LogTunnel": None,
+    "RandomSource": ("ServiceStrategy",),
+    "Router": ("RoutingStrategy",),
+    "JobSink": (),
+}
+"""Parameters of each section that are read, or change no mean; None where all may be left out."""
+
+_SAID = {
+    "serverNames": "servers of several types",
+    "Impatience": "jobs that leave before they are served",
+    "retrialDistributions": "jobs that try again",
+}
+"""What parameters that are not taken over mean."""
+
+_SERVER, _SHARED = "Server", "PSServer"
+_SHARING = ("PSStrategy", "serviceWeights")
+
+
+@dataclass(frozen=True)
+class Node:
+    """A node: its name, what it is, and its parameters by section and name or kind."""
+
+    name: str
+    role: str
+    sections: Mapping[str, Mapping[str, Entry]]
+
+    @property
+    def place(self) -> str:
+        """What messages call it."""
+        return f"station {self.name}"
+
+    def find(self, section: str, *names: str) -> Entry | None:
+        """A parameter of a section, by one of its names or kinds."""
+        return next((e for n, e in self.sections.get(section, {}).items() if n in names), None)
+
+
+def read_node(element: Element, source: str) -> Node:
+    """Read a node of the simulated network.
+
+    Raises
+    ------
+    ModelFileError
+        For one that headway has no station for yet, by name.
+    """
+    name = name_of(element)
+    sections = element.findall("section")
+    names = tuple(section.get("className", "") for section in sections)
+    for section in names:
+        if section in _REFUSED:
+            msg = f"{source}: {name} is {_REFUSED[section]} ({section}): not yet"
+            raise ModelFileError(msg)
+    if names not in _ROLES:
+        told = quoted(", ".join(names))
+        msg = f"{source}: {name} has sections {told}, which headway does not know: not yet"
+        raise ModelFileError(msg)
+    read = {s.get("className", ""): _parameters(s, f"{source}: {name}") for s in sections}
+    return Node(name, _ROLES[names], read)
+
+
+def _parameters(section: Element, place: str) -> dict[str, Entry]:
+    """Parameters of a section by name or kind; refuses those that could change what it does."""
+    kind = section.get("className", "")
+    known = _KNOWN[_SERVER] + _SHARING if kind == _SHARED else _KNOWN[kind]  # type: ignore[operator]
+    found: dict[str, Entry] = {}
+    for element in section.findall("parameter"):
+        read = entry(element)
+        key = next((n for n in known or () if n in (read.name, read.kind)), None)
+        if known is not None and key is None and not (read.is_empty or _is_single(read)):
+            told = _SAID.get(read.name, f"its {kind}")
+            msg = f"{place}: {told} ({read.name or read.kind}): not yet"
+            raise ModelFileError(msg)
+        found[key or read.name] = read
+    return found
+
+
+def _is_single(read: Entry) -> bool:
+    """Whether it only names one type of server, which serves all."""
+    single = ("serverNames", "serversPerServerType", "schedulingPolicy")
+    return (read.name in single and len(read.parts) <= 1) or (
+        read.name == "serverCompatibilities"
+        and len(read.parts) <= 1
+        and set(read.values) <= {"true"}
+    )
+
+
+def read_station(node: Node, classes: tuple[str, ...], most: float, source: str) -> Station:
+    """Read the station that a node is.
+
+    Parameters
+    ----------
+    node, classes
+        The node, and all the classes of jobs.
+    most
+        Jobs that can ever be there: room for as many is no limit.
+    source
+        The file's name, for messages.
+
+    Raises
+    ------
+    ModelFileError
+        For a discipline or a room that headway has not yet, by name.
+    """
+    place = f"{source}: {node.name}"
+    role = Serves(node.role)
+    server = next(s for s in node.sections if s not in ("Queue", "Router"))
+    _check_order(node, place)
+    if server == _SHARED:
+        _check_sharing(node, place)
+    times = service_times(node, server, classes, place)
+    places = _places(node, most, place)
+    found = node.find(server, "maxJobs")
+    servers = 1 if found is None else whole(found.value, f"{place}: maxJobs", 1)
+    _check_parallel(node, server, place)
+    return Station(node.name, role, times, servers, server == _SHARED, places)
+
+
+def service_times(
+    node: Node, section: str, classes: tuple[str, ...], place: str
+) -> dict[str, Times]:
+    """Times of each class that has any."""
+    found = node.find(section, "ServiceStrategy")
+    parts = {} if found is None else by_class(found, classes, place)
+    read = {c: times_of(part, f"{place}: times of {c}") for c, part in parts.items()}
+    return {c: times for c, times in read.items() if times is not None}
+
+
+def _check_order(node: Node, place: str) -> None:
+    """Refuse queues that are not in order of arrival."""
+    found, takes = node.find("Queue", "QueuePutStrategy"), node.find("Queue", "FCFSstrategy")
+    if node.role == Serves.AT_ONCE:
+        return
+    if takes is not None and takes.kind != "FCFSstrategy":
+        msg = f"{place}: its queue ({takes.kind}): not yet; headway has order of arrival"
+        raise ModelFileError(msg)
+    for _, order in () if found is None else found.parts:
+        if _ORDERS.get(order.kind, order.kind):
+            told = _ORDERS.get(order.kind, "its order")
+            msg = (
+                f"{place}: {told} ({order.kind}): not yet; headway has order of arrival and sharing"
+            )
+            raise ModelFileError(msg)
+
+
+def _check_sharing(node: Node, place: str) -> None:
+    """Refuse servers that are shared unequally."""
+    found = node.find(_SHARED, "PSStrategy")
+    for _, strategy in () if found is None else found.parts:
+        if strategy.kind != "EPSStrategy":
+            msg = f"{place}: unequal sharing ({strategy.kind}): not yet; headway has equal sharing"
+            raise ModelFileError(msg)
+
+
+def _check_parallel(node: Node, server: str, place: str) -> None:
+    found = node.find(server, "classParallelism")
+    if found is not None and set(found.values) - {"1"}:
+        msg = f"{place}: jobs that take several servers at once (classParallelism): not yet"
+        raise ModelFileError(msg)
+
+
+def _places(node: Node, most: float, place: str) -> int | None:
+    """Room of a station, None where it is never full; refuses what blocks or tries again."""
+    found = node.find("Queue", "size")
+    places = -1 if found is None else whole(found.value, f"{place}: size", -1)
+    if places < 0 or places >= most:
+        return None
+    drops = node.find("Queue", "dropStrategies")
+    for _, strategy in () if drops is None else drops.parts:
+        if strategy.value != "drop":
+            msg = f"{place}: a full room with {quoted(strategy.value or '')}: not yet; only drop is"
+            raise ModelFileError(msg)
+    return places

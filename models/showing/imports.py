@@ -1,0 +1,92 @@
+"""Models of other tools as tables, rows, JSON and CSV: in their file, and solved."""
+
+from typing import Any
+
+from headway.models.analysis.imported import Import, Line
+from headway.models.language.digits import four_digits
+from headway.models.tables.table import Column, Table
+
+
+def import_tables(found: Import) -> list[Table]:
+    """Each value of the file beside headway's, and those of stations it has none of."""
+    lines = found.lines
+    columns = [
+        Column("station", tuple(line.station or "all" for line in lines)),
+        Column("class", tuple(line.job_class or "all" for line in lines)),
+        Column("measure", tuple(_measure(line) for line in lines)),
+        Column("in file", tuple(_number(line.in_file) for line in lines)),
+        Column("solved", tuple(_number(line.solved) for line in lines)),
+        Column("difference [%]", tuple(_percent(line) for line in lines)),
+    ]
+    if not any(line.job_class for line in lines):
+        del columns[1]
+    names = {**found.imported.stations, **found.imported.classes}
+    called = ", ".join(f"{old} is {new}" for old, new in names.items() if old != new)
+    notes = [_held(found), *found.notes, f"in headway {called}" if called else ""]
+    return [Table(found.model.name, tuple(columns), tuple(note for note in notes if note))]
+
+
+def _measure(line: Line) -> str:
+    shown = f" [{line.unit}]" if line.unit.text else ""
+    return line.measure.replace("_", " ") + shown
+
+
+def _number(value: float | None) -> str | None:
+    return None if value is None else four_digits(value)
+
+
+def _percent(line: Line) -> str | None:
+    return None if line.difference is None else f"{100 * line.difference:+.2f}"
+
+
+def _held(found: Import) -> str:
+    """How many of the file's intervals hold headway's values."""
+    told = [line.inside for line in found.lines if line.inside is not None]
+    if not told:
+        return ""
+    return f"{sum(told)} of {len(told)} simulated intervals of the file hold the solved value"
+
+
+def import_rows(found: Import) -> list[dict[str, Any]]:
+    """A dict a value, in SI."""
+    return [
+        {
+            "station": line.station or None,
+            "class": line.job_class or None,
+            "measure": line.measure,
+            "in_file": line.in_file,
+            "interval": _interval(line),
+            "solved": line.solved,
+            "difference": line.difference,
+            "inside": line.inside,
+        }
+        for line in found.lines
+    ]
+
+
+def _interval(line: Line) -> list[float] | None:
+    given = line.expected
+    if given is None or given.low is None or given.high is None:
+        return None
+    return [given.low, given.high]
+
+
+def import_document(found: Import) -> dict[str, Any]:
+    """The JSON contract's document for `import`."""
+    return {
+        "model": found.model.name,
+        "kind": found.imported.network.kind,
+        "stations": dict(found.imported.stations),
+        "classes": dict(found.imported.classes),
+        "approximation": found.solution.approximation or None,
+        "notes": list(found.imported.network.notes),
+        "values": import_rows(found),
+    }
+
+
+def import_csv(found: Import) -> str:
+    """A CSV row a value, in SI."""
+    rows = import_rows(found)
+    keys = ("station", "class", "measure", "in_file", "solved", "difference")
+    columns = tuple(Column(key, tuple(row[key] for row in rows)) for key in keys)
+    return Table(found.model.name, columns).to_csv()

@@ -1,0 +1,271 @@
+"""Models of JMT: taken over and solved, or refused by name; none silently wrong."""
+
+import gzip
+import io
+import json
+import tomllib
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from headway.errors import ModelFileError
+from headway.models import find_model, import_model, parse_model
+from headway.models.importing import distributions, sections
+from headway.models.importing.safe_xml import LARGEST_FILE, parse_xml
+from tests import jmt_files as jmt
+from tests.command import headway, refusal
+
+PEERS = Path(__file__).parent / "data" / "peer_models"
+
+SOLVED = {"closed_1class_2stat": 1, "open_1class_1stat_mg1fcfs": 4, "open_1class_1stat_mm1k": 1}
+"""Files that headway solves exactly, and how many simulated intervals each of them holds."""
+
+REFUSED = {
+    "closed_2class_2stat_switch": "ClassSwitch 1 is a class switch (ClassSwitch): not yet",
+    "dps": "Queue 2: unequal sharing (DPSStrategy): not yet",
+    "fcfs": "Queue 2: times that are not exponential, served in order: not yet",
+    "lcfs": "Queue 2: last come, first served (HeadStrategy): not yet",
+    "mm1-bursty": "Queue 1: servers of several types (serverNames): not yet",
+    "open_1class_3stat_advfork": "RAID0 is a fork (Fork): not yet",
+    "open_2class_3stat_fcr": "a blocking region (finite-capacity region) 'FCR': not yet",
+    "open_3class_3stat_loadbal": "'Join the Shortest Queue (JSQ)': not yet",
+    "oqn_cs_routing": "ClassSwitch 1 is a class switch (ClassSwitch): not yet",
+    "preload": "Place 1 is a Place of a Petri net (Storage): not yet",
+    "rand": "Queue 2: service in random order (RandStrategy): not yet",
+}
+
+
+def test_every_shared_file_is_solved_or_refused():
+    assert {path.stem for path in PEERS.glob("*.jsimg")} == {*SOLVED, *REFUSED}
+
+
+@pytest.mark.parametrize("name", SOLVED)
+def test_what_is_solved_lies_in_the_intervals_of_the_file(name):
+    found = import_model(PEERS / f"{name}.jsimg")
+
+    assert not found.solution.approximation
+    inside = [line.inside for line in found.lines if line.inside is not None]
+    assert inside == [True] * SOLVED[name]
+
+
+def test_solved_files_have_their_laws():
+    closed = find_model(str(PEERS / "closed_1class_2stat.jsimg")).solve()
+    assert closed["Queue_1.utilisation"] == pytest.approx(1 - 1 / 326, rel=1e-12)  # 5 machines
+    coxian = find_model(str(PEERS / "open_1class_1stat_mg1fcfs.jsimg")).solve()
+    assert coxian.response_time == pytest.approx(1.75, rel=1e-12)  # 0.5 + 1.25 / (2 * 0.5)
+    room = find_model(str(PEERS / "open_1class_1stat_mm1k.jsimg")).solve()
+    weights = [0.9**n for n in range(12)]
+    mean = sum(n * w for n, w in enumerate(weights)) / sum(weights)
+    assert room["M_M_1_11.queue_length"] == pytest.approx(mean, rel=1e-12)
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_is_not_solved_is_refused_by_name(name):
+    for command in ("import", "solve"):
+        line = refusal(command, PEERS / f"{name}.jsimg")
+        assert f"{name}.jsimg" in line
+        assert REFUSED[name] in line
+
+
+CLOSED = jmt.closed_class("a", 3, "think") + jmt.closed_class("b", 2, "think")
+
+
+def test_visits_follow_from_routes_by_class(tmp_path):
+    """Probabilities of a, equal shares of b: visits by hand."""
+    once = jmt.times("Exponential", {"lambda": 0.5})
+    laws = {
+        "a": jmt.times("Exponential", {"lambda": 4.0}),
+        "b": jmt.times("Exponential", {"lambda": 2}),
+    }
+    routes = {"a": {"cpu": 0.25, "hub": 0.75}, "b": "RandomStrategy"}
+    back = {"a": "RandomStrategy", "b": "RandomStrategy"}
+    path = tmp_path / "two.jsimg"
+    path.write_text(
+        jmt.jsimg(
+            CLOSED,
+            jmt.queue("think", {"a": once, "b": once}, back, "Delay"),
+            jmt.queue("cpu", laws, routes, "PSServer"),
+            jmt.queue("hub", {}, back, "ServiceTunnel"),
+            jmt.queue("disk", {"a": once, "b": once}, back, servers=2),
+            jmt.sink(),
+            jmt.links(
+                ("think", "cpu"), ("cpu", "cpu"), ("cpu", "hub"), ("hub", "disk"), ("hub", "think"),
+                ("disk", "cpu"), ("disk", "Sink"),
+            ),
+        )
+    )  # fmt: skip
+    # a: 3/4 of the jobs go on from cpu, half of them to think: it visits cpu 1 / (3/8) times
+    # b: half go on, half of those to think: 4 times; both the disk once a cycle
+    by_hand = parse_model("""
+name = "hand"
+[classes.a]
+population = 3
+[classes.b]
+population = 2
+[stations.think]
+kind = "Delay"
+service_time = 2
+visits = 1
+[stations.cpu]
+kind = "MM1"
+discipline = "ps"
+service_time = { a = 0.25, b = 0.5 }
+visits = { a = 2.6666666666666665, b = 4 }
+[stations.disk]
+kind = "MMm"
+servers = 2
+service_time = 2
+visits = 1
+""").solve()
+    found = find_model(str(path)).solve()
+    for name in ("cpu.utilisation", "disk.queue_length", "think.throughput", "class b.throughput"):
+        assert found[name] == pytest.approx(by_hand[name], rel=1e-12), name
+
+
+def single(laws, put="TailStrategy", kind="Server", arrivals=None, **more):
+    arrivals = arrivals or jmt.times("Exponential", {"lambda": 0.5})
+    station = jmt.queue("cpu", {"web": laws}, {"web": "RandomStrategy"}, kind, put, **more)
+    return jmt.jsimg(
+        jmt.open_class("web"),
+        jmt.source("Source", {"web": arrivals}, {"web": "RandomStrategy"}),
+        station,
+        jmt.sink(),
+        jmt.links(("Source", "cpu"), ("cpu", "Sink")),
+    )
+
+
+@pytest.mark.parametrize(
+    ("law", "numbers", "mean", "scv"),
+    [
+        ("Exponential", {"lambda": 2}, 0.5, 1),
+        ("Erlang", {"alpha": 8, "r": 4}, 0.5, 0.25),
+        ("HyperExp", {"p": 0.25, "lambda1": 1, "lambda2": 3}, 0.5, 4 * (0.5 + 1.5 / 9) - 1),
+        ("DeterministicDistr", {"t": 0.5}, 0.5, 0),
+        ("Uniform", {"min": 0, "max": 1}, 0.5, 1 / 3),
+        ("GammaDistr", {"alpha": 2, "beta": 0.25}, 0.5, 0.5),
+        ("Lognormal", {"mu": -1.0, "sigma": 0.5}, 0.4168620196785084, 0.2840254166877414),
+        ("Pareto", {"alpha": 3, "k": 1 / 3}, 0.5, 1 / 3),
+        ("CoxianDistr", {"lambda0": 4, "lambda1": 0.5, "phi0": 0.875}, 0.5, 4),
+    ],
+)
+def test_distributions_enter_by_two_moments(tmp_path, law, numbers, mean, scv):
+    path = tmp_path / "one.jsimg"
+    path.write_text(single(jmt.times(law, numbers)))
+    expected = mean + 0.5 * mean**2 * (1 + scv) / (2 * (1 - 0.5 * mean))  # Pollaczek-Khinchine
+    assert find_model(str(path)).solve().response_time == pytest.approx(expected, rel=1e-12)
+
+
+EXPONENTIAL = jmt.times("Exponential", {"lambda": 2})
+CONSTANT = jmt.times("DeterministicDistr", {"t": 0.5})
+PARALLEL = jmt.parameter(
+    "java.lang.Integer", "classParallelism", jmt.by_class({"web": jmt.value("n", 2)})
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (
+            single(EXPONENTIAL, put="TailStrategyPriority"),
+            "its order (TailStrategyPriority): not yet",
+        ),
+        (single(EXPONENTIAL, kind="PollingServer"), "cpu is polling (PollingServer): not yet"),
+        (single(EXPONENTIAL, kind="FutureServer"), "'Queue, FutureServer, Router'"),
+        (single(EXPONENTIAL, more=PARALLEL), "several servers at once"),
+        (single(CONSTANT, kind="PSServer"), "shared servers: not yet"),
+        (single(CONSTANT, size=4), "room for 4 only: not yet"),
+        (single(CONSTANT, arrivals=CONSTANT), "arrivals that are not Poisson (scv 0): not yet"),
+        (single(jmt.times("MAPDistr", {})), "MAPDistr: not yet"),
+        (single(jmt.times("Exponential", {"lambda": -2})), "has no positive mean"),
+        (single(jmt.times("Exponential", {"lambda": "x"})), "lambda is 'x'"),
+        (single(jmt.times("Pareto", {"alpha": 2, "k": 1})), "finite variance"),
+        (single(EXPONENTIAL).replace("</sim>", "<quantumRegion/></sim>"), "newer JMT"),
+        (single(EXPONENTIAL).replace('source="cpu"', 'source="cqu"'), "'cqu' is not there"),
+    ],
+)
+def test_what_headway_has_not_yet_is_refused(tmp_path, text, told):
+    path = tmp_path / "one.jsimg"
+    path.write_text(text)
+    assert told in refusal("solve", path)
+
+
+def test_a_station_to_which_nobody_goes_is_idle(tmp_path):
+    path = tmp_path / "idle.jsimg"
+    path.write_text(single(EXPONENTIAL).replace('"Source" target="cpu"', '"Source" target="Sink"'))
+    assert find_model(str(path)).solve()["cpu.utilisation"] == 0
+
+
+def test_a_loop_that_nothing_leaves_is_refused(tmp_path):
+    path = tmp_path / "loop.jsimg"
+    path.write_text(single(EXPONENTIAL).replace('target="Sink"', 'target="cpu"'))
+    assert "never leave" in refusal("solve", path)
+
+
+def packed(kind, content):
+    if kind == "gzip":
+        return gzip.compress(content)
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("model.jsimg", content)
+    return stream.getvalue()
+
+
+@pytest.mark.parametrize("kind", ["gzip", "zip"])
+def test_compressed_files_are_read_and_bombs_refused(tmp_path, kind):
+    path = tmp_path / "one.jsimgz"
+    path.write_bytes(packed(kind, single(EXPONENTIAL).encode()))
+    assert find_model(str(path)).solve().response_time == pytest.approx(0.5 / 0.75)
+    path.write_bytes(packed(kind, b" " * (LARGEST_FILE + 1)))
+    assert "unpacks to more than the 10 MB" in refusal("solve", path)
+    path.write_bytes(path.read_bytes()[:40])
+    assert "cannot be read" in refusal("solve", path)
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        (b'<!DOCTYPE m [<!ENTITY a "b">]><model>&a;</model>', "document type"),
+        (b"<model>&a;</model>", "not XML: undefined entity"),
+        (b"<model>", "not XML"),
+        (b"", "not XML"),
+        ("<model/>".encode("utf-16"), "two bytes a letter"),
+        (b'<?xml version="1.0" encoding="utf-7"?><model/>', "its encoding is 'utf-7'"),
+        (b"<a>" * 50 + b"</a>" * 50, "more than 40 deep"),
+        (b"<a>" + b"<b/>" * 200_000 + b"</a>", "more than 200000 elements"),
+        (b"<html/>", "its outermost element is 'html'"),
+        (b"<model/>", "has no classes"),
+        (b"<archive/>", "no element sim"),
+    ],
+)
+def test_bad_xml_is_refused_in_a_line(tmp_path, content, told):
+    path = tmp_path / "bad.jmva"
+    path.write_bytes(content)
+    assert told in refusal("solve", path)
+
+
+def test_a_million_stations_are_refused_early():
+    text = b"<model>" + b"<s/>" * 1_000_000
+    with pytest.raises(ModelFileError, match="more than 200000 elements"):
+        parse_xml(text, "large.jmva")  # though it never ends
+
+
+def test_import_writes_a_model_file_that_solves_to_the_same(tmp_path):
+    out = tmp_path / "one.toml"
+    path = PEERS / "open_1class_1stat_mg1fcfs.jsimg"
+    result = headway("import", path, "--out", out)
+
+    assert result.code == 0, result.err
+    assert "4 of 4 simulated intervals of the file hold the solved value" in result.out
+    assert tomllib.loads(out.read_text())["stations"]["M_G_1_FCFS"]["kind"] == "MG1"
+    assert find_model(str(out)).solve().response_time == find_model(str(path)).solve().response_time
+    told = json.loads(headway("import", path, "--json").out)
+    assert told["stations"] == {"M/G/1-FCFS": "M_G_1_FCFS"}
+    assert [row["inside"] for row in told["values"]] == [True] * 4
+
+
+def test_the_reference_names_what_is_read_and_what_is_refused():
+    page = (Path(__file__).parent.parent / "docs/reference/jmt-files.md").read_text()
+    named = {*distributions._LAWS, *sections._REFUSED, *sections._SAID}
+    named |= {name for role in sections._ROLES for name in role}
+    assert {name for name in named if f"`{name}`" not in page} == set()

@@ -1,0 +1,217 @@
+"""JMVA files: read, solved beside the values they hold, written and read back."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from headway.errors import ModelFileError
+from headway.models import ModelGraph, catalogue_model, find_model, import_model, to_jmva
+from headway.models.importing.building import imported
+from headway.models.importing.jmva import read_jmva
+from headway.models.importing.safe_xml import parse_xml
+from headway.queueing import MG1, MM1, Delay, LoadDependent, MMm, Parallel
+from tests import jmt_files as jmt
+from tests.command import headway, refusal
+
+TWO = '<closedclass name="Class A" population="3"/><openclass name="web" rate="0.5"/>'
+STATIONS = jmt.station("delaystation", "Think", {"Class A": 2}, {"Class A": 1}) + jmt.station(
+    "listation", "CPU", {"Class A": 0.25, "web": 0.5}, {"Class A": 2, "web": 1}
+)
+
+
+def written(tmp_path, classes, stations, more=""):
+    path = tmp_path / "shop.jmva"
+    path.write_text(jmt.jmva(classes, stations, more))
+    return path
+
+
+def measures(station, job_class, values):
+    inner = "".join(
+        f'<measure measureType="{m}" meanValue="{v}" successful="true"/>' for m, v in values.items()
+    )
+    return (
+        f'<stationresults station="{station}"><classresults customerclass="{job_class}">{inner}'
+        "</classresults></stationresults>"
+    )
+
+
+def mixed():
+    """The mixed network by hand: web takes its quarter of the CPU first (BCMP)."""
+    demand, think, jobs = 2 * 0.25 / 0.75, 2.0, 0.0
+    for n in (1, 2, 3):
+        rate = n / (think + demand * (1 + jobs))
+        jobs = rate * demand * (1 + jobs)
+    return rate, jobs
+
+
+def test_values_in_a_file_are_set_beside_the_solved_ones(tmp_path):
+    rate, jobs = mixed()
+    told = measures(
+        "CPU",
+        "Class A",
+        {"Throughput": 2 * rate, "Number of Customers": jobs, "Utilization": 2 * rate * 0.25},
+    )
+    web = measures("CPU", "web", {"Residence time": 0.5 * (1 + jobs) / 0.75, "Tardiness": 3})
+    more = f'<solutions ok="true"><algorithm name="MVA">{told}{web}</algorithm></solutions>'
+    found = import_model(written(tmp_path, TWO, STATIONS, more))
+
+    assert not found.solution.approximation
+    given = [line for line in found.lines if line.expected]
+    assert [line.measure for line in given] == [
+        "throughput", "queue_length", "utilisation", "residence_time", "Tardiness",
+    ]  # fmt: skip
+    assert [line.difference for line in given[:4]] == pytest.approx([0] * 4, abs=1e-12)
+    assert given[4].solved is None
+    shown = headway("import", tmp_path / "shop.jmva").out
+    assert "in headway Class A is Class_A" in shown
+
+
+def test_a_wrong_value_shows_as_a_difference(tmp_path):
+    told = measures("Think", "Class A", {"Throughput": mixed()[0] / 2})
+    more = f"<solutions><algorithm>{told}</algorithm></solutions>"
+    (line,) = [x for x in import_model(written(tmp_path, TWO, STATIONS, more)).lines if x.expected]
+    assert line.difference == pytest.approx(1.0, rel=1e-12)
+
+
+def test_load_dependent_stations_have_a_time_for_each_number(tmp_path):
+    one = '<closedclass name="jobs" population="4"/>'
+    varying = jmt.station("ldstation", "pool", {"jobs": "0.5;0.25;0.25;0.25"}, {"jobs": 1})
+    think = jmt.station("delaystation", "users", {"jobs": 1}, {"jobs": 1})
+    found = find_model(str(written(tmp_path, one, varying + think))).solve()
+    pool = jmt.station("listation", "pool", {"jobs": 0.5}, {"jobs": 1}, servers=2)
+    servers = find_model(str(written(tmp_path, one, pool + think))).solve()
+    assert found.throughput == pytest.approx(servers.throughput, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("classes", "stations", "told"),
+    [
+        (TWO, STATIONS.replace("listation", "petristation"), "'petristation' is not taken over"),
+        (TWO, STATIONS.replace("listation", "ldstation"), "serves 2 classes; headway's"),
+        (
+            TWO,
+            STATIONS.replace('customerclass="web"', 'customerclass="wbe"'),
+            "'wbe' does not exist",
+        ),
+        (TWO, STATIONS + STATIONS, "stations 'Think' is there twice"),
+        (TWO, "", "has no stations"),
+        (TWO.replace('"3"', '"2.5"'), STATIONS, "population is 2.5; it must be a whole number"),
+        (TWO.replace('"0.5"', '"-1"'), STATIONS, "rate is '-1'"),
+        (TWO.replace('"0.5"', '"0"'), STATIONS, "rate is 0; it must be more"),
+        (TWO.replace("openclass", "halfclass"), STATIONS, "'halfclass' is not known"),
+        (TWO, STATIONS.replace(">0.25<", ">nan<"), "service time of Class A is 'nan'"),
+        (TWO, STATIONS.replace('servers="1"', 'servers="0"'), "servers is '0'"),
+    ],
+)
+def test_bad_files_are_refused_in_a_line(tmp_path, classes, stations, told):
+    assert told in refusal("import", written(tmp_path, classes, stations))
+
+
+def test_a_what_if_is_left_out_and_said_to_be(tmp_path):
+    path = written(tmp_path, TWO, STATIONS, '<whatIf type="Population" values="1;2"/>')
+    assert "what-if analysis is left out" in headway("import", path).out
+
+
+def read_back(text):
+    return imported(read_jmva(parse_xml(text.encode(), "x.jmva"), "x", "x.jmva"), "x.jmva").model
+
+
+TIMES = st.floats(1e-6, 1e3)
+VISITS = st.floats(1e-3, 50)
+
+
+@st.composite
+def networks(draw):
+    """Networks with a product form: one to three classes, closed, open and mixed, not full."""
+    names = ["a", "b", "c"][: draw(st.integers(1, 3))]
+    graph = ModelGraph("random")
+    for k, kind in enumerate(
+        draw(st.lists(st.sampled_from(["D", "1", "m"]), min_size=1, max_size=4))
+    ):
+        times = {c: draw(TIMES) for c in names}
+        made = {"D": Delay(1.0), "1": MM1(1.0), "m": MMm(1.0, draw(st.integers(2, 5)))}[kind]
+        visits = {c: draw(VISITS) for c in names}
+        graph = graph.station(f"s{k}", made, visits, times, "fcfs" if kind == "D" else "ps")
+    for c in names:
+        demand = sum(
+            float(s.visits[c].constant) * float(s.service_times[c].constant)
+            for s in graph.stations.values()
+        )
+        if draw(st.booleans()):
+            graph = graph.job_class(c, population=draw(st.integers(1, 4)))
+        else:
+            graph = graph.job_class(c, arrival_rate=draw(st.floats(0.01, 0.3)) / demand)
+    return graph.at()
+
+
+@settings(max_examples=25, deadline=None, derandomize=True)
+@given(networks())
+def test_what_is_written_reads_back_to_the_same_numbers(model):
+    """To 1e-10 relative: rates go through 1 / (1 / rate), and solvers over that."""
+    again = read_back(to_jmva(model))
+    first, second = model.solve(), again.solve()
+    for name in model.graph.stations:
+        for part in ("utilisation", "queue_length", "throughput", "residence_time"):
+            key = f"{name}.{part}"
+            assert second[key] == pytest.approx(first[key], rel=1e-10), key
+    assert second.throughput == pytest.approx(first.throughput, rel=1e-10)
+    if "openclass" not in to_jmva(model):
+        assert to_jmva(again) == to_jmva(model)
+
+
+def test_models_of_the_catalogue_are_written():
+    """Routes as visits, think times as a station, load-dependent rates as times."""
+    model = catalogue_model("nfs-server").with_preset("scsi").closed(5, "10 ms")
+    with pytest.raises(ModelFileError, match="depend on the load"):
+        to_jmva(model)
+    graph = (
+        ModelGraph("g")
+        .station("cpu", MM1(0.1))
+        .station("pool", LoadDependent([5.0, 8.0]))
+        .route("cpu", "pool", 0.5)
+        .route("pool", "cpu")
+    )
+    closed = graph.at().closed(4, 0.5)
+    again = read_back(to_jmva(closed)).solve()
+    assert again.throughput == pytest.approx(closed.solve().throughput, rel=1e-12)
+    assert again.response_time == pytest.approx(closed.solve().response_time + 0.5, rel=1e-12)
+    text = to_jmva(closed)
+    assert 'refStation="think"' in text
+    assert text.count("0.2;0.125;0.125;0.125") == 1
+
+
+@pytest.mark.parametrize(
+    ("graph", "told"),
+    [
+        (ModelGraph("g").station("cpu", MG1(0.1, 2.0)).job_class("a", 1.0), "MG1, at cpu"),
+        (ModelGraph("g").station("cpu", Parallel(0.1, 2)).job_class("a", 1.0), "Parallel, at cpu"),
+        (ModelGraph("g").output("x", "3"), "no stations"),
+        (
+            ModelGraph("g").station("cpu", LoadDependent([5.0])).job_class("a", 1.0),
+            "has for one closed class",
+        ),
+        (
+            ModelGraph("g")
+            .station("cpu", MM1(0.1), service_times={"a": 0.1, "b": 0.2})
+            .job_class("a", 1.0)
+            .job_class("b", 1.0),
+            'say discipline = "ps"',
+        ),
+    ],
+)
+def test_what_jmva_has_no_place_for_is_refused(graph, told):
+    with pytest.raises(ModelFileError, match=r"g: cannot be a JMVA file") as refused:
+        to_jmva(graph.at())
+    assert told in str(refused.value)
+
+
+def test_show_writes_a_file_that_solve_reads(tmp_path):
+    path = tmp_path / "lan.jmva"
+    told = refusal("show", "server-single", "--jmva", "--set", "arrival_rate=500")
+    assert "its formula for response_time adds to the time at its stations" in told
+    source = written(tmp_path, TWO, STATIONS)
+    result = headway("show", source, "--jmva", "--set", "web_arrival_rate=0.25")
+    assert result.code == 0, result.err
+    path.write_text(result.out)
+    changed = find_model(str(source)).at(web_arrival_rate=0.25).solve()
+    assert find_model(str(path)).solve()["CPU.queue_length"] == changed["CPU.queue_length"]
