@@ -2,6 +2,7 @@ import json
 import shlex
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from tests.command import headway, refusal
 from tests.figures import logp_text, sizes_text
 
 RAID = data_path("network_sensitivity/table_a_5_raid_performance.csv")
+JSIMG = Path(__file__).parent / "data/peer_models/open_1class_1stat_mm1k.jsimg"
 
 
 def test_help_lists_every_command_and_imports_none():
@@ -41,6 +43,7 @@ def test_each_example_runs_as_printed(name, tmp_path, monkeypatch):
     (tmp_path / "curve.csv").write_text(RAID.read_text())
     (tmp_path / "signature.csv").write_text(logp_text())
     (tmp_path / "netgauge.out").write_text(sizes_text())
+    (tmp_path / "shop.jsimg").write_text(JSIMG.read_text())
     kinds = [(), ("sfs",), ("logp",), ("loggp",)] if name == "signature" else [()]
     for kind in kinds:
         text = headway(name, *kind, "--help").out

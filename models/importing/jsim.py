@@ -23,8 +23,8 @@ from headway.models.importing.sections import (
     PASSED,
     SINK,
     SOURCE,
-    Node,
-    read_node,
+    Box,
+    read_box,
     read_station,
     service_times,
 )
@@ -60,24 +60,24 @@ def read_jsim(root: Element, name: str, source: str) -> Network:
     _check_elements(model, source)
     elements = model.findall("node")
     unique(map(name_of, elements), "stations", source)
-    nodes = {name_of(element): read_node(element, source) for element in elements}
-    classes = _classes(model, nodes, source)
-    links = _links(model, nodes, source)
-    return _network(Network(name, "JSIMg", (), classes, {}), nodes, links, root, source)
+    boxes = {name_of(element): read_box(element, source) for element in elements}
+    classes = _classes(model, boxes, source)
+    links = _links(model, boxes, source)
+    return _network(Network(name, "JSIMg", (), classes, {}), boxes, links, root, source)
 
 
 def _network(
-    bare: Network, nodes: Mapping[str, Node], links: Links, root: Element, source: str
+    bare: Network, boxes: Mapping[str, Box], links: Links, root: Element, source: str
 ) -> Network:
     """Everything beyond the classes and their names."""
     names = tuple(c.name for c in bare.classes)
-    stations = _stations(nodes, bare.classes, source)
-    matrices = {c.name: _matrix(nodes, links, c, names, source) for c in bare.classes}
+    stations = _stations(boxes, bare.classes, source)
+    matrices = {c.name: _matrix(boxes, links, c, names, source) for c in bare.classes}
     visits: dict[tuple[str, str], float] = {}
     for each in bare.classes:
-        visits |= _visits(nodes, each, matrices[each.name], source)
-    _check_orders(stations, bare.classes, visits, nodes, matrices, source)
-    entries, routes = _ways(nodes, bare.classes, matrices)
+        visits |= _visits(boxes, each, matrices[each.name], source)
+    _check_orders(stations, bare.classes, visits, boxes, matrices, source)
+    entries, routes = _ways(boxes, bare.classes, matrices)
     return replace(
         bare,
         stations=stations,
@@ -100,29 +100,29 @@ def _check_elements(model: Element, source: str) -> None:
             raise ModelFileError(msg)
 
 
-def _classes(model: Element, nodes: Mapping[str, Node], source: str) -> tuple[JobClass, ...]:
+def _classes(model: Element, boxes: Mapping[str, Box], source: str) -> tuple[JobClass, ...]:
     elements = model.findall("userClass")
     unique(map(name_of, elements), "classes", source)
     if not elements:
         msg = f"{source}: has no classes of jobs; give it one"
         raise ModelFileError(msg)
     names = tuple(map(name_of, elements))
-    return tuple(_class(element, names, nodes, source) for element in elements)
+    return tuple(_class(element, names, boxes, source) for element in elements)
 
 
 def _class(
-    element: Element, names: tuple[str, ...], nodes: Mapping[str, Node], source: str
+    element: Element, names: tuple[str, ...], boxes: Mapping[str, Box], source: str
 ) -> JobClass:
     name, reference = name_of(element), element.get("referenceSource", "")
     place = f"{source}: class {name}"
-    if reference not in nodes:
+    if reference not in boxes:
         msg = f"{place}: its reference station {quoted(reference)} does not exist"
         raise ModelFileError(msg)
-    sources = [node for node in nodes.values() if node.role == SOURCE]
+    sources = [box for box in boxes.values() if box.role == SOURCE]
     arrivals = {
-        node.name: times[name]
-        for node in sources
-        if name in (times := service_times(node, "RandomSource", names, f"{source}: {node.name}"))
+        box.name: times[name]
+        for box in sources
+        if name in (times := service_times(box, "RandomSource", names, f"{source}: {box.name}"))
     }
     if element.get("type") == "closed":
         population = whole(element.get("customers"), f"{place}: customers")
@@ -133,12 +133,12 @@ def _class(
     return JobClass(name, arrivals[reference], None, reference)
 
 
-def _links(model: Element, nodes: Mapping[str, Node], source: str) -> dict[str, list[str]]:
+def _links(model: Element, boxes: Mapping[str, Box], source: str) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for element in model.findall("connection"):
         ends = element.get("source", ""), element.get("target", "")
         for end in ends:
-            if end not in nodes:
+            if end not in boxes:
                 way = f"a connection leads from {ends[0]} to {ends[1]}"
                 msg = f"{source}: {way}; {quoted(end)} is not there"
                 raise ModelFileError(msg)
@@ -149,29 +149,29 @@ def _links(model: Element, nodes: Mapping[str, Node], source: str) -> dict[str, 
 
 
 def _stations(
-    nodes: Mapping[str, Node], classes: tuple[JobClass, ...], source: str
+    boxes: Mapping[str, Box], classes: tuple[JobClass, ...], source: str
 ) -> tuple[Station, ...]:
     names = tuple(c.name for c in classes)
     most = sum(float("inf") if c.population is None else c.population for c in classes)
-    for node in nodes.values():
-        size = node.find("Queue", "size") if node.role == PASSED else None
-        if size is not None and whole(size.value, f"{source}: {node.name}: size", -1) >= 0:
-            msg = f"{source}: {node.name}: limits how many pass it: not yet"
+    for box in boxes.values():
+        size = box.find("Queue", "size") if box.role == PASSED else None
+        if size is not None and whole(size.value, f"{source}: {box.name}: size", -1) >= 0:
+            msg = f"{source}: {box.name}: limits how many pass it: not yet"
             raise ModelFileError(msg)
-    kept = [node for node in nodes.values() if node.role in set(Serves)]
-    return tuple(read_station(node, names, most, source) for node in kept)
+    kept = [box for box in boxes.values() if box.role in set(Serves)]
+    return tuple(read_station(box, names, most, source) for box in kept)
 
 
 def _matrix(
-    nodes: Mapping[str, Node],
+    boxes: Mapping[str, Box],
     links: Links,
     job_class: JobClass,
     names: tuple[str, ...],
     source: str,
 ) -> FloatArray:
-    """Probabilities of a class between the nodes that take time, and sources and sinks."""
+    """Probabilities of a class between the boxes that take time, and sources and sinks."""
     try:
-        return between(nodes, shares(nodes, links, job_class, names, source))
+        return between(boxes, shares(boxes, links, job_class, names, source))
     except np.linalg.LinAlgError:
         raise _never_ending(job_class, source) from None
 
@@ -184,31 +184,31 @@ def _never_ending(job_class: JobClass, source: str) -> ModelFileError:
 
 
 def _visits(
-    nodes: Mapping[str, Node], job_class: JobClass, matrix: FloatArray, source: str
+    boxes: Mapping[str, Box], job_class: JobClass, matrix: FloatArray, source: str
 ) -> dict[tuple[str, str], float]:
     """Visits by station of a job of a class: between two to its reference, or while it is there."""
-    names = list(nodes)
+    names = list(boxes)
     start = names.index(job_class.reference)
-    if nodes[job_class.reference].role == PASSED:
+    if boxes[job_class.reference].role == PASSED:
         msg = f"{source}: class {job_class.name}: {job_class.reference} is no station to count by"
         raise ModelFileError(msg)
     try:
         found = visits_from(start, matrix)
     except np.linalg.LinAlgError:
         raise _never_ending(job_class, source) from None
-    ends = matrix[:, start] if job_class.population is not None else _gone(nodes, matrix)
+    ends = matrix[:, start] if job_class.population is not None else _gone(boxes, matrix)
     if not (np.all((found >= -1e-9) & (found < _ENDLESS)) and abs(found @ ends - 1) < 1e-6):
         raise _never_ending(job_class, source)
     return {
         (name, job_class.name): float(max(v, 0.0))
         for name, v in zip(names, found, strict=True)
-        if nodes[name].role in set(Serves)
+        if boxes[name].role in set(Serves)
     }
 
 
-def _gone(nodes: Mapping[str, Node], matrix: FloatArray) -> FloatArray:
-    """Chance to leave from each node: to a sink, and from a sink none."""
-    sinks = np.array([node.role == SINK for node in nodes.values()])
+def _gone(boxes: Mapping[str, Box], matrix: FloatArray) -> FloatArray:
+    """Chance to leave from each box: to a sink, and from a sink none."""
+    sinks = np.array([box.role == SINK for box in boxes.values()])
     gone: FloatArray = matrix[:, sinks].sum(axis=1)
     return gone
 
@@ -217,7 +217,7 @@ def _check_orders(
     stations: tuple[Station, ...],
     classes: tuple[JobClass, ...],
     visits: Mapping[tuple[str, str], float],
-    nodes: Mapping[str, Node],
+    boxes: Mapping[str, Box],
     matrices: Mapping[str, FloatArray],
     source: str,
 ) -> None:
@@ -226,7 +226,7 @@ def _check_orders(
     Open classes of different times at one queue have an exact mean where each job comes once;
     visits of 1 at most do not tell a job that comes twice from one that may not come at all.
     """
-    names = list(nodes)
+    names = list(boxes)
     for station in stations:
         unlike = len({t.mean for t in station.times.values()}) > 1
         if station.shared or not unlike or station.serves is not Serves.QUEUE:
@@ -244,15 +244,15 @@ def _check_orders(
 
 
 def _ways(
-    nodes: Mapping[str, Node],
+    boxes: Mapping[str, Box],
     classes: tuple[JobClass, ...],
     matrices: Mapping[str, FloatArray],
 ) -> tuple[dict[str, float], Shares]:
     """Arrivals and routes between stations, of an only class that is open."""
     if len(classes) != 1 or classes[0].population is not None:
         return {}, {}
-    matrix, names = matrices[classes[0].name], list(nodes)
-    kept = [k for k, node in enumerate(nodes.values()) if node.role in set(Serves)]
+    matrix, names = matrices[classes[0].name], list(boxes)
+    kept = [k for k, box in enumerate(boxes.values()) if box.role in set(Serves)]
     start = names.index(classes[0].reference)
     entries = {names[k]: float(matrix[start, k]) for k in kept if matrix[start, k] > 0}
     routes = {

@@ -9,28 +9,28 @@ from headway.kinds import FloatArray
 from headway.models.importing.network import JobClass
 from headway.models.importing.numbers import number
 from headway.models.importing.parameters import Entry, by_class
-from headway.models.importing.sections import PASSED, SINK, Node
+from headway.models.importing.sections import PASSED, SINK, Box
 
 Links = Mapping[str, Sequence[str]]
-"""Where the connections of each node lead."""
+"""Where the connections of each box lead."""
 
 _SUMS = 1e-6
-"""Within this the probabilities of a node sum to 1."""
+"""Within this the probabilities of a box sum to 1."""
 
 
 def shares(
-    nodes: Mapping[str, Node],
+    boxes: Mapping[str, Box],
     links: Links,
     job_class: JobClass,
     classes: tuple[str, ...],
     source: str,
 ) -> FloatArray:
-    """Probabilities of a class to go from each node to each, in their order."""
-    position = {name: k for k, name in enumerate(nodes)}
-    found = np.zeros((len(nodes), len(nodes)))
-    for name, node in nodes.items():
-        onward = [t for t in links.get(name, ()) if _admits(nodes[t], job_class)]
-        routing = node.find("Router", "RoutingStrategy")
+    """Probabilities of a class to go from each box to each, in their order."""
+    position = {name: k for k, name in enumerate(boxes)}
+    found = np.zeros((len(boxes), len(boxes)))
+    for name, box in boxes.items():
+        onward = [t for t in links.get(name, ()) if _admits(boxes[t], job_class)]
+        routing = box.find("Router", "RoutingStrategy")
         by = {} if routing is None else by_class(routing, classes, f"{source}: {name}")
         if onward and job_class.name in by:
             place = f"{source}: {name}: routing of {job_class.name}"
@@ -39,9 +39,9 @@ def shares(
     return found
 
 
-def _admits(node: Node, job_class: JobClass) -> bool:
+def _admits(box: Box, job_class: JobClass) -> bool:
     """Closed classes never go to a sink."""
-    return node.role != SINK or job_class.population is None
+    return box.role != SINK or job_class.population is None
 
 
 def _onward(strategy: Entry, onward: Sequence[str], place: str) -> dict[str, float]:
@@ -72,9 +72,9 @@ def _empirical(strategy: Entry, onward: Sequence[str], place: str) -> dict[str, 
     return {target: share for target, share in found.items() if share}
 
 
-def between(nodes: Mapping[str, Node], matrix: FloatArray) -> FloatArray:
-    """Leave out the nodes that are passed in no time: probabilities between all others."""
-    passed = np.array([node.role == PASSED for node in nodes.values()])
+def between(boxes: Mapping[str, Box], matrix: FloatArray) -> FloatArray:
+    """Leave out the boxes that are passed in no time: probabilities between all others."""
+    passed = np.array([box.role == PASSED for box in boxes.values()])
     if not passed.any():
         return matrix
     inner = np.eye(int(passed.sum())) - matrix[np.ix_(passed, passed)]
@@ -87,9 +87,9 @@ def between(nodes: Mapping[str, Node], matrix: FloatArray) -> FloatArray:
 
 
 def visits_from(start: int, matrix: FloatArray) -> FloatArray:
-    """Mean visits to each node of jobs that leave one, until they are back there or gone.
+    """Mean visits to each box of jobs that leave one, until they are back there or gone.
 
-    Those to the node itself count the start only. Raises `numpy.linalg.LinAlgError` where jobs
+    Those to the box itself count the start only. Raises `numpy.linalg.LinAlgError` where jobs
     never come to an end.
     """
     reached = _reached(start, matrix)
@@ -102,7 +102,7 @@ def visits_from(start: int, matrix: FloatArray) -> FloatArray:
 
 
 def _reached(start: int, matrix: FloatArray) -> FloatArray:
-    """Which nodes jobs that leave one come to."""
+    """Which boxes jobs that leave one come to."""
     reached = np.zeros(len(matrix), bool)
     todo = [start]
     while todo:

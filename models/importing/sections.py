@@ -1,4 +1,4 @@
-"""What a node of a JSIMg file is, by its sections; what headway has not yet is refused by name."""
+"""What a box of a JSIMg file is, by its sections; what headway has not yet is refused by name."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from headway.models.importing.numbers import name_of, whole
 from headway.models.importing.parameters import Entry, by_class, entry
 
 SOURCE, SINK, PASSED = "source", "sink", "passed"
-"""Nodes where jobs come from and go to, and those that they pass in no time."""
+"""Boxes where jobs come from and go to, and those that they pass in no time."""
 
 _ROLES = {
     ("RandomSource", "ServiceTunnel", "Router"): SOURCE,
@@ -37,7 +37,7 @@ _REFUSED = {
     "PollingServer": "polling",
     "PreemptiveServer": "preemption by priority",
 }
-"""Sections that are known, and what they make of a node."""
+"""Sections that are known, and what they make of a box."""
 
 _ORDERS = {
     "TailStrategy": "",
@@ -69,8 +69,8 @@ _SHARING = ("PSStrategy", "serviceWeights")
 
 
 @dataclass(frozen=True)
-class Node:
-    """A node: its name, what it is, and its parameters by section and name or kind."""
+class Box:
+    """A box: its name, what it is, and its parameters by section and name or kind."""
 
     name: str
     role: str
@@ -86,8 +86,8 @@ class Node:
         return next((e for n, e in self.sections.get(section, {}).items() if n in names), None)
 
 
-def read_node(element: Element, source: str) -> Node:
-    """Read a node of the simulated network.
+def read_box(element: Element, source: str) -> Box:
+    """Read a box of the simulated network.
 
     Raises
     ------
@@ -106,7 +106,7 @@ def read_node(element: Element, source: str) -> Node:
         msg = f"{source}: {name} has sections {told}, which headway does not know: not yet"
         raise ModelFileError(msg)
     read = {s.get("className", ""): _parameters(s, f"{source}: {name}") for s in sections}
-    return Node(name, _ROLES[names], read)
+    return Box(name, _ROLES[names], read)
 
 
 def _parameters(section: Element, place: str) -> dict[str, Entry]:
@@ -135,13 +135,13 @@ def _is_single(read: Entry) -> bool:
     )
 
 
-def read_station(node: Node, classes: tuple[str, ...], most: float, source: str) -> Station:
-    """Read the station that a node is.
+def read_station(box: Box, classes: tuple[str, ...], most: float, source: str) -> Station:
+    """Read the station that a box is.
 
     Parameters
     ----------
-    node, classes
-        The node, and all the classes of jobs.
+    box, classes
+        The box, and all the classes of jobs.
     most
         Jobs that can ever be there: room for as many is no limit.
     source
@@ -152,34 +152,32 @@ def read_station(node: Node, classes: tuple[str, ...], most: float, source: str)
     ModelFileError
         For a discipline or a room that headway has not yet, by name.
     """
-    place = f"{source}: {node.name}"
-    role = Serves(node.role)
-    server = next(s for s in node.sections if s not in ("Queue", "Router"))
-    _check_order(node, place)
+    place = f"{source}: {box.name}"
+    role = Serves(box.role)
+    server = next(s for s in box.sections if s not in ("Queue", "Router"))
+    _check_order(box, place)
     if server == _SHARED:
-        _check_sharing(node, place)
-    times = service_times(node, server, classes, place)
-    places = _places(node, most, place)
-    found = node.find(server, "maxJobs")
+        _check_sharing(box, place)
+    times = service_times(box, server, classes, place)
+    places = _places(box, most, place)
+    found = box.find(server, "maxJobs")
     servers = 1 if found is None else whole(found.value, f"{place}: maxJobs", 1)
-    _check_parallel(node, server, place)
-    return Station(node.name, role, times, servers, server == _SHARED, places)
+    _check_parallel(box, server, place)
+    return Station(box.name, role, times, servers, server == _SHARED, places)
 
 
-def service_times(
-    node: Node, section: str, classes: tuple[str, ...], place: str
-) -> dict[str, Times]:
+def service_times(box: Box, section: str, classes: tuple[str, ...], place: str) -> dict[str, Times]:
     """Times of each class that has any."""
-    found = node.find(section, "ServiceStrategy")
+    found = box.find(section, "ServiceStrategy")
     parts = {} if found is None else by_class(found, classes, place)
     read = {c: times_of(part, f"{place}: times of {c}") for c, part in parts.items()}
     return {c: times for c, times in read.items() if times is not None}
 
 
-def _check_order(node: Node, place: str) -> None:
+def _check_order(box: Box, place: str) -> None:
     """Refuse queues that are not in order of arrival."""
-    found, takes = node.find("Queue", "QueuePutStrategy"), node.find("Queue", "FCFSstrategy")
-    if node.role == Serves.AT_ONCE:
+    found, takes = box.find("Queue", "QueuePutStrategy"), box.find("Queue", "FCFSstrategy")
+    if box.role == Serves.AT_ONCE:
         return
     if takes is not None and takes.kind != "FCFSstrategy":
         msg = f"{place}: its queue ({takes.kind}): not yet; headway has order of arrival"
@@ -193,29 +191,29 @@ def _check_order(node: Node, place: str) -> None:
             raise ModelFileError(msg)
 
 
-def _check_sharing(node: Node, place: str) -> None:
+def _check_sharing(box: Box, place: str) -> None:
     """Refuse servers that are shared unequally."""
-    found = node.find(_SHARED, "PSStrategy")
+    found = box.find(_SHARED, "PSStrategy")
     for _, strategy in () if found is None else found.parts:
         if strategy.kind != "EPSStrategy":
             msg = f"{place}: unequal sharing ({strategy.kind}): not yet; headway has equal sharing"
             raise ModelFileError(msg)
 
 
-def _check_parallel(node: Node, server: str, place: str) -> None:
-    found = node.find(server, "classParallelism")
+def _check_parallel(box: Box, server: str, place: str) -> None:
+    found = box.find(server, "classParallelism")
     if found is not None and set(found.values) - {"1"}:
         msg = f"{place}: jobs that take several servers at once (classParallelism): not yet"
         raise ModelFileError(msg)
 
 
-def _places(node: Node, most: float, place: str) -> int | None:
+def _places(box: Box, most: float, place: str) -> int | None:
     """Room of a station, None where it is never full; refuses what blocks or tries again."""
-    found = node.find("Queue", "size")
+    found = box.find("Queue", "size")
     places = -1 if found is None else whole(found.value, f"{place}: size", -1)
     if places < 0 or places >= most:
         return None
-    drops = node.find("Queue", "dropStrategies")
+    drops = box.find("Queue", "dropStrategies")
     for _, strategy in () if drops is None else drops.parts:
         if strategy.value != "drop":
             msg = f"{place}: a full room with {quoted(strategy.value or '')}: not yet; only drop is"
