@@ -15,10 +15,7 @@ if TYPE_CHECKING:
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Hands: TypeAlias = "AbstractContextManager[Crew | None]"
-"""What a command enters for its work: gives workers, or none for this process alone."""
-
-PATIENCE = 5.0
-"""Where nobody says who works, one process does what it can do in so long [s]."""
+"""What a command enters for its work: gives workers, or none where nobody says who works."""
 
 _WORKERS, _CLUSTER = twins(
     "--workers N, --cluster URL", "Processes that share the work; a dask scheduler."
@@ -84,21 +81,6 @@ def _joined(address: str) -> "Iterator[Crew]":
 
     with cluster(address) as crew:
         yield crew
-
-
-@contextmanager
-def many(hands: Hands) -> "Iterator[tuple[Crew, float]]":
-    """Enter who works, and for how long this process works alone first [s].
-
-    Where nobody says who works, it is processes on all cores; none starts before there is work
-    for longer than one process has patience.
-    """
-    from os import cpu_count
-
-    from headway.models.running import pool
-
-    with hands as crew, pool.workers(min(cpu_count() or 1, pool.MOST)) as cores:
-        yield (cores, PATIENCE) if crew is None else (crew, 0.0)
 
 
 def is_told(hands: Hands) -> bool:

@@ -1,6 +1,7 @@
 """Sweeps: the same numbers however they are cut, saved on the way, and equal to one solution."""
 
 import pickle
+from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 
 import numpy as np
@@ -8,6 +9,7 @@ import pytest
 
 from headway.errors import InvalidParameter, MeasurementError, OutputError, UnknownParameter
 from headway.models import ModelGraph, catalogue_model, model_names
+from headway.models.running.crews import crew_of
 from headway.models.running.pool import workers
 from headway.models.sweeping import saving, sweeping
 from headway.models.sweeping.kernel import CLOSED, ONE_BY_ONE, OPEN
@@ -71,10 +73,19 @@ def test_any_number_of_workers_gives_the_same_bits():
 
 
 def test_an_executor_of_the_standard_library_will_do():
-    from concurrent.futures import ThreadPoolExecutor
-
     with ThreadPoolExecutor(2) as executor:
         assert bits(swept(executor=executor, chunk=1)) == bits(swept())
+
+
+def test_what_takes_long_goes_to_all_cores_unless_told_who_works(monkeypatch):
+    """Here threads, and no patience; what is left below it stays in this process."""
+    with ThreadPoolExecutor(3) as executor:
+        monkeypatch.setattr(sweeping, "every_core", lambda: crew_of(executor))
+        assert swept(chunk=1).effort.workers == 1
+        monkeypatch.setattr(sweeping, "PATIENCE", 0.0)
+        found = swept(chunk=1)
+    assert found.effort.workers == 3
+    assert bits(found) == bits(swept(chunk=1, executor=ThreadPoolExecutor(1)))
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from headway.cli.crews import Hands, crew_options, is_told, many
+from headway.cli.crews import Hands, crew_options, is_told
 from headway.cli.main import COMMANDS, INTERRUPTED
 from headway.cli.numbers import Whole
 from headway.cli.options import (
@@ -160,7 +160,7 @@ def _global(
 
     count = SAMPLES if samples is None else samples
     fixed, spreads = model_and_spreads(model, Asked(settings, count))
-    with many(hands) as (crew, patience), points_progress("sampling") as seen:
+    with hands as crew, points_progress("sampling") as seen:
         return global_sensitivity(
             fixed,
             outputs or ("response_time",),
@@ -169,7 +169,6 @@ def _global(
             seed=1 if seed is None else seed,
             executor=crew,
             progress=seen,
-            patience=patience,
         )
 
 

@@ -64,6 +64,17 @@ def workers(count: int) -> Crew:
     return Pool(count)
 
 
+def every_core() -> Crew:
+    """Make a crew of as many processes as this machine has processors.
+
+    Examples
+    --------
+    >>> every_core().size >= 1
+    True
+    """
+    return workers(min(os.cpu_count() or 1, MOST))
+
+
 class Pool(Crew):
     """Processes that are started when there is work for them."""
 

@@ -285,7 +285,8 @@ class ModelVerbs(Shown):
         reduce
             What to keep, such as ``quantiles=p50,p99`` or ``exceeds(response_time, 300ms)``.
         executor
-            Who works: a `concurrent.futures.Executor` or a crew; this process alone if left out.
+            Who works: a `concurrent.futures.Executor` or a crew. Left out, processes on all cores
+            where it would take this one longer than 5 s.
         method
             Of a closed network, as for `solve`.
         out, resume

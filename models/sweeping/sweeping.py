@@ -1,8 +1,8 @@
 """Sweeps: all points of a space solved in chunks, on as many workers as there are."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from concurrent.futures import Executor
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from time import perf_counter
@@ -10,6 +10,7 @@ from typing import Any
 
 from headway.errors import HeadwayError, InvalidParameter, MeasurementError, OutputError
 from headway.models.running.crews import Crew, crew_of
+from headway.models.running.pool import every_core
 from headway.models.running.spreading import spread
 from headway.models.solving.solutions.solution import Solution
 from headway.models.structure.model import Model
@@ -24,6 +25,9 @@ from headway.models.sweeping.spaces import Space
 from headway.models.sweeping.sweep import Effort, Sweep
 
 DEFAULT = ("moments", "quantiles=p50,p95,p99")
+
+PATIENCE = 5.0
+"""Where nobody says who works, this process does alone what it can do in so long [s]."""
 
 SAVED_EVERY = 5.0
 """Time between two writings of what is done [s]."""
@@ -46,7 +50,6 @@ def sweep_model(
     resume: bool = False,  # noqa: FBT001, FBT002 - a verb's arguments are passed by place
     progress: Progress | None = None,
     chunk: int | None = None,
-    patience: float = 0.0,
 ) -> Sweep:
     """Solve a model at every point of a space and keep what was asked for.
 
@@ -61,7 +64,8 @@ def sweep_model(
     reduce
         What to keep, as text or ready made.
     executor
-        Who works; None for this process alone.
+        Who works. Left out, this process does what it can do in 5 s, and processes on all cores
+        what would take longer.
     method
         Of a closed network, as for `Model.solve`.
     out, resume
@@ -70,8 +74,6 @@ def sweep_model(
         Told after every chunk.
     chunk
         Blocks of a chunk, a power of two; left out, by the time they take.
-    patience
-        Workers are called where this process alone would go on for longer [s].
 
     Raises
     ------
@@ -85,7 +87,7 @@ def sweep_model(
         run.take_up()
     else:
         run.check_free()
-    interrupted = run.go(crew_of(executor), patience)
+    interrupted = run.go(crew_of(executor))
     return run.answer(interrupted=interrupted)
 
 
@@ -167,15 +169,16 @@ class _Run:
             )
             raise InvalidParameter(msg)
 
-    def go(self, crew: Crew | None, patience: float) -> bool:
+    def go(self, crew: Crew | None) -> bool:
         """Do what is left; True where Ctrl-C ended it."""
         start, earlier = perf_counter(), self.effort.seconds
         self.saved_at = start
         chunks = Chunks(self.done, self.job.blocks, self.level or 0, fixed=self.level is not None)
         try:
-            for done, workers in self._done(chunks, crew, patience):
-                chunks.took(done.subtree.chunk, done.seconds)
-                self._take(done, earlier + perf_counter() - start, workers)
+            with closing(self._done(chunks, crew)) as each:
+                for done, workers in each:
+                    chunks.took(done.subtree.chunk, done.seconds)
+                    self._take(done, earlier + perf_counter() - start, workers)
         except KeyboardInterrupt:
             if not self.subtrees:
                 raise
@@ -188,9 +191,7 @@ class _Run:
         self._save()
         return False
 
-    def _done(
-        self, chunks: Chunks, crew: Crew | None, patience: float
-    ) -> Iterator[tuple[Done, int]]:
+    def _done(self, chunks: Chunks, crew: Crew | None) -> Generator[tuple[Done, int]]:
         """Chunks as they are done, in order, and by how many; the first in this process.
 
         There faults show soon, and it is known how long the rest will take.
@@ -198,8 +199,11 @@ class _Run:
         tasks = (self._task(chunk) for chunk in chunks)
         for task in tasks:
             yield work(task), 1
-            if crew is not None and self._left() >= patience:
+            if crew is not None:
                 yield from ((done, crew.size) for done in spread(work, tasks, crew))
+            elif self._left() >= PATIENCE:
+                with every_core() as cores:
+                    yield from ((done, cores.size) for done in spread(work, tasks, cores))
 
     def _left(self) -> float:
         """How long one worker will take for the rest [s]."""

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from headway.cli.crews import Hands, crew_options, many
+from headway.cli.crews import Hands, crew_options
 from headway.cli.main import COMMANDS, INTERRUPTED
 from headway.cli.numbers import Whole
 from headway.cli.options import (
@@ -73,14 +73,13 @@ def command(
     asked = Asked(settings, sample, kind or SAMPLE_KINDS[0], seed, points)
     fixed, space = model_and_space(chosen, asked)
     names = [name.strip() for name in (outputs or "response_time").split(",")]
-    with many(hands) as (crew, patience), points_progress("sweeping") as seen:
+    with hands as crew, points_progress("sweeping") as seen:
         swept = sweep_model(
             fixed,
             space,
             names,
             reduce or DEFAULT,
             crew,
-            patience=patience,
             out=out,
             resume=resume,
             progress=seen,

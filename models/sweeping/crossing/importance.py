@@ -34,7 +34,6 @@ def global_sensitivity(
     seed: int = 1,
     executor: Crew | Executor | None = None,
     progress: Progress | None = None,
-    patience: float = 0.0,
 ) -> Sweep:
     """First and total Sobol indices of outputs, each with its 95 % interval.
 
@@ -55,8 +54,8 @@ def global_sensitivity(
         Of 16 replicates together; rounded up so that each has a power of two.
     seed
         A whole number of 0 or more.
-    executor, progress, patience
-        Who works, who is told, and when workers are called, as for a sweep.
+    executor, progress
+        Who works and who is told, as for a sweep.
 
     Raises
     ------
@@ -89,7 +88,6 @@ def global_sensitivity(
         reduce=reductions,
         executor=executor,
         progress=progress,
-        patience=patience,
     )
 
 
