@@ -45,6 +45,7 @@ from .stations.dependent import Slowing as Slowing
 from .stations.dependent import WakeUp as WakeUp
 from .stations.finite import MM1K as MM1K
 from .stations.finite import MMmK as MMmK
+from .stations.forked import ForkJoin as ForkJoin
 from .stations.general import MD1 as MD1
 from .stations.general import MG1 as MG1
 from .stations.general import GGm as GGm

@@ -11,7 +11,7 @@ from headway.queueing.stations.kinds import STATIONS, station_kind
 _TIMES = ("1 ms", "5 ms", "20 ms", "0.3 s")
 _RATES = (0.1, 0.7, 3.0, 20.0)
 _ADDED = ("batch_time", "request_time", "wake_up")
-_COUNTS = ("servers", "capacity", "crowd", "largest_batch")
+_COUNTS = ("servers", "capacity", "crowd", "largest_batch", "branches", "needed")
 _FIELDS = ("service_time", "scv", "arrival_scv", "rates", "growth", *_COUNTS, *_ADDED)
 
 
@@ -119,6 +119,8 @@ class _Writer:
             entry[key] = self._number(name, key, with_link)
         if "capacity" in keys and "servers" in keys:
             entry["servers"], entry["capacity"] = 2, self._count(f"k_{name}", 2, 6)
+        if "needed" in keys:
+            entry["branches"] = 5
         if isinstance(entry.get("service_time"), dict) and "population" in str(self.classes):
             # In order of arrival, answers jump where times become equal and the solution exact.
             entry["discipline"] = "ps"

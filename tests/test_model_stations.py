@@ -55,6 +55,7 @@ KINDS = {
     "Batch": {"batch_time": "50 ms", "request_time": "10 ms", "largest_batch": 4},
     "BatchK": {"batch_time": "50 ms", "request_time": "10 ms", "largest_batch": 4, "capacity": 9},
     "Quota": {"service_time": "20 ms", "quota": 0.6, "period": "100 ms"},
+    "ForkJoin": {"service_time": "50 ms", "branches": 4, "needed": 3, "scv": 2},
 }
 
 

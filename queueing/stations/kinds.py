@@ -27,6 +27,7 @@ STATIONS = {
     "Batch": "headway.queueing.stations.batch",
     "BatchK": "headway.queueing.stations.batch",
     "Quota": "headway.queueing.stations.quota",
+    "ForkJoin": "headway.queueing.stations.forked",
 }
 """Module that holds each kind of headway's own."""
 

@@ -1,0 +1,154 @@
+"""Requests that fork: to several servers at once, done when enough of them are."""
+
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from headway.errors import GraphError, InvalidParameter
+from headway.kinds import (
+    Amount,
+    Quantity,
+    check_count,
+    check_domain,
+    check_not_negative,
+    is_symbolic,
+    number,
+    plain,
+)
+from headway.queueing.stations.abilities import Abilities
+from headway.queueing.stations.base import Station, while_stable
+from headway.queueing.stations.general import MG1
+from headway.queueing.times.laws import GAMMA, TimeLaw
+from headway.queueing.times.orders import moments, ordered
+
+_ABOUT = "percentiles of a fork: the 99th within 10 % of simulations"
+_LAWLESS = (
+    "the response time of ForkJoin has no known distribution where fewer than half of its branches "
+    "are needed: only its mean is approximated"
+)
+
+
+@dataclass(frozen=True)
+class ForkJoin(Station):
+    """n servers with a queue each, to all of which a request goes; done when k of them are.
+
+    Poisson arrivals; what a request left to do elsewhere when it is done is done all the same. Of
+    one server, of two exponential ones and of constant times R is exact. Else
+
+        R = R1 x(k, n; g),  g = scv / (1 + scv (1 / h - 1)),
+
+    with R1 the mean response of one branch (M/G/1), x(k, n; g) the mean of the k-th of n gamma
+    times of mean 1 and variance g, and h of U what makes it exact for two exponential servers,
+    x(2, 2; h) = 3/2 - U/8. So it is exact at light loads (order statistics of the services).
+
+    Parameters
+    ----------
+    service_time
+        Mean service time S at a branch [s], 0 or more.
+    branches
+        Number of servers n, a whole number of 1 or more.
+    needed
+        Branches k that have to be done, a whole number of 1 to n.
+    scv
+        Variance of the service time over its square, 0 or more.
+
+    Raises
+    ------
+    InvalidParameter
+        For a parameter outside its domain.
+
+    Examples
+    --------
+    >>> mirror = ForkJoin(service_time=0.01, branches=2, needed=2, scv=1.0)
+    >>> round(mirror.response_time(50.0), 12)  # (12 - U) / 8 S / (1 - U)
+    0.02875
+    >>> stripe = ForkJoin(service_time=0.01, branches=16, needed=16, scv=1.0)
+    >>> round(stripe.response_time(50.0), 4)
+    0.0603
+
+    References
+    ----------
+    Nelson and Tantawi, "Approximate analysis of fork/join synchronization in parallel queues",
+    IEEE Trans. Computers 37(6), 1988; Varma and Makowski, "Interpolation approximations for
+    symmetric fork-join queues", Performance Evaluation 20, 1994, for the limits at light and
+    heavy loads.
+    """
+
+    can: ClassVar[Abilities] = Abilities(counts=frozenset({"branches", "needed"}), smooth=True)
+    approximation: ClassVar[str] = (
+        "what branches of a fork share is approximated (exact for 1, for 2 exponential and for "
+        "constant ones): mean response within 4 % of simulations, of the first few of many within "
+        "3 % of one branch's"
+    )
+
+    service_time: Quantity | str
+    branches: Quantity | str
+    needed: Quantity | str
+    scv: Quantity | str = 1.0
+
+    def __post_init__(self) -> None:
+        check_not_negative("service_time", self.service_time)
+        check_count("branches", self.branches)
+        check_count("needed", self.needed)
+        check_not_negative("scv", self.scv)
+        counts: list[Any] = [self.needed, self.branches]
+        if not any(isinstance(n, str) or is_symbolic(n) for n in counts):
+            needed, most = np.broadcast_arrays(*counts)
+            check_domain("needed", needed, lambda k: k <= most, "branches or fewer")
+
+    @property
+    def _branch(self) -> MG1:
+        return MG1(self.service_time, self.scv)
+
+    def waiting_time(self, arrival_rate: Quantity) -> Amount:
+        """Mean time in the queue of one branch [s], exact."""
+        return self._branch.waiting_time(arrival_rate)
+
+    def response_time(self, arrival_rate: Quantity) -> Amount:
+        """Mean time until k of n branches are done [s]."""
+        time, parts = number("service_time", self.service_time), self._numbers()
+
+        def taken(busy: Amount) -> Amount:
+            one = time * (1 + busy * (parts[2] - 1) / 2) / (1 - busy)
+            return one * moments(*parts, busy)[0]
+
+        return while_stable(self.utilisation(arrival_rate), taken)
+
+    @property
+    def smooth(self) -> bool:
+        """Unless service is constant, or next to it."""
+        return self._branch.smooth
+
+    def spread(self) -> Self:
+        """With an scv of 0.01 where it is less."""
+        return replace(self, scv=self._branch.spread().scv)
+
+    def time_law(self, arrival_rate: float) -> TimeLaw:
+        """A wait that branches have in common, and what each takes: an approximation.
+
+        Raises
+        ------
+        GraphError
+            Where fewer than half of the branches are needed.
+        """
+        time = self._number(self.service_time)
+        branches, needed, scv = (np.asarray(part, float) for part in self._numbers())
+        if np.all(branches == 1) or np.all(scv == 0) or np.all(time == 0):
+            return self._branch.time_law(arrival_rate)
+        if np.any(2 * needed < branches):
+            raise GraphError(_LAWLESS)
+        found = moments(branches, needed, scv, arrival_rate * time)
+        law = ordered(arrival_rate, time, plain(scv), found)
+        return replace(law, notes=(_ABOUT,) if np.all(scv == 1) else (GAMMA, _ABOUT))
+
+    def _numbers(self) -> tuple[Amount, Amount, Amount]:
+        """Branches, needed and scv, which formulas hold as numbers only."""
+        names = "branches", "needed", "scv"
+        found: list[Amount] = [number(name, getattr(self, name)) for name in names]
+        for name, part in zip(names, found, strict=True):
+            if is_symbolic(part) and not part.is_number:
+                msg = f"{name} must be a number in a formula of ForkJoin"
+                raise InvalidParameter(msg)
+        branches, needed, scv = (float(p) if is_symbolic(p) else p for p in found)
+        return branches, needed, scv

@@ -1,0 +1,267 @@
+"""The k-th of n times that begin together and are alike, but not independent.
+
+What branches of a fork share, their arrivals, makes their times alike: each is taken as a factor
+common to all, times a gamma variable of its own whose squared coefficient of variation g is
+
+    g = scv / (1 + scv (1 / h - 1)),  x(2, 2; h) = 3/2 - U/8,
+
+x(k, n; g) being the mean of the k-th of n such variables of mean 1. So the k-th takes x times as
+long as one of them in the mean. How much it varies lies between a factor and a term in common.
+
+Source: Nelson and Tantawi, IEEE Trans. Computers 37(6), 1988, for two exponential servers, which
+fix h; Gupta and Kundu, "Generalized exponential distributions", Austral. N. Z. J. Statistics
+41(2), 1999, for the law. The rest is measured (docs/accuracy.md).
+"""
+
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from headway.kinds import Amount, FloatArray
+from headway.queueing.times.laws import (
+    ComplexArray,
+    Piece,
+    TimeLaw,
+    gamma,
+    poisson_wait,
+)
+
+_DEGREE = 8  # of polynomials in U: within 1e-8 of what they stand for
+_STEPS, _STEP = 60, 0.075  # of the double exponential rule: within 1e-12
+_DIGITS = 9  # that coefficients have beyond the point: others are rounding
+_FACTOR = 0.6  # how near the variance is to that of a common factor, measured
+_UNLIKE = 1.5  # power of the scv of service that makes waits unlike, measured
+_SOME = 0.9  # most of mean and deviation that a wait in common makes up
+_TINY = 1e-300
+_STEADIEST = 0.15  # coefficient of variation from which a time is partly taken as constant
+
+if TYPE_CHECKING:
+    from scipy.interpolate import CubicSpline
+
+
+class Order(NamedTuple):
+    """Polynomials in U by rising powers: E[X] and E[X**2] of the k-th of n variables of mean 1."""
+
+    mean: tuple[float, ...]
+    square: tuple[float, ...]
+
+
+def polynomial(coefficients: tuple[float, ...], at: Amount) -> Amount:
+    """A polynomial of a number, an array or a symbol.
+
+    Examples
+    --------
+    >>> polynomial((1.5, -0.125), 0.5)
+    1.4375
+    """
+    total: Amount = coefficients[-1]
+    for coefficient in reversed(coefficients[:-1]):
+        total = total * at + coefficient
+    return total
+
+
+@lru_cache(maxsize=4096)
+def order(branches: int, needed: int, scv: float) -> Order:
+    """What the k-th of n branches takes in times of one, by U.
+
+    Parameters
+    ----------
+    branches, needed
+        n and k, 1 <= k <= n.
+    scv
+        Of service, 0 or more.
+
+    Examples
+    --------
+    >>> [round(c, 12) for c in order(2, 2, 1.0).mean]  # Nelson and Tantawi: 3/2 - U/8
+    [1.5, -0.125]
+    """
+    if scv == 0 or branches == 1:
+        return Order((1.0,), _fitted(1 + own_scv(_nodes(), scv)))
+    found = [_moments(branches, needed, g) for g in own_scv(_nodes(), scv)]
+    mean, square = np.transpose(found)
+    return Order(_fitted(mean), _fitted(square))
+
+
+def moments(branches: Amount, needed: Amount, scv: Amount, busy: Amount) -> tuple[Amount, Amount]:
+    """E[X] and E[X**2] of the k-th of n, in means of one, at each utilisation.
+
+    Parameters
+    ----------
+    branches, needed, scv
+        As of `order`; numbers, or arrays over operating points.
+    busy
+        U, 0 <= U < 1; a number, an array or, with numbers before it, a symbol.
+
+    Examples
+    --------
+    >>> mean, square = moments(2, 2, 1.0, np.array([0.0, 0.8]))
+    >>> mean.round(9).tolist(), float(square[0].round(6))
+    ([1.5, 1.4], 3.5)
+    """
+    if all(np.ndim(part) == 0 for part in (branches, needed, scv)):
+        one = order(int(branches), int(needed), float(scv))
+        return polynomial(one.mean, busy), polynomial(one.square, busy)
+    parts = np.broadcast_arrays(branches, needed, scv, busy)
+    rows = np.array([np.ravel(part).astype(float) for part in parts])
+    kinds, which = np.unique(rows[:3], axis=1, return_inverse=True)
+    found = np.empty((2, rows.shape[1]))
+    for place, kind in enumerate(kinds.T):
+        some = np.ravel(which) == place
+        found[:, some] = moments(kind[0], kind[1], kind[2], rows[3, some])
+    mean, square = found.reshape(2, *parts[0].shape)
+    return mean, square
+
+
+def own_scv(busy: Amount, scv: Amount) -> Amount:
+    """Squared coefficient of variation g of what branches do not share.
+
+    Examples
+    --------
+    >>> round(own_scv(0.0, 0.7), 9), round(own_scv(1.0, 1.0), 9)
+    (0.7, 0.5)
+    """
+    return scv / (1 + scv * polynomial(_alike(), busy))
+
+
+@cache
+def _alike() -> tuple[float, ...]:
+    """Polynomial in U: 1/h - 1 of two exponential servers."""
+    from scipy.optimize import brentq
+
+    def excess(own: float, busy: float) -> float:
+        return _moments(2, 2, own)[0] - 1.5 + busy / 8
+
+    found = [1 / brentq(excess, 0.4, 1.1, args=(u,), xtol=1e-14) - 1 for u in _nodes()]
+    return _fitted(np.array(found))
+
+
+def _nodes() -> FloatArray:
+    """Chebyshev's of the utilisations from 0 to 1."""
+    angles = np.pi * (np.arange(_DEGREE + 1) + 0.5) / (_DEGREE + 1)
+    return np.asarray(0.5 - 0.5 * np.cos(angles))
+
+
+def _fitted(values: FloatArray) -> tuple[float, ...]:
+    """The polynomial through values at the nodes, without what is rounding."""
+    found = np.linalg.solve(np.vander(_nodes(), increasing=True), values).round(_DIGITS)
+    return tuple(found[: np.flatnonzero(found)[-1] + 1].tolist())
+
+
+def _moments(branches: int, needed: int, scv: float) -> tuple[float, float]:
+    """First two moments of the k-th of n gamma variables of mean 1."""
+    from scipy.special import betaln, gammainccinv, gammaincinv
+
+    low, high, logs = _rule()
+    later = branches - needed
+    weights = np.exp(logs + (needed - 1) * np.log(low) + later * np.log(high))
+    weights *= np.exp(-betaln(needed, later + 1))
+    shape = 1 / scv
+    times = scv * np.where(low < 0.5, gammaincinv(shape, low), gammainccinv(shape, high))
+    return float(weights @ times), float(weights @ times**2)
+
+
+@cache
+def _rule() -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Shares p and 1 - p, and logarithms of their weights, that integrate over 0..1."""
+    from scipy.special import expit
+
+    at = _STEP * np.arange(-_STEPS, _STEPS + 1)
+    angle = np.pi * np.sinh(at)
+    low, high = expit(angle), expit(-angle)
+    return low, high, np.log(_STEP * np.pi * np.cosh(at)) + np.log(low) + np.log(high)
+
+
+def ordered(rate: Amount, time: Amount, scv: Amount, found: tuple[Amount, Amount]) -> TimeLaw:
+    """How long the k-th of n branches takes: a wait that all have in common, and the rest.
+
+    Parameters
+    ----------
+    rate, time, scv
+        Arrivals [1/s] at one branch; mean [s], above 0, and squared coefficient of variation of its
+        service, above 0. Below saturation; numbers or arrays over operating points.
+    found
+        What `moments` gives.
+
+    Examples
+    --------
+    >>> law = ordered(0.5, 1.0, 1.0, moments(2, 2, 1.0, 0.5))
+    >>> round(law.mean, 9)  # (12 - U) / 8 S / (1 - U)
+    2.875
+    """
+    wait, wait_variance = _waiting(rate * time, time, scv)
+    mean, variance = _spread(rate * time, time, scv, found)
+    deviation = (variance / np.maximum(wait_variance, _TINY)) ** 0.5
+    least = np.minimum(deviation, mean / np.maximum(wait, _TINY))
+    share = np.minimum(1 / (1 + scv**_UNLIKE), _SOME * least)
+    rest = lasting(mean - share * wait, variance - share**2 * wait_variance)
+    common = poisson_wait(rate, gamma(time, scv), time, scv).pieces[0].transform
+
+    def law(s: ComplexArray) -> ComplexArray:
+        return np.asarray(common(s * share) * rest.transform(s))
+
+    return TimeLaw((Piece(rest.shift, law),), mean)
+
+
+def _waiting(busy: Amount, time: Amount, scv: Amount) -> tuple[Amount, Amount]:
+    """Mean and variance of the wait in M/G/1 with gamma-distributed service."""
+    mean = busy * time * (1 + scv) / (2 * (1 - busy))
+    third = time**2 * (1 + scv) * (1 + 2 * scv)
+    return mean, mean**2 + busy * third / (3 * (1 - busy))
+
+
+def _spread(
+    busy: Amount, time: Amount, scv: Amount, found: tuple[Amount, Amount]
+) -> tuple[Amount, Amount]:
+    """Mean and variance of the k-th: between a term and a factor that branches have in common."""
+    wait, variance = _waiting(busy, time, scv)
+    one, all_of_one, own = wait + time, variance + scv * time**2, own_scv(busy, scv)
+    first, second = found
+    term = all_of_one + one**2 * (second - first**2 - own)
+    factor = (one**2 + all_of_one) / (1 + own) * second - (one * first) ** 2
+    return one * first, term ** (1 - _FACTOR) * factor**_FACTOR
+
+
+def lasting(mean: Amount, variance: Amount) -> Piece:
+    """A time with these moments whose chances are a power of exponential ones, past a constant.
+
+    (1 - exp(-t/theta))**a, which is exact for the longest of a exponential times.
+
+    Parameters
+    ----------
+    mean, variance
+        Of the time [s], [s**2], above 0.
+
+    Examples
+    --------
+    >>> one = lasting(1.5, 1.25)  # the longer of two exponential times of mean 1
+    >>> round(one.transform(np.array([1.0 + 0j])).real[0], 6), float(one.shift)
+    (0.333333, 0.0)
+    """
+    from scipy.special import digamma, loggamma
+
+    spread = variance**0.5
+    rest = np.minimum(mean, spread / _STEADIEST)
+    power = np.exp(_power()(2 * np.log(spread / rest)))
+    scale = rest / (digamma(power + 1) + np.euler_gamma)
+    most = loggamma(power + 1)
+
+    def law(s: ComplexArray) -> ComplexArray:
+        turned = s * scale
+        return np.asarray(np.exp(most + loggamma(1 + turned) - loggamma(power + 1 + turned)))
+
+    return Piece(mean - rest, law)
+
+
+@cache
+def _power() -> "CubicSpline":
+    """Logarithm of the power a by that of the squared coefficient of variation."""
+    from scipy.interpolate import CubicSpline
+    from scipy.special import digamma, polygamma
+
+    logs = np.linspace(12.0, -9.0, 400)
+    powers = np.exp(logs)
+    mean = digamma(powers + 1) + np.euler_gamma
+    variance = polygamma(1, 1.0) - polygamma(1, powers + 1)
+    return CubicSpline(np.log(variance) - 2 * np.log(mean), logs)

@@ -1,0 +1,140 @@
+"""What the law of a fork misses, by simulation of all its queues at once.
+
+``python -m tests.fork_errors`` simulates anew what `tests/data/fork_errors.csv` holds (minutes)
+and prints the table of docs/accuracy.md; the tests recompute the table from that file.
+
+A queue in order of arrival needs no events: the wait of the next is max(wait + service - gap, 0)
+(Lindley), all n queues having the same gaps. Times are scaled by what the mean of a branch misses
+of Pollaczek and Khinchine's, which is exact.
+"""
+
+import csv
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+
+from headway.queueing import MG1, ForkJoin, response_time_percentile
+
+PAGE = Path("tests/data/fork_errors.csv")
+TITLES = ("branches", "needed", "scv", "utilisation", "mean", "p50", "p99")
+BRANCHES = (2, 3, 5, 8, 16, 64)
+SPREADS = (0.1, 0.25, 0.5, 1.0, 2.0)
+SERVICES = {0.1: 8e6, 0.3: 8e6, 0.5: 8e6, 0.7: 12e6, 0.9: 32e6, 0.95: 100e6}
+MOST, SEED = 8_000_000, 17
+_BLOCK, _KEPT = 200_000, 8  # services at a time; each so many-th request tells percentiles
+
+
+def needed_of(branches):
+    """The k that are looked at: some of the first, half, and more."""
+    some = {1, -(-branches // 4), -(-branches // 2), -(-3 * branches // 4), branches - 1, branches}
+    return sorted(k for k in some if k >= 1)
+
+
+def responses(branches, scv, busy, requests, random):
+    """Times in all queues of requests in order, shape (requests, branches); service takes 1."""
+    waits, done = np.zeros(branches), 0
+    block = max(_BLOCK // branches, 1)
+    while done < requests:
+        service = random.gamma(1 / scv, scv, (block, branches))
+        steps = service - random.exponential(1 / busy, (block, 1))
+        paths = np.vstack([np.zeros(branches), np.cumsum(steps, axis=0)])
+        after = paths - np.minimum(np.minimum.accumulate(paths, axis=0), -waits)
+        yield after[:-1] + service
+        waits, done = after[-1], done + block
+
+
+def simulate(branches, scv, busy, requests, random):
+    """Rows of the file: what the k-th of n takes."""
+    places = np.array(needed_of(branches)) - 1
+    total, all_of_them, kept, count = 0.0, 0.0, [], 0
+    for k, times in enumerate(responses(branches, scv, busy, requests, random)):
+        if k * len(times) < requests // 20:
+            continue
+        found = np.sort(times, axis=1)[:, places]
+        total, all_of_them = total + found.sum(axis=0), all_of_them + times.sum() / branches
+        kept.append(found[::_KEPT].astype(np.float32))
+        count += len(times)
+    scale = MG1(1.0, scv).response_time(busy) / (all_of_them / count)
+    told = np.quantile(np.concatenate(kept), (0.5, 0.99), axis=0)
+    columns = scale * np.vstack([total / count, told])
+    return [(branches, k + 1, scv, busy, *col) for k, col in zip(places, columns.T, strict=True)]
+
+
+def stored():
+    """What was simulated, shape (cases, titles)."""
+    with PAGE.open(encoding="utf-8", newline="") as file:
+        lines = (line for line in file if not line.startswith("#"))
+        return np.array([[float(row[t]) for t in TITLES] for row in csv.DictReader(lines)])
+
+
+def errors(found):
+    """Relative errors of mean, p50 and p99, and that of the mean in means of one branch."""
+    rows = []
+    for branches, needed, scv, busy, mean, *percentiles in found:
+        fork = ForkJoin(1.0, int(branches), int(needed), float(scv))
+        off = fork.response_time(busy) - mean
+        one = MG1(1.0, scv).response_time(busy)
+        told = [np.nan, np.nan]
+        if 2 * needed >= branches:
+            shares = zip((0.5, 0.99), percentiles, strict=True)
+            told = [response_time_percentile(fork, busy, p) / t - 1 for p, t in shares]
+        rows.append((off / mean, *told, off / one))
+    return np.abs(rows)
+
+
+GROUPS = {
+    "all": lambda n, k: k == n,
+    "half or more": lambda n, k: (k < n) & (2 * k >= n),
+    "fewer": lambda n, k: 2 * k < n,
+}
+EDGES = (0.0, 0.6, 0.92, 1.0)
+WIDTHS = {"below 1": (0, 0.9), "1": (0.9, 1.1), "above 1": (1.1, 9)}
+
+
+def told(found):
+    """Rows of the table: needed, scv, utilisation, cases and the errors [%]."""
+    missed, rows = 100 * errors(found), []
+    branches, needed, scv, busy = found[:, :4].T
+    for group, belongs in GROUPS.items():
+        for width, (low, high) in WIDTHS.items():
+            for least, most in pairwise(EDGES):
+                some = belongs(branches, needed) & (scv > low) & (scv <= high)
+                some &= (busy > least) & (busy <= most)
+                loads = f"{busy[some].min():g} to {busy[some].max():g}"
+                part = missed[some]
+                largest = part.max(axis=0)
+                rows.append(
+                    (group, width, loads, len(part), largest, np.quantile(part, 0.95, axis=0))
+                )
+    return rows
+
+
+def table(rows):
+    """The rows as a page shows them: the largest, and in brackets 95 of 100."""
+    head = (
+        "| needed | `scv` | utilisation | cases | mean | of one branch's | p50 | p99 |\n"
+        "|---|---|---|---|---|---|---|---|\n"
+    )
+    lines = []
+    for *case, largest, most in rows:
+        cells = [
+            "-" if np.isnan(largest[k]) else f"{largest[k]:.1f} % ({most[k]:.1f})"
+            for k in (0, 3, 1, 2)
+        ]
+        lines.append("| " + " | ".join(str(cell) for cell in (*case, *cells)) + " |")
+    return head + "\n".join(lines)
+
+
+if __name__ == "__main__":
+    random = np.random.default_rng(SEED)
+    with PAGE.open("w", encoding="utf-8", newline="") as file:
+        file.write("# Simulated by tests/fork_errors.py; service takes 1 on average.\n")
+        written = csv.writer(file, lineterminator="\n")
+        written.writerow(TITLES)
+        for n in BRANCHES:
+            for c in SPREADS:
+                for u, services in SERVICES.items():
+                    rows = simulate(n, c, u, min(MOST, int(services / n)), random)
+                    written.writerows([f"{x:.6g}" for x in row] for row in rows)
+    print(table(told(stored())))
