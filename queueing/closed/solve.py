@@ -19,7 +19,7 @@ from headway.queueing.closed.demands import (
 from headway.queueing.closed.memory import check_memory
 from headway.queueing.closed.methods import SOLVERS, choose, note
 from headway.queueing.stations.base import Station
-from headway.queueing.stations.between import Ends, Mixed
+from headway.queueing.stations.quota import Ends, Mixed
 
 _COPIES = 8  # of each number of a station, while populations below N are solved too
 
