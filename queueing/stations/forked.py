@@ -65,7 +65,7 @@ class ForkJoin(Station):
     0.02875
     >>> stripe = ForkJoin(service_time=0.01, branches=16, needed=16, scv=1.0)
     >>> round(stripe.response_time(50.0), 4)
-    0.0603
+    0.0592
 
     References
     ----------
