@@ -83,11 +83,30 @@ def test_load_dependent_stations_have_a_time_for_each_number(tmp_path):
     assert found.throughput == pytest.approx(servers.throughput, rel=1e-12)
 
 
+def test_several_classes_may_share_servers_written_as_load_dependence(tmp_path):
+    """S / min(n, 2) with n jobs are two servers."""
+    pool = {"Class A": "0.4;0.2;0.2;0.2", "web": "0.4;0.2"}
+    visits = {"Class A": 1, "web": 1}
+    think = jmt.station("delaystation", "Think", {"Class A": 2}, {"Class A": 1})
+    varying = jmt.station("ldstation", "pool", pool, visits)
+    found = find_model(str(written(tmp_path, TWO, think + varying))).solve()
+    servers = jmt.station("listation", "pool", dict.fromkeys(visits, 0.4), visits, servers=2)
+    known = find_model(str(written(tmp_path, TWO, think + servers))).solve()
+    assert found["pool.queue_length"] == known["pool.queue_length"]
+    other = varying.replace("0.4;0.2;0.2;0.2", "0.4;0.3;0.2;0.2")
+    told = refusal("import", written(tmp_path, TWO, think + other))
+    assert "not as servers are, and serves 2 classes; headway's LoadDependent" in told
+
+
 @pytest.mark.parametrize(
     ("classes", "stations", "told"),
     [
         (TWO, STATIONS.replace("listation", "petristation"), "'petristation' is not taken over"),
-        (TWO, STATIONS.replace("listation", "ldstation"), "serves 2 classes; headway's"),
+        (
+            TWO,
+            STATIONS.replace("listation", "ldstation").replace("0.25", ";"),
+            "is missing; give one",
+        ),
         (
             TWO,
             STATIONS.replace('customerclass="web"', 'customerclass="wbe"'),

@@ -115,8 +115,9 @@ class Import(Kept, Answer):
     @property
     def notes(self) -> tuple[str, ...]:
         """What of the file is not in the model, and what headway's answer is."""
-        said = (self.solution.approximation, *self.imported.network.notes)
-        return tuple(note for note in said if note)
+        nearly = self.solution.approximation
+        said = (f"approximate: {nearly}",) if nearly else ()
+        return (*said, *self.imported.network.notes)
 
     @cached_property
     def lines(self) -> tuple[Line, ...]:

@@ -17,6 +17,9 @@ from headway.models.importing.numbers import name_of, number, positive, unique, 
 
 Visits: TypeAlias = dict[tuple[str, str], float]
 
+_SAME = 1e-9
+"""Service times that differ by less, relatively, are the same."""
+
 _SERVES = {
     "delaystation": Serves.AT_ONCE,
     "listation": Serves.QUEUE,
@@ -115,20 +118,34 @@ def _station(element: Element, known: set[str], source: str) -> Station:
 
 def _varying(name: str, texts: dict[str, str], place: str) -> Station:
     """A station with a service time for each number of jobs there."""
-    if len(texts) != 1:
-        why = f"is load-dependent and serves {len(texts)} classes"
+    lists = {c: _list(text, f"{place}: service time of {c}") for c, text in texts.items()}
+    if len(lists) == 1:
+        job_class, times = next(iter(lists.items()))
+        rates = tuple(1 / time for time in times)
+        return Station(name, Serves.VARYING, {job_class: Times(times[0])}, rates=rates)
+    counts = {_servers(times) for times in lists.values()}
+    if len(counts) != 1 or None in counts:
+        why = f"is load-dependent, not as servers are, and serves {len(lists)} classes"
         msg = f"{place} {why}; headway's LoadDependent serves one class, not yet several"
         raise ModelFileError(msg)
-    job_class, text = next(iter(texts.items()))
+    first = {c: Times(times[0]) for c, times in lists.items()}
+    return Station(name, Serves.QUEUE, first, counts.pop() or 1)
+
+
+def _list(text: str, place: str) -> list[float]:
     parts = [part for part in text.split(";") if part.strip()]
-    rates = tuple(
-        1 / positive(part, f"{place}: service time with {n} jobs")
-        for n, part in enumerate(parts, 1)
-    )
-    if not rates:
-        msg = f"{place}: has no service times; give one for each number of jobs, 0.5;0.3;0.2"
+    if not parts:
+        msg = f"{place} is missing; give one for each number of jobs, 0.5;0.3;0.2"
         raise ModelFileError(msg)
-    return Station(name, Serves.VARYING, {job_class: Times(1 / rates[0])}, rates=rates)
+    return [positive(part, f"{place} with {n} jobs") for n, part in enumerate(parts, 1)]
+
+
+def _servers(times: list[float]) -> int | None:
+    """How many servers have such times, S / min(n, m) with n jobs; None if none have."""
+    count = round(times[0] / times[-1])
+    if any(abs(t * min(n, count) / times[0] - 1) > _SAME for n, t in enumerate(times, 1)):
+        return None
+    return count
 
 
 def _by_class(

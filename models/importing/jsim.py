@@ -93,7 +93,7 @@ def _check_elements(model: Element, source: str) -> None:
     """Refuse parts of a model that are not known, such as those of a newer version."""
     for element in model:
         if element.tag in _REFUSED:
-            msg = f"{source}: holds {_REFUSED[element.tag]} {name_of(element)!r}: not yet"
+            msg = f"{source}: holds {_REFUSED[element.tag]} {quoted(name_of(element))}: not yet"
             raise ModelFileError(msg)
         if element.tag not in _KNOWN:
             msg = f"{source}: {quoted(element.tag)} is of a newer JMT than headway reads"
@@ -139,7 +139,7 @@ def _links(model: Element, boxes: Mapping[str, Box], source: str) -> dict[str, l
         ends = element.get("source", ""), element.get("target", "")
         for end in ends:
             if end not in boxes:
-                way = f"a connection leads from {ends[0]} to {ends[1]}"
+                way = f"a connection leads from {quoted(ends[0])} to {quoted(ends[1])}"
                 msg = f"{source}: {way}; {quoted(end)} is not there"
                 raise ModelFileError(msg)
         targets = found.setdefault(ends[0], [])

@@ -5,9 +5,13 @@ from collections.abc import Iterable
 from xml.etree.ElementTree import Element
 
 from headway.errors import ModelFileError, quoted
+from headway.models.language.names import LONGEST_NAME
 
 MOST_STATIONS = 5_000
 """Stations, and classes, of a network."""
+
+MOST_WHOLE = 1e9
+"""Servers, jobs, places: no machine has more."""
 
 
 def number(text: str | None, place: str, least: float = 0.0) -> float:
@@ -46,8 +50,8 @@ def positive(text: str | None, place: str) -> float:
 def whole(text: str | None, place: str, least: int = 0) -> int:
     """Read a whole number."""
     found = number(text, place, least)
-    if found != int(found):
-        msg = f"{place} is {found:g}; it must be a whole number"
+    if found != int(found) or found > MOST_WHOLE:
+        msg = f"{place} is {found:g}; it must be a whole number of {MOST_WHOLE:g} or less"
         raise ModelFileError(msg)
     return int(found)
 
@@ -59,6 +63,9 @@ def unique(names: Iterable[str], what: str, source: str) -> None:
         if not name or name in seen:
             why = f"{quoted(name)} is there twice" if name else "has no name"
             msg = f"{source}: {what} {why}; give each a name of its own"
+            raise ModelFileError(msg)
+        if len(name) > LONGEST_NAME:
+            msg = f"{source}: {what} {quoted(name)} has more than {LONGEST_NAME} characters"
             raise ModelFileError(msg)
         seen.add(name)
         if len(seen) > MOST_STATIONS:

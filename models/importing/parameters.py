@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from xml.etree.ElementTree import Element
 
-from headway.errors import ModelFileError
+from headway.errors import LONGEST, ModelFileError, quoted
 
 
 @dataclass(frozen=True)
@@ -57,9 +57,9 @@ def entry(element: Element) -> Entry:
         elif child.tag == "subParameter":
             parts.append((job_class, entry(child)))
     value = element.find("value")
-    kind = (element.get("classPath") or "").rpartition(".")[2]
+    kind = (element.get("classPath") or "").rpartition(".")[2][:LONGEST]
     text = None if value is None else (value.text or "").strip()
-    return Entry(kind, element.get("name") or "", text, tuple(parts))
+    return Entry(kind, (element.get("name") or "")[:LONGEST], text, tuple(parts))
 
 
 def by_class(found: Entry, classes: tuple[str, ...], place: str) -> dict[str, Entry]:
@@ -77,6 +77,6 @@ def by_class(found: Entry, classes: tuple[str, ...], place: str) -> dict[str, En
         return dict(zip(classes, (part for _, part in found.parts), strict=True))
     unknown = [name for name, _ in found.parts if name not in classes]
     if unknown:
-        msg = f"{place}: {found.name}: there is no class {unknown[0]!r}"
+        msg = f"{place}: {found.name}: there is no class {quoted(unknown[0])}"
         raise ModelFileError(msg)
     return dict(found.parts)

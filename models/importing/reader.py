@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from headway.errors import ModelFileError
+from headway.errors import ModelFileError, quoted
 from headway.models.importing.building import Imported, imported
 from headway.models.importing.jmva import read_jmva
 from headway.models.importing.jsim import read_jsim
@@ -29,7 +29,7 @@ def read_foreign(path: str | Path) -> Imported:
     root = read_xml(file)
     if root.tag not in _READERS:
         known = "model (JMVA) and archive (JSIMg)"
-        msg = f"{file}: its outermost element is {root.tag!r}; JMT's are {known}"
+        msg = f"{file}: its outermost element is {quoted(root.tag)}; JMT's are {known}"
         raise ModelFileError(msg)
     network = _READERS[root.tag](root, file.stem, str(file))
     return imported(network, str(file))

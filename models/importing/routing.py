@@ -61,7 +61,7 @@ def _empirical(strategy: Entry, onward: Sequence[str], place: str) -> dict[str, 
     found: dict[str, float] = {}
     for each in entries:
         target = each.text("stationName") or ""
-        share = number(each.text("probability"), f"{place}: to {target}")
+        share = number(each.text("probability"), f"{place}: to {quoted(target)}")
         if share and target not in onward:
             msg = f"{place}: no connection leads to {quoted(target)}"
             raise ModelFileError(msg)

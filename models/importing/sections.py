@@ -64,6 +64,12 @@ _SAID = {
 }
 """What parameters that are not taken over mean."""
 
+_SEVERAL = {
+    "classParallelism": "take several servers at once",
+    "numberOfVisits": "are served several times",
+}
+"""Parameters of servers that are 1 for all classes, and what jobs do where they are more."""
+
 _SERVER, _SHARED = "Server", "PSServer"
 _SHARING = ("PSStrategy", "serviceWeights")
 
@@ -162,7 +168,7 @@ def read_station(box: Box, classes: tuple[str, ...], most: float, source: str) -
     places = _places(box, most, place)
     found = box.find(server, "maxJobs")
     servers = 1 if found is None else whole(found.value, f"{place}: maxJobs", 1)
-    _check_parallel(box, server, place)
+    _check_single(box, server, place)
     return Station(box.name, role, times, servers, server == _SHARED, places)
 
 
@@ -200,11 +206,13 @@ def _check_sharing(box: Box, place: str) -> None:
             raise ModelFileError(msg)
 
 
-def _check_parallel(box: Box, server: str, place: str) -> None:
-    found = box.find(server, "classParallelism")
-    if found is not None and set(found.values) - {"1"}:
-        msg = f"{place}: jobs that take several servers at once (classParallelism): not yet"
-        raise ModelFileError(msg)
+def _check_single(box: Box, server: str, place: str) -> None:
+    """Refuse jobs that take several servers, or are served several times."""
+    for name, what in _SEVERAL.items():
+        found = box.find(server, name)
+        if found is not None and set(found.values) - {"1"}:
+            msg = f"{place}: jobs that {what} ({name}): not yet"
+            raise ModelFileError(msg)
 
 
 def _places(box: Box, most: float, place: str) -> int | None:
@@ -213,6 +221,9 @@ def _places(box: Box, most: float, place: str) -> int | None:
     places = -1 if found is None else whole(found.value, f"{place}: size", -1)
     if places < 0 or places >= most:
         return None
+    if box.role == Serves.AT_ONCE:
+        msg = f"{place}: a delay with room for {places} only: not yet"
+        raise ModelFileError(msg)
     drops = box.find("Queue", "dropStrategies")
     for _, strategy in () if drops is None else drops.parts:
         if strategy.value != "drop":
