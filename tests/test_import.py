@@ -167,6 +167,9 @@ def test_distributions_enter_by_two_moments(tmp_path, law, numbers, mean, scv):
 
 EXPONENTIAL = jmt.times("Exponential", {"lambda": 2})
 CONSTANT = jmt.times("DeterministicDistr", {"t": 0.5})
+NONE = (
+    '<subParameter classPath="jmt.ServiceTimeStrategy" name=""><value>null</value></subParameter>'
+)
 PARALLEL = jmt.parameter(
     "java.lang.Integer", "classParallelism", jmt.by_class({"web": jmt.value("n", 2)})
 )
@@ -189,8 +192,12 @@ PARALLEL = jmt.parameter(
         (single(CONSTANT, kind="PSServer"), "shared servers: not yet"),
         (single(EXPONENTIAL, kind="Delay", size=4), "a delay with room for 4 only: not yet"),
         (single(CONSTANT, size=4), "room for 4 only: not yet"),
-        (single(CONSTANT, arrivals=CONSTANT), "arrivals that are not Poisson (scv 0): not yet"),
+        (
+            single(EXPONENTIAL, kind="PSServer", arrivals=CONSTANT),
+            "arrivals that are not Poisson (scv 0): not yet",
+        ),
         (single(jmt.times("MAPDistr", {})), "MAPDistr: not yet"),
+        (single(NONE, arrivals=CONSTANT), "class web visits it and has no service time there"),
         (single(jmt.times("Exponential", {"lambda": -2})), "has no positive mean"),
         (single(jmt.times("Exponential", {"lambda": "x"})), "lambda is 'x'"),
         (single(jmt.times("Pareto", {"alpha": 2, "k": 1})), "finite variance"),
@@ -202,6 +209,15 @@ def test_what_headway_has_not_yet_is_refused(tmp_path, text, told):
     path = tmp_path / "one.jsimg"
     path.write_text(text)
     assert told in refusal("solve", path)
+
+
+def test_any_arrivals_at_one_queue_are_taken_by_two_moments_and_it_is_said(tmp_path):
+    """Kingman's formula: W = M/M/1's (c_a^2 + c_s^2) / 2."""
+    path = tmp_path / "gg1.jsimg"
+    path.write_text(single(CONSTANT, arrivals=jmt.times("Erlang", {"alpha": 4, "r": 4})))
+    found = import_model(path)
+    assert found.solution.response_time == pytest.approx(0.5 + 0.5 * (0.25 + 0) / 2, rel=1e-12)
+    assert "two-moment approximation" in found.notes[0]
 
 
 def test_a_station_to_which_nobody_goes_is_idle(tmp_path):

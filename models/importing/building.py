@@ -133,7 +133,6 @@ def _with_station(
     graph: ModelGraph, network: Network, told: Told, names: Names, source: str
 ) -> ModelGraph:
     """Add a station, with visits by class where there are no routes."""
-    kind = _kind(network, told, names, f"{source}: {told.name}")
     visits = {
         names.classes[c.name]: network.visits.get((told.name, c.name), 0.0) for c in network.classes
     }
@@ -145,6 +144,7 @@ def _with_station(
     if missing:
         msg = f"{source}: {told.name}: class {missing[0]} visits it and has no service time there"
         raise ModelFileError(msg)
+    kind = _kind(network, told, names, f"{source}: {told.name}")
     times = {names.classes[c]: names.time(told, c) for c in told.times}
     by_class = times if len(set(times.values())) > 1 or len(times) < len(visits) else None
     if len(visits) == 1 or told.serves is Serves.VARYING:
@@ -170,6 +170,11 @@ def _kind(network: Network, told: Told, names: Names, place: str) -> Station:
     if told.serves is Serves.AT_ONCE:
         return _made("Delay", service_time=time)
     several = {} if told.servers == 1 else {"servers": names.servers(told)}
+    arrivals = network.classes[0].arrivals
+    if arrivals is not None and arrivals.scv != 1 and _is_alone(network):
+        scv = next(iter(told.times.values())).scv
+        servers = names.servers(told) if several else 1
+        return _made("GGm", service_time=time, servers=servers, arrival_scv=arrivals.scv, scv=scv)
     scvs = {times.scv for c, times in told.times.items() if network.visits.get((told.name, c))}
     if told.places is not None:
         _check_room(network, told, scvs, place)
@@ -224,13 +229,27 @@ def _check_general(network: Network, told: Told, place: str) -> None:
 
 
 def _check_arrivals(network: Network, source: str) -> None:
-    """Refuse arrivals that are not Poisson."""
+    """Refuse arrivals that are not Poisson, but for those of an only queue."""
     for job_class in network.classes:
-        if job_class.arrivals is not None and job_class.arrivals.scv != 1:
-            scv = job_class.arrivals.scv
-            msg = f"{source}: class {job_class.name}: arrivals that are not Poisson (scv {scv:.4g})"
-            msg_0 = f"{msg}: not yet; give exponential times between them"
-            raise ModelFileError(msg_0)
+        if job_class.arrivals is None or job_class.arrivals.scv == 1 or _is_alone(network):
+            continue
+        scv = job_class.arrivals.scv
+        why = f"arrivals that are not Poisson (scv {scv:.4g})"
+        rest = "not yet, but for one class at one queue in order of arrival"
+        msg = (
+            f"{source}: class {job_class.name}: {why}: {rest}; give exponential times between them"
+        )
+        raise ModelFileError(msg)
+
+
+def _is_alone(network: Network) -> bool:
+    """Whether one open class goes once to one queue, in order of arrival and without a limit."""
+    if not len(network.stations) == len(network.classes) == 1:
+        return False
+    station = network.stations[0]
+    plain = station.serves is Serves.QUEUE and not station.shared and station.places is None
+    enters = network.entries.get(station.name, 0.0) == 1 and not network.routes
+    return plain and enters
 
 
 def _doc(network: Network) -> str:
