@@ -31,7 +31,7 @@ REFUSED = {
     "mm1-bursty": "Queue 1: servers of several types (serverNames): not yet",
     "open_1class_3stat_advfork": "RAID0 is a fork (Fork): not yet",
     "open_2class_3stat_fcr": "a blocking region (finite-capacity region) 'FCR': not yet",
-    "open_3class_3stat_loadbal": "'Join the Shortest Queue (JSQ)': not yet",
+    "open_3class_3stat_loadbal": "Router 1: routing of Class1: 'Join the Shortest Queue (JSQ)'",
     "oqn_cs_routing": "ClassSwitch 1 is a class switch (ClassSwitch): not yet",
     "preload": "Place 1 is a Place of a Petri net (Storage): not yet",
     "rand": "Queue 2: service in random order (RandStrategy): not yet",

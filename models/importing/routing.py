@@ -18,6 +18,15 @@ _SUMS = 1e-6
 """Within this the probabilities of a box sum to 1."""
 
 
+_BY_STATE = (
+    "RoundRobinStrategy",
+    "ShortestQueueLengthRoutingStrategy",
+    "ShortestResponseTimeRoutingStrategy",
+    "FastestServiceRoutingStrategy",
+)
+"""Strategies that leave no choice where one connection leads on."""
+
+
 def shares(
     boxes: Mapping[str, Box],
     links: Links,
@@ -45,7 +54,7 @@ def _admits(box: Box, job_class: JobClass) -> bool:
 
 
 def _onward(strategy: Entry, onward: Sequence[str], place: str) -> dict[str, float]:
-    if strategy.kind == "RandomStrategy":
+    if strategy.kind == "RandomStrategy" or (strategy.kind in _BY_STATE and len(onward) == 1):
         return dict.fromkeys(onward, 1 / len(onward))
     if strategy.kind != "EmpiricalStrategy":
         told = strategy.name or strategy.kind
