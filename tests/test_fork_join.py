@@ -41,6 +41,7 @@ def test_branches_of_constant_service_go_in_step(branches, busy):
     assert response_time_percentile(fork, 2 * busy, 0.9) == pytest.approx(one)
 
 
+@settings(max_examples=20)
 @given(loads, spreads)
 def test_one_branch_is_a_queue(busy, scv):
     fork, one = ForkJoin(0.5, 1, 1, scv), MG1(0.5, scv)
@@ -60,13 +61,23 @@ def test_at_light_load_it_is_the_order_statistic_of_services(branches, needed, s
     assert ForkJoin(1.0, branches, needed, scv).response_time(0.0) == pytest.approx(exact, rel=1e-4)
 
 
+@pytest.mark.parametrize("scv", [1e-300, 1e-100, 1e-12, 1e-8])
+def test_next_to_constant_is_near_constant(scv):
+    """Within 1 % in percentiles: what varies little is told by its moments."""
+    fork = ForkJoin(1.0, 8, 8, scv)
+    assert fork.response_time(0.5) == pytest.approx(1.5, rel=1e-3)
+    constant = response_time_percentile(MD1(1.0), 0.5, 0.99)
+    assert response_time_percentile(fork, 0.5, 0.99) == pytest.approx(constant, rel=0.01)
+
+
 def test_exponential_branches_at_light_load_take_harmonic_sums():
-    for branches, needed in ((4, 4), (10, 7), (64, 63)):
+    for branches, needed in ((4, 4), (10, 7), (64, 63), (10_000, 5_000), (1_000_000, 1_000_000)):
         exact = sum(1 / i for i in range(branches - needed + 1, branches + 1))
         fork = ForkJoin(1.0, branches, needed)
         assert fork.response_time(0.0) == pytest.approx(exact, rel=1e-7)
 
 
+@settings(max_examples=30)
 @given(loads, st.integers(2, 64), spreads)
 def test_later_branches_take_longer_and_lie_within_bounds(busy, branches, scv):
     """The last takes no less than one branch and no more than all one after the other."""

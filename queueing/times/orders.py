@@ -28,7 +28,7 @@ from headway.queueing.times.laws import (
 )
 
 _DEGREE = 8  # of polynomials in U: within 1e-8 of what they stand for
-_STEPS, _STEP = 60, 0.075  # of the double exponential rule: within 1e-12
+_STEPS, _STEP = 60, 0.075  # of the rule that integrates: within 1e-10
 _DIGITS = 9  # that coefficients have beyond the point: others are rounding
 _FACTOR = 0.6  # how near the variance is to that of a common factor, measured
 _UNLIKE = 1.5  # power of the scv of service that makes waits unlike, measured
@@ -150,27 +150,22 @@ def _fitted(values: FloatArray) -> tuple[float, ...]:
 
 
 def _moments(branches: int, needed: int, scv: float) -> tuple[float, float]:
-    """First two moments of the k-th of n gamma variables of mean 1."""
-    from scipy.special import betaln, gammainccinv, gammaincinv
+    """First two moments of the k-th of n gamma variables of mean 1.
 
-    low, high, logs = _rule()
-    later = branches - needed
-    weights = np.exp(logs + (needed - 1) * np.log(low) + later * np.log(high))
-    weights *= np.exp(-betaln(needed, later + 1))
-    shape = 1 / scv
-    times = scv * np.where(low < 0.5, gammaincinv(shape, low), gammainccinv(shape, high))
-    return float(weights @ times), float(weights @ times**2)
+    The chance p that one is done has a beta distribution; its log-odds are integrated over, about
+    their mean and as wide as they vary.
+    """
+    from scipy.special import betaln, digamma, expit, gammainccinv, gammaincinv, polygamma
 
-
-@cache
-def _rule() -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Shares p and 1 - p, and logarithms of their weights, that integrate over 0..1."""
-    from scipy.special import expit
-
+    later = branches - needed + 1
+    wide = float(np.sqrt(polygamma(1, needed) + polygamma(1, later)))
     at = _STEP * np.arange(-_STEPS, _STEPS + 1)
-    angle = np.pi * np.sinh(at)
-    low, high = expit(angle), expit(-angle)
-    return low, high, np.log(_STEP * np.pi * np.cosh(at)) + np.log(low) + np.log(high)
+    odds = digamma(needed) - digamma(later) + wide * np.sinh(at)
+    logs = -needed * np.logaddexp(0, -odds) - later * np.logaddexp(0, odds)
+    weights = _STEP * wide * np.cosh(at) * np.exp(logs - betaln(needed, later))
+    shape, low = 1 / scv, expit(odds)
+    times = scv * np.where(low < 0.5, gammaincinv(shape, low), gammainccinv(shape, expit(-odds)))
+    return float(weights @ times), float(weights @ times**2)
 
 
 def ordered(rate: Amount, time: Amount, scv: Amount, found: tuple[Amount, Amount]) -> TimeLaw:
