@@ -23,7 +23,7 @@ from headway.queueing.times.laws import GAMMA, TimeLaw
 from headway.queueing.times.orders import moments, ordered
 
 _CONSTANT = 1e-9  # scv below which rounding would tell how times vary
-_ABOUT = "percentiles of a fork: the 99th within 11 % of simulations, the median within 16 %"
+_ABOUT = "percentiles of a fork: the 99th within 11 % of simulations, the median within 13 %"
 _LAWLESS = (
     "the response time of ForkJoin has no known distribution where fewer than half of its branches "
     "are needed: only its mean is approximated"

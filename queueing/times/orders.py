@@ -32,7 +32,7 @@ _STEPS, _STEP = 60, 0.075  # of the rule that integrates: within 1e-10
 _DIGITS = 9  # that coefficients have beyond the point: others are rounding
 _FACTOR = 0.6  # how near the variance is to that of a common factor, measured
 _UNLIKE = 1.5  # power of the scv of service that makes waits unlike, measured
-_SOME = 0.9  # most of mean and deviation that a wait in common makes up
+_SOME = 0.95  # most of mean and deviation that a wait in common makes up
 _TINY = 1e-300
 _STEADIEST = 0.15  # coefficient of variation from which a time is partly taken as constant
 
