@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Mapping
 
 from headway.errors import ModelFileError
-from headway.models.importing.network import Times
+from headway.models.importing.network import ServiceTimes
 from headway.models.importing.numbers import number
 from headway.models.importing.parameters import Entry
 
@@ -15,7 +15,7 @@ Read = Callable[[str], float]
 """The value of a distribution's parameter by its name."""
 
 
-def times_of(found: Entry, place: str) -> Times | None:
+def times_of(found: Entry, place: str) -> ServiceTimes | None:
     """Read the times of a class; None where it has none (``null``).
 
     Parameters
@@ -31,7 +31,7 @@ def times_of(found: Entry, place: str) -> Times | None:
         For a distribution that is not taken over, or parameters outside its domain.
     """
     if found.kind == "ZeroServiceTimeStrategy":
-        return Times(0.0)
+        return ServiceTimes(0.0)
     if found.value == "null" or not found.parts:
         return None
     if found.kind != "ServiceTimeStrategy":
@@ -52,7 +52,7 @@ def _reader(numbers: Entry, place: str) -> Read:
     return lambda name: number(numbers.text(name), f"{place}: {name}", -math.inf)
 
 
-def _times(law: str, numbers: Entry, place: str) -> Times:
+def _times(law: str, numbers: Entry, place: str) -> ServiceTimes:
     """Times of a law; refuses parameters that give no mean or variance."""
     try:
         mean, variance = _LAWS[law](_reader(numbers, place))
@@ -62,7 +62,7 @@ def _times(law: str, numbers: Entry, place: str) -> Times:
     if not (math.isfinite(mean) and 0 <= scv < math.inf):
         msg = f"{place}: has no positive mean with a finite variance; give it parameters that do"
         raise ModelFileError(msg)
-    return Times(mean, 1.0 if abs(scv - 1) < _SAME else scv)
+    return ServiceTimes(mean, 1.0 if abs(scv - 1) < _SAME else scv)
 
 
 def _rate(read: Read, name: str) -> float:

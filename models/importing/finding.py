@@ -8,7 +8,7 @@ from headway.models.files.shipped import catalogue_model, is_own
 from headway.models.structure.model import Model
 
 ENDINGS = (".jmva", ".jsimg", ".jsimgz")
-"""Endings of names of JMT's files: analytic models, simulated ones, and these compressed."""
+"""How the names of files of JMT end: analytic models, simulated ones, and these compressed."""
 
 
 def find_model(name_or_path: str) -> Model:

@@ -10,8 +10,8 @@ from headway.models.importing.network import (
     JobClass,
     Network,
     Serves,
+    ServiceTimes,
     Station,
-    Times,
 )
 from headway.models.importing.numbers import name_of, number, positive, unique, whole
 
@@ -95,7 +95,7 @@ def _class(element: Element, reference: str, source: str) -> JobClass:
         return JobClass(name, None, population, reference)
     if element.tag == "openclass":
         rate = positive(element.get("rate"), f"{place}: rate")
-        return JobClass(name, Times(1 / rate), None, reference)
+        return JobClass(name, ServiceTimes(1 / rate), None, reference)
     msg = f"{place}: a {quoted(element.tag)} is not known; it must be an openclass or closedclass"
     raise ModelFileError(msg)
 
@@ -111,7 +111,9 @@ def _station(element: Element, known: set[str], source: str) -> Station:
     texts = dict(_by_class(element, "servicetimes/servicetime", known, place))
     if serves is Serves.VARYING:
         return _varying(name, texts, place)
-    times = {c: Times(number(text, f"{place}: service time of {c}")) for c, text in texts.items()}
+    times = {
+        c: ServiceTimes(number(text, f"{place}: service time of {c}")) for c, text in texts.items()
+    }
     servers = whole(element.get("servers", "1"), f"{place}: servers", 1)
     return Station(name, serves, times, servers if serves is Serves.QUEUE else 1)
 
@@ -122,13 +124,13 @@ def _varying(name: str, texts: dict[str, str], place: str) -> Station:
     if len(lists) == 1:
         job_class, times = next(iter(lists.items()))
         rates = tuple(1 / time for time in times)
-        return Station(name, Serves.VARYING, {job_class: Times(times[0])}, rates=rates)
+        return Station(name, Serves.VARYING, {job_class: ServiceTimes(times[0])}, rates=rates)
     counts = {_servers(times) for times in lists.values()}
     if len(counts) != 1 or None in counts:
         why = f"is load-dependent, not as servers are, and serves {len(lists)} classes"
         msg = f"{place} {why}; headway's LoadDependent serves one class, not yet several"
         raise ModelFileError(msg)
-    first = {c: Times(times[0]) for c, times in lists.items()}
+    first = {c: ServiceTimes(times[0]) for c, times in lists.items()}
     return Station(name, Serves.QUEUE, first, counts.pop() or 1)
 
 

@@ -13,9 +13,9 @@ from headway.models.importing.network import (
     JobClass,
     Network,
     Serves,
+    ServiceTimes,
     Shares,
     Station,
-    Times,
 )
 from headway.models.importing.numbers import name_of, number, unique, whole
 from headway.models.importing.routing import Links, between, shares, visits_from
@@ -285,7 +285,8 @@ def _notes(stations: tuple[Station, ...]) -> tuple[str, ...]:
     varying = [
         s.name
         for s in stations
-        if s.serves is Serves.AT_ONCE and any(t != Times(t.mean, 0.0) for t in s.times.values())
+        if s.serves is Serves.AT_ONCE
+        and any(t != ServiceTimes(t.mean, 0.0) for t in s.times.values())
     ]
     if not varying:
         return ()

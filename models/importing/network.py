@@ -17,7 +17,7 @@ class Serves(StrEnum):
 
 
 @dataclass(frozen=True)
-class Times:
+class ServiceTimes:
     """Service or interarrival times: their mean [s] and squared coefficient of variation."""
 
     mean: float
@@ -48,7 +48,7 @@ class Station:
 
     name: str
     serves: Serves
-    times: Mapping[str, Times]
+    times: Mapping[str, ServiceTimes]
     servers: int = 1
     shared: bool = False
     places: int | None = None
@@ -64,7 +64,7 @@ class JobClass:
     name
         As the file has it.
     arrivals
-        Times between arrivals; None where it is closed.
+        ServiceTimes between arrivals; None where it is closed.
     population
         Jobs; None where it is open.
     reference
@@ -72,7 +72,7 @@ class JobClass:
     """
 
     name: str
-    arrivals: Times | None
+    arrivals: ServiceTimes | None
     population: int | None
     reference: str = ""
 

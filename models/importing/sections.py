@@ -6,7 +6,7 @@ from xml.etree.ElementTree import Element
 
 from headway.errors import ModelFileError, quoted
 from headway.models.importing.distributions import times_of
-from headway.models.importing.network import Serves, Station, Times
+from headway.models.importing.network import Serves, ServiceTimes, Station
 from headway.models.importing.numbers import name_of, whole
 from headway.models.importing.parameters import Entry, by_class, entry
 
@@ -172,7 +172,9 @@ def read_station(box: Box, classes: tuple[str, ...], most: float, source: str) -
     return Station(box.name, role, times, servers, server == _SHARED, places)
 
 
-def service_times(box: Box, section: str, classes: tuple[str, ...], place: str) -> dict[str, Times]:
+def service_times(
+    box: Box, section: str, classes: tuple[str, ...], place: str
+) -> dict[str, ServiceTimes]:
     """Times of each class that has any."""
     found = box.find(section, "ServiceStrategy")
     parts = {} if found is None else by_class(found, classes, place)

@@ -99,7 +99,7 @@ def rows(values: Sequence[Amount], shape: tuple[int, ...]) -> FloatArray:
 
     Returns
     -------
-    Array of shape (values, points).
+    Array, a row a value, a column a point.
 
     Examples
     --------

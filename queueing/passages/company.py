@@ -1,8 +1,8 @@
 """Who is where, of several kinds of jobs that share the servers of a closed or mixed network.
 
 Kinds differ in the times they need; of each, so many are at the stations, and others come. Numbers
-have a product form: m_1, m_2... at one queue weigh |m|! / (m_1! m_2! ...) times the product of
-load_j**m_j, over the product of min(i, servers) for i up to |m|.
+have a product form: m_1, m_2... at one queue, n in all, weigh n! / (m_1! m_2! ...) times the
+product of load_j**m_j, over the product of min(i, servers) for i up to n.
 
 Source: Baskett, Chandy, Muntz and Palacios, JACM 22(2), 1975.
 """

@@ -69,7 +69,7 @@ def tempered(
 
     Returns
     -------
-    Points of equal weight, shape (points, width); none where the data rule every first point out.
+    Points of equal weight, one a row; none where the data rule every first point out.
 
     Examples
     --------

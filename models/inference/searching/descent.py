@@ -111,7 +111,7 @@ def descend(
 
     Returns
     -------
-    Values, and the cost there, by start.
+    Where each start ends, and the cost there.
 
     Examples
     --------
