@@ -235,8 +235,16 @@ def test_progress_counts_all_points():
 
 def test_points_that_cannot_be_solved_are_named():
     mm1 = ModelGraph("one").station("cpu", MM1(0.001)).at().closed(5)
-    with pytest.raises(InvalidParameter, match="points 2048 to 2999 of the sweep"):
-        swept(mm1, {"population": [5.0] * 2500 + [2.5] * 500}, ["moments"])
+    with pytest.raises(InvalidParameter, match=f"points {CLOSED} to {CLOSED + 14} of the sweep"):
+        swept(mm1, {"population": [5.0] * (CLOSED + 10) + [2.5] * 5}, ["moments"])
+
+
+def test_many_jobs_are_solved_a_few_points_at_a_time():
+    """A block has no more than 2^19 jobs in all, so that memory does not depend on them."""
+    mm1 = ModelGraph("one").station("cpu", MM1(0.001)).at().closed(5)
+    few = swept(mm1, {"population": [5.0] * (CLOSED + 1)}, ["moments"], chunk=1)
+    many = swept(mm1, {"population": [5.0] * 64 + [10_000.0] * 32}, ["moments"], chunk=1)
+    assert (few.effort.chunks, many.effort.chunks) == (2, 3)
 
 
 @pytest.mark.parametrize(

@@ -11,13 +11,17 @@ from headway.kinds import FloatArray
 from headway.models.solving.percentile import all_at_once
 from headway.models.solving.solutions.asked import percentile_asked
 from headway.models.solving.solutions.solution import Solution
+from headway.models.structure.inputs import POPULATION
 from headway.models.structure.model import Model
 from headway.models.sweeping.chunks import Chunk, Subtree, joined
 from headway.models.sweeping.reductions.reduction import Reduction, State
 from headway.models.sweeping.spaces import Piece
 
-OPEN, CLOSED, ONE_BY_ONE = 2**15, 2**11, 2**5
-"""Points of a block: an array that fits the cache, one that is quick to solve, and a few."""
+OPEN, CLOSED, CLASSES, ONE_BY_ONE = 2**15, 2**13, 2**9, 2**5
+"""Points of a block: arrays that fit the cache, that are quick to solve, and a few points."""
+
+JOBS = 2**19
+"""Points times jobs of a closed network in a block, at most: some arrays of 4 MB."""
 
 
 @dataclass(frozen=True)
@@ -124,7 +128,7 @@ def answers(job: Job, points: Mapping[str, FloatArray], first: int) -> dict[str,
     return {**points, **full}
 
 
-def block_of(solution: Solution, outputs: tuple[str, ...]) -> int:
+def block_of(solution: Solution, outputs: tuple[str, ...], ends: Mapping[str, FloatArray]) -> int:
     """How many points of a model are solved as one array, by what kind of solution it needs.
 
     Parameters
@@ -133,8 +137,27 @@ def block_of(solution: Solution, outputs: tuple[str, ...]) -> int:
         Of some of its points.
     outputs
         That are asked for.
+    ends
+        Values of swept parameters, the largest among them.
     """
     asked = any(percentile_asked(name, solution.classes) for name in outputs)
     if asked and not all_at_once(solution):
         return ONE_BY_ONE
-    return CLOSED if solution.model.network.is_closed or solution.shared else OPEN
+    if solution.shared:
+        return CLASSES
+    if not solution.model.network.is_closed:
+        return OPEN
+    name = POPULATION.name
+    jobs = ends[name] if name in ends else solution.model.network.inputs[name]
+    return min(CLOSED, max(ONE_BY_ONE, largest_power(JOBS / max(float(np.max(jobs)), 1.0))))
+
+
+def largest_power(number: float) -> int:
+    """The largest power of two that is no larger, and at least 1.
+
+    Examples
+    --------
+    >>> largest_power(11650.8), largest_power(8.0), largest_power(0.3)
+    (8192, 8, 1)
+    """
+    return 1 << max(int(number).bit_length() - 1, 0)

@@ -117,7 +117,8 @@ def _job(
     needed = dict.fromkeys(name for each in reductions for name in each.needs)
     solved = tuple(name for name in needed if name not in points)
     first = first.answering(*solved)
-    return Job(model, solved, reductions, block_of(first, solved), space.size, method), first
+    block = block_of(first, solved, space.ends())
+    return Job(model, solved, reductions, block, space.size, method), first
 
 
 @dataclass

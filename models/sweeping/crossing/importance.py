@@ -78,7 +78,8 @@ def global_sensitivity(
     first = model.at(law.values(np.full((1, len(law.names)), 0.5), 0)).solve()
     units = known_units(first)
     names = known_names(outputs, units)
-    crossing = _crossing(law, samples, block_of(first.answering(*names), tuple(names)))
+    block = block_of(first.answering(*names), tuple(names), law.ends())
+    crossing = _crossing(law, samples, block)
     space = Crossed(law, crossing, seed)
     reductions = [Indices(name, units[name], law.names, crossing) for name in names]
     return sweep_model(
