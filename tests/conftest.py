@@ -41,6 +41,12 @@ def two_workers():
         yield crew
 
 
+@pytest.fixture(autouse=True)
+def patient(monkeypatch):
+    """Let commands simulate as long as it takes: how fast the machine is decides no test."""
+    monkeypatch.setattr("headway.cli.simulated.AT_MOST", "1h")
+
+
 @pytest.fixture
 def write(tmp_path):
     """Write a text to a file."""
