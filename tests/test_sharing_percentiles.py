@@ -144,3 +144,13 @@ def test_open_jobs_beside_closed_ones_in_order_are_met_as_they_come():
 def gamma_ratio(n, j):
     """Logarithm of n! C(2, j) / (n - j)!."""
     return lgamma(n + 1) - lgamma(n - j + 1) + log(comb(2, j))
+
+
+def test_moves_into_states_that_nothing_leaves_are_left_out():
+    """A job that got there would never be through, and its law never be found (seed 361 of
+    tests/test_random_models.py): 3 leads to 4 alone, 4 nowhere, and only 0 lets jobs out.
+    """
+    starts, ends = np.array([0, 1, 2, 2, 3]), np.array([1, 0, 0, 3, 4])
+    exits = np.array([1.0, 0.0, 0.0, 0.0, 0.0])
+    kept = beside._onward(starts, ends, np.arange(1.0, 6.0), exits)
+    assert [part.tolist() for part in kept] == [[0, 1, 2], [1, 0, 0], [1.0, 2.0, 3.0]]

@@ -38,8 +38,10 @@ _STEPS = 14.0  # mean times that they last
 _SLOWED = 3.0  # times that a visit may last among others
 _LEAST_STEPS = 120
 _MOVES = 2  # of each kind, from a state
+_LEAST_MOVES = 2000.0  # that a step costs however few it makes
 
 Edge: TypeAlias = tuple[Codes, Codes, FloatArray]
+Places: TypeAlias = NDArray[np.intp]
 
 
 def beside_law(company: Company, mean: float | None) -> TimeLaw | None:
@@ -97,13 +99,15 @@ class _Chain:
         """How long the job takes; None if that would take too long to find out."""
         among = self.among
         least = _MOVES * len(among.company.kinds) * len(among.states)
-        if least * among.fastest * self._lasts > self.most:
+        if max(least, _LEAST_MOVES) * among.fastest * self._lasts > self.most:
             return None
         around = [edge for k in among.visited for edge in self._around(k)]
         moves = float(sum(len(edge[0]) for edge in around))
         fastest = self._speeds(around).max() + max(self._own_speed(k).max() for k in among.visited)
         steps = float(fastest) * self._lasts
-        if moves * steps > self.most or (moves + self._going()) * steps > self.most:
+        if max(moves, _LEAST_MOVES) * steps > self.most:
+            return None
+        if (moves + self._going()) * steps > self.most:
             return None
         left, pace = self._leaving([*around, *(e for k in among.visited for e in self._on(k))])
         law = law_of_steps(pace, left)
@@ -220,17 +224,11 @@ class _Chain:
 
     def _leaving(self, edges: list[Edge]) -> tuple[FloatArray, float]:
         """Chance of leaving at each step, and the pace of steps [1/s]."""
-        source, target, rate = (np.concatenate(each) for each in zip(*edges, strict=True))
-        size = len(self.among.states)
-        ends = np.minimum(np.searchsorted(self.among.states, target), size - 1)
-        known = self.among.states[ends] == target
-        starts, ends, rate = (
-            np.searchsorted(self.among.states, source[known]),
-            ends[known],
-            rate[known],
-        )
-        exits, inside = self._exits(), self._entries()
+        size, exits = len(self.among.states), self._exits()
+        starts, ends, rate = _onward(*self._within(edges), exits)
         total = np.bincount(starts, rate, size) + exits
+        inside = np.where(total > 0, self._entries(), 0.0)
+        inside /= inside.sum()
         pace, every = float(total.max()), np.arange(size)
         places = np.append(ends, every), np.append(starts, every)
         moves = csr_array(coo_array((np.append(rate, pace - total) / pace, places), (size, size)))
@@ -240,7 +238,15 @@ class _Chain:
             inside = moves @ inside
         return np.array(left), pace
 
-    def _places(self, codes: Codes) -> NDArray[np.intp]:
+    def _within(self, edges: list[Edge]) -> tuple[Places, Places, FloatArray]:
+        """Moves between states that are followed, by the places of these."""
+        source, target, rate = (np.concatenate(each) for each in zip(*edges, strict=True))
+        states = self.among.states
+        ends = np.minimum(np.searchsorted(states, target), len(states) - 1)
+        known = states[ends] == target
+        return np.searchsorted(states, source[known]), ends[known], rate[known]
+
+    def _places(self, codes: Codes) -> Places:
         return np.searchsorted(self.among.states, codes)
 
     def _exits(self) -> FloatArray:
@@ -263,3 +269,14 @@ def _some(source: Codes, more: int, rate: FloatArray) -> Edge:
     """Moves that change a code by so much, where they occur."""
     keep = rate > 0
     return source[keep], source[keep] + more, rate[keep]
+
+
+def _onward(
+    starts: Places, ends: Places, rate: FloatArray, exits: FloatArray
+) -> tuple[Places, Places, FloatArray]:
+    """Moves without those into states that nothing leaves, as all that follow are left out."""
+    while True:
+        goes_on = (np.bincount(starts, rate, len(exits)) + exits > 0)[ends]
+        if goes_on.all():
+            return starts, ends, rate
+        starts, ends, rate = starts[goes_on], ends[goes_on], rate[goes_on]

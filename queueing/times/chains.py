@@ -23,6 +23,7 @@ _MOST_WORK = 5e8  # moves times steps: about a second
 _ROOM = 4000  # others at most
 _SPARE = 1.05  # of the pace, beyond that of the fastest state
 _MOVES = 8  # from a state, about
+_LEAST_MOVES = 2000  # that a step costs however few it makes
 
 _Edges = tuple[Numbers, Numbers, FloatArray]
 
@@ -99,7 +100,8 @@ class Chain:
         """Whether that is a matter of seconds."""
         steps = self.pace * float(self.loop.means.max()) * -log(_FEW[self.loop.is_alone])
         entries = np.count_nonzero(self.loop.entries)
-        return bool(self.size * _MOVES * steps * entries <= _MOST_WORK)
+        moves = max(self.size * _MOVES, _LEAST_MOVES)
+        return bool(moves * steps * entries <= _MOST_WORK)
 
     @cached_property
     def haste(self) -> FloatArray:

@@ -29,7 +29,9 @@ from headway.queueing.times.laws import (
 
 _DEGREE = 8  # of polynomials in U: within 1e-8 of what they stand for
 _STEPS, _STEP = 60, 0.075  # of the rule that integrates: within 1e-10
-_DIGITS = 9  # that coefficients have beyond the point: others are rounding
+_EXACT = {(2, 2): (1.5, -0.125), (2, 1): (0.5, 0.125)}
+"""Means of the last and the first of two exponential branches, by Nelson and Tantawi."""
+
 _FACTOR = 0.6  # how near the variance is to that of a common factor, measured
 _UNLIKE = 1.5  # power of the scv of service that makes waits unlike, measured
 _SOME = 0.95  # most of mean and deviation that a wait in common makes up
@@ -81,7 +83,8 @@ def order(branches: int, needed: int, scv: float) -> Order:
         return Order((1.0,), _fitted(1 + own_scv(_nodes(), scv)))
     found = [_moments(branches, needed, g) for g in own_scv(_nodes(), scv)]
     mean, square = np.transpose(found)
-    return Order(_fitted(mean), _fitted(square))
+    exact = _EXACT.get((branches, needed)) if scv == 1 else None
+    return Order(exact or _fitted(mean), _fitted(square))
 
 
 def moments(branches: Amount, needed: Amount, scv: Amount, busy: Amount) -> tuple[Amount, Amount]:
@@ -144,9 +147,8 @@ def _nodes() -> FloatArray:
 
 
 def _fitted(values: FloatArray) -> tuple[float, ...]:
-    """The polynomial through values at the nodes, without what is rounding."""
-    found = np.linalg.solve(np.vander(_nodes(), increasing=True), values).round(_DIGITS)
-    return tuple(found[: np.flatnonzero(found)[-1] + 1].tolist())
+    """The polynomial through values at the nodes."""
+    return tuple(np.linalg.solve(np.vander(_nodes(), increasing=True), values).tolist())
 
 
 def _moments(branches: int, needed: int, scv: float) -> tuple[float, float]:
