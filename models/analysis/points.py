@@ -4,9 +4,9 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
-from headway.errors import HeadwayError, InvalidParameter, UnknownParameter, nearest
+from headway.errors import HeadwayError, UnknownParameter, nearest
 from headway.kinds import FloatArray, Number
-from headway.models.solving.solutions.asked import percentile_asked
+from headway.models.solving.solutions.asked import named_outputs, percentile_asked
 from headway.models.solving.solutions.solution import Solution
 from headway.models.structure.model import Model
 
@@ -25,14 +25,8 @@ def checked_outputs(solution: Solution, names: Iterable[str]) -> list[str]:
         With the nearest names.
     """
     outputs = (*solution.outputs, *solution.class_outputs)
-    found = []
-    for name in names:
-        asked = percentile_asked(name, solution.classes)
-        if name not in outputs and asked is None:
-            msg = f"{solution.model.name} has no output {name!r}{nearest(name, outputs)}"
-            raise InvalidParameter(msg)
-        found.append(asked[1] if asked else name)
-    return found
+    missing = f"{solution.model.name} has no output"
+    return named_outputs(names, outputs, solution.classes, missing)
 
 
 def outputs_at(

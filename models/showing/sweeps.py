@@ -18,7 +18,7 @@ from headway.models.tables.table import Column, Table, scale_of
 def sweep_tables(swept: Sweep) -> list[Table]:
     """A row a statistic: of which output, its value, and how far it may be off."""
     title = f"{swept.model.title}: {swept.effort.points:,} points of {_space_text(swept)}"
-    if has_indices(swept):
+    if swept.has_indices:
         return [_index_table(swept)]
     rows, units = swept.results, _units(swept)
     columns = (
@@ -40,11 +40,6 @@ def _index_table(swept: Sweep) -> Table:
     )
     columns = index_columns(swept.results)
     return Table(title, columns, tuple(_notes(swept)), len(columns) - 4)
-
-
-def has_indices(swept: Sweep) -> bool:
-    """Whether Sobol indices are what it is about."""
-    return all("index" in row for row in swept.results)
 
 
 def _units(swept: Sweep) -> dict[str, Unit]:

@@ -3,10 +3,9 @@
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from headway.errors import InvalidParameter, nearest
 from headway.models.language.units import Unit, unit
 from headway.models.solving.arrays import result_units
-from headway.models.solving.solutions.asked import percentile_asked
+from headway.models.solving.solutions.asked import named_outputs, percentile_asked
 from headway.models.solving.solutions.solution import Solution
 
 
@@ -60,11 +59,4 @@ def known_names(names: Iterable[str], units: Units) -> list[str]:
     >>> known_names(["time", "response_time_p99.0"], Units({"time": unit("s")}, ()))
     ['time', 'response_time_p99']
     """
-    known = []
-    for name in names:
-        if name not in units:
-            msg = f"there is no output {name!r}{nearest(name, units)}"
-            raise InvalidParameter(msg)
-        asked = percentile_asked(name, units.classes)
-        known.append(asked[1] if asked else name)
-    return known
+    return named_outputs(names, units, units.classes, "there is no output")

@@ -14,6 +14,7 @@ import numpy as np
 
 import headway
 from headway.errors import InvalidParameter, MeasurementError
+from headway.lazy import needed
 from headway.models.files.whole import write_whole
 from headway.models.sweeping.chunks import Chunk, Subtree
 from headway.models.sweeping.kernel import Job
@@ -70,13 +71,15 @@ def save(path: Path, saved: Saved, rows: Sequence[Mapping[str, Any]]) -> None:
     Raises
     ------
     InvalidParameter
-        For another kind of file, and without pyarrow.
+        For another kind of file.
+    PackageError
+        For ``.parquet`` without pyarrow.
     OutputError
         Where the file cannot be written; what stood there before stands there still.
     """
     check_path(path)
     state = _to_bytes(saved, {} if path.suffix == PARQUET else _columns(rows))
-    write_whole(path, _parquet(path, rows, state) if path.suffix == PARQUET else state)
+    write_whole(path, _parquet(rows, state) if path.suffix == PARQUET else state)
 
 
 def check_path(path: Path) -> None:
@@ -85,15 +88,7 @@ def check_path(path: Path) -> None:
         msg = f"{path}: a sweep is written as .npz or .parquet"
         raise InvalidParameter(msg)
     if path.suffix == PARQUET:
-        _parquet_module(path)
-
-
-def _parquet_module(path: Path) -> Any:
-    try:
-        return import_module("pyarrow.parquet")
-    except ImportError:
-        msg = f"{path}: pyarrow is not installed (pip install headway[frames]); .npz needs none"
-        raise InvalidParameter(msg) from None
+        needed(f"{path}: a sweep as .parquet (.npz needs nothing)", "pyarrow")
 
 
 def _columns(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
@@ -122,8 +117,8 @@ def _array(values: Sequence[Any]) -> Any:
     return np.array(["" if each is None else str(each) for each in values])
 
 
-def _parquet(path: Path, rows: Sequence[Mapping[str, Any]], state: bytes) -> bytes:
-    writer, arrays = _parquet_module(path), import_module("pyarrow")
+def _parquet(rows: Sequence[Mapping[str, Any]], state: bytes) -> bytes:
+    writer, arrays = (import_module(name) for name in ("pyarrow.parquet", "pyarrow"))
     table = arrays.table({name: _array(each) for name, each in _columns(rows).items()})
     table = table.replace_schema_metadata({_STATE: b64encode(state)})
     stream = io.BytesIO()
@@ -160,7 +155,7 @@ def load(path: Path, of: Fingerprint) -> Saved:
 
 def _read(path: Path) -> Saved:
     if path.suffix == PARQUET:
-        metadata = _parquet_module(path).read_schema(path).metadata
+        metadata = import_module("pyarrow.parquet").read_schema(path).metadata
         stream = io.BytesIO(b64decode(metadata[_STATE]))
     else:
         stream = io.BytesIO(path.read_bytes())

@@ -10,6 +10,7 @@ from headway.errors import InvalidParameter, nearest
 from headway.kinds import FloatArray
 from headway.models.solving.solutions.solution import Solution
 from headway.models.structure.model import Model
+from headway.models.sweeping.reductions.indices import Indices
 from headway.models.sweeping.reductions.moments import OF_FINITE
 from headway.models.sweeping.reductions.reduction import Reduction, Row, State
 from headway.models.sweeping.reductions.sketch import Distribution, Sketched
@@ -121,6 +122,11 @@ class Sweep(Answer):
             for reduction, state in each
             for row in reduction.rows(state, sampled=self.space.sampled)
         )
+
+    @property
+    def has_indices(self) -> bool:
+        """Whether Sobol indices are what it is about."""
+        return all(isinstance(one, Indices) for one in self.reductions)
 
     @cached_property
     def distributions(self) -> dict[str, Distribution]:

@@ -21,7 +21,7 @@ from headway.kinds import FloatArray
 from headway.queueing.passages.among import FINEST, Among, Codes
 from headway.queueing.passages.company import Company, Sized
 from headway.queueing.times.laws import TimeLaw
-from headway.queueing.times.steps import law_of_steps
+from headway.queueing.times.steps import law_of_steps, steps_out
 
 BESIDE = (
     "percentiles take where other jobs are as in equilibrium: up to the 99th within 2 %, "
@@ -33,10 +33,8 @@ MOST_WORK = 8e8
 _LEFT_OUT = (FINEST, 2e-5, 2e-4)  # share of the time of the states that are left out
 _QUICK = 3.0  # times faster than any service: coming back that need not be faster
 _LITTLE = 0.1  # of the work, for which it is faster all the same
-_FEW = 1e-6  # share of jobs still inside when the steps end
 _STEPS = 14.0  # mean times that they last
 _SLOWED = 3.0  # times that a visit may last among others
-_LEAST_STEPS = 120
 _MOVES = 2  # of each kind, from a state
 _LEAST_MOVES = 2000.0  # that a step costs however few it makes
 
@@ -232,11 +230,7 @@ class _Chain:
         pace, every = float(total.max()), np.arange(size)
         places = np.append(ends, every), np.append(starts, every)
         moves = csr_array(coo_array((np.append(rate, pace - total) / pace, places), (size, size)))
-        left = list[float]()
-        while len(left) < _LEAST_STEPS or inside.sum() > _FEW:
-            left.append(float((exits * inside).sum()) / pace)
-            inside = moves @ inside
-        return np.array(left), pace
+        return steps_out(moves, inside, exits / pace), pace
 
     def _within(self, edges: list[Edge]) -> tuple[Places, Places, FloatArray]:
         """Moves between states that are followed, by the places of these."""

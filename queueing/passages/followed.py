@@ -22,7 +22,7 @@ from scipy.sparse import coo_array, csr_array
 from headway.kinds import FloatArray
 from headway.queueing.passages.circle import Circle, Place, Queue
 from headway.queueing.times.laws import ComplexArray, TimeLaw
-from headway.queueing.times.steps import law_of_steps
+from headway.queueing.times.steps import FEW, law_of_steps, steps_out
 
 STAGES = 10
 """Exponential stages that stand for a constant time that only some jobs spend."""
@@ -31,9 +31,7 @@ MOST_WORK = 3e9
 """Moves between states times steps: some seconds."""
 
 _BUILT = 50.0  # steps that take as long as to find out the moves
-_FEW = 1e-6  # share of jobs still inside when the steps end
 _REST = (1e-9, 1e-6)  # chance of numbers of others that are left out: of one class, of several
-_LEAST_STEPS = 120
 _QUICK = 3.0  # times faster than any service: thinking that need not be faster
 _SHORT = 0.02  # of the others' service time
 _NONE = 1e-12  # of a flow: rounding
@@ -115,7 +113,7 @@ class Followed:
     @property
     def can_be_followed(self) -> bool:
         """Whether that is a matter of seconds."""
-        steps = self.pace * self.circle.mean * -log(_FEW) / 2
+        steps = self.pace * self.circle.mean * -log(FEW) / 2
         return self.moves * (steps + _BUILT) <= MOST_WORK
 
     @property
@@ -251,12 +249,7 @@ class Followed:
     def leaving(self) -> FloatArray:
         """Chance of leaving at each step."""
         moves, share = self._moves()
-        ends = np.flatnonzero(share)
-        inside, left = self._entries(), list[float]()
-        while len(left) < _LEAST_STEPS or inside.sum() > _FEW:
-            left.append(float((share[ends] * inside[ends]).sum()))  # not @: threads cost more
-            inside = moves @ inside
-        return np.array(left)
+        return steps_out(moves, self._entries(), share)
 
     def _entries(self) -> FloatArray:
         entries, start, count = self.circle.entries, np.zeros(len(self.states.waits)), self.bounds

@@ -3,6 +3,8 @@
 Source: Jensen, Skandinavisk Aktuarietidskrift 36, 1953 (uniformisation).
 """
 
+from typing import Any
+
 import numpy as np
 
 from headway.kinds import FloatArray
@@ -11,7 +13,30 @@ from headway.queueing.times.laws import ComplexArray, Piece, TimeLaw, Transform
 LAST = 50
 """Steps that the ratio of the steps beyond is taken from."""
 
+FEW = 1e-6
+"""Share of jobs still inside when the steps of a followed job end."""
+
+_LEAST_STEPS = 120
 _AT_ONCE = 64  # powers of a transform
+
+
+def steps_out(moves: Any, inside: FloatArray, share: FloatArray) -> FloatArray:
+    """Chance of leaving at each step, until few are inside.
+
+    Parameters
+    ----------
+    moves
+        Chances of going on in a step, a sparse array by state after and before.
+    inside
+        Chances of the states at the beginning.
+    share
+        Chance of leaving in a step, by state; above 0 where everybody ends.
+    """
+    ends, left = np.flatnonzero(share), list[float]()
+    while len(left) < _LEAST_STEPS or inside.sum() > FEW:
+        left.append(float((share[ends] * inside[ends]).sum()))  # not @: threads cost more
+        inside = moves @ inside
+    return np.array(left)
 
 
 def law_of_steps(rate: float, steps: FloatArray) -> TimeLaw:

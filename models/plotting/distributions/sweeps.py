@@ -25,7 +25,7 @@ def sweep_figure(swept: Sweep) -> Figure:
     InvalidParameter
         Where no reduction kept a distribution.
     """
-    if all("index" in row for row in swept.results):
+    if swept.has_indices:
         return index_figure(swept)
     known = swept.distributions
     if not known:

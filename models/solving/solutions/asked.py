@@ -4,6 +4,7 @@ import re
 from collections.abc import Collection, Iterable
 from typing import Self
 
+from headway.errors import InvalidParameter, nearest
 from headway.kinds import check_domain
 from headway.models.language.verbs import perform
 from headway.models.structure.parts.keys import of_class
@@ -53,6 +54,42 @@ def percentile_asked(name: str, classes: Collection[str] = ()) -> tuple[float, s
     percent = float(found[2])
     part = percentile_name(percent)
     return percent, of_class(found[1], part) if found[1] else part
+
+
+def named_outputs(
+    names: Iterable[str], known: Collection[str], classes: Collection[str], missing: str
+) -> list[str]:
+    """Names of outputs as answers bear them.
+
+    Parameters
+    ----------
+    names
+        As they are asked for; percentiles, which no list holds all of, among them.
+    known
+        Names of all other outputs.
+    classes
+        Names of the classes of jobs whose percentiles can be asked for.
+    missing
+        How a message begins about a name that is none.
+
+    Raises
+    ------
+    InvalidParameter
+        With the nearest names.
+
+    Examples
+    --------
+    >>> named_outputs(["throughput", "response_time_p99.0"], ["throughput"], (), "no output")
+    ['throughput', 'response_time_p99']
+    """
+    found = []
+    for name in names:
+        asked = percentile_asked(name, classes)
+        if name not in known and asked is None:
+            msg = f"{missing} {name!r}{nearest(name, known)}"
+            raise InvalidParameter(msg)
+        found.append(asked[1] if asked else name)
+    return found
 
 
 def check_percent(percent: float) -> None:
