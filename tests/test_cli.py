@@ -243,6 +243,7 @@ OTHERWISE = (
     ("arguments", "unwanted"),
     [
         (["--help"], (*HEAVY, "numpy", "rich")),
+        (["sweep", "--help"], HEAVY),
         (["solve", "nfs-server", "--preset", "raid"], (*HEAVY, *OTHERWISE)),
         (["show", "nfs-server"], (*HEAVY, *OTHERWISE)),
         (["compare", "nfs-server", "--data", str(RAID)], HEAVY),

@@ -22,7 +22,6 @@ from headway.cli.options import (
 )
 from headway.cli.output import points_progress, present
 from headway.cli.spaces import SAMPLE_KINDS, Asked, model_and_space
-from headway.models.sweeping.sweeping import DEFAULT, sweep_model
 
 EXAMPLE = (
     "Example: headway sweep nfs-server --preset raid --set arrival_rate=100:1500:1 "
@@ -67,6 +66,8 @@ def command(
     plot: Path | None,
 ) -> int:
     """Sweep a model."""
+    from headway.models.sweeping.sweeping import DEFAULT, sweep_model
+
     if out is not None:
         check_place(out)
     chosen = chosen_model(model, preset, (), closed_settings(closed, None, think))
