@@ -6,7 +6,7 @@ from random import Random
 
 import tomli_w
 
-from headway.queueing.stations.kinds import STATIONS, station_kind
+from headway.queueing.stations.listed.kinds import STATIONS, station_kind
 
 _TIMES = ("1 ms", "5 ms", "20 ms", "0.3 s")
 _RATES = (0.1, 0.7, 3.0, 20.0)

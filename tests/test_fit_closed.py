@@ -16,7 +16,7 @@ from headway.models.inference.closed_curves import clients_of
 from headway.models.measured.bends import bent
 from headway.models.solving import paced
 from headway.queueing.stations.abilities import ServiceKind
-from headway.queueing.stations.kinds import STATIONS, station_kind
+from headway.queueing.stations.listed.kinds import STATIONS, station_kind
 from tests.fit_data import TWO, check_coverage, table
 
 _CURVES = 200

@@ -26,7 +26,7 @@ from headway.queueing import (
     solve_closed,
     solve_multiclass,
 )
-from headway.queueing.stations.sources import FiniteSource
+from headway.queueing.stations.speeds.sources import FiniteSource
 
 KINDS = [
     Delay,

@@ -9,7 +9,7 @@ from scipy.stats import gamma
 from headway.errors import GraphError, InvalidParameter
 from headway.models import ModelGraph, parse_model
 from headway.queueing import MM1, MM1K, Delay, erlang_b
-from headway.queueing.stations.kinds import STATIONS, product_form_kinds, station_kind
+from headway.queueing.stations.listed.kinds import STATIONS, product_form_kinds, station_kind
 
 
 def test_stations_that_lose():

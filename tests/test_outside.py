@@ -14,7 +14,7 @@ from headway.models import Measurements, catalogue_model, model_names, parse_mod
 from headway.models.files.shipped import catalogue_model as loaded_model
 from headway.models.language.verbs import perform
 from headway.models.tables.shown import Answer
-from headway.queueing.stations.kinds import product_form_kinds, station_kind
+from headway.queueing.stations.listed.kinds import product_form_kinds, station_kind
 from tests.command import headway, refusal
 from tests.outside import FILES, POINTS, make_package
 

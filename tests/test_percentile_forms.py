@@ -9,7 +9,7 @@ from headway.errors import GraphError, InvalidParameter
 from headway.models import ModelGraph, catalogue_model
 from headway.models.solving.symbolic import numeric, symbol
 from headway.queueing import MD1, MM1, Delay, MMm, Parallel
-from headway.queueing.stations.kinds import STATIONS, station_kind
+from headway.queueing.stations.listed.kinds import STATIONS, station_kind
 
 # Of a time: the solver's own inversion and its root to 1e-13 of a time, both rounded.
 DIGITS = 1e-12

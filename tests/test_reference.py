@@ -16,7 +16,7 @@ from headway.models.files.schema import (
     TriedEntry,
 )
 from headway.models.language.algorithms import ALGORITHMS
-from headway.queueing.stations.kinds import STATIONS, station_kind
+from headway.queueing.stations.listed.kinds import STATIONS, station_kind
 
 PAGE = (Path(__file__).parent.parent / "docs/model-files.md").read_text()
 

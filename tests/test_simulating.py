@@ -31,8 +31,8 @@ from headway.queueing import (
     Slowing,
     WakeUp,
 )
-from headway.queueing.stations.kinds import STATIONS
-from headway.queueing.stations.serving import SERVING
+from headway.queueing.stations.listed.kinds import STATIONS
+from headway.queueing.stations.listed.serving import SERVING
 
 SURE = 0.999
 

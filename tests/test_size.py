@@ -19,7 +19,7 @@ from headway.models.sizing.resources import resources
 from headway.models.sizing.size import Scope
 from headway.models.sizing.sizing import Extent
 from headway.queueing import MM1, Delay, MMm, MMmK, Parallel
-from headway.queueing.stations.kinds import STATIONS, station_kind
+from headway.queueing.stations.listed.kinds import STATIONS, station_kind
 from tests.command import headway, refusal
 from tests.sizes import FEW, agrees, answer, brute_force, random_case, with_few
 

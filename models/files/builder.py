@@ -39,7 +39,7 @@ from headway.models.structure.parts.links import (
 )
 from headway.models.structure.parts.structure import CLASS_KEYS
 from headway.queueing.stations.abilities import Discipline
-from headway.queueing.stations.kinds import station_kind
+from headway.queueing.stations.listed.kinds import station_kind
 
 FILE_KEYS = {"places": "capacity"}
 """Numbers of stations that model files call otherwise than Python does."""

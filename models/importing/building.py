@@ -13,7 +13,7 @@ from headway.models.structure.graph import ModelGraph
 from headway.models.structure.model import Model
 from headway.queueing.stations.abilities import Discipline
 from headway.queueing.stations.base import Station
-from headway.queueing.stations.kinds import station_kind
+from headway.queueing.stations.listed.kinds import station_kind
 
 _SECONDS, _RATE = unit("s"), unit("op/s")
 

@@ -9,7 +9,7 @@ from headway.models.files.builder import FILE_KEYS
 from headway.models.reading.recognise import reader_kinds
 from headway.models.sweeping.reductions.grammar import REDUCTIONS
 from headway.models.tables.table import Column, Table
-from headway.queueing.stations.kinds import station_kind, station_kinds
+from headway.queueing.stations.listed.kinds import station_kind, station_kinds
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,7 @@ from headway.models.structure.parts.keys import (
 from headway.models.structure.parts.routes import share_at
 from headway.queueing.flows.traffic import check_matrix
 from headway.queueing.stations.abilities import Discipline
-from headway.queueing.stations.serving import Serving, serving_of
+from headway.queueing.stations.listed.serving import Serving, serving_of
 
 ALL = ""
 """Class of the jobs of a model without classes."""

@@ -15,7 +15,7 @@ from ciw import dists
 
 from headway.models.simulating.jobs import Blueprint, Jobs, Place, Ways
 from headway.models.simulating.queues import Arrivals, Budgeted, Gone, Queue, Sharing
-from headway.queueing.stations.serving import Serving
+from headway.queueing.stations.listed.serving import Serving
 
 _chance = random.random
 _THINKING = Serving(1.0, servers=inf, most=inf, used=lambda _: 0.0)

@@ -7,7 +7,7 @@ from typing import Any
 
 import ciw
 
-from headway.queueing.stations.serving import Serving
+from headway.queueing.stations.listed.serving import Serving
 
 
 class Tally:

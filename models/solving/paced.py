@@ -23,7 +23,7 @@ from headway.models.structure.model import Model
 from headway.models.structure.parts.keys import VISITS, station_at
 from headway.queueing.stations.abilities import ServiceKind
 from headway.queueing.stations.base import Station
-from headway.queueing.stations.kinds import usable_kinds
+from headway.queueing.stations.listed.kinds import usable_kinds
 
 _PACED = (ServiceKind.DELAY, ServiceKind.QUEUE, ServiceKind.PARALLEL)
 

@@ -11,7 +11,7 @@ from headway.kinds import Amount, FloatArray, check_domain, check_not_negative, 
 from headway.queueing.closed.memory import check_memory
 from headway.queueing.stations.abilities import ServiceKind
 from headway.queueing.stations.base import Station
-from headway.queueing.stations.kinds import product_form_kinds
+from headway.queueing.stations.listed.kinds import product_form_kinds
 
 
 class Method(StrEnum):

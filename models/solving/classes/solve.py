@@ -13,7 +13,7 @@ from headway.queueing.classes.network import JobClass, Saturation, SharedStation
 from headway.queueing.classes.solve import MulticlassSolution, solve_multiclass
 from headway.queueing.closed.demands import Method
 from headway.queueing.stations.abilities import Discipline, ServiceKind
-from headway.queueing.stations.kinds import product_form_kinds
+from headway.queueing.stations.listed.kinds import product_form_kinds
 
 
 def class_values(model: Model, method: str) -> tuple[Found, Marks]:

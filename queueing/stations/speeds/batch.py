@@ -23,7 +23,7 @@ from headway.queueing.erlang.birth_death import symbolic_chances, weights
 from headway.queueing.flows.laws import check_arrivals
 from headway.queueing.stations.abilities import Abilities, ServiceKind
 from headway.queueing.stations.finite import LimitedRoom
-from headway.queueing.stations.varying import MOST_STATES, ByLaw, check_written
+from headway.queueing.stations.speeds.varying import MOST_STATES, ByLaw, check_written
 
 
 @dataclass(frozen=True)

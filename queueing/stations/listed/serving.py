@@ -9,7 +9,7 @@ import numpy as np
 
 from headway.errors import GraphError
 from headway.queueing.stations.base import Station
-from headway.queueing.stations.batch import Batch
+from headway.queueing.stations.speeds.batch import Batch
 
 Rule = Callable[[Any], "Serving"]
 

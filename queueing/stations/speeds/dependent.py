@@ -17,7 +17,7 @@ from headway.kinds import (
 )
 from headway.queueing.stations.abilities import SERVERS, Abilities, ServiceKind
 from headway.queueing.stations.base import MM1, Servers
-from headway.queueing.stations.varying import ALL, ByLaw, Rates, Varying
+from headway.queueing.stations.speeds.varying import ALL, ByLaw, Rates, Varying
 from headway.queueing.times.laws import TimeLaw, exponential
 from headway.queueing.times.lines import Line
 from headway.queueing.times.stops import Stop
