@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from headway.loggp import PLATFORMS, Convention
-from headway.models.files.builder import FILE_KEYS
-from headway.models.files.schema import (
+from headway.models.files.building.entries import FILE_KEYS
+from headway.models.files.building.schema import (
     ModelEntry,
     OutputEntry,
     ParameterEntry,

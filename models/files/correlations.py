@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from headway.models.files.places import Place
+from headway.models.files.building.places import Place
 from headway.models.language.parameters import Parameter
 from headway.models.structure.correlations import Correlations, Pair, fault
 

@@ -4,8 +4,8 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from headway.errors import nearest
-from headway.models.files import schema
-from headway.models.files.places import Place
+from headway.models.files.building import schema
+from headway.models.files.building.places import Place
 from headway.models.language.formula import Formula, formula
 from headway.models.language.units import unit
 from headway.models.structure.forms import CURVE, FACTS, FormTable, Load, Telling, Variant

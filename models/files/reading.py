@@ -8,10 +8,10 @@ from headway.errors import (
     MeasurementError,
     ModelFileError,
 )
-from headway.models.files import schema
 from headway.models.files.builder import Builder
+from headway.models.files.building import schema
+from headway.models.files.building.places import Place
 from headway.models.files.intake import read_text
-from headway.models.files.places import Place
 from headway.models.structure.model import Model
 
 LARGEST_FILE = 1_000_000

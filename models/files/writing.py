@@ -4,7 +4,7 @@ import math
 from typing import Any
 
 from headway.errors import ModelFileError, is_hidden
-from headway.models.files.builder import FILE_KEYS
+from headway.models.files.building.entries import FILE_KEYS
 from headway.models.files.correlations import correlation_table
 from headway.models.files.forms import form_table
 from headway.models.files.reading import too_many

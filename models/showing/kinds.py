@@ -5,7 +5,7 @@ from typing import Any
 
 from headway.models.analysis.audit import CHECKS
 from headway.models.auditing.finding import Severity
-from headway.models.files.builder import FILE_KEYS
+from headway.models.files.building.entries import FILE_KEYS
 from headway.models.reading.recognise import reader_kinds
 from headway.models.sweeping.reductions.grammar import REDUCTIONS
 from headway.models.tables.table import Column, Table

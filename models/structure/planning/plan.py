@@ -7,7 +7,8 @@ from headway.errors import GraphError
 from headway.kinds import Amount
 from headway.models.structure.parts.keys import Found
 from headway.models.structure.parts.structure import Structure
-from headway.models.structure.planning.steps import AnyStep, all_steps
+from headway.models.structure.planning.components import AnyStep
+from headway.models.structure.planning.steps import all_steps
 
 MOST_KEPT = 64
 """Numbers found by searches that a plan keeps."""

@@ -5,35 +5,37 @@ forms, fed with arrays they give every operating point at once.
 """
 
 import operator
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Mapping
 from functools import partial, reduce
-from typing import Any, Generic, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
-from headway.errors import GraphError, InvalidParameter, nearest
+from headway.errors import GraphError, nearest
 from headway.kinds import Amount, check_not_negative
-from headway.models.language.algorithms import ALGORITHMS
-from headway.models.language.formula import Formula
-from headway.models.structure.parts.components import Component
 from headway.models.structure.parts.keys import (
     ANSWERED,
     VISITS,
-    Given,
     Key,
     Values,
     arrivals_at,
-    component_at,
     law_at,
     share_of,
     station_at,
-    time_by,
     visits_by,
 )
 from headway.models.structure.parts.routes import share_at
 from headway.models.structure.parts.structure import Structure
+from headway.models.structure.planning.components import (
+    AnyStep,
+    algorithm_steps,
+    build,
+    component_steps,
+    formula_steps,
+    link_steps,
+    number,
+    step,
+)
 from headway.models.structure.planning.flows import (
     FLOW,
     flow,
@@ -46,87 +48,8 @@ from headway.models.structure.planning.flows import (
 from headway.queueing.stations.base import Station
 from headway.queueing.stations.returning import Returning
 
-
-@dataclass(frozen=True)
-class Step(Generic[Given]):
-    """What is to be calculated: its key, the keys of what it needs, and how.
-
-    The key of a number that formulas can use is its name.
-    """
-
-    key: Key[Given]
-    needs: frozenset[str]
-    calculate: Callable[[Values], Given]
-
-
 Law: TypeAlias = Station | Returning
 """What answers for a station at a rate: itself, or its law with returns."""
-
-AnyStep: TypeAlias = Step[Any]
-
-
-def _step(
-    key: Key[Given], needs: Iterable[str], calculate: Callable[[Values], Given]
-) -> Step[Given]:
-    return Step(key, frozenset(needs), calculate)
-
-
-def _number(name: str, needs: Iterable[str], calculate: Callable[[Values], Amount]) -> Step[Any]:
-    """A step for a number that formulas can use."""
-    return Step(Key(name), frozenset(needs), calculate)
-
-
-def _formula_steps(formulas: Iterable[tuple[str, Formula]], prefix: str = "") -> list[AnyStep]:
-    return [_number(f"{prefix}{name}", f.names, f.evaluate) for name, f in formulas]
-
-
-def _component_steps(name: str, component: Component) -> list[AnyStep]:
-    """A step for each of a component's numbers, a list of numbers being one."""
-    steps = []
-    for part, read in component.fields.items():
-        if isinstance(read, tuple):
-            needs = frozenset[str]().union(*(f.names for f in read))
-            steps.append(_number(f"{name}.{part}", needs, partial(_several, read)))
-        else:
-            steps.append(_number(f"{name}.{part}", read.names, read.evaluate))
-    by_class = {visits_by(name, c): f for c, f in component.visits.items()}
-    by_class |= {time_by(name, c): f for c, f in component.service_times.items()}
-    return steps + _formula_steps(by_class.items())
-
-
-def _several(formulas: tuple[Formula, ...], values: Values) -> tuple[Amount, ...]:
-    return tuple(read.evaluate(values) for read in formulas)
-
-
-def _link_steps(graph: Structure) -> list[AnyStep]:
-    steps = []
-    for name, link in graph.links.items():
-        steps += _component_steps(name, link)
-        sides = (f"{name}.send_overhead", f"{name}.receive_overhead")
-        if "overhead" not in link.fields:
-            steps.append(_number(f"{name}.overhead", sides, partial(_mean, sides)))
-    return steps
-
-
-def _algorithm_steps(table: str, name: str, component: Component) -> list[AnyStep]:
-    """Steps for a component's numbers, for the component made of them, and for its answers."""
-    made = component_at(table, name)
-    numbers = [f"{name}.{field}" for field in component.fields]
-    answers = [
-        _number(f"{name}.{part}", {made}, partial(_answer, name, made, part))
-        for part in ALGORITHMS[table].parts
-    ]
-    build = _step(made, numbers, partial(_build, component, name))
-    return [*_component_steps(name, component), build, *answers]
-
-
-def _answer(name: str, made: Key[object], part: str, values: Values) -> Amount:
-    with _named(name):
-        return getattr(made.of(values), part)
-
-
-def _mean(names: tuple[str, str], values: Values) -> Amount:
-    return (values[names[0]] + values[names[1]]) / 2
 
 
 def _traffic_steps(graph: Structure) -> list[AnyStep]:
@@ -134,22 +57,22 @@ def _traffic_steps(graph: Structure) -> list[AnyStep]:
     steps = []
     if graph.arrivals:
         rates = {arrivals_at(name): rate for name, rate in graph.arrivals.items()}
-        steps += _formula_steps(rates.items())
-        steps.append(_number("throughput", rates, partial(_total, tuple(rates))))
+        steps += formula_steps(rates.items())
+        steps.append(number("throughput", rates, partial(_total, tuple(rates))))
     else:
-        steps.append(_number("throughput", {"arrival_rate"}, partial(_total, ("arrival_rate",))))
+        steps.append(number("throughput", {"arrival_rate"}, partial(_total, ("arrival_rate",))))
     if any(station.visits for station in graph.stations.values()):
         needs = {*map(visits_by, graph.stations), *_laws_that_lose(graph)}
-        steps.append(_step(FLOW, needs, partial(given_flow, graph)))
+        steps.append(step(FLOW, needs, partial(given_flow, graph)))
     else:
         loops = [r for n in returning(graph) if (r := graph.routes.between(n, n))]
         probabilities = {share_at(r): r.probability for r in (*graph.routes.single, *loops)}
-        steps += _formula_steps(probabilities.items())
+        steps += formula_steps(probabilities.items())
         places = {arrivals_at(name) for name in graph.arrivals}
         changing = map(share_at, graph.routes.changing)
         needs = {*changing, *places, *_laws_that_lose(graph)}
-        steps.append(_step(FLOW, needs, partial(flow, graph, numbers_of(graph))))
-    return [*steps, _step(VISITS, {FLOW}, lambda v: FLOW.of(v).visits)]
+        steps.append(step(FLOW, needs, partial(flow, graph, numbers_of(graph))))
+    return [*steps, step(VISITS, {FLOW}, lambda v: FLOW.of(v).visits)]
 
 
 def _laws_that_lose(graph: Structure) -> set[str]:
@@ -174,12 +97,12 @@ def _station_steps(graph: Structure, name: str) -> list[AnyStep]:
     answers = ["throughput", "utilisation", "waiting_time", "response_time"]
     answers += ["loss_probability"] if component.can.loses else []
     return [
-        *_component_steps(name, component),
-        _step(station_at(name), parts, partial(_build, component, name)),
-        _number(f"{name}.visits", {VISITS}, lambda v: VISITS.of(v)[name]),
+        *component_steps(name, component),
+        step(station_at(name), parts, partial(build, component, name)),
+        number(f"{name}.visits", {VISITS}, lambda v: VISITS.of(v)[name]),
         _product_step(rate, "throughput", f"{name}.visits"),
         *law_steps,
-        *(_number(f"{name}.{part}", asked, partial(_ask, *asked, part)) for part in answers),
+        *(number(f"{name}.{part}", asked, partial(_ask, *asked, part)) for part in answers),
         *_residence_steps(graph, name, asked),
         _product_step(f"{name}.queue_length", f"{name}.throughput", response),
     ]
@@ -191,8 +114,8 @@ def _law_steps(graph: Structure, name: str) -> tuple[list[AnyStep], tuple[Key[La
         return [], (station_at(name), f"{name}.arrival_rate")
     made, stays, rate = law_at(name), f"{name}.stays", f"{name}.stay_rate"
     steps = [
-        _step(made, {station_at(name), share_of(name, name)}, partial(law, name)),
-        _number(stays, {FLOW}, lambda v: FLOW.of(v).stays[name]),
+        step(made, {station_at(name), share_of(name, name)}, partial(law, name)),
+        number(stays, {FLOW}, lambda v: FLOW.of(v).stays[name]),
         _product_step(rate, "throughput", stays),
     ]
     return steps, (made, rate)
@@ -212,26 +135,10 @@ def _residence_steps(graph: Structure, name: str, asked: tuple[Key[Law], str]) -
 
     needs = {FLOW, admitted} | ({loop} if loop else set())
     return [
-        _number(admitted, asked, partial(_ask, *asked, "admitted")),
-        _number(served, needs, visits_served),
+        number(admitted, asked, partial(_ask, *asked, "admitted")),
+        number(served, needs, visits_served),
         _product_step(residence, served, response),
     ]
-
-
-def _build(component: Component, name: str, values: Values) -> Amount:
-    """Make a component of its numbers; its own checks refuse those out of domain."""
-    with _named(name):
-        return component.kind(**{p: values[f"{name}.{p}"] for p in component.fields})
-
-
-@contextmanager
-def _named(name: str) -> Iterator[None]:
-    """Put a component's name before what it refuses."""
-    try:
-        yield
-    except InvalidParameter as error:
-        msg = f"{name}: {error}"
-        raise InvalidParameter(msg) from None
 
 
 def _ask(law_name: Key[Law], rate: str, part: str, values: Values) -> Amount:
@@ -239,7 +146,7 @@ def _ask(law_name: Key[Law], rate: str, part: str, values: Values) -> Amount:
 
 
 def _product_step(name: str, *factors: str) -> AnyStep:
-    return _number(name, factors, partial(_product, factors))
+    return number(name, factors, partial(_product, factors))
 
 
 def _product(names: tuple[str, ...], values: Values) -> Amount:
@@ -254,15 +161,15 @@ def _product(names: tuple[str, ...], values: Values) -> Amount:
 def all_steps(graph: Structure) -> list[AnyStep]:
     """Every number that a graph can be asked for."""
     steps = [
-        *_formula_steps(graph.bindings.items()),
-        *_link_steps(graph),
-        *_formula_steps(graph.outputs.items()),
+        *formula_steps(graph.bindings.items()),
+        *link_steps(graph),
+        *formula_steps(graph.outputs.items()),
     ]
     for table, components in graph.algorithms.items():
         for name, component in components.items():
-            steps += _algorithm_steps(table, name, component)
+            steps += algorithm_steps(table, name, component)
     for name, numbers in graph.classes.items():
-        steps += _formula_steps(numbers.items(), f"class {name}.")
+        steps += formula_steps(numbers.items(), f"class {name}.")
     if graph.stations:
         check_visits(graph)
         steps += _traffic_steps(graph)
@@ -276,16 +183,16 @@ def _system_steps(graph: Structure) -> list[AnyStep]:
     """Response time of a job; where some are lost, of those that are answered, and how many."""
     residence = [f"{name}.residence_time" for name in graph.stations]
     if not losing(graph):
-        mean = _number("response_time", residence, lambda v: sum(v[part] for part in residence))
+        mean = number("response_time", residence, lambda v: sum(v[part] for part in residence))
         return [] if mean.key in graph.outputs else [mean]
     lost = {name: f"{name}.loss_probability" for name in losing(graph)}
     served = [f"{name}.throughput" for name in graph.stations]
     stations = tuple(graph.stations)
     steps = [
-        _number("loss_probability", {FLOW, *lost.values()}, partial(_lost, lost)),
-        _number("response_time", {FLOW, *residence}, partial(_answered_time, stations)),
+        number("loss_probability", {FLOW, *lost.values()}, partial(_lost, lost)),
+        number("response_time", {FLOW, *residence}, partial(_answered_time, stations)),
     ]
-    done = _step(ANSWERED, {FLOW, "throughput", *served}, partial(_answered_rate, stations))
+    done = step(ANSWERED, {FLOW, "throughput", *served}, partial(_answered_rate, stations))
     return [done, *(step for step in steps if step.key not in graph.outputs)]
 
 

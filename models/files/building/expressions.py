@@ -5,7 +5,7 @@ from dataclasses import fields
 from typing import Any
 
 from headway.errors import FormulaError, UnitError
-from headway.models.files.schema import Scalar
+from headway.models.files.building.schema import Scalar
 from headway.models.language.formula import formula
 from headway.models.language.units import Unit, quantity, unit
 from headway.models.structure.graph import ModelGraph

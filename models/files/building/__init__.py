@@ -1,0 +1,1 @@
+"""A model made of a file: what is made of each of its tables."""

@@ -1,0 +1,83 @@
+"""Numbers of a file's tables as expressions and parameters, with the place of each."""
+
+from collections.abc import Mapping
+from functools import partial
+from math import inf
+from typing import Any
+
+from headway.errors import nearest
+from headway.models.files.building import schema
+from headway.models.files.building.expressions import FIELD_UNITS, MEANT_NUMBER, expression
+from headway.models.files.building.places import Place
+from headway.models.language.parameters import Parameter
+from headway.models.language.units import LEADING_NUMBER, ONE, Unit, quantity, unit
+from headway.models.structure.graph import ModelGraph
+
+FILE_KEYS = {"places": "capacity"}
+"""Numbers of stations that model files call otherwise than Python does."""
+
+
+class Entries:
+    """A file's entries and their places: what every table is read with."""
+
+    def __init__(self, entry: schema.ModelEntry, place: Place) -> None:
+        self.entry = entry
+        self.place = place
+
+    def parameter(self, name: str, entry: schema.ParameterEntry) -> Parameter:
+        """A parameter with its bounds, shown in its own unit."""
+        with self.place("parameters", name):
+            shown = _shown_unit(entry)
+            limits = ((entry.min, -inf, "minimum"), (entry.max, inf, "maximum"))
+            low, high = (
+                none if limit is None else quantity(limit, shown, f"{name}: {side}")
+                for limit, none, side in limits
+            )
+            value = None if entry.value is None else quantity(entry.value, shown, name)
+            found = Parameter(name, value, shown, low, high, entry.doc, entry.source)
+        if entry.ci95 is None:
+            return found
+        with self.place("parameters", name, "ci95"):
+            return found.within(*entry.ci95)
+
+    def check_keys(self, kind: str, name: str, table: Mapping[str, Any], known: Any) -> None:
+        """Refuse keys that an entry does not have, naming the nearest."""
+        for key in table:
+            if key not in known:
+                msg = f"{name} has no {key!r}{nearest(key, known)}"
+                raise self.place.error(msg, kind, name, key)
+
+    def numbers(
+        self,
+        graph: ModelGraph,
+        kind: str,
+        name: str,
+        table: Mapping[str, Any],
+        units: Mapping[str, Unit] = FIELD_UNITS,
+    ) -> dict[str, Any]:
+        """Read an entry's numbers: each an expression, a list of them, or a table by class."""
+        values: dict[str, Any] = {}
+        for key, entry in table.items():
+            with self.place(kind, name, FILE_KEYS.get(key, key)):
+                read = partial(
+                    expression, graph=graph, wanted=units.get(key, ONE), name=f"{name}.{key}"
+                )
+                if isinstance(entry, dict):
+                    values[key] = {c: read(text) for c, text in entry.items()}
+                elif isinstance(entry, list):
+                    values[key] = [read(text) for text in entry]
+                else:
+                    values[key] = read(entry)
+        return values
+
+
+def _shown_unit(entry: schema.ParameterEntry) -> Unit:
+    """The unit a parameter is shown in: its own, or that of its value or a bound."""
+    if entry.unit is not None:
+        return unit(entry.unit)
+    for text in (entry.value, entry.min, entry.max):
+        if isinstance(text, str) and MEANT_NUMBER.match(text):
+            found = LEADING_NUMBER.sub("", text)
+            if found:
+                return unit(found)
+    return ONE

@@ -1,0 +1,129 @@
+"""LogGP links of a model file, and components with an algorithm."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from headway.errors import nearest
+from headway.loggp.machine.parameters import Convention, LogGP
+from headway.loggp.machine.platforms import PLATFORMS
+from headway.models.files.building import schema
+from headway.models.files.building.entries import Entries
+from headway.models.files.building.places import Place
+from headway.models.language.algorithms import ALGORITHMS
+from headway.models.language.parameters import Parameter
+from headway.models.structure.graph import ModelGraph
+from headway.models.structure.model import Model
+from headway.models.structure.parts.links import (
+    LINK_KEYS,
+    LINK_PARTS,
+    LINK_UNITS,
+    by_sides,
+    settable,
+)
+
+
+class Links(Entries):
+    """Adds links and components with an algorithm to a graph."""
+
+    def __init__(self, entry: schema.ModelEntry, place: Place) -> None:
+        super().__init__(entry, place)
+        self.links = {n: _texts(table) for n, table in entry.links.items()}
+
+    def link(self, graph: ModelGraph, name: str) -> ModelGraph:
+        """Add a LogGP link."""
+        table = dict(self.links[name])
+        platform = table.pop("platform", None)
+        if platform is not None and platform not in PLATFORMS:
+            msg = f"there is no platform {platform!r}{nearest(str(platform), PLATFORMS)}"
+            raise self.place.error(msg, "links", name, "platform")
+        convention = self._convention(name, table.pop("convention", None), platform)
+        self.check_keys("links", name, table, LINK_KEYS)
+        with self.place("links", name):
+            values = by_sides(self.numbers(graph, "links", name, table, LINK_UNITS))
+        if platform is not None:
+            graph = graph.link(name, replace(PLATFORMS[str(platform)], **values))
+            link = replace(graph.links[name], platform=str(platform))
+            return replace(graph, links={**graph.links, name: link})
+        missing = [part for part in LINK_PARTS[:-1] if part not in values]
+        if missing:
+            msg = f"{missing[0]} is missing; give all five numbers or a platform"
+            raise self.place.error(msg, "links", name)
+        return graph.link(name, LogGP(**values, convention=convention))
+
+    def linked(self, model: Model) -> Model:
+        """Say of the numbers of links what the file says; one overhead for both sides stays one."""
+        both = [f"{name}.overhead" for name, table in self.links.items() if "overhead" in table]
+        model = model.exposing(*(name for name in both if name in settable(model.graph.links, {})))
+        parameters = dict(model.parameters)
+        for link, table in self.entry.links.items():
+            for part, entry in table.items():
+                name = f"{link}.{part}"
+                if name in parameters:
+                    parameters[name] = self._described(link, part, parameters[name], entry)
+                elif any(given is not None for given in (entry.min, entry.max, entry.ci95)):
+                    msg = f"{name} has a formula; it cannot have bounds or ci95 too"
+                    raise self.place.error(msg, "links", link, part)
+        return replace(model, parameters=parameters)
+
+    def _described(
+        self, link: str, part: str, known: Parameter, entry: schema.ParameterEntry
+    ) -> Parameter:
+        """A number of a link in its own unit, with its own bounds and words."""
+        with self.place("links", link, part):
+            said = self.parameter(known.name, entry)
+        return replace(
+            known,
+            unit=said.unit if said.unit.text else known.unit,
+            minimum=max(known.minimum, said.minimum),
+            maximum=said.maximum,
+            doc=said.doc or known.doc,
+            source=said.source or known.source,
+            interval=said.interval,
+        )
+
+    def _convention(self, name: str, text: Any, platform: Any) -> Convention:
+        """Whose meaning of latency a link's numbers have."""
+        place = ("links", name, "convention")
+        if text is None:
+            return Convention.PAPERS
+        if text not in set(Convention):
+            msg = f"there is no convention {text!r}; it must be one of {', '.join(Convention)}"
+            raise self.place.error(msg, *place)
+        if platform is not None:
+            msg = f"{platform} is known in convention papers; leave convention out"
+            raise self.place.error(msg, *place)
+        return Convention(text)
+
+    def algorithm(self, graph: ModelGraph, table: str, name: str) -> ModelGraph:
+        """Add a component with an algorithm."""
+        kind, numbers = ALGORITHMS[table], dict(getattr(self.entry, table)[name])
+        labels: Any = numbers.pop("stages", None) if kind.lists else None
+        self.check_keys(table, name, numbers, (*kind.lists, *kind.fields))
+        numbers = {**dict(kind.defaults), **numbers}
+        for key in (*kind.lists, *kind.fields):
+            wanted = list if key in kind.lists else (str, int, float)
+            if not isinstance(numbers.get(key), wanted):
+                what = "a list, one entry a stage" if key in kind.lists else "a number"
+                msg = f"{name} needs {key}, {what}"
+                raise self.place.error(msg, table, name)
+        values = self.numbers(graph, table, name, numbers)
+        return graph.algorithm(table, name, values, self._stages(table, name, values, labels))
+
+    def _stages(
+        self, table: str, name: str, values: Mapping[str, Any], labels: Any
+    ) -> tuple[str, ...]:
+        """Names of a pipeline's stages, or their numbers; refuses lists of different length."""
+        lengths = {key: len(values[key]) for key in ALGORITHMS[table].lists}
+        count = max(lengths.values(), default=0)
+        stages = labels if isinstance(labels, list) else list(range(1, count + 1))
+        if set(lengths.values()) - {len(stages)} or (lengths and not count):
+            counts = ", ".join(f"{length} {key}" for key, length in lengths.items())
+            msg = f"{name} has {len(stages)} stages, {counts}; give one of each a stage"
+            raise self.place.error(msg, table, name)
+        return tuple(map(str, stages))
+
+
+def _texts(table: Mapping[str, schema.ParameterEntry]) -> dict[str, Any]:
+    """What the numbers of a link are: quantities, formulas, or words."""
+    return {key: e.value if e.formula is None else e.formula for key, e in table.items()}

@@ -1,0 +1,67 @@
+"""Stations of a model file, and who comes to them: classes, routes and arrivals."""
+
+from dataclasses import MISSING, fields
+
+from headway.models.files.building.entries import FILE_KEYS, Entries
+from headway.models.files.building.expressions import expression, units_of
+from headway.models.language.units import ONE, unit
+from headway.models.structure.graph import ModelGraph
+from headway.models.structure.parts.structure import CLASS_KEYS
+from headway.queueing.stations.abilities import Discipline
+from headway.queueing.stations.listed.kinds import station_kind
+
+_PYTHON_KEYS = {file: python for python, file in FILE_KEYS.items()}
+
+
+class Stations(Entries):
+    """Adds stations to a graph, and routes, arrivals and classes of jobs."""
+
+    def station(self, graph: ModelGraph, name: str) -> ModelGraph:
+        """Add a station."""
+        table = {_PYTHON_KEYS.get(k, k): v for k, v in self.entry.stations[name].items()}
+        kind, visits = str(table.pop("kind", "")), table.pop("visits", None)
+        with self.place("stations", name, "kind"):
+            made = station_kind(kind)
+        discipline = str(table.pop("discipline", Discipline.FCFS.value))
+        known = {field.name: field for field in fields(made)}  # type: ignore[arg-type]
+        keys = list(known)
+        self.check_keys("stations", name, table, [*keys, "discipline"])
+        needed = [key for key in keys if known[key].default is MISSING]
+        missing = [FILE_KEYS.get(key, key) for key in needed if key not in table]
+        if missing:
+            msg = f"{kind} needs {missing[0]}"
+            raise self.place.error(msg, "stations", name)
+        values = self.numbers(graph, "stations", name, table, units_of(made))
+        by_class = values["service_time"] if isinstance(table.get("service_time"), dict) else None
+        if by_class is not None:
+            values["service_time"] = next(iter(by_class.values()), 0.0)
+        read = self.numbers(graph, "stations", name, {} if visits is None else {"visits": visits})
+        station = made(**values)
+        return graph.station(name, station, read.get("visits"), by_class, discipline)
+
+    def routes(self, graph: ModelGraph) -> ModelGraph:
+        """Add where jobs go."""
+        for entry in self.entry.routes:
+            with self.place("routes"):
+                place = f"route {entry.source} -> {entry.target}: probability"
+                share = expression(entry.probability, graph, ONE, place)
+                graph = graph.route(entry.source, entry.target, share)
+        return graph
+
+    def arrivals(self, graph: ModelGraph) -> ModelGraph:
+        """Add where jobs come in."""
+        for name, rate in self.entry.arrivals.items():
+            with self.place("arrivals", name):
+                graph = graph.arrive(
+                    name, expression(rate, graph, unit("op/s"), f"arrivals at {name}")
+                )
+        return graph
+
+    def job_classes(self, graph: ModelGraph) -> ModelGraph:
+        """Add classes of jobs."""
+        for name, table in self.entry.classes.items():
+            self.check_keys("classes", name, table, CLASS_KEYS)
+            values = self.numbers(graph, "classes", name, table)
+            with self.place("classes", name):
+                graph = graph.job_class(name, *(values.get(key) for key in CLASS_KEYS))
+        return graph

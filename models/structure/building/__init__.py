@@ -1,0 +1,1 @@
+"""How a graph is built: what each step checks and reads."""

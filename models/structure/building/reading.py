@@ -1,0 +1,93 @@
+"""Formulas of a graph that is being built: names declared, expressions read and checked."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Self, TypeAlias
+
+from headway.errors import GraphError, UnknownParameter, nearest
+from headway.kinds import FUNCTIONS, Amount, Quantity, is_symbolic
+from headway.models.language.formula import Formula, formula_at, of_number
+from headway.models.language.names import check_name
+from headway.models.structure.parts.components import Component
+from headway.models.structure.parts.structure import RESERVED, Structure
+
+Expression: TypeAlias = Quantity | str
+"""A number, a formula as text, or a SymPy expression."""
+
+
+@dataclass(frozen=True, eq=False)
+class Reading(Structure):
+    """A graph that reads expressions: texts, numbers and SymPy's, as formulas of its names."""
+
+    def declare(self, *names: str) -> Self:
+        """Name parameters that formulas may use and `at` gives values."""
+        new = tuple(name for name in names if name not in (*self.parameters, "arrival_rate"))
+        for name in new:
+            self._check_new(name)
+        return replace(self, parameters=self.parameters + new)
+
+    def _check_new(self, name: str) -> None:
+        check_name(name, (*RESERVED, *FUNCTIONS))
+        if name in {*self.parameters, *self.bindings, *self.outputs}:
+            msg = f"{name} is defined twice"
+            raise GraphError(msg)
+
+    def _component(
+        self, name: str, component: object, parts: Sequence[str]
+    ) -> tuple[Self, Component]:
+        graph, read = self._fields(name, {part: getattr(component, part) for part in parts})
+        return graph, Component(type(component), read)
+
+    def _fields(
+        self, name: str, values: Mapping[str, Amount]
+    ) -> tuple[Self, dict[str, Formula | tuple[Formula, ...]]]:
+        """Read the numbers of a component, lists as several formulas."""
+        if not name.isidentifier() or name in self.components:
+            why = "is there already" if name.isidentifier() else "is not a name"
+            msg = f"component {name!r} {why}; use another name of letters, digits and _"
+            raise GraphError(msg)
+        graph = self
+        read: dict[str, Formula | tuple[Formula, ...]] = {}
+        for part, value in values.items():
+            place = f"{name}.{part}"
+            if isinstance(value, list | tuple):
+                graph, several = graph._read_all(dict(enumerate(value)), place)
+                read[part] = tuple(several.values())
+            else:
+                graph, read[part] = graph._read(value, place)
+        return graph, read
+
+    def _read_all(
+        self, expressions: Mapping[Any, Expression | None], place: str
+    ) -> tuple[Self, dict[Any, Formula]]:
+        """Read several expressions; those that are None are left out."""
+        graph = self
+        read = {}
+        for key, expression in expressions.items():
+            if expression is not None:
+                graph, read[key] = graph._read(expression, place)
+        return graph, read
+
+    def _read(self, expression: Expression, place: str) -> tuple[Self, Formula]:
+        """Make a formula of an expression; declare the symbols of a SymPy one."""
+        if isinstance(expression, str):
+            read = formula_at(expression, place)
+            self.check_known(read, place)
+            return self, read
+        if not is_symbolic(expression):
+            return self, of_number(float(expression))  # type: ignore[arg-type]
+        from headway.models.language.from_sympy import from_sympy
+
+        read = from_sympy(expression)
+        return self.declare(*sorted(read.names - self.names)), read
+
+    def check_known(self, read: Formula, place: str) -> None:
+        """Refuse a formula with a name that nothing in this graph bears."""
+        for name in sorted(read.names - self.names):
+            if "." in name and name.split(".")[0] not in self.components:
+                msg = (
+                    f"{place}: attribute access {name!r} is not allowed; no component is so called"
+                )
+                raise UnknownParameter(msg)
+            msg = f"{place}: {name!r} in {read.text!r} is not known{nearest(name, self.names)}"
+            raise UnknownParameter(msg)

@@ -1,0 +1,147 @@
+"""Stations of a graph that is being built, and who comes to them, by which ways."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from typing import Self
+
+from numpy.typing import ArrayLike
+
+from headway.errors import GraphError, nearest
+from headway.models.structure.building.reading import Expression, Reading
+from headway.models.structure.parts.components import Route
+from headway.models.structure.parts.routes import check_ends
+from headway.models.structure.parts.structure import CLASS_KEYS
+from headway.queueing.stations.abilities import Discipline
+from headway.queueing.stations.base import Station
+
+
+@dataclass(frozen=True, eq=False)
+class Traffic(Reading):
+    """A graph that is given stations, classes of jobs, routes and arrivals."""
+
+    def station(
+        self,
+        name: str,
+        station: Station,
+        visits: Expression | Mapping[str, Expression] | None = None,
+        service_times: Mapping[str, Expression] | None = None,
+        discipline: str = Discipline.FCFS.value,
+    ) -> Self:
+        """Add a station; the first one is where jobs arrive unless `arrive` says otherwise.
+
+        Parameters
+        ----------
+        name, station
+            What formulas and tables call it, and its kind with its numbers.
+        visits
+            Mean visits of a job, for all classes or by class, in place of routes.
+        service_times
+            Service time by class, of every class that comes, where it is not that of `station`
+            for all.
+        discipline
+            ``fcfs`` serves in order of arrival, ``ps`` shares the servers among all present; it
+            matters where service times differ by class.
+
+        Examples
+        --------
+        >>> from headway.models import ModelGraph
+        >>> from headway.queueing import MM1
+        >>> graph = ModelGraph("one").station("disk", MM1(0.02), visits=0.5)
+        >>> graph.at().solve(arrival_rate=10)["disk.utilisation"]  # 10 * 0.5 * 0.02
+        0.1
+        """
+        if discipline not in set(Discipline):
+            msg = f"{name}: there is no discipline {discipline!r}; it must be fcfs or ps"
+            raise GraphError(msg)
+        graph, component = self._component(name, station, [f.name for f in fields(station)])  # type: ignore[arg-type]
+        by_class = visits if isinstance(visits, Mapping) else {"": visits}
+        graph, read = graph._read_all(by_class, f"{name}.visits")
+        graph, times = graph._read_all(service_times or {}, f"{name}.service_time")
+        component = replace(component, visits=read, service_times=times, discipline=str(discipline))
+        return replace(graph, stations={**graph.stations, name: component})
+
+    def job_class(
+        self,
+        name: str,
+        arrival_rate: Expression | None = None,
+        population: Expression | None = None,
+        think_time: Expression | None = None,
+    ) -> Self:
+        """Add a class of jobs: open with an arrival rate, or closed with a population.
+
+        Examples
+        --------
+        >>> from headway.models import ModelGraph
+        >>> from headway.queueing import MM1
+        >>> graph = ModelGraph("g").job_class("web", 2.0).job_class("batch", 3.0)
+        >>> times = {"web": 0.1, "batch": 0.2}
+        >>> graph = graph.station("cpu", MM1(0.1), service_times=times, discipline="ps")
+        >>> round(graph.at().solve()["cpu.utilisation"], 12)  # 2 * 0.1 + 3 * 0.2
+        0.8
+        """
+        if name in self.classes or not name.isidentifier():
+            msg = f"class {name!r} is defined twice or is not a name"
+            raise GraphError(msg)
+        if (arrival_rate is None) == (population is None):
+            msg = f"class {name}: give either an arrival_rate or a population"
+            raise GraphError(msg)
+        values = dict(zip(CLASS_KEYS, (arrival_rate, population, think_time), strict=True))
+        graph, read = self._read_all(values, f"class {name}")
+        return replace(graph, classes={**graph.classes, name: read})
+
+    def route(self, source: str, target: str, probability: Expression = 1.0) -> Self:
+        """Send a share of the jobs that leave one station to another.
+
+        What is not routed on leaves the system.
+
+        Raises
+        ------
+        GraphError
+            For a station that does not exist, or a route given twice.
+
+        Examples
+        --------
+        >>> from headway.models import ModelGraph
+        >>> from headway.queueing import MM1
+        >>> graph = ModelGraph("two").station("cpu", MM1(0.1)).station("disk", MM1(0.1))
+        >>> graph = graph.route("cpu", "disk", 0.5).route("disk", "cpu")
+        >>> graph.at().solve(arrival_rate=3)["cpu.visits"]  # 1 / (1 - 0.5)
+        2.0
+        """
+        check_ends(self.stations, source, target)
+        graph, read = self._read(probability, f"route {source} -> {target}: probability")
+        return replace(graph, routes=graph.routes.adding(Route(source, target, read)))
+
+    def route_all(self, matrix: ArrayLike) -> Self:
+        """Send jobs between all stations by a matrix of probabilities, taken as it is.
+
+        Parameters
+        ----------
+        matrix
+            Probability to go from each station (row) to each (column), in the order in which
+            the stations were added; a row sums to 1 at most, what is left leaves the system.
+            Routes with a formula go by `route`, where the matrix has 0.
+
+        Raises
+        ------
+        GraphError
+            For a matrix of another shape, probabilities outside 0 to 1, a row that sums to
+            more than 1, stations that nothing leaves, or a route given twice.
+
+        Examples
+        --------
+        >>> from headway.models import ModelGraph
+        >>> from headway.queueing import MM1
+        >>> two = ModelGraph("two").station("cpu", MM1(0.1)).station("disk", MM1(0.1))
+        >>> two.route_all([[0.0, 0.5], [1.0, 0.0]]).at().solve(arrival_rate=1.0)["cpu.visits"]
+        2.0
+        """
+        return replace(self, routes=self.routes.with_matrix(tuple(self.stations), matrix))
+
+    def arrive(self, station: str, rate: Expression) -> Self:
+        """Let jobs arrive at a station with a rate [1/s]; may be called for several."""
+        if station not in self.stations:
+            msg = f"arrivals: there is no station {station!r}{nearest(station, self.stations)}"
+            raise GraphError(msg)
+        graph, read = self._read(rate, f"arrivals at {station}")
+        return replace(graph, arrivals={**graph.arrivals, station: read})
