@@ -1,0 +1,1 @@
+"""Small networks solved state by state, with nothing of the package: what a solution is held to."""

@@ -1,0 +1,98 @@
+"""Holds what is solved to the whole chains of random small networks.
+
+Run with ``python -m tests.brute.campaign --count 2000 --seed 0``.
+"""
+
+import argparse
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from headway.errors import HeadwayError
+from headway.models import parse_model
+from tests.brute.chain import TooLarge
+from tests.brute.kinds import drawn
+
+EXACT = 1e-10
+
+
+@dataclass(frozen=True)
+class Held:
+    """A network held to its chain: the largest relative error of its numbers, and what is said."""
+
+    seed: int
+    kind: str
+    error: float
+    worst: str
+    tolerance: float
+    approximation: str
+    refusal: str = ""
+
+    @property
+    def is_wrong(self) -> bool:
+        """Whether it is called exact and is not."""
+        return not self.approximation and not self.refusal and self.error > self.tolerance
+
+
+def hold(seed: int) -> Held | None:
+    """Hold the network of a seed to its chain; None where the chain is too large."""
+    case = drawn(seed)
+    try:
+        truth = case.solve()
+    except TooLarge:
+        return None
+    try:
+        solution = parse_model(case.text).solve()
+    except HeadwayError as refusal:
+        return Held(seed, case.kind, 0.0, "", 0.0, "", str(refusal))
+    errors = {name: _error(solution[name], true) for name, true in truth.numbers.items()}
+    worst = max(errors, key=lambda name: errors[name])
+    tolerance = EXACT + 100 * truth.cut
+    return Held(seed, case.kind, errors[worst], worst, tolerance, solution.approximation)
+
+
+def _error(found: object, true: float) -> float:
+    value = float(np.asarray(found))
+    return abs(value - true) / abs(true) if true else abs(value)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Print what was held by kind; code 1 if an answer called exact is not."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--count", type=int, default=2000)
+    parser.add_argument("--seed", type=int, default=0)
+    asked = parser.parse_args(arguments)
+    found = [hold(seed) for seed in range(asked.seed, asked.seed + asked.count)]
+    held = [one for one in found if one is not None]
+    print(f"{len(held)} networks held to their chains, {len(found) - len(held)} too large")
+    for line in summary(held):
+        print(line)
+    wrong = [one for one in held if one.is_wrong]
+    for one in wrong:
+        print(f"seed {one.seed} ({one.kind}): {one.worst} is {one.error:.2e} off")
+    return 1 if wrong else 0
+
+
+def summary(held: Sequence[Held]) -> Iterator[str]:
+    """A line for each kind: how many are exact, approximate and refused, and their errors."""
+    by_kind: dict[str, list[Held]] = defaultdict(list)
+    for one in held:
+        by_kind[one.kind].append(one)
+    heads = ("exact", "worst", "approx.", "mean", "worst", "refused")
+    yield f"{'kind':32} " + " ".join(map("{:>9}".format, heads))
+    for kind, several in by_kind.items():
+        exact = [one.error for one in several if not one.approximation and not one.refusal]
+        nearly = [one.error for one in several if one.approximation]
+        refused = Counter(one.refusal for one in several if one.refusal)
+        yield (
+            f"{kind:32} {len(exact):9} {max(exact, default=0.0):9.1e} {len(nearly):9} "
+            f"{np.mean(nearly or [0.0]):9.2%} {max(nearly, default=0.0):9.2%} {refused.total():9}"
+        )
+        for reason, number in refused.most_common(3):
+            yield f"    {number} refused: {reason}"
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

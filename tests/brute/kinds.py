@@ -1,0 +1,287 @@
+"""The kinds of small networks that are drawn; each takes a source of chance."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from random import Random
+from typing import Any
+
+import tomli_w
+
+from tests.brute.drawing import (
+    Drawn,
+    Entry,
+    Shares,
+    Sketch,
+    Station,
+    crowd,
+    same_for_all,
+    shared,
+    shares,
+    times,
+    varying,
+)
+from tests.brute.forked import Forked, solve_forked
+from tests.brute.held_up import Blocking, Crowd, Region, solve_blocking, solve_region
+from tests.brute.network import Hops, Jobs
+from tests.brute.orders import HeadOfLine, Line, Lottery, Place, Preemptive, Sharing, Stack
+
+_ORDERS: dict[str, Any] = {
+    "ps": Sharing,
+    "fcfs": Line,
+    "lcfs": Stack,
+    "siro": Lottery,
+    "priority": HeadOfLine,
+    "preemptive": Preemptive,
+}
+
+
+def drawn(seed: int) -> Drawn:
+    """Draw the network of a seed: the same on every machine; kinds take turns."""
+    kinds = list(KINDS)
+    kind = kinds[seed % len(kinds)]
+    return KINDS[kind](kind, Random(seed))
+
+
+def _one_closed(kind: str, draw: Random) -> Drawn:
+    jobs = [Jobs("all", None, draw.randint(1, 5), draw.choice((0.0, 0.5, 2.0)))]
+    return _plain(kind, draw, jobs)
+
+
+def _one_open(kind: str, draw: Random) -> Drawn:
+    return _plain(kind, draw, [Jobs("all", 0.3)])
+
+
+def _plain(kind: str, draw: Random, jobs: list[Jobs]) -> Drawn:
+    made = [
+        varying(draw) if draw.random() < 0.2 else shared(draw, 1) for _ in range(draw.randint(1, 3))
+    ]
+    hops = same_for_all(shares(draw, len(made)), 1)
+    return Sketch(draw, made, jobs, hops).finished(kind)
+
+
+def _classes(kind: str, draw: Random) -> Drawn:
+    jobs = crowd(draw)
+    made = [shared(draw, len(jobs)) for _ in range(draw.randint(1, 3))]
+    return Sketch(draw, made, jobs, same_for_all(shares(draw, len(made)), len(jobs))).finished(kind)
+
+
+def _routed(kind: str, draw: Random) -> Drawn:
+    """Every class by routes of its own, entering where it will."""
+    sketch = _with_classes(draw, crowd(draw))
+    places = len(sketch.stations)
+    told = {}
+    for c, job in enumerate(sketch.classes):
+        enters = draw.randrange(places)
+        sketch.classes[c] = replace(job, enters={enters: 1.0})
+        ways = shares(draw, places)
+        sketch.hops |= {(k, c): [(p, t, c) for p, t in row] for k, row in ways.items()}
+        told[job.name] = f"s{enters}"
+    return _entering(sketch, told).finished(kind)
+
+
+def _entering(sketch: Sketch, told: dict[str, str]) -> Sketch:
+    """Say where classes enter, in the words of a model file."""
+    document = sketch.document()
+    for job in sketch.classes:
+        key = "arrives" if job.is_open else "reference"
+        document["classes"][job.name][key] = told[job.name]
+    sketch.extra = {"classes": document["classes"]}
+    return sketch
+
+
+def _with_classes(draw: Random, jobs: list[Jobs]) -> Sketch:
+    made = [shared(draw, len(jobs)) for _ in range(draw.randint(2, 3))]
+    return Sketch(draw, made, jobs)
+
+
+def _switched(kind: str, draw: Random) -> Drawn:
+    """Open jobs that turn into another class and leave as it."""
+    sketch = _with_classes(draw, [Jobs("a", 0.2), Jobs("b", 0.1)])
+    _switching(sketch, shares(draw, len(sketch.stations)))
+    return sketch.finished(kind)
+
+
+def _circling(kind: str, draw: Random) -> Drawn:
+    """Closed jobs that turn into one another, by a matrix that nothing leaves."""
+    jobs = [Jobs("a", None, draw.randint(1, 3)), Jobs("b", None, draw.randint(0, 2))]
+    sketch = _with_classes(draw, jobs)
+    ways = shares(draw, len(sketch.stations))
+    ways = {k: [(p, 0 if t is None else t) for p, t in row] for k, row in ways.items()}
+    _switching(sketch, ways)
+    return sketch.finished(kind)
+
+
+def _switching(sketch: Sketch, ways: Shares) -> None:
+    """The same ways for both classes, the first turning into the second here and there."""
+    for k, row in ways.items():
+        for c in (0, 1):
+            merged: dict[tuple[int | None, int], float] = {}
+            for share, target in row:
+                turn = 0.0 if target is None else sketch.draw.choice((0.0, 0.3, 1.0))
+                for becomes, part in ((c, 1 - turn), (1 - c, turn)):
+                    if part:
+                        key = target, becomes
+                        merged[key] = merged.get(key, 0.0) + share * part
+            sketch.hops[k, c] = [(p, t, d) for (t, d), p in merged.items()]
+    sketch.hops[0, 0] = _both(sketch.hops[0, 0])
+
+
+def _both(hops: Hops) -> Hops:
+    """Let half of a hop that stays inside turn, so that both classes are one chain."""
+    place = next((i for i, (_, t, d) in enumerate(hops) if t is not None and d == 0), None)
+    if place is None or any(d == 1 and t is not None for _, t, d in hops):
+        return hops
+    share, target, _ = hops[place]
+    return [*hops[:place], (share / 2, target, 0), (share / 2, target, 1), *hops[place + 1 :]]
+
+
+def _ordered(discipline: str) -> Callable[[str, Random], Drawn]:
+    """Classes with times of their own at stations of one order of service."""
+
+    def make(kind: str, draw: Random) -> Drawn:
+        jobs = crowd(draw, opened=0.3, most=2)
+        made = [_station(draw, discipline, len(jobs)) for _ in range(draw.randint(1, 2))]
+        hops = same_for_all(shares(draw, len(made)), len(jobs))
+        sketch = Sketch(draw, made, jobs, hops)
+        ranks = made[0].place.ranks
+        if ranks:
+            classes = sketch.document()["classes"]
+            for job, rank in zip(jobs, ranks, strict=True):
+                classes[job.name]["priority"] = rank
+            sketch.extra = {"classes": classes}
+            sketch.stations = [_ranked(station, ranks) for station in made]
+        return sketch.finished(kind)
+
+    return make
+
+
+def _ranked(station: Station, ranks: tuple[int, ...]) -> Station:
+    return Station(station.entry, replace(station.place, ranks=ranks))
+
+
+def _station(draw: Random, discipline: str, classes: int) -> Station:
+    servers = draw.choice((1, 1, 2))
+    entry: Entry = {"kind": "MM1" if servers == 1 else "MMm", "discipline": discipline}
+    if servers > 1:
+        entry["servers"] = servers
+    ranks = tuple(draw.randint(1, 2) for _ in range(classes))
+    ranked = discipline in ("priority", "preemptive")
+    place: Place = _ORDERS[discipline](
+        times(draw, classes, alike=draw.random() < 0.3),
+        servers=servers,
+        ranks=ranks if ranked else (),
+    )
+    return Station(entry, place)
+
+
+def _with_varying(kind: str, draw: Random) -> Drawn:
+    """Classes that share a station whose rate depends on how many are there."""
+    jobs = crowd(draw)
+    one = varying(draw)
+    place = replace(one.place, times=(1.0,) * len(jobs))
+    made = [Station(one.entry, place), shared(draw, len(jobs))]
+    return Sketch(draw, made, jobs, same_for_all(shares(draw, 2), len(jobs))).finished(kind)
+
+
+def _roomy(kind: str, draw: Random) -> Drawn:
+    """Open classes at one station with little room."""
+    jobs = [Jobs(name, draw.choice((1.0, 3.0))) for name in "ab"]
+    servers = draw.randint(1, 2)
+    room = servers + draw.randint(0, 3)
+    needed = times(draw, 2, alike=draw.random() < 0.5)
+    entry = {"kind": "MMmK", "servers": servers, "capacity": room}
+    station = Station(entry, Line(needed, servers=servers, room=room))
+    return Sketch(draw, [station], jobs, same_for_all({0: [(1.0, None)]}, 2)).finished(kind)
+
+
+def _blocked(blocking: str) -> Callable[[str, Random], Drawn]:
+    def make(kind: str, draw: Random) -> Drawn:
+        count = draw.randint(2, 3)
+        rooms = tuple(draw.randint(1, 3) for _ in range(count))
+        closed = draw.random() < 0.5
+        ways: Shares = {k: [(1.0, k + 1)] for k in range(count - 1)}
+        ways[count - 1] = [(1.0, 0 if closed else None)]
+        needed = times(draw, count)
+        jobs = draw.randint(1, sum(rooms) - 1)
+        some = Crowd(population=jobs) if closed else Crowd(draw.choice((1.0, 4.0)))
+        network = Blocking(needed, rooms, ways, some, repeats=blocking == "repetitive")
+        stations = {
+            f"s{k}": {"kind": "MM1K", "service_time": s, "capacity": room, "blocking": blocking}
+            for k, (s, room) in enumerate(zip(needed, rooms, strict=True))
+        }
+        document = _alone(stations, ways, some)
+        return Drawn(kind, tomli_w.dumps(document), lambda: solve_blocking(network))
+
+    return make
+
+
+def _alone(stations: Entry, ways: Shares, some: Crowd) -> Entry:
+    """A model file of one class."""
+    routes = [
+        {"from": f"s{k}", "to": f"s{target}", "probability": share}
+        for k, row in ways.items()
+        for share, target in row
+        if target is not None
+    ]
+    given: Entry = {"arrival_rate": some.rate} if some.rate else {"population": some.population}
+    if some.population and some.think_time:
+        given["think_time"] = some.think_time
+    return {"name": "drawn", "parameters": given, "stations": stations, "routes": routes}
+
+
+def _limited(kind: str, draw: Random) -> Drawn:
+    """Two or three stations of which some share a limit."""
+    count = draw.randint(2, 3)
+    servers = tuple(draw.choice((1, 1, 2, float("inf"))) for _ in range(count))
+    ways = shares(draw, count)
+    closed = draw.random() < 0.5
+    some = Crowd(population=draw.randint(2, 5), think_time=0.5) if closed else Crowd(1.0, cap=12)
+    needed = times(draw, count)
+    inside = frozenset(range(draw.randint(0, 1), count))
+    limit = draw.randint(1, 3)
+    network = Region(needed, servers, ways, some, inside, limit)
+    stations = {f"s{k}": _named(s, m) for k, (s, m) in enumerate(zip(needed, servers, strict=True))}
+    document = _alone(stations, ways, some)
+    document["regions"] = {"few": {"stations": [f"s{k}" for k in sorted(inside)], "limit": limit}}
+    return Drawn(kind, tomli_w.dumps(document), lambda: solve_region(network))
+
+
+def _named(time: float, servers: float) -> Entry:
+    kind = {1: "MM1", float("inf"): "Delay"}.get(servers, "MMm")
+    return {"kind": kind, "service_time": time} | ({"servers": servers} if kind == "MMm" else {})
+
+
+def _forked(kind: str, draw: Random) -> Drawn:
+    """A fork to two or three stations, open or closed."""
+    count = draw.randint(2, 3)
+    needed = times(draw, count, alike=draw.random() < 0.4)
+    closed = draw.random() < 0.4
+    wanted = count if closed else draw.randint(1, count)
+    if closed:
+        network = Forked(needed, wanted, population=draw.randint(1, 6), think_time=0.5)
+    else:
+        network = Forked(needed, wanted, rate=draw.choice((0.5, 1.5)), cap=13)
+    stations = {"door": {"kind": "Delay", "service_time": 0.0}}
+    stations |= {f"s{k}": _named(time, 1) for k, time in enumerate(needed)}
+    some = Crowd(network.rate, network.population, network.think_time)
+    document = _alone(stations, {}, some)
+    branches = [f"s{k}" for k in range(count)]
+    document["routes"] = [{"from": "door", "parallel": branches, "needed": wanted}]
+    return Drawn(kind, tomli_w.dumps(document), lambda: solve_forked(network))
+
+
+KINDS: dict[str, Callable[[str, Random], Drawn]] = {
+    "one class, closed": _one_closed,
+    "one class, open": _one_open,
+    "classes": _classes,
+    "routes by class": _routed,
+    "switching, open": _switched,
+    "switching, closed": _circling,
+    **{f"classes, {name}": _ordered(name) for name in _ORDERS},
+    "classes, varying speed": _with_varying,
+    "classes, little room": _roomy,
+    "blocking after service": _blocked("after service"),
+    "repetitive service": _blocked("repetitive"),
+    "region": _limited,
+    "fork and join": _forked,
+}

@@ -1,0 +1,127 @@
+"""Random small networks of every kind held to their whole Markov chains.
+
+``python -m tests.brute.campaign --count 2000`` does so for many; here a few of each kind. The
+chains are held to closed forms first.
+"""
+
+from math import factorial
+
+import pytest
+
+from tests.brute.campaign import hold, main, summary
+from tests.brute.forked import Forked, solve_forked
+from tests.brute.held_up import Blocking, Crowd, Region, solve_blocking, solve_region
+from tests.brute.kinds import KINDS
+from tests.brute.network import Jobs, Network, solve_network
+from tests.brute.orders import (
+    HeadOfLine,
+    Line,
+    Lottery,
+    Preemptive,
+    Sharing,
+    Stack,
+    Unequal,
+)
+
+OUT = {(0, 0): [(1.0, None, 0)]}
+EACH = 2
+"""Networks of each kind."""
+
+
+def alone(place, jobs):
+    """The numbers of one class at one station."""
+    return solve_network(Network((place,), (jobs,), OUT)).numbers
+
+
+@pytest.mark.parametrize("order", [Line, Lottery, Stack, Sharing])
+def test_every_order_gives_the_length_of_an_m_m_2_queue(order):
+    """Erlang's C by hand: with a = 0.6 erlang at two servers, Q = a + C a / (2 - a)."""
+    found = alone(order((0.3,), servers=2), Jobs("all", 2.0))
+    load = 0.6
+    full = load**2 / factorial(2) / (1 - load / 2)
+    waits = full / (1 + load + full)
+    # 24 jobs at most: 0.3**24 are cut off
+    assert found["s0.queue_length"] == pytest.approx(load + waits * load / (2 - load), rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("order", "first", "second"),
+    # Cobham: W0 = 0.2 * 0.5**2 + 0.5 * 0.2**2 = 0.07; preemptive resume: Conway, Maxwell, Miller.
+    [
+        (HeadOfLine, 0.5 + 0.07 / 0.9, 0.2 + 0.07 / 0.9 / 0.8),
+        (Preemptive, (0.5 * 0.9 + 0.05) / 0.9, (0.2 * 0.8 + 0.07) / 0.9 / 0.8),
+    ],
+)
+def test_ranks_go_by_the_formulas_of_one_server(order, first, second):
+    place = order((0.5, 0.2), ranks=(1, 2))
+    network = Network(
+        (place,),
+        (Jobs("a", 0.2), Jobs("b", 0.5)),
+        {(0, c): [(1.0, None, c)] for c in (0, 1)},
+    )
+    truth = solve_network(network)
+    # cut off at 11 jobs or more, of a load of 0.2
+    assert truth.cut < 1e-5
+    assert truth.numbers["class a.response_time"] == pytest.approx(first, rel=1e-5)
+    assert truth.numbers["class b.response_time"] == pytest.approx(second, rel=1e-5)
+
+
+def test_two_unequal_servers_agree_with_their_balance_equations():
+    """The fast one first, by hand: states 0, fast, slow, 2, 3, ... with lambda = 1."""
+    found = alone(Unequal((0.2, 0.5)), Jobs("all", 1.0))
+    fast, slow = 5.0, 2.0
+    # p_fast, p_slow, p_2 from p_0 = 1
+    # 0: 1 = fast p_fast + slow p_slow;  slow state: (1 + slow) p_slow = fast p_2;
+    # first and second together: p_fast + p_slow = (fast + slow) p_2
+    two = 1 / (fast * (fast + slow) - fast * fast / (1 + slow) + slow * fast / (1 + slow))
+    low = fast * two / (1 + slow)
+    high = (fast + slow) * two - low
+    ratio = 1 / (fast + slow)
+    total = 1 + high + low + two / (1 - ratio)
+    mean = (high + low + two * (2 / (1 - ratio) + ratio / (1 - ratio) ** 2)) / total
+    assert found["s0.queue_length"] == pytest.approx(mean, rel=1e-10)
+
+
+def test_blocking_without_a_full_room_is_a_tandem_of_queues():
+    network = Blocking((0.1, 0.1), (9, 9), {0: [(1.0, 1)], 1: [(1.0, 0)]}, Crowd(population=4))
+    # N jobs at two like queues: each position equally likely, X = N / (N + 1) / S
+    assert solve_blocking(network).numbers["s1.throughput"] == pytest.approx(8.0, rel=1e-12)
+
+
+def test_a_job_that_is_held_up_stops_its_server():
+    """Three states by hand, each as likely: one at each, two at the second, the second held up."""
+    ways = {0: [(1.0, 1)], 1: [(1.0, 0)]}
+    held = solve_blocking(Blocking((0.5, 0.5), (1, 2), ways, Crowd(population=2))).numbers
+    assert held["s0.throughput"] == pytest.approx(2 / 3 / 0.5, rel=1e-12)
+
+
+def test_a_region_for_one_is_one_server_of_all_its_times():
+    """A limit of 1 makes two stations in a row one server; closed, thinking 1 s, 2 jobs."""
+    ways = {0: [(1.0, 1)], 1: [(1.0, None)]}
+    crowd = Crowd(population=2, think_time=1.0)
+    region = Region((0.2, 0.3), (1, 1), ways, crowd, frozenset({0, 1}), 1)
+    found = solve_region(region).numbers
+    busy = found["s0.queue_length"] + found["s1.queue_length"]
+    assert busy == pytest.approx(found["s1.throughput"] * 0.5, rel=1e-12)
+    assert 0 < found["outside"] < 1
+
+
+def test_a_fork_to_two_is_as_flatto_and_hahn_say():
+    """Nelson and Tantawi's exact mean: (12 - rho) / 8 of M/M/1's."""
+    found = solve_forked(Forked((0.2, 0.2), 2, rate=1.0, cap=30)).numbers["response_time"]
+    assert found == pytest.approx((12 - 0.2) / 8 * 0.2 / 0.8, rel=1e-9)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_is_called_exact_is(kind):
+    first = list(KINDS).index(kind)
+    held = [hold(first + k * len(KINDS)) for k in range(EACH)]
+    wrong = [one for one in held if one is not None and one.is_wrong]
+    assert not wrong
+
+
+def test_the_campaign_says_how_many_of_each_kind_are_right(capsys):
+    assert main(["--count", "2", "--seed", "0"]) == 0
+    assert capsys.readouterr().out.startswith("2 networks held to their chains, 0 too large")
+    held = [one for one in map(hold, range(2)) if one is not None]
+    assert any("one class, closed" in line for line in summary(held))
