@@ -170,6 +170,22 @@ def test_three_classes(kernels, capsys):
     report(capsys, "three classes of 40 jobs, 8 stations", ours, theirs, "MVA in C", "3")
 
 
+@pytest.mark.parametrize(
+    ("method", "classes", "jobs", "stations", "aim"),
+    [(Method.RECAL, 9, 3, 4, "0.2"), (Method.QUADRATURE, 3, 150, 2, "0.1")],
+)
+def test_many_classes_without_their_lattice(capsys, method, classes, jobs, stations, aim):
+    times = np.random.default_rng(12).uniform(0.1, 1, (stations, classes))
+    visits = (1,) * classes
+    places = [SharedStation(f"s{k}", tuple(row), visits) for k, row in enumerate(times)]
+    closed = [JobClass(str(c), population=jobs, think_time=2.0) for c in range(classes)]
+    ours = median(lambda: solve_multiclass(places, closed, method), 3)
+    theirs = median(lambda: solve_multiclass(places, closed, Method.EXACT), 3)
+
+    what = f"{method}, {classes} classes of {jobs} jobs, {stations} stations"
+    report(capsys, what, ours, theirs, "the lattice of populations", aim)
+
+
 def test_against_line_solver(capsys):
     pfqn = pytest.importorskip("line_solver.api.pfqn")
     demand, stations, classes = three_classes()

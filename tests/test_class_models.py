@@ -191,6 +191,8 @@ def test_a_class_that_visits_no_station():
 
 def test_a_lattice_too_large_tells_its_size_and_the_way_out():
     graph = ModelGraph("g").station("cpu", MM1(0.1), 1.0)
+    for k in range(5):
+        graph = graph.station(f"disk{k}", MM1(0.02 + k / 100), 1.0)
     for k in range(6):
         graph = graph.job_class(f"c{k}", population=200)
 

@@ -27,7 +27,16 @@ if TYPE_CHECKING:
     from headway.models.structure.model import Model
 
 SIMULATION = "simulation"
-METHODS = ("auto", "exact", "convolution", "schweitzer", "linearizer", SIMULATION)
+METHODS = (
+    "auto",
+    "exact",
+    "convolution",
+    "recal",
+    "quadrature",
+    "schweitzer",
+    "linearizer",
+    SIMULATION,
+)
 DRAWS = 1000
 _UNCERTAIN, _DRAWS = twins("--uncertain, --draws N", "Add 95 % bands from ci95; N draws (1000).")
 EXAMPLE = "Example: headway solve nfs-server --preset raid --set arrival_rate=200:1600:200"
@@ -44,7 +53,7 @@ EXAMPLE = "Example: headway solve nfs-server --preset raid --set arrival_rate=20
     metavar="NAME",
     type=click.Choice(METHODS),
     default="auto",
-    help="auto, exact, convolution, schweitzer, linearizer or simulation.",
+    help="auto, exact, convolution, recal, quadrature, schweitzer, linearizer or simulation.",
 )
 @percentile_option("Add percentiles of the response time: 50,95,99.")
 @click.option("--uncertain", cls=_UNCERTAIN, is_flag=True, help="Add 95 % bands from ci95.")

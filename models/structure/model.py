@@ -243,8 +243,8 @@ class Model(Kept, ModelVerbs):
         population, think_time
             Jobs that circulate, and their think time [s]: solves the same graph closed.
         method
-            Of a closed network: auto, exact, convolution, schweitzer, linearizer. An open one has
-            one way only; `simulate` simulates either.
+            Of a closed network: auto, exact, convolution, recal, quadrature, schweitzer,
+            linearizer. An open one has one way only; `simulate` simulates either.
         named
             Further parameters by name, as for `at`.
 

@@ -18,6 +18,7 @@ import numpy as np
 
 from headway.kinds import FloatArray
 from headway.queueing.closed.memory import check_memory
+from headway.queueing.recursion.estimates import instead
 
 _INSTANT = 1e-300  # added to think times: where a class has nothing to do, 0 / 0 stays away
 
@@ -45,7 +46,7 @@ def lattice_mva(
     Raises
     ------
     InvalidParameter
-        For planes that would need too much memory.
+        For planes that would need too much memory, with the exact method that would not.
 
     Examples
     --------
@@ -55,6 +56,11 @@ def lattice_mva(
     0.8
     """
     order = _smallest_planes(population)
+    check_memory(
+        _sizes(population),
+        plane_bytes(population[order], demand.shape[1]),
+        lambda: instead(demand, queues, think_time, population),
+    )
     rate, queue = _walked(demand[order], queues, think_time[order], population[order])
     back = np.argsort(order)
     return rate[back], queue[back]
@@ -70,7 +76,7 @@ def _walked(
     demand: FloatArray, queues: FloatArray, think_time: FloatArray, population: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     """Throughputs and queue lengths, plane after plane."""
-    planes = _Planes(population, demand.shape[1])
+    planes = _Planes(population)
     columns = np.ascontiguousarray(demand.transpose(0, 2, 1))[..., None]
     rows = np.ascontiguousarray((demand / queues).transpose(0, 2, 1))[..., None, :]
     network = _Network(columns, rows, think_time[:, :, None, None] + _INSTANT)
@@ -99,20 +105,48 @@ class _Network:
     think_time: FloatArray
 
 
+def _sizes(population: FloatArray) -> list[int]:
+    """N_c + 1 for each class."""
+    return [int(n) + 1 for n in population.max(axis=1)]
+
+
+def _steps(sizes: list[int]) -> list[int]:
+    """How far the neighbours with a job fewer of each class lie apart in a plane."""
+    return [*(prod(sizes[c + 1 : -1]) for c in range(len(sizes) - 1)), 0]
+
+
+def plane_bytes(population: FloatArray, stations: int) -> float:
+    """Memory of two planes [B].
+
+    Parameters
+    ----------
+    population
+        N, shape (classes, points), the largest last.
+    stations
+        Their number.
+
+    Examples
+    --------
+    >>> plane_bytes(np.array([[3.0], [40.0]]), 8)
+    640.0
+    """
+    sizes = _sizes(population)
+    cells = prod(sizes[:-1]) + max(_steps(sizes))
+    return 16.0 * cells * stations * float(population.shape[1])
+
+
 class _Planes:
     """Layout of the planes: a cell for each number of jobs of all classes but the last."""
 
-    def __init__(self, population: FloatArray, stations: int) -> None:
+    def __init__(self, population: FloatArray) -> None:
         self.population = population.astype(int)
         self.largest = self.population.max(axis=1)
-        sizes = [int(n) + 1 for n in self.largest]
-        self.steps = [*(prod(sizes[c + 1 : -1]) for c in range(len(sizes) - 1)), 0]
+        sizes = _sizes(population)
+        self.steps = _steps(sizes)
         self.cells, self.margin = prod(sizes[:-1]), max(self.steps)
         self._first, self._after_first = int(self.largest[0]), int(self.largest[1:].sum())
         self._totals = set(self.population.sum(axis=0).tolist())
         self.last = max(self._totals)
-        needed = 16.0 * (self.cells + self.margin) * stations * population.shape[1]
-        check_memory(sizes, needed)
         self._numbers = np.indices(sizes[:-1], float).reshape(len(sizes) - 1, self.cells)
         self._others = np.asarray(self._numbers.sum(axis=0), float)
 

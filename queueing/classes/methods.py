@@ -19,6 +19,10 @@ from headway.queueing.closed.measured import closed_note
 from headway.queueing.closed.memory import LARGEST
 from headway.queueing.closed.pools import closed_rates
 from headway.queueing.erlang.formulas import erlang_c
+from headway.queueing.recursion.crowds import solve_groups
+from headway.queueing.recursion.estimates import SOLVERS, cheapest, estimate, refuse_large
+
+_Given = tuple[FloatArray, FloatArray, FloatArray, FloatArray]
 
 FEW = 10_000
 """Populations up to which pools are solved exactly also where an approximation is asked for."""
@@ -75,7 +79,9 @@ def solve_closed_classes(network: ClassNetwork, load: FloatArray, method: Method
     in_order = unequal(network).any(axis=0)
     if in_order.any() and not in_order.all():
         return _in_two_parts(network, load, method, in_order)
-    used = _choose(network, method)
+    used = _choose(network, load, method)
+    if used in SOLVERS:
+        return _by_recursion(network, load, used)
     if used is Method.EXACT and not network.is_pool.any():
         return _by_mva(network, load)
     if used in {Method.EXACT, Method.CONVOLUTION}:
@@ -120,7 +126,7 @@ def growth_alone(network: ClassNetwork, load: FloatArray) -> FloatArray:
     return growth
 
 
-def _choose(network: ClassNetwork, method: Method) -> Method:
+def _choose(network: ClassNetwork, load: FloatArray, method: Method) -> Method:
     """Take an exact method where nothing speaks against it, also for crowds that are small."""
     sizes = [int(n) + 1 for n in network.population[~network.is_open].max(axis=1)]
     if unequal(network).any():
@@ -130,6 +136,8 @@ def _choose(network: ClassNetwork, method: Method) -> Method:
     if method is not Method.AUTO:
         return method
     needed = _bytes(network, sizes)
+    if not network.is_pool.any():
+        return cheapest(needed, *_single(network, load))
     return Method.EXACT if needed <= LARGEST else Method.LINEARIZER
 
 
@@ -143,7 +151,7 @@ def _bytes(network: ClassNetwork, sizes: list[int]) -> float:
 
 
 def _without_product_form(network: ClassNetwork, method: Method) -> Method:
-    if method in {Method.EXACT, Method.CONVOLUTION}:
+    if method is not Method.AUTO and not method.approximate:
         name = network.stations[int(unequal(network).any(axis=1).argmax())].name
         msg = (
             f"{name}: closed classes with different service times, first come first served, have "
@@ -171,13 +179,37 @@ def _with_delays(network: ClassNetwork, rate: FloatArray, queue: FloatArray) -> 
     return np.where(network.is_delay[:, None], resting, queue)
 
 
+def _free(network: ClassNetwork, load: FloatArray) -> FloatArray:
+    """Share of a server that open classes leave, shape (stations, points)."""
+    return np.where(network.is_delay[:, None], 1.0, 1 - load / network.servers)
+
+
+def _single(network: ClassNetwork, load: FloatArray) -> _Given:
+    """Demands, queues, think times and populations of closed classes at single servers."""
+    population, demand = network.population[~network.is_open], _queueing(network)
+    return demand / _free(network, load), network.queues, _still(network), population
+
+
 def _by_mva(network: ClassNetwork, load: FloatArray) -> Lengths:
-    free = np.where(network.is_delay[:, None], 1.0, 1 - load / network.servers)
-    population, demand = network.population[~network.is_open], _queueing(network) / free
-    rate, queue = lattice_mva(demand, network.queues, _still(network), population)
-    growth = (1 + queue.sum(axis=0) / network.queues) / free
+    return _grown(network, load, Method.EXACT, *lattice_mva(*_single(network, load)))
+
+
+def _by_recursion(network: ClassNetwork, load: FloatArray, method: Method) -> Lengths:
+    if network.is_pool.any():
+        name = network.stations[int(network.is_pool.argmax())].name
+        msg = f"{name}: {method} takes single servers and delays; use method convolution"
+        raise GraphError(msg)
+    given = _single(network, load)
+    refuse_large(method, estimate(method, *given))
+    return _grown(network, load, method, *solve_groups(SOLVERS[method], *given))
+
+
+def _grown(
+    network: ClassNetwork, load: FloatArray, method: Method, rate: FloatArray, queue: FloatArray
+) -> Lengths:
+    growth = (1 + queue.sum(axis=0) / network.queues) / _free(network, load)
     growth = np.where(network.is_delay[:, None], 1.0, growth)
-    return Lengths(Method.EXACT, "", rate, _with_delays(network, rate, queue), growth)
+    return Lengths(method, "", rate, _with_delays(network, rate, queue), growth)
 
 
 def _approximated(network: ClassNetwork, load: FloatArray, method: Method) -> Lengths:
@@ -194,7 +226,7 @@ def _approximated(network: ClassNetwork, load: FloatArray, method: Method) -> Le
 def _arrays(network: ClassNetwork, load: FloatArray) -> Closed:
     """Closed classes and what open ones leave them."""
     closed = ~network.is_open
-    free = np.where(network.is_delay[:, None], 1.0, 1 - load / network.servers)
+    free = _free(network, load)
     crowded = np.flatnonzero(network.is_pool)
     jobs = max(int(network.population[closed].sum(axis=0).max()), 1)
     most = min(jobs, int(network.servers[crowded].max(initial=1)))

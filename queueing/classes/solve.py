@@ -74,8 +74,10 @@ def solve_multiclass(
     classes
         Classes, in the same order.
     method
-        ``exact`` walks the lattice of populations; ``schweitzer`` and ``linearizer`` do not
-        depend on its size; ``auto`` is exact unless that needs more than 1 GB.
+        ``exact`` walks the lattice of populations; ``recal`` (whose work depends on the number
+        of jobs and stations, not of classes) and ``quadrature`` (few stations) are exact, too, for
+        single servers and delays; ``schweitzer`` and ``linearizer`` are approximate. ``auto``
+        takes the exact one estimated fastest, unless all need more than 1 GB or much time.
     saturation
         ``refuse`` raises where open classes saturate a station; ``mark`` answers all other
         points, and says in `saturated` which were not. At a saturated point the classes that

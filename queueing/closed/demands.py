@@ -19,12 +19,15 @@ class Method(StrEnum):
 
     ``auto`` takes an exact method wherever one fits into memory; ``exact`` is mean value analysis
     where every station is a delay or single servers, else convolution, and convolution for
-    sweeps of large populations; the last two are approximations.
+    sweeps of large populations. ``recal`` and ``quadrature`` are exact where many classes share few
+    single servers; one class is solved as by ``exact``. The last two are approximations.
     """
 
     AUTO = "auto"
     EXACT = "exact"
     CONVOLUTION = "convolution"
+    RECAL = "recal"
+    QUADRATURE = "quadrature"
     SCHWEITZER = "schweitzer"
     LINEARIZER = "linearizer"
 

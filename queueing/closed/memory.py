@@ -1,6 +1,6 @@
 """How much memory an exact solution may take, and what is said where it needs more."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import prod
 
 from headway.errors import InvalidParameter
@@ -8,7 +8,7 @@ from headway.errors import InvalidParameter
 LARGEST = 1e9  # bytes that an exact solution may take
 
 
-def check_memory(sizes: Sequence[int], needed: float) -> None:
+def check_memory(sizes: Sequence[int], needed: float, instead: Callable[[], str] = str) -> None:
     """Refuse a lattice that needs more memory than `LARGEST`, with its size and the remedy.
 
     Parameters
@@ -17,6 +17,8 @@ def check_memory(sizes: Sequence[int], needed: float) -> None:
         N_c + 1 for each class.
     needed
         Memory the method needs [B].
+    instead
+        Says which other exact method would do, if asked.
 
     Raises
     ------
@@ -30,6 +32,6 @@ def check_memory(sizes: Sequence[int], needed: float) -> None:
     if needed > LARGEST:
         msg = (
             f"exact needs a lattice of {prod(sizes):.2g} populations ({needed / 1e9:.2g} GB); "
-            "use method linearizer or schweitzer"
+            f"use method linearizer or schweitzer{instead()}"
         )
         raise InvalidParameter(msg)

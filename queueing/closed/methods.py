@@ -38,6 +38,8 @@ def choose(
     >>> choose(Method.AUTO, [], np.zeros(1), np.ones(1)).value
     'exact'
     """
+    if method in {Method.RECAL, Method.QUADRATURE}:
+        method = Method.EXACT
     if method not in {Method.AUTO, Method.EXACT}:
         return method
     varying = _of(ServiceKind.VARYING, stations)

@@ -1,0 +1,1 @@
+"""Exact closed networks of many classes, without the lattice of their populations."""

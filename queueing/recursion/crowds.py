@@ -1,0 +1,148 @@
+"""Closed classes at single servers and delays, laid out for methods that take them in turn.
+
+Stations at which every class has the same demand are copies of one; a station that nobody
+needs, and a class without jobs, are left out. Of each class only the proportions matter to
+these methods: the largest of its demands and its think time is its unit of time.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headway.kinds import FloatArray
+
+
+@dataclass(frozen=True)
+class Crowds:
+    """Classes that circulate between copies of single servers, at points of equal populations.
+
+    Parameters
+    ----------
+    demand
+        D at each copy, shape (classes, stations, points), in the class's unit of time.
+    copies
+        Servers of equal demand, each with a queue of its own, shape (stations,).
+    think_time
+        Z, delays included, shape (classes, points), in the same unit.
+    population
+        N, 1 or more, shape (classes,).
+    """
+
+    demand: FloatArray
+    copies: FloatArray
+    think_time: FloatArray
+    population: NDArray[np.intp]
+
+    @property
+    def jobs(self) -> int:
+        """How many jobs circulate, of all classes."""
+        return int(self.population.sum())
+
+    @property
+    def thinking(self) -> bool:
+        """Whether any class thinks."""
+        return bool(self.think_time.any())
+
+    @property
+    def parts(self) -> int:
+        """Places where jobs can be: stations that differ, and thinking."""
+        return len(self.copies) + self.thinking
+
+    def at(self, points: slice) -> "Crowds":
+        """Give some of the points."""
+        return Crowds(
+            self.demand[..., points], self.copies, self.think_time[:, points], self.population
+        )
+
+
+@dataclass(frozen=True)
+class _Group:
+    """Points of one set of populations, and what of them is left out."""
+
+    points: NDArray[np.intp]
+    classes: NDArray[np.intp]
+    rows: NDArray[np.intp]
+    members: NDArray[np.intp]
+    shares: FloatArray
+    unit: FloatArray
+    crowds: Crowds
+
+
+Solver = Callable[[Crowds], tuple[FloatArray, FloatArray]]
+"""Throughputs, shape (classes, points); jobs at each station, shape (classes, stations, points)."""
+
+
+def groups(
+    demand: FloatArray, queues: FloatArray, think_time: FloatArray, population: FloatArray
+) -> Iterator[_Group]:
+    """Part the operating points by what has to be the same for them to be solved together.
+
+    Parameters
+    ----------
+    demand
+        D, shape (classes, stations, points) [s].
+    queues
+        Separate queues each station is split into, shape (stations, points).
+    think_time, population
+        Z [s] and N, shape (classes, points).
+    """
+    _, group = np.unique(np.vstack([population, queues]), axis=1, return_inverse=True)
+    for number in range(int(group.max(initial=-1)) + 1):
+        points = np.flatnonzero(group.ravel() == number)
+        if population[:, points[0]].any():
+            yield _group(points, demand, queues, think_time, population)
+
+
+def _group(
+    points: NDArray[np.intp],
+    demand: FloatArray,
+    queues: FloatArray,
+    think_time: FloatArray,
+    population: FloatArray,
+) -> _Group:
+    split = queues[:, points[0]]
+    classes = np.flatnonzero(population[:, points[0]])
+    each = demand[np.ix_(classes, np.arange(len(split)), points)] / split[:, None]
+    rows = np.flatnonzero(each.any(axis=(0, 2)))
+    flat = np.ascontiguousarray(each[:, rows].swapaxes(0, 1)).reshape(
+        len(rows), len(classes) * len(points)
+    )
+    _, first, members = np.unique(flat, axis=0, return_index=True, return_inverse=True)
+    members = members.ravel()
+    copies = np.asarray(np.bincount(members, weights=split[rows], minlength=len(first)), float)
+    own, resting = each[:, rows[first]], think_time[np.ix_(classes, points)]
+    unit = np.maximum(own.max(axis=1, initial=0), resting)
+    jobs = population[classes, points[0]].astype(int)
+    crowds = Crowds(own / unit[:, None], copies, resting / unit, jobs)
+    return _Group(points, classes, rows, members, split[rows] / copies[members], unit, crowds)
+
+
+def solve_groups(
+    solver: Solver,
+    demand: FloatArray,
+    queues: FloatArray,
+    think_time: FloatArray,
+    population: FloatArray,
+) -> tuple[FloatArray, FloatArray]:
+    """Throughputs and queue lengths at all points, whatever differs between them.
+
+    Parameters
+    ----------
+    solver
+        Solves points of equal populations.
+    demand, queues, think_time, population
+        As for `groups`.
+
+    Returns
+    -------
+    Throughputs, shape (classes, points); queue lengths, shape (classes, stations, points).
+    """
+    rate, queue = np.zeros(population.shape), np.zeros(demand.shape)
+    for group in groups(demand, queues, think_time, population):
+        found, lengths = solver(group.crowds)
+        rate[np.ix_(group.classes, group.points)] = found / group.unit
+        own = lengths[:, group.members] * group.shares[:, None]
+        queue[np.ix_(group.classes, group.rows, group.points)] = own
+    return rate, queue
