@@ -15,7 +15,7 @@ from headway.errors import GraphError, InvalidParameter
 from headway.queueing import JobClass, Method, SharedStation, solve_multiclass
 from headway.queueing.recursion.crowds import Crowds, solve_groups
 from headway.queueing.recursion.estimates import SOLVERS, estimate
-from headway.queueing.recursion.nodes import beta_nodes, gamma_nodes
+from headway.queueing.recursion.gauss import beta_rule, gamma_rule
 from headway.queueing.stations.abilities import ServiceKind
 from tests.class_networks import closed, shared
 
@@ -213,12 +213,11 @@ def test_what_does_not_fit_is_refused_with_what_it_takes():
 
 
 @pytest.mark.parametrize("method", BOTH)
-def test_pools_and_unequal_times_in_order_are_refused_by_name(method):
+def test_pools_are_convolved_and_unequal_times_in_order_refused(method):
     pool = shared("pool", [0.1, 0.2], 3)
     line = SharedStation("line", (0.1, 0.2), (1, 1), discipline="fcfs")
 
-    with pytest.raises(GraphError, match=f"pool: {method} takes single servers and delays"):
-        solve_multiclass([pool], [closed(2), closed(3)], method)
+    assert solve_multiclass([pool], [closed(2), closed(3)], method).method is Method.CONVOLUTION
     with pytest.raises(GraphError, match="line: closed classes with different service times"):
         solve_multiclass([line], [closed(2), closed(3)], method)
 
@@ -227,8 +226,8 @@ def test_pools_and_unequal_times_in_order_are_refused_by_name(method):
 @pytest.mark.parametrize("count", [1, 2, 30, 700])
 def test_nodes_add_up_powers(shape, count):
     for rule, moment in (
-        (gamma_nodes(shape, count), lambda n: mpmath.rf(shape, n)),
-        (beta_nodes(shape, 2.0, count), lambda n: mpmath.rf(shape, n) / mpmath.rf(shape + 2, n)),
+        (gamma_rule(shape, count), lambda n: mpmath.rf(shape, n)),
+        (beta_rule(shape, 2.0, count), lambda n: mpmath.rf(shape, n) / mpmath.rf(shape + 2, n)),
     ):
         nodes, logs = rule
         for power in {0, 1, count, 2 * count - 1}:

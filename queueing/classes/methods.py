@@ -80,11 +80,11 @@ def solve_closed_classes(network: ClassNetwork, load: FloatArray, method: Method
     if in_order.any() and not in_order.all():
         return _in_two_parts(network, load, method, in_order)
     used = _choose(network, load, method)
-    if used in SOLVERS:
+    if used in SOLVERS and not network.is_pool.any():
         return _by_recursion(network, load, used)
     if used is Method.EXACT and not network.is_pool.any():
         return _by_mva(network, load)
-    if used in {Method.EXACT, Method.CONVOLUTION}:
+    if not used.approximate:
         return _by_convolutions(network, load)
     return _approximated(network, load, used)
 
@@ -195,10 +195,6 @@ def _by_mva(network: ClassNetwork, load: FloatArray) -> Lengths:
 
 
 def _by_recursion(network: ClassNetwork, load: FloatArray, method: Method) -> Lengths:
-    if network.is_pool.any():
-        name = network.stations[int(network.is_pool.argmax())].name
-        msg = f"{name}: {method} takes single servers and delays; use method convolution"
-        raise GraphError(msg)
     given = _single(network, load)
     refuse_large(method, estimate(method, *given))
     return _grown(network, load, method, *solve_groups(SOLVERS[method], *given))

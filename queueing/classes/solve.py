@@ -76,7 +76,7 @@ def solve_multiclass(
     method
         ``exact`` walks the lattice of populations; ``recal`` (whose work depends on the number
         of jobs and stations, not of classes) and ``quadrature`` (few stations) are exact, too, for
-        single servers and delays; ``schweitzer`` and ``linearizer`` are approximate. ``auto``
+        single servers and delays (pools are convolved); ``schweitzer`` and ``linearizer`` are approximate. ``auto``
         takes the exact one estimated fastest, unless all need more than 1 GB or much time.
     saturation
         ``refuse`` raises where open classes saturate a station; ``mark`` answers all other

@@ -23,12 +23,12 @@ from numpy.typing import NDArray
 
 from headway.kinds import FloatArray
 from headway.queueing.recursion.crowds import Crowds
-from headway.queueing.recursion.nodes import beta_nodes, gamma_nodes
+from headway.queueing.recursion.gauss import beta_rule, gamma_rule
 
 _BLOCK = 20_000  # nodes looked at in one go
 
 
-def nodes_needed(parts: int, jobs: int) -> float:
+def terms_needed(parts: int, jobs: int) -> float:
     """How many nodes the sum has.
 
     Parameters
@@ -40,7 +40,7 @@ def nodes_needed(parts: int, jobs: int) -> float:
 
     Examples
     --------
-    >>> nodes_needed(3, 300)
+    >>> terms_needed(3, 300)
     22801.0
     """
     return float(jobs // 2 + 1) ** max(parts - 1, 0)
@@ -54,7 +54,7 @@ def quadrature_bytes(parts: int, jobs: int, classes: int) -> float:
     >>> quadrature_bytes(3, 1000, 4) < 5e6
     True
     """
-    here = min(nodes_needed(parts, jobs), _BLOCK)
+    here = min(terms_needed(parts, jobs), _BLOCK)
     return 8.0 * (here * (3 * classes + 2 * parts + 4) + 16.0 * parts * (jobs // 2 + 1))
 
 
@@ -66,7 +66,7 @@ def quadrature_operations(parts: int, jobs: int, classes: int) -> float:
     >>> quadrature_operations(3, 300, 4)
     159607.0
     """
-    return nodes_needed(parts, jobs) * (classes + 3)
+    return terms_needed(parts, jobs) * (classes + 3)
 
 
 def quadrature(crowds: Crowds) -> tuple[FloatArray, FloatArray]:
@@ -140,9 +140,9 @@ def _rules(crowds: Crowds) -> list[tuple[FloatArray, FloatArray]]:
     count = crowds.jobs // 2 + 1
     copies = crowds.copies.tolist()
     if crowds.thinking:
-        return [gamma_nodes(q, count) for q in copies]
+        return [gamma_rule(q, count) for q in copies]
     left = np.cumsum(copies[::-1])[::-1].tolist()
-    return [beta_nodes(q, more, count) for q, more in zip(copies, left[1:], strict=False)]
+    return [beta_rule(q, more, count) for q, more in zip(copies, left[1:], strict=False)]
 
 
 def _broken(pieces: list[FloatArray], which: NDArray[np.intp]) -> FloatArray:

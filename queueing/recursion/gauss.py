@@ -18,7 +18,7 @@ _Rule = tuple[FloatArray, FloatArray]
 
 
 @lru_cache(maxsize=64)
-def gamma_nodes(shape: float, count: int) -> _Rule:
+def gamma_rule(shape: float, count: int) -> _Rule:
     """Nodes and logarithms of weights for a gamma density of scale 1.
 
     Parameters
@@ -30,7 +30,7 @@ def gamma_nodes(shape: float, count: int) -> _Rule:
 
     Examples
     --------
-    >>> nodes, logs = gamma_nodes(1.0, 4)
+    >>> nodes, logs = gamma_rule(1.0, 4)
     >>> round(float(np.exp(logs) @ nodes**7), 9)
     5040.0
     """
@@ -39,7 +39,7 @@ def gamma_nodes(shape: float, count: int) -> _Rule:
 
 
 @lru_cache(maxsize=64)
-def beta_nodes(first: float, second: float, count: int) -> _Rule:
+def beta_rule(first: float, second: float, count: int) -> _Rule:
     """Nodes and logarithms of weights for the beta density of two shapes.
 
     Parameters
@@ -47,11 +47,11 @@ def beta_nodes(first: float, second: float, count: int) -> _Rule:
     first, second
         Its shapes a and b: x**(a - 1) (1 - x)**(b - 1) / B(a, b).
     count
-        As for `gamma_nodes`.
+        As for `gamma_rule`.
 
     Examples
     --------
-    >>> nodes, logs = beta_nodes(1.0, 1.0, 2)
+    >>> nodes, logs = beta_rule(1.0, 1.0, 2)
     >>> round(float(np.exp(logs) @ nodes**3), 12)
     0.25
     """
