@@ -74,10 +74,11 @@ def solve_multiclass(
     classes
         Classes, in the same order.
     method
-        ``exact`` walks the lattice of populations; ``recal`` (whose work depends on the number
-        of jobs and stations, not of classes) and ``quadrature`` (few stations) are exact, too, for
-        single servers and delays (pools are convolved); ``schweitzer`` and ``linearizer`` are approximate. ``auto``
-        takes the exact one estimated fastest, unless all need more than 1 GB or much time.
+        ``exact`` walks the lattice of populations. ``recal`` (whose work depends on the number
+        of jobs and stations, not of classes) and ``quadrature`` (few stations) are exact, too,
+        for single servers and delays; pools are convolved. ``schweitzer`` and ``linearizer``
+        are approximate. ``auto`` takes the exact one estimated fastest, unless all need more
+        than 1 GB or much time.
     saturation
         ``refuse`` raises where open classes saturate a station; ``mark`` answers all other
         points, and says in `saturated` which were not. At a saturated point the classes that
