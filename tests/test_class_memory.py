@@ -66,9 +66,9 @@ def test_more_servers_than_jobs_cost_nothing():
 
 def test_a_long_line_of_one_class_is_what_its_planes_give(monkeypatch):
     one = np.ones((1, 2))
-    network = lattice_convolution.Pools(
+    network = lattice_convolution.Speeds(
         demand=np.array([[[0.005, 0.002], [0.001, 0.003]]]),
-        servers=[2, 1],
+        speeds=(np.array([[1.0, 1.0], [2.0, 2.0]]), one),
         open_load=np.array([[0.15, 0.0], [0.03, 0.2]]),
         think_time=one,
         population=1200 * one,

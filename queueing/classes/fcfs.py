@@ -16,6 +16,7 @@ flow control", IEEE Trans. Comm. 27(8), 1979; Kleinrock, *Queueing Systems* I, 1
 import numpy as np
 from numpy.typing import NDArray
 
+from headway.errors import GraphError
 from headway.kinds import Amount, FloatArray
 from headway.queueing.classes.network import ClassNetwork
 from headway.queueing.stations.abilities import Discipline, ServiceKind
@@ -40,6 +41,23 @@ def unequal(network: ClassNetwork) -> Amount:
     longest = np.where(come, network.service_times, 0.0).max(axis=0)
     shortest = np.where(come, network.service_times, np.inf).min(axis=0)
     return np.array(ordered)[:, None] & (shortest < longest)
+
+
+def refuse_speeds(network: ClassNetwork, unlike: NDArray[np.bool_]) -> None:
+    """Refuse times that differ by class, in order of arrival, at speeds by number present.
+
+    Raises
+    ------
+    GraphError
+        With the station and the remedy: who is served then decides how fast.
+    """
+    here = unlike.any(axis=1) & network.is_varying
+    if here.any():
+        msg = (
+            f"{network.stations[int(here.argmax())].name}: first come first served, its speed by "
+            'number present needs one service time for all classes; use discipline "ps"'
+        )
+        raise GraphError(msg)
 
 
 def mean_found(network: ClassNetwork, queue: FloatArray, held: FloatArray) -> FloatArray:

@@ -1,21 +1,24 @@
-"""Exact closed networks of several classes with pools of servers, by convolution.
+"""Exact closed networks of several classes with pools and other speeds, by convolution.
 
 A station's product form is a function F(s) of s = sum over classes of D_c z_c, the z_c
-counting jobs. For m servers it is a polynomial with positive coefficients over 1 - s/m:
+counting jobs. With speeds a(1), a(2)... of which the K-th holds on,
 
-    F(s) = B(s) / (1 - s/m),  B(s) = sum over t < m of s**t / t! (1 - t/m),
+    F(s) = sum of s**n / (a(1) ... a(n)) = B(s) / (1 - s/a(K)),
+    B(s) = sum over t < K of s**t / (a(1) ... a(t)) (1 - a(t)/a(K)),
 
-so it is applied to an array over the lattice by m shifts and one recurrence. Open jobs
-that hold u servers on average turn F(s) into F(s + u), again of that form. All terms are
-positive; every station is scaled to a probability at throughputs near the solution, so
-that nothing overflows (compare `headway.queueing.closed.convolution`).
+so it is applied to an array over the lattice by K shifts and one recurrence; m servers are
+a(n) = min(n, m). Where some speed is above the last, B has negative coefficients, and the first
+K terms of F are summed apart from the others. Open jobs that keep u servers busy on average
+turn F(s) into F(s + u), again of that form. All terms are positive; every station is scaled to
+a probability at throughputs near the solution, so that nothing overflows (compare
+`headway.queueing.closed.convolution`).
 
 Source: Reiser and Kobayashi, IBM J. Res. Dev. 19, 1975; Bruell and Balbo, *Computational
 Algorithms for Closed Queueing Networks*, 1980.
 """
 
 from dataclasses import dataclass
-from math import lgamma, log
+from typing import NamedTuple
 
 import numpy as np
 
@@ -28,67 +31,96 @@ _LONG = 1000  # states from which a filter that is compiled is worth its import
 
 
 @dataclass(frozen=True)
-class Pools:
+class Speeds:
     """A closed or mixed network as arrays.
 
     Parameters
     ----------
     demand
         D of the closed classes, shape (classes, stations, points) [s].
-    servers
-        m of each station, a list of whole numbers.
+    speeds
+        Of each station: work done for 1, 2... jobs [s/s], shape (numbers, points); the last
+        holds on.
     open_load
-        Servers u that open classes hold, shape (stations, points), below m.
+        Work u that open classes bring [s/s], shape (stations, points), below the last speed.
     think_time, population
         Z [s], delays included, and N, shape (classes, points).
     guess
         Throughputs near the solution, shape (classes, points), above 0; any do in principle.
+    watched
+        Rows of the stations at which being alone is asked for.
     """
 
     demand: FloatArray
-    servers: list[int]
+    speeds: tuple[FloatArray, ...]
     open_load: FloatArray
     think_time: FloatArray
     population: FloatArray
     guess: FloatArray
+    watched: tuple[int, ...] = ()
 
 
-def lattice_convolution(network: Pools) -> tuple[FloatArray, FloatArray, FloatArray]:
+class Convolved(NamedTuple):
+    """What a convolution gives.
+
+    Parameters
+    ----------
+    throughput
+        Shape (classes, points) [1/s].
+    queue_length
+        Closed jobs at each station, shape (classes, stations, points).
+    open_growth
+        d log F / d log u over u: open jobs for the work they bring, shape (stations, points).
+    empty
+        Chance that nobody is at a watched station, shape (stations, points).
+    single
+        Chance that one closed job of a class is there and nobody else, shape as `queue_length`.
+    """
+
+    throughput: FloatArray
+    queue_length: FloatArray
+    open_growth: FloatArray
+    empty: FloatArray
+    single: FloatArray
+
+
+def lattice_convolution(network: Speeds) -> Convolved:
     """Solve a closed or mixed network of several classes.
 
-    Returns
-    -------
-    Throughputs, shape (classes, points); queue lengths of the closed classes, shape
-    (classes, stations, points); d log F / d log u, the mean number of open jobs for each
-    server they hold, shape (stations, points).
+    Raises
+    ------
+    InvalidParameter
+        For a lattice too large for the memory, or beyond the range of numbers.
 
     Examples
     --------
     >>> one = np.ones((1, 1))
-    >>> network = Pools(one[None], [1], 0 * one, one, 2 * one, one / 2)
-    >>> round(float(lattice_convolution(network)[0][0, 0]), 12)
+    >>> network = Speeds(one[None], (one,), 0 * one, one, 2 * one, one / 2)
+    >>> round(float(lattice_convolution(network).throughput[0, 0]), 12)
     0.8
     """
-    lattice = lattice_for(network.population, len(network.servers))
+    lattice = lattice_for(network.population, len(network.speeds))
     guess = _within_capacity(network)
     rows, points = lattice.row(network.population), np.arange(guess.shape[1])
-    pools = [_Pool(network, k, guess, lattice) for k in range(len(network.servers))]
+    stations = [_Station(network, k, guess, lattice) for k in range(len(network.speeds))]
     before = [_thinking(lattice, guess * network.think_time)]
-    for pool in pools:
-        before.append(pool.times(before[-1]))
+    for station in stations:
+        before.append(station.times(before[-1]))
     top = before[-1][rows, points]
     if not (top > 0).all():
         msg = "convolution left the range of floating-point numbers; use method linearizer"
         raise InvalidParameter(msg)
     fewer = np.stack([before[-1][neighbour[rows], points] for neighbour in lattice.fewer])
-    closed, opened = _numbers(lattice, pools, before, network.population)
-    return guess * fewer / top, closed / top, opened / top
+    numbers = _numbers(lattice, stations, before, network.population, network.watched)
+    return Convolved(guess * fewer / top, *(part / top for part in numbers))
 
 
-def _within_capacity(network: Pools) -> FloatArray:
+def _within_capacity(network: Speeds) -> FloatArray:
     """Lower the guess where a station could not sustain it."""
-    room = np.array(network.servers, float)[:, None] - network.open_load
-    busy = ((network.demand * network.guess[:, None]).sum(axis=0) / room).max(axis=0, initial=0)
+    asked = (network.demand * network.guess[:, None]).sum(axis=0)
+    busy = np.zeros(network.guess.shape[1])
+    for work, speeds, taken in zip(asked, network.speeds, network.open_load, strict=True):
+        busy = np.maximum(busy, work / (speeds[-1] - taken))
     jobs = network.population.sum(axis=0)
     return np.asarray(network.guess * np.minimum(1, jobs / (jobs + 1) / np.maximum(busy, 1e-300)))
 
@@ -102,33 +134,42 @@ def _thinking(lattice: Lattice, mean: FloatArray) -> FloatArray:
     return chances
 
 
-class _Pool:
-    """F of one station in s' = s / (servers that closed jobs hold), scaled to F(1) = 1."""
+class _Station:
+    """F of one station in s' = s / (work that closed jobs bring), scaled to F(1) = 1.
 
-    def __init__(self, network: Pools, k: int, guess: FloatArray, lattice: Lattice) -> None:
+    F = P + T / (1 - r s'), P being nothing where all coefficients of the second are positive.
+    """
+
+    def __init__(self, network: Speeds, k: int, guess: FloatArray, lattice: Lattice) -> None:
         held = guess * network.demand[:, k]
-        closed, opened = held.sum(axis=0), network.open_load[k]
+        closed, opened, speeds = held.sum(axis=0), network.open_load[k], network.speeds[k]
         some = np.where(closed > 0, closed, 1.0)
         self.lattice = lattice
         self.share = held / some
-        self.ratio = closed / (network.servers[k] - opened)
-        numerator = _shifted(_numerator(network.servers[k], closed + opened), closed, opened)
-        self.numerator = numerator * ((1 - self.ratio) / numerator.sum(axis=0))
+        self.ratio = closed / (speeds[-1] - opened)
+        first, further = _series(speeds, closed + opened)
+        low, high = (_shifted(part, closed, opened) for part in (first, further))
+        high = high * (speeds[-1] / (speeds[-1] - opened))
+        scale = 1 / (low.sum(axis=0) + high.sum(axis=0) / (1 - self.ratio))
+        self.low, self.high = low * scale, high * scale
         self.per_open = np.where(closed > 0, 1 / some, 0.0)
+        self.none = scale * _of_none(speeds, closed + opened)
+        self.one = self.none * held / speeds[0]
 
     def times(self, series: FloatArray) -> FloatArray:
         """Apply F to an array over the lattice."""
-        return self._recur(self._polynomial(self.numerator, series))
+        result = self._recur(self._polynomial(self.high, series))
+        return result + self._polynomial(self.low, series) if len(self.low) else result
 
     def slope_times(self, series: FloatArray) -> FloatArray:
-        """Apply dF/ds' = (B' + r F) / (1 - r s')."""
-        degrees = np.arange(1, len(self.numerator))[:, None]
-        result = self.ratio * self.times(series)
-        if len(degrees):
-            result += self._polynomial(degrees * self.numerator[1:], series)
-        return self._recur(result)
+        """Apply dF/ds' = P' + (T' + r T / (1 - r s')) / (1 - r s')."""
+        whole = self._recur(self._polynomial(self.high, series))
+        result = self._recur(self.ratio * whole + self._polynomial(_slope(self.high), series))
+        return result + self._polynomial(_slope(self.low), series) if len(self.low) else result
 
     def _polynomial(self, coefficients: FloatArray, series: FloatArray) -> FloatArray:
+        if not len(coefficients):
+            return np.zeros(series.shape)
         result = coefficients[-1] * series
         for coefficient in coefficients[-2::-1]:
             result = self._step(result) + coefficient * series
@@ -161,13 +202,33 @@ def _followed(ratio: FloatArray, series: FloatArray) -> FloatArray:
     return series
 
 
-def _numerator(servers: int, held: FloatArray) -> FloatArray:
-    """Terms a**t / t! (1 - t/m) of B(a), t < m, over the largest; shape (m, points)."""
-    degrees = np.arange(servers)[:, None]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        logs = np.where(degrees > 0, degrees * np.log(held), 0.0)
-    logs = logs + np.array([[log(1 - t / servers) - lgamma(t + 1)] for t in range(servers)])
-    return np.asarray(np.exp(logs - logs.max(axis=0)))
+def _logs(speeds: FloatArray, held: FloatArray) -> FloatArray:
+    """Logarithms of a**t / (a(1) ... a(t)), t < K, shape (K, points)."""
+    with np.errstate(divide="ignore"):
+        steps = np.log(held) - np.log(speeds[:-1])
+    return np.concatenate([np.zeros((1, steps.shape[1])), np.cumsum(steps, axis=0)])
+
+
+def _of_none(speeds: FloatArray, held: FloatArray) -> FloatArray:
+    """The term of an empty station on the scale of `_series`."""
+    return np.asarray(np.exp(-_logs(speeds, held).max(axis=0)))
+
+
+def _series(speeds: FloatArray, held: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Coefficients of P, and of T, at a, over the largest term of F; shape (degrees, points)."""
+    logs = _logs(speeds, held)
+    terms = np.exp(logs - logs.max(axis=0))
+    last = speeds[-1]
+    if (speeds <= last).all():
+        before = np.concatenate([np.zeros((1, speeds.shape[1])), speeds[:-1]])
+        return np.zeros((0, speeds.shape[1])), terms * (1 - before / last)
+    beyond = np.concatenate([np.zeros(terms.shape), terms[-1:] * (held / last)])
+    return terms, beyond
+
+
+def _slope(coefficients: FloatArray) -> FloatArray:
+    """Coefficients of the derivative of a polynomial."""
+    return np.arange(1, len(coefficients))[:, None] * coefficients[1:]
 
 
 def _shifted(terms: FloatArray, closed: FloatArray, opened: FloatArray) -> FloatArray:
@@ -187,21 +248,34 @@ def _shifted(terms: FloatArray, closed: FloatArray, opened: FloatArray) -> Float
 
 
 def _numbers(
-    lattice: Lattice, pools: list[_Pool], before: list[FloatArray], population: FloatArray
-) -> tuple[FloatArray, FloatArray]:
-    """Mean numbers at each station times G(N): the stations before it, itself, those after."""
-    closed = np.zeros((len(lattice.sizes), len(pools), population.shape[1]))
-    opened = np.zeros(closed.shape[1:])
+    lattice: Lattice,
+    stations: list[_Station],
+    before: list[FloatArray],
+    population: FloatArray,
+    watched: tuple[int, ...],
+) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    """Means and chances times G(N): the stations before each, itself, those after.
+
+    Closed jobs, open jobs over the work they bring, the chances of nobody, of one closed job.
+    """
+    closed = np.zeros((len(lattice.sizes), len(stations), population.shape[1]))
+    opened, empty, single = np.zeros(closed.shape[1:]), np.zeros(closed.shape[1:]), closed.copy()
     after = np.zeros(before[0].shape)
     after[0] = 1.0
-    for k in range(len(pools) - 1, -1, -1):
-        slope = pools[k].slope_times(before[k])
+    for k in range(len(stations) - 1, -1, -1):
+        station = stations[k]
+        slope = station.slope_times(before[k])
         mirrored = _mirrored(lattice, after, population)
-        opened[k] = (slope * mirrored)[:-1].sum(axis=0) * pools[k].per_open
+        opened[k] = (slope * mirrored)[:-1].sum(axis=0) * station.per_open
         for c, fewer in enumerate(lattice.fewer):
-            closed[c, k] = pools[k].share[c] * (slope[fewer] * mirrored[:-1]).sum(axis=0)
-        after = pools[k].times(after)
-    return closed, opened
+            closed[c, k] = station.share[c] * (slope[fewer] * mirrored[:-1]).sum(axis=0)
+            if k in watched:
+                others = (before[k][fewer] * mirrored[:-1]).sum(axis=0)
+                single[c, k] = station.one[c] * others
+        if k in watched:
+            empty[k] = station.none * (before[k] * mirrored)[:-1].sum(axis=0)
+        after = station.times(after)
+    return closed, opened, empty, single
 
 
 def _mirrored(lattice: Lattice, series: FloatArray, population: FloatArray) -> FloatArray:

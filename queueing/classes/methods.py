@@ -1,6 +1,6 @@
 """The ways to solve the closed classes of a network, beside its open ones."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import prod
 
 import numpy as np
@@ -10,7 +10,7 @@ from headway.errors import GraphError
 from headway.kinds import FloatArray
 from headway.queueing.classes.fcfs import unequal
 from headway.queueing.classes.lattice import convolution_bytes, lattice_bytes
-from headway.queueing.classes.lattice_convolution import Pools, lattice_convolution
+from headway.queueing.classes.lattice_convolution import Speeds, lattice_convolution
 from headway.queueing.classes.lattice_mva import lattice_mva
 from headway.queueing.classes.network import ClassNetwork
 from headway.queueing.closed.approximate import Closed, Ordered, linearizer, schweitzer
@@ -21,6 +21,7 @@ from headway.queueing.closed.pools import closed_rates
 from headway.queueing.erlang.formulas import erlang_c
 from headway.queueing.recursion.crowds import solve_groups
 from headway.queueing.recursion.estimates import SOLVERS, cheapest, estimate, refuse_large
+from headway.queueing.stations.speeds.varying import growth_at
 
 _Given = tuple[FloatArray, FloatArray, FloatArray, FloatArray]
 
@@ -42,6 +43,9 @@ class Lengths:
         Shape (closed classes, stations, points).
     open_growth
         Mean number of open jobs for each server they hold, shape (stations, points).
+    alone
+        Of stations that wake up: the chance that nobody is there, shape (stations, points), and
+        that one closed job of a class is and nobody else, shape as `queue_length`.
     """
 
     method: Method
@@ -49,6 +53,7 @@ class Lengths:
     throughput: FloatArray
     queue_length: FloatArray
     open_growth: FloatArray
+    alone: tuple[FloatArray, FloatArray] | None = None
 
     @classmethod
     def without_jobs(cls, open_growth: FloatArray) -> "Lengths":
@@ -80,9 +85,9 @@ def solve_closed_classes(network: ClassNetwork, load: FloatArray, method: Method
     if in_order.any() and not in_order.all():
         return _in_two_parts(network, load, method, in_order)
     used = _choose(network, load, method)
-    if used in SOLVERS and not network.is_pool.any():
+    if used in SOLVERS and not network.is_crowd.any():
         return _by_recursion(network, load, used)
-    if used is Method.EXACT and not network.is_pool.any():
+    if used is Method.EXACT and not network.is_crowd.any():
         return _by_mva(network, load)
     if not used.approximate:
         return _by_convolutions(network, load)
@@ -118,7 +123,9 @@ def growth_alone(network: ClassNetwork, load: FloatArray) -> FloatArray:
     """
     growth = np.ones(load.shape)
     for k in np.flatnonzero(~network.is_delay):
-        if network.is_pool[k]:
+        if k in network.speeds:
+            growth[k] = growth_at(network.speeds[k], load[k])
+        elif network.is_pool[k]:
             waits = erlang_c(network.servers[k], load[k])
             growth[k] = 1 + waits / (network.servers[k] - load[k])
         else:
@@ -131,31 +138,41 @@ def _choose(network: ClassNetwork, load: FloatArray, method: Method) -> Method:
     sizes = [int(n) + 1 for n in network.population[~network.is_open].max(axis=1)]
     if unequal(network).any():
         return _without_product_form(network, method)
-    if method.approximate and network.is_pool.any() and prod(sizes) <= FEW:
+    if method.approximate and network.is_crowd.any() and prod(sizes) <= FEW:
         return Method.CONVOLUTION
-    if method is not Method.AUTO:
-        return method
-    needed = _bytes(network, sizes)
-    if not network.is_pool.any():
-        return cheapest(needed, *_single(network, load))
-    return Method.EXACT if needed <= LARGEST else Method.LINEARIZER
+    if method is Method.AUTO:
+        needed = _bytes(network, sizes)
+        if not network.is_crowd.any():
+            return cheapest(needed, *_single(network, load))
+        method = Method.EXACT if needed <= LARGEST else Method.LINEARIZER
+    if method.approximate and network.speeds:
+        return Method.CONVOLUTION  # which says what memory it would need
+    return method
 
 
 def _bytes(network: ClassNetwork, sizes: list[int]) -> float:
     """Memory of the lattice, each of the parallel queues being a station of a convolution."""
     points = network.population.shape[1]
-    if not network.is_pool.any():
+    if not network.is_crowd.any():
         return lattice_bytes(sizes, len(network.stations), points)
     queues = np.where(network.is_delay[:, None], 0, network.queues).max(axis=1)
     return convolution_bytes(sizes, int(queues.sum()), points)
 
 
 def _without_product_form(network: ClassNetwork, method: Method) -> Method:
+    unlike = unequal(network).any(axis=1)
     if method is not Method.AUTO and not method.approximate:
-        name = network.stations[int(unequal(network).any(axis=1).argmax())].name
+        name = network.stations[int(unlike.argmax())].name
         msg = (
             f"{name}: closed classes with different service times, first come first served, have "
             'no product form; use method linearizer, discipline "ps", or one service time'
+        )
+        raise GraphError(msg)
+    if network.speeds:
+        name, other = (network.stations[int(k.argmax())].name for k in (network.is_varying, unlike))
+        msg = (
+            f"{name}: speeds by number present are solved exactly only, and {other}, first come "
+            'first served with different service times, is not; use discipline "ps" there'
         )
         raise GraphError(msg)
     return Method.LINEARIZER if method is Method.AUTO else method
@@ -254,49 +271,71 @@ def _by_convolutions(network: ClassNetwork, load: FloatArray) -> Lengths:
     _, group = np.unique(network.servers, axis=1, return_inverse=True)
     rate, queue = np.zeros(network.demand.shape)[:, 0], np.zeros(network.demand.shape)
     rate, queue = rate[~network.is_open], queue[~network.is_open]
-    growth = np.ones(load.shape)
+    growth, empty, single = np.ones(load.shape), np.ones(load.shape), np.zeros(queue.shape)
     for number in range(int(group.max()) + 1):
         points = np.flatnonzero(group == number)
         part = _by_convolution(network.at(points), load[:, points])
         rate[:, points], queue[..., points] = part.throughput, part.queue_length
         growth[:, points] = part.open_growth
-    return Lengths(Method.CONVOLUTION, "", rate, queue, growth)
+        if part.alone:
+            empty[:, points], single[..., points] = part.alone
+    return Lengths(Method.CONVOLUTION, "", rate, queue, growth, (empty, single))
 
 
 def _by_convolution(network: ClassNetwork, load: FloatArray) -> Lengths:
     """Convolve, each of the parallel queues as a station of its own."""
     closed = ~network.is_open
     demand = network.demand[closed]
-    which, servers, share = _stations(network, load)
-    arrays = _arrays(network, load)
-    fast = arrays.demand / np.where(network.is_pool[:, None], network.servers, 1.0)
-    single = replace(arrays, demand=fast, crowded=(), rates=None, ordered=None)
-    guess = np.maximum(schweitzer(single).rate, 1e-300)
-    pools = Pools(
-        demand[:, which] / share,
-        servers,
-        load[which] / share,
-        _still(network),
-        network.population[closed],
-        guess,
+    which, speeds, share = _stations(network, load)
+    watched = tuple(row for row, k in enumerate(which) if network.stations[k].wakes)
+    convolved = lattice_convolution(
+        Speeds(
+            demand[:, which] / share,
+            speeds,
+            load[which] / share,
+            _still(network),
+            network.population[closed],
+            _guess(network, load),
+            watched,
+        )
     )
-    rate, own, grown = lattice_convolution(pools)
     queue, growth = np.zeros(demand.shape), np.ones(load.shape)
+    empty, single = np.zeros(load.shape), np.zeros(demand.shape)
     for row, k in enumerate(which):
-        queue[:, k] += own[:, row]
-        growth[k] = grown[row]
+        queue[:, k] += convolved.queue_length[:, row]
+        growth[k] = convolved.open_growth[row]
+        empty[k], single[:, k] = convolved.empty[row], convolved.single[:, row]
     growth = np.where(queue.sum(axis=0) > 0, growth, growth_alone(network, load))
-    return Lengths(Method.CONVOLUTION, "", rate, _with_delays(network, rate, queue), growth)
+    rate = convolved.throughput
+    queue = _with_delays(network, rate, queue)
+    return Lengths(Method.CONVOLUTION, "", rate, queue, growth, (empty, single))
 
 
-def _stations(network: ClassNetwork, load: FloatArray) -> tuple[list[int], list[int], FloatArray]:
-    """Queues of the convolution: the station of each, its servers, its share of the station.
+def _guess(network: ClassNetwork, load: FloatArray) -> FloatArray:
+    """Throughputs as if each station were one server of the speed that it has when full."""
+    full = np.where(network.is_crowd[:, None], network.fastest, 1.0)
+    free = np.where(network.is_delay[:, None], 1.0, 1 - load / network.full)
+    population = network.population[~network.is_open]
+    demand, still = _queueing(network) / full, _still(network)
+    near = schweitzer(Closed(demand, network.queues, still, population, free))
+    return np.maximum(near.rate, 1e-300)
 
-    Servers beyond the number of jobs are never used, where open classes use none.
+
+def _stations(
+    network: ClassNetwork, load: FloatArray
+) -> tuple[list[int], tuple[FloatArray, ...], FloatArray]:
+    """Queues of the convolution: the station of each, its speeds, its share of the station.
+
+    Servers beyond the number of jobs are never used, where open classes use none; nor speeds.
     """
     copies = np.where(network.is_delay, 0, network.queues[:, 0]).astype(int)
-    which = np.repeat(np.arange(len(copies)), copies)
-    servers = network.servers[which, 0] / copies[which]
-    jobs = max(float(network.population.sum(axis=0).max()), 1.0)
-    servers = np.where(load[which].any(axis=1), servers, np.minimum(servers, jobs))
-    return which.tolist(), servers.astype(int).tolist(), copies[which, None].astype(float)
+    which = np.repeat(np.arange(len(copies)), copies).tolist()
+    jobs = max(int(network.population.sum(axis=0).max()), 1)
+    speeds = []
+    for k in which:
+        most = None if load[k].any() else jobs
+        servers = np.arange(1.0, 1 + network.servers[k, 0] // copies[k])[:most, None]
+        speeds.append(network.speeds[k][:most] if k in network.speeds else servers)
+    points = network.servers.shape[1]
+    laid = tuple(np.broadcast_to(each, (len(each), points)) for each in speeds)
+    return which, laid, copies[which, None].astype(float)

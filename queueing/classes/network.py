@@ -1,14 +1,21 @@
 """Several classes of jobs: what a network of them is made of."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 import numpy as np
 from numpy.typing import NDArray
 
 from headway.errors import GraphError, InvalidParameter
-from headway.kinds import Amount, FloatArray, check_count, check_not_negative, is_symbolic
+from headway.kinds import (
+    Amount,
+    FloatArray,
+    check_count,
+    check_not_negative,
+    check_positive,
+    is_symbolic,
+)
 from headway.queueing.closed.demands import check_population, rows
 from headway.queueing.stations.abilities import Discipline, ServiceKind
 
@@ -89,6 +96,12 @@ class SharedStation:
         of a delay it does not matter.
     discipline
         Whose turn it is, where service times differ by class.
+    speeds
+        Of a station whose speed varies: how fast it works with 1, 2... jobs there, by all classes
+        together, over what the service times say, each above 0; the last holds on.
+    wakes
+        Whether such a station's utilisation is the share of time that anybody is there, its last
+        speed being what it has once a second job is there.
 
     Raises
     ------
@@ -111,6 +124,8 @@ class SharedStation:
     kind: ServiceKind = ServiceKind.QUEUE
     servers: Amount = 1
     discipline: Discipline = Discipline.SHARING
+    speeds: Sequence[Amount] | FloatArray = ()
+    wakes: bool = False
 
     def __post_init__(self) -> None:
         for value in (*self.service_times, *self.visits):
@@ -125,9 +140,11 @@ class SharedStation:
         if self.discipline not in set(Discipline):
             msg = f"{self.name}: there is no discipline {self.discipline!r}; use ps or fcfs"
             raise InvalidParameter(msg)
-        if self.kind is ServiceKind.VARYING:
-            msg = f"{self.name}: several classes cannot share speeds by number present"
+        if (self.kind is ServiceKind.VARYING) != (len(self.speeds) > 0):
+            msg = f"{self.name}: speeds by number present are those of a varying station; give both"
             raise InvalidParameter(msg)
+        for value in self.speeds:
+            check_positive(f"{self.name}: speeds", value)
 
 
 @dataclass(frozen=True)
@@ -148,6 +165,9 @@ class ClassNetwork:
         0 for open classes, shape (classes, points).
     shape
         Shape of the operating points.
+    speeds
+        Of stations whose speed varies, by position: speeds with 1, 2... jobs, shape (numbers,
+        points).
     """
 
     stations: tuple[SharedStation, ...]
@@ -159,6 +179,7 @@ class ClassNetwork:
     population: FloatArray
     think_time: FloatArray
     shape: tuple[int, ...]
+    speeds: Mapping[int, FloatArray] = field(default_factory=dict)
 
     @property
     def demand(self) -> FloatArray:
@@ -181,6 +202,43 @@ class ClassNetwork:
         return self._are(ServiceKind.QUEUE) & (self.servers > 1).any(axis=1)
 
     @property
+    def is_varying(self) -> Amount:
+        """Which stations have speeds of their own by the number there, shape (stations,)."""
+        return self._are(ServiceKind.VARYING)
+
+    @property
+    def is_crowd(self) -> Amount:
+        """Which stations have a speed that depends on the number there, shape (stations,)."""
+        return self.is_pool | self.is_varying
+
+    @property
+    def full(self) -> FloatArray:
+        """Work that each station does when many are there [s/s], shape (stations, points)."""
+        return self._with_speeds(lambda speeds: speeds[-1])
+
+    @property
+    def fastest(self) -> FloatArray:
+        """Work of which each station is busy a share: when many are there, else at its best."""
+        if self.is_open.any():
+            return self.full
+        occurs = np.maximum(self.population.sum(axis=0), 1)
+
+        def best(speeds: FloatArray) -> FloatArray:
+            there = np.arange(1, len(speeds) + 1)[:, None] <= occurs
+            return np.where(there, speeds, 0.0).max(axis=0)
+
+        return self._with_speeds(best)
+
+    def _with_speeds(self, pick: Callable[[FloatArray], FloatArray]) -> FloatArray:
+        """Servers, and of stations whose speed varies what is picked of it."""
+        if not self.speeds:
+            return self.servers
+        full = self.servers.copy()
+        for k, speeds in self.speeds.items():
+            full[k] = pick(speeds)
+        return full
+
+    @property
     def queues(self) -> FloatArray:
         """Separate queues each station is split into, shape (stations, points)."""
         return np.where(self._are(ServiceKind.PARALLEL)[:, None], self.servers, 1.0)
@@ -194,6 +252,7 @@ class ClassNetwork:
             self,
             **{name: getattr(self, name)[..., points] for name in _BY_POINT},
             shape=points.shape,
+            speeds={k: speeds[:, points] for k, speeds in self.speeds.items()},
         )
 
 
@@ -227,6 +286,7 @@ def read_network(stations: Sequence[SharedStation], classes: Sequence[JobClass])
         *(c.arrival_rate if c.is_open else c.population for c in classes),
         *(c.think_time for c in classes),
         *(s.servers for s in stations),
+        *(speed for s in stations for speed in s.speeds),
     ]
     shape = np.broadcast_shapes(*{np.shape(v) for v in values})
 
@@ -245,6 +305,7 @@ def read_network(stations: Sequence[SharedStation], classes: Sequence[JobClass])
         rows([0.0 if c.is_open else c.population for c in classes], shape),
         rows([0.0 if c.is_open else c.think_time for c in classes], shape),
         shape,
+        {k: rows(list(s.speeds), shape) for k, s in enumerate(stations) if len(s.speeds)},
     )
     _check_time(network)
     return network

@@ -59,7 +59,7 @@ def find_overload(network: ClassNetwork) -> Overload:
     """
     held = network.rates[:, None] * network.demand
     load = np.asarray(held.sum(axis=0))
-    full = ~network.is_delay[:, None] & (load >= network.servers)
+    full = ~network.is_delay[:, None] & (load >= network.full)
     stuck = (network.demand > 0) & full
     return Overload(load, full, stuck, _message(network, held, load) if full.any() else "")
 
@@ -83,12 +83,12 @@ def without(network: ClassNetwork, overload: Overload) -> ClassNetwork:
 
 def _message(network: ClassNetwork, held: FloatArray, load: FloatArray) -> str:
     """Name the first point's fullest station, its greatest class, and the rate it sustains."""
-    busy = np.where(network.is_delay[:, None], 0.0, load / network.servers)
+    busy = np.where(network.is_delay[:, None], 0.0, load / network.full)
     point = int((busy >= 1).any(axis=0).argmax())
     k = int(busy[:, point].argmax())
     c = int(held[:, k, point].argmax())
     others = load[k, point] - held[c, k, point]
-    limit = max(network.servers[k, point] - others, 0) / network.demand[c, k, point]
+    limit = max(network.full[k, point] - others, 0) / network.demand[c, k, point]
     return (
         f"{network.stations[k].name}: utilisation {busy[k, point]:.3g} by open classes, "
         f"{network.classes[c].name} at {network.rates[c, point]:.6g} /s; "

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headway.kinds import Amount, FloatArray, plain
-from headway.queueing.classes.fcfs import is_exact, mean_found, unequal
+from headway.queueing.classes.fcfs import is_exact, mean_found, refuse_speeds, unequal
 from headway.queueing.classes.methods import Lengths, growth_alone, solve_closed_classes
 from headway.queueing.classes.network import (
     ClassNetwork,
@@ -19,6 +19,7 @@ from headway.queueing.classes.network import (
 from headway.queueing.classes.overload import Overload, find_overload, refuse_overload, without
 from headway.queueing.closed.demands import Method
 from headway.queueing.closed.measured import open_note
+from headway.queueing.stations.speeds.varying import empty_at
 
 
 @dataclass(frozen=True)
@@ -117,6 +118,7 @@ def solve_multiclass(
     if Saturation(saturation) is Saturation.REFUSE:
         refuse_overload(overload)
     load, unlike = overload.sustained, unequal(network)
+    refuse_speeds(network, unlike)
     closed = ~network.is_open
     result = Lengths.without_jobs(growth_alone(network, load))
     if closed.any():
@@ -126,7 +128,8 @@ def solve_multiclass(
     stay = _open_stay(network, result, queue, unlike)
     queue[~closed] = (network.rates[:, None] * network.visits * stay)[~closed]
     note = result.approximation or _in_order(network, unlike)
-    return _solution(network, replace(result, approximation=note), rate, queue, overload)
+    told = replace(result, approximation=note)
+    return _solution(network, told, rate, queue, overload)
 
 
 def _open_stay(
@@ -164,8 +167,7 @@ def _solution(
     some = through > 0
     per_visit = np.where(some, queue / np.where(some, through, 1.0), network.service_times)
     per_visit = np.where(stuck, np.inf, per_visit)
-    busy = through * network.service_times / network.servers
-    busy = np.where(network.is_delay[:, None], 0.0, busy)
+    busy = _busy(network, result, through * network.service_times, overload)
     went = network.visits > 0
     residence = np.where(went, network.visits * np.where(went, per_visit, 0.0), 0.0)
 
@@ -185,6 +187,34 @@ def _solution(
         overload=overload.message,
         approximation=result.approximation,
     )
+
+
+def _busy(
+    network: ClassNetwork, result: Lengths, work: FloatArray, overload: Overload
+) -> FloatArray:
+    """Utilisation by class and station.
+
+    One that wakes up works at its first speed for a job that is alone, at its last for others.
+    """
+    busy = np.where(network.is_delay[:, None], 0.0, work / network.fastest)
+    for k, station in enumerate(network.stations):
+        if station.wakes:
+            speeds = network.speeds[k]
+            alone = np.where(overload.full[k], 0.0, _alone(network, result, work[:, k], k))
+            busy[:, k] = alone + (work[:, k] - speeds[0] * alone) / speeds[-1]
+    return busy
+
+
+def _alone(network: ClassNetwork, result: Lengths, work: FloatArray, k: int) -> FloatArray:
+    """Chance that a job of a class is at a station and nobody else, shape (classes, points)."""
+    speeds, opened = network.speeds[k], network.is_open
+    if result.alone is None:
+        empty, single = empty_at(speeds, work[opened].sum(axis=0)), np.zeros(work[~opened].shape)
+    else:
+        empty, single = result.alone[0][k], result.alone[1][:, k]
+    alone = work / speeds[0] * empty
+    alone[~opened] = single
+    return np.asarray(alone)
 
 
 def _with_stuck(network: ClassNetwork, overload: Overload, queue: FloatArray) -> FloatArray:

@@ -1,5 +1,7 @@
 """Networks of several classes of jobs, open, closed or both."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from headway.errors import GraphError
@@ -8,7 +10,15 @@ from headway.models.solving.solutions.marks import Marks
 from headway.models.solving.solutions.saturation import RATES
 from headway.models.structure.graph import ModelGraph
 from headway.models.structure.model import Model
-from headway.models.structure.parts.keys import VISITS, Found, Values, of_class, time_by, visits_by
+from headway.models.structure.parts.keys import (
+    VISITS,
+    Found,
+    Values,
+    of_class,
+    station_at,
+    time_by,
+    visits_by,
+)
 from headway.queueing.classes.network import JobClass, Saturation, SharedStation
 from headway.queueing.classes.solve import MulticlassSolution, solve_multiclass
 from headway.queueing.closed.demands import Method
@@ -71,6 +81,7 @@ def targets_of(graph: ModelGraph) -> list[str]:
             msg = f"{name}: several classes cannot share a {station.kind.__name__}; use {known}"
             raise GraphError(msg)
         targets += [f"{name}.{part}" for part in station.fields]
+        targets.append(station_at(name))
         targets += [visits_by(name, c) for c in station.visits]
         targets += [time_by(name, c) for c in station.service_times]
     if not any(station.visits for station in graph.stations.values()):
@@ -94,8 +105,12 @@ def shared_station(graph: ModelGraph, name: str, values: Values) -> SharedStatio
     times = [time_of(graph, name, c, values) for c in graph.classes]
     visits = [visits_of(graph, name, c, values) for c in graph.classes]
     kind = station.can.product_form or ServiceKind.QUEUE
-    servers = values.get(f"{name}.servers", 1)
-    return SharedStation(name, times, visits, kind, servers, Discipline(station.discipline))
+    servers, order = values.get(f"{name}.servers", 1), Discipline(station.discipline)
+    speeds: Sequence[Amount] = ()
+    if kind is ServiceKind.VARYING:
+        speeds, servers = station_at(name).of(values).speeds(), 1  # type: ignore[attr-defined]
+    wakes = station.can.wakes
+    return SharedStation(name, times, visits, kind, servers, order, speeds, wakes)
 
 
 def visits_of(graph: ModelGraph, name: str, c: str, values: Values) -> Amount:
@@ -121,7 +136,7 @@ def time_of(graph: ModelGraph, name: str, c: str, values: Values) -> Amount:
     if c in station.service_times:
         return time_by(name, c).of(values)
     if not station.service_times:
-        return values[f"{name}.service_time"]
+        return station_at(name).of(values).service_time
     if not station.visits or c in station.visits or "" in station.visits:
         msg = f"{name}: no service_time for class {c}, which visits it"
         raise GraphError(msg)

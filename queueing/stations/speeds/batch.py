@@ -57,7 +57,9 @@ class Batch(ByLaw):
     A birth-death chain: Kleinrock, *Queueing Systems* I, 1975, section 3.1.
     """
 
-    can: ClassVar[Abilities] = Abilities(ServiceKind.VARYING, counts=frozenset({"largest_batch"}))
+    can: ClassVar[Abilities] = Abilities(
+        ServiceKind.VARYING, shared=True, counts=frozenset({"largest_batch"})
+    )
 
     batch_time: Quantity | str = field(metadata={"unit": "s"})
     request_time: Quantity | str = field(metadata={"unit": "s"})

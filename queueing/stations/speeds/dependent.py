@@ -93,7 +93,7 @@ class WakeUp(ByLaw):
     A birth-death chain: Kleinrock, *Queueing Systems* I, 1975, section 3.1.
     """
 
-    can: ClassVar[Abilities] = Abilities(ServiceKind.VARYING, wakes=True)
+    can: ClassVar[Abilities] = Abilities(ServiceKind.VARYING, shared=True, wakes=True)
 
     request_time: Quantity | str = field(metadata={"unit": "s"})
     wake_up: Quantity | str = field(metadata={"unit": "s"})
@@ -165,7 +165,9 @@ class Slowing(ByLaw):
     Measured; the chain is a birth-death one: Kleinrock, *Queueing Systems* I, 1975, section 3.1.
     """
 
-    can: ClassVar[Abilities] = Abilities(ServiceKind.VARYING, counts=frozenset({"crowd"}))
+    can: ClassVar[Abilities] = Abilities(
+        ServiceKind.VARYING, shared=True, counts=frozenset({"crowd"})
+    )
 
     request_time: Quantity | str = field(metadata={"unit": "s"})
     growth: Quantity | str

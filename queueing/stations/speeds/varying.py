@@ -35,7 +35,7 @@ class Varying(Station):
     A kind of it gives its rates; the rest follows from them.
     """
 
-    can: ClassVar[Abilities] = Abilities(ServiceKind.VARYING)
+    can: ClassVar[Abilities] = Abilities(ServiceKind.VARYING, shared=True)
     lawless: ClassVar[str] = "rates do not say who of those present is served, and in what order"
 
     @abstractmethod
@@ -51,6 +51,11 @@ class Varying(Station):
     def capacity(self) -> Amount:
         """Largest arrival rate it can serve: the last rate [1/s]."""
         return plain(self.rates_to()[-1])
+
+    def speeds(self) -> list[Amount]:
+        """Rates with 1, 2... requests over that of one alone; the last holds on."""
+        rates = self.rates_to()
+        return [plain(np.asarray(rate, float) / rates[0]) for rate in rates]
 
     def fastest(self, population: Quantity) -> Amount:
         """Largest of the rates that occur with N jobs at most [1/s]."""
@@ -139,6 +144,41 @@ def _summed(chances: Sequence[Amount], rates: Rates, busy: Amount) -> tuple[Amou
     below = sum(n * chance / rate for n, (chance, rate) in enumerate(pairs, start=1))
     beyond = last * (count + 1 + busy / (1 - busy)) / (1 - busy) / rates[-1]
     return (below + beyond) / total, chances[0] / total
+
+
+def growth_at(speeds: FloatArray, load: FloatArray) -> FloatArray:
+    """Response over service time of jobs that come at random: mean of (n + 1) / a(n + 1).
+
+    Parameters
+    ----------
+    speeds
+        a(1), a(2)... over that at which the service time holds, shape (numbers, points).
+    load
+        Work that comes, arrival rate times service time, below the last speed, shape (points,).
+
+    Examples
+    --------
+    >>> growth_at(np.array([[1.0], [2.0]]), np.array([1.0])).round(12).tolist()
+    [1.333333333333]
+    """
+    return _standing(speeds, load)[0]
+
+
+def empty_at(speeds: FloatArray, load: FloatArray) -> FloatArray:
+    """Share of time without any job, as for `growth_at`.
+
+    Examples
+    --------
+    >>> empty_at(np.array([[1.0], [2.0]]), np.array([1.0])).round(12).tolist()
+    [0.333333333333]
+    """
+    return _standing(speeds, load)[1]
+
+
+def _standing(speeds: FloatArray, load: FloatArray) -> tuple[FloatArray, FloatArray]:
+    chances = np.moveaxis(weights(ratios_of(load, speeds)), -1, 0)
+    growth, empty = _summed(chances, speeds, load / speeds[-1])
+    return np.asarray(growth), np.asarray(empty)
 
 
 def _table(rates: Rates) -> FloatArray:
