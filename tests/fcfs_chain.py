@@ -32,7 +32,7 @@ def solve_chain(times, servers, populations, think_times):
                 number[following] = len(number)
                 todo.append(following)
             moves.append((number[state], number[following], rate))
-    chances = stationary(len(number), moves)
+    chances = _stationary(len(number), moves)
     rates = np.zeros(len(populations))
     for state, row in number.items():
         for c in range(len(populations)):
@@ -55,7 +55,7 @@ def _moves(state, times, servers, populations, think_times):
             yield tuple(queues), 1 / times[k][c]
 
 
-def stationary(states, moves):
+def _stationary(states, moves):
     """Chances of the states: flows in equal flows out, one of them replaced by the sum."""
     source, target, rate = (np.array(part) for part in zip(*moves, strict=True))
     out = np.bincount(source, rate, states)

@@ -14,7 +14,10 @@ from headway.queueing import (
     solve_closed,
     solve_multiclass,
 )
-from tests import class_chain
+from tests.brute.chain import solve_chain
+from tests.brute.drawing import same_for_all
+from tests.brute.network import Jobs, Network
+from tests.brute.orders import Sharing
 from tests.class_networks import AGREE, closed, opened, shared
 
 KINDS = [
@@ -32,51 +35,61 @@ def station(name, kind, times, visits=None):
     return SharedStation(name, times, visits, ServiceKind.VARYING, 1, "ps", speeds, kind.can.wakes)
 
 
-def speed_of(kind):
+def place(kind, times):
+    """The same as part of a chain."""
     speeds = kind.speeds()
-    return lambda n: speeds[min(n, len(speeds)) - 1]
+    return Sharing(times, speed=lambda n: speeds[min(n, len(speeds)) - 1])
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: type(kind).__name__)
 def test_closed_classes_are_solved_as_their_whole_chain(kind):
-    times = ((0.7, 0.4), (1.5, 0.9))
-    chain = class_chain.Chain(
-        times,
-        (speed_of(kind), lambda n: min(n, 2)),
-        (3, 2),
-        (1.2, 0.8),
-        (None, None),
-        ((0.0, 0.5), (1.0, 0.0)),
-    )
-    mean, rate, busy = class_chain.solve(chain)
+    ways = {0: [(0.5, 1), (0.5, None)], 1: [(1.0, 0)]}
+    jobs = (Jobs("a", None, 3, 1.2), Jobs("b", None, 2, 0.8))
+    two = Sharing((0.4, 0.9), servers=2)
+    truth = Network((place(kind, (0.7, 1.5)), two), jobs, same_for_all(ways, 2))
 
     stations = [station("s", kind, (0.7, 1.5), (2, 2)), shared("d", (0.4, 0.9), 2)]
     solution = solve_multiclass(stations, [closed(3, 1.2), closed(2, 0.8)])
 
-    assert solution.throughput == pytest.approx(rate, rel=AGREE)
-    assert solution.queue_length == pytest.approx(mean.T, rel=AGREE)
+    assert_as(truth, solution)
     assert not solution.approximation
     if kind.can.wakes:
-        assert solution.utilisation[0].sum() == pytest.approx(busy[0], rel=AGREE)
+        assert solution.utilisation[0].sum() == pytest.approx(busy(truth), rel=AGREE)
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: type(kind).__name__)
 def test_open_classes_beside_closed_ones_are_solved_as_their_whole_chain(kind):
-    times = ((0.7,), (0.5,), (1.0,))
-    chain = class_chain.Chain(
-        times, (speed_of(kind),), (70, 2, 1), (None, 1.2, 0.4), (0.15, None, None), ((0.0,),)
-    )
-    mean, rate, busy = class_chain.solve(chain)
+    jobs = (Jobs("a", 0.15), Jobs("b", None, 2, 1.2), Jobs("c", None, 1, 0.4))
+    alone = same_for_all({0: [(1.0, None)]}, 3)
+    truth = Network((place(kind, (0.7, 0.5, 1.0)),), jobs, alone, cap=70)
 
     solution = solve_multiclass(
         [station("s", kind, (0.7, 0.5, 1.0))], [opened(0.15), closed(2, 1.2), closed(1, 0.4)]
     )
 
-    # Tolerance: the chain turns away what finds 70 open jobs.
-    assert solution.throughput == pytest.approx(rate, rel=1e-9)
-    assert solution.queue_length == pytest.approx(mean.T, rel=1e-9)
+    assert_as(truth, solution)  # of 70 open jobs hardly any chance is left
     if kind.can.wakes:
-        assert solution.utilisation[0].sum() == pytest.approx(busy[0], rel=1e-9)
+        assert solution.utilisation[0].sum() == pytest.approx(busy(truth), rel=AGREE)
+
+
+def assert_as(network, solution):
+    chain = solve_chain(network.start, network.moves)
+    for k, here in enumerate(network.places):
+        for c in range(len(network.classes)):
+            number = chain.mean(lambda state, k=k, c=c: network.places[k].counts(state[0][k])[c])
+            rate = chain.mean(lambda state, k=k, c=c: served(network.places[k], state[0][k], c))
+            assert solution.queue_length[k][c] == pytest.approx(number, rel=AGREE), here
+            assert solution.station_throughput[k][c] == pytest.approx(rate, rel=AGREE), here
+
+
+def served(here, state, c):
+    return sum(rate for rate, of, _ in here.leaving(state) if of == c)
+
+
+def busy(network):
+    """Share of time that anybody is at the first station."""
+    chain = solve_chain(network.start, network.moves)
+    return chain.mean(lambda state: sum(network.places[0].counts(state[0][0])) > 0)
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: type(kind).__name__)
