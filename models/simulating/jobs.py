@@ -242,7 +242,10 @@ def _is_shared(graph: ModelGraph, name: str) -> bool:
 def _times(
     graph: ModelGraph, name: str, serving: Serving, values: Mapping[str, Amount]
 ) -> dict[str, float]:
-    return {c: float(values.get(time_by(name, c), serving.time)) for c in graph.classes or (ALL,)}
+    """Mean times by class; at a speed by number there, over that of a job that is alone."""
+    alone = 1.0 if serving.speed is None else serving.speed(1)
+    own = {c: time_by(name, c) for c in graph.classes or (ALL,)}
+    return {c: values[t] * alone if t in values else serving.time for c, t in own.items()}
 
 
 def _beyond(model: Model, values: Mapping[str, Amount], found: Blueprint) -> float:

@@ -24,9 +24,11 @@ class Stations(Entries):
             made = station_kind(kind)
         discipline = str(table.pop("discipline", Discipline.FCFS.value))
         known = {field.name: field for field in fields(made)}  # type: ignore[arg-type]
-        keys = list(known)
-        self.check_keys("stations", name, table, [*keys, "discipline"])
-        needed = [key for key in keys if known[key].default is MISSING]
+        keys = [*known, "discipline"]
+        if made.can.shared and isinstance(table.get("service_time"), dict):
+            keys.append("service_time")  # alone: also of kinds that say it by other numbers
+        self.check_keys("stations", name, table, keys)
+        needed = [key for key in known if known[key].default is MISSING]
         missing = [FILE_KEYS.get(key, key) for key in needed if key not in table]
         if missing:
             msg = f"{kind} needs {missing[0]}"
@@ -36,7 +38,7 @@ class Stations(Entries):
         if by_class is not None:
             values["service_time"] = next(iter(by_class.values()), 0.0)
         read = self.numbers(graph, "stations", name, {} if visits is None else {"visits": visits})
-        station = made(**values)
+        station = made(**{key: value for key, value in values.items() if key in known})
         return graph.station(name, station, read.get("visits"), by_class, discipline)
 
     def routes(self, graph: ModelGraph) -> ModelGraph:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headway.kinds import FloatArray
-from headway.models.solving.classes.solve import shared_station
+from headway.models.solving.classes.solve import check_times_known, shared_station
 from headway.models.structure.parts.keys import of_class
 from headway.models.structure.planning.ways import shares, visits_given, ways_of
 from headway.queueing.classes.network import SharedStation
@@ -126,6 +126,7 @@ class _Crowd:
 
 def _crowd(point: "Solution") -> _Crowd:
     graph, values = point.model.graph, point.values
+    check_times_known(graph)
 
     def by_class(part: str) -> FloatArray:
         return np.array([float(values.get(of_class(name, part), 0.0)) for name in graph.classes])

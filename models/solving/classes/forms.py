@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 
 from headway.errors import GraphError, UnknownParameter, nearest
-from headway.kinds import Amount, apply
+from headway.kinds import Amount, apply, number
 from headway.models.solving.classes.solve import targets_of, time_of, visits_of
 from headway.models.structure.graph import ModelGraph
-from headway.models.structure.parts.keys import Found, Values, of_class
+from headway.models.structure.parts.keys import Found, Values, of_class, station_at
 from headway.queueing.erlang.formulas import erlang_c
 from headway.queueing.stations.abilities import Discipline, ServiceKind
 
@@ -80,13 +80,22 @@ def _answers(graph: ModelGraph, values: Values) -> Found:
 def _station(
     graph: ModelGraph, name: str, values: Values, load: Amount, through: Amount, queue: Amount
 ) -> Found:
-    is_delay = graph.stations[name].can.product_form is ServiceKind.DELAY
     return {
-        f"{name}.utilisation": 0 if is_delay else load / values.get(f"{name}.servers", 1),
+        f"{name}.utilisation": _busy(graph, name, load, values),
         f"{name}.queue_length": queue,
         f"{name}.throughput": through,
         f"{name}.response_time": queue / through,
     }
+
+
+def _busy(graph: ModelGraph, name: str, load: Amount, values: Values) -> Amount:
+    kind = graph.stations[name].can.product_form
+    if kind is ServiceKind.DELAY:
+        return 0
+    if kind is ServiceKind.VARYING:
+        station = station_at(name).of(values)
+        return station.utilisation(load / number("service_time", station.service_time))
+    return load / values.get(f"{name}.servers", 1)
 
 
 def _more(graph: ModelGraph, name: str, load: Amount, values: Values) -> Amount:
@@ -95,6 +104,10 @@ def _more(graph: ModelGraph, name: str, load: Amount, values: Values) -> Amount:
     servers = values.get(f"{name}.servers", 1)
     if kind is ServiceKind.DELAY:
         return 0
+    if kind is ServiceKind.VARYING and load != 0:
+        station = station_at(name).of(values)
+        time = number("service_time", station.service_time)
+        return (station.response_time(load / time) / time - 1) / load
     if _is_pool(graph, name, values) and load != 0:
         return erlang_c(servers, load) / (load * (servers - load))
     return 1 / (servers - load)

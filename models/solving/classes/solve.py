@@ -23,6 +23,7 @@ from headway.queueing.classes.network import JobClass, Saturation, SharedStation
 from headway.queueing.classes.solve import MulticlassSolution, solve_multiclass
 from headway.queueing.closed.demands import Method
 from headway.queueing.stations.abilities import Discipline, ServiceKind
+from headway.queueing.stations.base import Station
 from headway.queueing.stations.listed.kinds import product_form_kinds
 
 
@@ -91,6 +92,21 @@ def targets_of(graph: ModelGraph) -> list[str]:
         msg = f"{graph.name}: with classes there is no single {max(rates)}; formulas cannot use it"
         raise GraphError(msg)
     return targets
+
+
+def check_times_known(graph: ModelGraph) -> None:
+    """Refuse stations at which nothing says who of several classes is served when.
+
+    Raises
+    ------
+    GraphError
+        With the station, and why no percentile of its response time is known.
+    """
+    for name, station in graph.stations.items():
+        kind: type[Station] = station.kind
+        if station.can.product_form is ServiceKind.VARYING:
+            msg = f"{name}: the response time of {kind.__name__} has no known distribution: "
+            raise GraphError(msg + kind.lawless)
 
 
 def _job_class(graph: ModelGraph, name: str, values: Values) -> JobClass:

@@ -7,7 +7,7 @@ import numpy as np
 
 from headway.errors import GraphError
 from headway.kinds import FloatArray
-from headway.models.solving.classes.solve import shared_station
+from headway.models.solving.classes.solve import check_times_known, shared_station
 from headway.models.structure.parts.keys import of_class
 from headway.models.structure.planning.ways import visits_given, ways_of
 from headway.queueing.classes.network import SharedStation
@@ -101,6 +101,7 @@ class _Sharing:
 
 def _sharing(point: "Solution") -> _Sharing:
     graph, values = point.model.graph, point.values
+    check_times_known(graph)
     stations = tuple(shared_station(graph, name, values) for name in graph.stations)
     rates = [float(values[of_class(name, "arrival_rate")]) for name in graph.classes]
     visits = np.array([station.visits for station in stations], float).T

@@ -98,8 +98,8 @@ def product_form_kinds(*, shared: bool = False) -> tuple[str, ...]:
 
     Examples
     --------
-    >>> product_form_kinds(shared=True)
-    ('Delay', 'MM1', 'MMm', 'Parallel')
+    >>> product_form_kinds(shared=True)[:5]
+    ('Delay', 'MM1', 'MMm', 'LoadDependent', 'Parallel')
     """
     kinds = {name: kind.can for name, kind in usable_kinds().items()}
     return tuple(n for n, can in kinds.items() if can.product_form and (can.shared or not shared))
