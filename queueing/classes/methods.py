@@ -109,8 +109,8 @@ def _in_two_parts(
         parts = [getattr(one, name), getattr(two, name)]
         return np.asarray(np.concatenate(parts, axis=-1)[..., back])
 
-    parts = (joined(name) for name in ("throughput", "queue_length", "open_growth"))
-    return Lengths(one.method, one.approximation, *parts)
+    rate, queue, growth = map(joined, ("throughput", "queue_length", "open_growth"))
+    return Lengths(one.method, one.approximation, rate, queue, growth)
 
 
 def growth_alone(network: ClassNetwork, load: FloatArray) -> FloatArray:
@@ -122,7 +122,7 @@ def growth_alone(network: ClassNetwork, load: FloatArray) -> FloatArray:
         Servers u that they hold, shape (stations, points).
     """
     growth = np.ones(load.shape)
-    for k in np.flatnonzero(~network.is_delay):
+    for k in np.flatnonzero(~network.is_delay).tolist():
         if k in network.speeds:
             growth[k] = growth_at(network.speeds[k], load[k])
         elif network.is_pool[k]:

@@ -225,7 +225,7 @@ class ClassNetwork:
 
         def best(speeds: FloatArray) -> FloatArray:
             there = np.arange(1, len(speeds) + 1)[:, None] <= occurs
-            return np.where(there, speeds, 0.0).max(axis=0)
+            return np.asarray(np.where(there, speeds, 0.0).max(axis=0))
 
         return self._with_speeds(best)
 
