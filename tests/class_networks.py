@@ -2,10 +2,13 @@
 
 from hypothesis import strategies as st
 
-from headway.queueing import Discipline, JobClass, ServiceKind, SharedStation
+from headway.queueing import Discipline, JobClass, Method, ServiceKind, SharedStation
 
 # The acceptance for methods that are all exact.
 AGREE = 1e-10
+
+# A chain of all states needs to know how jobs go, which visits alone do not say.
+BY_VISITS = [method for method in Method if method is not Method.CHAIN]
 
 demands = st.floats(0.01, 10.0)
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from headway.errors import Saturated
-from headway.queueing import JobClass, Method, Saturation, ServiceKind, solve_multiclass
-from tests.class_networks import closed, opened, shared
+from headway.queueing import JobClass, Saturation, ServiceKind, solve_multiclass
+from tests.class_networks import BY_VISITS, closed, opened, shared
 
 
 def test_unstable_open_class_names_station_and_limit():
@@ -49,7 +49,7 @@ def test_closed_jobs_slow_down_towards_saturation_as_marked():
     assert solution.queue_length[0, 1, 1] == pytest.approx(solution.queue_length[0, 1, 2], rel=1e-4)
 
 
-@pytest.mark.parametrize("method", list(Method))
+@pytest.mark.parametrize("method", BY_VISITS)
 @pytest.mark.parametrize("kind", [ServiceKind.QUEUE, ServiceKind.PARALLEL])
 def test_servers_may_differ_by_point(method, kind):
     counts = np.array([4, 3, 2, 3] if method.approximate else [1, 3, 2, 3])

@@ -21,7 +21,7 @@ from headway.queueing import (
     solve_closed,
     solve_multiclass,
 )
-from tests.class_networks import AGREE, closed, demands, opened, shared
+from tests.class_networks import AGREE, BY_VISITS, closed, demands, opened, shared
 
 
 def state_weight(jobs, demand, beside, load, servers):
@@ -259,7 +259,7 @@ def test_bad_input(build, error, message):
         build()
 
 
-@pytest.mark.parametrize("method", list(Method))
+@pytest.mark.parametrize("method", BY_VISITS)
 def test_idle_classes_take_the_time_of_their_service(method):
     rest = shared("rest", [0.7, 0.4, 0.2], 1, ServiceKind.DELAY)
     places = [SharedStation("cpu", (0.1, 0.2, 0.3), (2, 3, 4)), rest]
@@ -274,7 +274,7 @@ def test_idle_classes_take_the_time_of_their_service(method):
     assert not solution.throughput[:, 0].any()
 
 
-@pytest.mark.parametrize("method", list(Method))
+@pytest.mark.parametrize("method", BY_VISITS)
 def test_delays_alone(method):
     places = [shared("rest", [0.5, 2.0], 1, ServiceKind.DELAY)]
 
@@ -293,7 +293,7 @@ def test_jobs_at_pools_where_nobody_waits(method):
     assert solution.throughput == pytest.approx([4 / (2.628 + 0.397)], rel=1e-12)
 
 
-@pytest.mark.parametrize("method", list(Method))
+@pytest.mark.parametrize("method", BY_VISITS)
 def test_a_class_without_jobs_or_visits_has_no_throughput(method):
     delay = SharedStation("net", (0.3, 0.001), (3, 0), ServiceKind.DELAY)
     classes = [JobClass("a", population=2), JobClass("b", population=0)]

@@ -33,6 +33,7 @@ METHODS = (
     "convolution",
     "recal",
     "quadrature",
+    "chain",
     "schweitzer",
     "linearizer",
     SIMULATION,
@@ -53,7 +54,7 @@ EXAMPLE = "Example: headway solve nfs-server --preset raid --set arrival_rate=20
     metavar="NAME",
     type=click.Choice(METHODS),
     default="auto",
-    help="auto, exact, convolution, recal, quadrature, schweitzer, linearizer or simulation.",
+    help="auto, exact, convolution, recal, quadrature, chain, schweitzer, linearizer, simulation.",
 )
 @percentile_option("Add percentiles of the response time: 50,95,99.")
 @click.option("--uncertain", cls=_UNCERTAIN, is_flag=True, help="Add 95 % bands from ci95.")

@@ -13,6 +13,7 @@ from headway.queueing.classes.lattice import convolution_bytes, lattice_bytes
 from headway.queueing.classes.lattice_convolution import Speeds, lattice_convolution
 from headway.queueing.classes.lattice_mva import lattice_mva
 from headway.queueing.classes.network import ClassNetwork
+from headway.queueing.classes.whole import MOST_ASKED, MOST_STATES, whole_chain
 from headway.queueing.closed.approximate import Closed, Ordered, linearizer, schweitzer
 from headway.queueing.closed.demands import Method
 from headway.queueing.closed.measured import closed_note
@@ -82,6 +83,10 @@ def solve_closed_classes(network: ClassNetwork, load: FloatArray, method: Method
         For a lattice of populations too large for an exact method.
     """
     in_order = unequal(network).any(axis=0)
+    if method is Method.CHAIN or (in_order.any() and not method.approximate):
+        whole = _by_chain(network, method)
+        if whole is not None:
+            return whole
     if in_order.any() and not in_order.all():
         return _in_two_parts(network, load, method, in_order)
     used = _choose(network, load, method)
@@ -92,6 +97,23 @@ def solve_closed_classes(network: ClassNetwork, load: FloatArray, method: Method
     if not used.approximate:
         return _by_convolutions(network, load)
     return _approximated(network, load, used)
+
+
+def _by_chain(network: ClassNetwork, method: Method) -> Lengths | None:
+    """Solve all points state by state where that is possible; refuse if it is asked for and not."""
+    asked = method is not Method.AUTO
+    found = whole_chain(network, MOST_ASKED if asked else MOST_STATES)
+    if found is not None:
+        visits = np.where(network.visits > 0, network.visits, 1.0)
+        rate = np.where(network.visits > 0, found.throughput / visits, 0.0).max(axis=1)
+        return Lengths(Method.CHAIN, "", rate, found.queue_length, np.ones(network.servers.shape))
+    if method is Method.CHAIN:
+        msg = (
+            "method chain goes through all states: it needs closed classes with routes, services "
+            f"that take time, and {MOST_ASKED} states at most; use method auto"
+        )
+        raise GraphError(msg)
+    return None
 
 
 def _in_two_parts(

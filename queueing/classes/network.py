@@ -16,6 +16,7 @@ from headway.kinds import (
     check_positive,
     is_symbolic,
 )
+from headway.queueing.classes.ways import ClassWays
 from headway.queueing.closed.demands import check_population, rows
 from headway.queueing.stations.abilities import Discipline, ServiceKind
 
@@ -168,6 +169,8 @@ class ClassNetwork:
     speeds
         Of stations whose speed varies, by position: speeds with 1, 2... jobs, shape (numbers,
         points).
+    ways
+        How jobs go from station to station; None where only visits are known.
     """
 
     stations: tuple[SharedStation, ...]
@@ -180,6 +183,7 @@ class ClassNetwork:
     think_time: FloatArray
     shape: tuple[int, ...]
     speeds: Mapping[int, FloatArray] = field(default_factory=dict)
+    ways: ClassWays | None = None
 
     @property
     def demand(self) -> FloatArray:
@@ -253,19 +257,26 @@ class ClassNetwork:
             **{name: getattr(self, name)[..., points] for name in _BY_POINT},
             shape=points.shape,
             speeds={k: speeds[:, points] for k, speeds in self.speeds.items()},
+            ways=None if self.ways is None else self.ways.at(points),
         )
 
 
 _BY_POINT = ("service_times", "visits", "servers", "rates", "population", "think_time")
 
 
-def read_network(stations: Sequence[SharedStation], classes: Sequence[JobClass]) -> ClassNetwork:
+def read_network(
+    stations: Sequence[SharedStation],
+    classes: Sequence[JobClass],
+    ways: ClassWays | None = None,
+) -> ClassNetwork:
     """Lay stations and classes out as arrays.
 
     Parameters
     ----------
     stations, classes
         At least one of each; every station has an entry for each class.
+    ways
+        How jobs go between them, where that is known.
 
     Raises
     ------
@@ -306,6 +317,7 @@ def read_network(stations: Sequence[SharedStation], classes: Sequence[JobClass])
         rows([0.0 if c.is_open else c.think_time for c in classes], shape),
         shape,
         {k: rows(list(s.speeds), shape) for k, s in enumerate(stations) if len(s.speeds)},
+        ways,
     )
     _check_time(network)
     return network

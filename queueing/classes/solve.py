@@ -17,6 +17,7 @@ from headway.queueing.classes.network import (
     read_network,
 )
 from headway.queueing.classes.overload import Overload, find_overload, refuse_overload, without
+from headway.queueing.classes.ways import ClassWays
 from headway.queueing.closed.demands import Method
 from headway.queueing.closed.measured import open_note
 from headway.queueing.stations.speeds.varying import empty_at
@@ -62,6 +63,7 @@ def solve_multiclass(
     classes: Sequence[JobClass],
     method: Method = Method.AUTO,
     saturation: Saturation = Saturation.REFUSE,
+    ways: ClassWays | None = None,
 ) -> MulticlassSolution:
     """Solve a network of several classes, each of them open or closed.
 
@@ -79,13 +81,18 @@ def solve_multiclass(
         of jobs and stations, not of classes) and ``quadrature`` (few stations) are exact, too,
         for single servers and delays; pools are convolved. ``schweitzer`` and ``linearizer``
         are approximate. ``auto`` takes the exact one estimated fastest, unless all need more
-        than 1 GB or much time.
+        than 1 GB or much time. ``chain`` goes through all states, and is what small
+        networks without a product form are solved by.
     saturation
         ``refuse`` raises where open classes saturate a station; ``mark`` answers all other
         points, and says in `saturated` which were not. At a saturated point the classes that
         need a full station have infinite response times there; closed ones among them come to
         rest (throughput 0), being served ever more slowly beside an endless queue. Everybody
         else is answered as though all that open classes offer reached the other stations.
+
+    ways
+        How jobs go between stations, where that is known: small closed networks that have no
+        product form are then solved exactly, state by state.
 
     Returns
     -------
@@ -113,7 +120,7 @@ def solve_multiclass(
     Baskett, Chandy, Muntz and Palacios, JACM 22(2), 1975; Lazowska et al., *Quantitative
     System Performance*, 1984, chapter 7.
     """
-    network = read_network(stations, classes)
+    network = read_network(stations, classes, ways)
     overload = find_overload(network)
     if Saturation(saturation) is Saturation.REFUSE:
         refuse_overload(overload)
@@ -147,7 +154,7 @@ def _open_stay(
 
 def _in_order(network: ClassNetwork, unlike: NDArray[np.bool_]) -> str:
     """Label open classes of different times at queues in order of arrival."""
-    if not unlike.any() or is_exact(network, unlike):
+    if not unlike.any() or not network.is_open.any() or is_exact(network, unlike):
         return ""
     names = [s.name for s, k in zip(network.stations, np.any(unlike, axis=1), strict=True) if k]
     return open_note(names)

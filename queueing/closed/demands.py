@@ -20,7 +20,9 @@ class Method(StrEnum):
     ``auto`` takes an exact method wherever one fits into memory; ``exact`` is mean value analysis
     where every station is a delay or single servers, else convolution, and convolution for
     sweeps of large populations. ``recal`` and ``quadrature`` are exact where many classes share few
-    single servers; one class is solved as by ``exact``. The last two are approximations.
+    single servers; one class is solved as by ``exact``. ``chain``
+    goes state by state through a small network of classes that has no product form. The last two
+    are approximations.
     """
 
     AUTO = "auto"
@@ -28,6 +30,7 @@ class Method(StrEnum):
     CONVOLUTION = "convolution"
     RECAL = "recal"
     QUADRATURE = "quadrature"
+    CHAIN = "chain"
     SCHWEITZER = "schweitzer"
     LINEARIZER = "linearizer"
 

@@ -168,7 +168,7 @@ def _named(network: Network, queue: np.ndarray, served: np.ndarray) -> dict[str,
     for (k, c), hops in network.hops.items():
         out[c] += served[k, c] * sum(share for share, target, _ in hops if target is None)
     found["throughput"] = out.sum()
-    for c, job in enumerate(network.classes if len(network.classes) > 1 else ()):
+    for c, job in enumerate(network.classes if len(out) > 1 else ()):
         found[f"class {job.name}.throughput"] = out[c]
         found[f"class {job.name}.response_time"] = queue[:, c].sum() / out[c]
     return found

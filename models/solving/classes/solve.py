@@ -6,6 +6,7 @@ import numpy as np
 
 from headway.errors import GraphError
 from headway.kinds import Amount, FloatArray
+from headway.models.solving.classes.ways import class_ways
 from headway.models.solving.solutions.marks import Marks
 from headway.models.solving.solutions.saturation import RATES
 from headway.models.structure.graph import ModelGraph
@@ -68,7 +69,8 @@ def class_solution(model: Model, method: str) -> tuple[Found, MulticlassSolution
     values = graph.plan.run(model.inputs, targets_of(graph))
     classes = [_job_class(graph, name, values) for name in graph.classes]
     stations = [shared_station(graph, name, values) for name in graph.stations]
-    return values, solve_multiclass(stations, classes, Method(method), Saturation.MARK)
+    ways = class_ways(graph, values)
+    return values, solve_multiclass(stations, classes, Method(method), Saturation.MARK, ways)
 
 
 def targets_of(graph: ModelGraph) -> list[str]:

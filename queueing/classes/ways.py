@@ -1,0 +1,33 @@
+"""The ways of classes of jobs between the stations that they share."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headway.kinds import FloatArray
+
+
+@dataclass(frozen=True)
+class ClassWays:
+    """Where jobs of each class come in and go on to, and what class they have there.
+
+    Parameters
+    ----------
+    entries
+        Chance of each station, shape (classes, stations, points or 1).
+    onward
+        Chance of a class to go from a station to a station as a class, shape (classes,
+        stations, stations, classes, points or 1); what is left leaves.
+    """
+
+    entries: FloatArray
+    onward: FloatArray
+
+    def at(self, points: NDArray[np.intp]) -> "ClassWays":
+        """Give those of some operating points, in a row."""
+        return ClassWays(*(_at(part, points) for part in (self.entries, self.onward)))
+
+
+def _at(chances: FloatArray, points: NDArray[np.intp]) -> FloatArray:
+    return chances if chances.shape[-1] == 1 else chances[..., points]

@@ -1,0 +1,111 @@
+"""Closed classes without a product form, exactly by their whole Markov chain where it is small."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headway.queueing.classes.network import ClassNetwork, SharedStation
+from headway.queueing.classes.ways import ClassWays
+from headway.queueing.markov.circuits import Circuit, Onward, Solved, onward_from, solve_circuit
+from headway.queueing.markov.orders import Order, apart, in_order, sharing
+from headway.queueing.stations.abilities import Discipline, ServiceKind
+
+MOST_STATES = 2000
+"""States up to which a chain is solved where nobody asks for it: some 30 ms a point."""
+
+MOST_ASKED = 5_000
+"""States that are solved where somebody does: some second a point."""
+
+MOST_SOLVED = 200_000
+"""States times operating points up to which all points are."""
+
+
+def whole_chain(network: ClassNetwork, most: int) -> Solved | None:
+    """Solve a network of closed classes state by state.
+
+    Parameters
+    ----------
+    network
+        Stations, classes and ways; services are exponential with a mean by class.
+    most
+        States that are not too many.
+
+    Returns
+    -------
+    Jobs and completions by class and station; None for open classes, services of no time or at
+    varying speeds, jobs whose ways are not known, and chains that are too large.
+    """
+    ways = network.ways
+    if ways is None or network.is_open.any() or network.speeds or _takes_no_time(network):
+        return None
+    found: list[tuple[NDArray[np.intp], Solved]] = []
+    most = min(most, max(MOST_SOLVED // network.population.shape[1], 1))
+    for points in _alike(network, ways):
+        part = _solved(network.at(points), ways.at(points), most)
+        if part is None:
+            return None
+        found.append((points, part))
+    back = np.argsort(np.concatenate([points for points, _ in found]))
+    return Solved(
+        *(
+            np.concatenate([getattr(part, name) for _, part in found], axis=-1)[..., back]
+            for name in ("queue_length", "throughput")
+        )
+    )
+
+
+def _takes_no_time(network: ClassNetwork) -> bool:
+    come = (network.population[:, None] > 0) & (network.visits > 0)
+    return bool((come & (network.service_times <= 0)).any())
+
+
+def _alike(network: ClassNetwork, ways: ClassWays) -> list[NDArray[np.intp]]:
+    """Operating points that have the same states: all but times is alike."""
+    points = network.population.shape[1]
+    parts = [network.population, network.servers, network.think_time > 0]
+    parts += [part.reshape(-1, part.shape[-1]) for part in (ways.entries, ways.onward)]
+    rows = np.concatenate([np.broadcast_to(part, (len(part), points)) for part in parts])
+    _, group = np.unique(rows, axis=1, return_inverse=True)
+    return [np.flatnonzero(group == number) for number in range(int(group.max()) + 1)]
+
+
+def _solved(network: ClassNetwork, ways: ClassWays, most: int) -> Solved | None:
+    """Solve points that have the same states."""
+    classes, stations = network.demand.shape[:2]
+    jobs = int(network.population[:, 0].sum())
+    circuit = Circuit(
+        tuple(_order(s, int(network.servers[k, 0]), jobs) for k, s in enumerate(network.stations)),
+        tuple(network.population[:, 0].astype(int).tolist()),
+        tuple((network.think_time[:, 0] > 0).tolist()),
+        tuple(
+            tuple((k, float(p)) for k, p in enumerate(ways.entries[c, :, 0]) if p > 0)
+            for c in range(classes)
+        ),
+        tuple(tuple(_onward(ways, c, k) for k in range(stations)) for c in range(classes)),
+    )
+    times = np.concatenate(
+        [
+            network.service_times.swapaxes(0, 1).reshape(-1, len(network.population[0])),
+            network.think_time,
+        ]
+    )
+    return solve_circuit(circuit, 1 / np.where(times > 0, times, 1.0), most)
+
+
+def _onward(ways: ClassWays, c: int, k: int) -> Onward:
+    chances = ways.onward[c, k, :, :, 0]
+    left = 1 - float(chances.sum())
+    return onward_from(chances, left if left > _ROUNDING else 0.0, c)
+
+
+_ROUNDING = 1e-12  # of chances that sum to 1
+
+_ORDERS = {Discipline.SHARING: sharing, Discipline.FCFS: in_order}
+
+
+def _order(station: SharedStation, servers: int, jobs: int) -> Order:
+    if station.kind is ServiceKind.DELAY:
+        return sharing(jobs)
+    order = _ORDERS[station.discipline]
+    if station.kind is ServiceKind.PARALLEL:
+        return apart(servers, 1, order)
+    return order(min(servers, jobs) or 1)

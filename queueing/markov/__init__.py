@@ -1,0 +1,1 @@
+"""Small networks by their whole Markov chain, where no product form holds."""

@@ -1,0 +1,161 @@
+"""Closed classes of jobs that go from station to station, as a whole Markov chain."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from headway.kinds import FloatArray
+from headway.queueing.markov.orders import Order
+from headway.queueing.markov.space import Space, explore, stationary
+
+Onward: TypeAlias = tuple[tuple[float, int | None, int], ...]
+"""Where jobs go: chance, station (None: out, to think), and the class they have from there on."""
+
+
+@dataclass(frozen=True)
+class Circuit:
+    """Closed classes and their ways between stations.
+
+    Parameters
+    ----------
+    orders
+        How each station serves.
+    populations, thinks
+        Jobs of each class, and whether they think before they come in again.
+    entries
+        By class, chance of each station where they come in.
+    onward
+        By class and station.
+    """
+
+    orders: tuple[Order, ...]
+    populations: tuple[int, ...]
+    thinks: tuple[bool, ...]
+    entries: tuple[tuple[tuple[int, float], ...], ...]
+    onward: tuple[tuple[Onward, ...], ...]
+
+    @property
+    def start(self) -> Any:
+        """Everybody who can thinks; others have come in."""
+        none = tuple(() for _ in self.orders)
+        return next(self._settled(none, self.populations))[0]
+
+    def moves(self, state: Any) -> Iterator[tuple[Any, int, float]]:
+        """Every change, by the number of its rate: of class c at station k, or thinking."""
+        places, away = state
+        classes = len(self.populations)
+        for c, jobs in enumerate(away):
+            if jobs:
+                for after, chance in self._entered(places, c):
+                    yield (after, _changed(away, c, -1)), len(places) * classes + c, jobs * chance
+        for k, order in enumerate(self.orders):
+            for c, times, own in order.left(places[k]):
+                rest = (*places[:k], own, *places[k + 1 :])
+                for chance, target, becomes in self.onward[c][k]:
+                    for after, more in self._went(rest, away, target, becomes):
+                        yield after, k * classes + c, times * chance * more
+
+    def _went(
+        self, places: Any, away: Any, target: int | None, c: int
+    ) -> Iterator[tuple[Any, float]]:
+        if target is None:
+            yield from self._settled(places, _changed(away, c, 1))
+            return
+        for after, chance in self._joined(places, target, c):
+            yield (after, away), chance
+
+    def _settled(self, places: Any, away: Any) -> Iterator[tuple[Any, float]]:
+        """Those who do not think come in at once."""
+        c = next((c for c, jobs in enumerate(away) if jobs and not self.thinks[c]), None)
+        if c is None:
+            yield (places, away), 1.0
+            return
+        for after, chance in self._entered(places, c):
+            for state, more in self._settled(after, _changed(away, c, -1)):
+                yield state, chance * more
+
+    def _entered(self, places: Any, c: int) -> Iterator[tuple[Any, float]]:
+        for k, share in self.entries[c]:
+            for after, chance in self._joined(places, k, c):
+                yield after, share * chance
+
+    def _joined(self, places: Any, k: int, c: int) -> Iterator[tuple[Any, float]]:
+        for own, chance in self.orders[k].joined(places[k], c):
+            yield (*places[:k], own, *places[k + 1 :]), chance
+
+
+def _changed(counts: Any, c: int, more: int) -> Any:
+    return (*counts[:c], counts[c] + more, *counts[c + 1 :])
+
+
+@dataclass(frozen=True)
+class Solved:
+    """Mean jobs and completions by class at stations, shape (classes, stations, points)."""
+
+    queue_length: FloatArray
+    throughput: FloatArray
+
+
+def solve_circuit(circuit: Circuit, rates: FloatArray, most: int) -> Solved | None:
+    """Solve a circuit state by state, at operating points that differ in their rates.
+
+    Parameters
+    ----------
+    circuit
+        Populations and ways.
+    rates
+        Of service, one after the other the classes of each station, and last the rates at which
+        thinking ends, above 0 where jobs come, shape (rates, points) [1/s].
+    most
+        States that are not too many.
+
+    Returns
+    -------
+    None where there are more states.
+
+    Examples
+    --------
+    >>> from headway.queueing.markov.orders import in_order
+    >>> two = Circuit((in_order(1),), (2,), (True,), (((0, 1.0),),), ((((1.0, None, 0),),),))
+    >>> solve_circuit(two, np.array([[2.0], [1.0]]), 10).throughput.round(12).tolist()
+    [[[1.2]]]
+    """
+    space = explore(circuit.start, circuit.moves, most)
+    if space is None:
+        return None
+    counts = _counts(space, circuit)
+    speeds = _speeds(space, circuit)
+    shares = np.stack([stationary(space, point) for point in rates.T], axis=1)
+    served = rates[: -len(circuit.populations)].reshape(*speeds.shape[:2], -1).swapaxes(0, 1)
+    through = np.einsum("kcs,sp->ckp", speeds, shares) * served
+    return Solved(np.einsum("kcs,sp->ckp", counts, shares), through)
+
+
+def _counts(space: Space, circuit: Circuit) -> FloatArray:
+    """Jobs of each class at each station in each state, shape (stations, classes, states)."""
+    found = np.zeros((len(circuit.orders), len(circuit.populations), len(space.states)))
+    for row, state in enumerate(space.states):
+        for k, order in enumerate(circuit.orders):
+            for c in order.present(state[0][k]):  # type: ignore[index]
+                found[k, c, row] += 1
+    return found
+
+
+def _speeds(space: Space, circuit: Circuit) -> FloatArray:
+    """How many times its service rate each class completes, of the same shape."""
+    found = np.zeros((len(circuit.orders), len(circuit.populations), len(space.states)))
+    for row, state in enumerate(space.states):
+        for k, order in enumerate(circuit.orders):
+            for c, times, _ in order.left(state[0][k]):  # type: ignore[index]
+                found[k, c, row] += times
+    return found
+
+
+def onward_from(chances: FloatArray, leaving: float, becomes: int) -> Onward:
+    """Where jobs go, by their chances to go to a station as a class, shape (stations, classes)."""
+    onward = [
+        (float(chances[k, c]), int(k), int(c)) for k, c in zip(*np.nonzero(chances), strict=True)
+    ]
+    return (*onward, (leaving, None, becomes)) if leaving > 0 else tuple(onward)

@@ -1,0 +1,196 @@
+"""One station's state by its order of service, as a whole Markov chain needs to know it.
+
+Every service is exponential with a mean by class, so that whoever is interrupted goes on as
+though it began anew. A change is the state after it and its chance; a completion adds its class
+and how many times its class's service rate it happens.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+Here: TypeAlias = tuple[Any, ...]
+"""A station's state; empty when nobody is there."""
+
+
+@dataclass(frozen=True)
+class Order:
+    """How a station's state changes.
+
+    Parameters
+    ----------
+    joined
+        States after a class joins, each with its chance.
+    left
+        Completions: the class, how many times its rate, and the state after.
+    present
+        The classes of the jobs that are there.
+    """
+
+    joined: Callable[[Here, int], Iterator[tuple[Here, float]]]
+    left: Callable[[Here], Iterator[tuple[int, float, Here]]]
+    present: Callable[[Here], Here] = tuple
+
+
+def sharing(servers: int) -> Order:
+    """Servers shared among all present; as many as can be there make a delay.
+
+    Examples
+    --------
+    >>> list(sharing(1).left((0, 1)))
+    [(0, 0.5, (1,)), (1, 0.5, (0,))]
+    """
+
+    def joined(here: Here, c: int) -> Iterator[tuple[Here, float]]:
+        yield tuple(sorted((*here, c))), 1.0
+
+    def left(here: Here) -> Iterator[tuple[int, float, Here]]:
+        each = min(len(here), servers) / len(here) if here else 0.0
+        for c in sorted(set(here)):
+            yield c, each * here.count(c), _without(here, here.index(c))
+
+    return Order(joined, left)
+
+
+def in_order(servers: int) -> Order:
+    """First come, first served: in order of arrival, of whom the first are served.
+
+    Examples
+    --------
+    >>> list(in_order(1).left((0, 1)))
+    [(0, 1.0, (1,))]
+    """
+
+    def left(here: Here) -> Iterator[tuple[int, float, Here]]:
+        for place, c in enumerate(here[:servers]):
+            yield c, 1.0, _settled(_without(here, place), servers)
+
+    def joined(here: Here, c: int) -> Iterator[tuple[Here, float]]:
+        yield _settled((*here, c), servers), 1.0
+
+    return Order(joined, left)
+
+
+def by_rank(ranks: tuple[int, ...], servers: int) -> Order:
+    """The best rank present is served, at once; in order of arrival within a rank.
+
+    Examples
+    --------
+    >>> order = by_rank((2, 1), 1)
+    >>> [state for state, _ in order.joined((0,), 1)]
+    [(1, 0)]
+    """
+
+    def joined(here: Here, c: int) -> Iterator[tuple[Here, float]]:
+        yield _behind(here, c, ranks, 0), 1.0
+
+    def left(here: Here) -> Iterator[tuple[int, float, Here]]:
+        for place, c in enumerate(here[:servers]):
+            yield c, 1.0, _without(here, place)
+
+    return Order(joined, left)
+
+
+def next_by_rank(ranks: tuple[int, ...], servers: int) -> Order:
+    """The best rank that waits is taken next; nobody is interrupted.
+
+    Examples
+    --------
+    >>> order = next_by_rank((2, 1), 1)
+    >>> [state for state, _ in order.joined((0, 0), 1)]
+    [(0, 1, 0)]
+    """
+
+    def joined(here: Here, c: int) -> Iterator[tuple[Here, float]]:
+        yield _settled(_behind(here, c, ranks, servers), servers), 1.0
+
+    return Order(joined, in_order(servers).left)
+
+
+def at_random(servers: int) -> Order:
+    """Whoever waits is taken by chance; those who wait stand as a set.
+
+    Examples
+    --------
+    >>> [(c, after) for c, _, after in at_random(1).left((0, 1, 1))]
+    [(0, (1, 1))]
+    """
+
+    def joined(here: Here, c: int) -> Iterator[tuple[Here, float]]:
+        yield _as_set((*here, c), servers), 1.0
+
+    def left(here: Here) -> Iterator[tuple[int, float, Here]]:
+        for place, c in enumerate(here[:servers]):
+            rest = _without(here, place)
+            waiting = rest[servers - 1 :]
+            if not waiting:
+                yield c, 1.0, _as_set(rest, servers)
+            for taken in sorted(set(waiting)):
+                own = rest.index(taken, servers - 1)
+                after = (*rest[: servers - 1], taken, *_without(rest, own)[servers - 1 :])
+                yield c, waiting.count(taken) / len(waiting), _as_set(after, servers)
+
+    return Order(joined, left)
+
+
+def last_first(servers: int) -> Order:
+    """The last to come is served first; who is interrupted goes on where it was.
+
+    Examples
+    --------
+    >>> list(last_first(1).left((0, 1)))
+    [(1, 1.0, (0,))]
+    """
+
+    def joined(here: Here, c: int) -> Iterator[tuple[Here, float]]:
+        yield (*here, c), 1.0
+
+    def left(here: Here) -> Iterator[tuple[int, float, Here]]:
+        for place in range(max(len(here) - servers, 0), len(here)):
+            yield here[place], 1.0, _without(here, place)
+
+    return Order(joined, left)
+
+
+def apart(queues: int, servers: int, order: Callable[[int], Order]) -> Order:
+    """Queues of one kind side by side, each job choosing one by chance."""
+    one = order(servers)
+
+    def joined(here: Here, c: int) -> Iterator[tuple[Here, float]]:
+        lanes = here or ((),) * queues
+        for place, lane in enumerate(lanes):
+            for after, chance in one.joined(lane, c):
+                yield _lanes(lanes, place, after), chance / queues
+
+    def left(here: Here) -> Iterator[tuple[int, float, Here]]:
+        for place, lane in enumerate(here):
+            for c, times, after in one.left(lane):
+                yield c, times, _lanes(here, place, after)
+
+    return Order(joined, left, lambda here: tuple(c for lane in here for c in lane))
+
+
+def _lanes(lanes: Here, place: int, after: Here) -> Here:
+    """Queues in an order of their own: which is which does not matter."""
+    found = tuple(sorted((*lanes[:place], after, *lanes[place + 1 :])))
+    return found if any(found) else ()
+
+
+def _without(here: Here, place: int) -> Here:
+    return here[:place] + here[place + 1 :]
+
+
+def _settled(here: Here, servers: int) -> Here:
+    """Those in service in no order: whose server is whose does not matter."""
+    return (*sorted(here[:servers]), *here[servers:]) if servers > 1 else here
+
+
+def _as_set(here: Here, servers: int) -> Here:
+    return (*sorted(here[:servers]), *sorted(here[servers:]))
+
+
+def _behind(here: Here, c: int, ranks: tuple[int, ...], first: int) -> Here:
+    """One more behind its equals and betters, and behind the first."""
+    place = next((i for i in range(first, len(here)) if ranks[here[i]] > ranks[c]), len(here))
+    place = max(place, min(first, len(here)))
+    return (*here[:place], c, *here[place:])

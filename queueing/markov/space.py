@@ -1,0 +1,129 @@
+"""The states of a Markov chain, found from one of them, and the share of time in each."""
+
+from collections.abc import Callable, Hashable, Iterable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csc_array
+from scipy.sparse.csgraph import connected_components
+from scipy.sparse.linalg import splu
+
+from headway.errors import InvalidParameter
+from headway.kinds import FloatArray
+
+State: TypeAlias = Hashable
+
+Moves: TypeAlias = Callable[[State], Iterable[tuple[State, int, float]]]
+"""What may happen in a state: the state after, the number of the rate, and how many times it."""
+
+
+@dataclass(frozen=True)
+class Space:
+    """The states of a chain and the moves between them, whatever the rates are.
+
+    Parameters
+    ----------
+    states
+        In the order in which they were found.
+    source, target, rate
+        Of each move: the states it leads from and to, and which rate it has.
+    times
+        How many times that rate.
+    """
+
+    states: tuple[State, ...]
+    source: NDArray[np.intp]
+    target: NDArray[np.intp]
+    rate: NDArray[np.intp]
+    times: FloatArray
+
+
+def explore(start: State, moves: Moves, most: int) -> Space | None:
+    """Find all states that can be reached from one.
+
+    Parameters
+    ----------
+    start, moves
+        A state, and what may happen in any.
+    most
+        States that are enough, 1 or more.
+
+    Returns
+    -------
+    None where there are more.
+
+    Examples
+    --------
+    >>> def birth_and_death(n):
+    ...     yield from [(n + 1, 0, 1.0)] * (n < 2)
+    ...     yield from [(n - 1, 1, 1.0)] * (n > 0)
+    >>> explore(0, birth_and_death, 10).states, explore(0, birth_and_death, 2)
+    ((0, 1, 2), None)
+    """
+    number, todo = {start: 0}, [start]
+    rows: list[tuple[int, int, int, float]] = []
+    while todo:
+        state = todo.pop()
+        for following, which, often in moves(state):
+            if following not in number:
+                number[following] = len(number)
+                todo.append(following)
+                if len(number) > most:
+                    return None
+            rows.append((number[state], number[following], which, often))
+    source, target, rate, times = zip(*rows, strict=True) if rows else ((), (), (), ())
+    ends = np.array(source, np.intp), np.array(target, np.intp)
+    return Space(tuple(number), *ends, np.array(rate, np.intp), np.array(times, float))
+
+
+def stationary(space: Space, rates: FloatArray) -> FloatArray:
+    """Share of time in each state: what flows in flows out.
+
+    Parameters
+    ----------
+    space
+        States and moves.
+    rates
+        The rates by their numbers, 0 or more, shape (rates,) [1/s].
+
+    Raises
+    ------
+    InvalidParameter
+        Where the shares depend on where the chain starts.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> two = explore(0, lambda n: [(1 - n, n, 1.0)], 10)
+    >>> stationary(two, np.array([1.0, 3.0])).tolist()
+    [0.75, 0.25]
+    """
+    count = len(space.states)
+    flow = rates[space.rate] * space.times
+    some = (flow > 0) & (space.source != space.target)
+    source, target, flow = space.source[some], space.target[some], flow[some]
+    pinned = _come_back_to(source, target, count)
+    others = np.delete(np.arange(count), pinned)
+    into, out = target != pinned, np.bincount(source, flow, count)
+    ends = np.concatenate([target[into], others]), np.concatenate([source[into], others])
+    values = np.concatenate([flow[into], -out[others]])
+    balance = csc_array((values, ends), (count, count))
+    pin = csc_array(([1.0], ([pinned], [pinned])), (count, count))
+    right = np.zeros(count)
+    right[pinned] = 1.0
+    shares = np.maximum(splu((balance + pin).tocsc()).solve(right), 0.0)
+    return np.asarray(shares / shares.sum())
+
+
+def _come_back_to(source: NDArray[np.intp], target: NDArray[np.intp], count: int) -> int:
+    """A state of the one set that nothing leaves."""
+    links = csc_array((np.ones(len(source)), (source, target)), (count, count))
+    sets, of = connected_components(links, connection="strong")
+    left = np.zeros(sets, bool)
+    left[of[source[of[source] != of[target]]]] = True
+    if (~left).sum() != 1:
+        msg = "the network can come to rest in several ways; give each class its own routes"
+        raise InvalidParameter(msg)
+    return int(np.flatnonzero(~left[of])[0])
