@@ -169,9 +169,9 @@ def _flows(rates: Rates, seen: _Seen) -> dict[Move, float]:
         busy = seen.busy[:, move.source] if move.source != OUT else 1.0
         made = seen.chance * busy
         blocks = move.target != OUT and rates.shape.rooms[move.target][2]
-        if move.target not in (OUT, move.source) and blocks is not Blocking.AFTER_SERVICE:
-            made = made * ~seen.full[:, move.target]
-        elif move.source == OUT:
+        if (
+            move.target not in (OUT, move.source) and blocks is not Blocking.AFTER_SERVICE
+        ) or move.source == OUT:
             made = made * ~seen.full[:, move.target]
         found[move] = rate * float(made.sum())
     return found
@@ -197,9 +197,7 @@ def _window(
     stations, limit = shape.windows[window].stations, shape.windows[window].limit
     inside = seen.count[:, list(stations)].sum(axis=1)
     coming = sum(
-        f
-        for m, f in flows.items()
-        if m.target in stations and (m.anew or m.source not in stations)
+        f for m, f in flows.items() if m.target in stations and (m.anew or m.source not in stations)
     )
     return WindowAnswer(
         throughput=float(coming),

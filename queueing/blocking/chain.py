@@ -54,8 +54,7 @@ class Unlimited:
         """How long it is."""
         if self.station is not None:
             return state[0][self.station]
-        assert self.window is not None
-        return len(state[2][self.window])
+        return len(state[2][self.window or 0])
 
     def rest(self, state: State) -> State:
         """The state without it."""
@@ -193,9 +192,7 @@ def drift(blocks: Blocks) -> float:
     return float(shares @ (blocks.up.sum(axis=1) - blocks.down.sum(axis=1)))
 
 
-def _with_levels(
-    space: Space, flows: csr_array, level: Unlimited, blocks: Blocks
-) -> Stationary:
+def _with_levels(space: Space, flows: csr_array, level: Unlimited, blocks: Blocks) -> Stationary:
     """Solve a chain that goes on for ever: pi_(k+1) = pi_k R (Neuts)."""
     ratio = _ratio(blocks)
     low, last = blocks.low, blocks.last

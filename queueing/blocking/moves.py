@@ -78,7 +78,9 @@ class Shape:
         for queue in blocked:
             for source in queue:
                 held[source] += 1
-        return [int(min(n, room[0])) - h for n, room, h in zip(count, self.rooms, held, strict=True)]
+        return [
+            int(min(n, room[0])) - h for n, room, h in zip(count, self.rooms, held, strict=True)
+        ]
 
     def events(self, state: State) -> Iterator[Event]:
         """All that can happen in a state and changes it."""

@@ -132,7 +132,8 @@ class BlockingNetwork:
     Examples
     --------
     >>> full = Room(0.1, places=2, blocking=Blocking.AFTER_SERVICE)
-    >>> two = BlockingNetwork((Room(0.1), full), np.array([[0, 1.0], [0, 0]]), np.array([1.0, 0]), 5)
+    >>> way, first = np.array([[0, 1.0], [0, 0]]), np.array([1.0, 0])
+    >>> two = BlockingNetwork((Room(0.1), full), way, first, arrival_rate=5)
     >>> two.closed
     False
     """
@@ -167,13 +168,13 @@ class BlockingNetwork:
     @property
     def leaving(self) -> FloatArray:
         """Chance to leave from each station, shape (stations,)."""
-        return np.clip(1 - self.onward.sum(axis=1), 0.0, 1.0)
+        return np.asarray(np.clip(1 - self.onward.sum(axis=1), 0.0, 1.0), float)
 
     @property
     def visits(self) -> FloatArray:
         """Mean visits of a job to each station, where none is lost, shape (stations,)."""
         away = np.eye(len(self.rooms)) - self.onward.T
-        return np.asarray(np.linalg.solve(away, self.entry), float)
+        return np.asarray(np.linalg.solve(away, self.entry), dtype=np.float64)
 
     def window_of(self, station: int) -> int | None:
         """Number of the region that a station is in; None for none."""
@@ -209,7 +210,8 @@ def check_losses(network: BlockingNetwork) -> None:
             continue
         if network.closed:
             msg = f"what {network.called[k]} loses is gone, so that a closed network runs empty"
-            raise GraphError(f"{msg}; say how it blocks")
+            msg = f"{msg}; say how it blocks"
+            raise GraphError(msg)
         others = np.delete(network.onward[:, k], k)
         if others.any():
             msg = (
@@ -241,18 +243,22 @@ def check_deadlock(network: BlockingNetwork) -> None:
         way = " -> ".join(network.called[k] for k in (*ring, ring[0]))
         full = f"{many:g} jobs fill it" if network.closed else "jobs from outside fill it"
         msg = f"deadlock: {way} has {held:g} places in all, and {full}; none could move again"
-        raise GraphError(f"{msg}; give more capacity, or one of them no limit")
+        msg = f"{msg}; give more capacity, or one of them no limit"
+        raise GraphError(msg)
     total = sum(room.places for room in network.rooms)
     stuck = total <= many if len(network.rooms) > 1 else total < many
     if network.closed and not network.think_time and stuck:
         msg = f"deadlock: all stations together have {total:g} places for {many:g} jobs"
-        raise GraphError(f"{msg}; give more capacity, or fewer jobs")
+        msg = f"{msg}; give more capacity, or fewer jobs"
+        raise GraphError(msg)
 
 
 def _tightest(network: BlockingNetwork) -> tuple[tuple[int, ...], float]:
     """The ring of stations that block after service with the fewest places, and those."""
     holding = [k for k, room in enumerate(network.rooms) if room.holds_up]
-    round_trip = network.circulating if network.closed and not network.think_time else network.onward
+    round_trip = (
+        network.circulating if network.closed and not network.think_time else network.onward
+    )
     best: tuple[tuple[int, ...], float] = ((), inf)
     for first in holding:
         for ring, held in _shortest(network.rooms, round_trip, holding, first):

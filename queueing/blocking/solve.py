@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from math import inf, isfinite
+from math import inf
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,7 @@ from headway.queueing.blocking.states import MOST, check_size
 from headway.queueing.closed.solve import solve_closed
 from headway.queueing.stations.abilities import ServiceKind
 from headway.queueing.stations.base import Station
-from headway.queueing.stations.dependent import LoadDependent
+from headway.queueing.stations.speeds.dependent import LoadDependent
 
 SWIFT = 4_000
 """States at most of a chain that is solved unasked: a fraction of a second."""
@@ -43,7 +43,7 @@ def room_of(station: Station, blocking: Blocking = Blocking.LOST) -> Room:
 
 
 def solve_blocking(
-    network: BlockingNetwork, stations: Sequence[Station], exact: bool = False
+    network: BlockingNetwork, stations: Sequence[Station], *, exact: bool = False
 ) -> BlockingSolution:
     """Solve a network with blocking and finite-capacity regions.
 
@@ -76,7 +76,7 @@ def solve_blocking(
     (0.005, 'chain')
     """
     if network.closed:
-        return _closed(network, stations, exact)
+        return _closed(network, stations, exact=exact)
     if not network.arrival_rate:
         return _empty(network)
     parts = parts_of(network)
@@ -135,7 +135,8 @@ def _check_chain(network: BlockingNetwork, stations: Sequence[Station]) -> None:
     for name, station in zip(network.called, stations, strict=True):
         if not station.can.chained:
             msg = f"{name}: {type(station).__name__} has no Markov chain of its own"
-            raise GraphError(f"{msg}; networks that block hold exponential service only")
+            msg = f"{msg}; networks that block hold exponential service only"
+            raise GraphError(msg)
     if network.closed:
         check_size(rates_of(network).shape, MOST)
 
@@ -145,7 +146,8 @@ def _check_regions_alone(network: BlockingNetwork) -> None:
     full = [n for n, room in zip(network.called, network.rooms, strict=True) if room.finite]
     if full:
         msg = f"{full[0]} has a capacity beside a region, and the Markov chain is too large"
-        raise GraphError(f"{msg}; take fewer jobs or less capacity")
+        msg = f"{msg}; take fewer jobs or less capacity"
+        raise GraphError(msg)
 
 
 def _about(stations: Sequence[Station]) -> str:
@@ -184,9 +186,7 @@ def _open_regions(network: BlockingNetwork, stations: Sequence[Station]) -> Bloc
     """An open network with regions, each a server whose speed depends on how many it holds."""
     rates = network.arrival_rate * network.visits
     queue, windows = np.zeros(len(stations)), []
-    for (region, entries), place in zip(
-        _regions(network, stations), network.windows, strict=True
-    ):
+    for (region, entries), place in zip(_regions(network, stations), network.windows, strict=True):
         held = window.open_window(region, entries * network.arrival_rate)
         queue[list(place.stations)] = held.queues
         windows.append(held.answer)
@@ -221,7 +221,7 @@ def _by_rates(
 
 
 def _closed(
-    network: BlockingNetwork, stations: Sequence[Station], exact: bool
+    network: BlockingNetwork, stations: Sequence[Station], *, exact: bool
 ) -> BlockingSolution:
     if exact or _has_chain(network, stations):
         _check_chain(network, stations)
@@ -264,7 +264,7 @@ def _closed_regions(network: BlockingNetwork, stations: Sequence[Station]) -> Bl
 def _throughputs(
     stations: Sequence[Station], visits: Sequence[float], think_time: float, most: int
 ) -> FloatArray:
-    """Throughput of what is beside a region with 1, 2... jobs [1/s]; as fast as can be with none."""
+    """Throughput of what is beside a region with 1, 2... jobs [1/s]; endless of none."""
     numbers = np.arange(1.0, most + 1)
     if stations:
         return np.asarray(solve_closed(stations, visits, numbers, think_time).throughput, float)
@@ -302,13 +302,13 @@ def _whole(
         blocked=blocked,
         queue_length=queue,
         loss_probability=lost / network.arrival_rate,
-        approximation="; ".join(filter(None, [found.approximation, _flows(network, stations, parts)])),
+        approximation="; ".join(
+            filter(None, [found.approximation, _flows(network, stations, parts)])
+        ),
     )
 
 
-def _flows(
-    network: BlockingNetwork, stations: Sequence[Station], parts: Parts
-) -> str:
+def _flows(network: BlockingNetwork, stations: Sequence[Station], parts: Parts) -> str:
     """Which flows are taken as Poisson and are not."""
     rough = [k for k in parts.before if not stations[k].can.product_form]
     late = [k for k in parts.after if stations[k].can.product_form is not ServiceKind.DELAY]

@@ -11,7 +11,7 @@ from scipy.sparse.csgraph import connected_components
 
 from headway.errors import GraphError
 from headway.kinds import FloatArray
-from headway.queueing.blocking.moves import OUT, Move, Shape, State
+from headway.queueing.blocking.moves import OUT, Shape, State
 from headway.queueing.blocking.network import Blocking
 
 MOST = 20_000
@@ -52,12 +52,13 @@ def estimate(shape: Shape) -> float:
 
     Examples
     --------
+    >>> from headway.queueing.blocking.moves import Move
     >>> shape = Shape(((1, 2, Blocking.LOST), (1, inf, Blocking.LOST)), (Move(0, 1), Move(1, 0)),
     ...               population=3)
     >>> estimate(shape)  # 0, 1 or 2 at the first
     3.0
     """
-    most = shape.population if shape.population else _bound(shape)
+    most = shape.population or _bound(shape)
     if not isfinite(most):
         return inf
     size = int(most)
@@ -130,7 +131,8 @@ def check_size(shape: Shape, most: float = MOST) -> None:
     if count > most:
         many = f"{count:.3g}" if isfinite(count) else "infinitely many"
         msg = f"the Markov chain has {many} states, and {most:,} at most are solved"
-        raise GraphError(f"{msg}; take fewer jobs or less capacity, or leave the method open")
+        msg = f"{msg}; take fewer jobs or less capacity, or leave the method open"
+        raise GraphError(msg)
 
 
 @lru_cache(maxsize=64)
@@ -180,14 +182,14 @@ def _recurrent(states: tuple[State, ...], ways: NDArray[np.intp]) -> Space:
 
 
 def start(shape: Shape) -> State:
-    """A state to begin with: an open network empty, the jobs of a closed one wherever there is room.
+    """A state to begin with: nobody there, or a closed network's jobs wherever there is room.
 
     Raises
     ------
     GraphError
         For more jobs than places.
     """
-    count, blocked, outside = (list(part) for part in shape.empty)
+    count, outside = list(shape.empty[0]), list(shape.empty[2])
     left = shape.population
     for k in sorted(range(len(count)), key=lambda k: -shape.rooms[k][1]):
         window = shape.window_of(k)
@@ -204,4 +206,4 @@ def start(shape: Shape) -> State:
     if left:
         msg = f"there are places for {sum(count)} of {shape.population} jobs; give more capacity"
         raise GraphError(msg)
-    return tuple(count), tuple(blocked), tuple(outside)  # type: ignore[arg-type]
+    return tuple(count), shape.empty[1], tuple(outside)

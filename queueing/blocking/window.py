@@ -36,9 +36,7 @@ class Equivalent:
         return self.rates.size
 
 
-def flow_equivalent(
-    stations: Sequence[Station], visits: Sequence[float], limit: int
-) -> Equivalent:
+def flow_equivalent(stations: Sequence[Station], visits: Sequence[float], limit: int) -> Equivalent:
     """Short-circuit a region: what leaves it comes in again at once.
 
     Parameters
