@@ -223,7 +223,7 @@ class Delay(Station):
     Lazowska et al., *Quantitative System Performance*, 1984, section 6.5.
     """
 
-    can: ClassVar[Abilities] = Abilities(ServiceKind.DELAY, shared=True, smooth=True, chained=True)
+    can: ClassVar[Abilities] = Abilities(ServiceKind.DELAY, shared=True, smooth=True, scv=0.0)
     followed: ClassVar[type[Stop] | None] = Pause
 
     service_time: Quantity | str
@@ -282,7 +282,7 @@ class MM1(Station):
     """
 
     can: ClassVar[Abilities] = Abilities(
-        ServiceKind.QUEUE, shared=True, smooth=True, exponential=True, chained=True
+        ServiceKind.QUEUE, shared=True, smooth=True, exponential=True, scv=1.0
     )
     followed: ClassVar[type[Stop] | None] = Line
 
@@ -374,7 +374,7 @@ class MMm(Servers):
     """
 
     can: ClassVar[Abilities] = Abilities(
-        ServiceKind.QUEUE, shared=True, counts=SERVERS, smooth=True, eased_by=SERVERS, chained=True
+        ServiceKind.QUEUE, shared=True, counts=SERVERS, smooth=True, eased_by=SERVERS, scv=1.0
     )
     followed: ClassVar[type[Stop] | None] = Pool
 

@@ -137,9 +137,7 @@ class MM1K(_FiniteRoom):
     Kleinrock, *Queueing Systems* I, 1975, section 3.6.
     """
 
-    can: ClassVar[Abilities] = Abilities(
-        loses=True, returns=True, counts=frozenset({"places"}), chained=True
-    )
+    can: ClassVar[Abilities] = Abilities(loses=True, returns=True, counts=frozenset({"places"}))
 
     service_time: Quantity | str
     places: Quantity | str
@@ -180,7 +178,7 @@ class MMmK(_FiniteRoom):
     """
 
     can: ClassVar[Abilities] = Abilities(
-        loses=True, returns=True, counts=frozenset({"servers", "places"}), chained=True
+        loses=True, returns=True, counts=frozenset({"servers", "places"})
     )
 
     service_time: Quantity | str

@@ -1,1 +1,0 @@
-"""Networks in which a full station, or a full region, holds up who wants in."""
