@@ -52,7 +52,16 @@ PLACES: dict[str, dict[str, str]] = {
         "plot": "headway.models.plotting.figures:solution_figure",
         "bounds": "headway.models.solving.closed.solve:bounds",
         "percentiles": "headway.models.solving.percentile:percentiles",
+        "queue_lengths": "headway.models.solving.marginals.networks:queue_lengths",
+        "station_numbers": "headway.models.solving.marginals.numbers:station_numbers",
         "to_xarray": "headway.models.solving.arrays:solution_dataset",
+    },
+    "QueueLengths": {
+        "tables": "headway.models.showing.solved.queue_lengths:length_tables",
+        "rows": "headway.models.showing.solved.queue_lengths:length_rows",
+        "document": "headway.models.showing.solved.queue_lengths:length_document",
+        "csv": "headway.models.showing.solved.queue_lengths:length_csv",
+        "plot": "headway.models.plotting.distributions.queue_lengths:length_figure",
     },
     "Import": {
         "tables": "headway.models.showing.imports:import_tables",

@@ -14,6 +14,7 @@ from headway.cli.options import (
     closed_settings,
     format_options,
     model_argument,
+    names_of,
     plot_option,
     preset_option,
     set_option,
@@ -24,6 +25,7 @@ from headway.cli.simulated import Wish, simulation_options
 from headway.errors import InvalidParameter
 
 if TYPE_CHECKING:
+    from headway.models.solving.solutions.solution import Solution
     from headway.models.structure.model import Model
 
 SIMULATION = "simulation"
@@ -57,6 +59,8 @@ EXAMPLE = "Example: headway solve nfs-server --preset raid --set arrival_rate=20
     help="auto, exact, convolution, recal, quadrature, chain, schweitzer, linearizer, simulation.",
 )
 @percentile_option("Add percentiles of the response time: 50,95,99.")
+@click.option("--show", "asked", metavar="A,B", help="Add cpu.waiting_time_p95 and the like.")
+@click.option("--queue-lengths", metavar="STATIONS", help="Show chances of 0, 1, 2... jobs there.")
 @click.option("--uncertain", cls=_UNCERTAIN, is_flag=True, help="Add 95 % bands from ci95.")
 @click.option("--draws", cls=_DRAWS, type=Whole(), metavar="N", help="How many (1000).")
 @simulation_options
@@ -71,6 +75,8 @@ def command(
     think: str | None,
     method: str,
     percents: tuple[float, ...],
+    asked: str | None,
+    queue_lengths: str | None,
     uncertain: bool,  # noqa: FBT001 - a flag
     draws: int | None,
     wish: Wish,
@@ -79,6 +85,9 @@ def command(
 ) -> int:
     """Solve a model."""
     chosen = chosen_model(model, preset, settings, closed_settings(closed, population, think))
+    laws = {"--show": asked is not None, "--queue-lengths": queue_lengths is not None}
+    if method == SIMULATION or uncertain:
+        _refuse(laws, "fixed parameters and analytic methods")
     if method == SIMULATION and not uncertain:
         _refuse({"--draws": draws is not None}, "--uncertain")
         return _simulated(chosen, percents, wish, output_format, plot)
@@ -90,9 +99,30 @@ def command(
         answer: Answer = chosen.propagate(count, wish.seed, method, percents)
     else:
         _refuse({"--draws": draws is not None}, "--uncertain")
-        answer = chosen.solve(method=method).with_percentiles(percents)
+        solution = chosen.solve(method=method)
+        if queue_lengths is None:
+            answer = _with_asked(solution.with_percentiles(percents), names_of(asked))
+        else:
+            others = {"--show": asked is not None, "--percentile": bool(percents)}
+            _refuse(others, "a table without --queue-lengths")
+            answer = solution.queue_lengths(*_stations(queue_lengths))
     present(answer, output_format, plot)
     return 0
+
+
+def _stations(text: str) -> list[str]:
+    names = names_of(text)
+    if not names:
+        raise InvalidParameter("--queue-lengths names no station; give one, or several as A,B")
+    return names
+
+
+def _with_asked(solution: "Solution", names: list[str]) -> "Solution":
+    """Add numbers by their names."""
+    from headway.models.solving.solutions.asked import check_asked
+
+    check_asked(names, solution.outputs, solution.classes, solution.stations)
+    return solution.answering(*names)
 
 
 def _refuse(given: dict[str, bool], other: str) -> None:

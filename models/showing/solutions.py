@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from headway.models.solving.arrays import part_unit
+from headway.models.solving.solutions.asked import numbers_asked
 from headway.models.solving.solutions.limits import station_limits
 from headway.models.solving.solutions.solution import STATION_RESULTS, Solution
 from headway.models.structure.model import Model
@@ -62,6 +63,10 @@ def _sweep_table(solution: Solution) -> Table:
         )
         for name in solution.classes
         for part in solution.class_parts
+    ]
+    columns += [
+        Column.of(one.name, solution[one.name], part_unit(one.part))
+        for one in numbers_asked(solution.values, solution.stations)
     ]
     if solution.stations:
         busy = [
@@ -141,7 +146,11 @@ def _outputs_table(solution: Solution) -> Table:
     for name in solution.outputs:
         column = Column.of(name, solution[name], solution.model.meaning(name).unit)
         texts.append(f"{column.texts[0]} {column.unit}".strip())
-    names = Column("output", solution.outputs)
+    for one in numbers_asked(solution.values, solution.stations):
+        column = Column.of(one.name, solution[one.name], part_unit(one.part))
+        texts.append(f"{column.texts[0]} {column.unit}".strip())
+    asked = (one.name for one in numbers_asked(solution.values, solution.stations))
+    names = Column("output", (*solution.outputs, *asked))
     notes = notes_of(solution) + (_binding_notes(solution) if solution.stations else [])
     return Table(solution.model.title, (names, Column("value", tuple(texts))), tuple(notes))
 
@@ -159,8 +168,8 @@ def solution_rows(solution: Solution) -> list[dict[str, Any]]:
     inputs = {n: _spread(v, solution) for n, v in solution.model.inputs.items()}
     outputs = {n: _spread(solution[n], solution) for n in solution.outputs}
     components = {
-        name: {part: _spread(solution[f"{name}.{part}"], solution) for part in STATION_RESULTS}
-        for name in solution.stations
+        name: {part: _spread(solution[f"{name}.{part}"], solution) for part in parts}
+        for name, parts in station_parts(solution).items()
     }
     classes = {
         name: {
@@ -170,6 +179,15 @@ def solution_rows(solution: Solution) -> list[dict[str, Any]]:
     }
     count = _count(solution)
     return [_row(solution, inputs, outputs, components, classes, k) for k in range(count)]
+
+
+def station_parts(solution: Solution) -> dict[str, tuple[str, ...]]:
+    """What is told of each station: what always is, and what was asked for."""
+    asked = numbers_asked(solution.values, solution.stations)
+    return {
+        name: (*STATION_RESULTS, *(one.part for one in asked if one.station == name))
+        for name in solution.stations
+    }
 
 
 def _count(solution: Solution) -> int:
@@ -231,8 +249,8 @@ def solution_columns(solution: Solution) -> list[Column]:
         for part in solution.class_parts:
             cells = _cells(_spread(solution[of_class(name, part)], solution))
             columns.append(Column(f"{name}_{part}", cells, part_unit(part)))
-    for name in solution.stations:
-        for part in STATION_RESULTS:
+    for name, parts in station_parts(solution).items():
+        for part in parts:
             cells = _cells(solution[f"{name}.{part}"])
             columns.append(Column(f"{name}_{part}", cells, part_unit(part)))
     if solution.stations:

@@ -11,10 +11,12 @@ import numpy as np
 from headway.kinds import FloatArray
 from headway.lazy import needed
 from headway.models.language.units import ONE, Unit, si_text, unit
+from headway.models.solving.solutions.asked import STATION_LAWS, numbers_asked
 from headway.models.solving.solutions.solution import STATION_RESULTS, Solution
 from headway.models.structure.parts.keys import of_class
 
-_PART_UNITS = {"throughput": unit("1/s"), "utilisation": ONE, "queue_length": ONE}
+_NUMBERS = dict.fromkeys(("utilisation", "queue_length", *STATION_LAWS), ONE)
+_PART_UNITS = {"throughput": unit("1/s"), **_NUMBERS}
 
 
 def part_unit(part: str) -> Unit:
@@ -64,6 +66,8 @@ def result_units(solution: Solution) -> Iterator[tuple[str, str]]:
     for of in solution.stations:
         for part in STATION_RESULTS:
             yield f"{of}.{part}", str(part_unit(part))
+    for one in numbers_asked(solution.values, solution.stations):
+        yield one.name, str(part_unit(one.part))
 
 
 def _varied(solution: Solution) -> dict[str, FloatArray]:

@@ -100,10 +100,10 @@ def lattice_convolution(network: Speeds) -> Convolved:
     0.8
     """
     lattice = lattice_for(network.population, len(network.speeds))
-    guess = _within_capacity(network)
+    guess = within_capacity(network)
     rows, points = lattice.row(network.population), np.arange(guess.shape[1])
-    stations = [_Station(network, k, guess, lattice) for k in range(len(network.speeds))]
-    before = [_thinking(lattice, guess * network.think_time)]
+    stations = [LatticeStation(network, k, guess, lattice) for k in range(len(network.speeds))]
+    before = [thinking_jobs(lattice, guess * network.think_time)]
     for station in stations:
         before.append(station.times(before[-1]))
     top = before[-1][rows, points]
@@ -115,7 +115,7 @@ def lattice_convolution(network: Speeds) -> Convolved:
     return Convolved(guess * fewer / top, *(part / top for part in numbers))
 
 
-def _within_capacity(network: Speeds) -> FloatArray:
+def within_capacity(network: Speeds) -> FloatArray:
     """Lower the guess where a station could not sustain it."""
     asked = (network.demand * network.guess[:, None]).sum(axis=0)
     busy = np.zeros(network.guess.shape[1])
@@ -125,7 +125,7 @@ def _within_capacity(network: Speeds) -> FloatArray:
     return np.asarray(network.guess * np.minimum(1, jobs / (jobs + 1) / np.maximum(busy, 1e-300)))
 
 
-def _thinking(lattice: Lattice, mean: FloatArray) -> FloatArray:
+def thinking_jobs(lattice: Lattice, mean: FloatArray) -> FloatArray:
     """Chances of the jobs thinking, independent by class; one more row of zeros."""
     chances = np.zeros((lattice.states + 1, mean.shape[1]))
     chances[:-1] = 1.0
@@ -134,7 +134,7 @@ def _thinking(lattice: Lattice, mean: FloatArray) -> FloatArray:
     return chances
 
 
-class _Station:
+class LatticeStation:
     """F of one station in s' = s / (work that closed jobs bring), scaled to F(1) = 1.
 
     F = P + T / (1 - r s'), P being nothing where all coefficients of the second are positive.
@@ -249,7 +249,7 @@ def _shifted(terms: FloatArray, closed: FloatArray, opened: FloatArray) -> Float
 
 def _numbers(
     lattice: Lattice,
-    stations: list[_Station],
+    stations: list[LatticeStation],
     before: list[FloatArray],
     population: FloatArray,
     watched: tuple[int, ...],

@@ -308,7 +308,7 @@ def _by_convolution(network: ClassNetwork, load: FloatArray) -> Lengths:
     """Convolve, each of the parallel queues as a station of its own."""
     closed = ~network.is_open
     demand = network.demand[closed]
-    which, speeds, share = _stations(network, load)
+    which, speeds, share = convolution_stations(network, load)
     watched = tuple(row for row, k in enumerate(which) if network.stations[k].wakes)
     convolved = lattice_convolution(
         Speeds(
@@ -343,7 +343,7 @@ def _guess(network: ClassNetwork, load: FloatArray) -> FloatArray:
     return np.maximum(near.rate, 1e-300)
 
 
-def _stations(
+def convolution_stations(
     network: ClassNetwork, load: FloatArray
 ) -> tuple[list[int], tuple[FloatArray, ...], FloatArray]:
     """Queues of the convolution: the station of each, its speeds, its share of the station.

@@ -27,10 +27,10 @@ from headway.queueing.closed.series import FEW_POINTS, Factor, at_jobs, geometri
 from headway.queueing.erlang.birth_death import weights
 
 _FILTER_WORTH = 2_000_000  # steps of recurrences from which SciPy's filter is worth its import
-_BLOCK = 1 << 15  # numbers of a series, over all points of a block: they stay in the cache
+BLOCK = 1 << 15  # numbers of a series, over all points of a block: they stay in the cache
 _CHAIN = 1 << 18  # states of networks of one station that are laid side by side
 _CERTAIN = 1e150  # so much likelier is certain
-_LEAST = 1e-280  # chances below may have lost digits
+LEAST = 1e-280  # chances below may have lost digits
 _SERIES_END = 45.0  # exp(-45) is far below a rounding error
 
 
@@ -69,10 +69,11 @@ def convolution(
     if groups:
         return _by_group(queues, varying, think_time, population, groups)
     blocks = []
-    size = max(1, _BLOCK // (int(population.max()) + 1))
+    size = max(1, BLOCK // (int(population.max()) + 1))
     for start in range(0, population.size, size):
         part = slice(start, start + size)
-        single, several = [_part(c, part) for c in queues], [_part(c, part) for c in varying]
+        single = [points_of(c, part) for c in queues]
+        several = [points_of(c, part) for c in varying]
         blocks.append(_block(single, several, think_time[part], population[part]))
     rates, lengths, others = zip(*blocks, strict=True)
     return np.concatenate(rates), np.concatenate(lengths, -1), np.concatenate(others, -1)
@@ -88,7 +89,7 @@ def _one_station(
     """
     size = max(1, _CHAIN // (int(population.max()) + 1))
     parts = [slice(start, start + size) for start in range(0, population.size, size)]
-    each = [_chain(_part(station, part), think_time[part], population[part]) for part in parts]
+    each = [_chain(points_of(station, part), think_time[part], population[part]) for part in parts]
     rates, lengths = zip(*each, strict=True)
     return np.concatenate(rates), np.concatenate(lengths)
 
@@ -106,7 +107,7 @@ def _chain(
     chances = weights(ratios)
     chances /= chances.sum(axis=1, keepdims=True)
     # As many come as go: counted where it happens to the likelier number of jobs.
-    served = speeds / np.maximum(demand, _LEAST)[:, None]
+    served = speeds / np.maximum(demand, LEAST)[:, None]
     through = np.where(ratios < 1, chances[:, :-1] * away / still, chances[:, 1:] * served)
     return through.sum(axis=1), chances[:, 1:] @ present
 
@@ -146,7 +147,7 @@ def _by_group(
     several = np.zeros((len(varying), population.size))
     for group in groups:
         one = slice(int(group[0]), int(group[0]) + 1)
-        network = [_part(c, one) for c in queues], [_part(c, one) for c in varying]
+        network = [points_of(c, one) for c in queues], [points_of(c, one) for c in varying]
         todo = group[np.argsort(population[group], kind="stable")]
         while todo.size:
             jobs = population[todo].astype(int)
@@ -165,14 +166,14 @@ def _series(
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Answers of the largest of ascending populations, down to where the series underflows."""
     most = jobs[-1:].astype(float)
-    scale = _scale(queues, varying, think_time, most)
+    scale = balanced_rate(queues, varying, think_time, most)
     size = int(jobs[-1]) + 1
     base = thinking(size, scale * think_time)
     ratios = [scale * station.demand / station.queues for station in queues]
-    base = _all_servers(base, ratios, queues)
+    base = with_servers(base, ratios, queues)
     factors = [Factor(station, scale, size) for station in varying]
     chances = reduce(lambda series, factor: factor.times(series), factors, base)
-    _check_range(np.where(chances[-1] < _LEAST, 0.0, chances[-1]))
+    _check_range(np.where(chances[-1] < LEAST, 0.0, chances[-1]))
     held = jobs[int(np.searchsorted(jobs, _first_held(chances[:, 0]))) :]
     top = chances[held, 0]
     before = np.where(held > 0, chances[np.maximum(held - 1, 0), 0], 0.0)
@@ -186,7 +187,7 @@ def _series(
 
 def _first_held(chances: FloatArray) -> int:
     """Least population from which on each chance, and the one before, has all its digits."""
-    low = np.flatnonzero(chances < _LEAST)
+    low = np.flatnonzero(chances < LEAST)
     return int(low[-1]) + 2 if low.size else 0
 
 
@@ -210,7 +211,7 @@ def _check_range(top: FloatArray) -> None:
         raise InvalidParameter(msg)
 
 
-def _part(whole: ClosedStation, part: slice) -> ClosedStation:
+def points_of(whole: ClosedStation, part: slice) -> ClosedStation:
     """Cut some operating points out of a station."""
 
     def cut(values: FloatArray) -> FloatArray:
@@ -228,17 +229,17 @@ def _block(
     think_time: FloatArray,
     population: FloatArray,
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    scale = _scale(queues, varying, think_time, population)
+    scale = balanced_rate(queues, varying, think_time, population)
     size = int(population.max()) + 1
     series = thinking(size, scale * think_time)
     ratios = [scale * station.demand / station.queues for station in queues]
-    series = _all_servers(series, ratios, queues)
+    series = with_servers(series, ratios, queues)
     factors = [Factor(station, scale, size) for station in varying]
     prefixes = list(accumulate(factors[:-1], lambda found, each: each.times(found), initial=series))
     chances, last = prefixes[-1], factors[-1].series(size) if factors else None
     top = _at_end(chances, last, population)
     before = _at_end(chances, last, population - 1)
-    sound = (np.where(population > 0, np.minimum(top, before), top) >= _LEAST) & np.isfinite(top)
+    sound = (np.where(population > 0, np.minimum(top, before), top) >= LEAST) & np.isfinite(top)
     if population.size > 1 and not sound.all():
         return _one_by_one(queues, varying, think_time, population)
     _check_range(np.where(sound, top, 0.0))
@@ -262,7 +263,7 @@ def _one_by_one(
     found = []
     for point in range(population.size):
         one = slice(point, point + 1)
-        network = [_part(c, one) for c in queues], [_part(c, one) for c in varying]
+        network = [points_of(c, one) for c in queues], [points_of(c, one) for c in varying]
         found.append(_block(*network, think_time[one], population[one]))
     rates, lengths, others = zip(*found, strict=True)
     return np.concatenate(rates), np.concatenate(lengths, -1), np.concatenate(others, -1)
@@ -272,7 +273,7 @@ def _stack(rows: list[FloatArray], like: FloatArray) -> FloatArray:
     return np.stack(rows) if rows else np.empty((0, *like.shape))
 
 
-def _scale(
+def balanced_rate(
     queues: Sequence[ClosedStation],
     varying: Sequence[ClosedStation],
     think_time: FloatArray,
@@ -316,7 +317,7 @@ def _least_stay(station: ClosedStation, population: FloatArray) -> FloatArray:
     return np.asarray(np.where(occurs, present / station.speeds, np.inf).min(axis=0))
 
 
-def _all_servers(
+def with_servers(
     series: FloatArray, ratios: Sequence[FloatArray], queues: Sequence[ClosedStation]
 ) -> FloatArray:
     """Convolve with every single server's geometric distribution."""

@@ -29,7 +29,8 @@ from headway.queueing.flows.laws import (
     saturation_throughput,
     utilisation_law,
 )
-from headway.queueing.stations.abilities import SERVERS, Abilities, InSearches, ServiceKind
+from headway.queueing.stations.abilities import SERVERS, Abilities, ServiceKind
+from headway.queueing.stations.counted import Counted
 from headway.queueing.times.feedback import feedback_law
 from headway.queueing.times.laws import TimeLaw, constant, exponential, pooled
 from headway.queueing.times.lines import Line, Pause, Pool
@@ -37,7 +38,7 @@ from headway.queueing.times.phases import in_phases
 from headway.queueing.times.stops import Stop
 
 
-class Station(InSearches, ABC):
+class Station(Counted, ABC):
     """What every station can tell of itself at a given arrival rate [1/s]."""
 
     service_time: Quantity | str
@@ -46,24 +47,9 @@ class Station(InSearches, ABC):
     followed: ClassVar[type[Stop] | None] = None  # to a job that comes back
     lawless: ClassVar[str] = "nobody has derived it"  # why `time_law` refuses, where it does
 
-    @property
-    def count(self) -> Quantity:
-        """Number of servers m."""
-        return 1
-
-    @property
-    def mean_service(self) -> float:
-        """Mean service time [s] where it is a number."""
-        return float(np.asarray(number("service_time", self.service_time), float))
-
     def _number(self, value: Amount) -> Amount:
         """One of its numbers as a float, or an array of floats."""
         return plain(np.asarray(number("service_time", value), float))
-
-    @property
-    def plain_count(self) -> float:
-        """Number of servers m where it is a number."""
-        return float(np.asarray(self.count, float))
 
     @property
     def capacity(self) -> Amount:
@@ -223,7 +209,7 @@ class Delay(Station):
     Lazowska et al., *Quantitative System Performance*, 1984, section 6.5.
     """
 
-    can: ClassVar[Abilities] = Abilities(ServiceKind.DELAY, shared=True, smooth=True, scv=0.0)
+    can: ClassVar[Abilities] = Abilities(ServiceKind.DELAY, shared=True, smooth=True)
     followed: ClassVar[type[Stop] | None] = Pause
 
     service_time: Quantity | str
@@ -282,7 +268,7 @@ class MM1(Station):
     """
 
     can: ClassVar[Abilities] = Abilities(
-        ServiceKind.QUEUE, shared=True, smooth=True, exponential=True, scv=1.0
+        ServiceKind.QUEUE, shared=True, smooth=True, exponential=True
     )
     followed: ClassVar[type[Stop] | None] = Line
 
@@ -374,7 +360,7 @@ class MMm(Servers):
     """
 
     can: ClassVar[Abilities] = Abilities(
-        ServiceKind.QUEUE, shared=True, counts=SERVERS, smooth=True, eased_by=SERVERS, scv=1.0
+        ServiceKind.QUEUE, shared=True, counts=SERVERS, smooth=True, eased_by=SERVERS
     )
     followed: ClassVar[type[Stop] | None] = Pool
 

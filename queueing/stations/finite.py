@@ -20,6 +20,8 @@ from headway.kinds import (
 )
 from headway.queueing.erlang import waiting_room
 from headway.queueing.flows.laws import saturation_throughput
+from headway.queueing.numbers.laws import NumberLaw, roomy
+from headway.queueing.numbers.waits import WaitLaw, in_turn
 from headway.queueing.stations.abilities import Abilities
 from headway.queueing.stations.base import Station
 from headway.queueing.times.laws import TimeLaw, exponential, limited
@@ -99,6 +101,18 @@ class _FiniteRoom(LimitedRoom):
         if queue == 0 or wait == 0:
             return exponential(time)
         return limited(time, servers, queue, arrival_rate * time / servers, wait)
+
+    def number_law(self, arrival_rate: float, again: float = 0.0) -> NumberLaw:
+        """The chain's of K + 1 states; of who comes straight back the stay is one service."""
+        places = int(np.asarray(number("places", self.places), float))
+        stay = self.mean_service / (1 - again)
+        law = roomy(int(self.plain_count), places, arrival_rate * stay)
+        return replace(law, waits=np.nan) if again > 0 else law
+
+    def wait_law(self, arrival_rate: float) -> WaitLaw:
+        """Of those let in: behind whom they find."""
+        met, count = self.number_law(arrival_rate).head[:-1], int(self.plain_count)
+        return in_turn(met / met.sum(), count, self.mean_service / count)
 
     def _solved(self, arrival_rate: Quantity) -> waiting_room.State:
         return self._once(arrival_rate, self._room)

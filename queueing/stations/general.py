@@ -8,6 +8,9 @@ import numpy as np
 
 from headway.kinds import Amount, Quantity, apply, check_count, check_not_negative, number
 from headway.queueing.erlang.formulas import erlang_c
+from headway.queueing.numbers.embedded import embedded
+from headway.queueing.numbers.laws import NumberLaw
+from headway.queueing.numbers.waits import WaitLaw, poisson_waits
 from headway.queueing.stations.abilities import Abilities
 from headway.queueing.stations.base import Station, idle, while_stable
 from headway.queueing.times.feedback import NEARLY_CONSTANT, STEADIEST, feedback_law
@@ -55,7 +58,7 @@ class MG1(Station):
     Kleinrock, *Queueing Systems* I, 1975, section 5.6.
     """
 
-    can: ClassVar[Abilities] = Abilities(returns=True, smooth=True, scv="scv")
+    can: ClassVar[Abilities] = Abilities(returns=True, smooth=True)
 
     service_time: Quantity | str
     scv: Quantity | str
@@ -106,6 +109,15 @@ class MG1(Station):
         law = after_waiting(poisson_wait(arrival_rate, service, time, scv), service, time)
         return replace(law, notes=(GAMMA,))
 
+    def number_law(self, arrival_rate: float, again: float = 0.0) -> NumberLaw:
+        """The embedded chain's, with gamma-distributed service; M/D/1's at scv = 0."""
+        return embedded(arrival_rate * self.mean_service / (1 - again), self._plain_scv, again)
+
+    def wait_law(self, arrival_rate: float) -> WaitLaw:
+        """Pollaczek and Khinchine's, with gamma-distributed service; M/D/1's at scv = 0."""
+        time, scv = self.mean_service, self._plain_scv
+        return poisson_waits(arrival_rate, time, scv)
+
     def feedback_law(self, arrival_rate: float, chance: float) -> TimeLaw:
         """Takács's, with gamma-distributed service."""
         time, scv = self.mean_service, self._plain_scv
@@ -143,7 +155,7 @@ class MD1(Station):
     Kleinrock, *Queueing Systems* I, 1975, section 5.6.
     """
 
-    can: ClassVar[Abilities] = Abilities(returns=True, scv=0.0)
+    can: ClassVar[Abilities] = Abilities(returns=True)
 
     service_time: Quantity | str
 
@@ -166,6 +178,14 @@ class MD1(Station):
         """Crommelin's."""
         time = self.mean_service
         return after_constants(arrival_rate, time) if time > 0 else constant(0.0)
+
+    def number_law(self, arrival_rate: float, again: float = 0.0) -> NumberLaw:
+        """The embedded chain's, with constant service."""
+        return embedded(arrival_rate * self.mean_service / (1 - again), 0.0, again)
+
+    def wait_law(self, arrival_rate: float) -> WaitLaw:
+        """Crommelin's, less the service."""
+        return poisson_waits(arrival_rate, self.mean_service, 0.0)
 
     def looped_law(self, arrival_rate: float) -> TimeLaw:
         """With nearly constant service: of many visits, constants make a law without end."""
@@ -253,7 +273,6 @@ class MGm(_ByMoments):
         "mean and variation of service tell the wait at several servers nearly: response time "
         "within 13 % of simulations, 95 of 100 within 4.8 %"
     )
-    can: ClassVar[Abilities] = Abilities(counts=frozenset({"servers"}), scv="scv")
 
     scv: Quantity | str
 

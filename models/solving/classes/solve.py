@@ -65,12 +65,18 @@ def class_solution(model: Model, method: str) -> tuple[Found, MulticlassSolution
     The numbers it is solved with by name, and the solution, its stations and classes in the order
     of the graph's.
     """
+    values, stations, classes = class_network(model)
+    ways = class_ways(model.graph, values)
+    return values, solve_multiclass(stations, classes, Method(method), Saturation.MARK, ways)
+
+
+def class_network(model: Model) -> tuple[Found, list[SharedStation], list[JobClass]]:
+    """The numbers such a network is solved with by name, its stations and its classes."""
     graph = model.graph
     values = graph.plan.run(model.inputs, targets_of(graph))
     classes = [_job_class(graph, name, values) for name in graph.classes]
     stations = [shared_station(graph, name, values) for name in graph.stations]
-    ways = class_ways(graph, values)
-    return values, solve_multiclass(stations, classes, Method(method), Saturation.MARK, ways)
+    return values, stations, classes
 
 
 def targets_of(graph: ModelGraph) -> list[str]:

@@ -1,12 +1,16 @@
-"""Outputs that are computed when they are asked for: percentiles, by their names."""
+"""Outputs that are computed when they are asked for: percentiles and laws, by their names."""
 
 import re
-from collections.abc import Collection, Iterable
+from abc import abstractmethod
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
 from typing import Self
 
 from headway.errors import InvalidParameter, nearest
-from headway.kinds import check_domain
+from headway.kinds import Amount, check_domain
 from headway.models.language.verbs import perform
+from headway.models.solving.solutions.queue_lengths import QueueLengths
+from headway.models.structure.model import Model
 from headway.models.structure.parts.keys import of_class
 
 PERCENTILE = "response_time_p"
@@ -14,6 +18,71 @@ PERCENTILE = "response_time_p"
 
 _NAME = re.compile(rf"(?:class (.+)\.)?{PERCENTILE}(\d+(?:\.\d+)?)", re.ASCII)
 _DIGITS = 12
+
+WAIT = "waiting_time_p"
+"""How the names of a station's percentiles of waiting begin."""
+
+STATION_LAWS = ("empty_probability", "waiting_probability", "queue_length_variance")
+"""What a station can be asked beside its means and percentiles of waiting."""
+
+_STATION = re.compile(rf"(.+)\.(?:({'|'.join(STATION_LAWS)})|{WAIT}(\d+(?:\.\d+)?))", re.ASCII)
+
+
+@dataclass(frozen=True)
+class StationAsked:
+    """A number of a station that follows from a law.
+
+    Parameters
+    ----------
+    station, part
+        Whose it is, and what of it: one of `STATION_LAWS`, or ``waiting_time_p95``.
+    percent
+        Of a percentile; None for others.
+
+    Examples
+    --------
+    >>> StationAsked("disk", "empty_probability").name
+    'disk.empty_probability'
+    """
+
+    station: str
+    part: str
+    percent: float | None = None
+
+    @property
+    def name(self) -> str:
+        """The name as answers bear it."""
+        return f"{self.station}.{self.part}"
+
+
+def station_asked(name: str, stations: Collection[str]) -> StationAsked | None:
+    """What an output's name asks of a station that follows from a law.
+
+    Parameters
+    ----------
+    name
+        Of any output.
+    stations
+        Names of the stations.
+
+    Returns
+    -------
+    None for another output, and for a station that is none.
+
+    Examples
+    --------
+    >>> station_asked("disk.waiting_time_p95.0", ["disk"]).name
+    'disk.waiting_time_p95'
+    >>> station_asked("disk.utilisation", ["disk"]) is None
+    True
+    """
+    found = _STATION.fullmatch(name)
+    if found is None or found[1] not in stations:
+        return None
+    if found[2]:
+        return StationAsked(found[1], found[2])
+    percent = float(found[3])
+    return StationAsked(found[1], f"{WAIT}{percent:.{_DIGITS}g}", percent)
 
 
 def percentile_name(percent: float) -> str:
@@ -56,6 +125,18 @@ def percentile_asked(name: str, classes: Collection[str] = ()) -> tuple[float, s
     return percent, of_class(found[1], part) if found[1] else part
 
 
+def numbers_asked(names: Iterable[str], stations: Collection[str]) -> tuple[StationAsked, ...]:
+    """Those among the names of values that were asked of stations.
+
+    Examples
+    --------
+    >>> [one.name for one in numbers_asked(["disk.empty_probability", "x"], ["disk"])]
+    ['disk.empty_probability']
+    """
+    asked = (station_asked(name, stations) for name in names)
+    return tuple(one for one in asked if one)
+
+
 def named_outputs(
     names: Iterable[str], known: Collection[str], classes: Collection[str], missing: str
 ) -> list[str]:
@@ -92,6 +173,39 @@ def named_outputs(
     return found
 
 
+def check_asked(
+    names: Iterable[str],
+    known: Collection[str],
+    classes: Collection[str],
+    stations: Collection[str],
+) -> None:
+    """Refuse names that no answer bears, and none can be asked for.
+
+    Parameters
+    ----------
+    names
+        As they are asked for.
+    known, classes, stations
+        Names of the outputs, of the classes of jobs, and of the stations.
+
+    Raises
+    ------
+    InvalidParameter
+        With the nearest names.
+
+    Examples
+    --------
+    >>> check_asked(["disk.waiting_time_p95", "throughput"], ["throughput"], (), ["disk"])
+    """
+    for name in names:
+        if name in known or percentile_asked(name, classes) or station_asked(name, stations):
+            continue
+        parts = (*STATION_LAWS, f"{WAIT}95")
+        nearby = [*known, f"{PERCENTILE}95", *(f"{s}.{part}" for s in stations for part in parts)]
+        msg = f"there is no number {name!r} to show{nearest(name, nearby)}"
+        raise InvalidParameter(msg)
+
+
 def check_percent(percent: float) -> None:
     """Refuse a percentage that is not between 0 and 100, both out.
 
@@ -104,6 +218,39 @@ def check_percent(percent: float) -> None:
 
 class Asked:
     """An answer that more can be asked of."""
+
+    model: Model
+    values: Mapping[str, Amount]
+    shape: tuple[int, ...]
+
+    @property
+    @abstractmethod
+    def stations(self) -> tuple[str, ...]:
+        """Names of the stations."""
+
+    @property
+    @abstractmethod
+    def classes(self) -> tuple[str, ...]:
+        """Names of the classes of jobs."""
+
+    def answering(self, *names: str) -> Self:
+        """The same with what is to be computed of some names, such as ``response_time_p99``.
+
+        Percentiles of the network, and of its stations ``disk.waiting_time_p95``,
+        ``disk.empty_probability``, ``disk.waiting_probability`` and ``disk.queue_length_variance``.
+
+        Raises
+        ------
+        GraphError, InvalidParameter
+            As for `with_percentile`.
+        """
+        asked = (percentile_asked(name, self.classes) for name in names)
+        more = dict.fromkeys(one[0] for one in asked if one and one[1] not in self.values)
+        laws = (station_asked(name, self.stations) for name in names)
+        told = tuple(dict.fromkeys(one for one in laws if one and one.name not in self.values))
+        found = self.with_percentiles(more)
+        more_told: Self = perform(found, "station_numbers", told) if told else found
+        return more_told
 
     def with_percentile(self, percent: float) -> Self:
         """Add the time within which a share of the jobs is answered.
@@ -150,4 +297,34 @@ class Asked:
         """
         asked = tuple(percents)
         found: Self = perform(self, "percentiles", asked) if asked else self
+        return found
+
+    def queue_lengths(self, *stations: str) -> QueueLengths[Self]:
+        """How many jobs are at stations: chances of 0, 1, 2..., by operating point.
+
+        Exact where the solution is, for all kinds of station whose law is known; of several
+        classes, all their jobs together. M/G/1's service is taken as gamma-distributed.
+
+        Parameters
+        ----------
+        stations
+            Names; every station if left out.
+
+        Raises
+        ------
+        InvalidParameter
+            For a name that is no station's.
+        GraphError
+            Where no law is known, as at a station with two moments only, with the reason.
+
+        Examples
+        --------
+        >>> from headway.models import ModelGraph
+        >>> from headway.queueing import MM1
+        >>> one = ModelGraph("one").station("cpu", MM1(0.1)).at()
+        >>> found = one.solve(population=2, think_time=1)
+        >>> found.queue_lengths("cpu").chances("cpu").round(6).tolist()
+        [0.819672, 0.163934, 0.016393]
+        """
+        found: QueueLengths[Self] = perform(self, "queue_lengths", stations)
         return found

@@ -12,7 +12,13 @@ from headway.errors import GraphError, Saturated, UnknownParameter, nearest
 from headway.kinds import Amount, Number, plain
 from headway.models.language.frozen import Frozen, Kept
 from headway.models.language.verbs import perform
-from headway.models.solving.solutions.asked import PERCENTILE, Asked, percentile_asked
+from headway.models.solving.solutions.asked import (
+    PERCENTILE,
+    Asked,
+    StationAsked,
+    percentile_asked,
+    station_asked,
+)
 from headway.models.solving.solutions.grid import OverGrid
 from headway.models.solving.solutions.marks import Marks
 from headway.models.solving.solutions.saturation import limit, saturation_throughput
@@ -84,17 +90,17 @@ class Solution(Kept, Answer, OverGrid, Asked):
         if name == "knee_population":
             return self.knee_population
         if name not in self.values:
-            return self._when_asked(name)
+            return self._over_points(self._when_asked(name))
         return self._over_points(self.values[name])
 
-    def _when_asked(self, name: str) -> Number:
-        """A percentile, which nothing computes before."""
-        asked = percentile_asked(name, self.classes)
+    def _when_asked(self, name: str) -> Amount:
+        """A percentile, or what follows from a law: nothing computes them before."""
+        asked = percentile_asked(name, self.classes) or station_asked(name, self.stations)
         if asked is None:
             msg = f"{self.model.name} has no answer {name!r}{nearest(name, self._known)}"
             raise UnknownParameter(msg)
-        found = self.answering(name)
-        return found._over_points(found.values[asked[1]])
+        known = asked.name if isinstance(asked, StationAsked) else asked[1]
+        return self.answering(name).values[known]
 
     @property
     def _known(self) -> list[str]:
@@ -316,18 +322,6 @@ class Solution(Kept, Answer, OverGrid, Asked):
             return {}
         found: dict[str, Bounds] = perform(self, "bounds")
         return found
-
-    def answering(self, *names: str) -> "Solution":
-        """The same with the percentiles that are among some names, such as ``response_time_p99``.
-
-        Raises
-        ------
-        GraphError, InvalidParameter
-            As for `with_percentile`.
-        """
-        asked = (percentile_asked(name, self.classes) for name in names)
-        more = dict.fromkeys(one[0] for one in asked if one and one[1] not in self.values)
-        return self.with_percentiles(more)
 
     @cached_property
     def bottleneck(self) -> NDArray[np.str_]:

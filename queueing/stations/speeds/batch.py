@@ -21,6 +21,7 @@ from headway.kinds import (
 )
 from headway.queueing.erlang.birth_death import symbolic_chances, weights
 from headway.queueing.flows.laws import check_arrivals
+from headway.queueing.numbers.laws import NumberLaw, moving
 from headway.queueing.stations.abilities import Abilities, ServiceKind
 from headway.queueing.stations.finite import LimitedRoom
 from headway.queueing.stations.speeds.varying import MOST_STATES, ByLaw, check_written
@@ -170,6 +171,12 @@ class BatchK(LimitedRoom):
     def empty_probability(self, arrival_rate: Quantity) -> Amount:
         """Share of time without any request."""
         return self._solved(arrival_rate).empty
+
+    def number_law(self, arrival_rate: float, again: float = 0.0) -> NumberLaw:  # noqa: ARG002
+        """The chain's of K + 1 states."""
+        places = int(np.asarray(self._room, float))
+        rates = np.ravel(self._endless.rates_to(places))
+        return moving(arrival_rate / rates[np.minimum(np.arange(places), len(rates) - 1)], 0.0)
 
     @property
     def _endless(self) -> Batch:

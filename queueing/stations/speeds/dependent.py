@@ -225,7 +225,6 @@ class Parallel(Servers):
         smooth=True,
         exponential=True,
         eased_by=SERVERS,
-        scv=1.0,
     )
     followed: ClassVar[type[Stop] | None] = Line
 

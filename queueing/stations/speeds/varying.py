@@ -14,6 +14,7 @@ from headway.errors import InvalidParameter
 from headway.kinds import Amount, FloatArray, Quantity, is_symbolic, plain
 from headway.queueing.erlang.birth_death import symbolic_chances, weights
 from headway.queueing.flows.laws import check_arrivals
+from headway.queueing.numbers.laws import NumberLaw, moving
 from headway.queueing.stations.abilities import Abilities, ServiceKind
 from headway.queueing.stations.base import Station
 
@@ -115,6 +116,11 @@ class Varying(Station):
     def empty_probability(self, arrival_rate: Quantity) -> Amount:
         """Share of time without any request: p_0."""
         return self._solved(arrival_rate)[1]
+
+    def number_law(self, arrival_rate: float, again: float = 0.0) -> NumberLaw:  # noqa: ARG002
+        """The chain's: chances while the rate changes, then a geometric tail."""
+        ratios = np.ravel(ratios_of(arrival_rate, self.rates_to()))
+        return moving(ratios, float(ratios[-1]))
 
     def _solved(self, arrival_rate: Quantity) -> tuple[Amount, Amount]:
         """Sum the states below the last rate's one by one, the rest as a geometric series."""

@@ -1,0 +1,1 @@
+"""What more a solution looks like: queue lengths, bounds."""

@@ -1,0 +1,247 @@
+"""Laws of the numbers of jobs at stations of a solved network, by operating point."""
+
+from collections.abc import Sequence
+from contextlib import contextmanager
+from dataclasses import fields, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headway.errors import GraphError, InvalidParameter, nearest
+from headway.kinds import Amount, FloatArray
+from headway.models.solving.solutions.marks import PACED
+from headway.models.solving.solutions.queue_lengths import NumberLaws, QueueLengths
+from headway.models.structure.parts.keys import VISITS, share_of, station_at
+from headway.models.structure.planning.flows import returning
+from headway.queueing.marginals.closed import Marginal, closed_marginal
+from headway.queueing.numbers.laws import NumberLaw
+from headway.queueing.numbers.waits import WaitLaw, in_turn
+from headway.queueing.stations.abilities import ServiceKind
+from headway.queueing.stations.base import Delay, Station
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from headway.models.solving.solutions.solution import Solution
+
+WaitLaws = list[WaitLaw | None]
+"""The same of waits."""
+
+
+def queue_lengths(solution: "Solution", names: tuple[str, ...]) -> "QueueLengths[Solution]":
+    """Find how many jobs are at some stations; at all of them if none is named.
+
+    Raises
+    ------
+    InvalidParameter
+        For a name that is no station's.
+    GraphError
+        Where no law is known, with the reason.
+    """
+    for name in names:
+        if name not in solution.stations:
+            msg = f"{solution.model.name} has no station {name!r}{nearest(name, solution.stations)}"
+            raise InvalidParameter(msg)
+    wanted = names or solution.stations
+    if not wanted:
+        number_laws(solution, "")  # refuses a program
+    return QueueLengths(solution, {name: number_laws(solution, name) for name in wanted})
+
+
+def number_laws(solution: "Solution", station: str) -> NumberLaws:
+    """How many jobs are at a station, by operating point.
+
+    Parameters
+    ----------
+    solution
+        Of an open network, or of a closed one or one of several classes solved exactly.
+    station
+        One of its stations.
+
+    Raises
+    ------
+    GraphError
+        Where no law is known, with the reason.
+    """
+    check_asked(solution)
+    with named(solution, station):
+        if solution.model.network.graph.classes:
+            return _of_classes(solution, station)
+        if solution.model.network.is_closed:
+            return _of_closed(solution, station)
+        return _of_open(solution, station)
+
+
+def wait_laws(solution: "Solution", station: str) -> WaitLaws:
+    """How long whoever comes to a station waits before service, by operating point.
+
+    Parameters
+    ----------
+    solution, station
+        As for `number_laws`, without classes; first come first served.
+
+    Raises
+    ------
+    GraphError
+        Where no law is known, with the reason.
+    """
+    check_asked(solution)
+    with named(solution, station):
+        network = solution.model.network
+        if network.graph.classes:
+            msg = "how long jobs of several classes wait has no known distribution"
+            raise GraphError(msg)
+        if network.is_closed:
+            return _waits_closed(solution, station)
+        if station in returning(network.graph):
+            msg = "how long jobs wait that come straight back has no known distribution"
+            raise GraphError(msg)
+        rates = _row(solution, solution.values[f"{station}.arrival_rate"])
+        open_points = _sustained(solution, station)
+        made = _each(solution, station_at(station).of(solution.values))
+        return [
+            one.wait_law(float(rate)) if fine else None
+            for one, rate, fine in zip(made, rates, open_points, strict=True)
+        ]
+
+
+def check_asked(solution: "Solution") -> None:
+    """Refuse what has no queues, or none whose law follows from the network.
+
+    Raises
+    ------
+    GraphError
+        With the reason.
+    """
+    name = solution.model.name
+    if not solution.stations:
+        msg = f"{name}: a program has no queues"
+        raise GraphError(msg)
+    if solution.method == PACED:
+        msg = (
+            f"{name}: numbers of jobs of what paces itself to a throughput are not known; "
+            "give the load as a population"
+        )
+        raise GraphError(msg)
+
+
+@contextmanager
+def named(solution: "Solution", station: str) -> "Iterator[None]":
+    """Say of what model and station a law is not known."""
+    try:
+        yield
+    except GraphError as error:
+        msg = f"{solution.model.name}: {station}: {error}"
+        raise GraphError(msg) from None
+
+
+def _row(solution: "Solution", value: Amount) -> FloatArray:
+    """A value by operating point, in flat order."""
+    return np.broadcast_to(np.asarray(value, float), solution.shape).reshape(-1)
+
+
+def _sustained(solution: "Solution", station: str) -> NDArray[np.bool_]:
+    """Where the station keeps up, in flat order."""
+    time = _row(solution, solution.values[f"{station}.response_time"])
+    used = _row(solution, solution.values[f"{station}.arrival_rate"]) > 0
+    return np.isfinite(time) | ~used
+
+
+def _each(solution: "Solution", station: Station) -> list[Station]:
+    """The station with the numbers that it has at each operating point."""
+    own = {f.name: getattr(station, f.name) for f in fields(station)}  # type: ignore[arg-type]
+    arrays = {name: value for name, value in own.items() if _varies(value)}
+    count = int(np.prod(solution.shape))
+    if not arrays:
+        return [station] * count
+    picked = {name: _rows(solution, value) for name, value in arrays.items()}
+    return [replace(station, **{n: v[k] for n, v in picked.items()}) for k in range(count)]  # type: ignore[type-var]
+
+
+def _varies(value: Any) -> bool:
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return any(np.ndim(each) for each in value)
+    return bool(np.ndim(value))
+
+
+def _rows(solution: "Solution", value: Any) -> list[Any]:
+    """A field by operating point; of a list of numbers a list each."""
+    if isinstance(value, Sequence):
+        return list(zip(*(_row(solution, each).tolist() for each in value), strict=True))
+    return list(_row(solution, value).tolist())
+
+
+def _of_open(solution: "Solution", station: str) -> NumberLaws:
+    values, graph = solution.values, solution.model.network.graph
+    rate, again = values[f"{station}.arrival_rate"], 0.0
+    if station in returning(graph):
+        rate, again = values[f"{station}.stay_rate"], share_of(station, station).of(values)
+    points = zip(
+        _each(solution, station_at(station).of(values)),
+        _row(solution, rate),
+        _row(solution, again),
+        _sustained(solution, station),
+        strict=True,
+    )
+    return [
+        one.number_law(float(coming), float(back)) if fine else None
+        for one, coming, back, fine in points
+    ]
+
+
+def _of_closed(solution: "Solution", station: str) -> NumberLaws:
+    found, jobs = _closed(solution, station)
+    chances = found.chances.reshape(len(found.chances), -1)
+    waits = np.broadcast_to(found.waits, solution.shape).reshape(-1)
+    return [NumberLaw(chances[: int(n) + 1, k], waits=float(waits[k])) for k, n in enumerate(jobs)]
+
+
+def _closed(solution: "Solution", station: str) -> tuple[Marginal, FloatArray]:
+    """How many circulating jobs are there, and how many circulate, in flat order."""
+    values, inputs = solution.values, solution.model.network.inputs
+    stations = [station_at(name).of(values) for name in solution.stations]
+    visits = [VISITS.of(values)[name] for name in solution.stations]
+    _check_exact(solution, any(one.can.mixed for one in stations))
+    if np.any(np.asarray(solution.beyond_stations) > 0):
+        stations, visits = [*stations, Delay(solution.beyond_stations)], [*visits, 1.0]
+    population = np.broadcast_to(np.asarray(inputs["population"], float), solution.shape)
+    place = solution.stations.index(station)
+    found = closed_marginal(stations, visits, population, inputs["think_time"], place)
+    return found, population.reshape(-1)
+
+
+def _check_exact(solution: "Solution", mixed: bool) -> None:  # noqa: FBT001 - a fact
+    if solution.approximation and (mixed or solution.method in {"schweitzer", "linearizer"}):
+        msg = (
+            "an approximate solution has means only; how many jobs are there is known of exact ones"
+        )
+        raise GraphError(msg)
+
+
+def _waits_closed(solution: "Solution", station: str) -> WaitLaws:
+    """Behind those whom an arrival finds, at servers that are exponential."""
+    made = station_at(station).of(solution.values)
+    kind = made.can.product_form
+    if kind not in {ServiceKind.DELAY, ServiceKind.QUEUE}:
+        made.wait_law(0.0)  # refuses what nobody knows
+        msg = f"the waiting time at {type(made).__name__} is known of open networks only"
+        raise GraphError(msg)
+    found, jobs = _closed(solution, station)
+    met = found.met.reshape(len(found.met), -1)
+    if kind is ServiceKind.DELAY:
+        return [made.wait_law(0.0) for _ in jobs]
+    each = _each(solution, made)
+    return [
+        in_turn(met[: int(n), k], int(one.plain_count), one.mean_service / one.plain_count)
+        if n > 0
+        else None
+        for k, (n, one) in enumerate(zip(jobs, each, strict=True))
+    ]
+
+
+def _of_classes(solution: "Solution", station: str) -> NumberLaws:
+    from headway.models.solving.marginals.classes import class_laws
+
+    _check_exact(solution, mixed=False)
+    return class_laws(solution, station)

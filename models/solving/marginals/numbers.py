@@ -1,0 +1,104 @@
+"""Numbers of stations that nothing computes before they are asked for."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from headway.errors import GraphError
+from headway.kinds import FloatArray
+from headway.models.solving.marginals.networks import (
+    WaitLaws,
+    named,
+    number_laws,
+    wait_laws,
+)
+from headway.models.solving.solutions.asked import StationAsked, check_percent
+from headway.models.solving.solutions.queue_lengths import NumberLaws
+from headway.queueing.numbers.laws import NumberLaw
+from headway.queueing.times.laws import merged
+
+if TYPE_CHECKING:
+    from headway.models.solving.solutions.solution import Solution
+
+_OF_NUMBERS: dict[str, tuple[Callable[[NumberLaw], float], float]] = {
+    "empty_probability": (lambda law: law.empty, 0.0),
+    "waiting_probability": (lambda law: law.waits, 1.0),
+    "queue_length_variance": (lambda law: law.variance, np.inf),
+}
+"""What a law says, and what holds where the station cannot keep up."""
+
+
+def station_numbers(solution: "Solution", asked: Iterable[StationAsked]) -> "Solution":
+    """Add numbers of stations that follow from laws, such as ``disk.empty_probability``.
+
+    Parameters
+    ----------
+    solution
+        Of a network.
+    asked
+        What is asked of which station; each station's law is found once.
+
+    Returns
+    -------
+    The solution with them, and with what is approximate about them.
+
+    Raises
+    ------
+    GraphError
+        Where no law is known, with the reason.
+    InvalidParameter
+        For a percentage out of range.
+    """
+    values, notes = dict(solution.values), _told(solution)
+    numbers: dict[str, NumberLaws] = {}
+    waits: dict[str, WaitLaws] = {}
+    for one in asked:
+        if one.percent is None:
+            laws = numbers.setdefault(one.station, number_laws(solution, one.station))
+            found = _of_numbers(solution, one, laws)
+            notes = merged(notes, *(law.notes for law in laws if law is not None))
+        else:
+            check_percent(one.percent)
+            times = waits.setdefault(one.station, wait_laws(solution, one.station))
+            found = _of_waits(solution, one, times, one.percent / 100)
+            notes = merged(notes, *(law.notes for law in times if law is not None))
+        values[one.name] = found.reshape(solution.shape)
+    marks = replace(solution.marks, approximation="; ".join(notes))
+    return replace(solution, values=values, marks=marks)
+
+
+def _told(solution: "Solution") -> tuple[str, ...]:
+    return tuple(note for note in solution.approximation.split("; ") if note)
+
+
+def _of_numbers(solution: "Solution", one: StationAsked, laws: NumberLaws) -> FloatArray:
+    read, saturated = _OF_NUMBERS[one.part]
+    found = _filled(solution, one, [None if law is None else read(law) for law in laws], saturated)
+    untold = (law for law in laws if law is not None and len(law.head) > 1)
+    if one.part == "waiting_probability" and any(np.isnan(law.waits) for law in untold):
+        _refuse_waits(solution, one)
+    return found
+
+
+def _refuse_waits(solution: "Solution", one: StationAsked) -> None:
+    with named(solution, one.station):
+        msg = "who of those that come finds no server free has no known chance"
+        raise GraphError(msg)
+
+
+def _of_waits(solution: "Solution", one: StationAsked, laws: WaitLaws, share: float) -> FloatArray:
+    found = [None if law is None else law.percentile(share) for law in laws]
+    return _filled(solution, one, found, np.inf)
+
+
+def _filled(
+    solution: "Solution", one: StationAsked, found: list[float | None], saturated: float
+) -> FloatArray:
+    """What was found; elsewhere what holds of a saturated station, or nothing."""
+    busy = np.broadcast_to(solution.values[f"{one.station}.utilisation"], solution.shape)
+    each = zip(found, busy.reshape(-1), strict=True)
+    return np.array(
+        [(saturated if u >= 1 else np.nan) if value is None else value for value, u in each]
+    )

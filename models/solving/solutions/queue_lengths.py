@@ -1,0 +1,145 @@
+"""How many jobs are at stations, as an answer of its own: chances, not means alone."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Generic, Protocol, TypeAlias, TypeVar
+
+import numpy as np
+
+from headway.errors import InvalidParameter
+from headway.kinds import FloatArray, Number, plain
+from headway.models.structure.model import Model
+from headway.models.tables.shown import Answer
+from headway.queueing.numbers.laws import NumberLaw
+
+NumberLaws: TypeAlias = list[NumberLaw | None]
+"""A law an operating point, in flat order; None where it is not known, as there is saturation."""
+
+
+class Solved(Protocol):
+    """What is known of what was solved."""
+
+    @property
+    def model(self) -> Model:
+        """What was solved."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Shape of the operating points."""
+
+
+Of = TypeVar("Of", bound=Solved)
+
+COVERED = 1 - 1e-9
+"""Share of the time that listed numbers of jobs cover."""
+
+MOST_LISTED = 10_000
+"""Numbers of jobs that are listed at most."""
+
+
+@dataclass(frozen=True, eq=False)
+class QueueLengths(Answer, Generic[Of]):
+    """How many jobs are at some stations of a solved network.
+
+    Parameters
+    ----------
+    solution
+        What was solved.
+    laws
+        By station, a law an operating point.
+
+    Examples
+    --------
+    >>> from headway.models import ModelGraph
+    >>> from headway.queueing import MM1
+    >>> found = ModelGraph("one").station("cpu", MM1(0.1)).at().solve(5).queue_lengths("cpu")
+    >>> found
+    QueueLengths(one: cpu)
+    >>> found.chances("cpu")[:3].round(9).tolist(), found.covering("cpu", 0.95)
+    ([0.5, 0.25, 0.125], 4.0)
+    """
+
+    solution: Of
+    laws: Mapping[str, NumberLaws]
+
+    def __repr__(self) -> str:
+        return f"QueueLengths({self.solution.model.name}: {', '.join(self.laws)})"
+
+    @property
+    def stations(self) -> tuple[str, ...]:
+        """Names of the stations.
+
+        Examples
+        --------
+        >>> from headway.models import ModelGraph
+        >>> from headway.queueing import MM1
+        >>> one = ModelGraph("one").station("cpu", MM1(0.1)).at()
+        >>> one.solve(5).queue_lengths().stations
+        ('cpu',)
+        """
+        return tuple(self.laws)
+
+    def chances(self, station: str) -> FloatArray:
+        """Chances of 0, 1, 2... jobs, along the last axis; the axes before are operating points.
+
+        As many as cover all but 1e-9 of the time, 10,000 at most. NaN where no law is known.
+
+        Parameters
+        ----------
+        station
+            One of `stations`.
+
+        Examples
+        --------
+        >>> from headway.models import ModelGraph
+        >>> from headway.queueing import MM1
+        >>> found = ModelGraph("one").station("cpu", MM1(0.1)).at().solve([5, 8]).queue_lengths()
+        >>> found.chances("cpu")[:, 0].round(9).tolist()
+        [0.5, 0.2]
+        """
+        most = listed(self.laws[station])
+        rows = [
+            np.full(most + 1, np.nan) if law is None else law.chances(most)
+            for law in self.laws[station]
+        ]
+        return np.array(rows).reshape(*self.solution.shape, most + 1)
+
+    def covering(self, station: str, share: float) -> Number:
+        """Least number of jobs that is not exceeded for a share of the time.
+
+        Parameters
+        ----------
+        station, share
+            One of `stations`, and a share between 0 and 1.
+
+        Raises
+        ------
+        InvalidParameter
+            For a share out of range.
+
+        Examples
+        --------
+        >>> from headway.models import ModelGraph
+        >>> from headway.queueing import MM1
+        >>> found = ModelGraph("one").station("cpu", MM1(0.1)).at().solve(9).queue_lengths()
+        >>> found.covering("cpu", 0.99)  # 0.9 ** 44 < 1 %
+        43.0
+        """
+        if not 0 < share < 1:
+            msg = f"share is {share:g}; it must be between 0 and 1"
+            raise InvalidParameter(msg)
+        each = [np.nan if law is None else float(law.covering(share)) for law in self.laws[station]]
+        found: Number = plain(np.array(each).reshape(self.solution.shape))
+        return found
+
+
+def listed(laws: NumberLaws) -> int:
+    """Largest number of jobs to list, so that each of some laws is covered but for 1e-9."""
+    known = [law for law in laws if law is not None]
+    return min(max((covered(law, COVERED) for law in known), default=0), MOST_LISTED)
+
+
+def covered(law: NumberLaw, share: float) -> int:
+    """Least number of jobs that covers a share of the time, no more than a law knows of."""
+    most = law.covering(share)
+    return most if law.ratio > 0 else min(most, len(law.head) - 1)

@@ -1,0 +1,239 @@
+"""How many jobs, of all classes together, are at a station of a product-form network: exact.
+
+A station's product form is F(s) with s = sum over classes of D_c z_c, the z_c counting jobs, and
+open jobs that hold u servers turn it into F(s + u). Its n-th term, times the product of all other
+stations, at the populations N, is the chance of n jobs there. Whoever comes finds the network as
+it is without itself.
+
+Source: Reiser and Kobayashi, IBM J. Res. Dev. 19, 1975; Lavenberg and Reiser, J. Appl. Prob.
+17(4), 1980.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headway.errors import GraphError, InvalidParameter
+from headway.kinds import FloatArray
+from headway.queueing.classes.fcfs import unequal
+from headway.queueing.classes.lattice import lattice_for
+from headway.queueing.classes.lattice_convolution import (
+    LatticeStation,
+    Speeds,
+    thinking_jobs,
+    within_capacity,
+)
+from headway.queueing.classes.methods import convolution_stations
+from headway.queueing.classes.network import ClassNetwork, JobClass, SharedStation, read_network
+from headway.queueing.classes.overload import find_overload, refuse_overload
+from headway.queueing.numbers.laws import (
+    MOST_NUMBERS,
+    NumberLaw,
+    delayed,
+    moving,
+    served,
+    side_by_side,
+)
+from headway.queueing.stations.abilities import ServiceKind
+
+_NOTHING = 1e-18  # of all chances: what does not count
+_LEAST = 1e-280  # chances below may have lost digits
+
+
+def class_marginal(
+    stations: Sequence[SharedStation],
+    classes: Sequence[JobClass],
+    place: int,
+    guess: FloatArray | None = None,
+) -> NumberLaw:
+    """Find how many jobs are at one of the stations, at one operating point.
+
+    Parameters
+    ----------
+    stations, classes
+        As for `headway.queueing.solve_multiclass`, of numbers.
+    place
+        Which of the stations.
+    guess
+        Throughputs of the classes near the solution, shape (classes,) [1/s]; any do in principle.
+
+    Raises
+    ------
+    Saturated
+        For open classes that some station cannot serve.
+    GraphError
+        For a station without a product form.
+    InvalidParameter
+        For a lattice of populations, or numbers of jobs, too large to walk.
+
+    Examples
+    --------
+    >>> cpu = SharedStation("cpu", service_times=(0.1, 0.2), visits=(1, 1))
+    >>> web, batch = JobClass("web", arrival_rate=5.0), JobClass("batch", population=1)
+    >>> law = class_marginal([cpu], [web, batch], place=0)
+    >>> law.chances(3).round(9).tolist()  # the closed job is always there
+    [0.0, 0.25, 0.25, 0.1875]
+    """
+    network = read_network(stations, classes)
+    if network.shape != ():
+        raise InvalidParameter("numbers of jobs are found at one operating point at a time")
+    overload = find_overload(network)
+    refuse_overload(overload)
+    for k in np.flatnonzero(unequal(network).any(axis=1)):
+        msg = (
+            f"{network.stations[k].name}: first come first served with times that differ by "
+            "class; how many jobs are there has no known distribution"
+        )
+        raise GraphError(msg)
+    jobs = network.population.sum()
+    if jobs == 0:
+        return _alone(network, place, float(overload.load[place, 0]))
+    return _Place(network, place, overload.load, guess).law()
+
+
+def _alone(network: ClassNetwork, place: int, load: float) -> NumberLaw:
+    """Of open classes the total follows from the total load, as of one class."""
+    kind, count = network.stations[place].kind, int(network.servers[place, 0])
+    if kind is ServiceKind.DELAY:
+        return delayed(load)
+    if kind is ServiceKind.PARALLEL:
+        return side_by_side(count, load / count)
+    if kind is ServiceKind.VARYING:
+        ratios = load / network.speeds[place][:, 0]
+        return moving(ratios, float(ratios[-1]))
+    return served(count, load)
+
+
+@dataclass(frozen=True)
+class _Term:
+    """Chances of n jobs at the place, not normalised: with all jobs, and one of a class fewer."""
+
+    number: int
+    here: float
+    without: FloatArray
+
+
+class _Place:
+    """One station, and the product of all others over the lattice."""
+
+    def __init__(
+        self, network: ClassNetwork, place: int, load: FloatArray, guess: FloatArray | None
+    ) -> None:
+        self.network, self.place = network, place
+        self.closed: NDArray[np.bool_] = ~network.is_open & (network.population[:, 0] > 0)
+        population = network.population[self.closed]
+        which, speeds, copies = convolution_stations(network, load)
+        near = self._near(guess)
+        others = self._others(which, speeds, copies, load, near)
+        self.lattice = lattice_for(population, max(len(which), 1))
+        rate = within_capacity(others)
+        self.rate = rate[:, 0]
+        self.held = self.rate * network.demand[self.closed, place, 0]
+        self.open = float(load[place, 0])
+        series = thinking_jobs(self.lattice, rate * others.think_time)
+        for row, k in enumerate(which):
+            if k != place:
+                series = LatticeStation(others, row, rate, self.lattice).times(series)
+        self.others = series
+        self.row = int(self.lattice.row(population)[0])
+
+    def _near(self, guess: FloatArray | None) -> FloatArray:
+        """Throughputs of the closed classes near the solution, as far as known."""
+        network, closed = self.network, self.closed
+        if guess is not None:
+            return np.asarray(np.maximum(np.asarray(guess, float)[closed][:, None], 1e-300))
+        time = network.think_time[closed] + network.demand[closed].sum(axis=1)
+        return np.asarray(network.population[closed] / time)
+
+    def _others(
+        self,
+        which: list[int],
+        speeds: tuple[FloatArray, ...],
+        copies: FloatArray,
+        load: FloatArray,
+        guess: FloatArray,
+    ) -> Speeds:
+        """Queues of the convolution, each of parallel ones by itself; delays but this count too."""
+        network = self.network
+        demand = network.demand[self.closed]
+        away = network.is_delay.copy()
+        away[self.place] = False
+        still = network.think_time[self.closed] + demand[:, away].sum(axis=1)
+        population = network.population[self.closed]
+        return Speeds(
+            demand[:, which] / copies, speeds, load[which] / copies, still, population, guess
+        )
+
+    def law(self) -> NumberLaw:
+        """Chances of 0, 1, 2... jobs, as far as they count, and the chance to wait."""
+        terms = list(self._terms())
+        here = np.array([term.here for term in terms])
+        total = here.sum()
+        if not (total > _LEAST and np.isfinite(total)):
+            msg = "convolution left the range of floating-point numbers; the chances are not known"
+            raise InvalidParameter(msg)
+        return NumberLaw(here / total, waits=self._waits(terms, here))
+
+    def _terms(self) -> Iterator[_Term]:
+        """Walk n = 0, 1, 2... until no more can be there, or what is beyond does not count."""
+        series, total, most = self.others, 0.0, int(self.network.population.sum())
+        series = series * np.exp(-self.held.sum() - self.open)
+        for number in range(MOST_NUMBERS):
+            here, rows = float(series[self.row, 0]), self._fewer()
+            yield _Term(number, here, series[rows, 0])
+            total += here
+            done = number >= most and here * (number + 1) <= _NOTHING * total
+            if done or (number >= most and self.open == 0):
+                return
+            series = self._step(series) * self._ratio(number + 1)
+        msg = f"more than {MOST_NUMBERS} jobs may be there; their chances are too many to list"
+        raise InvalidParameter(msg)
+
+    def _fewer(self) -> NDArray[np.intp]:
+        """Rows of the populations with one job of each closed class fewer."""
+        return np.array([fewer[self.row] for fewer in self.lattice.fewer])
+
+    def _step(self, series: FloatArray) -> FloatArray:
+        """Multiply by s + u."""
+        result = self.open * series
+        for share, fewer in zip(self.held, self.lattice.fewer, strict=True):
+            result[:-1] += share * series[fewer]
+        return np.asarray(result)
+
+    def _ratio(self, number: int) -> float:
+        """Coefficient of the n-th term of F over the one before."""
+        network, k = self.network, self.place
+        kind, count = network.stations[k].kind, network.servers[k, 0]
+        if kind is ServiceKind.DELAY:
+            return 1 / number
+        if kind is ServiceKind.PARALLEL:
+            return float((number + count - 1) / (number * count))
+        if kind is ServiceKind.VARYING:
+            speeds = network.speeds[k][:, 0]
+            return float(1 / speeds[min(number, len(speeds)) - 1])
+        return float(1 / min(number, count))
+
+    def _waits(self, terms: list[_Term], here: FloatArray) -> float:
+        """Share of all who come that find no server free; NaN where nobody comes."""
+        network, k = self.network, self.place
+        number = np.array([term.number for term in terms])
+        busy = _none_free(network.stations[k].kind, network.servers[k, 0], number)
+        without = np.array([term.without for term in terms])
+        visits = network.visits[:, k, 0]
+        coming, opened = visits[self.closed] * self.rate, float(network.rates[:, 0] @ visits)
+        total = coming @ without.sum(axis=0) + opened * here.sum()  # X_c = rate_c G(N - 1_c) / G(N)
+        found = coming @ (busy @ without) + opened * (busy @ here)
+        return float(found / total) if total > 0 else np.nan
+
+
+def _none_free(kind: ServiceKind, count: float, number: FloatArray) -> FloatArray:
+    """Chance that who comes upon n jobs finds no free server, or its own queue's busy."""
+    if kind is ServiceKind.DELAY:
+        return np.zeros(len(number))
+    if kind is ServiceKind.VARYING:  # which does not say how many it serves at once
+        return np.full(len(number), np.nan)
+    if kind is ServiceKind.PARALLEL:
+        return np.asarray(number / np.maximum(number + count - 1, 1))
+    return np.asarray((number >= count).astype(float))

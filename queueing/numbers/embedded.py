@@ -1,0 +1,129 @@
+"""How many jobs are at a server with any service: the chain as each job leaves (M/G/1).
+
+With A the arrivals during a service and p_n the chance of n jobs, as many cross from n to n + 1
+jobs as back: p_n P(A = 0) = p_0 P(A > n - 1) + sum over k = 1..n-1 of p_k P(A > n - k). All terms
+are positive. What leavers leave behind is what anybody finds, as both come one at a time.
+
+Source: Kleinrock, *Queueing Systems* I, 1975, sections 5.3 and 5.6; for the summed form Ramaswami,
+"A stable recursion for the steady state vector in Markov chains of M/G/1 type", Stochastic
+Models 4(1), 1988.
+"""
+
+import numpy as np
+
+from headway.errors import InvalidParameter
+from headway.kinds import FloatArray
+from headway.queueing.erlang.poisson import poisson
+from headway.queueing.numbers.laws import NumberLaw
+from headway.queueing.times.laws import GAMMA
+
+_NOTHING = 1e-20  # chances that do not count
+_STEADY = 1e-13  # distance from the last ratio that no longer matters, of 1 less it
+_ROUNDING = 8e-16
+_MOST = 30_000  # jobs; each more is a sum over all fewer
+
+
+def embedded(load: float, scv: float, again: float = 0.0) -> NumberLaw:
+    """M/G/1 with gamma-distributed service; constant at scv = 0.
+
+    Parameters
+    ----------
+    load
+        U = lambda S, all visits counted, below 1.
+    scv
+        Of the service time of a visit.
+    again
+        Chance to come straight back after a visit, below 1. Whose turn it is makes no difference
+        to how many are there.
+
+    Raises
+    ------
+    InvalidParameter
+        Where so many jobs may be there that the chain would take too long.
+
+    Examples
+    --------
+    >>> embedded(0.5, 1.0).chances(2).round(12).tolist()  # M/M/1
+    [0.5, 0.25, 0.125]
+    """
+    if load == 0:
+        return NumberLaw(np.ones(1), waits=0.0)
+    coming = _arrivals(load * (1 - again), scv)
+    waits, notes = load, (GAMMA,) if scv > 0 else ()
+    if again > 0:
+        coming, waits = _of_a_stay(coming, again), np.nan
+    ratio = 1 / (1 + _decay(load * (1 - again), scv, again))
+    return NumberLaw(_chain(coming, 1 - load, ratio), ratio, waits, notes)
+
+
+def _arrivals(load: float, scv: float) -> FloatArray:
+    """Chances of 0, 1, 2... arrivals during a service."""
+    if scv == 0:
+        return np.asarray(poisson(np.arange(int(load + 40 * np.sqrt(load)) + 40), load))
+    spread = load * scv
+    fall = np.log1p(1 / spread)  # of the logarithm, by arrival
+    most = int(min(60 / fall + 60 + 4 * load, 4.0 * _MOST))
+    number = np.arange(1, most)
+    ratios = spread / (1 + spread) * (number - 1 + 1 / scv) / number
+    first = np.exp(-np.log1p(spread) / scv)
+    return np.asarray(first * np.concatenate([[1.0], np.cumprod(ratios)]))
+
+
+def _of_a_stay(coming: FloatArray, again: float) -> FloatArray:
+    """The same during all services of who comes back: b = ((1 - p) a + p a * b)."""
+    found = np.zeros(min(2 * _MOST, int(len(coming) * (1 + 60 / (1 - again)))))
+    total, size = 0.0, len(coming)
+    for n in range(len(found)):
+        recent = found[max(0, n - size + 1) : n]
+        once = (1 - again) * coming[n] if n < size else 0.0
+        found[n] = (once + again * (coming[1 : len(recent) + 1] @ recent[::-1])) / (
+            1 - again * coming[0]
+        )
+        total += found[n]
+        if n > 8 and found[n] < _NOTHING:
+            return found[: n + 1]
+    return found
+
+
+def _decay(load: float, scv: float, again: float) -> float:
+    """By how much the chances fall in the end: p_n over p_(n+1), less 1.
+
+    That is the root y > 0 of log E[(1 + y)**A] = log(1 + y): the nearest pole of the law.
+    """
+    from scipy.optimize import brentq
+
+    def grown(y: float) -> float:
+        once = load * y if scv == 0 else -float(np.log1p(-load * scv * y)) / scv
+        return once - float(np.log1p(-again / (1 - again) * np.expm1(once)))
+
+    def above(y: float) -> float:
+        return (grown(y) - float(np.log1p(y))) / y
+
+    pole = 1 / (load * scv) if scv > 0 else np.inf
+    if again > 0:
+        pole = -np.log(again) / load if scv == 0 else -np.expm1(scv * np.log(again)) * pole
+    low, high = 1e-12, 1.0
+    while high < pole and above(high) < 0:
+        low, high = high, 2 * high
+    high = min(high, float(pole) * (1 - 1e-12))
+    if above(high) < 0:  # the pole itself, next to it
+        return high
+    return float(brentq(above, low, high, xtol=1e-15 * high, rtol=1e-14))
+
+
+def _chain(coming: FloatArray, empty: float, ratio: float) -> FloatArray:
+    """Chances of 0, 1, 2... jobs, as far as each over the one before is not the last ratio."""
+    more = np.cumsum(coming[::-1])[::-1][1:]  # P(A > 0), P(A > 1)...
+    chances = np.zeros(_MOST)
+    chances[0], near, before = empty, max(_STEADY * (1 - ratio), _ROUNDING), False
+    for n in range(1, _MOST):
+        reach = min(n - 1, len(more) - 1)
+        across = chances[n - reach : n] @ more[reach:0:-1]
+        across += empty * more[n - 1] if n - 1 < len(more) else 0.0
+        chances[n] = across / coming[0]
+        steady = n > 1 and abs(chances[n] / chances[n - 1] - ratio) <= near
+        if (steady and before) or chances[n] < _NOTHING:
+            return chances[: n + 1]
+        before = steady
+    msg = "service varies so much that the chances of how many are there take too long to find"
+    raise InvalidParameter(msg)

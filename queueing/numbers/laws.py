@@ -1,0 +1,236 @@
+"""How many jobs are at a station: chances of 0, 1, 2... by kind of service.
+
+A law is a list of chances, then a geometric tail; moments are summed, the tail's in closed form.
+
+Source: Kleinrock, *Queueing Systems* I, 1975, chapters 3 and 5.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from headway.errors import InvalidParameter
+from headway.kinds import FloatArray
+from headway.queueing.erlang.birth_death import weights
+from headway.queueing.erlang.formulas import erlang_c
+from headway.queueing.erlang.poisson import poisson
+
+MOST_NUMBERS = 1_000_000
+"""Numbers of jobs whose chances are listed one by one."""
+
+_NOTHING = 1e-18  # chances that do not count
+_SPREADS = 40.0  # standard deviations beyond which Poisson's distribution has nothing
+_E_FOLDS = 42.0  # exp(-42) is below `_NOTHING`
+
+
+@dataclass(frozen=True)
+class NumberLaw:
+    """How many jobs are at a station at any time.
+
+    Parameters
+    ----------
+    head
+        Chances of 0, 1, 2... jobs, shape (numbers,).
+    ratio
+        Each chance beyond the head over the one before, 0 or more and below 1.
+    waits
+        Chance that whoever arrives and is let in finds no server free; NaN where unknown.
+    notes
+        What is taken for granted about it, in words.
+
+    Examples
+    --------
+    >>> law = NumberLaw(np.array([0.5]), 0.5)
+    >>> law.chances(3).tolist(), law.mean, law.variance
+    ([0.5, 0.25, 0.125, 0.0625], 1.0, 2.0)
+    """
+
+    head: FloatArray
+    ratio: float = 0.0
+    waits: float = np.nan
+    notes: tuple[str, ...] = ()
+
+    def chances(self, most: int) -> FloatArray:
+        """Chances of 0, 1, ..., `most` jobs, shape (most + 1,)."""
+        listed = self.head[: most + 1]
+        beyond = np.arange(1, most + 2 - len(listed))
+        return np.concatenate([listed, self.head[-1] * self.ratio**beyond])
+
+    @property
+    def empty(self) -> float:
+        """Chance of no job."""
+        return float(self.head[0])
+
+    @cached_property
+    def mean(self) -> float:
+        """Mean number of jobs."""
+        number = np.arange(len(self.head))
+        return float(number @ self.head + self._tail(number[-1], 1))
+
+    @cached_property
+    def variance(self) -> float:
+        """Variance of the number of jobs, summed about the mean so that nothing cancels."""
+        number = np.arange(len(self.head)) - self.mean
+        return float(number**2 @ self.head + self._tail(number[-1], 2))
+
+    def more_than(self, most: int) -> float:
+        """Chance of more jobs than that, with all digits where it is small."""
+        last = len(self.head) - 1
+        if most >= last:
+            beyond = self.head[-1] * self.ratio ** (most - last + 1)
+            return float(beyond / (1 - self.ratio))
+        return float(self.head[:most:-1].sum() + self.more_than(last))
+
+    def covering(self, share: float) -> int:
+        """Least number of jobs that is not exceeded with a chance of `share`, below 1.
+
+        Examples
+        --------
+        >>> NumberLaw(np.array([0.5]), 0.5).covering(0.9)
+        3
+        """
+        rest, last = 1 - share, len(self.head) - 1
+        over = self.more_than(last)
+        if over > rest:
+            return last + int(np.ceil(np.log(rest / over) / np.log(self.ratio)))
+        beyond = np.append(np.cumsum(self.head[:0:-1])[::-1], 0.0) + over
+        return int(np.argmax(beyond <= rest))
+
+    def _tail(self, start: float, power: int) -> float:
+        """Sum over the tail of (start + j)**power times its chance, j = 1, 2..."""
+        r, one = self.ratio, 1 - self.ratio
+        sums = (r / one, r / one**2, r * (1 + r) / one**3)
+        each = (start * sums[0] + sums[1], start**2 * sums[0] + 2 * start * sums[1] + sums[2])
+        return float(self.head[-1] * each[power - 1])
+
+
+def delayed(load: float) -> NumberLaw:
+    """Poisson's law: everybody is served at once, whatever the times (M/G/infinity).
+
+    Parameters
+    ----------
+    load
+        a = lambda S, 0 or more.
+
+    Raises
+    ------
+    InvalidParameter
+        For more numbers of jobs than can be listed.
+
+    Examples
+    --------
+    >>> round(delayed(1.0).empty, 6), round(delayed(2.5).variance, 12)
+    (0.367879, 2.5)
+    """
+    most = int(load + _SPREADS * np.sqrt(load)) + 40
+    _check_listed(most)
+    return NumberLaw(np.asarray(poisson(np.arange(most + 1), load)), waits=0.0)
+
+
+def served(servers: int, load: float) -> NumberLaw:
+    """M/M/m: chances up to m - 1, then a geometric tail of ratio a / m.
+
+    Parameters
+    ----------
+    servers, load
+        m, a whole number of 1 or more, and a = lambda S below m.
+
+    Raises
+    ------
+    InvalidParameter
+        For more servers than can be listed.
+
+    Examples
+    --------
+    >>> law = served(2, 1.0)
+    >>> law.chances(2).round(9).tolist(), round(law.waits, 9)
+    ([0.333333333, 0.333333333, 0.166666667], 0.333333333)
+    """
+    _check_listed(servers)
+    number = np.arange(1, servers)
+    relative = weights(load / number)
+    beyond = load / servers
+    total = relative[:-1].sum() + relative[-1] / (1 - beyond)
+    waits = float(erlang_c(servers, load))
+    return NumberLaw(np.asarray(relative / total), beyond, waits)
+
+
+def side_by_side(queues: int, busy: float) -> NumberLaw:
+    """All at m separate M/M/1 queues of one utilisation: the negative binomial law.
+
+    Parameters
+    ----------
+    queues, busy
+        m, and U, 0 or more and below 1.
+
+    Raises
+    ------
+    InvalidParameter
+        For more numbers of jobs than can be listed.
+
+    Examples
+    --------
+    >>> law = side_by_side(2, 0.5)
+    >>> law.chances(2).round(9).tolist(), round(law.variance, 9)
+    ([0.25, 0.25, 0.1875], 4.0)
+    """
+    if queues == 1 or busy == 0:
+        return NumberLaw(np.array([(1 - busy) ** queues]), busy, busy)
+    free, spread = 1 - busy, np.sqrt(queues * busy) / (1 - busy)
+    most = int(queues * busy / free + _SPREADS * spread + 2 * _E_FOLDS / free)
+    _check_listed(most)
+    number = np.arange(1, most + 1)
+    relative = weights(busy * (number + queues - 1) / number)
+    return NumberLaw(np.asarray(relative / relative.sum()), 0.0, busy)
+
+
+def moving(ratios: FloatArray, last: float) -> NumberLaw:
+    """A birth-death chain: chances from the ratios of each to the one before.
+
+    Parameters
+    ----------
+    ratios
+        Arrival rate in state n - 1 over service rate in state n, n = 1, 2..., 0 or more.
+    last
+        The same beyond, below 1; 0 where nobody more can come.
+
+    Examples
+    --------
+    >>> moving(np.array([1.0, 0.5]), 0.0).head.tolist()
+    [0.4, 0.4, 0.2]
+    """
+    relative = weights(ratios)
+    total = relative[:-1].sum() + relative[-1] / (1 - last)
+    return NumberLaw(np.asarray(relative / total), last)
+
+
+def roomy(servers: int, places: int, load: float) -> NumberLaw:
+    """M/M/m/K: who finds no place is lost; the chance to wait is that of those let in.
+
+    Parameters
+    ----------
+    servers, places, load
+        m, K and the offered load a = lambda S.
+
+    Raises
+    ------
+    InvalidParameter
+        For more places than can be listed.
+
+    Examples
+    --------
+    >>> law = roomy(1, 2, 1.0)
+    >>> law.head.round(9).tolist(), law.waits
+    ([0.333333333, 0.333333333, 0.333333333], 0.5)
+    """
+    _check_listed(places)
+    number = np.arange(1, places + 1)
+    law = moving(load / np.minimum(number, servers), 0.0)
+    return NumberLaw(law.head, waits=float(law.head[servers:-1].sum() / law.head[:-1].sum()))
+
+
+def _check_listed(most: float) -> None:
+    if most > MOST_NUMBERS:
+        msg = f"chances of up to {most:.3g} jobs are too many to list; {MOST_NUMBERS} at most"
+        raise InvalidParameter(msg)

@@ -1,0 +1,141 @@
+"""How long whoever arrives waits for a server, first come first served.
+
+Source: Kleinrock, *Queueing Systems* I, 1975, sections 5.7 and 5.12; for those who circulate the
+arrival theorem: Lavenberg and Reiser, J. Appl. Prob. 17(4), 1980.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import exp, log
+
+import numpy as np
+
+from headway.kinds import FloatArray
+from headway.queueing.times.inversion import exceedance
+from headway.queueing.times.laws import GAMMA, TimeLaw, after_constants, gamma, poisson_wait
+
+_NEVER = 1e-300
+_SAME = 1e-13  # relative: percentiles that count as one
+
+
+@dataclass(frozen=True)
+class WaitLaw:
+    """How a waiting time is distributed.
+
+    Parameters
+    ----------
+    waits
+        Chance to wait at all.
+    mean
+        Mean wait of all arrivals [s].
+    longer
+        Chance of a wait longer than a time of 0 or more [s].
+    notes
+        What is taken for granted about it, in words.
+
+    Examples
+    --------
+    >>> law = exponential_wait(0.5, 2.0)
+    >>> law.mean, round(law.longer(2.0), 9), law.percentile(0.4)
+    (1.0, 0.183939721, 0.0)
+    """
+
+    waits: float
+    mean: float
+    longer: Callable[[float], float]
+    notes: tuple[str, ...] = ()
+
+    def percentile(self, share: float) -> float:
+        """Least time that a share of the waits does not exceed [s]; 0 for who need not wait."""
+        from scipy.optimize import brentq
+
+        rest = 1 - share
+        if self.waits <= rest or self.mean <= 0:
+            return 0.0
+
+        def above(time: float) -> float:
+            return log(max(self.longer(time), _NEVER) / rest)
+
+        low, high = 0.0, self.mean / self.waits
+        while above(high) > 0:
+            low, high = high, 2 * high
+        return float(brentq(above, low, high, xtol=_SAME * high, rtol=_SAME))
+
+
+NO_WAIT = WaitLaw(0.0, 0.0, lambda _: 0.0)
+"""Of whoever is served at once."""
+
+
+def exponential_wait(chance: float, mean: float) -> WaitLaw:
+    """A wait with some chance, then exponential: M/M/1's and M/M/m's.
+
+    Parameters
+    ----------
+    chance, mean
+        Chance to wait, and mean wait of those who do [s].
+
+    Examples
+    --------
+    >>> round(exponential_wait(0.75, 4.0).percentile(0.95), 6)  # 4 ln 15
+    10.832201
+    """
+    if mean <= 0:
+        return NO_WAIT
+    return WaitLaw(chance, chance * mean, lambda time: chance * exp(-time / mean))
+
+
+def in_turn(met: FloatArray, servers: int, turn: float) -> WaitLaw:
+    """Wait behind those who are met at m exponential servers: a mixture of Erlang's laws.
+
+    Parameters
+    ----------
+    met
+        Chances that an arrival finds 0, 1, 2... jobs, shape (numbers,).
+    servers, turn
+        m, and the mean time from one end of service to the next while all are busy, S / m [s].
+
+    Examples
+    --------
+    >>> law = in_turn(np.array([0.5, 0.25, 0.25]), servers=1, turn=2.0)
+    >>> law.waits, law.mean, round(law.longer(2.0), 9)
+    (0.5, 1.5, 0.275909581)
+    """
+    behind = met[servers:]
+    stages = np.arange(1, len(behind) + 1)
+    if not behind.any() or turn <= 0:
+        return NO_WAIT
+
+    def longer(time: float) -> float:
+        from scipy.special import gammaincc
+
+        return float(behind @ gammaincc(stages, time / turn))
+
+    return WaitLaw(float(behind.sum()), float(behind @ stages) * turn, longer)
+
+
+def poisson_waits(rate: float, time: float, scv: float) -> WaitLaw:
+    """Pollaczek and Khinchine's wait in M/G/1, with gamma-distributed service.
+
+    Parameters
+    ----------
+    rate, time, scv
+        Arrivals [1/s], and mean [s] and squared coefficient of variation of service; at scv = 0
+        it is constant, and the wait Crommelin's.
+
+    Examples
+    --------
+    >>> round(poisson_waits(0.5, 1.0, 1.0).percentile(0.95), 6)  # 2 ln 10
+    4.60517
+    """
+    busy = rate * time
+    if busy <= 0:
+        return NO_WAIT
+    if scv == 0:
+        whole = after_constants(rate, time)
+        return WaitLaw(busy, whole.mean - time, lambda t: _beyond(whole, time + t))
+    law = poisson_wait(rate, gamma(time, scv), time, scv)
+    return WaitLaw(busy, law.mean, lambda t: _beyond(law, t), (GAMMA,))
+
+
+def _beyond(law: TimeLaw, time: float) -> float:
+    return float(exceedance(law, time))

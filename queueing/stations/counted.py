@@ -1,0 +1,77 @@
+"""What every station is asked about numbers of jobs and waits beyond their means."""
+
+from typing import ClassVar
+
+import numpy as np
+
+from headway.errors import GraphError
+from headway.kinds import Quantity, number
+from headway.queueing.numbers.laws import NumberLaw, delayed, served, side_by_side
+from headway.queueing.numbers.waits import NO_WAIT, WaitLaw, exponential_wait
+from headway.queueing.stations.abilities import InSearches, ServiceKind
+
+
+class Counted(InSearches):
+    """A station asked for laws at one arrival rate, below saturation.
+
+    Kinds with a product form follow from how they serve; others say it themselves, or refuse.
+    """
+
+    lawless: ClassVar[str]
+    service_time: Quantity | str
+
+    @property
+    def count(self) -> Quantity:
+        """Number of servers m."""
+        return 1
+
+    @property
+    def mean_service(self) -> float:
+        """Mean service time [s] where it is a number."""
+        return float(np.asarray(number("service_time", self.service_time), float))
+
+    @property
+    def plain_count(self) -> float:
+        """Number of servers m where it is a number."""
+        return float(np.asarray(self.count, float))
+
+    def number_law(self, arrival_rate: float, again: float = 0.0) -> NumberLaw:
+        """How many jobs are there at any time.
+
+        Parameters
+        ----------
+        arrival_rate
+            Of jobs that come from elsewhere, below saturation [1/s].
+        again
+            Chance to come straight back, for kinds that have a law of their own for it.
+
+        Raises
+        ------
+        GraphError
+            For a kind whose number of jobs has no known law.
+        """
+        arrival_rate = arrival_rate / (1 - again)
+        time, count, kind = self.mean_service, int(self.plain_count), self.can.product_form
+        if kind is ServiceKind.DELAY:
+            return delayed(arrival_rate * time)
+        if kind is ServiceKind.QUEUE:
+            return served(count, arrival_rate * time)
+        if kind is ServiceKind.PARALLEL:
+            return side_by_side(count, arrival_rate * time / count)
+        raise self._unknown("the number of jobs at")
+
+    def wait_law(self, arrival_rate: float) -> WaitLaw:
+        """How long a visit waits before service, first come first served; refused if unknown."""
+        time, count, kind = self.mean_service, int(self.plain_count), self.can.product_form
+        if kind is ServiceKind.DELAY:
+            return NO_WAIT
+        if kind in {ServiceKind.QUEUE, ServiceKind.PARALLEL}:
+            rate = arrival_rate / count if kind is ServiceKind.PARALLEL else arrival_rate
+            pool = 1 if kind is ServiceKind.PARALLEL else count
+            law = served(pool, rate * time)
+            return exponential_wait(law.waits, time / (pool - rate * time))
+        raise self._unknown("the waiting time at")
+
+    def _unknown(self, what: str) -> GraphError:
+        kind = type(self).__name__
+        return GraphError(f"{what} {kind} has no known distribution: {self.lawless}")

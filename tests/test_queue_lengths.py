@@ -1,0 +1,238 @@
+"""What solutions say of numbers of jobs and waits at stations, from Python and the command line."""
+
+import json
+import re
+
+import numpy as np
+import pytest
+
+from headway.errors import GraphError, InvalidParameter, UnknownParameter
+from headway.models import ModelGraph, catalogue_model
+from headway.models.importing.finding import find_model
+from headway.models.plotting.figures import picture
+from headway.queueing import MD1, MG1, MM1, MM1K, Delay, GGm, LoadDependent, MMm, Quota
+from tests.command import headway
+
+RAID = catalogue_model("nfs-server").with_preset("raid")
+
+
+def alone(station):
+    return ModelGraph("one").station("cpu", station).at()
+
+
+def test_numbers_of_stations_are_asked_as_percentiles_are():
+    solution = RAID.solve([800.0, 1200.0])
+    busy = np.asarray(solution["cpu.utilisation"])
+    assert solution["cpu.empty_probability"] == pytest.approx(1 - busy, rel=1e-12)
+    assert solution["cpu.waiting_probability"] == pytest.approx(busy, rel=1e-12)
+    assert solution["cpu.queue_length_variance"] == pytest.approx(busy / (1 - busy) ** 2, rel=1e-12)
+    waits = 0.00065 / (1 - busy) * np.log(busy / 0.05)
+    assert solution["cpu.waiting_time_p95"] == pytest.approx(waits, rel=1e-12)
+    assert solution["cpu.waiting_time_p95.0"] == pytest.approx(waits, rel=1e-12)
+
+
+def test_a_saturated_station_is_never_empty_and_lets_everybody_wait():
+    solution = RAID.solve([800.0, 1700.0])
+    assert solution["cpu.empty_probability"][1] == 0
+    assert solution["cpu.waiting_probability"][1] == 1
+    assert np.isinf(solution["cpu.queue_length_variance"][1])
+    assert np.isinf(solution["cpu.waiting_time_p95"][1])
+    assert np.isfinite(solution["disks.queue_length_variance"]).all()
+    assert np.isnan(solution.queue_lengths("cpu").chances("cpu")[1]).all()
+
+
+def test_who_circulates_alone_never_waits():
+    solution = RAID.solve(population=[0, 1, 20])
+    waits = solution["cpu.waiting_probability"]
+    assert np.isnan(waits[0])
+    assert waits[1] == 0
+    assert waits[2] > 0.8
+    assert solution["cpu.empty_probability"][0] == 1
+    times = solution["cpu.waiting_time_p95"]
+    assert np.isnan(times[0])
+    assert times[1] == 0
+    assert times[2] > 0
+
+
+@pytest.mark.parametrize("rate", [4.0, [2.0, 4.0]])
+def test_lengths_have_the_means_of_the_solution(rate):
+    graph = ModelGraph("three").station("a", MM1K(0.1, 4)).station("b", MG1(0.15, 3.0))
+    graph = graph.station("c", LoadDependent((5.0, 9.0)))
+    solution = graph.route("a", "b").route("b", "c").at().solve(rate)
+    found = solution.queue_lengths()
+    for name in solution.stations:
+        chances = found.chances(name)
+        mean = (chances * np.arange(chances.shape[-1])).sum(axis=-1)
+        # the answer lists all but 1e-9 of the time
+        assert mean == pytest.approx(solution[f"{name}.queue_length"], rel=1e-6)
+    laws = [law for each in found.laws.values() for law in each]
+    assert sum(law.mean for law in laws) == pytest.approx(
+        sum(np.sum(solution[f"{name}.queue_length"]) for name in solution.stations), rel=1e-10
+    )
+
+
+@pytest.mark.parametrize("station", [MM1K(0.1, 4), MG1(0.1, 3.0), MD1(0.1), MM1(0.1)])
+def test_jobs_that_come_straight_back_are_counted(station):
+    one = ModelGraph("one").station("cpu", station).route("cpu", "cpu", 0.4).at()
+    solution = one.solve([2.0, 5.0])
+    (laws,) = solution.queue_lengths("cpu").laws.values()
+    means = [law.mean for law in laws]
+    assert means == pytest.approx(solution["cpu.queue_length"], rel=1e-10)
+    if not isinstance(station, MM1):
+        with pytest.raises(GraphError, match="cpu: how long jobs wait that come straight back"):
+            solution["cpu.waiting_time_p95"]
+        with pytest.raises(GraphError, match="cpu: who of those that come finds no server free"):
+            solution["cpu.waiting_probability"]
+
+
+CLASSES = """
+name = "both"
+[classes.web]
+arrival_rate = 3
+[classes.batch]
+population = 4
+think_time = 0.5
+[stations.cpu]
+kind = "MM1"
+discipline = "ps"
+service_time = {web = 0.1, batch = 0.2}
+[stations.pool]
+kind = "MMm"
+servers = 2
+discipline = "ps"
+service_time = {web = 0.2, batch = 0.1}
+[stations.net]
+kind = "Delay"
+service_time = 0.05
+"""
+
+
+def test_classes_are_counted_together(tmp_path):
+    path = tmp_path / "both.toml"
+    path.write_text(CLASSES)
+    solution = find_model(str(path)).solve()
+    found = solution.queue_lengths()
+    for name in solution.stations:
+        (law,) = found.laws[name]
+        assert law.mean == pytest.approx(float(solution[f"{name}.queue_length"]), rel=1e-10)
+    assert 0 < solution["cpu.waiting_probability"] < 1
+    with pytest.raises(GraphError, match="both: cpu: how long jobs of several classes wait"):
+        solution["cpu.waiting_time_p95"]
+
+
+@pytest.mark.parametrize(
+    ("solution", "name", "reason"),
+    [
+        (lambda: alone(GGm(0.1, 2, 0.5, 0.5)).solve(5), "empty_probability", "two moments"),
+        (lambda: alone(GGm(0.1, 2, 0.5, 0.5)).solve(5), "waiting_time_p95", "two moments"),
+        (lambda: alone(LoadDependent((9.0,))).solve(5), "waiting_probability", "no known chance"),
+        (lambda: alone(LoadDependent((9.0,))).solve(5), "waiting_time_p95", "rates do not say"),
+        (
+            lambda: alone(MMm(0.1, 2)).solve(population=9, method="schweitzer"),
+            "empty_probability",
+            "an approximate solution has means only",
+        ),
+        (
+            lambda: alone(Quota(0.1, 0.5, 1.0)).solve(population=9),
+            "empty_probability",
+            "an approximate solution has means only",
+        ),
+        (lambda: alone(MM1(0.1)).solve(5), "waiting_time_p100", "between 0 and 100"),
+    ],
+)
+def test_what_has_no_law_is_refused_by_name(solution, name, reason):
+    with pytest.raises((GraphError, InvalidParameter), match=reason):
+        solution()[f"cpu.{name}"]
+
+
+def test_a_program_has_no_queues():
+    with pytest.raises(GraphError, match="a program has no queues"):
+        catalogue_model("program-latency").solve().queue_lengths()
+
+
+def test_names_that_are_none_are_refused_with_the_nearest():
+    solution = RAID.solve(800.0)
+    with pytest.raises(UnknownParameter):
+        solution["cup.empty_probability"]
+    with pytest.raises(InvalidParameter, match="no station 'cup'; did you mean cpu"):
+        solution.queue_lengths("cup")
+    with pytest.raises(InvalidParameter, match="share is 1;"):
+        solution.queue_lengths("cpu").covering("cpu", 1)
+
+
+COMMAND = ("solve", "nfs-server", "--preset", "raid")
+
+
+def test_numbers_asked_stand_in_table_json_and_csv():
+    asked = (*COMMAND, "--show", "cpu.waiting_time_p95,disks.empty_probability,response_time_p50")
+    table = headway(*asked).out
+    assert "cpu.waiting_time_p95" in table
+    assert "response_time_p50" in table
+    (point,) = json.loads(headway(*asked, "--json").out)["points"]
+    expected = RAID.solve()["cpu.waiting_time_p95"]
+    assert point["components"]["cpu"]["waiting_time_p95"] == pytest.approx(expected)
+    assert "disks_empty_probability" in headway(*asked, "--csv").out.splitlines()[0].split(",")
+
+
+def test_lengths_are_told_as_table_json_csv_and_picture(tmp_path):
+    asked = (*COMMAND, "--queue-lengths", "cpu,disks")
+    assert "chances of so many jobs" in headway(*asked).out
+    document = json.loads(headway(*asked, "--json").out)
+    cpu = document["points"][0]["stations"]["cpu"]
+    assert sum(cpu["probabilities"]) + cpu["more_probability"] == pytest.approx(1, rel=1e-12)
+    rows = headway(*asked, "--csv").out.splitlines()
+    assert rows[0].split(",")[-5:-2] == ["station", "jobs", "probability"]
+    picture = tmp_path / "lengths.svg"
+    swept = headway(*asked, "--population", "1:12", "--plot", str(picture))
+    assert swept.code == 0
+    assert picture.stat().st_size > 5000
+
+
+def test_many_numbers_of_jobs_share_rows():
+    found = headway("solve", "server-single", "--set", "arrival_rate=990 op/s", "--set",
+                    "service_time=1ms", "--queue-lengths", "node").out  # fmt: skip
+    rows = found.split("chances of so many jobs")[1].splitlines()
+    assert len(rows) < 40
+    assert " to " in found
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--show", "cpu.waiting"], "there is no number 'cpu.waiting' to show"),
+        (["--show", "cpu.waiting_time_p0"], "percentile is 0; it must be between 0 and 100"),
+        (["--queue-lengths", ","], "--queue-lengths names no station"),
+        (["--queue-lengths", "x"], "nfs-server has no station 'x'"),
+        (["--queue-lengths", "cpu", "--percentile", "95"], "--percentile goes with a table"),
+        (["--queue-lengths", "cpu", "--uncertain"], "--queue-lengths goes with fixed parameters"),
+        (["--show", "cpu.empty_probability", "--method", "simulation"], "--show goes with fixed"),
+    ],
+)
+def test_what_cannot_be_shown_is_refused_in_a_line(options, message):
+    found = headway(*COMMAND, *options)
+    assert found.code == 2
+    assert not found.out
+    assert found.err.startswith(f"error: {message}")
+    assert len(found.err.splitlines()) == 1
+
+
+def test_a_delay_holds_poissons_number():
+    law = alone(Delay(2.0)).solve(3.0).queue_lengths("cpu").laws["cpu"][0]
+    assert law.mean == pytest.approx(6)
+    assert law.variance == pytest.approx(6)
+
+
+def test_classes_served_in_order_have_no_known_law(tmp_path):
+    path = tmp_path / "both.toml"
+    path.write_text(CLASSES.replace('"ps"', '"fcfs"'))
+    with pytest.raises(GraphError, match="both: cpu: an approximate solution has means only"):
+        find_model(str(path)).solve().queue_lengths("cpu")
+
+
+def test_the_page_shows_the_picture_that_the_command_makes(request):
+    solution = RAID.solve(population=np.arange(1.0, 41.0))
+    fresh = picture(solution.queue_lengths("cpu", "disks").plot(), "svg").decode()
+    shown = request.config.rootpath / "docs" / "pictures" / "queue-lengths.svg"
+    words = re.findall(r"<!-- (.+) -->", fresh)
+    assert "90 % of the time" in words
+    assert words == re.findall(r"<!-- (.+) -->", shown.read_text())
