@@ -26,6 +26,7 @@ from .flows.laws import saturation_throughput as saturation_throughput
 from .flows.laws import service_demand as service_demand
 from .flows.laws import utilisation_law as utilisation_law
 from .flows.traffic import visit_ratios as visit_ratios
+from .forks.fork import Fork as Fork
 from .percentiles import Phase as Phase
 from .percentiles import path_exceedance as path_exceedance
 from .percentiles import path_percentile as path_percentile

@@ -12,6 +12,8 @@ from tests.brute.campaign import hold, main, summary
 from tests.brute.forked import Forked, solve_forked
 from tests.brute.held_up import Blocking, Crowd, Region, solve_blocking, solve_region
 from tests.brute.kinds import KINDS
+from tests.brute.larger import see
+from tests.brute.larger import summary as larger
 from tests.brute.network import Jobs, Network, solve_network
 from tests.brute.orders import (
     HeadOfLine,
@@ -118,6 +120,14 @@ def test_what_is_called_exact_is(kind):
     held = [hold(first + k * len(KINDS)) for k in range(EACH)]
     wrong = [one for one in held if one is not None and one.is_wrong]
     assert not wrong
+
+
+def test_a_larger_network_is_as_it_is_simulated():
+    """One open network of seven numbers at most, 99 % intervals; the seed is one that they hold."""
+    found = see(1)
+    assert found.kind == "one class, open"
+    assert found.inside == found.numbers > 0
+    assert any("100.0%" in line for line in larger([found]))
 
 
 def test_the_campaign_says_how_many_of_each_kind_are_right(capsys):

@@ -7,6 +7,7 @@ from typing import Any
 
 from headway.models.files.building import schema
 from headway.models.files.building.expressions import flat, names_in
+from headway.models.files.building.forks import branches_of, with_forks
 from headway.models.files.building.links import Links
 from headway.models.files.building.places import Place
 from headway.models.files.building.stations import Stations
@@ -24,6 +25,7 @@ class Builder(Links, Stations):
     """Puts the entries of a model file together, each after those it needs."""
 
     def __init__(self, entry: schema.ModelEntry, place: Place) -> None:
+        entry = with_forks(entry, place)
         super().__init__(entry, place)
         self.valued = {n: p for n, p in entry.parameters.items() if p.formula is None}
         self.bound = {n: p for n, p in entry.parameters.items() if p.formula is not None}
@@ -88,6 +90,8 @@ class Builder(Links, Stations):
             for name, table in tables.items():
                 texts[kind, name] = [entry for key, entry in table.items() if key != "stages"]
         needs = {key: self._needs(values) & set(texts) for key, values in texts.items()}
+        for name, table in self.entry.stations.items():
+            needs["stations", name] |= {("stations", b) for b in branches_of(table)} & set(texts)
         try:
             return list(TopologicalSorter(needs).static_order())
         except CycleError as error:

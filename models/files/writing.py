@@ -139,6 +139,8 @@ def _fields(component: Component) -> dict[str, Any]:
         if by_class:
             values = {name: _expression(read) for name, read in by_class.items()}
             table[key] = values.get("", values)
+    if component.branches:
+        table["branches"] = list(component.branches)
     if component.discipline != Discipline.FCFS:
         table["discipline"] = component.discipline
     return table

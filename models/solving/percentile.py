@@ -18,7 +18,7 @@ from headway.models.solving.sharing import sharing_law
 from headway.models.solving.solutions.asked import check_percent, percentile_name
 from headway.models.solving.solutions.marks import PACED
 from headway.models.solving.summed import summed_in, summed_law, summed_percentiles
-from headway.models.structure.parts.keys import VISITS, of_class, station_at
+from headway.models.structure.parts.keys import OWN_VISITS, VISITS, of_class, station_at
 from headway.models.structure.planning.ways import shares, visits_given, ways_of
 from headway.queueing.percentiles import Phase, path_law, percentile_of
 from headway.queueing.routed import GIVEN, RoutedNetwork
@@ -242,11 +242,11 @@ def _named(point: "Solution") -> Iterator[None]:
 
 
 def _of_visits(point: "Solution") -> TimeLaw:
-    values = point.values
+    values, own = point.values, OWN_VISITS.of(point.values)
     phases = [
-        Phase(VISITS.of(values)[name], station_at(name).of(values), values[f"{name}.arrival_rate"])
+        Phase(own[name], station_at(name).of(values), values[f"{name}.arrival_rate"])
         for name in point.stations
-        if VISITS.of(values)[name] > 0
+        if own[name] > 0
     ]
     law = path_law(phases)
     alone = len(phases) == 1 and phases[0].visits <= 1

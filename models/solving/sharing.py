@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from headway.models.structure.parts.keys import VISITS, station_at
+from headway.models.structure.parts.keys import OWN_VISITS, station_at
 from headway.models.structure.planning.ways import shares, visits_given, ways_of
 from headway.queueing.met import Visited, met_sharing
 from headway.queueing.percentiles import of_visits
@@ -23,7 +23,7 @@ def sharing_law(point: "Solution") -> TimeLaw:
     """Law of the response time of an open network some of whose stations are shared."""
     graph, values = point.model.network.graph, point.values
     names = tuple(graph.stations)
-    visits = np.array([float(VISITS.of(values)[name]) for name in names])
+    visits = np.array([float(OWN_VISITS.of(values)[name]) for name in names])
     if not visits_given(graph):
         return _routed(point, names)
     laws = tuple(_visit_law(point, name) for name in names)

@@ -65,6 +65,12 @@ class Abilities:
     eased_by
         Its fields of which more never makes a visit longer nor its servers busier, whatever
         arrives: neither on average nor, where its time law is known, for any share of the visits.
+    scv
+        Squared coefficient of variation of service times, or its field that says it; None where
+        that is not all there is to know of how response times vary (then it is no branch of a
+        fork).
+    joins
+        Whether jobs are not served there, but wait for their parts at other stations.
 
     Examples
     --------
@@ -83,6 +89,8 @@ class Abilities:
     smooth: bool = False
     exponential: bool = False
     eased_by: frozenset[str] = frozenset()
+    scv: float | str | None = None
+    joins: bool = False
 
     @property
     def limits(self) -> bool:
@@ -91,8 +99,11 @@ class Abilities:
 
     @property
     def saturates(self) -> bool:
-        """Whether some arrival rate is too much for it: not where what finds no place is lost."""
-        return self.limits and not self.loses
+        """Whether some arrival rate is too much for it: not where what finds no place is lost.
+
+        Nor where jobs only wait for their parts, which other stations serve.
+        """
+        return self.limits and not self.loses and not self.joins
 
 
 class InSearches:

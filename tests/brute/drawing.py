@@ -26,6 +26,27 @@ class Drawn:
 
 
 @dataclass(frozen=True)
+class Size:
+    """How large networks are drawn: the most stations, classes, jobs of a class, and its load."""
+
+    stations: int
+    classes: int
+    jobs: int
+    rate: float
+
+    def several(self, draw: Random, least: int = 1) -> int:
+        """A number of stations."""
+        return draw.randint(least, self.stations)
+
+
+SMALL = Size(stations=3, classes=3, jobs=3, rate=0.2)
+"""Networks whose whole chains are solved."""
+
+LARGE = Size(stations=7, classes=4, jobs=12, rate=0.8)
+"""Networks that are simulated."""
+
+
+@dataclass(frozen=True)
 class Station:
     """A station as a model file has it but for its times, and as part of a chain."""
 
@@ -102,15 +123,15 @@ def routes_by_class(hops: Mapping[tuple[int, int], Hops], names: list[str]) -> l
     return found
 
 
-def crowd(draw: Random, opened: float = 0.35, most: int = 3) -> list[Jobs]:
-    """Two or three classes, some of them open."""
+def crowd(draw: Random, size: Size, opened: float = 0.35) -> list[Jobs]:
+    """Two classes or more, some of them open."""
     found = []
-    for name in "abc"[: draw.choice((2, 2, 3))]:
+    for name in "abcd"[: draw.choice((2, 2, *range(3, size.classes + 1)))]:
         if draw.random() < opened:
-            found.append(Jobs(name, 0.2))
+            found.append(Jobs(name, size.rate))
         else:
             think = draw.choice((0.0, 0.5, 2.0))
-            found.append(Jobs(name, None, draw.randint(1, most), think))
+            found.append(Jobs(name, None, draw.randint(1, size.jobs), think))
     return found
 
 

@@ -3,14 +3,16 @@
 from collections.abc import Callable
 from dataclasses import replace
 from random import Random
-from typing import Any
+from typing import Any, TypeAlias
 
 import tomli_w
 
 from tests.brute.drawing import (
+    SMALL,
     Drawn,
     Entry,
     Shares,
+    Size,
     Sketch,
     Station,
     crowd,
@@ -25,6 +27,8 @@ from tests.brute.held_up import Blocking, Crowd, Region, solve_blocking, solve_r
 from tests.brute.network import Hops, Jobs
 from tests.brute.orders import HeadOfLine, Line, Lottery, Place, Preemptive, Sharing, Stack
 
+Maker: TypeAlias = Callable[[str, Random, Size], Drawn]
+
 _ORDERS: dict[str, Any] = {
     "ps": Sharing,
     "fcfs": Line,
@@ -35,39 +39,39 @@ _ORDERS: dict[str, Any] = {
 }
 
 
-def drawn(seed: int) -> Drawn:
+def drawn(seed: int, size: Size = SMALL) -> Drawn:
     """Draw the network of a seed: the same on every machine; kinds take turns."""
     kinds = list(KINDS)
     kind = kinds[seed % len(kinds)]
-    return KINDS[kind](kind, Random(seed))
+    return KINDS[kind](kind, Random(seed), size)
 
 
-def _one_closed(kind: str, draw: Random) -> Drawn:
-    jobs = [Jobs("all", None, draw.randint(1, 5), draw.choice((0.0, 0.5, 2.0)))]
-    return _plain(kind, draw, jobs)
+def _one_closed(kind: str, draw: Random, size: Size) -> Drawn:
+    jobs = [Jobs("all", None, draw.randint(1, size.jobs + 2), draw.choice((0.0, 0.5, 2.0)))]
+    return _plain(kind, draw, jobs, size)
 
 
-def _one_open(kind: str, draw: Random) -> Drawn:
-    return _plain(kind, draw, [Jobs("all", 0.3)])
+def _one_open(kind: str, draw: Random, size: Size) -> Drawn:
+    return _plain(kind, draw, [Jobs("all", 1.5 * size.rate)], size)
 
 
-def _plain(kind: str, draw: Random, jobs: list[Jobs]) -> Drawn:
+def _plain(kind: str, draw: Random, jobs: list[Jobs], size: Size) -> Drawn:
     made = [
-        varying(draw) if draw.random() < 0.2 else shared(draw, 1) for _ in range(draw.randint(1, 3))
+        varying(draw) if draw.random() < 0.2 else shared(draw, 1) for _ in range(size.several(draw))
     ]
     hops = same_for_all(shares(draw, len(made)), 1)
     return Sketch(draw, made, jobs, hops).finished(kind)
 
 
-def _classes(kind: str, draw: Random) -> Drawn:
-    jobs = crowd(draw)
-    made = [shared(draw, len(jobs)) for _ in range(draw.randint(1, 3))]
+def _classes(kind: str, draw: Random, size: Size) -> Drawn:
+    jobs = crowd(draw, size)
+    made = [shared(draw, len(jobs)) for _ in range(size.several(draw))]
     return Sketch(draw, made, jobs, same_for_all(shares(draw, len(made)), len(jobs))).finished(kind)
 
 
-def _routed(kind: str, draw: Random) -> Drawn:
+def _routed(kind: str, draw: Random, size: Size) -> Drawn:
     """Every class by routes of its own, entering where it will."""
-    sketch = _with_classes(draw, crowd(draw))
+    sketch = _with_classes(draw, crowd(draw, size), size)
     places = len(sketch.stations)
     told = {}
     for c, job in enumerate(sketch.classes):
@@ -89,22 +93,23 @@ def _entering(sketch: Sketch, told: dict[str, str]) -> Sketch:
     return sketch
 
 
-def _with_classes(draw: Random, jobs: list[Jobs]) -> Sketch:
-    made = [shared(draw, len(jobs)) for _ in range(draw.randint(2, 3))]
+def _with_classes(draw: Random, jobs: list[Jobs], size: Size) -> Sketch:
+    made = [shared(draw, len(jobs)) for _ in range(size.several(draw, 2))]
     return Sketch(draw, made, jobs)
 
 
-def _switched(kind: str, draw: Random) -> Drawn:
+def _switched(kind: str, draw: Random, size: Size) -> Drawn:
     """Open jobs that turn into another class and leave as it."""
-    sketch = _with_classes(draw, [Jobs("a", 0.2), Jobs("b", 0.1)])
+    sketch = _with_classes(draw, [Jobs("a", size.rate), Jobs("b", size.rate / 2)], size)
     _switching(sketch, shares(draw, len(sketch.stations)))
     return sketch.finished(kind)
 
 
-def _circling(kind: str, draw: Random) -> Drawn:
+def _circling(kind: str, draw: Random, size: Size) -> Drawn:
     """Closed jobs that turn into one another, by a matrix that nothing leaves."""
-    jobs = [Jobs("a", None, draw.randint(1, 3)), Jobs("b", None, draw.randint(0, 2))]
-    sketch = _with_classes(draw, jobs)
+    numbers = draw.randint(1, size.jobs), draw.randint(0, size.jobs - 1)
+    jobs = [Jobs(name, None, number) for name, number in zip("ab", numbers, strict=True)]
+    sketch = _with_classes(draw, jobs, size)
     ways = shares(draw, len(sketch.stations))
     ways = {k: [(p, 0 if t is None else t) for p, t in row] for k, row in ways.items()}
     _switching(sketch, ways)
@@ -135,12 +140,14 @@ def _both(hops: Hops) -> Hops:
     return [*hops[:place], (share / 2, target, 0), (share / 2, target, 1), *hops[place + 1 :]]
 
 
-def _ordered(discipline: str) -> Callable[[str, Random], Drawn]:
+def _ordered(discipline: str) -> Maker:
     """Classes with times of their own at stations of one order of service."""
 
-    def make(kind: str, draw: Random) -> Drawn:
-        jobs = crowd(draw, opened=0.3, most=2)
-        made = [_station(draw, discipline, len(jobs)) for _ in range(draw.randint(1, 2))]
+    def make(kind: str, draw: Random, size: Size) -> Drawn:
+        jobs = crowd(draw, replace(size, jobs=max(size.jobs - 1, 1)), opened=0.3)
+        made = [
+            _station(draw, discipline, len(jobs)) for _ in range(draw.randint(1, size.stations - 1))
+        ]
         hops = same_for_all(shares(draw, len(made)), len(jobs))
         sketch = Sketch(draw, made, jobs, hops)
         ranks = made[0].place.ranks
@@ -174,16 +181,16 @@ def _station(draw: Random, discipline: str, classes: int) -> Station:
     return Station(entry, place)
 
 
-def _with_varying(kind: str, draw: Random) -> Drawn:
+def _with_varying(kind: str, draw: Random, size: Size) -> Drawn:
     """Classes that share a station whose rate depends on how many are there."""
-    jobs = crowd(draw)
+    jobs = crowd(draw, size)
     one = varying(draw)
     place = replace(one.place, times=(1.0,) * len(jobs))
     made = [Station(one.entry, place), shared(draw, len(jobs))]
     return Sketch(draw, made, jobs, same_for_all(shares(draw, 2), len(jobs))).finished(kind)
 
 
-def _roomy(kind: str, draw: Random) -> Drawn:
+def _roomy(kind: str, draw: Random, size: Size) -> Drawn:
     """Open classes at one station with little room."""
     jobs = [Jobs(name, draw.choice((1.0, 3.0))) for name in "ab"]
     servers = draw.randint(1, 2)
@@ -194,9 +201,9 @@ def _roomy(kind: str, draw: Random) -> Drawn:
     return Sketch(draw, [station], jobs, same_for_all({0: [(1.0, None)]}, 2)).finished(kind)
 
 
-def _blocked(blocking: str) -> Callable[[str, Random], Drawn]:
-    def make(kind: str, draw: Random) -> Drawn:
-        count = draw.randint(2, 3)
+def _blocked(blocking: str) -> Maker:
+    def make(kind: str, draw: Random, size: Size) -> Drawn:
+        count = size.several(draw, 2)
         rooms = tuple(draw.randint(1, 3) for _ in range(count))
         closed = draw.random() < 0.5
         ways: Shares = {k: [(1.0, k + 1)] for k in range(count - 1)}
@@ -229,13 +236,17 @@ def _alone(stations: Entry, ways: Shares, some: Crowd) -> Entry:
     return {"name": "drawn", "parameters": given, "stations": stations, "routes": routes}
 
 
-def _limited(kind: str, draw: Random) -> Drawn:
+def _limited(kind: str, draw: Random, size: Size) -> Drawn:
     """Two or three stations of which some share a limit."""
-    count = draw.randint(2, 3)
+    count = size.several(draw, 2)
     servers = tuple(draw.choice((1, 1, 2, float("inf"))) for _ in range(count))
     ways = shares(draw, count)
     closed = draw.random() < 0.5
-    some = Crowd(population=draw.randint(2, 5), think_time=0.5) if closed else Crowd(1.0, cap=12)
+    some = (
+        Crowd(population=draw.randint(2, size.jobs + 2), think_time=0.5)
+        if closed
+        else Crowd(1.0, cap=12)
+    )
     needed = times(draw, count)
     inside = frozenset(range(draw.randint(0, 1), count))
     limit = draw.randint(1, 3)
@@ -251,14 +262,14 @@ def _named(time: float, servers: float) -> Entry:
     return {"kind": kind, "service_time": time} | ({"servers": servers} if kind == "MMm" else {})
 
 
-def _forked(kind: str, draw: Random) -> Drawn:
+def _forked(kind: str, draw: Random, size: Size) -> Drawn:
     """A fork to two or three stations, open or closed."""
-    count = draw.randint(2, 3)
+    count = size.several(draw, 2)
     needed = times(draw, count, alike=draw.random() < 0.4)
     closed = draw.random() < 0.4
     wanted = count if closed else draw.randint(1, count)
     if closed:
-        network = Forked(needed, wanted, population=draw.randint(1, 6), think_time=0.5)
+        network = Forked(needed, wanted, population=draw.randint(1, 2 * size.jobs), think_time=0.5)
     else:
         network = Forked(needed, wanted, rate=draw.choice((0.5, 1.5)), cap=13)
     stations = {"door": {"kind": "Delay", "service_time": 0.0}}
@@ -270,7 +281,7 @@ def _forked(kind: str, draw: Random) -> Drawn:
     return Drawn(kind, tomli_w.dumps(document), lambda: solve_forked(network))
 
 
-KINDS: dict[str, Callable[[str, Random], Drawn]] = {
+KINDS: dict[str, Maker] = {
     "one class, closed": _one_closed,
     "one class, open": _one_open,
     "classes": _classes,

@@ -170,5 +170,6 @@ def _named(network: Network, queue: np.ndarray, served: np.ndarray) -> dict[str,
     found["throughput"] = out.sum()
     for c, job in enumerate(network.classes if len(out) > 1 else ()):
         found[f"class {job.name}.throughput"] = out[c]
-        found[f"class {job.name}.response_time"] = queue[:, c].sum() / out[c]
+        if out[c] > 0:  # others may never leave it a server
+            found[f"class {job.name}.response_time"] = queue[:, c].sum() / out[c]
     return found

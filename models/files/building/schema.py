@@ -40,11 +40,13 @@ class OutputEntry(NamedTuple):
 
 
 class RouteEntry(NamedTuple):
-    """``[[routes]]``: a way from station to station."""
+    """``[[routes]]``: a way from station to station, or to several at once and on from there."""
 
     source: str
-    target: str
+    target: str = ""
     probability: Scalar = 1.0
+    parallel: tuple[str, ...] = ()
+    needed: Scalar | None = None
 
 
 class TriedEntry(NamedTuple):
@@ -270,7 +272,23 @@ _PARAMETER = _entry(
 _OUTPUT = _entry(
     OutputEntry, {"formula": _text, "unit": _text, **_ABOUT, "better": _text}, short="formula"
 )
-_ROUTE = _entry(RouteEntry, {"from": _text, "to": _text, "probability": _scalar})
+_ANY_ROUTE = _entry(
+    RouteEntry,
+    {"from": _text, "to": _text, "probability": _scalar, "parallel": _names, "needed": _scalar},
+)
+
+
+def _route(value: Any, keys: Keys) -> Any:
+    """A route leads to a station, or to several in parallel."""
+    found = _ANY_ROUTE(value, keys)
+    if not found.parallel and ("parallel" in value or not found.target):
+        named = "parallel" in value
+        raise Fault("parallel names no station" if named else "the key 'to' is missing", keys)
+    if found.needed is not None and not found.parallel:
+        raise Fault("needed goes with parallel, which names the stations to wait for", keys)
+    return found
+
+
 _TRIED = _entry(
     TriedEntry,
     {
@@ -309,7 +327,7 @@ _MODEL = _entry(
         "contention": _table_of(_numbers),
         "stations": _table_of(_numbers),
         "classes": _table_of(_scalars),
-        "routes": _list_of(_ROUTE),
+        "routes": _list_of(_route),
         "arrivals": _scalars,
         "outputs": _table_of(_OUTPUT),
         "presets": _table_of(_settings),

@@ -4,6 +4,7 @@ from dataclasses import MISSING, fields
 
 from headway.models.files.building.entries import FILE_KEYS, Entries
 from headway.models.files.building.expressions import expression, units_of
+from headway.models.files.building.forks import FORK, branches_of
 from headway.models.language.units import ONE, unit
 from headway.models.structure.graph import ModelGraph
 from headway.models.structure.parts.structure import CLASS_KEYS
@@ -20,6 +21,8 @@ class Stations(Entries):
         """Add a station."""
         table = {_PYTHON_KEYS.get(k, k): v for k, v in self.entry.stations[name].items()}
         kind, visits = str(table.pop("kind", "")), table.pop("visits", None)
+        if kind == FORK:
+            return self._fork(graph, name)
         with self.place("stations", name, "kind"):
             made = station_kind(kind)
         discipline = str(table.pop("discipline", Discipline.FCFS.value))
@@ -40,6 +43,13 @@ class Stations(Entries):
         read = self.numbers(graph, "stations", name, {} if visits is None else {"visits": visits})
         station = made(**{key: value for key, value in values.items() if key in known})
         return graph.station(name, station, read.get("visits"), by_class, discipline)
+
+    def _fork(self, graph: ModelGraph, name: str) -> ModelGraph:
+        """Add a fork."""
+        table = self.entry.stations[name]
+        given = {key: table[key] for key in ("needed", "visits") if key in table}
+        read = self.numbers(graph, "stations", name, given)
+        return graph.fork(name, branches_of(table), read.get("needed"), read.get("visits"))
 
     def routes(self, graph: ModelGraph) -> ModelGraph:
         """Add where jobs go."""

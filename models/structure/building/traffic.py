@@ -1,6 +1,6 @@
 """Stations of a graph that is being built, and who comes to them, by which ways."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Self
 
@@ -8,9 +8,11 @@ from numpy.typing import ArrayLike
 
 from headway.errors import GraphError, nearest
 from headway.models.structure.building.reading import Expression, Reading
-from headway.models.structure.parts.components import Route
+from headway.models.structure.parts.components import Component, Route
+from headway.models.structure.parts.forks import check_branches
 from headway.models.structure.parts.routes import check_ends
 from headway.models.structure.parts.structure import CLASS_KEYS
+from headway.queueing.forks.fork import Fork
 from headway.queueing.stations.abilities import Discipline
 from headway.queueing.stations.base import Station
 
@@ -58,6 +60,49 @@ class Traffic(Reading):
         graph, read = graph._read_all(by_class, f"{name}.visits")
         graph, times = graph._read_all(service_times or {}, f"{name}.service_time")
         component = replace(component, visits=read, service_times=times, discipline=str(discipline))
+        return replace(graph, stations={**graph.stations, name: component})
+
+    def fork(
+        self,
+        name: str,
+        branches: Sequence[str],
+        needed: Expression | None = None,
+        visits: Expression | None = None,
+    ) -> Self:
+        """Add a place where a request goes to several stations at once, and waits for its parts.
+
+        Parameters
+        ----------
+        name
+            What formulas and tables call it.
+        branches
+            Stations of the graph, each of which serves a part; what else comes to them goes on by
+            their own routes, parts come back here.
+        needed
+            Parts that have to be done; all if left out. The others are done all the same.
+        visits
+            As for `station`.
+
+        Raises
+        ------
+        GraphError
+            For a branch that does not exist.
+
+        Examples
+        --------
+        >>> from headway.models import ModelGraph
+        >>> from headway.queueing import MM1
+        >>> graph = ModelGraph("write").station("cpu", MM1(1e-3))
+        >>> graph = graph.station("disk", MM1(8e-3)).station("log", MM1(8e-3))
+        >>> graph = graph.fork("written", ["disk", "log"]).route("cpu", "written")
+        >>> answer = graph.at().solve(arrival_rate=62.5)
+        >>> round(answer["written.response_time"], 7)  # (12 - U) / 8 S / (1 - U)
+        0.023
+        """
+        check_branches(self.stations, name, branches)
+        graph, read = self._fields(name, {"needed": len(branches) if needed is None else needed})
+        graph, made = graph._read_all({"": visits}, f"{name}.visits")
+        component = Component(Fork, read, visits=made, branches=tuple(branches))
         return replace(graph, stations={**graph.stations, name: component})
 
     def job_class(

@@ -38,6 +38,8 @@ class Component(Kept):
         Names of a pipeline's stages.
     discipline
         Whose turn it is where service times differ by class, `headway.queueing.Discipline`.
+    branches
+        Of a fork, the stations to which it sends the parts of a request.
     platform
         The published machine that a link's numbers are of, where it was given no others.
     """
@@ -48,6 +50,7 @@ class Component(Kept):
     service_times: Mapping[str, Formula] = field(default_factory=dict)
     labels: tuple[str, ...] = ()
     discipline: str = Discipline.FCFS.value
+    branches: tuple[str, ...] = ()
     platform: str = ""
 
     @property

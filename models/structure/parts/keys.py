@@ -39,7 +39,10 @@ class Key(str, Generic[Given]):
 
 
 VISITS: Key[Mapping[str, Amount]] = Key("visits")
-"""Mean visits of a job to each station."""
+"""Mean visits of a job and of its parts to each station."""
+
+OWN_VISITS: Key[Mapping[str, Amount]] = Key("own visits")
+"""Mean visits of a job itself; where nothing forks, all there are."""
 
 ANSWERED: Key[Amount] = Key("answered rate")
 """Rate of jobs that are answered, where some are lost [1/s]."""

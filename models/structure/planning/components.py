@@ -1,9 +1,10 @@
 """Steps for numbers that formulas give: bindings, links, and components with an algorithm."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
+from types import MappingProxyType
 from typing import Any, Generic, TypeAlias
 
 from headway.errors import InvalidParameter
@@ -28,6 +29,8 @@ class Step(Generic[Given]):
 
 
 AnyStep: TypeAlias = Step[Any]
+
+_NOTHING: Mapping[str, Amount] = MappingProxyType({})
 
 
 def step(
@@ -97,10 +100,12 @@ def _mean(names: tuple[str, str], values: Values) -> Amount:
     return (values[names[0]] + values[names[1]]) / 2
 
 
-def build(component: Component, name: str, values: Values) -> Amount:
-    """Make a component of its numbers; its own checks refuse those out of domain."""
+def build(
+    component: Component, name: str, values: Values, more: Mapping[str, Amount] = _NOTHING
+) -> Amount:
+    """Make a component of its numbers, and of more; its own checks refuse those out of domain."""
     with _named(name):
-        return component.kind(**{p: values[f"{name}.{p}"] for p in component.fields})
+        return component.kind(**{p: values[f"{name}.{p}"] for p in component.fields}, **more)
 
 
 @contextmanager

@@ -13,8 +13,11 @@ import numpy as np
 
 from headway.errors import GraphError, nearest
 from headway.kinds import Amount, check_not_negative
+from headway.models.structure.parts.components import Component
+from headway.models.structure.parts.forks import check_forks, forks, others_at, with_parts
 from headway.models.structure.parts.keys import (
     ANSWERED,
+    OWN_VISITS,
     VISITS,
     Key,
     Values,
@@ -72,7 +75,9 @@ def _traffic_steps(graph: Structure) -> list[AnyStep]:
         changing = map(share_at, graph.routes.changing)
         needs = {*changing, *places, *_laws_that_lose(graph)}
         steps.append(step(FLOW, needs, partial(flow, graph, numbers_of(graph))))
-    return [*steps, step(VISITS, {FLOW}, lambda v: FLOW.of(v).visits)]
+    own = step(OWN_VISITS, {FLOW}, lambda v: FLOW.of(v).visits)
+    parts = partial(with_parts, graph.stations)
+    return [*steps, own, step(VISITS, {OWN_VISITS}, lambda v: parts(OWN_VISITS.of(v)))]
 
 
 def _laws_that_lose(graph: Structure) -> set[str]:
@@ -98,7 +103,7 @@ def _station_steps(graph: Structure, name: str) -> list[AnyStep]:
     answers += ["loss_probability"] if component.can.loses else []
     return [
         *component_steps(name, component),
-        step(station_at(name), parts, partial(build, component, name)),
+        _making(name, component, parts),
         number(f"{name}.visits", {VISITS}, lambda v: VISITS.of(v)[name]),
         _product_step(rate, "throughput", f"{name}.visits"),
         *law_steps,
@@ -106,6 +111,25 @@ def _station_steps(graph: Structure, name: str) -> list[AnyStep]:
         *_residence_steps(graph, name, asked),
         _product_step(f"{name}.queue_length", f"{name}.throughput", response),
     ]
+
+
+def _making(name: str, component: Component, parts: list[str]) -> AnyStep:
+    """A step for a station: of its own numbers, and a fork of its branches too."""
+    made, branches = station_at(name), component.branches
+    if not branches:
+        return step(made, parts, partial(build, component, name))
+    needs = {*parts, VISITS, *map(station_at, branches)}
+    return step(made, needs, partial(_fork, component, name))
+
+
+def _fork(component: Component, name: str, values: Values) -> Amount:
+    """A fork of its branches, with what else comes to them."""
+    visits, branches = VISITS.of(values), component.branches
+    given = {
+        "branches": tuple(station_at(branch).of(values) for branch in branches),
+        "others": tuple(others_at(visits, name, branch) for branch in branches),
+    }
+    return build(component, name, values, given)
 
 
 def _law_steps(graph: Structure, name: str) -> tuple[list[AnyStep], tuple[Key[Law], str]]:
@@ -125,7 +149,11 @@ def _residence_steps(graph: Structure, name: str, asked: tuple[Key[Law], str]) -
     """Residence time: V R, of those visits that are let in."""
     residence, response = f"{name}.residence_time", f"{name}.response_time"
     if not graph.stations[name].can.loses:
-        return [_product_step(residence, f"{name}.visits", response)]
+        if all(name not in branches for branches in forks(graph.stations).values()):
+            return [_product_step(residence, f"{name}.visits", response)]
+        own = f"{name}.own_visits"
+        here = number(own, {OWN_VISITS}, lambda v: OWN_VISITS.of(v)[name])
+        return [here, _product_step(residence, own, response)]
     admitted, served = f"{name}.admitted", f"{name}.served"
     loop = share_of(name, name) if name in returning(graph) else None
 
@@ -151,7 +179,8 @@ def _product_step(name: str, *factors: str) -> AnyStep:
 
 def _product(names: tuple[str, ...], values: Values) -> Amount:
     """Multiply, where no visits times endless waiting is none."""
-    product = reduce(operator.mul, (values[name] for name in names))
+    with np.errstate(invalid="ignore"):
+        product = reduce(operator.mul, (values[name] for name in names))
     if isinstance(product, float | np.ndarray) and np.isnan(product).any():
         nothing = [np.asarray(values[name]) == 0 for name in names]
         return np.where(np.any(np.broadcast_arrays(*nothing), axis=0), 0.0, product)
@@ -172,6 +201,7 @@ def all_steps(graph: Structure) -> list[AnyStep]:
         steps += formula_steps(numbers.items(), f"class {name}.")
     if graph.stations:
         check_visits(graph)
+        check_forks(graph.name, graph.stations, graph.classes, returning(graph))
         steps += _traffic_steps(graph)
         for name in graph.stations:
             steps += _station_steps(graph, name)

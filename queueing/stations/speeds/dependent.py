@@ -225,6 +225,7 @@ class Parallel(Servers):
         smooth=True,
         exponential=True,
         eased_by=SERVERS,
+        scv=1.0,
     )
     followed: ClassVar[type[Stop] | None] = Line
 

@@ -1,0 +1,138 @@
+"""Forks of a model file: routes in parallel, and pairs of Fork and Join, as one station each."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from headway.models.files.building.places import Place
+from headway.models.files.building.schema import ModelEntry, Number, RouteEntry
+
+FORK, JOIN = "Fork", "Join"
+_FORK_KEYS = ("kind", "branches", "needed", "visits")
+_JOIN_KEYS = ("kind", "fork", "needed")
+
+_Tables = dict[str, Mapping[str, Number]]
+
+
+def with_forks(entry: ModelEntry, place: Place) -> ModelEntry:
+    """The same entries with a station of kind Fork, its branches named, for all that forks.
+
+    Parameters
+    ----------
+    entry, place
+        Of a model file.
+
+    Raises
+    ------
+    ModelFileError
+        For a fork without its join, a join that waits for nobody, branches that leave.
+    """
+    kinds = {name: table.get("kind") for name, table in entry.stations.items()}
+    if not any(route.parallel for route in entry.routes) and not {FORK, JOIN} & set(kinds.values()):
+        return entry
+    stations, routes = dict(entry.stations), list(entry.routes)
+    for name in (n for n, kind in kinds.items() if kind == JOIN):
+        routes = _joined(name, stations, routes, place)
+    for name in (n for n, kind in kinds.items() if kind == FORK):
+        _check_fork(name, stations[name], place)
+    return entry._replace(stations=stations, routes=tuple(_unfolded(stations, routes)))
+
+
+def branches_of(table: Mapping[str, Number]) -> list[str]:
+    """Stations that a station sends parts of a request to; none unless it is a fork."""
+    found: Any = table.get("branches", []) if table.get("kind") == FORK else []
+    return [str(name) for name in found]
+
+
+def _unfolded(stations: _Tables, routes: list[RouteEntry]) -> list[RouteEntry]:
+    """Routes through a fork of its own for each that goes to several stations at once."""
+    found = []
+    for route in routes:
+        if not route.parallel:
+            found.append(route)
+            continue
+        name = _free(f"{route.source}_fork", stations)
+        needed: dict[str, Number] = {} if route.needed is None else {"needed": route.needed}
+        stations[name] = {"kind": FORK, "branches": list(route.parallel), **needed}
+        found.append(RouteEntry(route.source, name, route.probability))
+        if route.target:
+            found.append(RouteEntry(name, route.target))
+    return found
+
+
+def _free(name: str, stations: _Tables) -> str:
+    """A name that no station has."""
+    later = (f"{name}_{k}" for k in range(2, len(stations) + 3))
+    return next(one for one in (name, *later) if one not in stations)
+
+
+def _joined(
+    join: str, stations: _Tables, routes: list[RouteEntry], place: Place
+) -> list[RouteEntry]:
+    """Routes without those of a fork to its branches and on to their join, which leaves."""
+    table = stations.pop(join)
+    _check_keys(join, table, _JOIN_KEYS, place)
+    fork = str(table.get("fork", ""))
+    known = stations.get(fork, {})
+    if known.get("kind") != FORK:
+        told = f"its fork {fork!r} is no station of kind Fork" if fork else "it names no fork"
+        msg = f"{join} waits for nobody: {told}; give fork = the name of one"
+        raise place.error(msg, "stations", join)
+    if "branches" in known:
+        msg = f"{join} waits for nobody: {fork} names its branches itself, and joins them"
+        raise place.error(msg, "stations", join)
+    if {"needed", "visits"} & known.keys():
+        msg = f"{fork} has a Join: give needed there, and routes in place of visits"
+        raise place.error(msg, "stations", fork)
+    branches = [route.target for route in routes if route.source == fork]
+    _check_ways(fork, join, branches, routes, place)
+    needed: dict[str, Number] = {"needed": table["needed"]} if "needed" in table else {}
+    stations[fork] = {"kind": FORK, "branches": list(branches), **needed}
+    kept = [r for r in routes if r.source != fork and r.target != join]
+    return [r._replace(source=fork) if r.source == join else r for r in kept]
+
+
+def _check_ways(
+    fork: str, join: str, branches: list[str], routes: list[RouteEntry], place: Place
+) -> None:
+    """Refuse a fork that leads nowhere, or a branch that does more than lead to the join."""
+    if not branches:
+        msg = f"{join} waits for nobody: no route leads from {fork}"
+        raise place.error(msg, "stations", join)
+    for route in routes:
+        if route.source == fork and (route.parallel or route.probability != 1):
+            msg = f"route {fork} -> {route.target}: a fork goes to all; leave out the probability"
+            raise place.error(msg, "routes")
+        if route.target == join and route.source not in branches:
+            msg = f"{join} waits for {route.source}, to which {fork} sends nothing; add a route"
+            raise place.error(msg, "routes")
+    for branch in branches:
+        onward = [r for r in routes if r.source == branch]
+        here = len(onward) == 1 and onward[0].target == join and onward[0].probability == 1
+        if not here or onward[0].parallel:
+            msg = (
+                f"{branch} is a branch of {fork} and does not lead to {join} alone; give it one "
+                f"route, to {join}"
+            )
+            raise place.error(msg, "routes")
+
+
+def _check_fork(name: str, table: Mapping[str, Number], place: Place) -> None:
+    if "branches" not in table:
+        msg = (
+            f"{name} is a Fork without a Join; add a station of kind Join with fork = '{name}', or "
+            "name its branches"
+        )
+        raise place.error(msg, "stations", name)
+    _check_keys(name, table, _FORK_KEYS, place)
+    named = table["branches"]
+    if not (isinstance(named, list) and named and all(isinstance(b, str) for b in named)):
+        raise place.error("branches must be a list of stations", "stations", name, "branches")
+
+
+def _check_keys(
+    name: str, table: Mapping[str, Number], known: tuple[str, ...], place: Place
+) -> None:
+    for key in table:
+        if key not in known:
+            msg = f"{name} is a {table['kind']} and has no {key!r}; it has {', '.join(known[1:])}"
+            raise place.error(msg, "stations", name, key)

@@ -1,0 +1,116 @@
+"""Forks of a graph: which stations their parts go to, and how often."""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import numpy as np
+
+from headway.errors import GraphError, nearest
+from headway.kinds import Amount, is_symbolic, plain
+from headway.models.structure.parts.components import Component
+from headway.queueing.stations.abilities import Discipline, ServiceKind
+
+
+def forks(stations: Mapping[str, Component]) -> dict[str, tuple[str, ...]]:
+    """Branches of each fork."""
+    return {name: part.branches for name, part in stations.items() if part.branches}
+
+
+def check_branches(stations: Mapping[str, Component], name: str, branches: Sequence[str]) -> None:
+    """Refuse a fork without branches, or with one that is no station of its own.
+
+    Raises
+    ------
+    GraphError
+        Naming the fork, the branch, and what can be done.
+    """
+    if not branches:
+        msg = f"{name} has no branches; name the stations that a request goes to at once"
+        raise GraphError(msg)
+    for branch in branches:
+        if branch not in stations:
+            msg = f"{name}: there is no station {branch!r}{nearest(branch, stations)}"
+            raise GraphError(msg)
+        _check_kind(name, branch, stations[branch])
+        apart = stations[branch].can.product_form is ServiceKind.PARALLEL
+        if branches.count(branch) > 1 and not apart:
+            msg = (
+                f"{name}: {branch} is named twice; several parts at once go to queues side by side "
+                "only (Parallel)"
+            )
+            raise GraphError(msg)
+
+
+def _check_kind(name: str, branch: str, station: Component) -> None:
+    kind = station.kind.__name__
+    if station.branches:
+        msg = f"{name}: its branch {branch} forks itself; forks within forks are not known"
+    elif station.can.loses:
+        msg = (
+            f"{name}: its branch {branch} ({kind}) can lose a part, and the rest would wait for it"
+        )
+    elif station.can.scv is None:
+        msg = (
+            f"{name}: its branch {branch} is {kind}, of which it is not known how much times vary; "
+            "take MM1, MMm, MD1, MG1, MGm, Parallel or Delay"
+        )
+    elif station.discipline != Discipline.FCFS:
+        msg = f"{name}: its branch {branch} is {station.discipline}; parts wait in order of arrival"
+    else:
+        return
+    raise GraphError(msg)
+
+
+def check_forks(
+    name: str, stations: Mapping[str, Component], classes: Iterable[str], returning: Iterable[str]
+) -> None:
+    """Refuse forks where what they do is not known.
+
+    Raises
+    ------
+    GraphError
+        For classes of jobs, and for branches with a law of their own for what returns.
+    """
+    found = forks(stations)
+    if found and tuple(classes):
+        msg = f"{name}: {next(iter(found))} forks, and what several classes do there is not known"
+        raise GraphError(msg)
+    again = set(returning)
+    for fork, branches in found.items():
+        for branch in (b for b in branches if b in again):
+            msg = (
+                f"{name}: jobs come straight back to {branch} ({stations[branch].kind.__name__}), "
+                f"a branch of {fork}; send them by another station"
+            )
+            raise GraphError(msg)
+
+
+def with_parts(
+    stations: Mapping[str, Component], own: Mapping[str, Amount]
+) -> Mapping[str, Amount]:
+    """Visits of a job and of its parts, from those of the job itself.
+
+    Examples
+    --------
+    >>> from headway.queueing import MM1, Fork
+    >>> stations = {"disk": Component(MM1, {}), "both": Component(Fork, {}, branches=("disk",))}
+    >>> with_parts(stations, {"disk": 1.0, "both": 0.5})
+    {'disk': 1.5, 'both': 0.5}
+    """
+    forked = forks(stations)
+    if not forked:
+        return own
+    found = dict(own)
+    for fork, branches in forked.items():
+        for branch in branches:
+            found[branch] = found[branch] + own[fork]
+    return found
+
+
+def others_at(visits: Mapping[str, Amount], fork: str, branch: str) -> Amount:
+    """Further arrivals at a branch for each request that forks; none where nobody does."""
+    all_of_them, forked = visits[branch], visits[fork]
+    if is_symbolic(all_of_them, forked):
+        return all_of_them / forked - 1
+    some = np.asarray(forked) > 0
+    share = np.where(some, np.asarray(all_of_them) / np.where(some, forked, 1.0) - 1, 0.0)
+    return plain(np.maximum(share, 0.0))

@@ -1,0 +1,1 @@
+"""Requests that go to several unlike stations at once, and on when enough of them are done."""

@@ -1,0 +1,117 @@
+"""What a fork needs to know of each of its branches, whatever kind of station it is.
+
+Branches are alike in what comes to them, and the more so the more of it comes by the fork: where
+all does, a branch keeps what `headway.queueing.times.orders` leaves it of its own; where little
+does, branches are independent. In between both count by the share of the arrivals that fork.
+
+Source: Kleinrock, *Queueing Systems* I, 1975, sections 3.5 and 5.7, for the moments of waits; what
+branches share is measured (docs/accuracy.md).
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from headway.errors import GraphError
+from headway.kinds import Amount, FloatArray, number
+from headway.queueing.erlang.formulas import erlang_c
+from headway.queueing.stations.abilities import ServiceKind
+from headway.queueing.stations.base import Station
+from headway.queueing.times.orders import own_scv
+
+
+class Part(NamedTuple):
+    """The time that a part of a request takes at its branch.
+
+    Parameters
+    ----------
+    mean
+        Of the response time [s].
+    scv
+        Squared coefficient of variation of it.
+    own
+        What of that the branch does not share with others.
+    """
+
+    mean: FloatArray
+    scv: FloatArray
+    own: FloatArray
+
+
+def check_branch(name: str, station: Station) -> None:
+    """Refuse what cannot be a branch.
+
+    Raises
+    ------
+    GraphError
+        For a kind of which it is not known how much service varies, or that loses jobs.
+    """
+    if station.can.scv is None:
+        kind = type(station).__name__
+        msg = (
+            f"{name} is {kind}, which cannot be a branch of a fork: how the times there vary is "
+            "not known; take MM1, MMm, MD1, MG1, MGm, Parallel or Delay"
+        )
+        raise GraphError(msg)
+
+
+def part(station: Station, arrival_rate: Amount, forked: Amount) -> Part:
+    """What a part of a request takes at a branch that is not saturated.
+
+    Parameters
+    ----------
+    station
+        Of a kind with an `scv` of service.
+    arrival_rate, forked
+        All that arrive there, and those of them that fork [1/s].
+
+    Examples
+    --------
+    >>> from headway.queueing import MM1
+    >>> alone, half = (part(MM1(1.0), 0.5, forked) for forked in (0.5, 0.25))
+    >>> float(alone.mean), round(float(alone.own), 3), round(float(half.own), 3)
+    (2.0, 0.717, 0.858)
+    """
+    service, spread = service_of(station)
+    mean = np.asarray(station.response_time(arrival_rate), float)
+    wait = np.asarray(station.waiting_time(arrival_rate), float)
+    waits, queues = _waits(station, arrival_rate)
+    third = (1 + spread) * (1 + 2 * spread) / 6
+    squared = 2 * wait**2 + waits.variation * third
+    whole = np.where(mean > 0, mean, 1.0) ** 2
+    scv = (squared - wait**2 + spread * service**2) / whole
+    share = np.where(np.asarray(arrival_rate) > 0, forked / _positive(arrival_rate), 1.0) / queues
+    own = (1 - share) * scv + share * np.asarray(own_scv(waits.chance, spread), float)
+    return Part(mean, scv, own)
+
+
+def service_of(station: Station) -> tuple[FloatArray, FloatArray]:
+    """Mean service time [s] at a branch, and its squared coefficient of variation."""
+    told = station.can.scv
+    spread = number("scv", getattr(station, told)) if isinstance(told, str) else told
+    time = np.asarray(number("service_time", station.service_time), float)
+    return time, np.asarray(spread, float)
+
+
+class _Waits(NamedTuple):
+    """Chance to wait with exponential service, and what of E[W**2] is beyond 2 E[W]**2."""
+
+    chance: FloatArray
+    variation: FloatArray
+
+
+def _waits(station: Station, arrival_rate: Amount) -> tuple[_Waits, Amount]:
+    """How waits vary, and the number of queues of which a job takes one."""
+    kind, servers = station.can.product_form, station.count
+    if kind is ServiceKind.DELAY:
+        return _Waits(np.zeros(()), np.zeros(())), 1.0
+    busy = np.asarray(station.utilisation(arrival_rate), float)
+    apart = kind is ServiceKind.PARALLEL
+    each, queues = (1, servers) if apart else (servers, 1)
+    chance = np.asarray(erlang_c(each, each * busy), float)
+    until = station.service_time / (each * (1 - busy))
+    return _Waits(chance, 2 * until**2 * chance * (1 - chance)), queues
+
+
+def _positive(rate: Amount) -> Amount:
+    return np.where(np.asarray(rate) > 0, rate, 1.0)

@@ -1,0 +1,225 @@
+"""Requests that fork to unlike stations, and join when enough of them are done."""
+
+from dataclasses import dataclass
+from functools import reduce
+from typing import ClassVar
+
+import numpy as np
+
+from headway.errors import GraphError, InvalidParameter
+from headway.kinds import (
+    Amount,
+    FloatArray,
+    Quantity,
+    check_count,
+    is_symbolic,
+    number,
+    plain,
+)
+from headway.queueing.forks.branches import Part, check_branch, part, service_of
+from headway.queueing.forks.kth import kth
+from headway.queueing.stations.abilities import Abilities
+from headway.queueing.stations.base import Station
+from headway.queueing.times.laws import TimeLaw
+from headway.queueing.times.orders import lasting
+
+_ABOUT = (
+    "percentiles of a fork with unlike branches: the 99th within 8 % of simulations, the median "
+    "within 10 %"
+)
+_LAWLESS = (
+    "the response time of a Fork with unlike branches has no known distribution where half of them "
+    "or fewer are needed: only its mean is approximated"
+)
+_JUMPS = (
+    "the response time of a Fork with unlike branches has no known distribution where service at "
+    "one is constant: only its mean is approximated; give a branch with an scv"
+)
+_STEADIEST = 0.1  # scv of service that makes a distribution smooth enough for two moments
+_NEARER = 4.0  # how much more a branch tells of the k-th's spread that takes as long, measured
+_FACTOR = 0.6  # how near the variance is to that of a common factor, measured
+_LEAST = 1e-6  # coefficient of variation that a law has at least
+
+
+@dataclass(frozen=True)
+class Fork(Station):
+    """Stations of any kind, to all of which a request goes; done when k of them are.
+
+    Poisson arrivals, at branches further ones of their own too. Each branch takes a gamma time of
+    mean R_b and squared coefficient of variation g_b, and the fork the k-th of them:
+
+        g_b = (1 - r) c_b**2 + r scv / (1 + scv (1 / h - 1)),
+
+    with r the share of a branch's arrivals that fork, c_b that of its response time alone, and h as
+    of `ForkJoin`. So it is exact for constant times, while nobody waits where times are
+    exponential, and for branches of which next to nothing that comes forks where their response
+    times are exponential; for two alike with one server it is Nelson and Tantawi's.
+
+    Parameters
+    ----------
+    branches
+        Stations, one or more.
+    needed
+        Branches k that have to be done, a whole number of 1 to n.
+    others
+        Further arrivals at each branch for each request that forks, 0 or more; none if left out.
+
+    Raises
+    ------
+    GraphError
+        For no branch, or a kind of station that cannot be one.
+    InvalidParameter
+        For `needed` outside its domain.
+
+    Examples
+    --------
+    >>> from headway.queueing import MM1
+    >>> written = Fork((MM1(0.008), MM1(0.002)), needed=2)  # to disk and log
+    >>> round(written.response_time(60.0), 5), round(MM1(0.008).response_time(60.0), 5)
+    (0.01557, 0.01538)
+
+    References
+    ----------
+    Flatto and Hahn, "Two parallel queues created by arrivals with two demands I", SIAM J. Appl.
+    Math. 44(5), 1984, for what is exact of two; Nelson and Tantawi, IEEE Trans. Computers 37(6),
+    1988. How far it is from simulations is measured (docs/accuracy.md).
+    """
+
+    can: ClassVar[Abilities] = Abilities(counts=frozenset({"needed"}), smooth=True, joins=True)
+    approximation: ClassVar[str] = (
+        "what unlike branches of a fork share is approximated: mean response within 4 % of "
+        "simulations, of some of the branches within 4 % of the slowest's (measured up to 8 "
+        "branches, scv 2 and 90 % busy)"
+    )
+
+    branches: tuple[Station, ...]
+    needed: Quantity | str
+    others: tuple[Quantity, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not self.branches:
+            raise GraphError("a fork has no branch; name a station at least")
+        for place, station in enumerate(self.branches):
+            check_branch(f"branch {place + 1}", station)
+        check_count("needed", self.needed)
+        if not (isinstance(self.needed, str) or is_symbolic(self.needed)):
+            check_needed(self.needed, len(self.branches))
+
+    @property
+    def service_time(self) -> Amount:  # type: ignore[override]
+        """Mean time while nobody waits [s]."""
+        self._check_numbers(self.needed)
+        times, spreads = zip(*map(service_of, self.branches), strict=True)
+        return self._kth([Part(t, c, c) for t, c in zip(times, spreads, strict=True)])[0]
+
+    @property
+    def capacity(self) -> Amount:
+        """Infinite: what its branches serve limits them."""
+        return np.inf
+
+    def speedup(self, population: Quantity) -> Amount:  # noqa: ARG002 - its branches serve
+        """Without end: its branches serve."""
+        return np.inf
+
+    def utilisation(self, arrival_rate: Quantity) -> Amount:
+        """Zero: its branches are busy, it is not."""
+        return arrival_rate * 0
+
+    def waiting_time(self, arrival_rate: Quantity) -> Amount:
+        """How much longer than while nobody waits [s]."""
+        return self.response_time(arrival_rate) - self.service_time
+
+    def response_time(self, arrival_rate: Quantity) -> Amount:
+        """Mean time until k of n branches are done [s]; infinite where a branch is saturated."""
+        self._check_numbers(arrival_rate)
+        shares = [np.asarray(b.utilisation(r), float) for b, r in self._loaded(arrival_rate)]
+        busy = reduce(np.maximum, shares)
+        stable = busy < 1
+        if not stable.any():
+            return plain(np.where(np.isnan(busy), np.nan, np.inf))
+        given: Amount = arrival_rate
+        rate = given if stable.all() else np.where(stable, given, 0.0)
+        mean = self._kth([part(branch, each, rate) for branch, each in self._loaded(rate)])[0]
+        return plain(np.where(stable, mean, np.where(np.isnan(busy), np.nan, np.inf)))
+
+    def time_law(self, arrival_rate: float) -> TimeLaw:
+        """A power of exponential ones with the mean and spread of the k-th: an approximation.
+
+        Raises
+        ------
+        GraphError
+            Where half of the branches or fewer are needed, and where service at one is constant,
+            or nearly so (scv below 0.1).
+        """
+        if len(self.branches) > 1 and np.any(2 * np.asarray(self.needed) <= len(self.branches)):
+            raise GraphError(_LAWLESS)
+        if any(np.any(service_of(branch)[1] < _STEADIEST) for branch in self.branches):
+            raise GraphError(_JUMPS)
+        parts = [part(branch, rate, arrival_rate) for branch, rate in self._loaded(arrival_rate)]
+        mean, square = (np.asarray(moment) for moment in self._kth(parts))
+        variance = np.maximum(spread_of(parts, mean, square), (_LEAST * mean) ** 2)
+        return TimeLaw((lasting(plain(mean), plain(variance)),), plain(mean), (_ABOUT,))
+
+    @property
+    def _others(self) -> tuple[Quantity, ...]:
+        return self.others or (0.0,) * len(self.branches)
+
+    def _loaded(self, arrival_rate: Quantity) -> list[tuple[Station, Amount]]:
+        """Branches, each with all that arrives there."""
+        return [
+            (b, arrival_rate * (1 + o)) for b, o in zip(self.branches, self._others, strict=True)
+        ]
+
+    def _kth(self, parts: list[Part]) -> tuple[Amount, Amount]:
+        """First two moments of the k-th, in the shape of the operating points."""
+        count = np.asarray(number("needed", self.needed), float)
+        shape = np.broadcast_shapes(count.shape, *(np.shape(a) for p in parts for a in p))
+
+        def rows(arrays: list[FloatArray]) -> FloatArray:
+            return np.array([np.broadcast_to(a, shape).ravel() for a in arrays])
+
+        needed = np.broadcast_to(count, shape).ravel()
+        found = kth(rows([p.mean for p in parts]), rows([p.own for p in parts]), needed)
+        first, second = (plain(moment.reshape(shape)) for moment in found)
+        return first, second
+
+    def _check_numbers(self, *values: Amount) -> None:
+        fields = (v for b in self.branches for v in vars(b).values())
+        if is_symbolic(*values, *self._others, *fields):
+            raise GraphError("a fork with unlike branches has no closed form")
+
+
+def check_needed(needed: Amount, branches: int) -> None:
+    """Refuse to wait for more than there are.
+
+    Raises
+    ------
+    InvalidParameter
+        Naming both numbers.
+    """
+    most = float(np.max(np.asarray(number("needed", needed), float)))
+    if most > branches:
+        msg = f"needed is {most:g}, but there are {branches} branches; need so many or fewer"
+        raise InvalidParameter(msg)
+
+
+def spread_of(parts: list[Part], mean: FloatArray, square: FloatArray) -> FloatArray:
+    """Variance of the k-th: between a term and a factor that branches have in common.
+
+    Parameters
+    ----------
+    parts
+        What branches take.
+    mean, square
+        First two moments of the k-th by what branches have of their own.
+    """
+    logs = [np.log(np.maximum(p.mean, 1e-300) / np.maximum(mean, 1e-300)) for p in parts]
+    weights = [np.exp(-_NEARER * np.abs(log)) for log in logs]
+    total = sum(weights)
+    own = square - mean**2
+    both = list(zip(weights, parts, strict=True))
+    term = own + sum(w * p.mean**2 * (p.scv - p.own) for w, p in both) / total
+    common = sum(w * ((1 + p.scv) / (1 + p.own)) for w, p in both) / total
+    factor = square * common - mean**2
+    found: FloatArray = np.maximum(term, 0) ** (1 - _FACTOR) * np.maximum(factor, 0) ** _FACTOR
+    return found

@@ -1,0 +1,105 @@
+"""Holds what is solved of larger random networks to simulations of them by Ciw.
+
+Run with ``python -m tests.brute.larger --count 200 --seed 0``.
+"""
+
+import argparse
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from headway.errors import HeadwayError
+from headway.models import Model, Simulation, parse_model
+from tests.brute.drawing import LARGE
+from tests.brute.kinds import drawn
+
+CONFIDENCE = 0.99
+HALF_WIDTH = 0.04
+NO_MORE = 60.0
+"""Seconds that a simulation may take; longer ones are counted as refused."""
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A network held to its simulation: how many numbers, how many within their intervals."""
+
+    seed: int
+    kind: str
+    numbers: int = 0
+    inside: int = 0
+    error: float = 0.0
+    worst: str = ""
+    approximation: str = ""
+    refusal: str = ""
+
+
+def see(seed: int) -> Seen:
+    """Hold the larger network of a seed to its simulation."""
+    case = drawn(seed, LARGE)
+    try:
+        model = parse_model(case.text)
+        solution = model.solve()
+        simulated = model.simulate(HALF_WIDTH, seed=seed + 1, at_most=NO_MORE)
+    except HeadwayError as refusal:
+        return Seen(seed, case.kind, refusal=str(refusal))
+    misses = dict(_misses(model, solution, simulated))
+    worst = max(misses, key=lambda name: misses[name][0])
+    inside = sum(held for _, held in misses.values())
+    note = solution.approximation
+    return Seen(seed, case.kind, len(misses), inside, misses[worst][0], worst, note)
+
+
+def _misses(
+    model: Model, solution: object, simulated: Simulation
+) -> Iterator[tuple[str, tuple[float, bool]]]:
+    """Relative distance of each number from its simulation, and whether its interval holds it."""
+    names = ["throughput", "response_time"]
+    names += [
+        f"{k}.{part}" for k in model.graph.stations for part in ("queue_length", "throughput")
+    ]
+    names += [f"class {c}.{part}" for c in model.graph.classes for part in names[:2]]
+    for name in names:
+        if name in simulated.estimates:
+            value = float(np.asarray(solution[name]))  # type: ignore[index]
+            found = simulated[name]
+            near = abs(value - found.mean) / abs(found.mean) if found.mean else abs(value)
+            yield name, (near, found.holds(value, CONFIDENCE))
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Print what was held by kind."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--count", type=int, default=200)
+    parser.add_argument("--seed", type=int, default=0)
+    asked = parser.parse_args(arguments)
+    for line in summary([see(seed) for seed in range(asked.seed, asked.seed + asked.count)]):
+        print(line)
+    return 0
+
+
+def summary(seen: Sequence[Seen]) -> Iterator[str]:
+    """A line a kind: exact answers within their intervals, and errors of approximate ones."""
+    by_kind: dict[str, list[Seen]] = defaultdict(list)
+    for one in seen:
+        by_kind[one.kind].append(one)
+    heads = ("exact", "numbers", "inside", "worst", "approx.", "mean", "worst", "refused")
+    yield f"{'kind':32} " + " ".join(map("{:>8}".format, heads))
+    for kind, several in by_kind.items():
+        exact = [one for one in several if one.numbers and not one.approximation]
+        nearly = [one.error for one in several if one.approximation]
+        numbers, inside = (sum(getattr(one, n) for one in exact) for n in ("numbers", "inside"))
+        share = inside / numbers if numbers else 0.0
+        yield (
+            f"{kind:32} {len(exact):8} {numbers:8} {share:8.1%} "
+            f"{max((one.error for one in exact), default=0.0):8.2%} {len(nearly):8} "
+            f"{np.mean(nearly or [0.0]):8.2%} {max(nearly, default=0.0):8.2%} "
+            f"{sum(bool(one.refusal) for one in several):8}"
+        )
+        for reason in sorted({one.refusal for one in several if one.refusal})[:3]:
+            yield f"    refused: {reason}"
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
