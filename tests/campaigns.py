@@ -36,6 +36,16 @@ def shared(options):
         yield partial(_done, crew)
 
 
+def seeded(function, about, count, arguments=None):
+    """Do what a command's ``--count`` and ``--seed`` ask: one task a seed, in their order."""
+    options = parser(about)
+    options.add_argument("--count", type=int, default=count)
+    options.add_argument("--seed", type=int, default=0)
+    asked = options.parse_args(arguments)
+    with shared(asked) as done:
+        yield from done(function, range(asked.seed, asked.seed + asked.count))
+
+
 def _done(crew, function, tasks):
     given, began = list(tasks), time.monotonic()
     for number, result in enumerate(spread(function, given, crew), 1):

@@ -3,7 +3,6 @@
 Run with ``python -m tests.brute.campaign --count 2000 --seed 0``.
 """
 
-import argparse
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ import numpy as np
 
 from headway.errors import HeadwayError
 from headway.models import parse_model
+from tests import campaigns
 from tests.brute.chain import TooLarge
 from tests.brute.kinds import drawn
 
@@ -60,11 +60,7 @@ def _error(found: object, true: float) -> float:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print what was held by kind; code 1 if an answer called exact is not."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--count", type=int, default=2000)
-    parser.add_argument("--seed", type=int, default=0)
-    asked = parser.parse_args(arguments)
-    found = [hold(seed) for seed in range(asked.seed, asked.seed + asked.count)]
+    found = list(campaigns.seeded(hold, __doc__, 2000, arguments))
     held = [one for one in found if one is not None]
     print(f"{len(held)} networks held to their chains, {len(found) - len(held)} too large")
     for line in summary(held):
@@ -95,4 +91,4 @@ def summary(held: Sequence[Held]) -> Iterator[str]:
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    campaigns.run(__spec__)

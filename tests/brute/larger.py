@@ -3,7 +3,6 @@
 Run with ``python -m tests.brute.larger --count 200 --seed 0``.
 """
 
-import argparse
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ import numpy as np
 
 from headway.errors import HeadwayError
 from headway.models import Model, Simulation, parse_model
+from tests import campaigns
 from tests.brute.drawing import LARGE
 from tests.brute.kinds import drawn
 
@@ -70,11 +70,7 @@ def _misses(
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print what was held by kind."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--count", type=int, default=200)
-    parser.add_argument("--seed", type=int, default=0)
-    asked = parser.parse_args(arguments)
-    for line in summary([see(seed) for seed in range(asked.seed, asked.seed + asked.count)]):
+    for line in summary(list(campaigns.seeded(see, __doc__, 200, arguments))):
         print(line)
     return 0
 
@@ -102,4 +98,4 @@ def summary(seen: Sequence[Seen]) -> Iterator[str]:
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    campaigns.run(__spec__)
