@@ -56,3 +56,5 @@ from .stations.speeds.dependent import Parallel as Parallel
 from .stations.speeds.dependent import Slowing as Slowing
 from .stations.speeds.dependent import WakeUp as WakeUp
 from .stations.speeds.sources import FiniteSource as FiniteSource
+from .stations.speeds.unequal import FastestFirst as FastestFirst
+from .stations.speeds.unequal import UnequalServers as UnequalServers

@@ -12,7 +12,16 @@ _TIMES = ("1 ms", "5 ms", "20 ms", "0.3 s")
 _RATES = (0.1, 0.7, 3.0, 20.0)
 _ADDED = ("batch_time", "request_time", "wake_up")
 _COUNTS = ("servers", "capacity", "crowd", "largest_batch", "branches", "needed")
-_FIELDS = ("service_time", "scv", "arrival_scv", "rates", "growth", *_COUNTS, *_ADDED)
+_FIELDS = (
+    "service_time",
+    "scv",
+    "arrival_scv",
+    "rates",
+    "service_times",
+    "growth",
+    *_COUNTS,
+    *_ADDED,
+)
 
 
 @dataclass(frozen=True)
@@ -139,6 +148,8 @@ class _Writer:
         draw = self.draw
         if key == "rates":
             return [self._given(f"r{k}_{name}", f"{draw.randint(1, 90)} op/s") for k in range(3)]
+        if key == "service_times":
+            return [self._time(name, with_link) for _ in range(2)]
         if key in _ADDED:
             return self._given(f"{key}_{name}", draw.choice(_TIMES))
         if key in _COUNTS:

@@ -112,7 +112,8 @@ def test_a_load_of_nothing_cannot_be_paced_to():
 @pytest.mark.parametrize("kind", list(STATIONS))
 def test_each_kind_of_station_says_itself_whether_it_can_be_paced(kind):
     fields = {"service_time": 1e-3, "servers": 2, "places": 4, "scv": 0.5, "arrival_scv": 1.0,
-              "rates": (1.0, 2.0), "request_time": 1e-3, "batch_time": 1e-3, "largest_batch": 4,
+              "rates": (1.0, 2.0), "service_times": (1e-3, 2e-3), "request_time": 1e-3,
+              "batch_time": 1e-3, "largest_batch": 4,
               "wake_up": 1e-3, "growth": 0.1, "crowd": 8, "quota": 0.6,
               "period": 0.1, "branches": 2, "needed": 2}  # fmt: skip
     station = station_kind(kind)

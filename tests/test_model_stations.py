@@ -52,6 +52,8 @@ KINDS = {
     "Parallel": {"service_time": "50 ms", "servers": 3},
     "WakeUp": {"request_time": "50 ms", "wake_up": "20 ms"},
     "Slowing": {"request_time": "50 ms", "growth": 0.1, "crowd": 8},
+    "UnequalServers": {"service_times": ["50 ms", "80 ms"]},
+    "FastestFirst": {"service_times": ["50 ms", "80 ms"]},
     "Batch": {"batch_time": "50 ms", "request_time": "10 ms", "largest_batch": 4},
     "BatchK": {"batch_time": "50 ms", "request_time": "10 ms", "largest_batch": 4, "capacity": 9},
     "Quota": {"service_time": "20 ms", "quota": 0.6, "period": "100 ms"},

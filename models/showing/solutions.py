@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from headway.models.showing.parts.servers import server_columns, server_parts, server_tables
 from headway.models.solving.arrays import part_unit
 from headway.models.solving.solutions.asked import numbers_asked
 from headway.models.solving.solutions.limits import station_limits
@@ -33,7 +34,9 @@ def solution_tables(solution: Solution) -> list[Table]:
     tables = [_outputs_table(solution)]
     if solution.classes:
         tables.append(_class_table(solution))
-    return [*tables, _stations_table(solution)] if solution.stations else tables
+    if not solution.stations:
+        return tables
+    return [*tables, _stations_table(solution), *server_tables(solution)]
 
 
 def _class_table(solution: Solution) -> Table:
@@ -178,7 +181,11 @@ def solution_rows(solution: Solution) -> list[dict[str, Any]]:
         for name in solution.classes
     }
     count = _count(solution)
-    return [_row(solution, inputs, outputs, components, classes, k) for k in range(count)]
+    rows = [_row(solution, inputs, outputs, components, classes, k) for k in range(count)]
+    for k, row in enumerate(rows):
+        for name, parts in server_parts(solution, k).items():
+            row["components"][name] |= parts
+    return rows
 
 
 def station_parts(solution: Solution) -> dict[str, tuple[str, ...]]:
@@ -249,10 +256,12 @@ def solution_columns(solution: Solution) -> list[Column]:
         for part in solution.class_parts:
             cells = _cells(_spread(solution[of_class(name, part)], solution))
             columns.append(Column(f"{name}_{part}", cells, part_unit(part)))
+    each = server_columns(solution)
     for name, parts in station_parts(solution).items():
         for part in parts:
             cells = _cells(solution[f"{name}.{part}"])
             columns.append(Column(f"{name}_{part}", cells, part_unit(part)))
+        columns += each.get(name, [])
     if solution.stations:
         columns.append(Column("bottleneck", tuple(solution.bottleneck.ravel().tolist())))
         marks = tuple("yes" if mark else "no" for mark in solution.saturated.ravel())

@@ -57,6 +57,9 @@ class Abilities:
     wakes
         Whether its utilisation is the share of time that anybody is there, which in closed networks
         follows from what comes while nobody is (`WakeUp.busy`).
+    unequal
+        Whether its servers differ, so that each has a utilisation of its own
+        (`server_utilisation`).
     smooth
         Whether its `time_law` is one piece, and takes arrays of operating points.
     exponential
@@ -86,6 +89,7 @@ class Abilities:
     returns: bool = False
     mixed: bool = False
     wakes: bool = False
+    unequal: bool = False
     smooth: bool = False
     exponential: bool = False
     eased_by: frozenset[str] = frozenset()

@@ -24,6 +24,8 @@ STATIONS = {
     "Parallel": "headway.queueing.stations.speeds.dependent",
     "WakeUp": "headway.queueing.stations.speeds.dependent",
     "Slowing": "headway.queueing.stations.speeds.dependent",
+    "UnequalServers": "headway.queueing.stations.speeds.unequal",
+    "FastestFirst": "headway.queueing.stations.speeds.unequal",
     "Batch": "headway.queueing.stations.speeds.batch",
     "BatchK": "headway.queueing.stations.speeds.batch",
     "Quota": "headway.queueing.stations.quota",

@@ -160,6 +160,7 @@ SERVING: Mapping[str, Rule] = {
     "Batch": _by_number,
     "Slowing": _by_number,
     "WakeUp": _waking_up,
+    "UnequalServers": _by_number,
     "BatchK": _batches_in_a_room,
     "Quota": _on_a_quota,
 }

@@ -1,0 +1,1 @@
+"""What else some stations say: how busy each of their servers is."""

@@ -1,0 +1,62 @@
+"""How busy each server is, where a station's servers differ."""
+
+from typing import Any
+
+import numpy as np
+
+from headway.kinds import FloatArray
+from headway.models.solving.solutions.solution import Solution
+from headway.models.structure.parts.keys import station_at
+from headway.models.tables.table import Column, Table
+
+
+def server_utilisations(solution: Solution) -> dict[str, list[FloatArray]]:
+    """Utilisation of each server by station, shape of the operating points; of open networks.
+
+    In closed ones it depends on how often how many are there.
+    """
+    if not solution.is_open:
+        return {}
+    found = {}
+    for name, component in solution.model.network.graph.stations.items():
+        if component.can.unequal:
+            station: Any = station_at(name).of(solution.values)
+            shares = station.server_utilisation(solution[f"{name}.arrival_rate"])
+            found[name] = [np.broadcast_to(share, solution.shape) for share in shares]
+    return found
+
+
+def server_columns(solution: Solution) -> dict[str, list[Column]]:
+    """A column each server, over the operating points, by station."""
+    return {
+        name: [
+            Column(f"{name}_{part}", tuple(share.ravel().tolist()))
+            for part, share in _parts(shares).items()
+        ]
+        for name, shares in server_utilisations(solution).items()
+    }
+
+
+def server_parts(solution: Solution, k: int) -> dict[str, dict[str, float]]:
+    """What more an operating point says of a station, by the name of each answer."""
+    return {
+        name: {part: float(share.ravel()[k]) for part, share in _parts(shares).items()}
+        for name, shares in server_utilisations(solution).items()
+    }
+
+
+def _parts(shares: list[FloatArray]) -> dict[str, FloatArray]:
+    return {f"server_{place}_utilisation": share for place, share in enumerate(shares, 1)}
+
+
+def server_tables(solution: Solution) -> list[Table]:
+    """A table of each server at a single point; none where all servers are alike."""
+    rows = [
+        (f"{name}[{place}]", float(np.ravel(share)[0]))
+        for name, shares in server_utilisations(solution).items()
+        for place, share in enumerate(shares, 1)
+    ]
+    if not rows:
+        return []
+    names, shares = zip(*rows, strict=True)
+    return [Table("servers", (Column("server", names), Column("utilisation", shares)))]
