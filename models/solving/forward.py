@@ -1,9 +1,8 @@
 """Percentiles of open networks in which nobody comes back: all operating points at once."""
 
 from collections.abc import Callable
-from dataclasses import fields, replace
 from graphlib import CycleError, TopologicalSorter
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +13,7 @@ from headway.models.structure.parts.structure import Structure
 from headway.models.structure.planning.flows import entry_shares
 from headway.models.structure.planning.ways import shares, visits_given
 from headway.queueing.forward import ForwardNetwork
-from headway.queueing.stations.base import Station
+from headway.queueing.stations.rows import in_a_row
 from headway.queueing.sweeps import sweep_percentiles
 
 if TYPE_CHECKING:
@@ -108,18 +107,3 @@ def percentiles_together(
 def row_of(solution: "Solution", value: Amount) -> FloatArray:
     """A value laid out over the points, shape (points,); the same memory where it can be."""
     return np.broadcast_to(np.asarray(value, float), solution.shape).reshape(-1)
-
-
-def in_a_row(station: Station, row: Callable[[Amount], FloatArray]) -> Station:
-    """A station whose arrays are laid out as rows of points."""
-    own = {f.name: getattr(station, f.name) for f in fields(station)}  # type: ignore[arg-type]
-    return replace(station, **{name: _row(value, row) for name, value in own.items()})  # type: ignore[type-var]
-
-
-def _row(value: Any, row: Callable[[Amount], FloatArray]) -> Any:
-    """A number, an array as a row of points, or the like of several numbers or stations."""
-    if isinstance(value, tuple):
-        return tuple(_row(one, row) for one in value)
-    if isinstance(value, Station):
-        return in_a_row(value, row)
-    return row(value) if np.ndim(value) else value

@@ -8,13 +8,14 @@ from numpy.typing import NDArray
 
 from headway.kinds import Amount, FloatArray
 from headway.models.language.formula import Name, Operation, Tree
-from headway.models.solving.forward import Finding, in_a_row, row_of
+from headway.models.solving.forward import Finding, row_of
 from headway.models.structure.graph import ModelGraph
 from headway.models.structure.parts.keys import station_at
 from headway.models.structure.planning.ways import shares
 from headway.queueing.forward import ForwardNetwork
 from headway.queueing.percentiles import Phase, path_law
 from headway.queueing.stations.base import Delay
+from headway.queueing.stations.rows import in_a_row
 from headway.queueing.times.laws import TimeLaw
 
 if TYPE_CHECKING:

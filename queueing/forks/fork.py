@@ -85,7 +85,9 @@ class Fork(Station):
     1988. How far it is from simulations is measured (docs/accuracy.md).
     """
 
-    can: ClassVar[Abilities] = Abilities(counts=frozenset({"needed"}), smooth=True, joins=True)
+    can: ClassVar[Abilities] = Abilities(
+        counts=frozenset({"needed"}), smooth=True, forks=True, joins=True
+    )
     approximation: ClassVar[str] = (
         "what unlike branches of a fork share is approximated: mean response within 4 % of "
         "simulations, of some of the branches within 4 % of the slowest's (measured up to 8 "

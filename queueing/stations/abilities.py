@@ -72,6 +72,8 @@ class Abilities:
         Squared coefficient of variation of service times, or its field that says it; None where
         that is not all there is to know of how response times vary (then it is no branch of a
         fork).
+    forks
+        Whether a job is in several queues at once; closed networks hold it approximately.
     joins
         Whether jobs are not served there, but wait for their parts at other stations.
 
@@ -94,6 +96,7 @@ class Abilities:
     exponential: bool = False
     eased_by: frozenset[str] = frozenset()
     scv: float | str | None = None
+    forks: bool = False
     joins: bool = False
 
     @property

@@ -76,7 +76,9 @@ class ForkJoin(Station):
     heavy loads.
     """
 
-    can: ClassVar[Abilities] = Abilities(counts=frozenset({"branches", "needed"}), smooth=True)
+    can: ClassVar[Abilities] = Abilities(
+        counts=frozenset({"branches", "needed"}), smooth=True, forks=True
+    )
     approximation: ClassVar[str] = (
         "what branches of a fork share is approximated (exact for 1, for 2 exponential and for "
         "constant ones): mean response within 4 % of simulations, of the first few of many within "

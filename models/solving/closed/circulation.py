@@ -9,9 +9,10 @@ from numpy.typing import NDArray
 
 from headway.errors import GraphError
 from headway.kinds import Amount, FloatArray
+from headway.models.solving.closed.forked import forked_solution, some_fork
 from headway.models.solving.solutions.saturation import RATES
 from headway.models.structure.graph import ModelGraph
-from headway.models.structure.parts.keys import VISITS, station_at
+from headway.models.structure.parts.keys import OWN_VISITS, VISITS, station_at
 from headway.queueing.closed.demands import Method
 from headway.queueing.closed.solve import ClosedSolution, solve_closed
 from headway.queueing.stations.base import Station
@@ -39,13 +40,16 @@ class Assumed:
     Parameters
     ----------
     stations, visits
-        Its stations, and the mean visits of a job to each.
+        Its stations, and the mean visits of a job itself to each.
+    all_visits
+        Those of its parts with them.
     beyond
         What a formula for the response time adds to the time at stations [s].
     """
 
     stations: tuple[Station, ...]
     visits: tuple[Amount, ...]
+    all_visits: tuple[Amount, ...]
     beyond: Amount = 0.0
 
 
@@ -92,8 +96,10 @@ class Circulation:
         given = {**self.inputs, **dict.fromkeys(RATES, rate)}
         values = graph.plan.run(given, [VISITS, *self._stations])
         stations = tuple(values[name] for name in self._stations)
-        visits = tuple(VISITS.of(values)[name] for name in graph.stations)
-        found = Assumed(stations, visits)
+        own, every = (
+            tuple(key.of(values)[name] for name in graph.stations) for key in (OWN_VISITS, VISITS)
+        )
+        found = Assumed(stations, own, every)
         if not self._by_formula:
             return found
         beyond = self._beyond(rate, self._unhindered(found, rate))
@@ -111,8 +117,12 @@ class Circulation:
         """
         network = self.assumed(rate)
         stations, visits, beyond = network.stations, network.visits, network.beyond
-        think = self.inputs["think_time"] + beyond
-        solution = solve_closed(stations, visits, self.inputs["population"], think, self.method)
+        jobs, think = self.inputs["population"], self.inputs["think_time"] + beyond
+        if some_fork(self.graph):
+            both = network.all_visits, visits
+            solution = forked_solution(self.graph, stations, both, jobs, think, self.method)
+        else:
+            solution = solve_closed(stations, visits, jobs, think, self.method)
         if self._by_formula:
             again = self._beyond(rate, self.station_values(solution))
             rounding = _ROUNDING * np.asarray(solution.response_time + beyond)

@@ -8,6 +8,7 @@ from headway.errors import InvalidParameter
 from headway.kinds import Amount
 from headway.models.solving.closed.circulation import AGREEMENT, PARTS, Circulation
 from headway.models.solving.closed.consistent import consistent_throughput
+from headway.models.solving.closed.forked import some_fork
 from headway.models.solving.solutions.marks import Marks
 from headway.models.solving.solutions.saturation import RATES, depends_on_load
 from headway.models.structure.parts.keys import VISITS, Found, station_at
@@ -88,6 +89,8 @@ def _check_agreement(assumed: Amount, given_back: Amount) -> None:
 def bounds(solution: "Solution") -> dict[str, Bounds]:
     """Bounds on a closed solution's throughput and response time, by method."""
     inputs = solution.model.network.inputs
+    if some_fork(solution.model.network.graph):
+        return {}
     if np.any(np.asarray(inputs["population"]) < 1):
         return {}
     stations = [station_at(name).of(solution.values) for name in solution.stations]

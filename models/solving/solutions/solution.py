@@ -23,7 +23,7 @@ from headway.models.solving.solutions.grid import OverGrid
 from headway.models.solving.solutions.marks import Marks
 from headway.models.solving.solutions.saturation import limit, saturation_throughput
 from headway.models.structure.model import Model
-from headway.models.structure.parts.keys import ANSWERED, VISITS, of_class, station_at
+from headway.models.structure.parts.keys import ANSWERED, OWN_VISITS, VISITS, of_class, station_at
 from headway.models.tables.shown import Answer
 from headway.queueing.flows.laws import knee_population
 
@@ -276,7 +276,7 @@ class Solution(Kept, Answer, OverGrid, Asked):
         total: Amount = self.beyond_stations
         for name in self.stations:
             time = station_at(name).of(self.values).service_time
-            total = total + VISITS.of(self.values)[name] * time
+            total = total + OWN_VISITS.of(self.values)[name] * time
         each = np.stack([np.zeros(self.shape), *map(np.asarray, self.demands().values())])
         with np.errstate(divide="ignore"):
             knee = knee_population(each.max(axis=0), total, inputs["think_time"])

@@ -1,0 +1,103 @@
+"""Closed networks some of whose stations fork."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from headway.errors import GraphError
+from headway.kinds import Amount, FloatArray, plain
+from headway.models.structure.parts.forks import forks
+from headway.models.structure.parts.structure import Structure
+from headway.queueing.closed.demands import Method, check_population, rows
+from headway.queueing.closed.solve import ClosedSolution
+from headway.queueing.forks.closed import APPROXIMATION, solve_forked
+from headway.queueing.stations.base import Station
+from headway.queueing.stations.rows import in_a_row
+
+
+def some_fork(graph: Structure) -> bool:
+    """Whether a job is in several queues at once at some station."""
+    return any(station.can.forks for station in graph.stations.values())
+
+
+def forked_solution(
+    graph: Structure,
+    stations: Sequence[Station],
+    visits: tuple[Sequence[Amount], Sequence[Amount]],
+    population: Amount,
+    think_time: Amount,
+    method: Method,
+) -> ClosedSolution:
+    """Solve a closed network with forks.
+
+    Parameters
+    ----------
+    graph, stations
+        Its structure, and its stations in their order.
+    visits
+        Mean visits of a job and its parts, and those of the job itself.
+    population, think_time, method
+        As for `headway.queueing.solve_closed`; the method is told by ``auto`` only.
+
+    Raises
+    ------
+    GraphError
+        For another method, and for stations beside a fork that are not known.
+    """
+    if method is not Method.AUTO:
+        msg = (
+            f"{graph.name}: a closed network with a fork has one approximation of its own; leave "
+            f"out the method {method.value}"
+        )
+        raise GraphError(msg)
+    check_population(population)
+    shape = _shape(stations, [*visits[0], population, think_time])
+    every, own = (rows(each, shape) for each in visits)
+    (jobs,), (think,) = rows([population], shape), rows([think_time], shape)
+    laid = [_laid(station, shape) for station in stations]
+    names = tuple(graph.stations)
+    times = np.array([np.broadcast_to(np.asarray(s.service_time, float), jobs.shape) for s in laid])
+    if not (think + (own * times).sum(axis=0)).all():
+        raise GraphError("no station has a demand and nobody thinks: jobs would circulate for ever")
+    found = solve_forked(
+        dict(zip(names, laid, strict=True)),
+        forks(graph.stations),
+        dict(zip(names, every, strict=True)),
+        dict(zip(names, own, strict=True)),
+        jobs,
+        think,
+    )
+    residence = np.where(jobs > 0, own * found.response, 0.0)
+    through = every * found.throughput
+    speeds = rows([station.speedup(population) for station in stations], shape)
+    answers = {
+        "throughput": found.throughput,
+        "response_time": residence.sum(axis=0),
+        "utilisation": through * times / speeds,
+        "station_response_time": found.response,
+        "residence_time": residence,
+        "queue_length": through * found.response,
+        "station_throughput": through,
+    }
+    shaped = {k: plain(v.reshape((*v.shape[:-1], *shape))) for k, v in answers.items()}
+    return ClosedSolution(method=method, approximation=APPROXIMATION, **shaped)
+
+
+def _shape(stations: Sequence[Station], numbers: Sequence[Amount]) -> tuple[int, ...]:
+    """Of the operating points."""
+    return np.broadcast_shapes(*map(np.shape, numbers), *(np.shape(v) for v in _numbers(stations)))
+
+
+def _numbers(stations: Sequence[Station]) -> list[Amount]:
+    """Every number of stations; those of a fork's branches are those stations' own."""
+    values = (value for station in stations for value in vars(station).values())
+    return [value for value in values if not isinstance(value, tuple | str)]
+
+
+def _laid(station: Station, shape: tuple[int, ...]) -> Station:
+    """A station whose arrays are rows of operating points."""
+
+    def row(value: Amount) -> FloatArray:
+        return np.broadcast_to(np.asarray(value, float), shape).reshape(-1)
+
+    return in_a_row(station, row)

@@ -1,0 +1,25 @@
+"""Stations whose arrays are laid out anew, such as rows of operating points."""
+
+from collections.abc import Callable
+from dataclasses import fields, replace
+from typing import Any
+
+import numpy as np
+
+from headway.kinds import Amount, FloatArray
+from headway.queueing.stations.base import Station
+
+
+def in_a_row(station: Station, row: Callable[[Amount], FloatArray]) -> Station:
+    """A station whose arrays are laid out as rows of points."""
+    own = {f.name: getattr(station, f.name) for f in fields(station)}  # type: ignore[arg-type]
+    return replace(station, **{name: _row(value, row) for name, value in own.items()})  # type: ignore[type-var]
+
+
+def _row(value: Any, row: Callable[[Amount], FloatArray]) -> Any:
+    """A number, an array as a row of points, or the like of several numbers or stations."""
+    if isinstance(value, tuple):
+        return tuple(_row(one, row) for one in value)
+    if isinstance(value, Station):
+        return in_a_row(value, row)
+    return row(value) if np.ndim(value) else value

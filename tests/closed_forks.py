@@ -1,0 +1,137 @@
+"""What closed networks with forks are told amiss, by simulation.
+
+``python -m tests.closed_forks`` simulates anew what `tests/data/closed_forks.csv` holds (a minute)
+and prints the table of docs/accuracy.md; the tests recompute the table from that file.
+
+Jobs think, go through a processor, and fork. Queues are in order of arrival, so that only arrivals
+are events: a part begins when it has come and a server is free.
+"""
+
+import csv
+import heapq
+from pathlib import Path
+
+import numpy as np
+
+from headway.models import ModelGraph
+from headway.queueing import MG1, MM1, Delay, ForkJoin, MMm
+
+PAGE = Path("tests/data/closed_forks.csv")
+TITLES = ("case", "throughput", "response")
+SEED, CASES, ROUNDS = 1718, 96, 60_000
+
+
+class Case:
+    """A network, always the same by its number."""
+
+    def __init__(self, number):
+        random = np.random.default_rng([SEED, number])
+        self.alike = number % 2 == 0
+        self.population = int(random.choice([1, 2, 3, 5, 10, 20, 50]))
+        self.think = float(random.choice([0.0, 2.0, 10.0, 30.0]))
+        self.cpu = float(random.choice([0.0, 0.5, 0.9]))
+        count = int(random.choice([2, 3, 8, 16, 64] if self.alike else [2, 2, 3, 4, 8]))
+        scv, servers = float(random.choice([0.0, 0.5, 1.0, 1.0, 1.0, 2.0])), [1] * count
+        times, scvs = np.ones(count), np.full(count, scv)
+        if not self.alike:
+            times = random.choice([1.0, 0.9, 0.7, 0.4], count)
+            scvs = random.choice([0.0, 0.5, 1.0, 1.0, 2.0], count)
+            servers = [int(s) for s in random.choice([1, 1, 2, 4], count)]
+            scvs[np.array(servers) > 1] = 1.0
+        self.branches = list(zip((times * servers).tolist(), scvs.tolist(), servers, strict=True))
+
+    def model(self):
+        """The model of it."""
+        graph = ModelGraph("forked").station("cpu", MM1(self.cpu))
+        if self.alike:
+            time, scv, _ = self.branches[0]
+            graph = graph.station("fork", ForkJoin(time, *[len(self.branches)] * 2, scv))
+        else:
+            for k, (time, scv, servers) in enumerate(self.branches):
+                one = MG1(time, scv) if servers == 1 else MMm(time, servers)
+                graph = graph.station(f"disk{k}", one)
+            graph = graph.fork("fork", [f"disk{k}" for k in range(len(self.branches))])
+        graph = graph.station("end", Delay(0.0)).route("cpu", "fork").route("fork", "end")
+        return graph.at().closed(population=self.population, think_time=self.think)
+
+    def simulated(self, rounds=ROUNDS):
+        """Throughput, and time from the end of a thought to the join."""
+        random = np.random.default_rng([SEED, self.population, len(self.branches)])
+        free = [[0.0] * servers for _, _, servers in self.branches]
+        busy, done, began, total, warm = 0.0, 0, 0.0, 0.0, rounds // 10
+        events = [(self._thought(random), k, 0.0, False) for k in range(self.population)]
+        heapq.heapify(events)
+        now = 0.0
+        while done < rounds:
+            now, job, came, forks = heapq.heappop(events)
+            if not forks:
+                busy = max(busy, now) + (random.exponential(self.cpu) if self.cpu else 0.0)
+                heapq.heappush(events, (busy, job, now, True))
+                continue
+            end = self._join(random, free, now)
+            done += 1
+            if done == warm:
+                began, total = now, 0.0
+            total += end - came
+            heapq.heappush(events, (end + self._thought(random), job, 0.0, False))
+        return (rounds - warm) / (now - began), total / (rounds - warm)
+
+    def _thought(self, random):
+        return random.exponential(self.think) if self.think else 0.0
+
+    def _join(self, random, free, now):
+        ends = []
+        for servers, (time, scv, _) in zip(free, self.branches, strict=True):
+            taken = time * random.gamma(1 / scv, scv) if scv else time
+            end = max(heapq.heappop(servers), now) + taken
+            heapq.heappush(servers, end)
+            ends.append(end)
+        return max(ends)
+
+
+def stored():
+    """What was simulated, shape (cases, titles)."""
+    with PAGE.open(encoding="utf-8", newline="") as file:
+        lines = (line for line in file if not line.startswith("#"))
+        return np.array([[float(row[t]) for t in TITLES] for row in csv.DictReader(lines)])
+
+
+def told(found):
+    """Rows of the table: branches, jobs, cases, and errors of throughput and response [%]."""
+    cases, missed = [Case(int(number)) for number in found[:, 0]], []
+    for case, (_, rate, time) in zip(cases, found, strict=True):
+        solved = case.model().solve()
+        missed.append((solved.throughput / rate - 1, solved.response_time / time - 1))
+    errors, rows = 100 * np.abs(np.array(missed)), []
+    for alike in (True, False):
+        for low, high in ((1, 1), (2, 5), (10, 50)):
+            some = [c.alike == alike and low <= c.population <= high for c in cases]
+            jobs = "1" if high == 1 else f"{low} to {high}"
+            rows.append(("alike" if alike else "unlike", jobs, sum(some), errors[some].T))
+    return rows
+
+
+def table(rows):
+    """The rows as a page shows them: the largest, and in brackets 95 of 100."""
+    lines = ["| branches | jobs | cases | throughput | response time |", "|---|---|---|---|---|"]
+    for *which, parts in rows:
+        cells = [f"{part.max():.1f} % ({np.quantile(part, 0.95):.1f})" for part in parts]
+        lines.append("| " + " | ".join(map(str, (*which, *cells))) + " |")
+    return "\n".join(lines)
+
+
+def main():
+    """Simulate anew."""
+    with PAGE.open("w", encoding="utf-8", newline="") as file:
+        file.write("# Simulated by tests/closed_forks.py.\n")
+        written = csv.writer(file, lineterminator="\n")
+        written.writerow(TITLES)
+        for number in range(CASES):
+            case = Case(number)
+            rounds = ROUNDS if len(case.branches) < 16 else ROUNDS // 4
+            written.writerow([number, *(f"{x:.6g}" for x in case.simulated(rounds))])
+    print(table(told(stored())))
+
+
+if __name__ == "__main__":
+    main()

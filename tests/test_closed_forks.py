@@ -1,0 +1,101 @@
+"""Forks in closed networks: exact for one job, near simulations of more."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from headway.errors import GraphError, InvalidParameter
+from headway.models import ModelGraph
+from headway.queueing import MG1, MM1, Delay, Fork, ForkJoin, MMm, Parallel, Quota
+from headway.queueing.forks.closed import APPROXIMATION
+from tests.closed_forks import Case, stored, table, told
+
+
+def closed(fork, population, think=0.0, needed=None):
+    """A processor, and a fork to two disks or the like of it."""
+    graph = ModelGraph("g").station("cpu", MM1(0.3)).station("disk", MM1(1.0))
+    graph = graph.station("log", MG1(0.5, 0.5))
+    if fork is None:
+        graph = graph.fork("fork", ["disk", "log"], needed)
+    else:
+        graph = graph.station("fork", fork)
+    return graph.route("cpu", "fork").at().closed(population, think)
+
+
+def test_the_table_of_the_page_is_that_of_the_simulation():
+    rows = told(stored())
+    assert table(rows) in Path("docs/accuracy.md").read_text("utf-8")
+    rate, time = np.max([parts.max(axis=1) for *_, parts in rows], axis=0)
+    assert f"throughput within {np.ceil(rate):.0f} % of simulations" in APPROXIMATION
+    assert f"response time within {np.ceil(time):.0f} %" in APPROXIMATION
+
+
+def test_one_job_takes_the_slowest_of_its_services():
+    """Exact: mean of the longer of two exponential ones 3/2, of unlike ones by `Fork` at rest."""
+    found = closed(ForkJoin(1.0, 2, 2), 1, think=0.2).solve()
+    assert found.throughput == pytest.approx(1 / (0.3 + 1.5 + 0.2), rel=1e-9)
+    alone = Fork((MM1(1.0), MG1(0.5, 0.5)), 2).response_time(0.0)
+    assert closed(None, 1).solve().response_time == pytest.approx(0.3 + alone, rel=1e-9)
+
+
+@pytest.mark.parametrize("jobs", [1, 2, 7, 30])
+def test_where_nothing_is_waited_for_it_is_the_exact_network(jobs):
+    """One branch is a queue; pools, delays and queues side by side are as without a fork."""
+    graph = ModelGraph("g").station("cpu", MM1(0.3)).station("pool", MMm(1.2, 4))
+    graph = graph.station("rest", Delay(0.5)).station("many", Parallel(0.8, 3))
+    found = [
+        g.route("cpu", "pool").route("pool", "rest").route("rest", "many").route("many", "disk")
+        .at().closed(jobs, 1.0).solve()
+        for g in (graph.station("disk", MM1(0.4)), graph.station("disk", ForkJoin(0.4, 1, 1)))
+    ]  # fmt: skip
+    assert found[0].method == "exact" or found[0].approximation == ""
+    assert found[1].throughput == pytest.approx(found[0].throughput, rel=1e-9)
+    for name in ("cpu", "pool", "many", "disk"):
+        part = f"{name}.queue_length"
+        assert found[1][part] == pytest.approx(found[0][part], rel=1e-8)
+
+
+def test_more_jobs_bring_more_up_to_the_busiest_branch():
+    for fork in (None, ForkJoin(1.0, 8, 8), ForkJoin(1.0, 3, 3, 0.2)):
+        found = closed(fork, np.arange(0, 60)).solve()
+        assert found.throughput[0] == 0
+        assert (np.diff(found.throughput) > -1e-12).all()
+        assert 0.98 < found.throughput[-1] <= 1.0 + 1e-9
+        few = closed(fork, 7).solve()
+        assert few.throughput == pytest.approx(found.throughput[7], rel=1e-12)
+
+
+def test_it_says_that_it_is_approximate_and_where_jobs_are():
+    found = closed(None, 5, think=2.0).solve()
+    assert APPROXIMATION in found.approximation
+    assert APPROXIMATION in found.to_json()
+    assert found["disk.residence_time"] == 0
+    assert found["disk.utilisation"] == pytest.approx(found.throughput)
+    times = found["cpu.residence_time"] + found["fork.residence_time"]
+    assert found.response_time == pytest.approx(times)
+    assert found.throughput * (found.response_time + 2.0) == pytest.approx(5)
+    assert found.bounds() == {}
+
+
+def test_a_simulation_anew_finds_the_same():
+    """Case 5 with a tenth of the rounds, within 3 %."""
+    number, rate, time = next(row for row in stored() if row[0] == 5)
+    again = Case(int(number)).simulated(6_000)
+    assert again == pytest.approx((rate, time), rel=0.03)
+
+
+def test_what_is_not_known_is_refused():
+    with pytest.raises(GraphError, match="goes on before all its parts are done"):
+        closed(ForkJoin(1.0, 3, 2), 5).solve()
+    with pytest.raises(GraphError, match="goes on before all its parts are done"):
+        closed(None, 5, needed=1).solve()
+    with pytest.raises(GraphError, match="leave out the method exact"):
+        closed(None, 5).solve(method="exact")
+    with pytest.raises(InvalidParameter, match="solved for 10000 at most"):
+        closed(ForkJoin(1.0, 2, 2), 20_000).solve()
+    with pytest.raises(GraphError, match="percentiles|how long jobs take"):
+        closed(None, 5).solve().with_percentile(99)
+    graph = ModelGraph("g").station("cpu", Quota(0.1, 0.5, 1.0)).station("d", ForkJoin(1.0, 2, 2))
+    with pytest.raises(GraphError, match="cpu: Quota in a closed network with a fork"):
+        graph.route("cpu", "d").at().closed(3, 0.0).solve()
