@@ -74,7 +74,7 @@ class Sketch:
         return {f"s{k}": self._station(station) for k, station in enumerate(self.stations)}
 
     def _station(self, station: Station) -> Entry:
-        if {"rates", "service_time"} & set(station.entry):
+        if {"rates", "service_times"} & set(station.entry):
             return dict(station.entry)
         times = station.place.times
         if len(set(times)) == 1:

@@ -25,7 +25,7 @@ from tests.brute.drawing import (
 from tests.brute.forked import Forked, solve_forked
 from tests.brute.held_up import Blocking, Crowd, Region, solve_blocking, solve_region
 from tests.brute.network import Hops, Jobs
-from tests.brute.orders import HeadOfLine, Line, Lottery, Place, Preemptive, Sharing, Stack
+from tests.brute.orders import HeadOfLine, Line, Lottery, Place, Preemptive, Sharing, Stack, Unequal
 
 Maker: TypeAlias = Callable[[str, Random, Size], Drawn]
 
@@ -190,6 +190,18 @@ def _with_varying(kind: str, draw: Random, size: Size) -> Drawn:
     return Sketch(draw, made, jobs, same_for_all(shares(draw, 2), len(jobs))).finished(kind)
 
 
+def _unlike(kind: str, draw: Random, size: Size) -> Drawn:
+    """One class, open or closed, at servers of unequal speed."""
+    needed, blindly = times(draw, draw.randint(2, 3)), draw.random() < 0.5
+    name = "UnequalServers" if blindly else "FastestFirst"
+    entry = {"kind": name, "service_times": list(needed)}
+    made = [Station(entry, Unequal(needed, blindly=blindly))]
+    made += [shared(draw, 1) for _ in range(draw.randint(0, size.stations - 2))]
+    job = Jobs("all", None, draw.randint(1, size.jobs + 2), draw.choice((0.0, 0.5)))
+    jobs = [job if draw.random() < 0.5 else Jobs("all", 1.5 * size.rate)]
+    return Sketch(draw, made, jobs, same_for_all(shares(draw, len(made)), 1)).finished(kind)
+
+
 def _roomy(kind: str, draw: Random, size: Size) -> Drawn:
     """Open classes at one station with little room."""
     jobs = [Jobs(name, draw.choice((1.0, 3.0))) for name in "ab"]
@@ -290,6 +302,7 @@ KINDS: dict[str, Maker] = {
     "switching, closed": _circling,
     **{f"classes, {name}": _ordered(name) for name in _ORDERS},
     "classes, varying speed": _with_varying,
+    "unequal servers": _unlike,
     "classes, little room": _roomy,
     "blocking after service": _blocked("after service"),
     "repetitive service": _blocked("repetitive"),

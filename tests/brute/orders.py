@@ -214,9 +214,10 @@ class Preemptive(Place):
 
 @dataclass(frozen=True)
 class Unequal(Place):
-    """Servers of unequal speed; the fastest that is free is taken. One class, `times` by server."""
+    """Servers of unequal speed, one class, `times` by server: any that is free, or the fastest."""
 
     empty: Any = ((), 0)
+    blindly: bool = False
 
     def arrive(self, state: Any, c: int) -> Outcomes:
         del c
@@ -224,7 +225,8 @@ class Unequal(Place):
         free = [i for i in range(len(self.times)) if i not in busy]
         if not free:
             return [(1.0, (busy, waiting + 1))]
-        return [(1.0, (_with(busy, min(free, key=lambda i: self.times[i])), waiting))]
+        taken = free if self.blindly else [min(free, key=lambda i: self.times[i])]
+        return [(1 / len(taken), (_with(busy, i), waiting)) for i in taken]
 
     def leaving(self, state: Any) -> list[tuple[float, int, Outcomes]]:
         busy, waiting = state
