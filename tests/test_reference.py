@@ -30,7 +30,7 @@ def row(first):
 
 def test_every_table_of_a_model_file_is_listed():
     places = re.findall(r"^\| `\[+(\w+)", PAGE, re.MULTILINE)
-    scalars = {"name", "doc", "source", "assumptions"}
+    scalars = {"name", "doc", "source", "assumptions", "reference"}
 
     assert set(ModelEntry._fields) == {*places, *scalars}
     assert all(f"`{key}`" in PAGE for key in scalars)

@@ -12,7 +12,8 @@ from headway.models.language.formula import Formula
 from headway.models.language.parameters import Parameter
 from headway.models.language.units import quantity
 from headway.models.structure.model import Model
-from headway.models.structure.parts.components import Component
+from headway.models.structure.parts.class_ways import EVERY, ClassWays
+from headway.models.structure.parts.components import Component, Route
 from headway.models.structure.parts.links import is_published, link_parameters, published_source
 from headway.queueing.stations.abilities import Discipline
 
@@ -50,6 +51,7 @@ def document(model: Model) -> dict[str, Any]:
         parameters[name] = {"formula": binding.text, **_meaning(model, name)}
     tables: dict[str, Any] = {
         "name": model.name,
+        "reference": graph.class_ways.references.get(EVERY, ""),
         "doc": model.doc,
         "source": model.source,
         "assumptions": model.assumptions,
@@ -63,7 +65,7 @@ def document(model: Model) -> dict[str, Any]:
             name: {"kind": station.kind.__name__, **_fields(station)}
             for name, station in graph.stations.items()
         },
-        "routes": [_route(r.source, r.target, r.probability) for r in graph.routes],
+        "routes": [_route(r) for r in (*graph.routes, *graph.class_ways.routes)],
         "arrivals": {name: _expression(rate) for name, rate in graph.arrivals.items()},
         "outputs": {
             name: {"formula": output.text, **_meaning(model, name)}
@@ -71,6 +73,7 @@ def document(model: Model) -> dict[str, Any]:
         },
         "classes": {
             name: {key: _expression(read) for key, read in numbers.items()}
+            | _places(graph.class_ways, name)
             for name, numbers in graph.classes.items()
         },
         "correlations": correlation_table(model.correlations),
@@ -183,8 +186,22 @@ def _algorithm(component: Component) -> dict[str, Any]:
     return labels | _fields(component)
 
 
-def _route(source: str, target: str, probability: Formula) -> dict[str, Any]:
-    return {"from": source, "to": target, "probability": _expression(probability)}
+def _route(route: Route) -> dict[str, Any]:
+    ends = {"from": route.source, "to": route.target}
+    of = {"class": route.job_class, "becomes": route.becomes}
+    own = {key: name for key, name in of.items() if name}
+    return {**ends, "probability": _expression(route.probability), **own}
+
+
+def _places(ways: ClassWays, name: str) -> dict[str, Any]:
+    """Where a class comes in, or begins its rounds."""
+    found: dict[str, Any] = {}
+    if name in ways.arrives:
+        shares = {station: _expression(read) for station, read in ways.arrives[name].items()}
+        found["arrives"] = next(iter(shares)) if list(shares.values()) == [1.0] else shares
+    if name in ways.references:
+        found["reference"] = ways.references[name]
+    return found
 
 
 def _preset(model: Model, name: str) -> dict[str, Any]:

@@ -68,9 +68,10 @@ def graph_figure(
     GraphError
         For more routes than can be told apart.
     """
-    if len(graph.routes) > MOST_SHOWN:
+    many = len(graph.routes) + len(graph.class_ways.routes)
+    if many > MOST_SHOWN:
         msg = (
-            f"{graph.name} has {len(graph.routes)} routes; a drawing shows {MOST_SHOWN} at most, "
+            f"{graph.name} has {many} routes; a drawing shows {MOST_SHOWN} at most, "
             "more cannot be told apart: draw a graph of some of the stations"
         )
         raise GraphError(msg)

@@ -105,11 +105,14 @@ def drawings(report: Report) -> Drawings:
 def graph_drawing(report: Report) -> PageFigure | None:
     """The model's graph at the operating point; None where there is nothing to tell apart."""
     graph = report.model.graph
-    if not graph.stations or len(graph.routes) > MOST_SHOWN:
+    if not graph.stations or len(graph.routes) + len(graph.class_ways.routes) > MOST_SHOWN:
         return None
     model = report.sensitivity.model if report.sensitivity else report.model
     routes = [
-        f"{r.source} to {r.target} with probability {r.probability.text}" for r in graph.routes
+        f"{r.source} to {r.target} with probability {r.probability.text}"
+        + (f" of class {r.job_class}" if r.job_class else "")
+        + (f", which becomes {r.becomes}" if r.becomes else "")
+        for r in (*graph.routes, *graph.class_ways.routes)
     ]
     parts = [
         f"Stations: {', '.join(_station_words(report, name) for name in graph.stations)}.",

@@ -11,6 +11,7 @@ from headway.models.language.digits import digits, ends
 from headway.models.showing.solutions import labels
 from headway.models.structure.graph import ModelGraph
 from headway.models.structure.model import Model
+from headway.models.structure.parts.class_ways import EVERY
 from headway.models.structure.parts.components import Component
 from headway.models.structure.parts.routes import MOST_SHOWN
 from headway.models.structure.parts.structure import CLASS_KEYS
@@ -31,7 +32,7 @@ def description_tables(model: Model) -> list[Table]:
     if graph.stations:
         stations = _component_table("stations", dict(graph.stations))
         tables.append(replace(stations, notes=tuple(doubts_of(model))))
-        if graph.routes or graph.arrivals or not graph.classes:
+        if graph.routes or graph.class_ways.routes or graph.arrivals or not graph.classes:
             tables.append(_route_table(model))
     if graph.classes:
         tables.append(_class_table(model))
@@ -124,27 +125,43 @@ def _route_table(model: Model) -> Table:
     graph = model.graph
     closed = model.is_closed
     source, rate = ("(clients)", "population") if closed else ("(arrivals)", "arrival_rate")
-    entries = {n: f.text for n, f in graph.arrivals.items()} or {next(iter(graph.stations)): rate}
-    rows = [(source, name, text) for name, text in entries.items()]
-    shown = islice(graph.routes, MOST_SHOWN)
-    rows += [(r.source, r.target, r.probability.text) for r in shown]
-    left, right, share = zip(*rows, strict=True)
-    columns = (Column("from", left), Column("to", right), Column("rate or probability", share))
+    start = graph.class_ways.references.get(EVERY) or next(iter(graph.stations))
+    entries = {n: f.text for n, f in graph.arrivals.items()} or {start: rate}
+    entries = {} if graph.class_ways.by_class and not graph.arrivals else entries
+    rows = [(source, name, text, "", "") for name, text in entries.items()]
+    routes = (*islice(graph.routes, MOST_SHOWN), *graph.class_ways.routes)[:MOST_SHOWN]
+    rows += [(r.source, r.target, r.probability.text, r.job_class, r.becomes) for r in routes]
+    heads = ("from", "to", "rate or probability", "class", "becomes")
+    cells = zip(heads, zip(*rows, strict=True), strict=True)
+    columns = tuple(Column(head, each) for head, each in cells if head in heads[:3] or any(each))
     away = "goes back to the clients, who think" if closed else "leaves the system"
     notes = [f"What is not routed on {away}."]
-    more = len(graph.routes) - MOST_SHOWN
+    more = len(graph.routes) + len(graph.class_ways.routes) - MOST_SHOWN
     if more > 0:
         notes.append(f"{more} more routes are not shown; `graph.routes` has them all.")
     return Table("", columns, tuple(notes))
 
 
 def _class_table(model: Model) -> Table:
-    classes = model.graph.classes
+    graph = model.graph
+    classes = graph.classes
     columns = [Column("class", tuple(classes))]
     for key in CLASS_KEYS:
         texts = [numbers[key].text if key in numbers else "" for numbers in classes.values()]
         columns.append(Column(key, tuple(texts)))
+    ways = graph.class_ways
+    if ways.arrives:
+        shares = {c: {s: f.text for s, f in by.items()} for c, by in ways.arrives.items()}
+        columns.append(Column("arrives", tuple(_places(shares.get(c, {})) for c in classes)))
+    if set(ways.references) - {EVERY}:
+        columns.append(Column("reference", tuple(ways.references.get(c, "") for c in classes)))
     return Table("", tuple(columns))
+
+
+def _places(shares: dict[str, str]) -> str:
+    """Stations where a class comes in, with its shares where it has several."""
+    several = (f"{station} {share}" for station, share in shares.items())
+    return ", ".join(shares if len(shares) == 1 else several)
 
 
 def _preset_table(model: Model) -> Table:

@@ -12,6 +12,7 @@ import numpy as np
 
 from headway.errors import GraphError, InvalidParameter
 from headway.kinds import Amount, FloatArray
+from headway.models.simulating.turning import Turning, turnings
 from headway.models.solving.solutions.saturation import RATES, depends_on_load
 from headway.models.structure.graph import ModelGraph
 from headway.models.structure.inputs import points_shape
@@ -23,7 +24,7 @@ from headway.models.structure.parts.keys import (
     time_by,
     visits_by,
 )
-from headway.models.structure.parts.routes import share_at
+from headway.models.structure.planning.by_class import chain_targets
 from headway.queueing.flows.traffic import check_matrix
 from headway.queueing.stations.abilities import Discipline
 from headway.queueing.stations.listed.serving import Serving, serving_of
@@ -53,17 +54,22 @@ class Ways:
         Chance to go from each (row) to each, shape (stations, stations).
     visits
         Mean visits of a job to each, where they are given in place of routes.
+    turning
+        Where routes go by class, in place of `onward`.
     """
 
     entry: FloatArray
     onward: FloatArray
     visits: FloatArray | None = None
+    turning: Turning | None = None
 
     @cached_property
     def mean_visits(self) -> FloatArray:
         """Mean visits of a job; by them alone it is told how long to simulate."""
         if self.visits is not None:
             return self.visits
+        if self.turning is not None:
+            return self.turning.visits
         away = np.eye(len(self.entry)) - self.onward.T
         return np.asarray(np.linalg.solve(away, self.entry), float)
 
@@ -77,6 +83,7 @@ class Jobs:
     population: int
     think_time: float
     ways: Ways
+    is_closed: bool = False
 
 
 @dataclass(frozen=True)
@@ -111,7 +118,12 @@ class Blueprint:
     @property
     def is_closed(self) -> bool:
         """Whether nobody comes from outside."""
-        return all(jobs.population for jobs in self.classes)
+        return all(jobs.is_closed for jobs in self.classes)
+
+    @property
+    def crowd(self) -> tuple[Jobs, ...]:
+        """Classes that jobs come as, or are from the start; others they only turn into."""
+        return tuple(jobs for jobs in self.classes if jobs.population or jobs.arrival_rate)
 
     @property
     def loses(self) -> bool:
@@ -153,11 +165,16 @@ def blueprint(model: Model) -> Blueprint:
     _check_losses(network)
     graph, values = network.graph, _numbers(network)
     servings = {n: serving_of(n, station_at(n).of(values)) for n in graph.stations}
-    classes = tuple(_jobs(network, name, values) for name in graph.classes or (ALL,))
     places = tuple(
         Place(n, serving, _is_shared(graph, n), _times(graph, n, serving, values))
         for n, serving in servings.items()
     )
+    if graph.ways_by_class:
+        times = np.array([[place.times[c] for place in places] for c in graph.classes])
+        turning = turnings(graph, values, times)
+        classes = tuple(_jobs(network, name, values, turning[name]) for name in graph.classes)
+    else:
+        classes = tuple(_jobs(network, name, values) for name in graph.classes or (ALL,))
     found = Blueprint(model.name, places, classes)
     found = replace(found, beyond=_beyond(network, values, found))
     _check_classes(found)
@@ -185,8 +202,7 @@ def _check_losses(model: Model) -> None:
 def _numbers(model: Model) -> dict[str, Amount]:
     """What the graph says in numbers; no visits, which the simulation finds out by itself."""
     graph = model.graph
-    targets: list[str] = [share_at(route) for route in graph.routes.changing]
-    targets += [arrivals_at(name) for name in graph.arrivals]
+    targets = chain_targets(graph)
     targets += [of_class(name, key) for name, keys in graph.classes.items() for key in keys]
     for name, station in graph.stations.items():
         targets.append(station_at(name))
@@ -201,7 +217,9 @@ def _numbers(model: Model) -> dict[str, Amount]:
     return graph.plan.run(given, targets)
 
 
-def _jobs(model: Model, name: str, values: Mapping[str, Amount]) -> Jobs:
+def _jobs(
+    model: Model, name: str, values: Mapping[str, Amount], turning: Turning | None = None
+) -> Jobs:
     if name in model.graph.classes:
         given = {key: values.get(of_class(name, key), 0.0) for key in _CLASS_KEYS}
     elif model.is_closed:
@@ -209,7 +227,13 @@ def _jobs(model: Model, name: str, values: Mapping[str, Amount]) -> Jobs:
     else:
         given = {"arrival_rate": values["throughput"], "population": 0, "think_time": 0.0}
     rate, population, think_time = (float(given[key]) for key in _CLASS_KEYS)
-    return Jobs(name, rate, round(population), think_time, _ways(model.graph, name, values))
+    closed = model.is_closed or "population" in model.graph.classes.get(name, ())
+    ways = _ways(model.graph, name, values) if turning is None else _turning_ways(turning)
+    return Jobs(name, rate, round(population), think_time, ways, closed)
+
+
+def _turning_ways(turning: Turning) -> Ways:
+    return Ways(turning.entry, np.zeros((len(turning.entry),) * 2), turning=turning)
 
 
 def _ways(graph: ModelGraph, name: str, values: Mapping[str, Amount]) -> Ways:
@@ -289,6 +313,8 @@ def _rate(model: Model, values: Mapping[str, Amount]) -> float:
 
 def _check_classes(found: Blueprint) -> None:
     for jobs in found.classes:
+        if jobs.ways.turning is not None and jobs not in found.crowd:
+            continue
         who = f"class {jobs.name}" if jobs.name else found.name
         if not jobs.population and not jobs.arrival_rate > 0:
             msg = f"{who}: nobody comes, so there is nothing to simulate; give it jobs"

@@ -15,6 +15,7 @@ from ciw import dists
 
 from headway.models.simulating.jobs import Blueprint, Jobs, Place, Ways
 from headway.models.simulating.queues import Arrivals, Budgeted, Gone, Queue, Sharing
+from headway.models.simulating.turning import Turning
 from headway.queueing.stations.listed.serving import Serving
 
 _chance = random.random
@@ -34,9 +35,9 @@ class Run(ciw.Simulation):
     def __init__(self, plan: Blueprint) -> None:
         self.plan = plan
         self._guides = {jobs.name: guide_of(jobs.ways) for jobs in plan.classes}
-        self._closed = {jobs.name for jobs in plan.classes if jobs.population}
+        self._closed = {jobs.name for jobs in plan.classes if jobs.is_closed}
         self._waits = {
-            jobs.name for jobs in plan.classes if jobs.population and jobs.think_time + plan.beyond
+            jobs.name for jobs in plan.classes if jobs.is_closed and jobs.think_time + plan.beyond
         }
         self._forget()
         nodes = [node for k, place in enumerate(plan.places) for node in _nodes(k, place)]
@@ -80,7 +81,7 @@ class Run(ciw.Simulation):
         self._begin(job).accept(job)
 
     def _begin(self, job: Any) -> Any:
-        job.began = self.current_time
+        job.began, job.began_as = self.current_time, job.customer_class
         first = self._guides[job.customer_class].first(job)
         return self._done(job) if first is None else self._node(first)
 
@@ -93,14 +94,14 @@ class Run(ciw.Simulation):
 
     def _done(self, job: Any) -> Any:
         taken = self.current_time - job.began + self.plan.beyond
-        self.journeys[job.customer_class].append(taken)
+        self.journeys[job.began_as].append(taken)
         if job.customer_class in self._waits:
             return self.door
         return self._begin(job) if job.customer_class in self._closed else self.nodes[-1]
 
     def lose(self, job: Any) -> None:
         """Count a job that found no place."""
-        self.lost[job.customer_class] += 1
+        self.lost[job.began_as] += 1
         self.nodes[-1].accept(job)
 
     def _node(self, station: int) -> Any:
@@ -154,8 +155,33 @@ class _InRounds:
         )
 
 
-def guide_of(ways: Ways) -> _ByRoutes | _InRounds:
+class _ByClass:
+    """Each next station by chance, and what class the job has there."""
+
+    def __init__(self, ways: Ways, turning: Turning) -> None:
+        self._entry = _cumulated(ways.entry)
+        self._onward = [_cumulated(row) for row in turning.onward]
+        self._to = [(c, k) for c in turning.classes for k in range(len(ways.entry))]
+        self._ends = turning.ends
+
+    def first(self, job: Any) -> int | None:
+        """Where a job enters."""
+        del job
+        return _pick(self._entry)
+
+    def next(self, job: Any, station: int) -> int | None:
+        """Where it goes to, in another class or its own; None for out, or the end of a round."""
+        place = _pick(self._onward[station])
+        if place is None:
+            return None
+        job.customer_class, onward = self._to[place]
+        return None if self._ends[place] else onward
+
+
+def guide_of(ways: Ways) -> _ByRoutes | _InRounds | _ByClass:
     """Who tells the jobs of a class where to go."""
+    if ways.turning is not None:
+        return _ByClass(ways, ways.turning)
     return _ByRoutes(ways) if ways.visits is None else _InRounds(ways.visits)
 
 
@@ -211,6 +237,8 @@ def _servers(place: Place) -> float:
 
 
 def _arrivals(jobs: Jobs) -> Any:
+    if not (jobs.population or jobs.arrival_rate):
+        return None
     return dists.Sequential([0.0, inf]) if jobs.population else dists.Exponential(jobs.arrival_rate)
 
 

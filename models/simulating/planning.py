@@ -74,15 +74,15 @@ def schedule(
     loads
         Utilisation of each station, where losses make it less than jobs from outside ask for.
     """
-    rates = {jobs.name: _rate(plan, jobs) for jobs in plan.classes}
-    journey = max(_journey(plan, jobs) for jobs in plan.classes)
+    rates = {jobs.name: _rate(plan, jobs) for jobs in plan.crowd}
+    journey = max(_journey(plan, jobs) for jobs in plan.crowd)
     known = loads or {}
     slowest = max(_relaxation(plan, k, known.get(p.name)) for k, p in enumerate(plan.places))
     warm_up = RELAXATIONS * slowest + JOURNEYS * journey
     wanted = max((BEYOND / (1 - p / 100) for p in percentiles), default=0.0)
     rarest = max(wanted, FEWEST_OF_A_CLASS) / min(rates.values())
     window = max(WINDOW * warm_up, FEWEST / sum(rates.values()), rarest)
-    each = (rates[j.name] * (1 + j.ways.mean_visits.sum()) for j in plan.classes)
+    each = (rates[j.name] * (1 + j.ways.mean_visits.sum()) for j in plan.crowd)
     return Schedule(warm_up, window, (warm_up + window) * float(sum(each)))
 
 
@@ -157,7 +157,7 @@ def _relaxation(plan: Blueprint, station: int, known: float | None) -> float:
 def _unlike(plan: Blueprint, station: int) -> float:
     """The lesser over the greater of what a station serves, and what others can feed it."""
     ratios = []
-    for jobs in plan.classes:
+    for jobs in plan.crowd:
         demands = _demands(plan, jobs)
         own, others = demands[station], np.delete(demands, station)
         away = _journey(plan, jobs) - jobs.population * demands.max()

@@ -198,6 +198,13 @@ def at_a_pace(name: str) -> GraphError:
     )
 
 
+def _by_class(name: str) -> GraphError:
+    """Why there are no percentiles where routes differ by class."""
+    return GraphError(
+        f"{name}: percentiles are not known where classes go ways of their own; simulate the model"
+    )
+
+
 def _closed_classes(solution: "Solution") -> bool:
     classes = solution.model.network.graph.classes
     return any("population" in numbers for numbers in classes.values())
@@ -210,6 +217,8 @@ def _time(law: TimeLaw | None, share: float) -> float:
 def _laws(point: "Solution") -> Laws:
     graph = point.model.network.graph
     if graph.classes:
+        if graph.ways_by_class:
+            raise _by_class(point.model.name)
         with _named(point):
             return circulating_laws(point) if _closed_classes(point) else class_laws(point)
     if not _stable(point).all():

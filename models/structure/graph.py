@@ -19,6 +19,7 @@ from headway.models.structure.building.traffic import Traffic
 from headway.models.structure.parts.components import Component
 from headway.models.structure.parts.links import LINK_PARTS, link_machine, platform_of
 from headway.models.structure.parts.structure import RESERVED
+from headway.models.structure.planning.by_class import needs_chains, visited
 from headway.models.structure.planning.plan import Plan
 
 if TYPE_CHECKING:
@@ -185,3 +186,17 @@ class ModelGraph(Traffic):
     def plan(self) -> Plan:
         """The order in which this graph's numbers are calculated."""
         return Plan(self)
+
+    @cached_property
+    def ways_by_class(self) -> frozenset[tuple[str, str]]:
+        """Classes at the stations that they may come to; empty where all go the same ways.
+
+        Examples
+        --------
+        >>> from headway.queueing import MM1
+        >>> two = ModelGraph("two").station("cpu", MM1(0.1)).station("disk", MM1(0.2))
+        >>> two = two.job_class("web", 1.0).job_class("batch", 2.0)
+        >>> sorted(two.route("cpu", "disk", job_class="web").ways_by_class)
+        [('batch', 'cpu'), ('web', 'cpu'), ('web', 'disk')]
+        """
+        return frozenset(visited(self)) if needs_chains(self) else frozenset()

@@ -11,6 +11,7 @@ from headway.models.language.frozen import Kept
 from headway.models.language.parameters import Parameter, Preset
 from headway.models.language.units import unit
 from headway.models.language.verbs import perform
+from headway.models.structure.closing import in_rounds
 from headway.models.structure.correlations import (
     Correlations,
     check_correlations,
@@ -176,12 +177,19 @@ class Model(Kept, ModelVerbs):
 
     @cached_property
     def network(self) -> "Model":
-        """The network that is solved: with one class alone, the one this class makes."""
-        if len(self.graph.classes) != 1:
-            return self
-        network = replace(self, graph=alone(self.graph))
-        jobs = circulation(self.graph, self.inputs)
-        return network if jobs is None else network.closed(*jobs)
+        """The network that is solved: with one class alone, the one this class makes.
+
+        Of a closed network that nothing leaves, it is that of one round.
+        """
+        network = self
+        if len(self.graph.classes) == 1:
+            network = replace(self, graph=alone(self.graph))
+            jobs = circulation(self.graph, self.inputs)
+            network = network if jobs is None else network.closed(*jobs)
+        if not (network.is_closed and network.graph.stations):
+            return network
+        graph = in_rounds(network.graph, network.inputs)
+        return network if graph is network.graph else replace(network, graph=graph)
 
     @property
     def is_closed(self) -> bool:

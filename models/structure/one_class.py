@@ -7,8 +7,10 @@ from headway.errors import GraphError
 from headway.kinds import Amount
 from headway.models.language.formula import Formula, formula, of_number
 from headway.models.structure.graph import ModelGraph
+from headway.models.structure.parts.class_ways import EVERY, ClassWays
 from headway.models.structure.parts.components import Component
 from headway.models.structure.parts.keys import of_class
+from headway.models.structure.planning.by_class import check_ways
 
 _NEVER = of_number(0.0)
 
@@ -40,11 +42,24 @@ def alone(graph: ModelGraph) -> ModelGraph:
     if not graph.stations:
         msg = f"class {name} has no station to go to; give the model stations"
         raise GraphError(msg)
+    check_ways(graph)
     stations = {n: _alone(n, component, name) for n, component in graph.stations.items()}
-    folded = replace(graph, stations=stations, classes={})
+    ways = graph.class_ways
+    routes = graph.routes
+    for route in ways.routes:
+        routes = routes.adding(replace(route, job_class="", becomes=""))
+    reference = dict(zip([EVERY], ways.references.values(), strict=False))
+    folded = replace(
+        graph,
+        stations=stations,
+        classes={},
+        routes=routes,
+        class_ways=ClassWays(references=reference),
+    )
     if "arrival_rate" not in numbers:
         return folded
-    return replace(folded, arrivals=_arrivals(graph, numbers["arrival_rate"]))
+    shares = ways.arrives.get(name, graph.arrivals)
+    return replace(folded, arrivals=_arrivals(graph, numbers["arrival_rate"], shares))
 
 
 def circulation(graph: ModelGraph, inputs: Mapping[str, Amount]) -> tuple[Amount, Amount] | None:
@@ -72,12 +87,14 @@ def _alone(name: str, component: Component, only: str) -> Component:
     return replace(component, fields=fields, visits=own, service_times={})
 
 
-def _arrivals(graph: ModelGraph, rate: Formula) -> dict[str, Formula]:
-    """The class's rate at the first station, or in the shares that the graph's arrivals have."""
-    if not graph.arrivals:
+def _arrivals(
+    graph: ModelGraph, rate: Formula, shares: Mapping[str, Formula]
+) -> dict[str, Formula]:
+    """The class's rate at the first station, or in the shares that arrivals have."""
+    if not shares:
         return {next(iter(graph.stations)): rate}
-    total = " + ".join(f"({share.text})" for share in graph.arrivals.values())
+    total = " + ".join(f"({share.text})" for share in shares.values())
     return {
         station: formula(f"({rate.text}) * ({share.text}) / ({total})")
-        for station, share in graph.arrivals.items()
+        for station, share in shares.items()
     }

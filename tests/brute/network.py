@@ -144,6 +144,12 @@ def solve_network(network: Network) -> Truth:
 
 
 def _solve(network: Network) -> Truth:
+    queue, served, cut = means(network)
+    return Truth(_named(network, queue, served), cut)
+
+
+def means(network: Network) -> tuple[np.ndarray, np.ndarray, float]:
+    """Jobs there and served [1/s], shape (stations, classes), and the share of time cut off."""
     chain = solve_chain(network.start, network.moves)
     shape = len(network.places), len(network.classes)
     queue, served, cut = np.zeros(shape), np.zeros(shape), 0.0
@@ -154,7 +160,7 @@ def _solve(network: Network) -> Truth:
             for rate, c, _ in place.leaving(places[k]):
                 served[k, c] += share * rate
         cut += share * network.cap * network.is_full(places)
-    return Truth(_named(network, queue, served), cut)
+    return queue, served, cut
 
 
 def _named(network: Network, queue: np.ndarray, served: np.ndarray) -> dict[str, float]:

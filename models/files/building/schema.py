@@ -40,13 +40,15 @@ class OutputEntry(NamedTuple):
 
 
 class RouteEntry(NamedTuple):
-    """``[[routes]]``: a way from station to station, or to several at once and on from there."""
+    """``[[routes]]``: a way to a station, or to several at once; of one class where it says so."""
 
     source: str
     target: str = ""
     probability: Scalar = 1.0
     parallel: tuple[str, ...] = ()
     needed: Scalar | None = None
+    job_class: str = ""
+    becomes: str = ""
 
 
 class TriedEntry(NamedTuple):
@@ -93,13 +95,14 @@ class ModelEntry(NamedTuple):
     pipelines: Mapping[str, Mapping[str, Number]] = {}
     contention: Mapping[str, Mapping[str, Number]] = {}
     stations: Mapping[str, Mapping[str, Number]] = {}
-    classes: Mapping[str, Mapping[str, Scalar]] = {}
+    classes: Mapping[str, Mapping[str, Number]] = {}
     routes: tuple[RouteEntry, ...] = ()
     arrivals: Mapping[str, Scalar] = {}
     outputs: Mapping[str, OutputEntry] = {}
     presets: Mapping[str, Mapping[str, Scalar]] = {}
     form: FormEntry | None = None
     correlations: Mapping[str, float] = {}
+    reference: str = ""
 
 
 class Fault(Exception):
@@ -255,6 +258,19 @@ def _settings(value: Any, keys: Keys) -> dict[str, Scalar]:
     return found
 
 
+def _job_class(value: Any, keys: Keys) -> dict[str, Number]:
+    """The numbers of a class, and the places that it names; shares by station where it arrives."""
+    shapes = {"arrives": _shares, "reference": _text}
+    return {
+        key: shapes.get(key, _scalar)(entry, (*keys, key))
+        for key, entry in _table(value, keys).items()
+    }
+
+
+def _shares(value: Any, keys: Keys) -> Number:
+    return _scalars(value, keys) if isinstance(value, dict) else _text(value, keys)
+
+
 _ABOUT: dict[str, Shape] = {"doc": _text, "source": _text}
 _PARAMETER = _entry(
     ParameterEntry,
@@ -274,7 +290,15 @@ _OUTPUT = _entry(
 )
 _ANY_ROUTE = _entry(
     RouteEntry,
-    {"from": _text, "to": _text, "probability": _scalar, "parallel": _names, "needed": _scalar},
+    {
+        "from": _text,
+        "to": _text,
+        "probability": _scalar,
+        "parallel": _names,
+        "needed": _scalar,
+        "class": _text,
+        "becomes": _text,
+    },
 )
 
 
@@ -326,12 +350,13 @@ _MODEL = _entry(
         "pipelines": _table_of(_numbers),
         "contention": _table_of(_numbers),
         "stations": _table_of(_numbers),
-        "classes": _table_of(_scalars),
+        "classes": _table_of(_job_class),
         "routes": _list_of(_route),
         "arrivals": _scalars,
         "outputs": _table_of(_OUTPUT),
         "presets": _table_of(_settings),
         "form": _FORM,
         "correlations": _table_of(_real),
+        "reference": _text,
     },
 )

@@ -7,7 +7,7 @@ from headway.models.files.building.expressions import expression, units_of
 from headway.models.files.building.forks import FORK, branches_of
 from headway.models.language.units import ONE, unit
 from headway.models.structure.graph import ModelGraph
-from headway.models.structure.parts.structure import CLASS_KEYS
+from headway.models.structure.parts.structure import CLASS_KEYS, CLASS_PLACES
 from headway.queueing.stations.abilities import Discipline
 from headway.queueing.stations.listed.kinds import station_kind
 
@@ -57,8 +57,10 @@ class Stations(Entries):
             with self.place("routes"):
                 place = f"route {entry.source} -> {entry.target}: probability"
                 share = expression(entry.probability, graph, ONE, place)
-                graph = graph.route(entry.source, entry.target, share)
-        return graph
+                graph = graph.route(
+                    entry.source, entry.target, share, entry.job_class, entry.becomes
+                )
+        return graph.reference(self.entry.reference) if self.entry.reference else graph
 
     def arrivals(self, graph: ModelGraph) -> ModelGraph:
         """Add where jobs come in."""
@@ -72,8 +74,11 @@ class Stations(Entries):
     def job_classes(self, graph: ModelGraph) -> ModelGraph:
         """Add classes of jobs."""
         for name, table in self.entry.classes.items():
-            self.check_keys("classes", name, table, CLASS_KEYS)
-            values = self.numbers(graph, "classes", name, table)
+            self.check_keys("classes", name, table, (*CLASS_KEYS, *CLASS_PLACES))
+            named = {key: at for key in CLASS_PLACES if isinstance(at := table.get(key), str)}
+            numbers = {key: given for key, given in table.items() if key not in named}
+            values = self.numbers(graph, "classes", name, numbers) | named
             with self.place("classes", name):
-                graph = graph.job_class(name, *(values.get(key) for key in CLASS_KEYS))
+                each = (values.get(key) for key in (*CLASS_KEYS, *CLASS_PLACES))
+                graph = graph.job_class(name, *each)
         return graph

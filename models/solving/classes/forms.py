@@ -39,6 +39,9 @@ def class_form(graph: ModelGraph, output: str, given: Mapping[str, Amount]) -> A
     if closed:
         msg = f"class {closed[0]} is closed: it is solved by a recursion, not by one formula"
         raise GraphError(msg)
+    if graph.ways_by_class:
+        msg = f"{graph.name}: where classes go ways of their own there is no closed form; solve it"
+        raise GraphError(msg)
     values = graph.plan.run(given, targets_of(graph))
     values |= _answers(graph, values)
     if output not in values and output not in {*graph.outputs, *graph.bindings}:

@@ -20,6 +20,8 @@ from headway.models.structure.parts.keys import (
     time_by,
     visits_by,
 )
+from headway.models.structure.planning.by_class import chain_targets, class_routes
+from headway.queueing.chains.solve import solve_chains
 from headway.queueing.classes.network import JobClass, Saturation, SharedStation
 from headway.queueing.classes.solve import MulticlassSolution, solve_multiclass
 from headway.queueing.closed.demands import Method
@@ -66,6 +68,9 @@ def class_solution(model: Model, method: str) -> tuple[Found, MulticlassSolution
     of the graph's.
     """
     values, stations, classes = class_network(model)
+    if model.graph.ways_by_class:
+        routes = class_routes(model.graph, values)
+        return values, solve_chains(stations, classes, routes, Method(method), Saturation.MARK)
     ways = class_ways(model.graph, values)
     return values, solve_multiclass(stations, classes, Method(method), Saturation.MARK, ways)
 
@@ -93,7 +98,9 @@ def targets_of(graph: ModelGraph) -> list[str]:
         targets.append(station_at(name))
         targets += [visits_by(name, c) for c in station.visits]
         targets += [time_by(name, c) for c in station.service_times]
-    if not any(station.visits for station in graph.stations.values()):
+    if graph.ways_by_class:
+        targets += chain_targets(graph)
+    elif not any(station.visits for station in graph.stations.values()):
         targets.append(VISITS)
     rates = graph.plan.needed(targets) & set(RATES)
     if rates:
@@ -138,8 +145,13 @@ def shared_station(graph: ModelGraph, name: str, values: Values) -> SharedStatio
 
 
 def visits_of(graph: ModelGraph, name: str, c: str, values: Values) -> Amount:
-    """Mean visits of a class: its own, else those of all; none where others alone are named."""
+    """Mean visits of a class: its own, else those of all; none where others alone are named.
+
+    Where routes differ by class, chains say them: one stands for some.
+    """
     own = graph.stations[name].visits
+    if graph.ways_by_class:
+        return 1.0
     if not own:
         return VISITS.of(values)[name]
     for known in (c, ""):
@@ -161,6 +173,8 @@ def time_of(graph: ModelGraph, name: str, c: str, values: Values) -> Amount:
         return time_by(name, c).of(values)
     if not station.service_times:
         return station_at(name).of(values).service_time
+    if graph.ways_by_class and (c, name) not in graph.ways_by_class:
+        return 0.0
     if not station.visits or c in station.visits or "" in station.visits:
         msg = f"{name}: no service_time for class {c}, which visits it"
         raise GraphError(msg)

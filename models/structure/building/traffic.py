@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 
 from headway.errors import GraphError, nearest
 from headway.models.structure.building.reading import Expression, Reading
+from headway.models.structure.parts.class_ways import EVERY
 from headway.models.structure.parts.components import Component, Route
 from headway.models.structure.parts.forks import check_branches
 from headway.models.structure.parts.routes import check_ends
@@ -111,8 +112,28 @@ class Traffic(Reading):
         arrival_rate: Expression | None = None,
         population: Expression | None = None,
         think_time: Expression | None = None,
+        arrives: str | Mapping[str, Expression] | None = None,
+        reference: str | None = None,
     ) -> Self:
         """Add a class of jobs: open with an arrival rate, or closed with a population.
+
+        Parameters
+        ----------
+        name
+            What formulas, routes and tables call it.
+        arrival_rate, population, think_time
+            Jobs that come [1/s], or that circulate, and how long they think in between [s].
+        arrives
+            Station where an open class comes in, or its shares by station; else where all do.
+        reference
+            Station where rounds of a closed class begin, and end where nothing leaves; else the
+            first one.
+
+        Raises
+        ------
+        GraphError
+            For a class given twice, both or neither of rate and population, or a reference of
+            an open class, arrivals of a closed one.
 
         Examples
         --------
@@ -132,12 +153,65 @@ class Traffic(Reading):
             raise GraphError(msg)
         values = dict(zip(CLASS_KEYS, (arrival_rate, population, think_time), strict=True))
         graph, read = self._read_all(values, f"class {name}")
-        return replace(graph, classes={**graph.classes, name: read})
+        graph = replace(graph, classes={**graph.classes, name: read})
+        return graph._entering(name, arrives)._returning(name, reference)
 
-    def route(self, source: str, target: str, probability: Expression = 1.0) -> Self:
+    def _entering(self, name: str, arrives: str | Mapping[str, Expression] | None) -> Self:
+        if arrives is None:
+            return self
+        if "population" in self.classes[name]:
+            msg = f"class {name}: arrives is of open classes; where rounds begin is its reference"
+            raise GraphError(msg)
+        shares = {arrives: 1.0} if isinstance(arrives, str) else arrives
+        graph, read = self._read_all(shares, f"class {name}: arrives")
+        ways = graph.class_ways
+        return replace(graph, class_ways=replace(ways, arrives={**ways.arrives, name: read}))
+
+    def _returning(self, name: str, reference: str | None) -> Self:
+        if reference is None:
+            return self
+        if "arrival_rate" in self.classes.get(name, ()):
+            msg = f"class {name}: reference is of closed classes; where it comes in is arrives"
+            raise GraphError(msg)
+        ways = self.class_ways
+        return replace(
+            self, class_ways=replace(ways, references={**ways.references, name: reference})
+        )
+
+    def reference(self, station: str) -> Self:
+        """Say where rounds of a closed network begin, and end where nothing leaves.
+
+        Examples
+        --------
+        >>> from headway.models import ModelGraph
+        >>> from headway.queueing import MM1
+        >>> two = ModelGraph("two").station("cpu", MM1(0.1)).station("disk", MM1(0.2))
+        >>> two = two.route("cpu", "disk").route("disk", "cpu").reference("disk")
+        >>> round(two.at().solve(population=1).response_time, 12)
+        0.3
+        """
+        return self._returning(EVERY, station)
+
+    def route(
+        self,
+        source: str,
+        target: str,
+        probability: Expression = 1.0,
+        job_class: str = "",
+        becomes: str = "",
+    ) -> Self:
         """Send a share of the jobs that leave one station to another.
 
         What is not routed on leaves the system.
+
+        Parameters
+        ----------
+        source, target, probability
+            From where to where, and the share.
+        job_class
+            Whose way it is; that of every class if left out.
+        becomes
+            The class that these jobs have from there on; the one they have if left out.
 
         Raises
         ------
@@ -155,7 +229,10 @@ class Traffic(Reading):
         """
         check_ends(self.stations, source, target)
         graph, read = self._read(probability, f"route {source} -> {target}: probability")
-        return replace(graph, routes=graph.routes.adding(Route(source, target, read)))
+        route = Route(source, target, read, job_class, becomes)
+        if job_class or becomes:
+            return replace(graph, class_ways=graph.class_ways.adding(route))
+        return replace(graph, routes=graph.routes.adding(route))
 
     def route_all(self, matrix: ArrayLike) -> Self:
         """Send jobs between all stations by a matrix of probabilities, taken as it is.
@@ -165,7 +242,8 @@ class Traffic(Reading):
         matrix
             Probability to go from each station (row) to each (column), in the order in which
             the stations were added; a row sums to 1 at most, what is left leaves the system.
-            Routes with a formula go by `route`, where the matrix has 0.
+            Routes with a formula go by `route`, where the matrix has 0. Of a graph with a
+            `reference`, rows may all sum to 1.
 
         Raises
         ------
@@ -181,7 +259,9 @@ class Traffic(Reading):
         >>> two.route_all([[0.0, 0.5], [1.0, 0.0]]).at().solve(arrival_rate=1.0)["cpu.visits"]
         2.0
         """
-        return replace(self, routes=self.routes.with_matrix(tuple(self.stations), matrix))
+        closed = EVERY in self.class_ways.references
+        names = tuple(self.stations)
+        return replace(self, routes=self.routes.with_matrix(names, matrix, closed=closed))
 
     def arrive(self, station: str, rate: Expression) -> Self:
         """Let jobs arrive at a station with a rate [1/s]; may be called for several."""

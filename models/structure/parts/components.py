@@ -68,8 +68,20 @@ class Component(Kept):
 
 @dataclass(frozen=True)
 class Route:
-    """A way from one station to another, taken with a probability."""
+    """A way from one station to another, taken with a probability.
+
+    Parameters
+    ----------
+    source, target, probability
+        From where to where, and which share of the jobs takes it.
+    job_class
+        Whose way it is; that of every class if empty.
+    becomes
+        The class that a job has from there on; the one it has if empty.
+    """
 
     source: str
     target: str
     probability: Formula
+    job_class: str = ""
+    becomes: str = ""

@@ -3,6 +3,7 @@
 import networkx as nx
 
 from headway.kinds import Amount
+from headway.models.structure.parts.components import Route
 from headway.models.structure.parts.structure import Structure
 
 
@@ -37,10 +38,23 @@ def to_networkx(graph: Structure) -> Amount:
         for name, read in named.items():
             drawn.add_node(f"{name} ({kind})", kind=kind)
             _bind(drawn, graph, read.names, f"{name} ({kind})")
-    for route in graph.routes:
-        drawn.add_edge(route.source, route.target, sort="route", probability=route.probability.text)
+    for route in (*graph.routes, *graph.class_ways.routes):
+        text = "\n".join(filter(None, (_known(drawn, route), _told(route))))
+        drawn.add_edge(route.source, route.target, sort="route", probability=text)
         _bind(drawn, graph, route.probability.names, route.target)
     return drawn
+
+
+def _known(drawn: "nx.DiGraph", route: Route) -> str:
+    """What is said already of the ways between two stations."""
+    ends = route.source, route.target
+    return str(drawn.edges[ends].get("probability", "")) if drawn.has_edge(*ends) else ""
+
+
+def _told(route: Route) -> str:
+    """A route's probability, and whose it is."""
+    of = f"{route.job_class or 'all'} > {route.becomes}" if route.becomes else route.job_class
+    return f"{of}: {route.probability.text}" if of else route.probability.text
 
 
 def _bind(drawn: "nx.DiGraph", graph: Structure, names: frozenset[str], target: str) -> None:

@@ -16,7 +16,7 @@ from headway.models.language.formula import of_number
 from headway.models.language.frozen import Kept
 from headway.models.structure.parts.components import Route
 from headway.models.structure.parts.keys import Key, share_of
-from headway.queueing.flows.traffic import check_matrix
+from headway.queueing.flows.traffic import SUM_TOLERANCE, check_matrix
 
 MOST_SHOWN = 500
 """Routes that a table lists or a drawing shows."""
@@ -115,8 +115,10 @@ class Routes(Sequence[Route]):
         other._list, other._places, other._own = self._list, self._places, self._own
         return other
 
-    def with_matrix(self, names: Sequence[str], matrix: ArrayLike) -> "Routes":
-        """Give these routes and those of a matrix over all stations.
+    def with_matrix(
+        self, names: Sequence[str], matrix: ArrayLike, *, closed: bool = False
+    ) -> "Routes":
+        """Give these routes and those of a matrix over all stations; none may leave if `closed`.
 
         Raises
         ------
@@ -127,13 +129,22 @@ class Routes(Sequence[Route]):
         if self.block.matrix is not None:
             msg = "a matrix of routes is given already; give one that has all of them"
             raise GraphError(msg)
-        block = Block(tuple(names), _probabilities(names, matrix))
+        block = Block(tuple(names), _probabilities(names, matrix, closed=closed))
         for route in self.single:
             if block[route.source, route.target]:
                 ends = f"{route.source} -> {route.target}"
                 msg = f"route {ends} is given twice, the second time by a matrix; leave one out"
                 raise GraphError(msg)
         return Routes(self.single, block)
+
+    def cut(self, station: str) -> "Routes":
+        """Leave out the routes to a station."""
+        single = [route for route in self.single if route.target != station]
+        if self.block.matrix is None:
+            return Routes(single)
+        matrix = self.block.matrix.copy()
+        matrix[:, self.block.place[station]] = 0.0
+        return Routes(single, Block(self.block.names, matrix))
 
     @cached_property
     def loops(self) -> frozenset[str]:
@@ -222,7 +233,7 @@ def share_at(route: Route) -> Key[Amount]:
     return share_of(route.source, route.target)
 
 
-def _probabilities(names: Sequence[str], matrix: ArrayLike) -> FloatArray:
+def _probabilities(names: Sequence[str], matrix: ArrayLike, *, closed: bool) -> FloatArray:
     """Read a matrix of probabilities; refuse what is none."""
     try:
         if np.iscomplexobj(matrix):
@@ -231,5 +242,12 @@ def _probabilities(names: Sequence[str], matrix: ArrayLike) -> FloatArray:
     except (TypeError, ValueError):
         msg = "a matrix of routes holds numbers only; give a formula by route()"
         raise GraphError(msg) from None
-    check_matrix(names, numbers)
+    if not (closed and numbers.shape == (len(names),) * 2 and _sum_to_one(numbers)):
+        check_matrix(names, numbers)
     return numbers
+
+
+def _sum_to_one(matrix: FloatArray) -> bool:
+    """Whether all rows are chances that leave nothing over."""
+    rows = np.abs(matrix.sum(axis=1) - 1) <= SUM_TOLERANCE
+    return bool((matrix >= 0).all() and rows.all())

@@ -7,12 +7,14 @@ from headway.models.language.algorithms import ALGORITHMS
 from headway.models.language.formula import Formula
 from headway.models.language.frozen import Kept
 from headway.models.language.names import check_shown
+from headway.models.structure.parts.class_ways import ClassWays
 from headway.models.structure.parts.components import STATION_PARTS, Component
 from headway.models.structure.parts.links import LINK_KEYS
 from headway.models.structure.parts.routes import Routes, routes_of
 
 RESERVED = frozenset({"arrival_rate", "throughput", "response_time", "saturation_throughput"})
 CLASS_KEYS = ("arrival_rate", "population", "think_time")
+CLASS_PLACES = ("arrives", "reference")
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,6 +37,8 @@ class Structure(Kept):
         Where jobs go, and where they come in at which rate [1/s].
     classes
         Arrival rate, or population and think time, of each class of jobs.
+    class_ways
+        Routes of single classes, where they come in, and where rounds begin.
     """
 
     name: str
@@ -47,6 +51,7 @@ class Structure(Kept):
     arrivals: Mapping[str, Formula] = field(default_factory=dict)
     outputs: Mapping[str, Formula] = field(default_factory=dict)
     classes: Mapping[str, Mapping[str, Formula]] = field(default_factory=dict)
+    class_ways: ClassWays = field(default_factory=ClassWays)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "routes", routes_of(self.routes, tuple(self.stations)))

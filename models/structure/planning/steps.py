@@ -29,6 +29,7 @@ from headway.models.structure.parts.keys import (
 )
 from headway.models.structure.parts.routes import share_at
 from headway.models.structure.parts.structure import Structure
+from headway.models.structure.planning.by_class import check_ways
 from headway.models.structure.planning.components import (
     AnyStep,
     algorithm_steps,
@@ -41,6 +42,7 @@ from headway.models.structure.planning.components import (
 )
 from headway.models.structure.planning.flows import (
     FLOW,
+    Flow,
     flow,
     given_flow,
     law,
@@ -64,7 +66,12 @@ def _traffic_steps(graph: Structure) -> list[AnyStep]:
         steps.append(number("throughput", rates, partial(_total, tuple(rates))))
     else:
         steps.append(number("throughput", {"arrival_rate"}, partial(_total, ("arrival_rate",))))
-    if any(station.visits for station in graph.stations.values()):
+    steps += formula_steps(graph.class_ways.formulas())
+    if graph.class_ways.by_class:
+        steps.append(step(FLOW, (), partial(_by_class, graph.name)))
+        single = {share_at(r): r.probability for r in graph.routes.single}
+        steps += formula_steps(single.items())
+    elif any(station.visits for station in graph.stations.values()):
         needs = {*map(visits_by, graph.stations), *_laws_that_lose(graph)}
         steps.append(step(FLOW, needs, partial(given_flow, graph)))
     else:
@@ -78,6 +85,13 @@ def _traffic_steps(graph: Structure) -> list[AnyStep]:
     own = step(OWN_VISITS, {FLOW}, lambda v: FLOW.of(v).visits)
     parts = partial(with_parts, graph.stations)
     return [*steps, own, step(VISITS, {OWN_VISITS}, lambda v: parts(OWN_VISITS.of(v)))]
+
+
+def _by_class(name: str, values: Values) -> Flow:
+    """Refuse to say of visits what depends on the class."""
+    del values
+    msg = f"{name}: visits differ by class, as routes do; formulas cannot use those of all"
+    raise GraphError(msg)
 
 
 def _laws_that_lose(graph: Structure) -> set[str]:
@@ -202,6 +216,7 @@ def all_steps(graph: Structure) -> list[AnyStep]:
     if graph.stations:
         check_visits(graph)
         check_forks(graph.name, graph.stations, graph.classes, returning(graph))
+        check_ways(graph)
         steps += _traffic_steps(graph)
         for name in graph.stations:
             steps += _station_steps(graph, name)

@@ -1,0 +1,130 @@
+"""The answers of whole chains parted by class."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from headway.errors import GraphError
+from headway.kinds import Amount, FloatArray, plain
+from headway.queueing.chains.parts import Parts, mean_time
+from headway.queueing.classes.solve import MulticlassSolution
+from headway.queueing.stations.abilities import Discipline, ServiceKind
+
+IN_CHAIN = (15.6, 46.6)
+"""Largest errors of throughputs, and of response times of a visit [%].
+
+They are of closed chains whose classes have times of their own at queues in order of arrival;
+``python -m tests.chain_errors`` measures them.
+"""
+
+
+def parted(parts: Parts, whole: MulticlassSolution) -> MulticlassSolution:
+    """Part the solution of whole chains by class.
+
+    Parameters
+    ----------
+    parts, whole
+        The network by class, and the solution of `headway.queueing.chains.parts.network_of` it.
+    """
+    stay, queue, busy, rate = _by_class(parts, whole)
+    through = rate[:, None] * parts.visits
+    residence = _journeys(parts, stay)
+    alone = _journeys(parts, parts.times)
+    residence = np.where(parts.shares[:, None] > 0, residence, alone)
+
+    def shaped(values: FloatArray) -> Amount:
+        return plain(values.reshape((*values.shape[:-1], *parts.shape)))
+
+    return replace(
+        whole,
+        throughput=shaped(parts.shares * rate),
+        response_time=shaped(residence.sum(axis=1)),
+        utilisation=shaped(busy.swapaxes(0, 1)),
+        queue_length=shaped(queue.swapaxes(0, 1)),
+        residence_time=shaped(residence.swapaxes(0, 1)),
+        station_response_time=shaped(stay.swapaxes(0, 1)),
+        station_throughput=shaped(through.swapaxes(0, 1)),
+        approximation=_note(parts, whole.approximation),
+    )
+
+
+def _by_class(parts: Parts, whole: MulticlassSolution) -> tuple[FloatArray, ...]:
+    """Time of a visit, jobs there, shares of servers, and rounds of each class's chain [1/s]."""
+    stay, queue, busy = (np.zeros(parts.visits.shape) for _ in range(3))
+    rate = np.zeros(parts.shares.shape)
+    sizes = (len(parts.stations), parts.visits.shape[-1])
+    for g, group in enumerate(parts.groups):
+        members = list(group)
+        rate[members] = np.reshape(whole.throughput[g], -1)
+        together = np.reshape(whole.station_response_time[:, g], sizes)
+        stay[members] = _stay(parts, members, together)
+        there = np.reshape(whole.queue_length[:, g], sizes)
+        queue[members] = there * _parted(parts, members, stay[members])
+        held = np.reshape(whole.utilisation[:, g], sizes)
+        busy[members] = held * _parted(parts, members, parts.times[members])
+    return stay, queue, busy, rate
+
+
+def _stay(parts: Parts, members: list[int], together: FloatArray) -> FloatArray:
+    """Time of a visit of each class: in proportion, or waiting as long as all of its chain."""
+    times, mean = parts.times[members], mean_time(parts, members)
+    scale = together / np.where(mean > 0, mean, 1.0)
+    in_order = np.array([s.discipline == Discipline.FCFS for s in parts.stations])
+    endless = np.isinf(together)
+    wait = np.where(endless, np.inf, together - np.where(endless, 0.0, mean))
+    grown = np.where(in_order[:, None], times + wait, times * np.where(times > 0, scale, 0.0))
+    return np.where((times > 0) & (mean > 0), grown, times)
+
+
+def _parted(parts: Parts, members: list[int], each: FloatArray) -> FloatArray:
+    """Share of each class in what a group has at a station, by its time of a visit."""
+    if len(members) == 1:
+        return np.ones(each.shape)
+    weights = parts.counted[members] * np.where(np.isfinite(each), each, parts.times[members])
+    total = weights.sum(axis=0)
+    return weights / np.where(total > 0, total, 1.0)
+
+
+def _journeys(parts: Parts, stay: FloatArray) -> FloatArray:
+    """Time at each station of rounds begun as a class, shape (classes, stations, points) [s]."""
+    begun = parts.rounds.visits
+    found = np.zeros(parts.visits.shape)
+    for c, there in enumerate(stay):
+        visits = np.moveaxis(begun[:, :, c], 0, -1)
+        found = found + np.where(visits == 0, 0.0, visits * np.where(visits == 0, 0.0, there))
+    return found
+
+
+def _note(parts: Parts, known: str) -> str:
+    """Label queues in order of arrival where the times of one chain's classes differ."""
+    names = [s.name for k, s in enumerate(parts.stations) if _is_unlike(parts, k)]
+    if not names:
+        return known
+    varying = [s.name for s in parts.stations if s.name in names and len(s.speeds)]
+    if varying:
+        msg = (
+            f"{varying[0]}: first come first served, its speed by number present needs one service "
+            'time for all classes of a chain; use discipline "ps"'
+        )
+        raise GraphError(msg)
+    where = ", ".join(names)
+    rate, time = IN_CHAIN
+    own = (
+        f"{where}: first come first served with times that differ by class of a chain, whose jobs "
+        f"are taken as alike there; largest error measured: throughput {rate:g} %, response time "
+        f"of a visit {time:g} %"
+    )
+    return f"{known}; {own}" if known else own
+
+
+def _is_unlike(parts: Parts, k: int) -> bool:
+    station = parts.stations[k]
+    if station.discipline != Discipline.FCFS or station.kind is ServiceKind.DELAY:
+        return False
+    come = parts.counted[:, k] > 0
+    for chain in map(list, parts.rounds.chains):
+        times = parts.times[chain, k]
+        longest = np.where(come[chain], times, 0.0).max(axis=0)
+        if np.any(longest > np.where(come[chain], times, np.inf).min(axis=0)):
+            return True
+    return False

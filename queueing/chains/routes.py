@@ -1,0 +1,121 @@
+"""Where jobs go by class, laid out over pairs of class and station."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headway.errors import GraphError
+from headway.kinds import Amount, FloatArray
+from headway.queueing.flows.traffic import SUM_TOLERANCE
+
+At = tuple[str, str]
+"""A class at a station."""
+
+
+@dataclass(frozen=True)
+class ClassRoutes:
+    """Where jobs go, by class; what is not routed on leaves.
+
+    Parameters
+    ----------
+    stations, classes
+        Names, in the order of everything that is made of them.
+    onward
+        Chance to go from a class at a station to a class at a station, 0 to 1, also arrays over
+        operating points.
+    entries
+        Shares, by class, of the stations where its jobs come in, or where its rounds begin; they
+        sum to 1. The first station alone where a class is left out.
+    closed
+        Classes whose jobs circulate.
+    references
+        Classes of which it is said where they begin: of a chain that comes back there, nothing may
+        leave.
+
+    Examples
+    --------
+    >>> ways = ClassRoutes(("cpu", "disk"), ("a", "b"), {(("a", "cpu"), ("b", "disk")): 0.5})
+    >>> laid_out(ways).shape
+    (1, 4, 4)
+    """
+
+    stations: tuple[str, ...]
+    classes: tuple[str, ...]
+    onward: Mapping[tuple[At, At], Amount]
+    entries: Mapping[str, Mapping[str, Amount]] = field(default_factory=dict)
+    closed: frozenset[str] = frozenset()
+    references: frozenset[str] = frozenset()
+
+    @property
+    def states(self) -> list[At]:
+        """Every class at every station, class by class: the order of rows and columns."""
+        return [(c, k) for c in self.classes for k in self.stations]
+
+    @property
+    def is_closed(self) -> NDArray[np.bool_]:
+        """Which classes are closed, shape (classes,)."""
+        return np.array([c in self.closed for c in self.classes])
+
+
+def laid_out(routes: ClassRoutes) -> FloatArray:
+    """Chances between states, shape (points, states, states); one point where none differ.
+
+    Raises
+    ------
+    GraphError
+        For chances outside 0 to 1, or such that sum to more than 1 out of a station.
+    """
+    numbers = {ends: np.asarray(p, float).ravel() for ends, p in routes.onward.items()}
+    points = max((p.size for p in numbers.values()), default=1)
+    place = {state: row for row, state in enumerate(routes.states)}
+    matrix = np.zeros((points, len(place), len(place)))
+    for (source, target), chance in numbers.items():
+        _check_chance(source, target, chance)
+        matrix[:, place[source], place[target]] = chance
+    rest = 1 - matrix.sum(axis=2)
+    if rest.min(initial=1.0) < -SUM_TOLERANCE:
+        c, k = routes.states[int(rest.min(axis=0).argmin())]
+        total = 1 - rest.min()
+        msg = f"routes of class {c} out of {k} sum to {total:g}; they may sum to 1 at most"
+        raise GraphError(msg)
+    return matrix
+
+
+def _check_chance(source: At, target: At, chance: FloatArray) -> None:
+    good = (chance >= 0) & (chance <= 1 + SUM_TOLERANCE)
+    if not good.all():
+        ends = f"{source[1]} -> {target[1]} of class {source[0]}"
+        msg = f"route {ends}: probability {chance[~good][0]:g} is not between 0 and 1"
+        raise GraphError(msg)
+
+
+def entry_states(routes: ClassRoutes) -> FloatArray:
+    """Chance of each class to begin in each state, shape (points, classes, states)."""
+    first = {routes.stations[0]: 1.0}
+    found = {c: {**(routes.entries.get(c) or first)} for c in routes.classes}
+    shares = [np.asarray(share, float).ravel() for by in found.values() for share in by.values()]
+    points = max(share.size for share in shares)
+    place = {state: row for row, state in enumerate(routes.states)}
+    entries = np.zeros((points, len(routes.classes), len(place)))
+    for row, (c, by) in enumerate(found.items()):
+        for station, share in by.items():
+            entries[:, row, place[c, station]] = np.ravel(share)
+    return entries
+
+
+def reached(edges: NDArray[np.bool_], start: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """States that a walk along edges (rows from) comes to, the start with them.
+
+    Examples
+    --------
+    >>> way = np.array([[False, True, False], [False, False, False], [True, False, False]])
+    >>> reached(way, np.array([True, False, False])).tolist()
+    [True, True, False]
+    """
+    seen, new = start.copy(), start
+    while new.any():
+        new = edges[new].any(axis=0) & ~seen
+        seen |= new
+    return seen

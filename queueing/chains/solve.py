@@ -1,0 +1,67 @@
+"""Networks of classes that turn into one another: solved by chains, parted by class.
+
+A closed chain circulates as one class: its population is that of its classes together, its visits
+are V_k = sum of V_ck over its classes c, and its service times S_k = sum of V_ck S_ck / V_k. Open
+classes come to every station at the rate that their chain brings. Where the stations have a
+product form this is exact, and what of a chain is at a station is parted by demands V_ck S_ck.
+
+Source: Baskett, Chandy, Muntz and Palacios, JACM 22(2), 1975; Bruell and Balbo, *Computational
+Algorithms for Closed Queueing Networks*, 1980, chapter 2.
+"""
+
+from collections.abc import Sequence
+
+from headway.queueing.chains.parting import parted
+from headway.queueing.chains.parts import network_of, parts_of
+from headway.queueing.chains.routes import ClassRoutes
+from headway.queueing.classes.network import JobClass, Saturation, SharedStation
+from headway.queueing.classes.solve import MulticlassSolution, solve_multiclass
+from headway.queueing.closed.demands import Method
+
+
+def solve_chains(
+    stations: Sequence[SharedStation],
+    classes: Sequence[JobClass],
+    routes: ClassRoutes,
+    method: Method = Method.AUTO,
+    saturation: Saturation = Saturation.REFUSE,
+) -> MulticlassSolution:
+    """Solve a network whose classes have routes of their own, and may turn into one another.
+
+    Parameters
+    ----------
+    stations
+        With service times by class; their visits follow from the routes and are not read.
+    classes
+        In the same order. The populations of a closed chain circulate together.
+    routes
+        Where jobs go, by class.
+    method, saturation
+        As for `headway.queueing.solve_multiclass`.
+
+    Returns
+    -------
+    By class: throughput, and response time of rounds (closed) or journeys (open) that *begin* as
+    the class, in whatever classes they go on; residence times are those of such a round. What is
+    said of a station and a class is of jobs while they are in that class.
+
+    Raises
+    ------
+    Saturated
+        As for `headway.queueing.solve_multiclass`.
+    GraphError, InvalidParameter
+        For routes that make no network, or a closed chain of several classes without a job.
+
+    Examples
+    --------
+    >>> from headway.queueing import JobClass, SharedStation
+    >>> onward = {(("a", "cpu"), ("b", "cpu")): 1.0, (("b", "cpu"), ("a", "cpu")): 1.0}
+    >>> ways = ClassRoutes(("cpu",), ("a", "b"), onward, closed=frozenset("ab"))
+    >>> cpu = SharedStation("cpu", service_times=(0.1, 0.3), visits=(1, 1))
+    >>> two = [JobClass("a", population=1), JobClass("b", population=0)]
+    >>> solve_chains([cpu], two, ways).throughput.round(12).tolist()
+    [2.5, 2.5]
+    """
+    parts = parts_of(stations, classes, routes)
+    whole = solve_multiclass(*network_of(parts), Method(method), saturation)
+    return parted(parts, whole)
