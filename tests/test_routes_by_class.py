@@ -166,7 +166,10 @@ def test_tables_and_drawings_say_whose_a_route_is(passes, capsys, tmp_path):
 @pytest.mark.parametrize(
     ("ask", "said"),
     [
-        (lambda m: m.solve()["response_time_p99"], "percentiles are not known where classes go ways"),
+        (
+            lambda m: m.solve()["response_time_p99"],
+            "percentiles are not known where classes go ways",
+        ),
         (lambda m: m.closed_form("response_time"), "class request is closed"),
         (to_jmva, "its classes go ways of their own"),
         (lambda m: m.closed(5), "its classes say who circulates"),

@@ -308,6 +308,8 @@ def _route(value: Any, keys: Keys) -> Any:
     if not found.parallel and ("parallel" in value or not found.target):
         named = "parallel" in value
         raise Fault("parallel names no station" if named else "the key 'to' is missing", keys)
+    if found.parallel and (found.job_class or found.becomes):
+        raise Fault("class and becomes go with one station that the route leads to", keys)
     if found.needed is not None and not found.parallel:
         raise Fault("needed goes with parallel, which names the stations to wait for", keys)
     return found

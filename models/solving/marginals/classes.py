@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from headway.errors import GraphError
 from headway.models.solving.classes.solve import class_network
 from headway.models.structure.parts.keys import of_class
 from headway.queueing.marginals.classes import class_marginal
@@ -40,6 +41,12 @@ def class_laws(solution: "Solution", station: str) -> list[NumberLaw | None]:
 
 
 def _law(point: "Solution", station: str) -> NumberLaw:
+    if point.model.network.graph.ways_by_class:
+        msg = (
+            f"{point.model.name}: how many jobs are at a station is known as a mean only where "
+            "classes go ways of their own; simulate the model"
+        )
+        raise GraphError(msg)
     _, stations, classes = class_network(point.model.network)
     rates = [float(np.ravel(point[of_class(c.name, "throughput")])[0]) for c in classes]
     place = point.stations.index(station)
