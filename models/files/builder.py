@@ -6,12 +6,14 @@ from graphlib import CycleError, TopologicalSorter
 from typing import Any
 
 from headway.models.files.building import schema
+from headway.models.files.building.algorithms import WORDS, Algorithms
 from headway.models.files.building.expressions import flat, names_in
 from headway.models.files.building.forks import branches_of, with_forks
 from headway.models.files.building.links import Links
 from headway.models.files.building.places import Place
 from headway.models.files.building.stations import Stations
 from headway.models.files.correlations import correlations_of
+from headway.models.files.curves import miss_curve
 from headway.models.files.forms import form_of
 from headway.models.language.algorithms import ALGORITHMS
 from headway.models.language.parameters import Preset
@@ -21,7 +23,7 @@ from headway.models.structure.meanings import Better, Meaning
 from headway.models.structure.model import Model
 
 
-class Builder(Links, Stations):
+class Builder(Links, Algorithms, Stations):
     """Puts the entries of a model file together, each after those it needs."""
 
     def __init__(self, entry: schema.ModelEntry, place: Place) -> None:
@@ -29,6 +31,10 @@ class Builder(Links, Stations):
         super().__init__(entry, place)
         self.valued = {n: p for n, p in entry.parameters.items() if p.formula is None}
         self.bound = {n: p for n, p in entry.parameters.items() if p.formula is not None}
+
+    def miss_curve(self, file: str) -> dict[str, list[float]]:
+        """Sizes and miss ratios of a file beside the model's."""
+        return miss_curve(file, self.place.source)
 
     def model(self) -> Model:
         """The model that the whole file describes."""
@@ -88,7 +94,7 @@ class Builder(Links, Stations):
         for kind in ("links", *ALGORITHMS, "stations"):
             tables = self.links if kind == "links" else getattr(self.entry, kind)
             for name, table in tables.items():
-                texts[kind, name] = [entry for key, entry in table.items() if key != "stages"]
+                texts[kind, name] = [entry for key, entry in table.items() if key not in WORDS]
         needs = {key: self._needs(values) & set(texts) for key, values in texts.items()}
         for name, table in self.entry.stations.items():
             needs["stations", name] |= {("stations", b) for b in branches_of(table)} & set(texts)

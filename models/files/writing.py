@@ -8,6 +8,7 @@ from headway.models.files.building.entries import FILE_KEYS
 from headway.models.files.correlations import correlation_table
 from headway.models.files.forms import form_table
 from headway.models.files.reading import too_many
+from headway.models.language.algorithms import ALGORITHMS
 from headway.models.language.formula import Formula
 from headway.models.language.parameters import Parameter
 from headway.models.language.units import quantity
@@ -58,7 +59,7 @@ def document(model: Model) -> dict[str, Any]:
         "parameters": parameters,
         "links": {name: _link(model, name, link) for name, link in graph.links.items()},
         **{
-            table: {name: _algorithm(part) for name, part in parts.items()}
+            table: {name: _algorithm(table, part) for name, part in parts.items()}
             for table, parts in graph.algorithms.items()
         },
         "stations": {
@@ -181,8 +182,11 @@ def _told(given: Parameter, usual: Parameter, link: Component, part: str) -> Any
     return None if is_published(link, part, given.value) else table["value"]
 
 
-def _algorithm(component: Component) -> dict[str, Any]:
-    labels = {"stages": list(component.labels)} if component.labels else {}
+def _algorithm(table: str, component: Component) -> dict[str, Any]:
+    algorithm = ALGORITHMS[table]
+    labels: dict[str, Any] = {"stages": list(component.labels)} if component.labels else {}
+    if word := algorithm.word_of(component.kind):
+        labels[algorithm.word] = word
     return labels | _fields(component)
 
 

@@ -5,12 +5,13 @@ formulas can call, so that its arithmetic stands once.
 """
 
 import inspect
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import MISSING, dataclass, fields
 from functools import cached_property
 from importlib import import_module
 from typing import Any
 
+from headway.errors import GraphError, InvalidParameter, nearest, quoted
 from headway.kinds import Amount
 
 
@@ -30,6 +31,9 @@ class Algorithm:
         Answers that formulas can use, as ``NAME.part``.
     defaults
         Values of fields that may be left out.
+    word, kinds
+        Where there are several classes: the key of a model file that says which, and their names
+        by what stands there, the first where nothing does. Each has fields of its own.
     """
 
     module: str
@@ -38,12 +42,60 @@ class Algorithm:
     fields: tuple[str, ...]
     parts: tuple[str, ...]
     defaults: tuple[tuple[str, float], ...] = ()
+    word: str = ""
+    kinds: tuple[tuple[str, str], ...] = ()
 
-    @cached_property
-    def kind(self) -> type:
-        """The class, imported when it is first used."""
-        found: Amount = getattr(import_module(self.module), self.name)
+    def kind(self, word: str = "") -> type:
+        """The class, imported when it is first used.
+
+        Raises
+        ------
+        InvalidParameter
+            For a word that none has.
+
+        Examples
+        --------
+        >>> ALGORITHMS["caches"].kind("fifo").__name__
+        'FIFOCache'
+        """
+        named = dict(self.kinds)
+        if word and word not in named:
+            msg = f"there is no {self.word} {quoted(word)}{nearest(word, named)}"
+            raise InvalidParameter(msg)
+        found: Amount = getattr(import_module(self.module), named.get(word, self.name))
         return found  # type: ignore[no-any-return]
+
+    def word_of(self, kind: type) -> str:
+        """What a model file says for a class; empty where there is one only."""
+        return next((word for word, name in self.kinds if name == kind.__name__), "")
+
+    def keys(self, kind: type) -> tuple[str, ...]:
+        """The fields of a class, those that hold a list first."""
+        own = [f.name for f in fields(kind)] if self.kinds else [*self.lists, *self.fields]
+        return tuple(sorted(own, key=lambda key: key not in self.lists))
+
+    def check(self, name: str, kind: type, given: Iterable[str]) -> None:
+        """Refuse keys that a class does not have, and those that are missing.
+
+        Raises
+        ------
+        GraphError
+            Naming the first.
+        """
+        known, found = self.keys(kind), set(given)
+        if unknown := sorted(found - set(known)):
+            msg = f"{name} has no {unknown[0]!r}{nearest(unknown[0], known)}"
+            raise GraphError(msg)
+        if missing := [key for key in self.needed(kind) if key not in found]:
+            msg = f"{name} needs {missing[0]}"
+            raise GraphError(msg)
+
+    def needed(self, kind: type) -> tuple[str, ...]:
+        """Those that must not be left out."""
+        if not self.kinds:
+            return tuple(key for key in self.keys(kind) if key not in dict(self.defaults))
+        without = {f.name for f in fields(kind) if f.default is MISSING}
+        return tuple(key for key in self.keys(kind) if key in without)
 
 
 ALGORITHMS = {
@@ -71,6 +123,22 @@ ALGORITHMS = {
         ("work", "latency", "handler_time", "handler_scv"),
         ("cycle_time", "uncontended_time", "contention_time"),
         (("handler_scv", 1.0),),
+    ),
+    "caches": Algorithm(
+        "headway.queueing.caches.policies",
+        "LRUCache",
+        ("popularity", "sizes", "miss_ratios"),
+        ("size", "objects", "exponent", "lifetime", "rate"),
+        ("hit_ratio", "miss_ratio", "marginal_hit_ratio", "held"),
+        word="policy",
+        kinds=(
+            ("lru", "LRUCache"),
+            ("fifo", "FIFOCache"),
+            ("random", "RandomCache"),
+            ("ttl", "TTLCache"),
+            ("ttl-renewed", "RenewedTTLCache"),
+            ("curve", "CurveCache"),
+        ),
     ),
 }
 """Kinds by the table of a model file that brings them in."""

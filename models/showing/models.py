@@ -17,6 +17,8 @@ from headway.models.structure.parts.routes import MOST_SHOWN
 from headway.models.structure.parts.structure import CLASS_KEYS
 from headway.models.tables.table import Column, Table
 
+_MOST_LISTED = 12
+
 
 def description_tables(model: Model) -> list[Table]:
     """What a model is made of; empty parts are left out."""
@@ -87,7 +89,7 @@ def _formula_table(model: Model) -> Table:
 def _component_table(title: str, components: dict[str, Component]) -> Table:
     numbers = [
         ", ".join(
-            f"{key.replace('[]', '')} = {', '.join(read.text for read in formulas)}"
+            f"{key.replace('[]', '')} = {_listed([read.text for read in formulas])}"
             for key, formulas in component.formulas().items()
             if key != "service_time" or not component.service_times
         )
@@ -99,6 +101,13 @@ def _component_table(title: str, components: dict[str, Component]) -> Table:
         Column("numbers", tuple(numbers)),
     )
     return Table("", columns)
+
+
+def _listed(texts: list[str]) -> str:
+    """Numbers of a list, the middle left out where there are many."""
+    if len(texts) <= _MOST_LISTED:
+        return ", ".join(texts)
+    return f"{texts[0]}, {texts[1]}, ... {texts[-1]} ({len(texts)})"
 
 
 def _link_table(graph: ModelGraph) -> Table:

@@ -1,5 +1,7 @@
 """Models solved: open, closed and mixed networks, and programs."""
 
+from dataclasses import replace
+
 from headway.errors import InvalidParameter
 from headway.models.solving.solutions.marks import Marks
 from headway.models.solving.solutions.solution import STATION_RESULTS, Solution
@@ -21,11 +23,20 @@ def solve_model(model: Model, method: str = "auto") -> Solution:
         from headway.models.solving.classes.solve import class_values
 
         values, marks = class_values(model, method)
-        return Solution(model, values, shape, marks)
+        return Solution(model, values, shape, _doubting(model, marks))
     values, marks = _network_values(network, method, shape)
+    marks = _doubting(model, marks)
     if model.graph.classes:
         values |= _same_for_each(model, Solution(network, values, shape, marks))
     return Solution(model, values, shape, marks)
+
+
+def _doubting(model: Model, marks: Marks) -> Marks:
+    """Add what is not exact about components with an algorithm."""
+    each = [part for table in model.graph.algorithms.values() for part in table.items()]
+    about = [f"{name}: {note}" for name, one in each if (note := one.approximation)]
+    told = [marks.approximation] if marks.approximation else []
+    return replace(marks, approximation="; ".join([*told, *about])) if about else marks
 
 
 def _check_method(method: str) -> None:

@@ -130,14 +130,46 @@ class ModelGraph(Traffic):
         name: str,
         values: Mapping[str, Expression | Sequence[Expression]],
         labels: tuple[str, ...] = (),
+        word: str = "",
     ) -> "ModelGraph":
-        """Bring in a component with an algorithm, by the table that it stands in."""
-        kind = ALGORITHMS[table]
-        given = {**dict(kind.defaults), **values}
-        graph, read = self._fields(name, {k: given[k] for k in (*kind.lists, *kind.fields)})
+        """Bring in a component with an algorithm, by the table that it stands in.
+
+        Parameters
+        ----------
+        table
+            As in a model file: ``pipelines``, ``contention`` or ``caches``.
+        name
+            What formulas call it.
+        values
+            Its numbers, or lists of them.
+        labels
+            Names of stages.
+        word
+            Which of several, such as the policy of a cache.
+
+        Raises
+        ------
+        InvalidParameter
+            For a word that is not known.
+        GraphError
+            For numbers that are missing, or that it does not have.
+
+        Examples
+        --------
+        >>> cache = {"size": "memory", "objects": 1e6, "exponent": 0.9}
+        >>> graph = ModelGraph("one").declare("memory").algorithm("caches", "buffer", cache)
+        >>> model = graph.output("misses", "buffer.miss_ratio").at(memory=1000)
+        >>> round(model.solve()["misses"], 3)
+        0.776
+        """
+        algorithm = ALGORITHMS[table]
+        kind = algorithm.kind(word)
+        given = {**dict(algorithm.defaults), **values}
+        algorithm.check(name, kind, given)
+        graph, read = self._fields(name, {k: given[k] for k in algorithm.keys(kind) if k in given})
         for label in labels:
             check_shown(label, f"{name}: stage")
-        mine = {**self.algorithms.get(table, {}), name: Component(kind.kind, read, labels=labels)}
+        mine = {**self.algorithms.get(table, {}), name: Component(kind, read, labels=labels)}
         return replace(graph, algorithms={**graph.algorithms, table: mine})
 
     def output(self, name: str, expression: Expression) -> "ModelGraph":

@@ -1,4 +1,4 @@
-"""LogGP links of a model file, and components with an algorithm."""
+"""LogGP links of a model file."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -10,7 +10,6 @@ from headway.loggp.machine.platforms import PLATFORMS
 from headway.models.files.building import schema
 from headway.models.files.building.entries import Entries
 from headway.models.files.building.places import Place
-from headway.models.language.algorithms import ALGORITHMS
 from headway.models.language.parameters import Parameter
 from headway.models.structure.graph import ModelGraph
 from headway.models.structure.model import Model
@@ -24,7 +23,7 @@ from headway.models.structure.parts.links import (
 
 
 class Links(Entries):
-    """Adds links and components with an algorithm to a graph."""
+    """Adds links to a graph."""
 
     def __init__(self, entry: schema.ModelEntry, place: Place) -> None:
         super().__init__(entry, place)
@@ -94,34 +93,6 @@ class Links(Entries):
             msg = f"{platform} is known in convention papers; leave convention out"
             raise self.place.error(msg, *place)
         return Convention(text)
-
-    def algorithm(self, graph: ModelGraph, table: str, name: str) -> ModelGraph:
-        """Add a component with an algorithm."""
-        kind, numbers = ALGORITHMS[table], dict(getattr(self.entry, table)[name])
-        labels: Any = numbers.pop("stages", None) if kind.lists else None
-        self.check_keys(table, name, numbers, (*kind.lists, *kind.fields))
-        numbers = {**dict(kind.defaults), **numbers}
-        for key in (*kind.lists, *kind.fields):
-            wanted = list if key in kind.lists else (str, int, float)
-            if not isinstance(numbers.get(key), wanted):
-                what = "a list, one entry a stage" if key in kind.lists else "a number"
-                msg = f"{name} needs {key}, {what}"
-                raise self.place.error(msg, table, name)
-        values = self.numbers(graph, table, name, numbers)
-        return graph.algorithm(table, name, values, self._stages(table, name, values, labels))
-
-    def _stages(
-        self, table: str, name: str, values: Mapping[str, Any], labels: Any
-    ) -> tuple[str, ...]:
-        """Names of a pipeline's stages, or their numbers; refuses lists of different length."""
-        lengths = {key: len(values[key]) for key in ALGORITHMS[table].lists}
-        count = max(lengths.values(), default=0)
-        stages = labels if isinstance(labels, list) else list(range(1, count + 1))
-        if set(lengths.values()) - {len(stages)} or (lengths and not count):
-            counts = ", ".join(f"{length} {key}" for key, length in lengths.items())
-            msg = f"{name} has {len(stages)} stages, {counts}; give one of each a stage"
-            raise self.place.error(msg, table, name)
-        return tuple(map(str, stages))
 
 
 def _texts(table: Mapping[str, schema.ParameterEntry]) -> dict[str, Any]:

@@ -94,6 +94,7 @@ class ModelEntry(NamedTuple):
     links: Mapping[str, Mapping[str, ParameterEntry]] = {}
     pipelines: Mapping[str, Mapping[str, Number]] = {}
     contention: Mapping[str, Mapping[str, Number]] = {}
+    caches: Mapping[str, Mapping[str, Number]] = {}
     stations: Mapping[str, Mapping[str, Number]] = {}
     classes: Mapping[str, Mapping[str, Number]] = {}
     routes: tuple[RouteEntry, ...] = ()
@@ -351,6 +352,7 @@ _MODEL = _entry(
         "links": _table_of(_table_of(_PARAMETER)),
         "pipelines": _table_of(_numbers),
         "contention": _table_of(_numbers),
+        "caches": _table_of(_numbers),
         "stations": _table_of(_numbers),
         "classes": _table_of(_job_class),
         "routes": _list_of(_route),

@@ -59,6 +59,16 @@ class Component(Kept):
         abilities: Abilities = self.kind.can  # type: ignore[attr-defined]
         return abilities
 
+    @property
+    def approximation(self) -> str:
+        """What is not exact about this kind; empty where nothing is."""
+        return str(getattr(self.kind, "approximation", ""))
+
+    @property
+    def numbers(self) -> tuple[str, ...]:
+        """Names of what it is made of, lists left out."""
+        return tuple(name for name, f in self.fields.items() if not isinstance(f, tuple))
+
     def formulas(self) -> dict[str, tuple[Formula, ...]]:
         """Every formula it is made of, by name."""
         own = {n: f if isinstance(f, tuple) else (f,) for n, f in self.fields.items()}

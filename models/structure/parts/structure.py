@@ -90,11 +90,11 @@ class Structure(Kept):
         own = {*self.parameters, *self.bindings, *self.outputs, *RESERVED}
         own |= {f"{link}.{part}" for link in self.links for part in LINK_KEYS}
         for table, components in self.algorithms.items():
-            kind = ALGORITHMS[table]
-            own |= {f"{name}.{part}" for name in components for part in (*kind.fields, *kind.parts)}
+            for name, component in components.items():
+                parts = (*component.numbers, *ALGORITHMS[table].parts)
+                own |= {f"{name}.{part}" for part in parts}
         for name, station in self.stations.items():
-            parts = [n for n, f in station.fields.items() if not isinstance(f, tuple)]
-            own |= {f"{name}.{part}" for part in (*parts, *STATION_PARTS)}
+            own |= {f"{name}.{part}" for part in (*station.numbers, *STATION_PARTS)}
         return frozenset(own)
 
     @property

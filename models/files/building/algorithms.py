@@ -1,0 +1,83 @@
+"""Components with an algorithm of a model file: pipelines, contention, caches."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from headway.errors import HeadwayError
+from headway.models.files.building.entries import Entries
+from headway.models.files.building.expressions import units_of
+from headway.models.language.algorithms import ALGORITHMS, Algorithm
+from headway.models.structure.graph import ModelGraph
+
+WORDS = {"stages", "curve", *(kind.word for kind in ALGORITHMS.values() if kind.word)}
+"""Keys of these tables that hold words, no numbers."""
+
+_CURVE = "curve"
+
+
+class Algorithms(Entries):
+    """Adds components with an algorithm to a graph."""
+
+    def algorithm(self, graph: ModelGraph, table: str, name: str) -> ModelGraph:
+        """Add a component with an algorithm."""
+        algorithm, numbers = ALGORITHMS[table], dict(getattr(self.entry, table)[name])
+        labels: Any = numbers.pop("stages", None) if not algorithm.kinds else None
+        word = self._word(table, name, algorithm, numbers)
+        with self.place(table, name, algorithm.word):
+            kind = algorithm.kind(word)
+        if word == _CURVE and _CURVE in numbers:
+            numbers |= self._curve(table, name, numbers.pop(_CURVE))
+        known = algorithm.keys(kind)
+        self.check_keys(table, name, numbers, known)
+        numbers = {**dict(algorithm.defaults), **numbers}
+        for key in (*algorithm.needed(kind), *(key for key in known if key in numbers)):
+            wanted = list if key in algorithm.lists else (str, int, float)
+            if not isinstance(numbers.get(key), wanted):
+                msg = f"{name} needs {key}, {_what(key, algorithm)}"
+                raise self.place.error(msg, table, name)
+        values = self.numbers(graph, table, name, numbers, units_of(kind))
+        stages = () if algorithm.kinds else self._stages(table, name, values, labels)
+        return graph.algorithm(table, name, values, stages, word)
+
+    def miss_curve(self, file: str) -> dict[str, list[float]]:
+        """Sizes and miss ratios of a file beside the model's."""
+        raise NotImplementedError
+
+    def _word(self, table: str, name: str, algorithm: Algorithm, numbers: dict[str, Any]) -> str:
+        """Which of several kinds it is: as it says, or by what is given."""
+        if not algorithm.kinds:
+            return ""
+        usual = _CURVE if {_CURVE, "sizes"} & numbers.keys() else algorithm.kinds[0][0]
+        word = numbers.pop(algorithm.word, usual)
+        if not isinstance(word, str):
+            msg = f"must be one of {', '.join(word for word, _ in algorithm.kinds)}"
+            raise self.place.error(msg, table, name, algorithm.word)
+        return word
+
+    def _curve(self, table: str, name: str, file: Any) -> dict[str, list[float]]:
+        if not isinstance(file, str):
+            msg = 'must be the name of a CSV file, such as "misses.csv"'
+            raise self.place.error(msg, table, name, _CURVE)
+        try:
+            return self.miss_curve(file)
+        except HeadwayError as error:
+            raise self.place.error(str(error), table, name, _CURVE) from None
+
+    def _stages(
+        self, table: str, name: str, values: Mapping[str, Any], labels: Any
+    ) -> tuple[str, ...]:
+        """Names of a pipeline's stages, or their numbers; refuses lists of different length."""
+        lengths = {key: len(values[key]) for key in ALGORITHMS[table].lists}
+        count = max(lengths.values(), default=0)
+        stages = labels if isinstance(labels, list) else list(range(1, count + 1))
+        if set(lengths.values()) - {len(stages)} or (lengths and not count):
+            counts = ", ".join(f"{length} {key}" for key, length in lengths.items())
+            msg = f"{name} has {len(stages)} stages, {counts}; give one of each a stage"
+            raise self.place.error(msg, table, name)
+        return tuple(map(str, stages))
+
+
+def _what(key: str, algorithm: Algorithm) -> str:
+    if key not in algorithm.lists:
+        return "a number"
+    return "a list" if algorithm.kinds else "a list, one entry a stage"

@@ -1,0 +1,93 @@
+"""Curves of misses over cache sizes, from CSV files beside a model file."""
+
+import re
+from pathlib import Path
+
+from headway.errors import MeasurementError, UnitError
+from headway.models.files.intake import read_text
+from headway.models.language.units import unit
+
+LARGEST_CURVE = 1_000_000
+"""Bytes of a curve."""
+
+_HEAD = re.compile(
+    r"(size|miss_ratio|hit_ratio)(?:_([\w%]+)|\s*\[(.*)\]|\s*\((.*)\))?", re.IGNORECASE
+)
+"""A column and its unit: ``size_MB``, ``size [MB]`` or ``size (MB)``."""
+
+
+def miss_curve(file: str, model: str) -> dict[str, list[float]]:
+    """Read sizes and miss ratios.
+
+    Parameters
+    ----------
+    file
+        Path from the folder of the model file.
+    model
+        Path of the model file.
+
+    Returns
+    -------
+    Columns ``sizes``, in SI units, and ``miss_ratios``.
+
+    Raises
+    ------
+    MeasurementError
+        For a file that cannot be read, or is no such table, with the line.
+    """
+    path = Path(model).parent / file
+    rows = [
+        (number, [cell.strip().strip('"') for cell in row])
+        for number, line in enumerate(read_text(path, LARGEST_CURVE).splitlines(), 1)
+        if (row := line.split(",")) and line.strip() and not line.lstrip().startswith("#")
+    ]
+    if not rows:
+        msg = f"{file}: empty; it needs columns size and miss_ratio"
+        raise MeasurementError(msg)
+    columns = _columns(file, rows[0][1])
+    size, (ratio, hits) = columns["size"], _ratio(file, columns)
+    sizes = [_number(file, line, row, size[0]) * size[1] for line, row in rows[1:]]
+    ratios = [_number(file, line, row, ratio[0]) * ratio[1] for line, row in rows[1:]]
+    return {"sizes": sizes, "miss_ratios": [1 - hit for hit in ratios] if hits else ratios}
+
+
+_Column = tuple[int, float]
+
+
+def _columns(file: str, head: list[str]) -> dict[str, _Column]:
+    """Where the named columns are, and the factor of their unit."""
+    found = {}
+    for place, cell in enumerate(head):
+        if match := _HEAD.fullmatch(cell):
+            text = match[2] or match[3] or match[4] or ""
+            found[match[1].lower()] = place, _scale(file, cell, text)
+    if "size" not in found:
+        msg = f"{file}: there is no column size; name the columns size and miss_ratio"
+        raise MeasurementError(msg)
+    return found
+
+
+def _scale(file: str, cell: str, text: str) -> float:
+    try:
+        return unit(text).scale
+    except UnitError as error:
+        msg = f"{file}: column {cell!r}: {error}"
+        raise MeasurementError(msg) from None
+
+
+def _ratio(file: str, columns: dict[str, _Column]) -> tuple[_Column, bool]:
+    """The column of misses, or of hits, and which it is."""
+    given = [name for name in ("miss_ratio", "hit_ratio") if name in columns]
+    if len(given) != 1:
+        msg = f"{file}: it needs one column miss_ratio or hit_ratio"
+        raise MeasurementError(msg)
+    return columns[given[0]], given[0] == "hit_ratio"
+
+
+def _number(file: str, line: int, row: list[str], place: int) -> float:
+    text = row[place] if place < len(row) else ""
+    try:
+        return float(text)
+    except ValueError:
+        msg = f"{file}:{line}: {text!r} is no number"
+        raise MeasurementError(msg) from None

@@ -1,0 +1,34 @@
+"""How far Che's approximation is off: ``python -m tests.cache_errors`` prints the table."""
+
+from headway.queueing.caches.policies import FIFOCache, LRUCache
+from headway.queueing.caches.popularity import zipf
+from tests.cache_oracles import lru_hit_ratio, random_hit_ratio
+
+EXPONENTS = (0.0, 0.3, 0.6, 0.8, 1.0, 1.3, 2.0, 3.0)
+SIZES = (1, 2, 4, 8, 16)
+EXACT = {LRUCache: lru_hit_ratio, FIFOCache: random_hit_ratio}
+
+
+def largest_error(kind, size, objects=(16, 32)):
+    """Largest difference of the hit ratio over catalogues and exponents."""
+    return max(
+        abs(
+            kind(size, many, exponent).hit_ratio
+            - EXACT[kind](zipf(float(many), exponent).share, size)
+        )
+        for many in objects
+        if many > size
+        for exponent in EXPONENTS
+    )
+
+
+def rows():
+    """The table of docs/accuracy.md."""
+    for kind in EXACT:
+        errors = (largest_error(kind, size) for size in SIZES)
+        yield kind.policy, [f"{error:.2g}" for error in errors]
+
+
+if __name__ == "__main__":
+    for policy, errors in rows():
+        print(policy, *errors)
