@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from typing import Any
 
-from headway.errors import HeadwayError
 from headway.models.files.building.entries import Entries
 from headway.models.files.building.expressions import units_of
 from headway.models.language.algorithms import ALGORITHMS, Algorithm
@@ -58,10 +57,8 @@ class Algorithms(Entries):
         if not isinstance(file, str):
             msg = 'must be the name of a CSV file, such as "misses.csv"'
             raise self.place.error(msg, table, name, _CURVE)
-        try:
+        with self.place(table, name, _CURVE):
             return self.miss_curve(file)
-        except HeadwayError as error:
-            raise self.place.error(str(error), table, name, _CURVE) from None
 
     def _stages(
         self, table: str, name: str, values: Mapping[str, Any], labels: Any
