@@ -15,12 +15,14 @@ from timing import median
 from headway.models import ModelGraph, catalogue_model
 from headway.queueing import (
     MM1,
+    ClassRoutes,
     Delay,
     JobClass,
     Method,
     MMm,
     SharedStation,
     erlang_c,
+    solve_chains,
     solve_closed,
     solve_multiclass,
     visit_ratios,
@@ -184,6 +186,27 @@ def test_many_classes_without_their_lattice(capsys, method, classes, jobs, stati
 
     what = f"{method}, {classes} classes of {jobs} jobs, {stations} stations"
     report(capsys, what, ours, theirs, "the lattice of populations", aim)
+
+
+def turning_network():
+    """Twenty stations; three classes of one chain and two of another, each of 50 jobs."""
+    rng = np.random.default_rng(1)
+    names, onward = tuple(f"s{k}" for k in range(20)), {}
+    for chain, c, k in ((g, c, k) for g in ("abc", "de") for c in g for k in names):
+        ends = [(d, str(t)) for d in chain for t in rng.choice(names, 3, replace=False)]
+        shares = rng.dirichlet(np.ones(len(ends))).tolist()
+        onward |= {((c, k), end): share for end, share in zip(ends, shares, strict=True)}
+    stations = [SharedStation(k, tuple(rng.uniform(0.01, 0.1, 5)), (1,) * 5) for k in names]
+    classes = [JobClass(c, population=50 if c in "ad" else 0) for c in "abcde"]
+    return stations, classes, ClassRoutes(names, tuple("abcde"), onward, closed=frozenset("abcde"))
+
+
+def test_classes_that_turn_into_one_another(capsys):
+    network = turning_network()
+    ours = median(lambda: solve_chains(*network), 5)
+
+    assert solve_chains(*network).method is Method.EXACT
+    report(capsys, "5 classes in 2 chains of 50 jobs, 20 stations", ours, 0.2, "0.2 s", "1")
 
 
 def test_against_line_solver(capsys):

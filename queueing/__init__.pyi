@@ -7,6 +7,8 @@ from .bounds import balanced_job_bounds as balanced_job_bounds
 from .bounds import bottleneck as bottleneck
 from .bounds import geometric_bounds as geometric_bounds
 from .bounds import network_bounds as network_bounds
+from .chains.routes import ClassRoutes as ClassRoutes
+from .chains.solve import solve_chains as solve_chains
 from .classes.network import JobClass as JobClass
 from .classes.network import Saturation as Saturation
 from .classes.network import SharedStation as SharedStation

@@ -95,6 +95,8 @@ class Names:
     def parameters(self) -> Iterator[Parameter]:
         """Every parameter with its value."""
         for job_class in self.network.classes:
+            if job_class.arrivals is None and job_class.population is None:
+                continue
             open_rate = job_class.arrivals and 1 / job_class.arrivals.mean
             value = float(open_rate or job_class.population or 0)
             shown = _RATE if job_class.arrivals else ONE
@@ -123,10 +125,25 @@ def _graph(network: Network, names: Names, source: str) -> ModelGraph:
     for name, share in network.entries.items():
         graph = graph.arrive(names.stations[name], share)
     for job_class in network.classes:
-        name, jobs = names.classes[job_class.name], names.jobs(job_class)
-        is_open = job_class.arrivals is not None
-        graph = graph.job_class(name, jobs if is_open else None, None if is_open else jobs)
+        graph = _with_class(graph, network, job_class, names)
+    for ((c, start), (becomes, end)), share in network.class_routes.items():
+        turned = names.classes[becomes] if becomes != c else ""
+        ends = names.stations[start], names.stations[end]
+        graph = graph.route(*ends, share, names.classes[c], turned)
     return graph
+
+
+def _with_class(
+    graph: ModelGraph, network: Network, job_class: JobClass, names: Names
+) -> ModelGraph:
+    """Add a class; where classes turn into one another, with the places where it comes in."""
+    name, jobs = names.classes[job_class.name], names.jobs(job_class)
+    entries = network.class_entries.get(job_class.name, {})
+    shares = {names.stations[station]: share for station, share in entries.items()}
+    if job_class.population is not None:
+        return graph.job_class(name, population=jobs, reference=next(iter(shares), None))
+    rate = jobs if job_class.arrivals else 0.0
+    return graph.job_class(name, rate, arrives=shares or None)
 
 
 def _with_station(
@@ -152,7 +169,7 @@ def _with_station(
     if by_class is not None:
         visits = {c: v for c, v in visits.items() if c in by_class}
     shared = Discipline.SHARING if told.shared else Discipline.FCFS
-    given = None if network.entries else visits
+    given = None if network.entries or network.class_entries else visits
     return graph.station(names.stations[told.name], kind, given, by_class, shared.value)
 
 

@@ -28,6 +28,7 @@ from headway.models.importing.sections import (
     read_station,
     service_times,
 )
+from headway.models.importing.switching import SWITCH, switched, switches
 
 _KNOWN = ("userClass", "node", "measure", "connection", "preload")
 _REFUSED = {"blockingRegion": "a blocking region (finite-capacity region)"}
@@ -72,21 +73,17 @@ def _network(
     """Everything beyond the classes and their names."""
     names = tuple(c.name for c in bare.classes)
     stations = _stations(boxes, bare.classes, source)
+    told = tuple(_expected(root, source))
+    bare = replace(bare, stations=stations, expected=told, notes=_notes(stations))
+    if switches(boxes):
+        return switched(bare, boxes, links, source)
     matrices = {c.name: _matrix(boxes, links, c, names, source) for c in bare.classes}
     visits: dict[tuple[str, str], float] = {}
     for each in bare.classes:
         visits |= _visits(boxes, each, matrices[each.name], source)
     _check_orders(stations, bare.classes, visits, boxes, matrices, source)
     entries, routes = _ways(boxes, bare.classes, matrices)
-    return replace(
-        bare,
-        stations=stations,
-        visits=visits,
-        entries=entries,
-        routes=routes,
-        expected=tuple(_expected(root, source)),
-        notes=_notes(stations),
-    )
+    return replace(bare, visits=visits, entries=entries, routes=routes)
 
 
 def _check_elements(model: Element, source: str) -> None:
@@ -115,6 +112,9 @@ def _class(
 ) -> JobClass:
     name, reference = name_of(element), element.get("referenceSource", "")
     place = f"{source}: class {name}"
+    made = reference == SWITCH and element.get("type") == "open" and switches(boxes)
+    if made:
+        return JobClass(name, None, None)
     if reference not in boxes:
         msg = f"{place}: its reference station {quoted(reference)} does not exist"
         raise ModelFileError(msg)

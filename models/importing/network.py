@@ -66,7 +66,7 @@ class JobClass:
     arrivals
         ServiceTimes between arrivals; None where it is closed.
     population
-        Jobs; None where it is open.
+        Jobs; None where it is open. Open classes without arrivals come of others alone.
     reference
         The station or source that the file counts its cycles by; may be empty.
     """
@@ -120,6 +120,9 @@ class Network:
         Values that the file holds.
     notes
         What of the file is not in the model, or is so in means only.
+    class_entries, class_routes
+        Where classes turn into one another: shares of stations by class, and chances to go from a
+        class at a station to a class at a station. Visits are 1 then where a class comes at all.
     """
 
     name: str
@@ -131,3 +134,7 @@ class Network:
     routes: Shares = field(default_factory=dict)
     expected: tuple[Expected, ...] = ()
     notes: tuple[str, ...] = ()
+    class_entries: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    class_routes: Mapping[tuple[tuple[str, str], tuple[str, str]], float] = field(
+        default_factory=dict
+    )

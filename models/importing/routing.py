@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from headway.errors import ModelFileError, quoted
 from headway.kinds import FloatArray
@@ -83,7 +84,14 @@ def _empirical(strategy: Entry, onward: Sequence[str], place: str) -> dict[str, 
 
 def between(boxes: Mapping[str, Box], matrix: FloatArray) -> FloatArray:
     """Leave out the boxes that are passed in no time: probabilities between all others."""
-    passed = np.array([box.role == PASSED for box in boxes.values()])
+    return without(matrix, np.array([box.role == PASSED for box in boxes.values()]))
+
+
+def without(matrix: FloatArray, passed: NDArray[np.bool_]) -> FloatArray:
+    """Leave some rows and columns out: chances to go on past them.
+
+    Raises `numpy.linalg.LinAlgError` where nothing goes on past them.
+    """
     if not passed.any():
         return matrix
     inner = np.eye(int(passed.sum())) - matrix[np.ix_(passed, passed)]

@@ -18,6 +18,7 @@ _ROLES = {
     ("JobSink",): SINK,
     ("Queue", "ServiceTunnel", "Router"): PASSED,
     ("Queue", "LogTunnel", "Router"): PASSED,
+    ("Queue", "ClassSwitch", "Router"): PASSED,
     ("Queue", "Delay", "Router"): Serves.AT_ONCE,
     ("Queue", "Server", "Router"): Serves.QUEUE,
     ("Queue", "PSServer", "Router"): Serves.QUEUE,
@@ -33,7 +34,6 @@ _REFUSED = {
     "Join": "a join",
     "Semaphore": "a semaphore",
     "Scaler": "a scaler",
-    "ClassSwitch": "a class switch",
     "PollingServer": "polling",
     "PreemptiveServer": "preemption by priority",
 }
@@ -51,6 +51,7 @@ _KNOWN = {
     "Server": ("maxJobs", "numberOfVisits", "ServiceStrategy", "classParallelism"),
     "ServiceTunnel": (),
     "LogTunnel": None,
+    "ClassSwitch": ("matrix",),
     "RandomSource": ("ServiceStrategy",),
     "Router": ("RoutingStrategy",),
     "JobSink": (),

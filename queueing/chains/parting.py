@@ -8,6 +8,7 @@ from headway.errors import GraphError
 from headway.kinds import Amount, FloatArray, plain
 from headway.queueing.chains.parts import Parts, mean_time
 from headway.queueing.classes.solve import MulticlassSolution
+from headway.queueing.closed.measured import open_note
 from headway.queueing.stations.abilities import Discipline, ServiceKind
 
 IN_CHAIN = (15.6, 46.6)
@@ -97,7 +98,8 @@ def _journeys(parts: Parts, stay: FloatArray) -> FloatArray:
 
 def _note(parts: Parts, known: str) -> str:
     """Label queues in order of arrival where the times of one chain's classes differ."""
-    names = [s.name for k, s in enumerate(parts.stations) if _is_unlike(parts, k)]
+    known = known or _open_note(parts)
+    names = [s.name for k, s in enumerate(parts.stations) if _is_unlike(parts, k, opened=False)]
     if not names:
         return known
     varying = [s.name for s in parts.stations if s.name in names and len(s.speeds)]
@@ -117,12 +119,21 @@ def _note(parts: Parts, known: str) -> str:
     return f"{known}; {own}" if known else own
 
 
-def _is_unlike(parts: Parts, k: int) -> bool:
+def _open_note(parts: Parts) -> str:
+    """Label queues in order of arrival of open jobs that may come back as another class."""
+    names = [s.name for k, s in enumerate(parts.stations) if _is_unlike(parts, k, opened=True)]
+    return open_note(names) if names else ""
+
+
+def _is_unlike(parts: Parts, k: int, *, opened: bool) -> bool:
+    """Whether classes of one chain, open or closed, have times of their own at a queue in order."""
     station = parts.stations[k]
     if station.discipline != Discipline.FCFS or station.kind is ServiceKind.DELAY:
         return False
     come = parts.counted[:, k] > 0
     for chain in map(list, parts.rounds.chains):
+        if parts.classes[chain[0]].is_open != opened:
+            continue
         times = parts.times[chain, k]
         longest = np.where(come[chain], times, 0.0).max(axis=0)
         if np.any(longest > np.where(come[chain], times, np.inf).min(axis=0)):

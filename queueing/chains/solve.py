@@ -54,7 +54,7 @@ def solve_chains(
 
     Examples
     --------
-    >>> from headway.queueing import JobClass, SharedStation
+    >>> from headway.queueing import ClassRoutes, JobClass, SharedStation
     >>> onward = {(("a", "cpu"), ("b", "cpu")): 1.0, (("b", "cpu"), ("a", "cpu")): 1.0}
     >>> ways = ClassRoutes(("cpu",), ("a", "b"), onward, closed=frozenset("ab"))
     >>> cpu = SharedStation("cpu", service_times=(0.1, 0.3), visits=(1, 1))
