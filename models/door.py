@@ -51,6 +51,8 @@ PLACES: dict[str, dict[str, str]] = {
         "csv": "headway.models.showing.solutions:solution_csv",
         "plot": "headway.models.plotting.figures:solution_figure",
         "bounds": "headway.models.solving.closed.solve:bounds",
+        "open_bounds": "headway.models.solving.bounds:bounds",
+        "class_bounds": "headway.models.solving.classes.bounds:bounds",
         "percentiles": "headway.models.solving.percentile:percentiles",
         "queue_lengths": "headway.models.solving.marginals.networks:queue_lengths",
         "station_numbers": "headway.models.solving.marginals.numbers:station_numbers",
@@ -64,10 +66,10 @@ PLACES: dict[str, dict[str, str]] = {
         "plot": "headway.models.plotting.distributions.queue_lengths:length_figure",
     },
     "Import": {
-        "tables": "headway.models.showing.imports:import_tables",
-        "rows": "headway.models.showing.imports:import_rows",
-        "document": "headway.models.showing.imports:import_document",
-        "csv": "headway.models.showing.imports:import_csv",
+        "tables": "headway.models.showing.solved.imports:import_tables",
+        "rows": "headway.models.showing.solved.imports:import_rows",
+        "document": "headway.models.showing.solved.imports:import_document",
+        "csv": "headway.models.showing.solved.imports:import_csv",
     },
     "Propagation": {
         "tables": "headway.models.showing.uncertain.tables:propagation_tables",

@@ -1,5 +1,6 @@
 """The public names, each once: type checkers read this file, and so does `headway.lazy`."""
 
+<<<<<<< HEAD
 from .bounds import Bottleneck as Bottleneck
 from .bounds import Bounds as Bounds
 from .bounds import asymptotic_bounds as asymptotic_bounds
@@ -9,6 +10,18 @@ from .bounds import geometric_bounds as geometric_bounds
 from .bounds import network_bounds as network_bounds
 from .chains.routes import ClassRoutes as ClassRoutes
 from .chains.solve import solve_chains as solve_chains
+=======
+from .bounds.binding import Bottleneck as Bottleneck
+from .bounds.binding import bottleneck as bottleneck
+from .bounds.classes import class_bounds as class_bounds
+from .bounds.closed import asymptotic_bounds as asymptotic_bounds
+from .bounds.closed import balanced_job_bounds as balanced_job_bounds
+from .bounds.closed import geometric_bounds as geometric_bounds
+from .bounds.closed import proportional_bounds as proportional_bounds
+from .bounds.common import Bounds as Bounds
+from .bounds.network import network_bounds as network_bounds
+from .bounds.opened import open_bounds as open_bounds
+>>>>>>> 363b61a (Bound networks in proportion, by class and open; bounds in JSON and CSV)
 from .classes.network import JobClass as JobClass
 from .classes.network import Saturation as Saturation
 from .classes.network import SharedStation as SharedStation

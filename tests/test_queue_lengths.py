@@ -11,6 +11,7 @@ from headway.models import ModelGraph, catalogue_model
 from headway.models.importing.finding import find_model
 from headway.models.plotting.figures import picture
 from headway.queueing import MD1, MG1, MM1, MM1K, Delay, GGm, LoadDependent, MMm, Quota
+from headway.queueing.marginals.closed import closed_marginal
 from tests.command import headway
 
 RAID = catalogue_model("nfs-server").with_preset("raid")
@@ -220,6 +221,53 @@ def test_a_delay_holds_poissons_number():
     law = alone(Delay(2.0)).solve(3.0).queue_lengths("cpu").laws["cpu"][0]
     assert law.mean == pytest.approx(6)
     assert law.variance == pytest.approx(6)
+
+
+CHAIN = """
+name = "passes"
+[classes.request]
+population = 3
+reference = "terminals"
+[classes.answer]
+population = 0
+[stations.terminals]
+kind = "Delay"
+service_time = 0.5
+[stations.server]
+kind = "MM1"
+discipline = "ps"
+service_time = { request = 0.1, answer = 0.2 }
+[[routes]]
+from = "terminals"
+to = "server"
+[[routes]]
+from = "server"
+to = "server"
+class = "request"
+becomes = "answer"
+[[routes]]
+from = "server"
+to = "terminals"
+class = "answer"
+becomes = "request"
+"""
+
+
+def test_jobs_of_a_chain_are_counted_together(tmp_path):
+    """Whatever its classes, a job needs 0.3 s at the server: as of one class by product form."""
+    path = tmp_path / "passes.toml"
+    path.write_text(CHAIN)
+    solution = find_model(str(path)).solve()
+    found = solution.queue_lengths()
+    one = closed_marginal([Delay(0.5), MM1(0.3)], [1, 1], 3, 0.0, 1)
+    assert found.chances("server") == pytest.approx(one.chances, rel=1e-12)
+    for name in solution.stations:
+        (law,) = found.laws[name]
+        assert law.mean == pytest.approx(float(solution[f"{name}.queue_length"]), rel=1e-10)
+    assert solution.class_bounds() == {}
+    path.write_text(CHAIN.replace('"ps"', '"fcfs"'))
+    with pytest.raises(GraphError, match="passes: server: "):
+        find_model(str(path)).solve().queue_lengths("server")
 
 
 def test_classes_served_in_order_have_no_known_law(tmp_path):

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from headway.models.showing.bounds import bound_columns, bound_rows
 from headway.models.showing.parts.servers import server_columns, server_parts, server_tables
 from headway.models.solving.arrays import part_unit
 from headway.models.solving.solutions.asked import numbers_asked
@@ -132,7 +133,7 @@ def _binding_notes(solution: Solution) -> list[str]:
     if others and limits[first] <= others[0][0] * (1 + _TIE) < math.inf:
         limit, name = others[0]
         notes[0] += f"; relieve it, and {name} is next, at {limit / rate.scale:.6g} {rate}"
-    for name, bounds in solution.bounds().items():
+    for name, bounds in ({} if solution.is_open else solution.bounds()).items():
         low = float(_only(bounds.throughput_lower)) / rate.scale
         high = float(_only(bounds.throughput_upper)) / rate.scale
         notes.append(f"{name} bounds: throughput {low:.6g} to {high:.6g} {rate}")
@@ -185,7 +186,7 @@ def solution_rows(solution: Solution) -> list[dict[str, Any]]:
     for k, row in enumerate(rows):
         for name, parts in server_parts(solution, k).items():
             row["components"][name] |= parts
-    return rows
+    return [row | limits for row, limits in zip(rows, bound_rows(solution), strict=True)]
 
 
 def station_parts(solution: Solution) -> dict[str, tuple[str, ...]]:
@@ -262,6 +263,7 @@ def solution_columns(solution: Solution) -> list[Column]:
             cells = _cells(solution[f"{name}.{part}"])
             columns.append(Column(f"{name}_{part}", cells, part_unit(part)))
         columns += each.get(name, [])
+    columns += bound_columns(solution)
     if solution.stations:
         columns.append(Column("bottleneck", tuple(solution.bottleneck.ravel().tolist())))
         marks = tuple("yes" if mark else "no" for mark in solution.saturated.ravel())

@@ -1,1 +1,1 @@
-"""What more a solution looks like: queue lengths, bounds."""
+"""What more a solution looks like: queue lengths, and what an imported file expected."""

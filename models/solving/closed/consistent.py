@@ -20,7 +20,7 @@ from headway.kinds import FloatArray
 from headway.models.solving.closed.circulation import Assumed, Circulation
 from headway.models.solving.solutions.roots import GRID, first_crossing, too_much
 from headway.queueing.balance import Guess, balance
-from headway.queueing.bounds import least_throughput, most_throughput
+from headway.queueing.bounds.network import least_throughput, most_throughput
 from headway.queueing.stations.base import Station
 
 MOST_CONSISTENT = 200_000

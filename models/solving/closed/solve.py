@@ -12,7 +12,8 @@ from headway.models.solving.closed.forked import some_fork
 from headway.models.solving.solutions.marks import Marks
 from headway.models.solving.solutions.saturation import RATES, depends_on_load
 from headway.models.structure.parts.keys import VISITS, Found, station_at
-from headway.queueing.bounds import Bounds, network_bounds
+from headway.queueing.bounds.common import Bounds
+from headway.queueing.bounds.network import network_bounds
 from headway.queueing.closed.demands import Method
 from headway.queueing.stations.base import Delay
 

@@ -1,5 +1,6 @@
 """Laws of the numbers of jobs at stations that several classes share, by operating point."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -7,8 +8,12 @@ import numpy as np
 from headway.errors import GraphError
 from headway.models.solving.classes.solve import class_network
 from headway.models.structure.parts.keys import of_class
+from headway.models.structure.planning.by_class import class_routes
+from headway.queueing.chains.parts import network_of, parts_of
+from headway.queueing.classes.network import SharedStation
 from headway.queueing.marginals.classes import class_marginal
 from headway.queueing.numbers.laws import NumberLaw
+from headway.queueing.stations.abilities import Discipline, ServiceKind
 
 if TYPE_CHECKING:
     from headway.models.solving.solutions.solution import Solution
@@ -41,13 +46,23 @@ def class_laws(solution: "Solution", station: str) -> list[NumberLaw | None]:
 
 
 def _law(point: "Solution", station: str) -> NumberLaw:
-    if point.model.network.graph.ways_by_class:
-        msg = (
-            f"{point.model.name}: how many jobs are at a station is known as a mean only where "
-            "classes go ways of their own; simulate the model"
-        )
-        raise GraphError(msg)
-    _, stations, classes = class_network(point.model.network)
+    model, place = point.model.network, point.stations.index(station)
+    values, stations, classes = class_network(model)
+    if model.graph.ways_by_class:
+        _check_alike(stations)
+        parts = parts_of(stations, classes, class_routes(model.graph, values))
+        return class_marginal(*network_of(parts), place)
     rates = [float(np.ravel(point[of_class(c.name, "throughput")])[0]) for c in classes]
-    place = point.stations.index(station)
     return class_marginal(stations, classes, place, np.array(rates))
+
+
+def _check_alike(stations: Sequence[SharedStation]) -> None:
+    """Refuse chains that queues in order of arrival serve for different times in their classes."""
+    for station in stations:
+        ordered = station.discipline == Discipline.FCFS and station.kind is not ServiceKind.DELAY
+        if ordered and len({float(time) for time in station.service_times}) > 1:
+            msg = (
+                f"{station.name}: first come first served with times that differ by class; how "
+                "many jobs are there has no known distribution"
+            )
+            raise GraphError(msg)

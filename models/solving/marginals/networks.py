@@ -17,7 +17,7 @@ from headway.models.structure.planning.flows import returning
 from headway.queueing.marginals.closed import Marginal, closed_marginal
 from headway.queueing.numbers.laws import NumberLaw
 from headway.queueing.numbers.waits import WaitLaw, in_turn
-from headway.queueing.stations.abilities import ServiceKind
+from headway.queueing.stations.abilities import Discipline, ServiceKind
 from headway.queueing.stations.base import Delay, Station
 
 if TYPE_CHECKING:
@@ -91,6 +91,9 @@ def wait_laws(solution: "Solution", station: str) -> WaitLaws:
         network = solution.model.network
         if network.graph.classes:
             msg = "how long jobs of several classes wait has no known distribution"
+            raise GraphError(msg)
+        if network.graph.stations[station].discipline != Discipline.FCFS:
+            msg = "how long jobs wait that are not served in order of arrival is not known"
             raise GraphError(msg)
         if network.is_closed:
             return _waits_closed(solution, station)
@@ -174,6 +177,9 @@ def _rows(solution: "Solution", value: Any) -> list[Any]:
 
 def _of_open(solution: "Solution", station: str) -> NumberLaws:
     values, graph = solution.values, solution.model.network.graph
+    if sum(part.branches.count(station) for part in graph.stations.values()) > 1:
+        msg = "how many parts of forks are there that come several at once is not known"
+        raise GraphError(msg)
     rate, again = values[f"{station}.arrival_rate"], 0.0
     if station in returning(graph):
         rate, again = values[f"{station}.stay_rate"], share_of(station, station).of(values)

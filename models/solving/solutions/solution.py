@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from headway.errors import GraphError, Saturated, UnknownParameter, nearest
 from headway.kinds import Amount, Number, plain
 from headway.models.language.frozen import Frozen, Kept
-from headway.models.language.verbs import perform
 from headway.models.solving.solutions.asked import (
     PERCENTILE,
     Asked,
@@ -19,6 +18,7 @@ from headway.models.solving.solutions.asked import (
     percentile_asked,
     station_asked,
 )
+from headway.models.solving.solutions.bounded import Bounded
 from headway.models.solving.solutions.grid import OverGrid
 from headway.models.solving.solutions.marks import Marks
 from headway.models.solving.solutions.saturation import limit, saturation_throughput
@@ -27,15 +27,12 @@ from headway.models.structure.parts.keys import ANSWERED, OWN_VISITS, VISITS, of
 from headway.models.tables.shown import Answer
 from headway.queueing.flows.laws import knee_population
 
-if TYPE_CHECKING:
-    from headway.queueing.bounds import Bounds
-
 STATION_RESULTS = ("utilisation", "residence_time", "queue_length", "throughput")
 CLASS_PARTS = ("throughput", "response_time")
 
 
 @dataclass(frozen=True, eq=False)
-class Solution(Kept, Answer, OverGrid, Asked):
+class Solution(Kept, Answer, OverGrid, Bounded, Asked):
     """The answer to a model at one operating point or many.
 
     Parameters
@@ -302,26 +299,6 @@ class Solution(Kept, Answer, OverGrid, Asked):
         for name in (n for n in self.stations if stations[n].can.saturates):
             over |= np.asarray(self[f"{name}.utilisation"]) >= 1
         return over
-
-    def bounds(self) -> "dict[str, Bounds]":
-        """Bounds on a closed network's throughput and response time, by method.
-
-        Balanced-job and geometric bounds are for single servers only; asymptotic ones for all.
-        Empty for an open network, and where nobody circulates.
-
-        Examples
-        --------
-        >>> from headway.models import ModelGraph
-        >>> from headway.queueing import MM1
-        >>> one = ModelGraph("one").station("cpu", MM1(0.1)).at()
-        >>> found = one.solve(population=5, think_time=1.0).bounds()["asymptotic"]
-        >>> round(found.throughput_upper, 6)  # 5 / (1 + 0.1)
-        4.545455
-        """
-        if not self.model.network.is_closed:
-            return {}
-        found: dict[str, Bounds] = perform(self, "bounds")
-        return found
 
     @cached_property
     def bottleneck(self) -> NDArray[np.str_]:

@@ -1,0 +1,68 @@
+"""Bounds that a solution can be asked for."""
+
+from abc import abstractmethod
+from typing import TYPE_CHECKING
+
+from headway.models.language.verbs import perform
+from headway.models.structure.model import Model
+
+if TYPE_CHECKING:
+    from headway.queueing.bounds.common import Bounds
+
+
+class Bounded:
+    """An answer about a network that lies within bounds."""
+
+    model: Model
+
+    @property
+    @abstractmethod
+    def stations(self) -> tuple[str, ...]:
+        """Names of the stations."""
+
+    @property
+    @abstractmethod
+    def shared(self) -> bool:
+        """Whether several classes of jobs share the network."""
+
+    def bounds(self) -> "dict[str, Bounds]":
+        """Bounds on a network's throughput and response time, by method.
+
+        Closed: balanced-job, proportional and geometric bounds are for single servers only,
+        asymptotic ones for all. Open: the throughput below saturation; balanced-job bounds for
+        all stations with a product form. Empty where nobody circulates, where jobs are lost,
+        and of several classes, which have `class_bounds`.
+
+        Examples
+        --------
+        >>> from headway.models import ModelGraph
+        >>> from headway.queueing import MM1
+        >>> one = ModelGraph("one").station("cpu", MM1(0.1)).at()
+        >>> found = one.solve(population=5, think_time=1.0).bounds()["asymptotic"]
+        >>> round(found.throughput_upper, 6)  # 5 / (1 + 0.1)
+        4.545455
+        """
+        if self.shared or not self.stations:
+            return {}
+        closed = self.model.network.is_closed
+        found: dict[str, Bounds] = perform(self, "bounds" if closed else "open_bounds")
+        return found
+
+    def class_bounds(self) -> "dict[str, dict[str, Bounds]]":
+        """Bounds on closed classes of jobs, by class and method.
+
+        Asymptotic, balanced-job and composite ones, of networks with a product form, without
+        speeds of their own, and without pools that open classes use too. Else empty.
+
+        Examples
+        --------
+        >>> from headway.models import ModelGraph
+        >>> from headway.queueing import MM1
+        >>> one = ModelGraph("one").station("cpu", MM1(0.1)).at()
+        >>> one.solve(population=5).class_bounds()
+        {}
+        """
+        if not self.shared:
+            return {}
+        found: dict[str, dict[str, Bounds]] = perform(self, "class_bounds")
+        return found

@@ -1,0 +1,1 @@
+"""Bounds on what networks do, without solving them: closed, open, of several classes."""

@@ -1,0 +1,165 @@
+"""Bounds on each class of a closed or mixed network, without solving it.
+
+Whoever arrives waits for the jobs it finds, V R <= D (1 + Q(N - 1_c) / m) at m servers, and for
+no fewer than those of them that cannot be thinking. Open classes leave a single server 1 - u of
+its speed, which is exact in a product form.
+
+Source: Zahorjan, Sevcik, Eager and Galler, CACM 25(2), 1982; Kerola, "The composite bound method
+for computing throughput bounds in multiple class environments", Performance Evaluation 6(1), 1986.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from headway.kinds import FloatArray
+from headway.queueing.bounds.common import Bounds, in_order
+from headway.queueing.classes.fcfs import unequal
+from headway.queueing.classes.network import ClassNetwork, JobClass, SharedStation, read_network
+from headway.queueing.classes.overload import find_overload
+
+
+def class_bounds(
+    stations: Sequence[SharedStation], classes: Sequence[JobClass]
+) -> dict[str, dict[str, Bounds]]:
+    """Bounds on the closed classes of a network with a product form, by class and method.
+
+    Asymptotic: nobody waits, or its bottleneck is its own; or it waits behind everybody wherever
+    it comes. Balanced job: N - 1 jobs are at its largest demand, or at its least. Composite: what
+    the others get through at the least is no longer left to it.
+
+    Parameters
+    ----------
+    stations, classes
+        As for `headway.queueing.solve_multiclass`.
+
+    Returns
+    -------
+    Bounds by method, by name of the class; none for classes without jobs, and none at all where
+    stations have no product form, speeds of their own, or pools that open classes use too.
+
+    Raises
+    ------
+    GraphError, InvalidParameter
+        For what is no network.
+
+    Examples
+    --------
+    >>> cpu = SharedStation("cpu", service_times=(0.1, 0.2), visits=(1, 1))
+    >>> disk = SharedStation("disk", service_times=(0.3, 0.1), visits=(1, 1))
+    >>> web, batch = JobClass("web", population=2), JobClass("batch", population=3)
+    >>> found = class_bounds([cpu, disk], [web, batch])["web"]
+    >>> [round(b.throughput_upper, 3) for b in found.values()]
+    [3.333, 2.5, 2.424]
+
+    References
+    ----------
+    Lazowska et al., *Quantitative System Performance*, 1984, section 5.4.
+    """
+    network = read_network(stations, classes)
+    opened = find_overload(network).load
+    shared = network.is_pool[:, None] & (opened > 0)
+    if network.is_varying.any() or shared.any() or unequal(network).any():
+        return {}
+    closed = ~network.is_open
+    crowd = _crowd(network, opened)
+    found = {name: limits(crowd) for name, limits in _METHODS.items()}
+    names = [c.name for c, is_closed in zip(classes, closed, strict=True) if is_closed]
+    return {
+        name: {
+            method: _bounds(crowd, row, both[0][row], both[1][row], network.shape)
+            for method, both in found.items()
+        }
+        for row, name in enumerate(names)
+        if (crowd.jobs[row] > 0).all()
+    }
+
+
+@dataclass(frozen=True)
+class _Crowd:
+    """Closed classes where they queue: demands for each server's share of a station.
+
+    `demand` D and `each` D / m have shape (classes, stations, points); `total` their sum, `think`
+    Z with delays, `jobs` N, shape (classes, points); `split` whether nowhere one queue is several
+    servers', so that who finds somebody waits.
+    """
+
+    demand: FloatArray
+    each: FloatArray
+    total: FloatArray
+    think: FloatArray
+    jobs: FloatArray
+    split: bool
+
+    @property
+    def others(self) -> FloatArray:
+        """Other jobs that there are, shape (classes, points)."""
+        return np.asarray(np.maximum(self.jobs.sum(axis=0) - 1, 0) + 0 * self.jobs)
+
+
+def _crowd(network: ClassNetwork, opened: FloatArray) -> _Crowd:
+    closed, rests = ~network.is_open, network.is_delay[:, None]
+    whole = network.demand[closed]
+    left = np.where(rests, 1.0, np.maximum(1 - opened / network.servers, 0.0))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        slowed = np.where(whole > 0, whole / left, 0.0)
+    demand = np.where(rests, 0.0, slowed)[:, ~network.is_delay]
+    think = network.think_time[closed] + np.where(rests, whole, 0.0).sum(axis=1)
+    each = demand / network.servers[~network.is_delay]
+    jobs, split = network.population[closed], not network.is_pool.any()
+    return _Crowd(demand, each, demand.sum(axis=1), think, jobs, split)
+
+
+def _asymptotic(crowd: _Crowd) -> tuple[FloatArray, FloatArray]:
+    behind = crowd.each.sum(axis=1) * crowd.others
+    low = _rate(crowd.jobs, crowd.think + crowd.total + behind)
+    light = _rate(crowd.jobs, crowd.think + crowd.total)
+    return low, np.minimum(light, _rate(1.0, crowd.each.max(axis=1, initial=0.0)))
+
+
+def _balanced(crowd: _Crowd) -> tuple[FloatArray, FloatArray]:
+    most = crowd.each.max(axis=1, initial=0.0) * crowd.others
+    low = _rate(crowd.jobs, crowd.think + crowd.total + most)
+    upper = _asymptotic(crowd)[1]
+    if not crowd.split or not crowd.each.shape[1]:
+        return low, upper
+    least = crowd.each.min(axis=1) * _queued(crowd)
+    return low, np.minimum(upper, _rate(crowd.jobs, crowd.think + crowd.total + least))
+
+
+def _queued(crowd: _Crowd) -> FloatArray:
+    """Jobs that an arrival finds in queues at the least: N - X Z, X being N / (Z + D) at most."""
+    share = _share(crowd.total, crowd.total + crowd.think)
+    return np.asarray((crowd.jobs * share).sum(axis=0) - share)
+
+
+def _composite(crowd: _Crowd) -> tuple[FloatArray, FloatArray]:
+    low, upper = _balanced(crowd)
+    held = low[:, None] * crowd.each
+    left = np.maximum(1 - (held.sum(axis=0) - held), 0.0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        room = np.where(crowd.each > 0, left / crowd.each, np.inf)
+    return low, np.minimum(upper, room.min(axis=1, initial=np.inf))
+
+
+_METHODS = {"asymptotic": _asymptotic, "balanced job": _balanced, "composite": _composite}
+
+
+def _rate(jobs: Any, time: FloatArray) -> FloatArray:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray(np.where(time > 0, jobs / time, np.inf))
+
+
+def _share(part: FloatArray, whole: FloatArray) -> FloatArray:
+    return np.asarray(np.where(whole > 0, part / np.where(whole > 0, whole, 1.0), 0.0))
+
+
+def _bounds(
+    crowd: _Crowd, row: int, lower: FloatArray, upper: FloatArray, shape: tuple[int, ...]
+) -> Bounds:
+    """Limits of one class, in the shape of the operating points."""
+    jobs, think = crowd.jobs[row], crowd.think[row]
+    low, high, there, away = (each.reshape(shape) for each in (lower, upper, jobs, think))
+    return in_order(low, high, there, away)
