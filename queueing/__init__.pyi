@@ -1,16 +1,5 @@
 """The public names, each once: type checkers read this file, and so does `headway.lazy`."""
 
-<<<<<<< HEAD
-from .bounds import Bottleneck as Bottleneck
-from .bounds import Bounds as Bounds
-from .bounds import asymptotic_bounds as asymptotic_bounds
-from .bounds import balanced_job_bounds as balanced_job_bounds
-from .bounds import bottleneck as bottleneck
-from .bounds import geometric_bounds as geometric_bounds
-from .bounds import network_bounds as network_bounds
-from .chains.routes import ClassRoutes as ClassRoutes
-from .chains.solve import solve_chains as solve_chains
-=======
 from .bounds.binding import Bottleneck as Bottleneck
 from .bounds.binding import bottleneck as bottleneck
 from .bounds.classes import class_bounds as class_bounds
@@ -21,7 +10,8 @@ from .bounds.closed import proportional_bounds as proportional_bounds
 from .bounds.common import Bounds as Bounds
 from .bounds.network import network_bounds as network_bounds
 from .bounds.opened import open_bounds as open_bounds
->>>>>>> 363b61a (Bound networks in proportion, by class and open; bounds in JSON and CSV)
+from .chains.routes import ClassRoutes as ClassRoutes
+from .chains.solve import solve_chains as solve_chains
 from .classes.network import JobClass as JobClass
 from .classes.network import Saturation as Saturation
 from .classes.network import SharedStation as SharedStation
