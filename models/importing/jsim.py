@@ -18,7 +18,15 @@ from headway.models.importing.network import (
     Station,
 )
 from headway.models.importing.numbers import name_of, number, unique, whole
-from headway.models.importing.routing import Links, between, shares, visits_from
+from headway.models.importing.routing import (
+    SWITCH,
+    Links,
+    between,
+    shares,
+    switched,
+    switches,
+    visits_from,
+)
 from headway.models.importing.sections import (
     PASSED,
     SINK,
@@ -28,7 +36,6 @@ from headway.models.importing.sections import (
     read_station,
     service_times,
 )
-from headway.models.importing.switching import SWITCH, switched, switches
 
 _KNOWN = ("userClass", "node", "measure", "connection", "preload")
 _REFUSED = {"blockingRegion": "a blocking region (finite-capacity region)"}

@@ -1,16 +1,18 @@
-"""Routes of JSIMg files: probabilities by class, and the visits that follow from them."""
+"""Routes of JSIMg files by class: visits that follow, and classes that turn into one another."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from headway.errors import ModelFileError, quoted
 from headway.kinds import FloatArray
-from headway.models.importing.network import JobClass
+from headway.models.importing.network import JobClass, Network, Serves
 from headway.models.importing.numbers import number
 from headway.models.importing.parameters import Entry, by_class
 from headway.models.importing.sections import PASSED, SINK, Box
+from headway.queueing.chains.routes import reached
 
 Links = Mapping[str, Sequence[str]]
 """Where the connections of each box lead."""
@@ -127,3 +129,120 @@ def _reached(start: int, matrix: FloatArray) -> FloatArray:
         reached[new] = True
         todo += new.tolist()
     return reached
+
+
+SWITCH = "ClassSwitch"
+"""The section that turns classes, and what stands for the source of classes that it makes."""
+
+_NEVER = 1e-12
+
+At = tuple[str, str]
+"""A class at a box."""
+
+
+def switches(boxes: Mapping[str, Box]) -> bool:
+    """Whether some box turns classes into others."""
+    return any(SWITCH in box.sections for box in boxes.values())
+
+
+def switched(bare: Network, boxes: Mapping[str, Box], links: Links, source: str) -> Network:
+    """Add where jobs go by class to the stations and classes of a file."""
+    entries, routes = class_ways(boxes, links, bare.classes, source)
+    met = {(c, name) for c, by in entries.items() for name in by}
+    met |= {end for way in routes for end in way}
+    visits = {(name, c): 1.0 for c, name in met}
+    return replace(bare, visits=visits, class_entries=entries, class_routes=routes)
+
+
+def class_ways(
+    boxes: Mapping[str, Box], links: Links, classes: Sequence[JobClass], source: str
+) -> tuple[dict[str, dict[str, float]], dict[tuple[At, At], float]]:
+    """Where each class comes in, and where it goes on to as which class.
+
+    Returns
+    -------
+    Shares of stations by class, and chances from each class and station that jobs come to.
+
+    Raises
+    ------
+    ModelFileError
+        For a class that turns into another one before it comes to any station, or jobs that
+        never come to an end.
+    """
+    states = [(c.name, name) for c in classes for name in boxes]
+    try:
+        matrix = _matrix(boxes, links, classes, source)
+    except np.linalg.LinAlgError:
+        msg = f"{source}: some jobs pass boxes for ever that take no time; see their routing"
+        raise ModelFileError(msg) from None
+    entries = {c.name: _entries(boxes, c, states, matrix, source) for c in classes}
+    starts = np.array([name in entries[c] for c, name in states])
+    here = reached(matrix > _NEVER, starts)
+    kept = np.array([boxes[name].role in set(Serves) for _, name in states]) & here
+    routes = {
+        (states[i], states[j]): float(matrix[i, j])
+        for i, j in np.argwhere(matrix > _NEVER).tolist()
+        if kept[i] and kept[j]
+    }
+    return entries, routes
+
+
+def _matrix(
+    boxes: Mapping[str, Box], links: Links, classes: Sequence[JobClass], source: str
+) -> FloatArray:
+    """Chances between classes at boxes that take time, and sources and sinks; rows sum to 1."""
+    names, count = tuple(c.name for c in classes), len(boxes)
+    onward = np.array([shares(boxes, links, c, names, source) for c in classes])
+    found = np.zeros((len(names), count, len(names), count))
+    for i, box in enumerate(boxes.values()):
+        found[:, i] = _turns(box, names, source)[:, :, None] * onward[None, :, i]
+    passed = np.tile([box.role == PASSED for box in boxes.values()], len(names))
+    matrix = without(found.reshape(len(passed), -1), passed)
+    total = matrix.sum(axis=1, keepdims=True)
+    return np.asarray(matrix / np.where(np.abs(total - 1) < _SUMS, total, 1.0))
+
+
+def _turns(box: Box, names: tuple[str, ...], source: str) -> FloatArray:
+    """Chance of each class (rows) to go on from a box as each."""
+    found, place = box.find(SWITCH, "matrix"), f"{source}: {box.name}"
+    if found is None:
+        return np.eye(len(names))
+    rows = by_class(found, names, place)
+    return np.array([_row(rows.get(c), c, names, place) for c in names])
+
+
+def _row(row: Entry | None, own: str, names: tuple[str, ...], place: str) -> list[float]:
+    """One class's chances; it stays as it is where nothing is said of it."""
+    if row is None:
+        return [float(c == own) for c in names]
+    cells = by_class(row, names, place)
+    given = [number(cells[c].value, f"{place}: {own}") if c in cells else 0.0 for c in names]
+    if abs(sum(given) - 1) > _SUMS:
+        msg = f"{place}: the chances of {quoted(own)} sum to {sum(given):g}; they must sum to 1"
+        raise ModelFileError(msg)
+    return given
+
+
+def _entries(
+    boxes: Mapping[str, Box],
+    job_class: JobClass,
+    states: Sequence[At],
+    matrix: FloatArray,
+    source: str,
+) -> dict[str, float]:
+    """Stations where a class comes in, or where it is counted; none of one that is only made."""
+    if job_class.population is not None:
+        if boxes[job_class.reference].role not in set(Serves):
+            why = f"{job_class.reference} is no station to count by"
+            msg = f"{source}: class {job_class.name}: {why}"
+            raise ModelFileError(msg)
+        return {job_class.reference: 1.0}
+    if job_class.arrivals is None:
+        return {}
+    row = matrix[list(states).index((job_class.name, job_class.reference))]
+    found = {s: float(p) for s, p in zip(states, row, strict=True) if p > _NEVER}
+    if any(c != job_class.name or boxes[name].role == SINK for c, name in found):
+        why = "turns into another, or leaves, before it comes to any station"
+        msg = f"{source}: class {job_class.name} {why}: not yet"
+        raise ModelFileError(msg)
+    return {name: share for (_, name), share in found.items()}
