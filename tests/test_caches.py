@@ -24,6 +24,7 @@ from headway.queueing.caches.policies import (
 from headway.queueing.caches.popularity import zipf
 from tests import cache_errors
 from tests import cache_oracles as oracles
+from tests.command import headway
 
 SIZED = [LRUCache, FIFOCache, RandomCache]
 ROOT = Path(__file__).parent.parent
@@ -319,3 +320,15 @@ def test_caches_in_python():
         graph.algorithm("caches", "d", {"size": 3}, word="mru")
     with pytest.raises(InvalidParameter, match="no closed form"):
         graph.output("hits", "c.hit_ratio").closed_form("hits")
+
+
+def test_a_program_with_a_cache_says_what_is_not_exact_where_it_is_shown(tmp_path):
+    path = tmp_path / "program.toml"
+    path.write_text(
+        'name = "p"\n[caches.c]\nsize = 8\nobjects = 99\n[outputs]\nh = "c.hit_ratio"\n'
+    )
+
+    for verb in ("show", "solve"):
+        assert "approximate: c: Che's approximation" in headway(verb, str(path)).out
+    for form in ("--json", "--csv"):
+        assert "c: Che's approximation" in headway("solve", str(path), form).out

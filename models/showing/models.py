@@ -1,5 +1,6 @@
 """Models described: parameters, stations, routes, outputs and closed forms, as tables and text."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from itertools import islice
 from typing import Any
@@ -30,7 +31,8 @@ def description_tables(model: Model) -> list[Table]:
     if graph.links:
         tables.append(_link_table(graph))
     for kind, components in graph.algorithms.items():
-        tables.append(_component_table(kind, dict(components)))
+        notes = () if graph.stations else _doubts_about(components)
+        tables.append(replace(_component_table(kind, dict(components)), notes=notes))
     if graph.stations:
         stations = _component_table("stations", dict(graph.stations))
         tables.append(replace(stations, notes=tuple(doubts_of(model))))
@@ -222,6 +224,12 @@ def _closed_form(model: Model, output: str) -> str:
         return str(model.closed_form(output))
     except HeadwayError as error:
         return f"({error})"
+
+
+def _doubts_about(components: Mapping[str, Component]) -> tuple[str, ...]:
+    """What is not exact about components with an algorithm, where no stations say it."""
+    about = {name: component.approximation for name, component in components.items()}
+    return tuple(f"approximate: {name}: {note}" for name, note in about.items() if note)
 
 
 def doubts_of(model: Model) -> list[str]:

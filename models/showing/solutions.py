@@ -91,10 +91,10 @@ def _cells(values: Any) -> tuple[float, ...]:
 
 def labels(solution: Solution) -> list[str]:
     """Say how it was solved, and what is not exact about it: a line each, for every answer."""
-    if not solution.stations:
-        return []
     exact = "" if solution.approximation or solution.method == "exact" else " (exact)"
-    notes = [] if solution.is_open else [f"method: {solution.method}{exact}"]
+    notes = (
+        [] if solution.is_open or not solution.stations else [f"method: {solution.method}{exact}"]
+    )
     doubt = [f"approximate: {solution.approximation}"] if solution.approximation else []
     return notes + doubt
 
@@ -109,7 +109,7 @@ def set_note(model: Model, shown: Collection[str] = ()) -> list[str]:
 def notes_of(solution: Solution) -> list[str]:
     """Say what was set, how it was solved, which points are saturated, where saturation lies."""
     if not solution.stations:
-        return set_note(solution.model, swept(solution))
+        return set_note(solution.model, swept(solution)) + labels(solution)
     notes = set_note(solution.model, swept(solution)) + labels(solution)
     saturated = [f"saturated: {solution.saturation_message}"] * int(solution.saturated.any())
     if solution.shared:
@@ -237,6 +237,8 @@ def solution_document(solution: Solution) -> dict[str, Any]:
     document: dict[str, Any] = {"model": model.name, "preset": model.preset}
     if solution.stations:
         document |= {"method": solution.method, "approximation": solution.approximation or None}
+    elif solution.approximation:
+        document["approximation"] = solution.approximation
     return document | {"points": solution_rows(solution)}
 
 
@@ -270,4 +272,6 @@ def solution_columns(solution: Solution) -> list[Column]:
         columns.append(Column("saturated", marks))
         for title, text in (("method", solution.method), ("approximation", solution.approximation)):
             columns.append(Column(title, (text,) * _count(solution)))
+    elif solution.approximation:
+        columns.append(Column("approximation", (solution.approximation,) * _count(solution)))
     return columns

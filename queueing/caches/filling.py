@@ -24,6 +24,7 @@ from headway.kinds import FloatArray
 from headway.queueing.caches.popularity import Popularity
 
 _STEPS = 200  # of Newton's method, or of halving where that leaves the bracket
+_SETTLED = 1e-13  # relative step after which the next would change nothing
 _TOGETHER = 2_000_000  # numbers in hand
 
 
@@ -171,7 +172,7 @@ def _characteristic_time(filling: Filling, popularity: Popularity, size: FloatAr
             newton = log_time - excess / slope
         inside = (newton > low) & (newton < high)
         following = np.where(inside, newton, (low + high) / 2)
-        if (np.abs(following - log_time) <= 4e-16 * np.maximum(np.abs(log_time), 1)).all():
+        if (np.abs(following - log_time) <= _SETTLED * np.maximum(np.abs(log_time), 1)).all():
             break
         log_time = following
     return np.asarray(np.exp(log_time))

@@ -14,8 +14,9 @@ import numpy as np
 from headway.errors import InvalidParameter
 from headway.kinds import FloatArray
 
-_ONE_BY_ONE = 1024  # ranks summed as they are
-_SPAN = 1.5  # last over first rank of a span
+_ONE_BY_ONE = 1024  # objects up to which ranks are summed as they are
+_FIRST = 128  # ranks that are, of more
+_SPAN = 2.0  # last over first rank of a span, or less
 _NODES = 8
 
 
@@ -99,14 +100,15 @@ def listed(shares: Sequence[float]) -> Popularity:
 
 def _ranks(objects: float) -> tuple[FloatArray, FloatArray]:
     """Ranks, and how many each stands for."""
-    first = np.arange(1.0, min(np.ceil(objects), _ONE_BY_ONE) + 1)
-    count = np.minimum(1.0, objects - first + 1)
     if objects <= _ONE_BY_ONE:
-        return first, count
-    # rank i is the middle of the span from i - 1/2 to i + 1/2
-    last = objects + 0.5
-    spans = int(np.ceil(np.log(last / (_ONE_BY_ONE + 0.5)) / np.log(_SPAN)))
-    ends = np.geomspace(_ONE_BY_ONE + 0.5, last, spans + 1)
+        each = np.arange(1.0, np.ceil(objects) + 1)
+        return each, np.minimum(1.0, objects - each + 1)
+    # rank i is the middle of the span from i - 1/2 to i + 1/2; the sum over such ranks is the
+    # integral and 1/24 of the slope where it begins (Euler and Maclaurin), told by two ranks
+    first, count = np.arange(1.0, _FIRST + 2), np.ones(_FIRST + 1)
+    count[-2:] = 1 - 1 / 24, 1 / 24
+    start, last = _FIRST + 0.5, objects + 0.5
+    ends = np.geomspace(start, last, int(np.ceil(np.log(last / start) / np.log(_SPAN))) + 1)
     nodes, weights = np.polynomial.legendre.leggauss(_NODES)
     half = np.diff(ends)[:, None] / 2
     ranks = (ends[:-1, None] + half * (1 + nodes)).ravel()
