@@ -44,12 +44,15 @@ class Slope:
         What it is.
     fewer, more
         Of a count, the output with one fewer and one more; NaN where the model refuses it.
+    error
+        How far a derivative may be off, as extrapolations of different orders disagree.
     """
 
     value: float
     change: Change = Change.DERIVATIVE
     fewer: float = np.nan
     more: float = np.nan
+    error: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -155,7 +158,8 @@ def _slope(sides: Sides, size: float) -> Slope:
     scale = max(abs(sides.here), abs(slope) * size)
     if not error * size <= _SURE * scale:
         return Slope(np.nan, Change.NONE)
-    return Slope(slope, Change.CORNER if _has_corner(sides) else Change.DERIVATIVE)
+    change = Change.CORNER if _has_corner(sides) else Change.DERIVATIVE
+    return Slope(slope, change, error=error)
 
 
 def _extrapolated(sides: Sides) -> tuple[float, float]:

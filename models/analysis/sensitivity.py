@@ -40,6 +40,9 @@ class Effect:
         of a corner, or none, as the output jumps.
     fewer, more
         Of a count, the output with one fewer and one more; NaN where that is refused.
+    error
+        How far the elasticity may be off, estimated from differences over several steps; None of
+        counts, and where a fit gave it.
     """
 
     derivative: float
@@ -48,6 +51,7 @@ class Effect:
     change: Change = Change.DERIVATIVE
     fewer: float = math.nan
     more: float = math.nan
+    error: float | None = None
 
     @property
     def ci95(self) -> tuple[float, float] | None:
@@ -206,7 +210,9 @@ def _echoes(solution: Solution, output: str) -> bool:
 def _effect(slope: Slope, value: Any, output: Any) -> Effect:
     scale = float(value) / float(output) if float(output) else math.nan
     share = slope.value * scale if math.isfinite(slope.value) else math.nan
-    return Effect(slope.value, share, None, slope.change, slope.fewer, slope.more)
+    smooth = slope.change in {Change.DERIVATIVE, Change.CORNER}
+    error = abs(slope.error * scale) if smooth and math.isfinite(scale) else None
+    return Effect(slope.value, share, None, slope.change, slope.fewer, slope.more, error)
 
 
 def _binds(solution: Solution) -> list[Bind]:

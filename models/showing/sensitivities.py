@@ -49,6 +49,8 @@ def csv_columns(found: Sensitivity) -> tuple[Column, ...]:
         columns |= {title: [row.get(title) for row in rows] for title in ("fewer", "more")}
     if found.solution.approximation:
         columns["approximation"] = [found.solution.approximation] * len(rows)
+    if any("error" in row for row in rows):
+        columns["error"] = [row.get("error") for row in rows]
     taken = found.axes.columns(len(rows)) if found.axes else ()
     return (*(Column(title, tuple(cells)) for title, cells in columns.items()), *taken)
 
@@ -188,6 +190,8 @@ def _entry(effect: Effect) -> dict[str, Any]:
         "elasticity": effect.elasticity,
         "change": effect.change.value,
     }
+    if effect.error is not None and effect.ci95 is None:
+        entry["error"] = effect.error
     if effect.change is Change.WHOLE_STEP:
         entry |= {"fewer": effect.fewer, "more": effect.more}
     return entry if effect.ci95 is None else {**entry, "ci95": list(effect.ci95)}
