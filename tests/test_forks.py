@@ -280,6 +280,9 @@ def test_percentiles_that_two_moments_do_not_tell_are_refused():
 def test_numbers_out_of_their_domain_are_refused():
     with pytest.raises(InvalidParameter, match="needed is 3, but there are 2 branches"):
         Fork((MM1(1.0), MM1(0.5)), 3)
+    graph = ModelGraph("raid").station("disks", Parallel(0.012, 2))
+    with pytest.raises(InvalidParameter, match="disks is named 3 times, but has 2 servers"):
+        graph.fork("parity", ["disks"] * 3).at().solve(arrival_rate=1.0)
     with pytest.raises(GraphError, match="a fork has no branch"):
         Fork((), 1)
     with pytest.raises(GraphError, match="branch 2 is MM1K, which cannot be a branch"):

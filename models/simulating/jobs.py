@@ -27,7 +27,7 @@ from headway.models.structure.parts.keys import (
 from headway.models.structure.planning.by_class import chain_targets
 from headway.queueing.flows.traffic import check_matrix
 from headway.queueing.stations.abilities import Discipline
-from headway.queueing.stations.listed.serving import Serving, serving_of
+from headway.queueing.stations.listed.serving import Serving, joining, serving_of
 
 ALL = ""
 """Class of the jobs of a model without classes."""
@@ -88,12 +88,16 @@ class Jobs:
 
 @dataclass(frozen=True)
 class Place:
-    """A station: how it serves, whether jobs share it, and mean service times by class [s]."""
+    """A station: how it serves, whether jobs share it, and mean service times by class [s].
+
+    Of a fork, the positions of the stations that its parts go to; none where they are its own.
+    """
 
     name: str
     serving: Serving
     shared: bool
     times: Mapping[str, float]
+    branches: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -114,6 +118,15 @@ class Blueprint:
     places: tuple[Place, ...]
     classes: tuple[Jobs, ...]
     beyond: float = 0.0
+
+    def visits(self, jobs: Jobs) -> FloatArray:
+        """Mean visits of a job and its parts to each station."""
+        own = jobs.ways.mean_visits
+        found = own * [p.serving.queues if p.serving.needed else 1 for p in self.places]
+        for visits, place in zip(own, self.places, strict=True):
+            for branch in place.branches:
+                found[branch] += visits
+        return found
 
     @property
     def is_closed(self) -> bool:
@@ -164,10 +177,10 @@ def blueprint(model: Model) -> Blueprint:
     network = model.network
     _check_losses(network)
     graph, values = network.graph, _numbers(network)
-    servings = {n: serving_of(n, station_at(n).of(values)) for n in graph.stations}
+    servings = {n: _serving(graph, n, values) for n in graph.stations}
     places = tuple(
-        Place(n, serving, _is_shared(graph, n), _times(graph, n, serving, values))
-        for n, serving in servings.items()
+        Place(n, s, _is_shared(graph, n), _times(graph, n, s, values), _branches(graph, n))
+        for n, s in servings.items()
     )
     if graph.ways_by_class:
         times = np.array([[place.times[c] for place in places] for c in graph.classes])
@@ -263,6 +276,18 @@ def _is_shared(graph: ModelGraph, name: str) -> bool:
     return graph.stations[name].discipline == Discipline.SHARING.value
 
 
+def _serving(graph: ModelGraph, name: str, values: Mapping[str, Amount]) -> Serving:
+    if graph.stations[name].branches:
+        return joining(float(values[f"{name}.needed"]))
+    return serving_of(name, station_at(name).of(values))
+
+
+def _branches(graph: ModelGraph, name: str) -> tuple[int, ...]:
+    """Positions of a fork's branches."""
+    position = {station: k for k, station in enumerate(graph.stations)}
+    return tuple(position[branch] for branch in graph.stations[name].branches)
+
+
 def _times(
     graph: ModelGraph, name: str, serving: Serving, values: Mapping[str, Amount]
 ) -> dict[str, float]:
@@ -319,9 +344,8 @@ def _check_classes(found: Blueprint) -> None:
         if not jobs.population and not jobs.arrival_rate > 0:
             msg = f"{who}: nobody comes, so there is nothing to simulate; give it jobs"
             raise InvalidParameter(msg)
-        spent = sum(
-            v * p.times[jobs.name] for v, p in zip(jobs.ways.mean_visits, found.places, strict=True)
-        )
+        visits = found.visits(jobs)
+        spent = sum(v * p.times[jobs.name] for v, p in zip(visits, found.places, strict=True))
         if not spent + jobs.think_time + found.beyond > 0:
             msg = f"{who}: its jobs take no time at all, so there is nothing to simulate"
             raise InvalidParameter(msg)

@@ -3,6 +3,7 @@
 import random
 from array import array
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import chain
@@ -14,7 +15,14 @@ import numpy as np
 from ciw import dists
 
 from headway.models.simulating.jobs import Blueprint, Jobs, Place, Ways
-from headway.models.simulating.queues import Arrivals, Budgeted, Gone, Queue, Sharing
+from headway.models.simulating.queues import (
+    Arrivals,
+    Budgeted,
+    Forking,
+    Gone,
+    Queue,
+    Sharing,
+)
 from headway.models.simulating.turning import Turning
 from headway.queueing.stations.listed.serving import Serving
 
@@ -73,6 +81,16 @@ class Run(ciw.Simulation):
         """The queues of a station."""
         return self._of[station]
 
+    def queues_of_parts(self, station: int) -> list[Any]:
+        """Where the parts of a request go: a queue of each branch, or all of the fork's own.
+
+        Several parts for queues side by side go to different ones.
+        """
+        branches = Counter(self.plan.places[station].branches)
+        if not branches:
+            return self._of[station][1:]
+        return [q for b, count in branches.items() for q in random.sample(self._of[b], count)]
+
     def enter(self, job: Any) -> None:
         """Let a job begin that comes from outside, or circulates from now on: by thinking."""
         if job.customer_class in self._waits:
@@ -89,6 +107,10 @@ class Run(ciw.Simulation):
         """Where a job goes from a station."""
         if station == _OUTSIDE:
             return self._begin(job)
+        waited = getattr(job, "waited", None)
+        if waited is not None:
+            waited.done()
+            return self.nodes[-1]
         onward = self._guides[job.customer_class].next(job, station)
         return self._done(job) if onward is None else self._node(onward)
 
@@ -106,7 +128,8 @@ class Run(ciw.Simulation):
 
     def _node(self, station: int) -> Any:
         nodes = self._of[station]
-        return nodes[0] if len(nodes) == 1 else nodes[int(_chance() * len(nodes))]
+        alone = len(nodes) == 1 or self.plan.places[station].serving.needed
+        return nodes[0] if alone else nodes[int(_chance() * len(nodes))]
 
 
 _OUTSIDE = -1
@@ -200,6 +223,9 @@ def _pick(cumulated: list[float]) -> int | None:
 def _nodes(station: int, place: Place) -> list[Callable[..., Any]]:
     """The queues of a station, as what makes them."""
     serving = place.serving
+    if serving.needed:
+        own = [] if place.branches else [partial(Queue, serving=serving, station=station)]
+        return [partial(Forking, serving=serving, station=station), *(own * serving.queues)]
     if serving.budget is not None:
         return [partial(Budgeted, serving=serving, station=station)]
     speed = serving.speed
@@ -211,7 +237,8 @@ def _nodes(station: int, place: Place) -> list[Callable[..., Any]]:
 
 def _network(plan: Blueprint, queues: int) -> Any:
     """Ciw's network; what it says of routes is never asked for."""
-    served = [place for place in plan.places for _ in range(place.serving.queues)]
+    served = [place for k, place in enumerate(plan.places) for _ in _nodes(k, place)]
+    servers = [m for k, place in enumerate(plan.places) for m in _servers(k, place)]
     nothing = [[0.0] * (queues + 1)] * (queues + 1)
     return ciw.create_network(
         arrival_distributions={j.name: [_arrivals(j)] + [None] * queues for j in plan.classes},
@@ -226,14 +253,17 @@ def _network(plan: Blueprint, queues: int) -> Any:
             for j in plan.classes
         },
         routing={j.name: nothing for j in plan.classes},
-        number_of_servers=[*(_servers(place) for place in served), inf],
+        number_of_servers=[*servers, inf],
     )
 
 
-def _servers(place: Place) -> float:
+def _servers(station: int, place: Place) -> list[float]:
+    """Servers of each of a station's queues; requests wait for their parts without any."""
     alone = place.serving.speed is None and not place.shared
     servers = place.serving.servers
-    return int(servers) if alone and servers < inf else inf
+    each = int(servers) if alone and servers < inf else inf
+    count = len(_nodes(station, place))
+    return [inf, *[each] * (count - 1)] if place.serving.needed else [each] * count
 
 
 def _arrivals(jobs: Jobs) -> Any:

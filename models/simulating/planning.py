@@ -82,7 +82,7 @@ def schedule(
     wanted = max((BEYOND / (1 - p / 100) for p in percentiles), default=0.0)
     rarest = max(wanted, FEWEST_OF_A_CLASS) / min(rates.values())
     window = max(WINDOW * warm_up, FEWEST / sum(rates.values()), rarest)
-    each = (rates[j.name] * (1 + j.ways.mean_visits.sum()) for j in plan.crowd)
+    each = (rates[j.name] * (1 + plan.visits(j).sum()) for j in plan.crowd)
     return Schedule(warm_up, window, (warm_up + window) * float(sum(each)))
 
 
@@ -108,7 +108,7 @@ def open_load(plan: Blueprint, station: int) -> float:
     """Share of a station's lasting speed that jobs from outside ask for."""
     place = plan.places[station]
     asked = sum(
-        jobs.arrival_rate * float(jobs.ways.mean_visits[station]) * place.times[jobs.name]
+        jobs.arrival_rate * float(plan.visits(jobs)[station]) * place.times[jobs.name]
         for jobs in plan.classes
     )
     return asked / (place.serving.most * place.serving.queues)
@@ -116,7 +116,7 @@ def open_load(plan: Blueprint, station: int) -> float:
 
 def _demands(plan: Blueprint, jobs: Jobs) -> FloatArray:
     """Time that a job asks of each station, over its lasting speed [s]; 0 of delays."""
-    visits = jobs.ways.mean_visits
+    visits = plan.visits(jobs)
     most = [p.serving.most * p.serving.queues for p in plan.places]
     times = [p.times[jobs.name] for p in plan.places]
     return np.array([v * t / m for v, t, m in zip(visits, times, most, strict=True)])
@@ -125,7 +125,7 @@ def _demands(plan: Blueprint, jobs: Jobs) -> FloatArray:
 def _journey(plan: Blueprint, jobs: Jobs) -> float:
     """Time of a job that waits for nobody; in a closed network, behind everybody once [s]."""
     visits, times = (
-        jobs.ways.mean_visits,
+        plan.visits(jobs),
         [p.serving.alone(p.times[jobs.name]) for p in plan.places],
     )
     own = sum(v * t for v, t in zip(visits, times, strict=True)) + plan.beyond

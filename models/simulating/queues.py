@@ -175,6 +175,60 @@ class Budgeted(Queue):
         return end - float(self.now)
 
 
+class Forking(Queue):
+    """Requests that wait until enough of their parts are done, at other queues."""
+
+    def __init__(self, number: int, simulation: Any, serving: Serving, station: int) -> None:
+        super().__init__(number, simulation, serving, station)
+        self._ready: list[Any] = []
+
+    def begin_service_if_possible_accept(self, next_individual: Any) -> None:
+        """Send a part to each of its queues."""
+        next_individual.arrival_date = next_individual.service_start_date = self.now
+        waited = Parts(self, next_individual, self.serving.needed)
+        for queue in self.simulation.queues_of_parts(self.station):
+            part = self.simulation.IndividualType(
+                next_individual.id_number,
+                next_individual.customer_class,
+                next_individual.priority_class,
+                simulation=self.simulation,
+            )
+            part.waited = waited
+            queue.accept(part)
+
+    def ready(self, request: Any) -> None:
+        """Let a request go whose parts are done."""
+        self._ready.append(request)
+        self._stale = True
+
+    def begin_service_if_possible_release(self, *_: Any) -> None:
+        """Nobody has waited for a server."""
+
+    def release(self, next_individual: Any, *told: Any) -> None:
+        """Let the first go that is ready."""
+        self._ready.remove(next_individual)
+        super().release(next_individual, *told)
+
+    def find_next_to_leave(self) -> None:
+        """Whoever is ready, at once."""
+        self.next_event_type = "end_service"
+        self.next_event_date = self.now if self._ready else inf
+        self.next_individual = self._ready[:1] or None
+
+
+class Parts:
+    """The parts of one request on one visit to a fork."""
+
+    def __init__(self, fork: Forking, request: Any, needed: int) -> None:
+        self._fork, self._request, self._left = fork, request, needed
+
+    def done(self) -> None:
+        """Count one that is done; those that nobody waits for any more do not matter."""
+        self._left -= 1
+        if self._left == 0:
+            self._fork.ready(self._request)
+
+
 class Arrivals(ciw.ArrivalNode):
     """Where jobs come from; each goes to the place where its way begins."""
 

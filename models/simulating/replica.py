@@ -106,7 +106,10 @@ def _stations(plan: Blueprint, run: Run, window: float) -> Replica:
     found: Replica = {}
     for k, place in enumerate(plan.places):
         seen = [node.tally for node in run.queues_of(k)]
-        for part, value in _station(seen, window).items():
+        told = _station(seen[:1] if place.serving.needed else seen, window)
+        if place.serving.needed and not place.branches:  # as busy as the queues of its parts
+            told["utilisation"] = _station(seen[1:], window)["utilisation"]
+        for part, value in told.items():
             found[f"{place.name}.{part}"] = value
     return found
 

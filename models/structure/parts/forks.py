@@ -4,10 +4,11 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
-from headway.errors import GraphError, nearest
+from headway.errors import GraphError, InvalidParameter, nearest
 from headway.kinds import Amount, is_symbolic, plain
 from headway.models.structure.parts.components import Component
 from headway.queueing.stations.abilities import Discipline, ServiceKind
+from headway.queueing.stations.base import Station
 
 
 def forks(stations: Mapping[str, Component]) -> dict[str, tuple[str, ...]]:
@@ -82,6 +83,22 @@ def check_forks(
                 f"a branch of {fork}; send them by another station"
             )
             raise GraphError(msg)
+
+
+def check_sides(name: str, branches: Sequence[str], stations: Sequence[Station]) -> None:
+    """Refuse more parts for a branch than it has queues side by side, each of which takes one.
+
+    Raises
+    ------
+    InvalidParameter
+        Naming both numbers.
+    """
+    for branch, station in zip(branches, stations, strict=True):
+        parts, queues = branches.count(branch), station.count
+        if parts > 1 and not is_symbolic(queues) and np.any(np.asarray(queues, float) < parts):
+            least = float(np.min(np.asarray(queues, float)))
+            msg = f"{name}: {branch} is named {parts} times, but has {least:g} servers"
+            raise InvalidParameter(msg)
 
 
 def with_parts(

@@ -14,7 +14,13 @@ import numpy as np
 from headway.errors import GraphError, nearest
 from headway.kinds import Amount, check_not_negative
 from headway.models.structure.parts.components import Component
-from headway.models.structure.parts.forks import check_forks, forks, others_at, with_parts
+from headway.models.structure.parts.forks import (
+    check_forks,
+    check_sides,
+    forks,
+    others_at,
+    with_parts,
+)
 from headway.models.structure.parts.keys import (
     ANSWERED,
     OWN_VISITS,
@@ -143,6 +149,7 @@ def _fork(component: Component, name: str, values: Values) -> Amount:
         "branches": tuple(station_at(branch).of(values) for branch in branches),
         "others": tuple(others_at(visits, name, branch) for branch in branches),
     }
+    check_sides(name, branches, given["branches"])
     return build(component, name, values, given)
 
 

@@ -36,6 +36,9 @@ class Serving:
         Speed that lasts, however many come: jobs a second, or servers busy.
     used
         Share of it that is in use with so many there.
+    needed
+        Parts of a request that have to be done, one at each of its queues or branches; 0 where
+        jobs do not fork.
     budget
         Share of each period that it may work, and the period [s].
     unordered
@@ -57,6 +60,7 @@ class Serving:
     speed: Callable[[int], float] | None = None
     most: float = 1.0
     used: Callable[[int], float] = lambda present: float(present > 0)
+    needed: int = 0
     budget: tuple[float, float] | None = None
     unordered: str = ""
 
@@ -87,6 +91,17 @@ def serving_of(name: str, station: Station) -> Serving:
     return SERVING[kind](station)
 
 
+def joining(needed: float) -> Serving:
+    """Nobody is served, but waits for so many parts at other stations.
+
+    Examples
+    --------
+    >>> joining(2.0).needed
+    2
+    """
+    return Serving(0.0, 0.0, inf, most=inf, used=lambda _: 0.0, needed=int(needed))
+
+
 def _at_once(station: Any) -> Serving:
     return Serving(station.mean_service, 0.0, inf, most=inf, used=lambda _: 0.0)
 
@@ -106,6 +121,12 @@ def _in_a_room(station: Any) -> Serving:
 
 def _side_by_side(station: Any) -> Serving:
     return Serving(station.mean_service, queues=int(station.plain_count))
+
+
+def _all_at_once(station: Any) -> Serving:
+    """Parts of a request at all queues, of which so many have to be done."""
+    count, needed = int(station.branches), int(station.needed)
+    return Serving(station.mean_service, float(station.scv), queues=count, needed=needed)
 
 
 def _constantly(station: Any) -> Serving:
@@ -163,5 +184,6 @@ SERVING: Mapping[str, Rule] = {
     "UnequalServers": _by_number,
     "BatchK": _batches_in_a_room,
     "Quota": _on_a_quota,
+    "ForkJoin": _all_at_once,
 }
 """How each kind serves; what is not here is not simulated."""
