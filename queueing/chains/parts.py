@@ -145,18 +145,20 @@ def mean_time(parts: Parts, group: Sequence[int]) -> FloatArray:
 
 
 def _as_one(parts: Parts, group: tuple[int, ...]) -> JobClass:
-    """A class of all the jobs of a group; an open one comes at the rate of its whole chain."""
+    """A class of all the jobs of a group; an open one comes at the rate of its whole chain.
+
+    What else is said of the first one holds for all of them.
+    """
     members = [parts.classes[c] for c in group]
-    name = " and ".join(c.name for c in members)
+    first, name = members[0], " and ".join(c.name for c in members)
     if members[0].is_open:
         (chain,) = (chain for chain in parts.rounds.chains if group[0] in chain)
         rates = [_row(parts.classes[c].arrival_rate, parts.shape) for c in chain]
-        return JobClass(name, arrival_rate=_shaped(parts, np.sum(rates, axis=0)))
+        return replace(first, arrival_rate=_shaped(parts, np.sum(rates, axis=0)))
     population = np.sum([_row(c.population, parts.shape) for c in members], axis=0)
     think = sum(parts.shares[c] * _row(parts.classes[c].think_time, parts.shape) for c in group)
-    return JobClass(
-        name, population=_shaped(parts, population), think_time=_shaped(parts, np.asarray(think))
-    )
+    thinks = _shaped(parts, np.asarray(think))
+    return replace(first, name=name, population=_shaped(parts, population), think_time=thinks)
 
 
 def _shaped(parts: Parts, values: FloatArray) -> Amount:
