@@ -12,7 +12,7 @@ from scipy.sparse import coo_matrix
 from scipy.sparse.linalg import spsolve
 
 from headway.errors import GraphError, InvalidParameter
-from headway.models import ModelGraph, parse_model
+from headway.models import ModelGraph, catalogue_model, parse_model
 from headway.queueing import (
     MD1,
     MG1,
@@ -253,6 +253,17 @@ def test_visits_in_place_of_routes():
     assert found.response_time == pytest.approx(0.5 * one + 0.15 * both)
     assert both == pytest.approx(1.5 * one, rel=0.005)  # as good as independent
     assert found.with_percentile(99)["response_time_p99"] > one
+
+
+def test_the_raid_of_the_catalogue_writes_in_two_steps():
+    """Two parts read, then two written, each to different ones of 28 disks as busy as both make."""
+    model = catalogue_model("nfs-server-raid5")
+    found, quiet = model.solve(arrival_rate=400), model.at(written=0.0).solve(arrival_rate=400)
+    disks = Parallel(0.012, 28)
+    assert found["disks.visits"] == pytest.approx(4 * 0.15)
+    step = Fork((disks, disks), 2, (3.0, 3.0)).response_time(0.15 * 400)
+    assert found.response_time - quiet.response_time == pytest.approx(2 * 0.15 * step)
+    assert quiet.response_time == pytest.approx(3.4e-3 + MM1(650e-6).response_time(400))
 
 
 def test_percentiles_join_those_of_other_stations():
