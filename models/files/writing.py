@@ -139,7 +139,8 @@ def _fields(component: Component) -> dict[str, Any]:
         else _expression(read)
         for name, read in component.fields.items()
     }
-    for key, by_class in (("visits", component.visits), ("service_time", component.service_times)):
+    told = {"visits": component.visits, "service_time": component.service_times}
+    for key, by_class in (told | {"scv": component.scvs}).items():
         if by_class:
             values = {name: _expression(read) for name, read in by_class.items()}
             table[key] = values.get("", values)

@@ -93,7 +93,7 @@ def _component_table(title: str, components: dict[str, Component]) -> Table:
         ", ".join(
             f"{key.replace('[]', '')} = {_listed([read.text for read in formulas])}"
             for key, formulas in component.formulas().items()
-            if key != "service_time" or not component.service_times
+            if f"{key}[" not in "".join(component.formulas())
         )
         for component in components.values()
     ]

@@ -20,6 +20,7 @@ from headway.models.structure.model import Model
 from headway.models.structure.parts.keys import (
     arrivals_at,
     of_class,
+    scv_by,
     station_at,
     time_by,
     visits_by,
@@ -88,15 +89,17 @@ class Jobs:
 
 @dataclass(frozen=True)
 class Place:
-    """A station: how it serves, whether jobs share it, and mean service times by class [s].
+    """A station: how it serves, whether jobs share it, and its service times by class.
 
-    Of a fork, the positions of the stations that its parts go to; none where they are its own.
+    Means [s] and squared coefficients of variation. Of a fork, the positions of the stations that
+    its parts go to; none where they are its own.
     """
 
     name: str
     serving: Serving
     shared: bool
     times: Mapping[str, float]
+    scvs: Mapping[str, float]
     branches: tuple[int, ...] = ()
 
 
@@ -154,7 +157,7 @@ class Blueprint:
         """What the simulation takes for granted beyond what the model says."""
         rounds = any(jobs.ways.visits is not None for jobs in self.classes)
         thinks = any(jobs.think_time for jobs in self.classes)
-        spread = any(place.serving.scv not in (0.0, 1.0) for place in self.places)
+        spread = any(scv not in (0.0, 1.0) for place in self.places for scv in place.scvs.values())
         said = {
             IN_ROUNDS: rounds,
             "think times are exponential": thinks,
@@ -179,7 +182,14 @@ def blueprint(model: Model) -> Blueprint:
     graph, values = network.graph, _numbers(network)
     servings = {n: _serving(graph, n, values) for n in graph.stations}
     places = tuple(
-        Place(n, s, _is_shared(graph, n), _times(graph, n, s, values), _branches(graph, n))
+        Place(
+            n,
+            s,
+            _is_shared(graph, n),
+            _times(graph, n, s, values),
+            _scvs(graph, n, s, values),
+            _branches(graph, n),
+        )
         for n, s in servings.items()
     )
     if graph.ways_by_class:
@@ -221,6 +231,7 @@ def _numbers(model: Model) -> dict[str, Amount]:
         targets.append(station_at(name))
         targets += [visits_by(name, c) for c in station.visits]
         targets += [time_by(name, c) for c in station.service_times]
+        targets += [scv_by(name, c) for c in station.scvs]
     if not (graph.classes or model.is_closed):
         targets.append("throughput")
     given: dict[str, Amount] = {n: float(np.ravel(v)[0]) for n, v in model.inputs.items()}
@@ -286,6 +297,13 @@ def _branches(graph: ModelGraph, name: str) -> tuple[int, ...]:
     """Positions of a fork's branches."""
     position = {station: k for k, station in enumerate(graph.stations)}
     return tuple(position[branch] for branch in graph.stations[name].branches)
+
+
+def _scvs(
+    graph: ModelGraph, name: str, serving: Serving, values: Mapping[str, Amount]
+) -> dict[str, float]:
+    own = {c: scv_by(name, c) for c in graph.classes or (ALL,)}
+    return {c: float(values.get(key, serving.scv)) for c, key in own.items()}
 
 
 def _times(

@@ -247,7 +247,7 @@ def _network(plan: Blueprint, queues: int) -> Any:
         },
         service_distributions={
             j.name: [
-                *(_service(p.times[j.name], p.serving.scv) for p in served),
+                *(_service(p.times[j.name], p.scvs[j.name]) for p in served),
                 _thinking(j, plan.beyond),
             ]
             for j in plan.classes

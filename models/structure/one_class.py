@@ -84,7 +84,9 @@ def _alone(name: str, component: Component, only: str) -> Component:
     elif times and own.get("") is not _NEVER:
         msg = f"{name}: no service_time for class {only}, which visits it"
         raise GraphError(msg)
-    return replace(component, fields=fields, visits=own, service_times={})
+    if only in component.scvs:
+        fields["scv"] = component.scvs[only]
+    return replace(component, fields=fields, visits=own, service_times={}, scvs={})
 
 
 def _arrivals(

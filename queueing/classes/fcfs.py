@@ -20,10 +20,16 @@ from headway.errors import GraphError
 from headway.kinds import Amount, FloatArray
 from headway.queueing.classes.network import ClassNetwork
 from headway.queueing.stations.abilities import Discipline, ServiceKind
+from headway.queueing.stations.base import Station
+from headway.queueing.stations.general import GGm, MGm
 
 
 def unequal(network: ClassNetwork) -> Amount:
-    """Tell which stations serve in order classes of different times, shape (stations, points).
+    """Tell which stations serve in order classes of different times, or of other than exponential.
+
+    Returns
+    -------
+    Shape (stations, points).
 
     Examples
     --------
@@ -40,7 +46,13 @@ def unequal(network: ClassNetwork) -> Amount:
     come = (network.rates + network.population)[:, None] * network.demand > 0
     longest = np.where(come, network.service_times, 0.0).max(axis=0)
     shortest = np.where(come, network.service_times, np.inf).min(axis=0)
-    return np.array(ordered)[:, None] & (shortest < longest)
+    unlike = shortest < longest
+    if network.scv is not None:
+        unlike |= (come & (network.scv != 1)).any(axis=0)
+        unlike |= np.array([s.is_spread and s.arrival_scv is not None for s in network.stations])[
+            :, None
+        ]
+    return np.array(ordered)[:, None] & unlike
 
 
 def refuse_speeds(network: ClassNetwork, unlike: NDArray[np.bool_]) -> None:
@@ -56,6 +68,27 @@ def refuse_speeds(network: ClassNetwork, unlike: NDArray[np.bool_]) -> None:
         msg = (
             f"{network.stations[int(here.argmax())].name}: first come first served, its speed by "
             'number present needs one service time for all classes; use discipline "ps"'
+        )
+        raise GraphError(msg)
+
+
+def refuse_mixed(network: ClassNetwork) -> None:
+    """Refuse open and closed classes together where times of any scv wait in order of arrival.
+
+    Raises
+    ------
+    GraphError
+        With the station and the remedy: no approximation of them has been held to anything.
+    """
+    opened = network.is_open
+    if network.scv is None or opened.all() or not opened.any():
+        return
+    here = (network.scv != 1).any(axis=(0, 2))
+    here |= np.array([s.is_spread and s.arrival_scv is not None for s in network.stations])
+    if here.any():
+        msg = (
+            f"{network.stations[int(here.argmax())].name}: open and closed classes together, first "
+            'come first served, need exponential times; use discipline "ps" or simulate'
         )
         raise GraphError(msg)
 
@@ -76,6 +109,35 @@ def mean_found(network: ClassNetwork, queue: FloatArray, held: FloatArray) -> Fl
     return np.where(jobs > 0, work / np.where(jobs > 0, jobs, 1.0), 0.0)
 
 
+def spread_waits(network: ClassNetwork) -> dict[int, FloatArray]:
+    """Waits of open classes at stations of general times, by position, shape (points,) [s].
+
+    All wait as the jobs of one class would whose times are a mixture of theirs: Pollaczek and
+    Khinchine's wait at one server, `MGm`'s at several, `GGm`'s where arrivals have an scv.
+    """
+    waits: dict[int, FloatArray] = {}
+    for k, station in enumerate(network.stations):
+        if not station.is_spread or network.scv is None:
+            continue
+        rates = network.rates * network.visits[:, k]
+        rates = np.where(network.service_times[:, k] > 0, rates, 0.0)
+        total = rates.sum(axis=0)
+        share = rates / np.where(total > 0, total, 1.0)
+        mean = (share * network.service_times[:, k]).sum(axis=0)
+        second = (share * network.service_times[:, k] ** 2 * (1 + network.scv[:, k])).sum(axis=0)
+        scv = np.where(mean > 0, second / np.where(mean > 0, mean, 1.0) ** 2 - 1, 1.0)
+        law = _law(network, k, mean, np.maximum(scv, 0.0))
+        waits[k] = np.asarray(law.waiting_time(total))
+    return waits
+
+
+def _law(network: ClassNetwork, k: int, mean: FloatArray, scv: FloatArray) -> Station:
+    servers, arrivals = network.servers[k], network.stations[k].arrival_scv
+    if arrivals is None:
+        return MGm(mean, servers, scv)
+    return GGm(mean, servers, arrivals, scv)
+
+
 def is_exact(network: ClassNetwork, unlike: NDArray[np.bool_]) -> bool:
     """Tell whether the formula is exact: one server that Poisson arrivals visit once.
 
@@ -87,4 +149,5 @@ def is_exact(network: ClassNetwork, unlike: NDArray[np.bool_]) -> bool:
     busy = ~network.is_delay[:, None] & (network.demand > 0).any(axis=0)
     alone = busy.sum(axis=0) <= 1
     single = (network.servers == 1) & (network.visits <= 1).all(axis=0)
+    single &= np.array([s.arrival_scv is None for s in network.stations])[:, None]
     return bool(network.is_open.all() and (~unlike | (alone & single)).all())

@@ -254,7 +254,9 @@ def _approximated(network: ClassNetwork, load: FloatArray, method: Method) -> Le
     queue = _with_delays(network, state.rate, state.queue)
     in_order = unequal(network).any(axis=1)
     names = [s.name for s, k in zip(network.stations, in_order, strict=True) if k]
-    note = closed_note(method, pools=bool(network.is_pool.any()), in_order=names)
+    spread = network.scv is not None
+    pools = bool(network.is_pool.any())
+    note = closed_note(method, pools=pools, in_order=names, spread=spread)
     return Lengths(method, note, state.rate, queue, growth)
 
 
@@ -283,9 +285,11 @@ def _line(network: ClassNetwork) -> Ordered | None:
     if not here.any():
         return None
     held = network.rates[:, None] * network.demand
-    work = (held * network.service_times).sum(axis=0)
+    scv = 1.0 if network.scv is None else network.scv
+    rest = network.service_times * (scv - 1) / 2
+    work = (held * (network.service_times + rest)).sum(axis=0)
     times, visits = network.service_times[closed], network.visits[closed]
-    return Ordered(here, times, visits, held.sum(axis=0), work)
+    return Ordered(here, times, visits, held.sum(axis=0), work, rest[closed])
 
 
 def _by_convolutions(network: ClassNetwork, load: FloatArray) -> Lengths:

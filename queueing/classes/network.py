@@ -103,6 +103,11 @@ class SharedStation:
     wakes
         Whether such a station's utilisation is the share of time that anybody is there, its last
         speed being what it has once a second job is there.
+    scv
+        Squared coefficients of variation of the service times, 0 or more, one for each class;
+        exponential times (1) if not given. They matter in order of arrival only.
+    arrival_scv
+        That of the times between arrivals, which then make the wait by Allen and Cunneen's formula.
 
     Raises
     ------
@@ -127,6 +132,8 @@ class SharedStation:
     discipline: Discipline = Discipline.SHARING
     speeds: Sequence[Amount] | FloatArray = ()
     wakes: bool = False
+    scv: Sequence[Amount] = ()
+    arrival_scv: Amount | None = None
 
     def __post_init__(self) -> None:
         for value in (*self.service_times, *self.visits):
@@ -141,11 +148,22 @@ class SharedStation:
         if self.discipline not in set(Discipline):
             msg = f"{self.name}: there is no discipline {self.discipline!r}; use ps or fcfs"
             raise InvalidParameter(msg)
+        self._check_speeds()
+        for value in (*self.scv, *([] if self.arrival_scv is None else [self.arrival_scv])):
+            check_not_negative(f"{self.name}: scv", value)
+
+    def _check_speeds(self) -> None:
         if (self.kind is ServiceKind.VARYING) != (len(self.speeds) > 0):
             msg = f"{self.name}: speeds by number present are those of a varying station; give both"
             raise InvalidParameter(msg)
         for value in self.speeds:
             check_positive(f"{self.name}: speeds", value)
+
+    @property
+    def is_spread(self) -> bool:
+        """Whether its wait depends on more than means: in order of arrival, other times."""
+        told = len(self.scv) > 0 or self.arrival_scv is not None
+        return told and self.kind is ServiceKind.QUEUE and self.discipline == Discipline.FCFS
 
 
 @dataclass(frozen=True)
@@ -169,6 +187,9 @@ class ClassNetwork:
     speeds
         Of stations whose speed varies, by position: speeds with 1, 2... jobs, shape (numbers,
         points).
+    scv
+        Squared coefficients of variation of service times where a station has its own, shape
+        (classes, stations, points).
     ways
         How jobs go from station to station; None where only visits are known.
     """
@@ -184,6 +205,7 @@ class ClassNetwork:
     shape: tuple[int, ...]
     speeds: Mapping[int, FloatArray] = field(default_factory=dict)
     ways: ClassWays | None = None
+    scv: FloatArray | None = None
 
     @property
     def demand(self) -> FloatArray:
@@ -257,6 +279,7 @@ class ClassNetwork:
             **{name: getattr(self, name)[..., points] for name in _BY_POINT},
             shape=points.shape,
             speeds={k: speeds[:, points] for k, speeds in self.speeds.items()},
+            scv=None if self.scv is None else self.scv[..., points],
             ways=None if self.ways is None else self.ways.at(points),
         )
 
@@ -297,7 +320,7 @@ def read_network(
         *(c.arrival_rate if c.is_open else c.population for c in classes),
         *(c.think_time for c in classes),
         *(s.servers for s in stations),
-        *(speed for s in stations for speed in s.speeds),
+        *(value for s in stations for value in (*s.speeds, *s.scv, s.arrival_scv or 0.0)),
     ]
     shape = np.broadcast_shapes(*{np.shape(v) for v in values})
 
@@ -318,16 +341,28 @@ def read_network(
         shape,
         {k: rows(list(s.speeds), shape) for k, s in enumerate(stations) if len(s.speeds)},
         ways,
+        _spread(stations, len(classes), shape),
     )
     _check_time(network)
     return network
+
+
+def _spread(
+    stations: Sequence[SharedStation], classes: int, shape: tuple[int, ...]
+) -> FloatArray | None:
+    """Squared coefficients of variation, where a station's wait depends on its own."""
+    if not any(station.is_spread for station in stations):
+        return None
+    told = [s.scv if s.is_spread and len(s.scv) else [1.0] * classes for s in stations]
+    table = rows([value for each in told for value in each], shape)
+    return np.ascontiguousarray(table.reshape(len(stations), classes, -1).swapaxes(0, 1))
 
 
 def _check_lists(stations: Sequence[SharedStation], classes: Sequence[JobClass]) -> None:
     if not stations or not classes:
         raise GraphError("a network needs a station and a class; give at least one of each")
     for station in stations:
-        for name in ("service_times", "visits"):
+        for name in ("service_times", "visits", *(["scv"] if len(station.scv) else [])):
             if len(getattr(station, name)) != len(classes):
                 msg = (
                     f"{station.name}: {name} has {len(getattr(station, name))} entries "

@@ -7,7 +7,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headway.kinds import Amount, FloatArray, plain
-from headway.queueing.classes.fcfs import is_exact, mean_found, refuse_speeds, unequal
+from headway.queueing.classes.fcfs import (
+    is_exact,
+    mean_found,
+    refuse_mixed,
+    refuse_speeds,
+    spread_waits,
+    unequal,
+)
 from headway.queueing.classes.methods import Lengths, growth_alone, solve_closed_classes
 from headway.queueing.classes.network import (
     ClassNetwork,
@@ -126,6 +133,7 @@ def solve_multiclass(
         refuse_overload(overload)
     load, unlike = overload.sustained, unequal(network)
     refuse_speeds(network, unlike)
+    refuse_mixed(network)
     closed = ~network.is_open
     result = Lengths.without_jobs(growth_alone(network, load))
     if closed.any():
@@ -149,6 +157,8 @@ def _open_stay(
     held = network.rates[:, None] * network.demand
     mean = mean_found(network, queue, held)
     waits = (network.demand > 0) * (result.open_growth - 1) * mean
+    for k, wait in spread_waits(network).items():
+        waits[:, k] = np.where(network.demand[:, k] > 0, wait, 0.0)
     return np.where(unlike, network.service_times + waits, shared)
 
 
@@ -157,7 +167,8 @@ def _in_order(network: ClassNetwork, unlike: NDArray[np.bool_]) -> str:
     if not unlike.any() or not network.is_open.any() or is_exact(network, unlike):
         return ""
     names = [s.name for s, k in zip(network.stations, np.any(unlike, axis=1), strict=True) if k]
-    return open_note(names)
+    several = network.scv is not None
+    return open_note(names, spread=several)
 
 
 def _solution(

@@ -32,10 +32,12 @@ def whole_chain(network: ClassNetwork, most: int) -> Solved | None:
     Returns
     -------
     Jobs and completions by class and station; None for open classes, services of no time or at
-    varying speeds, jobs whose ways are not known, and chains that are too large.
+    varying speeds or not exponential, jobs whose ways are not known, and chains that are too large.
     """
     ways = network.ways
     if ways is None or network.is_open.any() or network.speeds or _takes_no_time(network):
+        return None
+    if network.scv is not None:
         return None
     found: list[tuple[NDArray[np.intp], Solved]] = []
     most = min(most, max(MOST_SOLVED // network.population.shape[1], 1))

@@ -33,8 +33,10 @@ class Ordered:
     visits
         V, likewise.
     open_load, open_work
-        Servers that open classes hold, and their sum of servers times S [s], shape (stations,
-        points).
+        Servers that open classes hold, and their sum of servers times S [s], of what is left of S
+        where times are not exponential, shape (stations, points).
+    rest
+        What a job in service still takes, beyond S: S (scv - 1) / 2, as `service_times` [s].
     """
 
     here: NDArray[np.bool_]
@@ -42,6 +44,7 @@ class Ordered:
     visits: FloatArray
     open_load: FloatArray
     open_work: FloatArray
+    rest: FloatArray
 
 
 @dataclass(frozen=True)
@@ -151,7 +154,10 @@ class Closed:
         """Let an arrival wait for the work of those it finds, R = S + (g - 1) S'."""
         mine = state.queue / np.maximum(self.population, 1)[:, None]
         jobs = state.queue.sum(axis=0) - mine + line.open_load
-        work = (state.queue * line.service_times).sum(axis=0) - mine * line.service_times
+        times, served = line.service_times, state.rate[:, None] * line.visits * line.service_times
+        own = served / np.maximum(self.population, 1)[:, None]
+        work = (state.queue * times + served * line.rest).sum(axis=0)
+        work = work - mine * times - own * line.rest
         mean = (work + line.open_work) / np.maximum(jobs, _NOBODY)
         waits = np.where(line.here & (self.demand > 0), line.visits * mean, self.demand)
         scale = np.where(self.demand > 0, waits / np.where(self.demand > 0, self.demand, 1), 1)

@@ -57,6 +57,8 @@ class Abilities:
     wakes
         Whether its utilisation is the share of time that anybody is there, which in closed networks
         follows from what comes while nobody is (`WakeUp.busy`).
+    spread
+        Whether its service times are of any scv, which may differ by class (`mixed_to`).
     unequal
         Whether its servers differ, so that each has a utilisation of its own
         (`server_utilisation`).
@@ -91,6 +93,7 @@ class Abilities:
     returns: bool = False
     mixed: bool = False
     wakes: bool = False
+    spread: bool = False
     unequal: bool = False
     smooth: bool = False
     exponential: bool = False

@@ -11,6 +11,7 @@ from headway.models.structure.parts.structure import CLASS_KEYS, CLASS_PLACES
 from headway.queueing.stations.abilities import Discipline
 from headway.queueing.stations.listed.kinds import station_kind
 
+_BY_CLASS = ("service_time", "scv")
 _PYTHON_KEYS = {file: python for python, file in FILE_KEYS.items()}
 
 
@@ -37,12 +38,12 @@ class Stations(Entries):
             msg = f"{kind} needs {missing[0]}"
             raise self.place.error(msg, "stations", name)
         values = self.numbers(graph, "stations", name, table, units_of(made))
-        by_class = values["service_time"] if isinstance(table.get("service_time"), dict) else None
-        if by_class is not None:
-            values["service_time"] = next(iter(by_class.values()), 0.0)
+        by_class = {key: values[key] for key in _BY_CLASS if isinstance(table.get(key), dict)}
+        values |= {key: next(iter(each.values()), 0.0) for key, each in by_class.items()}
         read = self.numbers(graph, "stations", name, {} if visits is None else {"visits": visits})
         station = made(**{key: value for key, value in values.items() if key in known})
-        return graph.station(name, station, read.get("visits"), by_class, discipline)
+        times, scvs = (by_class.get(key) for key in _BY_CLASS)
+        return graph.station(name, station, read.get("visits"), times, discipline, scvs)
 
     def _fork(self, graph: ModelGraph, name: str) -> ModelGraph:
         """Add a fork."""

@@ -126,7 +126,7 @@ class _Crowd:
 
 def _crowd(point: "Solution") -> _Crowd:
     graph, values = point.model.graph, point.values
-    check_times_known(graph)
+    check_times_known(graph, closed=True)
 
     def by_class(part: str) -> FloatArray:
         return np.array([float(values.get(of_class(name, part), 0.0)) for name in graph.classes])

@@ -1,10 +1,11 @@
 """Closed forms of networks that several open classes share."""
 
 from collections.abc import Mapping
+from typing import Any
 
 from headway.errors import GraphError, UnknownParameter, nearest
 from headway.kinds import Amount, apply, number
-from headway.models.solving.classes.solve import targets_of, time_of, visits_of
+from headway.models.solving.classes.solve import scv_of, targets_of, time_of, visits_of
 from headway.models.structure.graph import ModelGraph
 from headway.models.structure.parts.keys import Found, Values, of_class, station_at
 from headway.queueing.erlang.formulas import erlang_c
@@ -70,6 +71,9 @@ def _answers(graph: ModelGraph, values: Values) -> Found:
             if _is_pool(graph, name, values) and load != 0:  # its law divides by the load
                 waits = apply("where", load > 0, waits, 0)
             here = {c: demands[c] + (visits[c] * waits if times[c] != 0 else 0) for c in rates}
+        if graph.stations[name].can.spread and graph.stations[name].discipline == Discipline.FCFS:
+            wait = _mixed_wait(graph, name, values, {c: rates[c] * visits[c] for c in rates})
+            here = {c: demands[c] + visits[c] * wait for c in rates}
         stays = {c: stay + here[c] for c, stay in stays.items()}
         queue = sum(rates[c] * here[c] for c in rates)
         found |= _station(graph, name, values, load, through, queue)
@@ -78,6 +82,18 @@ def _answers(graph: ModelGraph, values: Values) -> Found:
         found |= {of_class(c, "throughput"): rates[c], of_class(c, "response_time"): stay}
     mean = sum(rates[c] * stay for c, stay in stays.items()) / total
     return found if "response_time" in graph.outputs else found | {"response_time": mean}
+
+
+def _mixed_wait(graph: ModelGraph, name: str, values: Values, flows: Found) -> Amount:
+    """Wait of all classes where their times are of any scv: that of their mixture."""
+    total = sum(flows.values())
+    mean = sum(flow * time_of(graph, name, c, values) for c, flow in flows.items()) / total
+    second = sum(
+        flow * time_of(graph, name, c, values) ** 2 * (1 + scv_of(graph, name, c, values))
+        for c, flow in flows.items()
+    )
+    station: Any = station_at(name).of(values)
+    return station.mixed_to(mean, second / total / mean**2 - 1).waiting_time(total)
 
 
 def _station(
@@ -117,5 +133,6 @@ def _more(graph: ModelGraph, name: str, load: Amount, values: Values) -> Amount:
 
 
 def _is_pool(graph: ModelGraph, name: str, values: Values) -> bool:
-    queue = graph.stations[name].can.product_form is ServiceKind.QUEUE
+    can = graph.stations[name].can
+    queue = can.spread or can.product_form is ServiceKind.QUEUE
     return queue and bool(values.get(f"{name}.servers", 1) != 1)

@@ -16,6 +16,7 @@ from headway.models.structure.parts.keys import (
     Found,
     Values,
     of_class,
+    scv_by,
     station_at,
     time_by,
     visits_by,
@@ -90,6 +91,8 @@ def targets_of(graph: ModelGraph) -> list[str]:
         of_class(name, key) for name, keys in graph.classes.items() for key in keys
     ]
     for name, station in graph.stations.items():
+        if station.can.spread and "arrival_scv" in station.fields:
+            _check_arrivals(graph, name)
         if not station.can.shared:
             known = ", ".join(product_form_kinds(shared=True))
             msg = f"{name}: several classes cannot share a {station.kind.__name__}; use {known}"
@@ -98,6 +101,7 @@ def targets_of(graph: ModelGraph) -> list[str]:
         targets.append(station_at(name))
         targets += [visits_by(name, c) for c in station.visits]
         targets += [time_by(name, c) for c in station.service_times]
+        targets += [scv_by(name, c) for c in station.scvs]
     if graph.ways_by_class:
         targets += chain_targets(graph)
     elif not any(station.visits for station in graph.stations.values()):
@@ -109,7 +113,7 @@ def targets_of(graph: ModelGraph) -> list[str]:
     return targets
 
 
-def check_times_known(graph: ModelGraph) -> None:
+def check_times_known(graph: ModelGraph, *, closed: bool) -> None:
     """Refuse stations at which nothing says who of several classes is served when.
 
     Raises
@@ -119,7 +123,7 @@ def check_times_known(graph: ModelGraph) -> None:
     """
     for name, station in graph.stations.items():
         kind: type[Station] = station.kind
-        if station.can.product_form is ServiceKind.VARYING:
+        if station.can.product_form is ServiceKind.VARYING or (station.can.spread and closed):
             msg = f"{name}: the response time of {kind.__name__} has no known distribution: "
             raise GraphError(msg + kind.lawless)
 
@@ -140,8 +144,44 @@ def shared_station(graph: ModelGraph, name: str, values: Values) -> SharedStatio
     speeds: Sequence[Amount] = ()
     if kind is ServiceKind.VARYING:
         speeds, servers = station_at(name).of(values).speeds(), 1  # type: ignore[attr-defined]
+    scvs: list[Amount] = []
+    if station.can.spread:
+        scvs = [scv_of(graph, name, c, values) for c in graph.classes]
+    arrivals = values.get(f"{name}.arrival_scv") if station.can.spread else None
     wakes = station.can.wakes
-    return SharedStation(name, times, visits, kind, servers, order, speeds, wakes)
+    return SharedStation(name, times, visits, kind, servers, order, speeds, wakes, scvs, arrivals)
+
+
+def _check_arrivals(graph: ModelGraph, name: str) -> None:
+    """Refuse arrivals of an scv where jobs share the servers, and where jobs circulate."""
+    if any("population" in numbers for numbers in graph.classes.values()):
+        msg = (
+            f"{name}: several classes cannot share a GGm where some are closed, as the network "
+            "makes its arrivals; use an MGm"
+        )
+        raise GraphError(msg)
+    if graph.stations[name].discipline != Discipline.FCFS:
+        msg = f"{name}: a GGm serves several classes in order of arrival only; use an MGm"
+        raise GraphError(msg)
+
+
+def scv_of(graph: ModelGraph, name: str, c: str, values: Values) -> Amount:
+    """Squared coefficient of variation of a class's service times: its own, else that of all.
+
+    Raises
+    ------
+    GraphError
+        For a class that visits the station and has none, where others have.
+    """
+    station = graph.stations[name]
+    if c in station.scvs:
+        return scv_by(name, c).of(values)
+    if not station.scvs:
+        return station_at(name).of(values).scv  # type: ignore[attr-defined]
+    if not station.visits or c in station.visits or "" in station.visits:
+        msg = f"{name}: no scv for class {c}, which visits it"
+        raise GraphError(msg)
+    return 1.0
 
 
 def visits_of(graph: ModelGraph, name: str, c: str, values: Values) -> Amount:

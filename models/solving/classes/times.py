@@ -18,6 +18,7 @@ from headway.queueing.stations.abilities import Discipline, ServiceKind
 from headway.queueing.stations.base import Delay, Station
 from headway.queueing.times.journeys import straight_on
 from headway.queueing.times.laws import (
+    GAMMA,
     ComplexArray,
     TimeLaw,
     after_waiting,
@@ -67,6 +68,7 @@ class _Sharing:
     rates: FloatArray
     visits: FloatArray
     times: FloatArray
+    scvs: FloatArray
 
     @property
     def loads(self) -> FloatArray:
@@ -85,28 +87,31 @@ class _Sharing:
         queue = station.kind is not ServiceKind.DELAY
         return queue and station.discipline is Discipline.SHARING
 
-    def asked(self, k: int, own: int) -> set[float]:
-        """Service times that meet at a station, that of a class's own among them."""
+    def asked(self, k: int, own: int) -> set[tuple[float, float]]:
+        """Service times and their scvs that meet at a station, those of a class among them."""
         comes = self.loads[:, k] > 0
         comes[own] = True
-        return set(self.times[comes, k].tolist())
+        return set(zip(self.times[comes, k].tolist(), self.scvs[comes, k].tolist(), strict=True))
 
     def station(self, k: int, time: float) -> Station:
         """The station, if it served everybody in this time."""
         component = self.point.model.graph.stations[self.stations[k].name]
         fields = {p: self.point.values[f"{self.stations[k].name}.{p}"] for p in component.fields}
+        if component.scvs:
+            fields["scv"] = self.scvs[self.loads[:, k] > 0, k].max(initial=0.0)
         made: Station = component.kind(**{**fields, "service_time": time})
         return made
 
 
 def _sharing(point: "Solution") -> _Sharing:
     graph, values = point.model.graph, point.values
-    check_times_known(graph)
+    check_times_known(graph, closed=False)
     stations = tuple(shared_station(graph, name, values) for name in graph.stations)
     rates = [float(values[of_class(name, "arrival_rate")]) for name in graph.classes]
     visits = np.array([station.visits for station in stations], float).T
     times = np.array([station.service_times for station in stations], float).T
-    return _Sharing(point, stations, np.array(rates), visits, times)
+    scvs = np.array([s.scv or [1.0] * len(rates) for s in stations], float).T
+    return _Sharing(point, stations, np.array(rates), visits, times, scvs)
 
 
 def _class_law(sharing: _Sharing, own: int) -> TimeLaw | None:
@@ -178,17 +183,32 @@ def _seen(sharing: _Sharing, k: int, own: int) -> Visited:
 
 
 def _in_turn(sharing: _Sharing, k: int, own: int) -> TimeLaw:
-    law = served_in_turn(sharing.loads[:, k], sharing.times[:, k], own)
+    comes = sharing.loads[:, k] > 0
+    if sharing.scvs[comes, k].min(initial=sharing.scvs[own, k]) < _SMOOTH:
+        name = sharing.stations[k].name
+        msg = (
+            f"{name}: how long jobs take is not known for classes of different service times where "
+            "some are constant or nearly so"
+        )
+        raise GraphError(msg)
+    law = served_in_turn(sharing.loads[:, k], sharing.times[:, k], own, sharing.scvs[:, k])
     others = any(_queues(sharing, other) for other in range(len(sharing.stations)) if other != k)
     name = sharing.stations[k].name
     notes = (f"what arrives at {name} is taken as Poisson",) if others else ()
-    return replace(law, notes=notes)
+    told = (GAMMA,) if (sharing.scvs[:, k] != 1).any() else ()
+    return replace(law, notes=merged(notes, told))
 
 
-def served_in_turn(rates: FloatArray, times: FloatArray, own: int) -> TimeLaw:
+_SMOOTH = 1e-2
+"""Least scv of service times whose law is inverted by a few terms."""
+
+
+def served_in_turn(
+    rates: FloatArray, times: FloatArray, own: int, scvs: FloatArray | None = None
+) -> TimeLaw:
     """Response time of a class at one server, first come first served: exact for Poisson arrivals.
 
-    The wait is that in M/G/1 with a mixture of exponential service times.
+    The wait is that in M/G/1 with a mixture of service times.
 
     Parameters
     ----------
@@ -196,6 +216,8 @@ def served_in_turn(rates: FloatArray, times: FloatArray, own: int) -> TimeLaw:
         Arrivals [1/s] and mean service time [s] of each class.
     own
         Position of the class.
+    scvs
+        Squared coefficients of variation of gamma-distributed times; exponential if not given.
 
     Examples
     --------
@@ -203,12 +225,14 @@ def served_in_turn(rates: FloatArray, times: FloatArray, own: int) -> TimeLaw:
     >>> round(law.mean, 4)
     13.6667
     """
+    scvs = np.ones(times.shape) if scvs is None else scvs
     shares = rates / rates.sum()
     mean = float(shares @ times)
-    scv = 2 * float(shares @ times**2) / mean**2 - 1
+    scv = float(shares @ (times**2 * (1 + scvs))) / mean**2 - 1
+    each = [gamma(time, c) for time, c in zip(times.tolist(), scvs.tolist(), strict=True)]
 
     def service(s: ComplexArray) -> ComplexArray:
-        return np.asarray(sum(p / (1 + s * t) for p, t in zip(shares, times, strict=True)))
+        return np.asarray(sum(p * law(s) for p, law in zip(shares, each, strict=True)))
 
     wait = poisson_wait(float(rates.sum()), service, mean, scv)
-    return after_waiting(wait, gamma(float(times[own]), 1.0), float(times[own]))
+    return after_waiting(wait, each[own], float(times[own]))

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Self
+from typing import Any, Self
 
 from numpy.typing import ArrayLike
 
@@ -29,6 +29,7 @@ class Traffic(Reading):
         visits: Expression | Mapping[str, Expression] | None = None,
         service_times: Mapping[str, Expression] | None = None,
         discipline: str = Discipline.FCFS.value,
+        scvs: Mapping[str, Expression] | None = None,
     ) -> Self:
         """Add a station; the first one is where jobs arrive unless `arrive` says otherwise.
 
@@ -44,6 +45,9 @@ class Traffic(Reading):
         discipline
             ``fcfs`` serves in order of arrival, ``ps`` shares the servers among all present; it
             matters where service times differ by class.
+        scvs
+            Squared coefficient of variation of service times by class, where a kind has one and
+            it is not that of `station` for all.
 
         Examples
         --------
@@ -60,7 +64,14 @@ class Traffic(Reading):
         by_class = visits if isinstance(visits, Mapping) else {"": visits}
         graph, read = graph._read_all(by_class, f"{name}.visits")
         graph, times = graph._read_all(service_times or {}, f"{name}.service_time")
-        component = replace(component, visits=read, service_times=times, discipline=str(discipline))
+        graph, spreads = graph._read_all(scvs or {}, f"{name}.scv")
+        component = replace(
+            component,
+            visits=read,
+            service_times=times,
+            discipline=str(discipline),
+            scvs=_of_any(name, station, spreads),
+        )
         return replace(graph, stations={**graph.stations, name: component})
 
     def fork(
@@ -270,3 +281,11 @@ class Traffic(Reading):
             raise GraphError(msg)
         graph, read = self._read(rate, f"arrivals at {station}")
         return replace(graph, arrivals={**graph.arrivals, station: read})
+
+
+def _of_any(name: str, station: Station, scvs: dict[str, Any]) -> dict[str, Any]:
+    """Refuse scvs by class of a kind whose times have no scv of their own to give."""
+    if scvs and "scv" not in [f.name for f in fields(station)]:  # type: ignore[arg-type]
+        msg = f"{name}: a {type(station).__name__} has no scv; use MG1, MGm or GGm"
+        raise GraphError(msg)
+    return scvs

@@ -34,6 +34,8 @@ class Component(Kept):
         Visits of a job, by class ("" for every class); empty where routes say it.
     service_times
         Service time by class, where classes differ.
+    scvs
+        Squared coefficient of variation of service times by class, where classes differ.
     labels
         Names of a pipeline's stages.
     discipline
@@ -52,6 +54,7 @@ class Component(Kept):
     discipline: str = Discipline.FCFS.value
     branches: tuple[str, ...] = ()
     platform: str = ""
+    scvs: Mapping[str, Formula] = field(default_factory=dict)
 
     @property
     def can(self) -> Abilities:
@@ -73,7 +76,8 @@ class Component(Kept):
         """Every formula it is made of, by name."""
         own = {n: f if isinstance(f, tuple) else (f,) for n, f in self.fields.items()}
         own |= {f"visits[{c}]": (f,) for c, f in self.visits.items()}
-        return own | {f"service_time[{c}]": (f,) for c, f in self.service_times.items()}
+        own |= {f"service_time[{c}]": (f,) for c, f in self.service_times.items()}
+        return own | {f"scv[{c}]": (f,) for c, f in self.scvs.items()}
 
 
 @dataclass(frozen=True)

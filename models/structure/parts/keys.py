@@ -86,3 +86,8 @@ def visits_by(station: str, name: str = "") -> Key[Amount]:
 def time_by(station: str, name: str) -> Key[Amount]:
     """Service time of a class at a station [s]."""
     return Key(f"{station}.service_time[{name}]")
+
+
+def scv_by(station: str, name: str) -> Key[Amount]:
+    """Squared coefficient of variation of a class's service times at a station."""
+    return Key(f"{station}.scv[{name}]")

@@ -12,7 +12,15 @@ from headway.kinds import Amount
 from headway.models.language.algorithms import ALGORITHMS
 from headway.models.language.formula import Formula
 from headway.models.structure.parts.components import Component
-from headway.models.structure.parts.keys import Given, Key, Values, component_at, time_by, visits_by
+from headway.models.structure.parts.keys import (
+    Given,
+    Key,
+    Values,
+    component_at,
+    scv_by,
+    time_by,
+    visits_by,
+)
 from headway.models.structure.parts.structure import Structure
 
 
@@ -61,6 +69,7 @@ def component_steps(name: str, component: Component) -> list[AnyStep]:
             steps.append(number(f"{name}.{part}", read.names, read.evaluate))
     by_class = {visits_by(name, c): f for c, f in component.visits.items()}
     by_class |= {time_by(name, c): f for c, f in component.service_times.items()}
+    by_class |= {scv_by(name, c): f for c, f in component.scvs.items()}
     return steps + formula_steps(by_class.items())
 
 

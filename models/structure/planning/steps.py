@@ -278,7 +278,7 @@ def check_visits(graph: Structure) -> None:
     """
     some = [name for name, station in graph.stations.items() if station.visits]
     for name, station in graph.stations.items():
-        unknown = {*station.visits, *station.service_times} - {"", *graph.classes}
+        unknown = {*station.visits, *station.service_times, *station.scvs} - {"", *graph.classes}
         if unknown:
             msg = (
                 f"{name}: there is no class {min(unknown)!r}{nearest(min(unknown), graph.classes)}"

@@ -1,0 +1,142 @@
+"""What is missed where classes with times of any scv wait in order of arrival.
+
+``python -m tests.spread_errors --networks 200`` recomputes the table of docs/accuracy.md: closed
+networks against their whole chains, whose times go through phases; open tandems against a
+simulation job by job.
+"""
+
+import argparse
+from dataclasses import dataclass
+
+import numpy as np
+
+from headway.errors import InvalidParameter
+from headway.queueing import Discipline, JobClass, Method, SharedStation, solve_multiclass
+from tests.approximation_errors import relative, show
+from tests.brute.chain import TooLarge, solve_chain
+from tests.brute.network import Jobs, Network
+from tests.brute.phased import Phased
+
+SPREADS = (0.25, 0.5, 1.0, 2.0, 4.0)
+MOST_STATES = 6000
+
+
+@dataclass(frozen=True)
+class Phases(Network):
+    """A network whose stations have moves of their own beside completions."""
+
+    def moves(self, state):
+        yield from super().moves(state)
+        places, thinking = state
+        for k, place in enumerate(self.places):
+            for after, rate in place.inside(places[k]):
+                yield ((*places[:k], after, *places[k + 1 :]), thinking), rate
+
+
+def closed_errors(networks, seed=0, method=Method.LINEARIZER, servers=2, spreads=SPREADS):
+    """Errors of throughputs and response times of two closed classes at one or two stations.
+
+    Times log-uniform from 0.1 to 3.2 s with one of five scvs by class and station, 1 to 3 jobs
+    each, think times from 0.1 to 5 s.
+    """
+    random = np.random.default_rng(seed)
+    rates, times = [], []
+    while len(rates) < networks:
+        stations = int(random.integers(1, 3))
+        means = 10 ** random.uniform(-1, 0.5, (stations, 2))
+        count = random.integers(1, servers + 1, stations)
+        scv = random.choice(spreads, (stations, 2))
+        jobs, think = random.integers(1, 4, 2), random.uniform(0.1, 5, 2)
+        places = tuple(
+            Phased(tuple(means[k]), int(count[k]), scvs=tuple(scv[k])) for k in range(stations)
+        )
+        classes = tuple(Jobs(str(c), None, int(jobs[c]), float(think[c])) for c in (0, 1))
+        onward = {k: k + 1 if k + 1 < stations else None for k in range(stations)}
+        hops = {(k, c): [(1.0, onward[k], c)] for k in range(stations) for c in (0, 1)}
+        try:
+            exact = _throughputs(Phases(places, classes, hops))
+        except TooLarge:
+            continue
+        shared = [
+            SharedStation(
+                str(k),
+                means[k],
+                (1, 1),
+                servers=count[k],
+                discipline=Discipline.FCFS,
+                scv=tuple(scv[k]),
+            )
+            for k in range(stations)
+        ]
+        told = [JobClass(str(c), population=jobs[c], think_time=think[c]) for c in (0, 1)]
+        try:
+            near = solve_multiclass(shared, told, method)
+        except InvalidParameter:  # some do not settle, and say so
+            continue
+        rates.append(relative(near.throughput, exact))
+        times.append(relative(near.response_time, jobs / exact - think))
+    return [np.array(rates), np.array(times)]
+
+
+def _throughputs(network):
+    """By class, from who thinks."""
+    chain = solve_chain(network.start, network.moves, MOST_STATES)
+    return np.array(
+        [
+            chain.mean(lambda state, c=c: state[1][c]) / jobs.think_time
+            for c, jobs in enumerate(network.classes)
+        ]
+    )
+
+
+def tandem_errors(networks, jobs=200_000, seed=0):
+    """Errors of response times of two open classes at two single servers in order of arrival.
+
+    Times as above, of gamma distributions; 20 to 90 % busy; simulated over so many jobs.
+    """
+    random = np.random.default_rng(seed)
+    found = []
+    for _ in range(networks):
+        means, scv = 10 ** random.uniform(-1, 0.5, (2, 2)), random.choice(SPREADS, (2, 2))
+        share = random.uniform(0.1, 0.9)
+        rate = random.uniform(0.2, 0.9) / (means @ [share, 1 - share]).max()
+        truth = _tandem(means, scv, share, rate, jobs, random)
+        stations = [
+            SharedStation(str(k), means[k], (1, 1), discipline=Discipline.FCFS, scv=tuple(scv[k]))
+            for k in (0, 1)
+        ]
+        classes = [JobClass("a", rate * share), JobClass("b", rate * (1 - share))]
+        found.append(relative(solve_multiclass(stations, classes).response_time, truth))
+    return np.array(found)
+
+
+def _tandem(means, scvs, share, rate, jobs, random):
+    """Mean response times by class, as in `tests.approximation_errors.simulate_tandem`."""
+    arrival = np.cumsum(random.exponential(1 / rate, jobs))
+    kind = (random.random(jobs) > share).astype(int)
+    ready = arrival
+    for mean, scv in zip(means, scvs, strict=True):
+        service = random.gamma(1 / scv[kind], mean[kind] * scv[kind])
+        served = np.cumsum(service)
+        ready = served + np.maximum.accumulate(ready - served + service)
+    late = np.arange(jobs) > jobs // 10
+    return np.array([(ready - arrival)[(kind == c) & late].mean() for c in (0, 1)])
+
+
+def main():
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--networks", type=int, default=200)
+    networks = parser.parse_args().networks
+    for method in (Method.SCHWEITZER, Method.LINEARIZER):
+        for servers in (1, 2):
+            name = f"closed, up to {servers} servers"
+            show(name, method, closed_errors(networks, method=method, servers=servers))
+    for spread in SPREADS:
+        found = closed_errors(networks // 4, seed=1, spreads=(spread,))
+        show(f"closed, all of scv {spread:g}", Method.LINEARIZER, found)
+    show("open tandem", "", [tandem_errors(networks // 2)])
+
+
+if __name__ == "__main__":
+    main()
