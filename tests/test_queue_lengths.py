@@ -2,16 +2,19 @@
 
 import json
 import re
+from contextlib import contextmanager, suppress
 
 import numpy as np
 import pytest
 
-from headway.errors import GraphError, InvalidParameter, UnknownParameter
+from headway.errors import GraphError, HeadwayError, InvalidParameter, UnknownParameter
 from headway.models import ModelGraph, catalogue_model
+from headway.models.files.shipped import model_names
 from headway.models.importing.finding import find_model
 from headway.models.plotting.figures import picture
 from headway.queueing import MD1, MG1, MM1, MM1K, Delay, GGm, LoadDependent, MMm, Quota
 from headway.queueing.marginals.closed import closed_marginal
+from tests.brute.kinds import KINDS, drawn
 from tests.command import headway
 
 RAID = catalogue_model("nfs-server").with_preset("raid")
@@ -284,3 +287,41 @@ def test_the_page_shows_the_picture_that_the_command_makes(request):
     words = re.findall(r"<!-- (.+) -->", fresh)
     assert "90 % of the time" in words
     assert words == re.findall(r"<!-- (.+) -->", shown.read_text())
+
+
+def held(solution):
+    """How many stations' laws have the mean of the solution; the others are refused by name."""
+    count = 0
+    for name in solution.stations:
+        with refused_by_name(name):
+            (law,) = solution.queue_lengths(name).laws[name]
+            length = float(np.ravel(solution[f"{name}.queue_length"])[0])
+            assert law is None or law.mean == pytest.approx(length, rel=1e-9, abs=1e-12)
+            count += 1
+    return count
+
+
+@contextmanager
+def refused_by_name(name):
+    """Let a refusal pass that names the station."""
+    try:
+        yield
+    except HeadwayError as error:
+        if f": {name}: " not in str(error):
+            raise
+
+
+def test_laws_of_the_catalogue_have_the_means_of_its_solutions():
+    models = [catalogue_model(name) for name in model_names()]
+    each = [m.with_preset(next(iter(m.presets))) if m.presets else m for m in models]
+    assert sum(held(model.solve()) for model in each if model.graph.stations) >= 20
+
+
+def test_laws_of_networks_of_every_kind_have_their_means_or_are_refused(tmp_path):
+    path, count = tmp_path / "drawn.toml", 0
+    for seed in range(2 * len(KINDS)):
+        path.write_text(drawn(seed).text)
+        with suppress(HeadwayError):  # what no model file holds yet
+            solution = find_model(str(path)).solve()
+            count += held(solution)
+    assert count >= 20
