@@ -75,11 +75,14 @@ def _routed(kind: str, draw: Random, size: Size) -> Drawn:
     places = len(sketch.stations)
     told = {}
     for c, job in enumerate(sketch.classes):
-        enters = draw.randrange(places)
+        enters, ways = draw.randrange(places), shares(draw, places)
+        back = any(target == enters for row in ways.values() for _, target in row)
+        if back and not job.is_open:  # a reference that is come back to would end a round
+            enters = 0
+        else:
+            told[job.name] = f"s{enters}"
         sketch.classes[c] = replace(job, enters={enters: 1.0})
-        ways = shares(draw, places)
         sketch.hops |= {(k, c): [(p, t, c) for p, t in row] for k, row in ways.items()}
-        told[job.name] = f"s{enters}"
     return _entering(sketch, told).finished(kind)
 
 
@@ -88,7 +91,8 @@ def _entering(sketch: Sketch, told: dict[str, str]) -> Sketch:
     document = sketch.document()
     for job in sketch.classes:
         key = "arrives" if job.is_open else "reference"
-        document["classes"][job.name][key] = told[job.name]
+        if job.name in told:
+            document["classes"][job.name][key] = told[job.name]
     sketch.extra = {"classes": document["classes"]}
     return sketch
 
