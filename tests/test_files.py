@@ -236,5 +236,8 @@ def test_a_station_says_its_discipline(line, times):
 
 
 def test_an_unknown_discipline_is_refused():
-    with pytest.raises(ModelFileError, match="no discipline 'lifo'; it must be fcfs or ps"):
+    with pytest.raises(
+        ModelFileError,
+        match="no discipline 'lifo'; it must be one of ps, fcfs, lcfs, siro, priority, preemptive",
+    ):
         parse_model(f'{MIXED_TIMES}discipline = "lifo"\n')

@@ -159,7 +159,8 @@ def _class_table(model: Model) -> Table:
     columns = [Column("class", tuple(classes))]
     for key in CLASS_KEYS:
         texts = [numbers[key].text if key in numbers else "" for numbers in classes.values()]
-        columns.append(Column(key, tuple(texts)))
+        if key != "priority" or any(texts):
+            columns.append(Column(key, tuple(texts)))
     ways = graph.class_ways
     if ways.arrives:
         shares = {c: {s: f.text for s, f in by.items()} for c, by in ways.arrives.items()}

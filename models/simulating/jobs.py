@@ -85,11 +85,12 @@ class Jobs:
     think_time: float
     ways: Ways
     is_closed: bool = False
+    priority: int = 1
 
 
 @dataclass(frozen=True)
 class Place:
-    """A station: how it serves, whether jobs share it, and its service times by class.
+    """A station: how it serves, in whose turn, and its service times by class.
 
     Means [s] and squared coefficients of variation. Of a fork, the positions of the stations that
     its parts go to; none where they are its own.
@@ -97,10 +98,20 @@ class Place:
 
     name: str
     serving: Serving
-    shared: bool
+    discipline: Discipline
     times: Mapping[str, float]
     scvs: Mapping[str, float]
     branches: tuple[int, ...] = ()
+
+    @property
+    def shared(self) -> bool:
+        """Whether all who are there share its servers."""
+        return self.discipline is Discipline.SHARING
+
+    @property
+    def by_turns(self) -> bool:
+        """Whether one goes before others, otherwise than in order of arrival."""
+        return self.discipline not in {Discipline.SHARING, Discipline.FCFS}
 
 
 @dataclass(frozen=True)
@@ -185,7 +196,7 @@ def blueprint(model: Model) -> Blueprint:
         Place(
             n,
             s,
-            _is_shared(graph, n),
+            _discipline(graph, n),
             _times(graph, n, s, values),
             _scvs(graph, n, s, values),
             _branches(graph, n),
@@ -253,7 +264,8 @@ def _jobs(
     rate, population, think_time = (float(given[key]) for key in _CLASS_KEYS)
     closed = model.is_closed or "population" in model.graph.classes.get(name, ())
     ways = _ways(model.graph, name, values) if turning is None else _turning_ways(turning)
-    return Jobs(name, rate, round(population), think_time, ways, closed)
+    priority = round(float(values.get(of_class(name, "priority"), 1.0)))
+    return Jobs(name, rate, round(population), think_time, ways, closed, priority)
 
 
 def _turning_ways(turning: Turning) -> Ways:
@@ -283,8 +295,8 @@ def _visits(graph: ModelGraph, station: str, name: str, values: Mapping[str, Amo
     return float(visits_by(station, key).of(values)) if key in given else 0.0
 
 
-def _is_shared(graph: ModelGraph, name: str) -> bool:
-    return graph.stations[name].discipline == Discipline.SHARING.value
+def _discipline(graph: ModelGraph, name: str) -> Discipline:
+    return Discipline(graph.stations[name].discipline)
 
 
 def _serving(graph: ModelGraph, name: str, values: Mapping[str, Amount]) -> Serving:

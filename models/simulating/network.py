@@ -24,6 +24,7 @@ from headway.models.simulating.queues import (
     Sharing,
 )
 from headway.models.simulating.turning import Turning
+from headway.models.simulating.turns import Turns
 from headway.queueing.stations.listed.serving import Serving
 
 _chance = random.random
@@ -44,6 +45,7 @@ class Run(ciw.Simulation):
         self.plan = plan
         self._guides = {jobs.name: guide_of(jobs.ways) for jobs in plan.classes}
         self._closed = {jobs.name for jobs in plan.classes if jobs.is_closed}
+        self._priority = {jobs.name: jobs.priority for jobs in plan.classes}
         self._waits = {
             jobs.name for jobs in plan.classes if jobs.is_closed and jobs.think_time + plan.beyond
         }
@@ -90,6 +92,10 @@ class Run(ciw.Simulation):
         if not branches:
             return self._of[station][1:]
         return [q for b, count in branches.items() for q in random.sample(self._of[b], count)]
+
+    def priority(self, job: Any) -> int:
+        """Of a job's class, 1 before 2."""
+        return self._priority[job.customer_class]
 
     def enter(self, job: Any) -> None:
         """Let a job begin that comes from outside, or circulates from now on: by thinking."""
@@ -229,6 +235,9 @@ def _nodes(station: int, place: Place) -> list[Callable[..., Any]]:
     if serving.budget is not None:
         return [partial(Budgeted, serving=serving, station=station)]
     speed = serving.speed
+    if place.by_turns and speed is None and serving.servers < inf:
+        turns = partial(Turns, discipline=place.discipline)
+        return [partial(turns, serving=serving, station=station)] * serving.queues
     if speed is None and (place.shared or serving.servers == inf):
         speed = partial(min, serving.servers)
     made: Callable[..., Any] = Queue if speed is None else partial(Sharing, speed=speed)
@@ -259,7 +268,7 @@ def _network(plan: Blueprint, queues: int) -> Any:
 
 def _servers(station: int, place: Place) -> list[float]:
     """Servers of each of a station's queues; requests wait for their parts without any."""
-    alone = place.serving.speed is None and not place.shared
+    alone = place.serving.speed is None and not (place.shared or place.by_turns)
     servers = place.serving.servers
     each = int(servers) if alone and servers < inf else inf
     count = len(_nodes(station, place))

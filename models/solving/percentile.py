@@ -19,6 +19,7 @@ from headway.models.solving.solutions.asked import check_percent, percentile_nam
 from headway.models.solving.solutions.marks import PACED
 from headway.models.solving.summed import summed_in, summed_law, summed_percentiles
 from headway.models.structure.parts.keys import OWN_VISITS, VISITS, of_class, station_at
+from headway.models.structure.parts.orders import check_turns_known
 from headway.models.structure.planning.ways import shares, visits_given, ways_of
 from headway.queueing.percentiles import Phase, path_law, percentile_of
 from headway.queueing.routed import GIVEN, RoutedNetwork
@@ -182,6 +183,8 @@ def _check_open(solution: "Solution") -> None:
     if not solution.stations:
         msg = f"{name}: a program's run time is one number, without percentiles"
         raise GraphError(msg)
+    with _named(solution):
+        check_turns_known(solution.model.network.graph)
     if "response_time" in solution.model.graph.outputs and summed_in(solution.model) is None:
         msg = (
             f"{name}: its response time is a formula, and percentiles follow the stations; "

@@ -9,6 +9,7 @@ from headway.kinds import Amount
 from headway.models.solving.solutions.asked import PERCENTILE, check_percent, percentile_name
 from headway.models.solving.summed import summed
 from headway.models.structure.graph import ModelGraph
+from headway.models.structure.parts.orders import check_turns_known
 from headway.models.structure.planning.ways import shares, visits_given
 
 
@@ -74,6 +75,7 @@ def _times_of_sum(graph: ModelGraph) -> tuple[list[str], list[str]]:
 
 def _check_exponential(graph: ModelGraph, name: str) -> None:
     station = graph.stations[name]
+    check_turns_known(graph)
     if not station.can.exponential or shares(graph, name):
         kind = f"{station.kind.__name__}{', shared by all present' if shares(graph, name) else ''}"
         msg = f"the response time of {name} ({kind}) is not exponential"

@@ -11,6 +11,7 @@ from headway.models.structure.parts.class_ways import EVERY, ClassWays
 from headway.models.structure.parts.components import Component
 from headway.models.structure.parts.keys import of_class
 from headway.models.structure.planning.by_class import check_ways
+from headway.queueing.stations.abilities import Discipline
 
 _NEVER = of_number(0.0)
 
@@ -86,7 +87,9 @@ def _alone(name: str, component: Component, only: str) -> Component:
         raise GraphError(msg)
     if only in component.scvs:
         fields["scv"] = component.scvs[only]
-    return replace(component, fields=fields, visits=own, service_times={}, scvs={})
+    order = Discipline.FCFS.value if Discipline(component.discipline).by_priority else None
+    plain = replace(component, discipline=order or component.discipline)
+    return replace(plain, fields=fields, visits=own, service_times={}, scvs={})
 
 
 def _arrivals(

@@ -18,6 +18,7 @@ from headway.kinds import FloatArray
 from headway.queueing.bounds.common import Bounds, in_order
 from headway.queueing.classes.fcfs import unequal
 from headway.queueing.classes.network import ClassNetwork, JobClass, SharedStation, read_network
+from headway.queueing.classes.ordered import by_priority
 from headway.queueing.classes.overload import find_overload
 
 
@@ -61,7 +62,11 @@ def class_bounds(
     network = read_network(stations, classes)
     opened = find_overload(network).load
     shared = network.is_pool[:, None] & (opened > 0)
-    if network.is_varying.any() or shared.any() or unequal(network).any():
+    if (
+        network.is_varying.any()
+        or shared.any()
+        or (unequal(network).any() or by_priority(network).any())
+    ):
         return {}
     closed = ~network.is_open
     crowd = _crowd(network, opened)

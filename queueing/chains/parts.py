@@ -6,6 +6,7 @@ from typing import TypeVar
 
 import numpy as np
 
+from headway.errors import GraphError
 from headway.kinds import Amount, FloatArray
 from headway.queueing.chains.rounds import Rounds, closed_shares, rounds_of
 from headway.queueing.chains.routes import ClassRoutes
@@ -158,7 +159,18 @@ def _as_one(parts: Parts, group: tuple[int, ...]) -> JobClass:
     population = np.sum([_row(c.population, parts.shape) for c in members], axis=0)
     think = sum(parts.shares[c] * _row(parts.classes[c].think_time, parts.shape) for c in group)
     thinks = _shaped(parts, np.asarray(think))
-    return replace(first, name=name, population=_shaped(parts, population), think_time=thinks)
+    rank = _one_priority(parts, name, members)
+    jobs = _shaped(parts, population)
+    return replace(first, name=name, population=jobs, think_time=thinks, priority=rank)
+
+
+def _one_priority(parts: Parts, name: str, members: Sequence[JobClass]) -> int:
+    """That of an only class; refuses those that turn into one another where stations go by it."""
+    ordered = [s.name for s in parts.stations if s.discipline.by_priority]
+    if ordered and len(members) > 1:
+        msg = f"{ordered[0]} goes by priority, and {name} turn into one another: not yet"
+        raise GraphError(msg + "; simulate it")
+    return members[0].priority
 
 
 def _shaped(parts: Parts, values: FloatArray) -> Amount:

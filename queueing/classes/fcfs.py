@@ -1,5 +1,8 @@
 """First come first served with service times that differ by class: no product form.
 
+In random order means are taken as the same: where arrivals are Poisson they are, as whose turn it
+is depends on nobody's time.
+
 Who finds q jobs before it waits as if each of them took the mean time of those it finds,
 
     R_c = S_c + (g - 1) S',   S' = mean of S over jobs found,
@@ -39,7 +42,8 @@ def unequal(network: ClassNetwork) -> Amount:
     True
     """
     ordered = [
-        s.discipline == Discipline.FCFS and s.kind != ServiceKind.DELAY for s in network.stations
+        s.discipline not in {Discipline.SHARING, Discipline.LAST} and s.kind != ServiceKind.DELAY
+        for s in network.stations
     ]
     if not any(ordered):
         return np.zeros(network.servers.shape, bool)
@@ -91,6 +95,23 @@ def refuse_mixed(network: ClassNetwork) -> None:
             'come first served, need exponential times; use discipline "ps" or simulate'
         )
         raise GraphError(msg)
+
+
+def last_in_pools(network: ClassNetwork) -> list[str]:
+    """Names of pools that serve the last first of classes of different times.
+
+    They have no product form, but are taken as if they had: as though all shared the servers.
+    """
+    arrivals = (network.rates + network.population)[:, None] * network.demand
+    come: Amount = np.array(arrivals > 0).any(axis=2)
+    pools: Amount = network.is_pool
+    return [
+        s.name
+        for k, s in enumerate(network.stations)
+        if s.discipline is Discipline.LAST
+        and pools[k]
+        and np.ptp(network.service_times[come[:, k], k], axis=0).any()
+    ]
 
 
 def mean_found(network: ClassNetwork, queue: FloatArray, held: FloatArray) -> FloatArray:

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from headway.errors import GraphError
 from headway.kinds import FloatArray
-from headway.queueing.classes.fcfs import unequal
+from headway.queueing.classes.fcfs import last_in_pools, unequal
 from headway.queueing.classes.lattice import convolution_bytes, lattice_bytes
 from headway.queueing.classes.lattice_convolution import Speeds, lattice_convolution
 from headway.queueing.classes.lattice_mva import lattice_mva
@@ -83,8 +83,9 @@ def solve_closed_classes(network: ClassNetwork, load: FloatArray, method: Method
         For a lattice of populations too large for an exact method.
     """
     in_order = unequal(network).any(axis=0)
-    if method is Method.CHAIN or (in_order.any() and not method.approximate):
-        whole = _by_chain(network, method)
+    none = in_order.any() or last_in_pools(network)
+    if method is Method.CHAIN or (none and not method.approximate):
+        whole = by_chain(network, method)
         if whole is not None:
             return whole
     if in_order.any() and not in_order.all():
@@ -99,8 +100,14 @@ def solve_closed_classes(network: ClassNetwork, load: FloatArray, method: Method
     return _approximated(network, load, used)
 
 
-def _by_chain(network: ClassNetwork, method: Method) -> Lengths | None:
-    """Solve all points state by state where that is possible; refuse if it is asked for and not."""
+def by_chain(network: ClassNetwork, method: Method) -> Lengths | None:
+    """Solve all points state by state where that is possible; refuse if it is asked for and not.
+
+    Raises
+    ------
+    GraphError
+        For method ``chain`` where it cannot be.
+    """
     asked = method is not Method.AUTO
     found = whole_chain(network, MOST_ASKED if asked else MOST_STATES)
     if found is not None:

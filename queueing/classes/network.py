@@ -18,6 +18,7 @@ from headway.kinds import (
 )
 from headway.queueing.classes.ways import ClassWays
 from headway.queueing.closed.demands import check_population, rows
+from headway.queueing.orders.ranks import check_priority
 from headway.queueing.stations.abilities import Discipline, ServiceKind
 
 
@@ -42,6 +43,8 @@ class JobClass:
         Jobs that circulate, a whole number of 0 or more; None for an open class.
     think_time
         Mean think time of a closed class [s], 0 or more.
+    priority
+        Whole number of 1 or more, 1 goes first where stations go by it.
 
     Raises
     ------
@@ -60,6 +63,7 @@ class JobClass:
     arrival_rate: Amount = None
     population: Amount = None
     think_time: Amount = 0.0
+    priority: int = 1
 
     def __post_init__(self) -> None:
         if (self.arrival_rate is None) == (self.population is None):
@@ -70,6 +74,7 @@ class JobClass:
         else:
             check_population(self.population)
         check_not_negative("think_time", self.think_time)
+        check_priority(self.name, self.priority)
 
     @property
     def is_open(self) -> bool:
@@ -146,8 +151,10 @@ class SharedStation:
             check_not_negative(f"{self.name}: visits", value)
         check_count(f"{self.name}: servers", self.servers)
         if self.discipline not in set(Discipline):
-            msg = f"{self.name}: there is no discipline {self.discipline!r}; use ps or fcfs"
+            known = ", ".join(Discipline)
+            msg = f"{self.name}: there is no discipline {self.discipline!r}; use one of {known}"
             raise InvalidParameter(msg)
+        object.__setattr__(self, "discipline", Discipline(self.discipline))
         self._check_speeds()
         for value in (*self.scv, *([] if self.arrival_scv is None else [self.arrival_scv])):
             check_not_negative(f"{self.name}: scv", value)

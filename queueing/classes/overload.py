@@ -60,8 +60,16 @@ def find_overload(network: ClassNetwork) -> Overload:
     held = network.rates[:, None] * network.demand
     load = np.asarray(held.sum(axis=0))
     full = ~network.is_delay[:, None] & (load >= network.full)
-    stuck = (network.demand > 0) & full
+    stuck = (network.demand > 0) & _full_for(network, held, full)
     return Overload(load, full, stuck, _message(network, held, load) if full.any() else "")
+
+
+def _full_for(network: ClassNetwork, held: FloatArray, full: Amount) -> Amount:
+    """Stations that cannot serve a class with those that go before or beside it."""
+    ranks = np.array([c.priority for c in network.classes])
+    up_to = np.array([held[ranks <= rank].sum(axis=0) for rank in ranks])
+    ordered = np.array([s.discipline.by_priority for s in network.stations])[:, None]
+    return full & (~ordered | (up_to >= network.full))
 
 
 def refuse_overload(overload: Overload) -> None:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from headway.kinds import Amount, FloatArray, plain
 from headway.queueing.classes.fcfs import (
     is_exact,
+    last_in_pools,
     mean_found,
     refuse_mixed,
     refuse_speeds,
@@ -23,10 +24,12 @@ from headway.queueing.classes.network import (
     SharedStation,
     read_network,
 )
+from headway.queueing.classes.ordered import by_priority, solve_ordered
 from headway.queueing.classes.overload import Overload, find_overload, refuse_overload, without
 from headway.queueing.classes.ways import ClassWays
 from headway.queueing.closed.demands import Method
 from headway.queueing.closed.measured import open_note
+from headway.queueing.orders.measured import last_note
 from headway.queueing.stations.speeds.varying import empty_at
 
 
@@ -131,6 +134,8 @@ def solve_multiclass(
     overload = find_overload(network)
     if Saturation(saturation) is Saturation.REFUSE:
         refuse_overload(overload)
+    if by_priority(network).any():
+        return _by_priority(network, overload, Method(method))
     load, unlike = overload.sustained, unequal(network)
     refuse_speeds(network, unlike)
     refuse_mixed(network)
@@ -143,8 +148,18 @@ def solve_multiclass(
     stay = _open_stay(network, result, queue, unlike)
     queue[~closed] = (network.rates[:, None] * network.visits * stay)[~closed]
     note = result.approximation or _in_order(network, unlike)
+    if result.method is not Method.CHAIN:
+        note = "; ".join(filter(None, (note, last_note(last_in_pools(network)))))
     told = replace(result, approximation=note)
     return _solution(network, told, rate, queue, overload)
+
+
+def _by_priority(network: ClassNetwork, overload: Overload, method: Method) -> MulticlassSolution:
+    found = solve_ordered(network, overload, method)
+    queue = found.rate[:, None] * network.visits * found.stay
+    none = Lengths.without_jobs(np.ones(network.servers.shape))
+    result = replace(none, method=found.method, approximation=found.approximation)
+    return _solution(network, result, found.rate, queue, overload)
 
 
 def _open_stay(

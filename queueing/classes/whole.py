@@ -1,12 +1,24 @@
 """Closed classes without a product form, exactly by their whole Markov chain where it is small."""
 
+from collections.abc import Callable, Mapping
+from functools import partial
+
 import numpy as np
 from numpy.typing import NDArray
 
 from headway.queueing.classes.network import ClassNetwork, SharedStation
 from headway.queueing.classes.ways import ClassWays
 from headway.queueing.markov.circuits import Circuit, Onward, Solved, onward_from, solve_circuit
-from headway.queueing.markov.orders import Order, apart, in_order, sharing
+from headway.queueing.markov.orders import (
+    Order,
+    apart,
+    at_random,
+    by_rank,
+    in_order,
+    last_first,
+    next_by_rank,
+    sharing,
+)
 from headway.queueing.stations.abilities import Discipline, ServiceKind
 
 MOST_STATES = 2000
@@ -74,8 +86,12 @@ def _solved(network: ClassNetwork, ways: ClassWays, most: int) -> Solved | None:
     """Solve points that have the same states."""
     classes, stations = network.demand.shape[:2]
     jobs = int(network.population[:, 0].sum())
+    ranks = tuple(c.priority for c in network.classes)
     circuit = Circuit(
-        tuple(_order(s, int(network.servers[k, 0]), jobs) for k, s in enumerate(network.stations)),
+        tuple(
+            _order(s, int(network.servers[k, 0]), jobs, ranks)
+            for k, s in enumerate(network.stations)
+        ),
         tuple(network.population[:, 0].astype(int).tolist()),
         tuple((network.think_time[:, 0] > 0).tolist()),
         tuple(
@@ -101,13 +117,20 @@ def _onward(ways: ClassWays, c: int, k: int) -> Onward:
 
 _ROUNDING = 1e-12  # of chances that sum to 1
 
-_ORDERS = {Discipline.SHARING: sharing, Discipline.FCFS: in_order}
+_ORDERS: Mapping[Discipline, Callable[[int], Order]] = {
+    Discipline.SHARING: sharing,
+    Discipline.FCFS: in_order,
+    Discipline.LAST: last_first,
+    Discipline.RANDOM: at_random,
+}
+_BY_RANK = {Discipline.PRIORITY: next_by_rank, Discipline.PREEMPTIVE: by_rank}
 
 
-def _order(station: SharedStation, servers: int, jobs: int) -> Order:
+def _order(station: SharedStation, servers: int, jobs: int, ranks: tuple[int, ...]) -> Order:
     if station.kind is ServiceKind.DELAY:
         return sharing(jobs)
-    order = _ORDERS[station.discipline]
+    ranked = _BY_RANK.get(station.discipline)
+    order = partial(ranked, ranks) if ranked else _ORDERS[station.discipline]
     if station.kind is ServiceKind.PARALLEL:
         return apart(servers, 1, order)
     return order(min(servers, jobs) or 1)

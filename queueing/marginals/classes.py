@@ -27,6 +27,7 @@ from headway.queueing.classes.lattice_convolution import (
 )
 from headway.queueing.classes.methods import convolution_stations
 from headway.queueing.classes.network import ClassNetwork, JobClass, SharedStation, read_network
+from headway.queueing.classes.ordered import by_priority
 from headway.queueing.classes.overload import find_overload, refuse_overload
 from headway.queueing.numbers.laws import (
     MOST_NUMBERS,
@@ -81,6 +82,9 @@ def class_marginal(
         raise InvalidParameter("numbers of jobs are found at one operating point at a time")
     overload = find_overload(network)
     refuse_overload(overload)
+    for first in np.flatnonzero(by_priority(network)).tolist():
+        msg = f"{network.stations[first].name}: it goes by priority, where how many jobs are there "
+        raise GraphError(msg + "has no known distribution")
     for k in np.flatnonzero(unequal(network).any(axis=1)):
         msg = (
             f"{network.stations[k].name}: first come first served with times that differ by "

@@ -105,6 +105,39 @@ def stationary(space: Space, rates: FloatArray) -> FloatArray:
     some = (flow > 0) & (space.source != space.target)
     source, target, flow = space.source[some], space.target[some], flow[some]
     pinned = _come_back_to(source, target, count)
+    shares = _beside(source, target, flow, count, pinned)
+    shares = shares / shares.sum()
+    moved = flow * shares[source]
+    left = np.bincount(source, moved, count) - np.bincount(target, moved, count)
+    if np.abs(left).max() > _UNEVEN * moved.max() or not np.isfinite(left).all():
+        # a state that hardly ever is costs all digits of the others
+        shares = _summing_to_one(source, target, flow, count)
+    return np.asarray(shares / shares.sum())
+
+
+_UNEVEN = 1e-11
+"""What may be left of the balance of a state, over the largest flow."""
+
+
+def _summing_to_one(
+    source: NDArray[np.intp], target: NDArray[np.intp], flow: FloatArray, count: int
+) -> FloatArray:
+    """Shares of time with their sum in place of one state's balance: a full row, which is slow."""
+    every, out = np.arange(count), np.bincount(source, flow, count)
+    kept = target > 0
+    rows = np.concatenate([target[kept], every[1:], np.zeros(count, int)])
+    columns = np.concatenate([source[kept], every[1:], every])
+    values = np.concatenate([flow[kept], -out[1:], np.full(count, out.max())])
+    right = np.zeros(count)
+    right[0] = out.max()
+    shares = splu(csc_array((values, (rows, columns)), (count, count)).tocsc()).solve(right)
+    return np.maximum(shares, 0.0)
+
+
+def _beside(
+    source: NDArray[np.intp], target: NDArray[np.intp], flow: FloatArray, count: int, pinned: int
+) -> FloatArray:
+    """Shares of time over that of one state."""
     others = np.delete(np.arange(count), pinned)
     into, out = target != pinned, np.bincount(source, flow, count)
     ends = np.concatenate([target[into], others]), np.concatenate([source[into], others])
@@ -113,8 +146,8 @@ def stationary(space: Space, rates: FloatArray) -> FloatArray:
     pin = csc_array(([1.0], ([pinned], [pinned])), (count, count))
     right = np.zeros(count)
     right[pinned] = 1.0
-    shares = np.maximum(splu((balance + pin).tocsc()).solve(right), 0.0)
-    return np.asarray(shares / shares.sum())
+    shares: FloatArray = np.maximum(splu((balance + pin).tocsc()).solve(right), 0.0)
+    return shares
 
 
 def _come_back_to(source: NDArray[np.intp], target: NDArray[np.intp], count: int) -> int:

@@ -21,13 +21,24 @@ class ServiceKind(StrEnum):
 class Discipline(StrEnum):
     """Whose turn it is at a queue.
 
-    ``ps`` shares the servers among all who are present (and stands for every discipline with a
-    product form for any times, such as preemptive last come first served); ``fcfs`` serves in
-    order of arrival, which has a product form only where all classes have one mean time.
+    ``ps`` shares the servers among all who are present; ``lcfs`` serves the last one first, who
+    interrupts the others: both have a product form for any times, the second at one server.
+    ``fcfs`` serves in order of arrival and ``siro`` in random order, which have one only where all
+    classes have one mean time. ``priority`` takes the first of the highest priority, ``preemptive``
+    interrupts the others for it, who resume where they were.
     """
 
     SHARING = "ps"
     FCFS = "fcfs"
+    LAST = "lcfs"
+    RANDOM = "siro"
+    PRIORITY = "priority"
+    PREEMPTIVE = "preemptive"
+
+    @property
+    def by_priority(self) -> bool:
+        """Whether it goes by the priority of classes."""
+        return self in {Discipline.PRIORITY, Discipline.PREEMPTIVE}
 
 
 SERVERS = frozenset({"servers"})

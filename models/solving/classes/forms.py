@@ -8,6 +8,7 @@ from headway.kinds import Amount, apply, number
 from headway.models.solving.classes.solve import scv_of, targets_of, time_of, visits_of
 from headway.models.structure.graph import ModelGraph
 from headway.models.structure.parts.keys import Found, Values, of_class, station_at
+from headway.models.structure.parts.orders import by_priority
 from headway.queueing.erlang.formulas import erlang_c
 from headway.queueing.stations.abilities import Discipline, ServiceKind
 
@@ -43,6 +44,9 @@ def class_form(graph: ModelGraph, output: str, given: Mapping[str, Amount]) -> A
     if graph.ways_by_class:
         msg = f"{graph.name}: where classes go ways of their own there is no closed form; solve it"
         raise GraphError(msg)
+    for name in by_priority(graph):
+        msg = f"{name} goes by priority: it is solved in numbers only, not by a formula"
+        raise GraphError(msg)
     values = graph.plan.run(given, targets_of(graph))
     values |= _answers(graph, values)
     if output not in values and output not in {*graph.outputs, *graph.bindings}:
@@ -66,7 +70,10 @@ def _answers(graph: ModelGraph, values: Values) -> Found:
         through = sum(rates[c] * v for c, v in visits.items())
         more = _more(graph, name, load, values)
         here = {c: demands[c] * (1 + load * more) for c in rates}
-        if graph.stations[name].discipline == Discipline.FCFS and len(set(times.values())) > 1:
+        if (
+            graph.stations[name].discipline in {Discipline.FCFS, Discipline.RANDOM}
+            and len(set(times.values())) > 1
+        ):
             waits = more * sum(rates[c] * demands[c] * times[c] for c in rates)
             if _is_pool(graph, name, values) and load != 0:  # its law divides by the load
                 waits = apply("where", load > 0, waits, 0)

@@ -21,11 +21,13 @@ from headway.models.structure.parts.keys import (
     time_by,
     visits_by,
 )
+from headway.models.structure.parts.orders import check_turns_known
 from headway.models.structure.planning.by_class import chain_targets, class_routes
 from headway.queueing.chains.solve import solve_chains
 from headway.queueing.classes.network import JobClass, Saturation, SharedStation
 from headway.queueing.classes.solve import MulticlassSolution, solve_multiclass
 from headway.queueing.closed.demands import Method
+from headway.queueing.orders.ranks import check_priority
 from headway.queueing.stations.abilities import Discipline, ServiceKind
 from headway.queueing.stations.base import Station
 from headway.queueing.stations.listed.kinds import product_form_kinds
@@ -126,12 +128,25 @@ def check_times_known(graph: ModelGraph, *, closed: bool) -> None:
         if station.can.product_form is ServiceKind.VARYING or (station.can.spread and closed):
             msg = f"{name}: the response time of {kind.__name__} has no known distribution: "
             raise GraphError(msg + kind.lawless)
+    check_turns_known(graph)
 
 
 def _job_class(graph: ModelGraph, name: str, values: Values) -> JobClass:
     numbers = {key: of_class(name, key).of(values) for key in graph.classes[name]}
     think_time = numbers.get("think_time", 0.0)
-    return JobClass(name, numbers.get("arrival_rate"), numbers.get("population"), think_time)
+    priority = _priority(name, numbers.get("priority", 1))
+    return JobClass(
+        name, numbers.get("arrival_rate"), numbers.get("population"), think_time, priority
+    )
+
+
+def _priority(name: str, value: Amount) -> int:
+    found = np.unique(np.asarray(value, float))
+    if len(found) > 1:
+        msg = f"class {name}: one priority at all operating points; solve them one by one"
+        raise GraphError(msg)
+    check_priority(name, float(found[0]))
+    return int(found[0])
 
 
 def shared_station(graph: ModelGraph, name: str, values: Values) -> SharedStation:

@@ -11,11 +11,12 @@ from headway.models.solving.classes.solve import check_times_known, shared_stati
 from headway.models.structure.parts.keys import of_class
 from headway.models.structure.planning.ways import visits_given, ways_of
 from headway.queueing.classes.network import SharedStation
-from headway.queueing.met import Visited, met_in_turn, met_sharing
+from headway.queueing.met import Met, Visited, met_in_turn, met_sharing
 from headway.queueing.percentiles import of_visits
 from headway.queueing.routed import GIVEN, RoutedNetwork
 from headway.queueing.stations.abilities import Discipline, ServiceKind
 from headway.queueing.stations.base import Delay, Station
+from headway.queueing.stations.priority import PriorityMG1
 from headway.queueing.times.journeys import straight_on
 from headway.queueing.times.laws import (
     GAMMA,
@@ -166,6 +167,8 @@ def _seen(sharing: _Sharing, k: int, own: int) -> Visited:
     station, time = sharing.stations[k], float(sharing.times[own, k])
     if station.kind is ServiceKind.DELAY or time == 0:
         return Delay(time)
+    if station.discipline is Discipline.PRIORITY:
+        return _first(sharing, k, own)
     if station.discipline is Discipline.SHARING:
         lanes = _lanes(sharing, k)
         servers = int(station.servers) // lanes
@@ -180,6 +183,23 @@ def _seen(sharing: _Sharing, k: int, own: int) -> Visited:
         "at one server only, not at several"
     )
     raise GraphError(msg)
+
+
+def _first(sharing: _Sharing, k: int, own: int) -> Met:
+    """One server head of the line, nobody else being waited for."""
+    graph, values = sharing.point.model.graph, sharing.point.values
+    ranks = np.array([int(values[of_class(c, "priority")]) for c in graph.classes])
+    if len(set(ranks.tolist())) < len(ranks) or (sharing.visits > 1).any():
+        msg = (
+            f"{sharing.stations[k].name}: how long jobs take is known head of the line where each "
+            "class has a priority of its own, and comes once"
+        )
+        raise GraphError(msg)
+    order = np.argsort(ranks)
+    times, rates = sharing.times[:, k], sharing.loads[:, k]
+    station = PriorityMG1(times[order].tolist(), [1.0] * len(order))
+    law = station.time_laws(rates[order].tolist())[int(np.flatnonzero(order == own)[0])]
+    return met_in_turn(rates, times, float(times[own]), law)
 
 
 def _in_turn(sharing: _Sharing, k: int, own: int) -> TimeLaw:

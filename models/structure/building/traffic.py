@@ -11,6 +11,7 @@ from headway.models.structure.building.reading import Expression, Reading
 from headway.models.structure.parts.class_ways import EVERY
 from headway.models.structure.parts.components import Component, Route
 from headway.models.structure.parts.forks import check_branches
+from headway.models.structure.parts.orders import check_order
 from headway.models.structure.parts.routes import check_ends
 from headway.models.structure.parts.structure import CLASS_KEYS
 from headway.queueing.forks.fork import Fork
@@ -43,8 +44,9 @@ class Traffic(Reading):
             Service time by class, of every class that comes, where it is not that of `station`
             for all.
         discipline
-            ``fcfs`` serves in order of arrival, ``ps`` shares the servers among all present; it
-            matters where service times differ by class.
+            ``fcfs`` serves in order of arrival, ``ps`` shares the servers among all present,
+            ``lcfs`` interrupts for the last to come, ``siro`` takes one by chance; ``priority``
+            takes the highest priority first, ``preemptive`` interrupts the others for it.
         scvs
             Squared coefficient of variation of service times by class, where a kind has one and
             it is not that of `station` for all.
@@ -58,8 +60,10 @@ class Traffic(Reading):
         0.1
         """
         if discipline not in set(Discipline):
-            msg = f"{name}: there is no discipline {discipline!r}; it must be fcfs or ps"
+            known = ", ".join(Discipline)
+            msg = f"{name}: there is no discipline {discipline!r}; it must be one of {known}"
             raise GraphError(msg)
+        check_order(name, type(station), Discipline(discipline))
         graph, component = self._component(name, station, [f.name for f in fields(station)])  # type: ignore[arg-type]
         by_class = visits if isinstance(visits, Mapping) else {"": visits}
         graph, read = graph._read_all(by_class, f"{name}.visits")
@@ -123,6 +127,7 @@ class Traffic(Reading):
         arrival_rate: Expression | None = None,
         population: Expression | None = None,
         think_time: Expression | None = None,
+        priority: Expression | None = None,
         arrives: str | Mapping[str, Expression] | None = None,
         reference: str | None = None,
     ) -> Self:
@@ -134,6 +139,8 @@ class Traffic(Reading):
             What formulas, routes and tables call it.
         arrival_rate, population, think_time
             Jobs that come [1/s], or that circulate, and how long they think in between [s].
+        priority
+            1 goes first; each class has one where a station goes by priority.
         arrives
             Station where an open class comes in, or its shares by station; else where all do.
         reference
@@ -162,7 +169,9 @@ class Traffic(Reading):
         if (arrival_rate is None) == (population is None):
             msg = f"class {name}: give either an arrival_rate or a population"
             raise GraphError(msg)
-        values = dict(zip(CLASS_KEYS, (arrival_rate, population, think_time), strict=True))
+        values = dict(
+            zip(CLASS_KEYS, (arrival_rate, population, think_time, priority), strict=True)
+        )
         graph, read = self._read_all(values, f"class {name}")
         graph = replace(graph, classes={**graph.classes, name: read})
         return graph._entering(name, arrives)._returning(name, reference)

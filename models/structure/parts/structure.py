@@ -13,7 +13,7 @@ from headway.models.structure.parts.links import LINK_KEYS
 from headway.models.structure.parts.routes import Routes, routes_of
 
 RESERVED = frozenset({"arrival_rate", "throughput", "response_time", "saturation_throughput"})
-CLASS_KEYS = ("arrival_rate", "population", "think_time")
+CLASS_KEYS = ("arrival_rate", "population", "think_time", "priority")
 CLASS_PLACES = ("arrives", "reference")
 
 
@@ -36,7 +36,7 @@ class Structure(Kept):
     routes, arrivals
         Where jobs go, and where they come in at which rate [1/s].
     classes
-        Arrival rate, or population and think time, of each class of jobs.
+        Arrival rate, or population and think time, and priority of each class of jobs.
     class_ways
         Routes of single classes, where they come in, and where rounds begin.
     """

@@ -33,6 +33,7 @@ from headway.models.structure.parts.keys import (
     station_at,
     visits_by,
 )
+from headway.models.structure.parts.orders import check_priorities
 from headway.models.structure.parts.routes import share_at
 from headway.models.structure.parts.structure import Structure
 from headway.models.structure.planning.by_class import check_ways
@@ -224,6 +225,7 @@ def all_steps(graph: Structure) -> list[AnyStep]:
         check_visits(graph)
         check_forks(graph.name, graph.stations, graph.classes, returning(graph))
         check_ways(graph)
+        check_priorities(graph)
         steps += _traffic_steps(graph)
         for name in graph.stations:
             steps += _station_steps(graph, name)

@@ -1,0 +1,89 @@
+"""A queue of a Ciw simulation whose servers go by a discipline: who is next, and who interrupts."""
+
+import random
+from heapq import heappop, heappush
+from math import inf
+from typing import Any
+
+from headway.models.simulating.queues import Queue
+from headway.queueing.stations.abilities import Discipline
+from headway.queueing.stations.listed.serving import Serving
+
+_chance = random.random
+
+
+class Turns(Queue):
+    """Servers that take, of those who wait, the first by the discipline; some interrupt for it.
+
+    Who is interrupted goes on where it was. Jobs of one priority go in order of arrival.
+    """
+
+    def __init__(
+        self,
+        number: int,
+        simulation: Any,
+        serving: Serving,
+        station: int,
+        discipline: Discipline,
+    ) -> None:
+        super().__init__(number, simulation, serving, station)
+        self._discipline = discipline
+        self._serving: list[tuple[float, int, Any]] = []
+        self._waiting: list[tuple[Any, int, Any]] = []
+        self._come = 0
+
+    def begin_service_if_possible_accept(self, next_individual: Any) -> None:
+        """Begin where a server is idle, or may be taken from somebody."""
+        job = next_individual
+        job.arrival_date = job.service_start_date = self.now
+        job.service_time = job.left = self.get_service_time(job)
+        self._come += 1
+        job.turn = self._turn(job)
+        if len(self._serving) >= self.serving.servers:
+            self._wait(self._interrupted(job))
+        else:
+            self._serve(job)
+
+    def _turn(self, job: Any) -> tuple[float, ...]:
+        """What a job is ranked by: the least is the first."""
+        if self._discipline is Discipline.LAST:
+            return (-self._come,)
+        if self._discipline is Discipline.RANDOM:
+            return (_chance(),)
+        return (self.simulation.priority(job), self._come)
+
+    def _interrupted(self, job: Any) -> Any:
+        """Who has to wait: the job itself, or one that it interrupts."""
+        if self._discipline not in {Discipline.LAST, Discipline.PREEMPTIVE}:
+            return job
+        last = max(self._serving, key=lambda one: one[2].turn)
+        if self._discipline is Discipline.PREEMPTIVE and last[2].turn[0] <= job.turn[0]:
+            return job
+        self._serving.remove(last)
+        last[2].left = last[0] - self.now
+        self._serve(job)
+        return last[2]
+
+    def _serve(self, job: Any) -> None:
+        self._serving.append((self.now + job.left, job.id_number, job))
+
+    def _wait(self, job: Any) -> None:
+        heappush(self._waiting, (job.turn, job.id_number, job))
+
+    def begin_service_if_possible_release(self, *_: Any) -> None:
+        """Who is next has begun already."""
+
+    def release(self, next_individual: Any, *told: Any) -> None:
+        """Let a job go, and begin with the next."""
+        self._serving = [one for one in self._serving if one[2] is not next_individual]
+        if self._waiting:
+            self._serve(heappop(self._waiting)[2])
+        super().release(next_individual, *told)
+
+    def find_next_to_leave(self) -> None:
+        """Whose service is over first."""
+        self.next_event_type = "end_service"
+        self.next_event_date, self.next_individual = inf, None
+        if self._serving:
+            end, _, job = min(self._serving, key=lambda one: one[:2])
+            self.next_event_date, self.next_individual = end, [job]

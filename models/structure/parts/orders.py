@@ -1,0 +1,94 @@
+"""Whose turn it is at the stations of a graph, and classes that go before others."""
+
+from collections.abc import Iterator
+
+from headway.errors import GraphError
+from headway.models.structure.parts.structure import Structure
+from headway.queueing.stations.abilities import Discipline, ServiceKind
+from headway.queueing.stations.base import Station
+
+_OLD = {Discipline.FCFS, Discipline.SHARING}
+_QUEUES = {ServiceKind.QUEUE, ServiceKind.PARALLEL}
+
+
+def check_order(name: str, kind: type[Station], discipline: Discipline) -> None:
+    """Refuse a discipline beside the order that a kind of station has of its own.
+
+    Raises
+    ------
+    GraphError
+        With the station and the remedy.
+
+    Examples
+    --------
+    >>> from headway.queueing import MM1
+    >>> check_order("cpu", MM1, Discipline.PRIORITY)
+    """
+    if discipline not in _OLD and kind.can.product_form not in _QUEUES:
+        msg = (
+            f"{name}: a {kind.__name__} has an order of its own, and cannot have {discipline} too; "
+            "leave discipline out, or use MM1, MMm or Parallel"
+        )
+        raise GraphError(msg)
+
+
+def check_priorities(graph: Structure) -> None:
+    """Refuse priorities that no station goes by, and stations that go by none.
+
+    Raises
+    ------
+    GraphError
+        With the station or class, and the remedy.
+    """
+    ordered = list(by_priority(graph))
+    for name, numbers in graph.classes.items():
+        if ordered and "priority" not in numbers:
+            msg = (
+                f"class {name} has no priority, by which {ordered[0]} goes; give it one, 1 is first"
+            )
+            raise GraphError(msg)
+        if "priority" in numbers and not ordered:
+            msg = (
+                f"class {name} has a priority, but no station goes by it; give one a discipline "
+                'of "priority" or "preemptive"'
+            )
+            raise GraphError(msg)
+    if ordered and not graph.classes:
+        msg = (
+            f"{ordered[0]} goes by priority, but there are no classes; give classes with a priority"
+        )
+        raise GraphError(msg)
+
+
+def by_priority(graph: Structure) -> Iterator[str]:
+    """Names of the stations that go by priority."""
+    for name, station in graph.stations.items():
+        if Discipline(station.discipline).by_priority:
+            yield name
+
+
+def check_turns_known(graph: Structure) -> None:
+    """Refuse stations whose order leaves response times beyond their means unknown.
+
+    Raises
+    ------
+    GraphError
+        With the station and its discipline.
+    """
+    for name, station in graph.stations.items():
+        if Discipline(station.discipline) not in _OLD and not _known(graph, name):
+            msg = (
+                f"{name}: how long jobs take is not known beyond the mean for discipline "
+                f"{station.discipline}; simulate it"
+            )
+            raise GraphError(msg)
+
+
+def _known(graph: Structure, name: str) -> bool:
+    """Whether open classes go, head of the line, to no other queue."""
+    if graph.stations[name].discipline != Discipline.PRIORITY:
+        return False
+    queues = [n for n, s in graph.stations.items() if s.can.product_form is not ServiceKind.DELAY]
+    closed = any("population" in numbers for numbers in graph.classes.values())
+    kind = graph.stations[name].can
+    return queues == [name] and not closed and not kind.counts and not graph.routes.loops

@@ -1,0 +1,214 @@
+"""Networks in which classes go before others: solved by class, open ones by their own laws."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headway.errors import GraphError, Saturated
+from headway.kinds import FloatArray
+from headway.queueing.classes.methods import by_chain
+from headway.queueing.classes.network import ClassNetwork
+from headway.queueing.classes.overload import Overload
+from headway.queueing.classes.whole import MOST_ASKED
+from headway.queueing.closed.demands import Method
+from headway.queueing.orders.chain import MOST
+from headway.queueing.orders.isolated import is_exact, solve_isolated
+from headway.queueing.orders.measured import priority_note
+from headway.queueing.orders.mva import ordered_mva
+from headway.queueing.orders.open import Offered, head_of_line, preemptive
+from headway.queueing.orders.shared import Crossing
+from headway.queueing.stations.abilities import Discipline, ServiceKind
+
+
+@dataclass(frozen=True)
+class Ordered:
+    """What classes do whose turn depends on their priority.
+
+    Parameters
+    ----------
+    method, approximation
+        The method used, and what is not exact about it.
+    rate
+        Throughputs, shape (classes, points) [1/s].
+    stay
+        Response times per visit, shape (classes, stations, points) [s].
+    """
+
+    method: Method
+    approximation: str
+    rate: FloatArray
+    stay: FloatArray
+
+
+def comers(network: ClassNetwork) -> NDArray[np.bool_]:
+    """Which classes are served at each station, at some point; shape (classes, stations)."""
+    come = (network.rates + network.population)[:, None] * network.demand > 0
+    return np.asarray(come.any(axis=2))
+
+
+def by_priority(network: ClassNetwork) -> NDArray[np.bool_]:
+    """Tell at which stations jobs go before others, shape (stations,).
+
+    Where all who come have one priority it is order of arrival.
+
+    Examples
+    --------
+    >>> from headway.queueing.classes.network import JobClass, SharedStation, read_network
+    >>> cpu = SharedStation("cpu", (0.2, 2.0), (1, 1), discipline=Discipline.PRIORITY)
+    >>> web, batch = JobClass("web", 0.4), JobClass("batch", 0.2, priority=2)
+    >>> by_priority(read_network([cpu], [web, batch])).tolist()
+    [True]
+    """
+    come, ranks = comers(network), np.array([c.priority for c in network.classes])
+    return np.array(
+        [
+            s.discipline.by_priority
+            and s.kind is not ServiceKind.DELAY
+            and len(set(ranks[come[:, k]].tolist())) > 1
+            for k, s in enumerate(network.stations)
+        ]
+    )
+
+
+def solve_ordered(network: ClassNetwork, overload: Overload, method: Method) -> Ordered:
+    """Solve a network with stations that go by priority.
+
+    Raises
+    ------
+    GraphError
+        For an exact method where classes are closed.
+    Saturated
+        For open classes that find a full station beside closed ones, also of higher priority.
+    """
+    _check_exponential(network)
+    if network.is_open.all():
+        rate = network.rates.copy()
+        note = "" if _is_exact(network) else priority_note(_named(network), closed=False)
+        return Ordered(Method.EXACT, note, rate, _open_stay(network, overload))
+    if overload.message:
+        raise Saturated(overload.message)
+    if network.speeds:
+        msg = f"{_named(network)[0]}: priorities beside speeds by number present: not yet"
+        raise GraphError(msg)
+    whole = None if method.approximate or network.is_open.any() else by_chain(network, method)
+    if whole is not None:
+        through = np.where(network.visits > 0, whole.throughput[:, None] * network.visits, 0.0)
+        stay = whole.queue_length / np.where(through > 0, through, 1.0)
+        stay = np.where(through > 0, stay, network.service_times)
+        return Ordered(whole.method, "", whole.throughput, stay)
+    return _one_by_one(network, method)
+
+
+def _check_exponential(network: ClassNetwork) -> None:
+    """Refuse times that are not exponential: the laws here know no others."""
+    spread = network.scv is not None and bool((network.scv != 1).any())
+    if spread or any(s.arrival_scv is not None for s in network.stations):
+        msg = f"{_named(network)[0]}: priorities beside times that are not exponential: not yet"
+        raise GraphError(msg)
+
+
+def _one_by_one(network: ClassNetwork, method: Method) -> Ordered:
+    """Solve stations by priority state by state, each alone, where they are small."""
+    crossing = _crossing(network)
+    rest, shares = ordered_mva(crossing, corrected=method is not Method.SCHWEITZER)
+    _check_fits(network, rest.stay)
+    local = None if method.approximate else solve_isolated(crossing, shares, rest)
+    exact = local is not None and is_exact(crossing)
+    if not (exact or method.approximate or method is Method.AUTO):
+        msg = f"{_named(network)[0]}: closed classes by priority are solved exactly only where "
+        msg += f"there are few states: {MOST} at one queue, or {MOST_ASKED} in all; use method auto"
+        raise GraphError(msg)
+    if local is not None and exact:
+        return Ordered(Method.CHAIN, "", local.rate, local.stay)
+    used = method if method.approximate else Method.LINEARIZER
+    note = priority_note(_named(network), closed=True, local=local is not None)
+    rest = rest if local is None else local
+    return Ordered(used, note, rest.rate, rest.stay)
+
+
+def _named(network: ClassNetwork) -> list[str]:
+    return [s.name for s, k in zip(network.stations, by_priority(network), strict=True) if k]
+
+
+def _check_fits(network: ClassNetwork, stay: FloatArray) -> None:
+    """Refuse open classes to which closed ones that go first leave too little."""
+    endless = network.is_open[:, None, None] & ~np.isfinite(stay)
+    if endless.any():
+        c, k, _ = np.argwhere(endless)[0]
+        msg = (
+            f"{network.stations[k].name}: closed classes that go first leave class "
+            f"{network.classes[c].name} too little; give it a higher priority or fewer arrivals"
+        )
+        raise Saturated(msg)
+
+
+def _disciplines(network: ClassNetwork) -> tuple[Discipline | None, ...]:
+    """Whose turn it is, order of arrival where all who come have one priority."""
+    real = by_priority(network)
+    found: list[Discipline | None] = []
+    for station, first in zip(network.stations, real, strict=True):
+        discipline = station.discipline
+        if discipline.by_priority and not first:
+            discipline = Discipline.FCFS
+        found.append(None if station.kind is ServiceKind.DELAY else discipline)
+    return tuple(found)
+
+
+def _crossing(network: ClassNetwork) -> Crossing:
+    return Crossing(
+        network.service_times,
+        network.visits,
+        network.servers / network.queues,
+        network.queues,
+        network.population,
+        network.think_time,
+        network.rates,
+        network.is_open,
+        tuple(c.priority for c in network.classes),
+        _disciplines(network),
+    )
+
+
+def _open_stay(network: ClassNetwork, overload: Overload) -> FloatArray:
+    """Response times of open classes at every station, each by its own law."""
+    stay = network.service_times.copy()
+    for k, discipline in enumerate(_disciplines(network)):
+        if discipline is not None:
+            stay[:, k] = _stay_at(network, k, discipline)
+    return np.where(overload.stuck, np.inf, stay)
+
+
+def _stay_at(network: ClassNetwork, k: int, discipline: Discipline) -> FloatArray:
+    times, queues = network.service_times[:, k], network.queues[k]
+    offered = Offered(
+        network.rates * network.demand[:, k] / queues,
+        times,
+        network.servers[k] / queues,
+        tuple(c.priority if discipline.by_priority else 1 for c in network.classes),
+    )
+    law = preemptive if discipline is Discipline.PREEMPTIVE else head_of_line
+    waits = law(offered)
+    if discipline in {Discipline.SHARING, Discipline.LAST}:
+        load = np.maximum((offered.held * times).sum(axis=0), 1e-300)
+        waits = waits * times * offered.held.sum(axis=0) / load
+        idle = offered.held.sum(axis=0) == 0
+        waits = np.where(idle, 0.0, waits)
+    return np.where(times > 0, times + np.where(np.isnan(waits), np.inf, waits), 0.0)
+
+
+def _is_exact(network: ClassNetwork) -> bool:
+    """Whether Poisson streams come to the only station where anybody waits, once."""
+    busy = ~network.is_delay & comers(network).any(axis=0)
+    if busy.sum() > 1:
+        return False
+    alike = [_alike(network, int(k)) for k in np.flatnonzero(busy)]
+    return bool(all(alike) and (network.visits <= 1).all())
+
+
+def _alike(network: ClassNetwork, k: int) -> bool:
+    """Whether it is one server, or all who come have one mean time."""
+    if (network.servers[k] == network.queues[k]).all():
+        return True
+    times = network.service_times[comers(network)[:, k], k]
+    return bool((times == times[:1]).all())

@@ -1,0 +1,153 @@
+"""Networks in which stations that go by a discipline are solved state by state, one by one.
+
+To such a station the rest of a network is the time between two visits of a job, taken as
+exponential; all other stations go by approximate mean value analysis.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from headway.kinds import Amount, FloatArray
+from headway.queueing.orders.chain import MOST, Local, solve_local
+from headway.queueing.orders.mva import Rest, Shares, stays_at
+from headway.queueing.orders.shared import Crossing
+from headway.queueing.stations.abilities import Discipline
+
+_CLOSE, _STEPS, _HARDLY = 1e-10, 200, 1e-9
+_BRIEF = 1e-7  # of a service time: away, for jobs that come straight back
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A station and the classes that come to it, at one operating point."""
+
+    place: int
+    classes: tuple[int, ...]
+    local: Local
+
+
+def seen_stations(network: Crossing, point: int) -> list[Seen] | None:
+    """Stations that are to be solved state by state; None where one of them has too many states.
+
+    Parameters
+    ----------
+    network
+        All of its points.
+    point
+        Which one.
+    """
+    found = []
+    for k, discipline in enumerate(network.disciplines):
+        if discipline in {None, Discipline.SHARING, Discipline.LAST}:
+            continue
+        come = (network.population + network.rates)[:, point] * network.visits[:, k, point]
+        classes = np.flatnonzero(come * network.times[:, k, point] > 0).tolist()
+        local = _local(network, k, classes, point)
+        if local.states > MOST or network.lanes[k, point] != 1:
+            return None
+        found.append(Seen(k, tuple(classes), local))
+    return found
+
+
+def _local(network: Crossing, k: int, classes: list[int], point: int) -> Local:
+    discipline = network.disciplines[k]
+    ordered = discipline is not None and discipline.by_priority
+    jobs = tuple(0 if network.is_open[c] else int(network.population[c, point]) for c in classes)
+    ranks = tuple(network.priority[c] if ordered else 1 for c in classes)
+    servers, interrupts = int(network.servers[k, point]), discipline is Discipline.PREEMPTIVE
+    opened = sum(1 for n in jobs if not n)
+    if opened:  # as much room as there may be
+        left = MOST / Local(jobs, ranks, servers, interrupts).states
+        jobs = tuple(n or max(int(left ** (1 / opened)) - 1, 1) for n in jobs)
+    return Local(jobs, ranks, servers, interrupts)
+
+
+def is_exact(network: Crossing) -> bool:
+    """Whether jobs do nothing but think and go to one queue once, and are taken as they would be.
+
+    Jobs of one priority whose times differ are taken at random here.
+    """
+    work = network.visits * network.times * ((network.population + network.rates) > 0)[:, None]
+    busy: Amount = work.any(axis=(0, 2))
+    if busy.sum() > 1 or not (network.visits[:, busy] == 1).all():
+        return False
+    k = int(busy.argmax())
+    times = network.times[:, k]
+    came: Amount = work[:, k].any(axis=1)
+    if network.disciplines[k] is Discipline.RANDOM:
+        return True
+    ordered = (network.disciplines[k] or Discipline.FCFS).by_priority
+    beside = network.beside if ordered else np.ones(network.beside.shape, bool)
+    alike: Amount = np.array(times[:, None] == times)
+    same = alike.all(axis=-1) | ~beside | ~came | ~came[:, None]
+    return bool(same.all())
+
+
+def solve_isolated(network: Crossing, shares: Shares, start: Rest) -> Rest | None:
+    """Solve a network from what mean value analysis says of it; None where it has too many states.
+
+    Parameters
+    ----------
+    network
+        The whole.
+    shares
+        What shares change by with a job fewer.
+    start
+        Throughputs and times of visits.
+    """
+    rate, stay = start.rate.copy(), start.stay.copy()
+    for point in range(rate.shape[1]):
+        stations = seen_stations(network, point)
+        if stations is None:
+            return None
+        here = np.array([point])
+        part = _settle(network.at(here), shares.at(here), stay[..., here], stations)
+        if part is None:
+            return None
+        rate[:, here], stay[..., here] = part.rate, part.stay
+    return Rest(rate, stay)
+
+
+def _settle(
+    network: Crossing, shares: Shares, stay: FloatArray, stations: list[Seen]
+) -> Rest | None:
+    """Iterate between the stations by themselves and the rest, at one point."""
+    others = replace(
+        network,
+        disciplines=tuple(
+            None if k in {s.place for s in stations} else d
+            for k, d in enumerate(network.disciplines)
+        ),
+    )
+    for _ in range(_STEPS):
+        following = stays_at(others, shares, stay)
+        for seen in stations:
+            found = _at(network, seen, stay)
+            if found is None:
+                return None
+            following[list(seen.classes), seen.place] = found[:, None]
+        change = np.abs(following / np.maximum(stay, 1e-300) - 1)[stay > 0]
+        stay = np.where(stay > 0, np.sqrt(stay * following), following)
+        if change.max(initial=0.0) <= _CLOSE:
+            stay = following
+            break
+    cycle = network.think_time + (network.visits * stay).sum(axis=1)
+    rate = np.where(
+        network.is_open[:, None], network.rates, network.population / np.maximum(cycle, 1e-300)
+    )
+    return Rest(rate, stay)
+
+
+def _at(network: Crossing, seen: Seen, stay: FloatArray) -> FloatArray | None:
+    """Times of a visit by class; None where arrivals would often find no room."""
+    k, classes = seen.place, list(seen.classes)
+    if not classes:
+        return np.zeros(0)
+    visits, times = network.visits[classes, k, 0], network.times[classes, k, 0]
+    cycle = network.think_time[classes, 0] + (network.visits * stay)[classes, :, 0].sum(axis=1)
+    away = np.maximum(cycle / visits - stay[classes, k, 0], _BRIEF * times)
+    away = np.where(network.is_open[classes], 1.0, away)
+    rates = network.rates[classes, 0] * visits
+    through, number, full = solve_local(seen.local, times.tolist(), away.tolist(), rates.tolist())
+    return None if full > _HARDLY else number / np.maximum(through, 1e-300)

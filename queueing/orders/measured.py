@@ -1,0 +1,62 @@
+"""What approximations for disciplines miss, and the words that say so in every answer.
+
+``python -m tests.order_errors`` measures them (docs/accuracy.md).
+"""
+
+from collections.abc import Sequence
+
+ALONE = (52.0, 40.0)
+"""Closed and mixed networks, each station by priority state by state: largest errors of
+throughputs and response times [%]."""
+
+MEAN = (40.0, 39.0)
+"""By mean value analysis alone: medians with 5 to 15 jobs of two classes [%]."""
+
+OPEN = 20.0
+"""Open classes: largest error of response times at several servers, or behind other queues [%]."""
+
+LAST = (24.0, 58.0)
+"""Last come first served at several servers with times that differ by class."""
+
+
+def priority_note(names: Sequence[str], *, closed: bool, local: bool = False) -> str:
+    """Say what is not exact about classes that go before others.
+
+    Parameters
+    ----------
+    names
+        Of the stations that go by priority.
+    closed
+        Whether some classes are closed.
+    local
+        Whether each such station was solved state by state.
+
+    Examples
+    --------
+    >>> priority_note(["cpu"], closed=False)
+    'cpu: by priority; largest error measured: response time 20 %'
+    """
+    said = f"{', '.join(names)}: by priority"
+    if not closed:
+        return f"{said}; largest error measured: response time {OPEN:g} %"
+    rate, time = ALONE if local else MEAN
+    errors = f"throughput {rate:g} %, response time {time:g} %"
+    if local:
+        return (
+            f"{said}, times between visits taken as exponential; largest error measured: {errors}"
+        )
+    return (
+        f"{said}, approximate mean value analysis; median error measured: {errors}, "
+        "and any factor for a class that those before it starve"
+    )
+
+
+def last_note(names: Sequence[str]) -> str:
+    """Say what is not exact about pools that serve the last first; empty where there are none."""
+    if not names:
+        return ""
+    rate, time = LAST
+    return (
+        f"{', '.join(names)}: last come first served by several servers is taken as shared; "
+        f"largest error measured: throughput {rate:g} %, response time {time:g} %"
+    )

@@ -1,0 +1,164 @@
+"""Approximate mean value analysis where stations go by disciplines without a product form.
+
+Open classes are classes of a given throughput.
+
+Linearizer's shares, of jobs as of servers held: what a job of class c finds is as with one job of
+its class fewer, which is solved besides.
+
+Source: Chandy and Neuse, CACM 25(2), 1982; for priorities see `stays`.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headway.errors import InvalidParameter
+from headway.kinds import FloatArray
+from headway.queueing.orders.shared import Crossing
+from headway.queueing.orders.stays import Found, stay
+
+_CLOSE = ((300, 1e-11), (1500, 1e-9), (4000, 1e-6))
+"""Relative change at which it is at rest, in the first steps and in later ones."""
+_CORRECTIONS = 2
+_ENDLESS = 1e9  # service times; open classes that wait so long are not served at all
+
+
+@dataclass(frozen=True)
+class Rest:
+    """Where it comes to rest: X, shape (classes, points), and R, (classes, stations, points)."""
+
+    rate: FloatArray
+    stay: FloatArray
+
+
+@dataclass(frozen=True)
+class Shares:
+    """By how much shares of class j grow with one job of class c fewer.
+
+    Parameters
+    ----------
+    jobs, held
+        Of the jobs of class j, and of the servers they hold, by one job; shape (classes, classes,
+        stations, points).
+    """
+
+    jobs: FloatArray
+    held: FloatArray
+
+    def at(self, points: NDArray[np.intp]) -> "Shares":
+        """Give some of the points, in a row."""
+        return Shares(self.jobs[..., points], self.held[..., points])
+
+    def tiled(self, count: int) -> "Shares":
+        """Lay copies of the points behind them."""
+        return Shares(*(np.tile(part, count) for part in (self.jobs, self.held)))
+
+
+def ordered_mva(network: Crossing, *, corrected: bool = True) -> tuple[Rest, Shares]:
+    """Solve a network; with Schweitzer's shares alone where they are not to be corrected.
+
+    Returns
+    -------
+    Where it comes to rest, with endless times of open classes for which too little is left; and
+    what shares change by.
+
+    Raises
+    ------
+    InvalidParameter
+        If the steps do not come to rest.
+
+    Examples
+    --------
+    >>> from headway.queueing.stations.abilities import Discipline
+    >>> one = np.ones((2, 1, 1))
+    >>> network = Crossing(one, one, one[0], one[0], one[:, 0], one[:, 0], 0 * one[:, 0],
+    ...     np.zeros(2, bool), (1, 2), (Discipline.PREEMPTIVE,))
+    >>> ordered_mva(network)[0].rate.ravel().round(3).tolist()
+    [0.5, 0.3]
+    """
+    none = np.zeros((len(network.priority), *network.times.shape))
+    shares = Shares(none, none)
+    rest = _settle(network, shares, network.times)
+    if not corrected or np.isinf(rest.stay).any():
+        return rest, shares
+    levels, count = _levels(network), len(network.priority) + 1
+    points, here = network.times.shape[-1], np.tile(rest.stay, count)
+    for _ in range(_CORRECTIONS):
+        level = _settle(levels, shares.tiled(count), here)
+        here = level.stay
+        if np.isinf(here).any():
+            return Rest(
+                rest.rate, np.where(np.isinf(here[..., :points]), np.inf, rest.stay)
+            ), shares
+        queue = level.rate[:, None] * levels.visits * here
+        busy = level.rate[:, None] * levels.visits * levels.times
+        shares = Shares(_change(levels, queue, count), _change(levels, busy, count))
+    return _settle(network, shares, here[..., :points]), shares
+
+
+def _levels(network: Crossing) -> Crossing:
+    """The network and, behind it, those with a job fewer of the first, second... class."""
+    classes, points = network.population.shape
+    whole = network.at(np.tile(np.arange(points), classes + 1))
+    population = whole.population.reshape(classes, classes + 1, points).copy()
+    for c in range(classes):
+        population[c, c + 1] = np.maximum(population[c, c + 1] - 1, 0)
+    return replace(whole, population=population.reshape(classes, -1))
+
+
+def _change(levels: Crossing, part: FloatArray, count: int) -> FloatArray:
+    """By how much a share of class j grows with one job of class c fewer, shape (j, c, k, p)."""
+    share = np.where(levels.is_open[:, None, None], 0.0, part / levels.jobs[:, None])
+    share = share.reshape(*part.shape[:2], count, -1)
+    change: FloatArray = (share[:, :, 1:] - share[:, :, :1]).transpose(0, 2, 1, 3)
+    return change
+
+
+def _settle(network: Crossing, shares: Shares, start: FloatArray) -> Rest:
+    """Iterate with what shares change by."""
+    stays = start
+    tolerances = [tolerance for steps, tolerance in _CLOSE for _ in range(steps)]
+    for tolerance in tolerances:
+        following = stays_at(network, shares, stays)
+        change = np.abs(following - stays) / np.maximum(stays, 1e-300)
+        stays = np.sqrt(stays * following)
+        endless = network.is_open[:, None, None] & (stays > _ENDLESS * (network.times + 1e-300))
+        if endless.any():
+            return Rest(_rate(network, stays), np.where(endless, np.inf, stays))
+        if change.max(initial=0.0) <= tolerance:
+            return Rest(_rate(network, stays), stays)
+    raise InvalidParameter("the approximation did not settle; use another method")
+
+
+def _rate(network: Crossing, stays: FloatArray) -> FloatArray:
+    cycle = network.think_time + (network.visits * stays).sum(axis=1)
+    closed = network.population / np.where(cycle > 0, cycle, 1.0)
+    return np.where(network.is_open[:, None], network.rates, closed)
+
+
+def stays_at(network: Crossing, shares: Shares, stays: FloatArray) -> FloatArray:
+    """Times of visits among those whom the times of visits so far make jobs find."""
+    rate, jobs, held = _rate(network, stays), shares.jobs, shares.held
+    own = np.eye(len(rate))[:, :, None]
+    is_open = network.is_open[:, None, None]
+    fewer = np.where(is_open, 0.0, network.population[:, None] - own)
+    less = own / network.jobs[:, None]
+    cycle = network.think_time + (network.visits * stays).sum(axis=1)
+    found = np.empty(stays.shape)
+    for k in range(stays.shape[1]):
+        lanes, visits = network.lanes[k], network.visits[:, k]
+        come = rate * visits / lanes
+        length, busy = come * stays[:, k], come * network.times[:, k]
+        between = cycle / np.where(visits > 0, visits, 1.0) - stays[:, k]
+        seen = Found(
+            np.maximum(length[:, None] * (1 - less) + fewer * jobs[:, :, k] / lanes, 0.0),
+            np.maximum(busy[:, None] * (1 - less) + fewer * held[:, :, k] / lanes, 0.0),
+            busy,
+            length,
+            stays[:, k],
+            np.where(network.is_open[:, None], np.inf, np.maximum(between, 0.0)),
+            come,
+        )
+        found[:, k] = stay(network, k, seen)
+    return found

@@ -1,0 +1,18 @@
+"""Priorities of classes."""
+
+from headway.errors import InvalidParameter
+
+
+def check_priority(name: str, priority: float) -> None:
+    """Refuse a priority of a class that is no whole number of 1 or more.
+
+    Raises
+    ------
+    InvalidParameter
+        Naming the class.
+    """
+    if not (priority >= 1 and priority == int(priority)):
+        msg = (
+            f"class {name}: priority is {priority:g}; give a whole number, 1 for those who go first"
+        )
+        raise InvalidParameter(msg)
