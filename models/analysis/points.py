@@ -12,8 +12,12 @@ from headway.models.structure.model import Model
 
 
 def method_of(solution: Solution) -> str:
-    """The method to solve with again: a difference between two methods is no derivative."""
-    return "auto" if solution.method == "open" else solution.method
+    """The method to solve with again: a difference between two methods is no derivative.
+
+    Where jobs are held up, a search goes further than the method of one point does.
+    """
+    several = solution.method == "open" or solution.model.network.graph.blocks
+    return "auto" if several else solution.method
 
 
 def checked_outputs(solution: Solution, names: Iterable[str]) -> list[str]:

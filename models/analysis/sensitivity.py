@@ -186,7 +186,8 @@ def sensitivity(model: Model, wanted: Collection[str] | None = None) -> Sensitiv
         for name in (*solution.outputs, *by_class)
         if not _echoes(solution, name) and (named is None or name in named)
     ]
-    whole, method = counts(model.graph), method_of(solution)
+    whole = counts(model.graph)
+    method = solution.method if model.graph.blocks else method_of(solution)
     found = slopes(model, list(model.parameters), outputs, whole, method)
     effects = {
         output: {

@@ -11,6 +11,7 @@ from headway.models.files.building.expressions import flat, names_in
 from headway.models.files.building.forks import branches_of, with_forks
 from headway.models.files.building.links import Links
 from headway.models.files.building.places import Place
+from headway.models.files.building.regions import Regions
 from headway.models.files.building.stations import Stations
 from headway.models.files.correlations import correlations_of
 from headway.models.files.curves import miss_curve
@@ -23,7 +24,7 @@ from headway.models.structure.meanings import Better, Meaning
 from headway.models.structure.model import Model
 
 
-class Builder(Links, Algorithms, Stations):
+class Builder(Links, Algorithms, Stations, Regions):
     """Puts the entries of a model file together, each after those it needs."""
 
     def __init__(self, entry: schema.ModelEntry, place: Place) -> None:
@@ -74,7 +75,7 @@ class Builder(Links, Algorithms, Stations):
             with self.place(kind, name):
                 adder = _ADDERS.get(kind)
                 graph = adder(self, graph, name) if adder else self.algorithm(graph, kind, name)
-        graph = self.arrivals(self.routes(self._in_file_order(graph)))
+        graph = self.regions(self.arrivals(self.routes(self._in_file_order(graph))))
         return self._outputs(self.job_classes(graph))
 
     def _in_file_order(self, graph: ModelGraph) -> ModelGraph:

@@ -16,6 +16,7 @@ from headway.models.structure.model import Model
 from headway.models.structure.parts.class_ways import EVERY, ClassWays
 from headway.models.structure.parts.components import Component, Route
 from headway.models.structure.parts.links import is_published, link_parameters, published_source
+from headway.models.structure.parts.regions import Region
 from headway.queueing.stations.abilities import Discipline
 
 
@@ -67,6 +68,7 @@ def document(model: Model) -> dict[str, Any]:
             for name, station in graph.stations.items()
         },
         "routes": [_route(r) for r in (*graph.routes, *graph.class_ways.routes)],
+        "regions": {name: _region(region) for name, region in graph.regions.items()},
         "arrivals": {name: _expression(rate) for name, rate in graph.arrivals.items()},
         "outputs": {
             name: {"formula": output.text, **_meaning(model, name)}
@@ -148,7 +150,13 @@ def _fields(component: Component) -> dict[str, Any]:
         table["branches"] = list(component.branches)
     if component.discipline != Discipline.FCFS:
         table["discipline"] = component.discipline
+    if component.blocking:
+        table["blocking"] = component.blocking
     return table
+
+
+def _region(region: Region) -> dict[str, Any]:
+    return {"stations": list(region.stations), "limit": _expression(region.limit)}
 
 
 def _link(model: Model, name: str, link: Component) -> dict[str, Any]:

@@ -137,7 +137,7 @@ def match(model: Model, measurements: Measurements, x: str | None = None, y: Nam
 
 def turns_away(model: Model) -> bool:
     """Whether an open model may let less through than arrives, as there is room for a few only."""
-    return not model.is_closed and any(one.can.loses for one in model.graph.stations.values())
+    return not model.is_closed and any(one.loses for one in model.graph.stations.values())
 
 
 def is_offered(model: Model, load: Observed) -> bool:

@@ -7,6 +7,12 @@ from typing import Any
 import numpy as np
 
 from headway.models.showing.bounds import bound_columns, bound_rows
+from headway.models.showing.parts.regions import (
+    held_parts,
+    region_columns,
+    region_rows,
+    region_tables,
+)
 from headway.models.showing.parts.servers import server_columns, server_parts, server_tables
 from headway.models.solving.arrays import part_unit
 from headway.models.solving.solutions.asked import numbers_asked
@@ -37,7 +43,8 @@ def solution_tables(solution: Solution) -> list[Table]:
         tables.append(_class_table(solution))
     if not solution.stations:
         return tables
-    return [*tables, _stations_table(solution), *server_tables(solution)]
+    more = [*server_tables(solution), *region_tables(solution)]
+    return [*tables, _stations_table(solution), *more]
 
 
 def _class_table(solution: Solution) -> Table:
@@ -161,7 +168,7 @@ def _outputs_table(solution: Solution) -> Table:
 
 def _stations_table(solution: Solution) -> Table:
     columns = [Column("station", solution.stations)]
-    for part in STATION_RESULTS:
+    for part in (*STATION_RESULTS, *held_parts(solution)):
         values = [float(np.ravel(solution[f"{name}.{part}"])[0]) for name in solution.stations]
         columns.append(Column.of(part.replace("_", " "), values, part_unit(part)))
     return Table("stations", tuple(columns))
@@ -186,14 +193,16 @@ def solution_rows(solution: Solution) -> list[dict[str, Any]]:
     for k, row in enumerate(rows):
         for name, parts in server_parts(solution, k).items():
             row["components"][name] |= parts
+        row |= {"regions": regions} if (regions := region_rows(solution, k)) else {}
     return [row | limits for row, limits in zip(rows, bound_rows(solution), strict=True)]
 
 
 def station_parts(solution: Solution) -> dict[str, tuple[str, ...]]:
     """What is told of each station: what always is, and what was asked for."""
     asked = numbers_asked(solution.values, solution.stations)
+    always = (*STATION_RESULTS, *held_parts(solution))
     return {
-        name: (*STATION_RESULTS, *(one.part for one in asked if one.station == name))
+        name: (*always, *(one.part for one in asked if one.station == name))
         for name in solution.stations
     }
 
@@ -266,6 +275,7 @@ def solution_columns(solution: Solution) -> list[Column]:
             columns.append(Column(f"{name}_{part}", cells, part_unit(part)))
         columns += each.get(name, [])
     columns += bound_columns(solution)
+    columns += region_columns(solution)
     if solution.stations:
         columns.append(Column("bottleneck", tuple(solution.bottleneck.ravel().tolist())))
         marks = tuple("yes" if mark else "no" for mark in solution.saturated.ravel())

@@ -13,6 +13,7 @@ import numpy as np
 from headway.errors import GraphError, InvalidParameter
 from headway.kinds import Amount, FloatArray
 from headway.models.simulating.turning import Turning, turnings
+from headway.models.solving.blocking.refused import refuse_blocking
 from headway.models.solving.solutions.saturation import RATES, depends_on_load
 from headway.models.structure.graph import ModelGraph
 from headway.models.structure.inputs import points_shape
@@ -190,6 +191,7 @@ def blueprint(model: Model) -> Blueprint:
     _check_point(model)
     network = model.network
     _check_losses(network)
+    refuse_blocking(network.graph, "simulations")
     graph, values = network.graph, _numbers(network)
     servings = {n: _serving(graph, n, values) for n in graph.stations}
     places = tuple(
@@ -227,7 +229,7 @@ def _check_point(model: Model) -> None:
 def _check_losses(model: Model) -> None:
     graph = model.graph
     closed = model.is_closed or any("population" in keys for keys in graph.classes.values())
-    lossy = [name for name, station in graph.stations.items() if station.can.loses]
+    lossy = [name for name, station in graph.stations.items() if station.loses]
     if closed and lossy:
         msg = f"{model.name}: what {lossy[0]} loses is gone, so that a closed network runs empty"
         raise GraphError(msg)

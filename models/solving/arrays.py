@@ -15,7 +15,9 @@ from headway.models.solving.solutions.asked import STATION_LAWS, numbers_asked
 from headway.models.solving.solutions.solution import STATION_RESULTS, Solution
 from headway.models.structure.parts.keys import of_class
 
-_NUMBERS = dict.fromkeys(("utilisation", "queue_length", *STATION_LAWS), ONE)
+_NUMBERS = dict.fromkeys(
+    ("utilisation", "queue_length", "blocked", "full", "limit", *STATION_LAWS), ONE
+)
 _PART_UNITS = {"throughput": unit("1/s"), **_NUMBERS}
 
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from headway.errors import GraphError
 from headway.kinds import FloatArray
+from headway.models.solving.blocking.refused import refuse_blocking
 from headway.models.solving.classes.circulating import circulating_laws
 from headway.models.solving.classes.times import class_laws
 from headway.models.solving.closed.times import closed_law
@@ -56,6 +57,7 @@ def percentiles(solution: "Solution", percents: Iterable[float]) -> "Solution":
     GraphError
         Where no law is known, with the reason.
     """
+    refuse_blocking(solution.model.graph, "percentiles")
     asked = tuple(dict.fromkeys(percents))
     for percent in asked:
         _check(solution, percent)
@@ -105,6 +107,7 @@ def swift_percentile(solution: "Solution", percent: float) -> FloatArray:
     solution, percent
         As for `percentiles`, and one percentage.
     """
+    refuse_blocking(solution.model.graph, "percentiles")
     _check(solution, percent)
     share = percent / 100
     if not all_at_once(solution, swiftly=True):

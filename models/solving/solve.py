@@ -16,10 +16,11 @@ SIMULATION = "simulation"
 
 def solve_model(model: Model, method: str = "auto") -> Solution:
     """Solve an open, closed or mixed network, or evaluate a model of a program."""
-    _check_method(method)
-    shape = points_shape(model.inputs)
     network = model.network
-    if network.graph.classes:
+    if not network.graph.blocks:
+        _check_method(method)
+    shape = points_shape(model.inputs)
+    if network.graph.classes and not network.graph.blocks:
         from headway.models.solving.classes.solve import class_values
 
         values, marks = class_values(model, method)
@@ -60,6 +61,10 @@ def _same_for_each(model: Model, alone: Solution) -> Found:
 
 
 def _network_values(network: Model, method: str, shape: tuple[int, ...]) -> tuple[Found, Marks]:
+    if network.graph.blocks:
+        from headway.models.solving.blocking.solve import blocking_values
+
+        return blocking_values(network, method, shape)
     if network.is_closed and network.graph.stations:
         from headway.models.solving.closed.solve import closed_values
 

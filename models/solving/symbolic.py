@@ -7,6 +7,7 @@ import sympy
 from headway.errors import GraphError, UnknownParameter, nearest
 from headway.kinds import Amount, ceiling, floor
 from headway.models.language.parameters import Parameter
+from headway.models.solving.blocking.refused import refuse_blocking
 from headway.models.solving.percentile_forms import percentile_form
 from headway.models.solving.solutions.asked import percentile_asked, percentile_name
 from headway.models.solving.solutions.saturation import RATES
@@ -72,6 +73,7 @@ def closed_form(
     UnknownParameter
         For an output that the graph does not have.
     """
+    refuse_blocking(graph, "closed forms")
     names = (*graph.parameters, *link_parameters(graph.links))
     given = {name: symbol(name) for name in names} | dict(symbols or {})
     rate = {} if graph.arrivals else {"arrival_rate": symbol("arrival_rate")}

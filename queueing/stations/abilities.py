@@ -78,6 +78,9 @@ class Abilities:
     exponential
         Whether the response time of a visit is exponential, so that its mean tells all; first come
         first served.
+    chained
+        Whether it serves in order of arrival with exponential times (a delay: any), so that the
+        number there says all: networks with blocking hold it in their Markov chain.
     eased_by
         Its fields of which more never makes a visit longer nor its servers busier, whatever
         arrives: neither on average nor, where its time law is known, for any share of the visits.
@@ -108,6 +111,7 @@ class Abilities:
     unequal: bool = False
     smooth: bool = False
     exponential: bool = False
+    chained: bool = False
     eased_by: frozenset[str] = frozenset()
     scv: float | str | None = None
     forks: bool = False

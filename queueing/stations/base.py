@@ -209,7 +209,9 @@ class Delay(Station):
     Lazowska et al., *Quantitative System Performance*, 1984, section 6.5.
     """
 
-    can: ClassVar[Abilities] = Abilities(ServiceKind.DELAY, shared=True, smooth=True, scv=0.0)
+    can: ClassVar[Abilities] = Abilities(
+        ServiceKind.DELAY, shared=True, smooth=True, scv=0.0, chained=True
+    )
     followed: ClassVar[type[Stop] | None] = Pause
 
     service_time: Quantity | str
@@ -268,7 +270,7 @@ class MM1(Station):
     """
 
     can: ClassVar[Abilities] = Abilities(
-        ServiceKind.QUEUE, shared=True, smooth=True, exponential=True, scv=1.0
+        ServiceKind.QUEUE, shared=True, smooth=True, exponential=True, scv=1.0, chained=True
     )
     followed: ClassVar[type[Stop] | None] = Line
 
@@ -360,7 +362,13 @@ class MMm(Servers):
     """
 
     can: ClassVar[Abilities] = Abilities(
-        ServiceKind.QUEUE, shared=True, counts=SERVERS, smooth=True, eased_by=SERVERS, scv=1.0
+        ServiceKind.QUEUE,
+        shared=True,
+        counts=SERVERS,
+        smooth=True,
+        eased_by=SERVERS,
+        scv=1.0,
+        chained=True,
     )
     followed: ClassVar[type[Stop] | None] = Pool
 

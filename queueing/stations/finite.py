@@ -151,7 +151,9 @@ class MM1K(_FiniteRoom):
     Kleinrock, *Queueing Systems* I, 1975, section 3.6.
     """
 
-    can: ClassVar[Abilities] = Abilities(loses=True, returns=True, counts=frozenset({"places"}))
+    can: ClassVar[Abilities] = Abilities(
+        loses=True, returns=True, counts=frozenset({"places"}), chained=True
+    )
 
     service_time: Quantity | str
     places: Quantity | str
@@ -192,7 +194,7 @@ class MMmK(_FiniteRoom):
     """
 
     can: ClassVar[Abilities] = Abilities(
-        loses=True, returns=True, counts=frozenset({"servers", "places"})
+        loses=True, returns=True, counts=frozenset({"servers", "places"}), chained=True
     )
 
     service_time: Quantity | str

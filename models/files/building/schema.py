@@ -51,6 +51,13 @@ class RouteEntry(NamedTuple):
     becomes: str = ""
 
 
+class RegionEntry(NamedTuple):
+    """``[regions] NAME``: stations that together hold so many jobs."""
+
+    stations: tuple[str, ...]
+    limit: Scalar
+
+
 class TriedEntry(NamedTuple):
     """``[[form.tried]]``: a load for which a form is tried, with these parameters free."""
 
@@ -104,6 +111,7 @@ class ModelEntry(NamedTuple):
     form: FormEntry | None = None
     correlations: Mapping[str, float] = {}
     reference: str = ""
+    regions: Mapping[str, RegionEntry] = {}
 
 
 class Fault(Exception):
@@ -316,6 +324,7 @@ def _route(value: Any, keys: Keys) -> Any:
     return found
 
 
+_REGION = _entry(RegionEntry, {"stations": _names, "limit": _scalar})
 _TRIED = _entry(
     TriedEntry,
     {
@@ -362,5 +371,6 @@ _MODEL = _entry(
         "form": _FORM,
         "correlations": _table_of(_real),
         "reference": _text,
+        "regions": _table_of(_REGION),
     },
 )

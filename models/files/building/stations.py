@@ -26,9 +26,10 @@ class Stations(Entries):
             return self._fork(graph, name)
         with self.place("stations", name, "kind"):
             made = station_kind(kind)
+        blocking = str(table.pop("blocking", ""))
         discipline = str(table.pop("discipline", Discipline.FCFS.value))
         known = {field.name: field for field in fields(made)}  # type: ignore[arg-type]
-        keys = [*known, "discipline"]
+        keys = [*known, "discipline", "blocking"]
         if made.can.shared and isinstance(table.get("service_time"), dict):
             keys.append("service_time")  # alone: also of kinds that say it by other numbers
         self.check_keys("stations", name, table, keys)
@@ -43,7 +44,7 @@ class Stations(Entries):
         read = self.numbers(graph, "stations", name, {} if visits is None else {"visits": visits})
         station = made(**{key: value for key, value in values.items() if key in known})
         times, scvs = (by_class.get(key) for key in _BY_CLASS)
-        return graph.station(name, station, read.get("visits"), times, discipline, scvs)
+        return graph.station(name, station, read.get("visits"), times, discipline, scvs, blocking)
 
     def _fork(self, graph: ModelGraph, name: str) -> ModelGraph:
         """Add a fork."""

@@ -8,6 +8,7 @@ import numpy as np
 
 from headway.errors import GraphError
 from headway.kinds import FloatArray
+from headway.models.solving.blocking.refused import refuse_blocking
 from headway.models.solving.marginals.networks import (
     WaitLaws,
     named,
@@ -51,6 +52,7 @@ def station_numbers(solution: "Solution", asked: Iterable[StationAsked]) -> "Sol
     InvalidParameter
         For a percentage out of range.
     """
+    refuse_blocking(solution.model.graph, "distributions at stations")
     values, notes = dict(solution.values), _told(solution)
     numbers: dict[str, NumberLaws] = {}
     waits: dict[str, WaitLaws] = {}

@@ -30,7 +30,7 @@ class Bounded:
 
         Closed: balanced-job, proportional and geometric bounds are for single servers only,
         asymptotic ones for all. Open: the throughput below saturation; balanced-job bounds for
-        all stations with a product form. Empty where nobody circulates, where jobs are lost,
+        all stations with a product form. Empty where nobody circulates, where jobs are lost or held up,
         and of several classes, which have `class_bounds`.
 
         Examples
@@ -42,7 +42,7 @@ class Bounded:
         >>> round(found.throughput_upper, 6)  # 5 / (1 + 0.1)
         4.545455
         """
-        if self.shared or not self.stations:
+        if self.shared or not self.stations or self.model.network.graph.blocks:
             return {}
         closed = self.model.network.is_closed
         found: dict[str, Bounds] = perform(self, "bounds" if closed else "open_bounds")

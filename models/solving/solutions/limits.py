@@ -8,10 +8,11 @@ from headway.errors import GraphError
 from headway.models.solving.solutions.saturation import first_full, limit
 from headway.models.solving.solutions.solution import Solution
 from headway.models.structure.parts.keys import station_at
+from headway.models.structure.parts.regions import REGION_FULL
 
 
 def station_limits(solution: Solution) -> dict[str, float]:
-    """Find for each station the throughput at which it is full, as if the others were faster.
+    """Find for each station and region the throughput at which it is full, others being faster.
 
     Where visits or service times depend on the load, that is the first throughput at which
     they fill it. With classes, all of them grow in the proportion they have.
@@ -39,7 +40,9 @@ def station_limits(solution: Solution) -> dict[str, float]:
     """
     if solution.shared:
         return _limits_of_mix(solution)
-    return {name: _limit(solution, name) for name in solution.stations}
+    limits = {name: _limit(solution, name) for name in solution.stations}
+    full = {name: solution[REGION_FULL.format(name)] for name in solution.model.graph.regions}
+    return limits | {name: float(np.ravel(rate)[0]) for name, rate in full.items()}
 
 
 def _limits_of_mix(solution: Solution) -> dict[str, float]:

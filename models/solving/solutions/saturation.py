@@ -36,6 +36,10 @@ def saturation_throughput(graph: ModelGraph, inputs: Mapping[str, Amount]) -> Am
     Scalar or array in the broadcast shape of the parameters it depends on; infinite if
     no station ever saturates.
     """
+    if graph.blocks:
+        from headway.models.solving.blocking.solve import held_up_saturation
+
+        return held_up_saturation(graph, inputs)
     names = tuple(name for name, station in graph.stations.items() if station.can.saturates)
     return first_full(graph, inputs, names)
 

@@ -24,6 +24,7 @@ from headway.models.solving.solutions.marks import Marks
 from headway.models.solving.solutions.saturation import limit, saturation_throughput
 from headway.models.structure.model import Model
 from headway.models.structure.parts.keys import ANSWERED, OWN_VISITS, VISITS, of_class, station_at
+from headway.models.structure.parts.regions import REGION_FULL
 from headway.models.tables.shown import Answer
 from headway.queueing.flows.laws import knee_population
 
@@ -275,6 +276,8 @@ class Solution(Kept, Answer, OverGrid, Bounded, Asked):
             time = station_at(name).of(self.values).service_time
             total = total + OWN_VISITS.of(self.values)[name] * time
         each = np.stack([np.zeros(self.shape), *map(np.asarray, self.demands().values())])
+        if self.model.network.graph.blocks:
+            each = 1 / np.asarray(self.saturation_throughput)[np.newaxis]
         with np.errstate(divide="ignore"):
             knee = knee_population(each.max(axis=0), total, inputs["think_time"])
         return self._over_points(knee)
@@ -302,8 +305,10 @@ class Solution(Kept, Answer, OverGrid, Bounded, Asked):
 
     @cached_property
     def bottleneck(self) -> NDArray[np.str_]:
-        """The station with the largest demand per server, hence the busiest, by point."""
+        """The station or region with the largest demand per server, hence the busiest."""
         demands = {} if self.shared else self.demands()
+        for name in self.model.graph.regions:
+            demands[name] = self._over_points(1 / np.asarray(self.values[REGION_FULL.format(name)]))
         busy = {name: self[f"{name}.utilisation"] for name in self.stations}
         ranked = demands if demands.keys() >= {n for n in busy if np.any(busy[n])} else busy
         names = np.array(list(ranked or busy))
@@ -336,7 +341,8 @@ class Solution(Kept, Answer, OverGrid, Bounded, Asked):
         """One of the operating points, in flat order."""
         index = np.unravel_index(position, self.shape)
         inputs = {n: _pick(v, self.shape, index) for n, v in self.model.inputs.items()}
-        return self.model.at(inputs).solve(method="auto" if self.method == "open" else self.method)
+        again = self.method == "open" or self.model.network.graph.blocks
+        return self.model.at(inputs).solve(method="auto" if again else self.method)
 
     @property
     def saturation_message(self) -> str:

@@ -12,8 +12,10 @@ from headway.models.structure.parts.class_ways import EVERY
 from headway.models.structure.parts.components import Component, Route
 from headway.models.structure.parts.forks import check_branches
 from headway.models.structure.parts.orders import check_order
+from headway.models.structure.parts.regions import Region, check_region
 from headway.models.structure.parts.routes import check_ends
 from headway.models.structure.parts.structure import CLASS_KEYS
+from headway.queueing.blocking.network import check_blocking
 from headway.queueing.forks.fork import Fork
 from headway.queueing.stations.abilities import Discipline
 from headway.queueing.stations.base import Station
@@ -31,6 +33,7 @@ class Traffic(Reading):
         service_times: Mapping[str, Expression] | None = None,
         discipline: str = Discipline.FCFS.value,
         scvs: Mapping[str, Expression] | None = None,
+        blocking: str = "",
     ) -> Self:
         """Add a station; the first one is where jobs arrive unless `arrive` says otherwise.
 
@@ -50,6 +53,10 @@ class Traffic(Reading):
         scvs
             Squared coefficient of variation of service times by class, where a kind has one and
             it is not that of `station` for all.
+        blocking
+            What becomes of those who find it full, of a kind with ``places``: ``after service``
+            holds them up at the server that has served them, ``repetitive`` serves them once
+            more and draws where they go anew; left out they are lost. Those from outside are lost.
 
         Examples
         --------
@@ -64,6 +71,7 @@ class Traffic(Reading):
             msg = f"{name}: there is no discipline {discipline!r}; it must be one of {known}"
             raise GraphError(msg)
         check_order(name, type(station), Discipline(discipline))
+        check_blocking(name, blocking, can_be_full=station.can.loses)
         graph, component = self._component(name, station, [f.name for f in fields(station)])  # type: ignore[arg-type]
         by_class = visits if isinstance(visits, Mapping) else {"": visits}
         graph, read = graph._read_all(by_class, f"{name}.visits")
@@ -75,6 +83,7 @@ class Traffic(Reading):
             service_times=times,
             discipline=str(discipline),
             scvs=_of_any(name, station, spreads),
+            blocking=str(blocking),
         )
         return replace(graph, stations={**graph.stations, name: component})
 
@@ -120,6 +129,40 @@ class Traffic(Reading):
         graph, made = graph._read_all({"": visits}, f"{name}.visits")
         component = Component(Fork, read, visits=made, branches=tuple(branches))
         return replace(graph, stations={**graph.stations, name: component})
+
+    def region(self, name: str, stations: Sequence[str], limit: Expression) -> Self:
+        """Let stations together hold so many jobs at once; the others wait, in order of arrival.
+
+        Threads, connections and windows are such limits.
+
+        Parameters
+        ----------
+        name
+            What formulas and tables call it: ``threads.waiting_time``, ``threads.full``.
+        stations
+            Its stations, of kinds with a product form and without places of their own.
+        limit
+            Jobs inside at once, a whole number of 1 or more, or a formula.
+
+        Raises
+        ------
+        GraphError
+            For stations that do not exist, cannot be in a region, or are in another.
+
+        Examples
+        --------
+        >>> from headway.models import ModelGraph
+        >>> from headway.queueing import MM1
+        >>> one = ModelGraph("one").station("cpu", MM1(0.1)).region("threads", ["cpu"], limit=1)
+        >>> round(one.at().solve(arrival_rate=5)["threads.waiting_time"], 12)  # M/M/1
+        0.1
+        """
+        members = tuple(stations)
+        taken = {one: n for n, region in self.regions.items() for one in region.stations}
+        check_region(name, members, self.stations, taken)
+        graph, read = self._fields(name, {"limit": limit})
+        region = Region(members, read["limit"])  # type: ignore[arg-type]
+        return replace(graph, regions={**graph.regions, name: region})
 
     def job_class(
         self,

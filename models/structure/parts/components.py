@@ -44,6 +44,8 @@ class Component(Kept):
         Of a fork, the stations to which it sends the parts of a request.
     platform
         The published machine that a link's numbers are of, where it was given no others.
+    blocking
+        What becomes of those who find a station full, `headway.queueing.Blocking`.
     """
 
     kind: type
@@ -55,6 +57,7 @@ class Component(Kept):
     branches: tuple[str, ...] = ()
     platform: str = ""
     scvs: Mapping[str, Formula] = field(default_factory=dict)
+    blocking: str = ""
 
     @property
     def can(self) -> Abilities:
@@ -71,6 +74,11 @@ class Component(Kept):
     def numbers(self) -> tuple[str, ...]:
         """Names of what it is made of, lists left out."""
         return tuple(name for name, f in self.fields.items() if not isinstance(f, tuple))
+
+    @property
+    def loses(self) -> bool:
+        """Whether it turns away what finds no place, and does not hold it up elsewhere."""
+        return self.can.loses and not self.blocking
 
     def formulas(self) -> dict[str, tuple[Formula, ...]]:
         """Every formula it is made of, by name."""

@@ -39,6 +39,7 @@ def _counted(graph: Structure) -> Iterable[Formula]:
             number = station.fields[field]
             if isinstance(number, Formula):
                 yield number
+    yield from (region.limit for region in graph.regions.values())
     yield from (c["population"] for c in graph.classes.values() if "population" in c)
 
 

@@ -10,6 +10,7 @@ from headway.models.language.names import check_shown
 from headway.models.structure.parts.class_ways import ClassWays
 from headway.models.structure.parts.components import STATION_PARTS, Component
 from headway.models.structure.parts.links import LINK_KEYS
+from headway.models.structure.parts.regions import REGION_PARTS, Region
 from headway.models.structure.parts.routes import Routes, routes_of
 
 RESERVED = frozenset({"arrival_rate", "throughput", "response_time", "saturation_throughput"})
@@ -39,6 +40,8 @@ class Structure(Kept):
         Arrival rate, or population and think time, and priority of each class of jobs.
     class_ways
         Routes of single classes, where they come in, and where rounds begin.
+    regions
+        Stations that together hold so many jobs.
     """
 
     name: str
@@ -52,6 +55,7 @@ class Structure(Kept):
     outputs: Mapping[str, Formula] = field(default_factory=dict)
     classes: Mapping[str, Mapping[str, Formula]] = field(default_factory=dict)
     class_ways: ClassWays = field(default_factory=ClassWays)
+    regions: Mapping[str, Region] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "routes", routes_of(self.routes, tuple(self.stations)))
@@ -95,11 +99,27 @@ class Structure(Kept):
                 own |= {f"{name}.{part}" for part in parts}
         for name, station in self.stations.items():
             own |= {f"{name}.{part}" for part in (*station.numbers, *STATION_PARTS)}
+            own |= {f"{name}.blocked"} if self.blocks else set()
+        own |= {f"{name}.{part}" for name in self.regions for part in ("limit", *REGION_PARTS)}
         return frozenset(own)
 
     @property
+    def blocks(self) -> bool:
+        """Whether jobs are held up: at full stations that block, or outside a region.
+
+        Examples
+        --------
+        >>> from headway.models import ModelGraph
+        >>> from headway.queueing import MM1
+        >>> graph = ModelGraph("one").station("cpu", MM1(0.1))
+        >>> graph.blocks, graph.region("threads", ["cpu"], limit=8).blocks
+        (False, True)
+        """
+        return bool(self.regions) or any(each.blocking for each in self.stations.values())
+
+    @property
     def components(self) -> frozenset[str]:
-        """Names of stations, links and components with an algorithm.
+        """Names of stations, regions, links and components with an algorithm.
 
         Examples
         --------
@@ -109,4 +129,4 @@ class Structure(Kept):
         ['cpu', 'disk']
         """
         algorithms = (name for table in self.algorithms.values() for name in table)
-        return frozenset({*self.stations, *self.links, *algorithms})
+        return frozenset({*self.stations, *self.regions, *self.links, *algorithms})

@@ -101,7 +101,7 @@ def algorithm_steps(table: str, name: str, component: Component) -> list[AnyStep
 
 
 def _answer(name: str, made: Key[object], part: str, values: Values) -> Amount:
-    with _named(name):
+    with named(name):
         return getattr(made.of(values), part)
 
 
@@ -113,12 +113,12 @@ def build(
     component: Component, name: str, values: Values, more: Mapping[str, Amount] = _NOTHING
 ) -> Amount:
     """Make a component of its numbers, and of more; its own checks refuse those out of domain."""
-    with _named(name):
+    with named(name):
         return component.kind(**{p: values[f"{name}.{p}"] for p in component.fields}, **more)
 
 
 @contextmanager
-def _named(name: str) -> Iterator[None]:
+def named(name: str) -> Iterator[None]:
     """Put a component's name before what it refuses."""
     try:
         yield

@@ -63,7 +63,7 @@ FLOW: Key[Flow] = Key("flow")
 
 def losing(graph: Structure) -> list[str]:
     """Stations that turn away what finds no place."""
-    return [name for name, component in graph.stations.items() if component.can.loses]
+    return [name for name, component in graph.stations.items() if component.loses]
 
 
 def returning(graph: Structure) -> list[str]:

@@ -121,7 +121,7 @@ def _station_steps(graph: Structure, name: str) -> list[AnyStep]:
     rate, response = f"{name}.arrival_rate", f"{name}.response_time"
     law_steps, asked = _law_steps(graph, name)
     answers = ["throughput", "utilisation", "waiting_time", "response_time"]
-    answers += ["loss_probability"] if component.can.loses else []
+    answers += ["loss_probability"] if component.loses else []
     return [
         *component_steps(name, component),
         _making(name, component, parts),
@@ -170,7 +170,7 @@ def _law_steps(graph: Structure, name: str) -> tuple[list[AnyStep], tuple[Key[La
 def _residence_steps(graph: Structure, name: str, asked: tuple[Key[Law], str]) -> list[AnyStep]:
     """Residence time: V R, of those visits that are let in."""
     residence, response = f"{name}.residence_time", f"{name}.response_time"
-    if not graph.stations[name].can.loses:
+    if not graph.stations[name].loses:
         if all(name not in branches for branches in forks(graph.stations).values()):
             return [_product_step(residence, f"{name}.visits", response)]
         own = f"{name}.own_visits"
@@ -221,6 +221,8 @@ def all_steps(graph: Structure) -> list[AnyStep]:
             steps += algorithm_steps(table, name, component)
     for name, numbers in graph.classes.items():
         steps += formula_steps(numbers.items(), f"class {name}.")
+    limits = [(f"{name}.limit", region.limit) for name, region in graph.regions.items()]
+    steps += formula_steps(limits)
     if graph.stations:
         check_visits(graph)
         check_forks(graph.name, graph.stations, graph.classes, returning(graph))

@@ -1,0 +1,47 @@
+"""What solutions say of regions, and of servers that are held up, beside what all stations say."""
+
+import numpy as np
+
+from headway.models.solving.arrays import part_unit
+from headway.models.solving.solutions.solution import Solution
+from headway.models.structure.parts.regions import REGION_PARTS
+from headway.models.tables.table import Column, Table
+
+_PARTS = ("limit", *REGION_PARTS)
+
+
+def held_parts(solution: Solution) -> tuple[str, ...]:
+    """What is known of every station besides: the share of servers held up, where some block."""
+    stations = solution.model.graph.stations.values()
+    return ("blocked",) if any(station.blocking for station in stations) else ()
+
+
+def region_tables(solution: Solution) -> list[Table]:
+    """A table of the regions at a single point; none without regions."""
+    names = tuple(solution.model.graph.regions)
+    columns = [Column("region", names)]
+    for part in _PARTS:
+        values = [float(np.ravel(solution[f"{name}.{part}"])[0]) for name in names]
+        columns.append(Column.of(part.replace("_", " "), values, part_unit(part)))
+    return [Table("regions", tuple(columns))] if names else []
+
+
+def region_rows(solution: Solution, k: int) -> dict[str, dict[str, float]]:
+    """What an operating point says of each region."""
+    return {
+        name: {part: float(np.ravel(solution[f"{name}.{part}"])[k]) for part in _PARTS}
+        for name in solution.model.graph.regions
+    }
+
+
+def region_columns(solution: Solution) -> list[Column]:
+    """A column each number of each region, over the operating points."""
+    return [
+        Column(
+            f"{name}_{part}",
+            tuple(np.ravel(solution[f"{name}.{part}"]).tolist()),
+            part_unit(part),
+        )
+        for name in solution.model.graph.regions
+        for part in _PARTS
+    ]

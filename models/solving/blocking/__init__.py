@@ -1,0 +1,1 @@
+"""Models whose full stations block, or whose stations have a common limit."""

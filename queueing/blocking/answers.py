@@ -1,0 +1,208 @@
+"""What a network with blocking does: throughputs, times, and how often it holds jobs up."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headway.errors import GraphError
+from headway.kinds import FloatArray
+from headway.queueing.blocking.chain import Stationary, stationary
+from headway.queueing.blocking.moves import OUT, Move, Rates, Shape, rates_of
+from headway.queueing.blocking.network import Blocking, BlockingNetwork
+
+
+@dataclass(frozen=True)
+class WindowAnswer:
+    """What a finite-capacity region does.
+
+    Parameters
+    ----------
+    throughput
+        Jobs that come in [1/s].
+    utilisation
+        Mean share of its places that is taken.
+    full
+        Share of time that all of them are.
+    queue_length, waiting_time
+        Mean number outside, and mean time there of a job each time that it comes in [s].
+    """
+
+    throughput: float
+    utilisation: float
+    full: float
+    queue_length: float
+    waiting_time: float
+
+
+@dataclass(frozen=True)
+class BlockingSolution:
+    """What a network with blocking does.
+
+    Parameters
+    ----------
+    throughput, response_time
+        Of the system [1/s], [s]; with think time, without it.
+    station_throughput, utilisation, blocked, queue_length
+        Of each station: jobs that leave it [1/s], share of its servers at work, share that is held
+        up, and mean number there, those held up included; shape (stations,).
+    loss_probability
+        Share of the jobs from outside that find no place.
+    windows
+        Of each region.
+    method, approximation
+        How it was found, and what is not exact about it.
+    """
+
+    throughput: float
+    response_time: float
+    station_throughput: FloatArray
+    utilisation: FloatArray
+    blocked: FloatArray
+    queue_length: FloatArray
+    loss_probability: float = 0.0
+    windows: tuple[WindowAnswer, ...] = ()
+    method: str = "chain"
+    approximation: str = ""
+
+    @property
+    def station_response_time(self) -> FloatArray:
+        """Mean time of a visit, that of being held up included [s]."""
+        through = self.station_throughput
+        return np.where(through > 0, self.queue_length / np.where(through > 0, through, 1.0), 0.0)
+
+
+def solve_chain(network: BlockingNetwork) -> BlockingSolution:
+    """Solve a network with blocking exactly.
+
+    Parameters
+    ----------
+    network
+        Small enough; open ones with one queue without limit at most.
+
+    Raises
+    ------
+    GraphError
+        For a chain that is too large, with several queues without limit, or that stands still.
+    Saturated
+        For an open network in overload.
+
+    Examples
+    --------
+    >>> from headway.queueing.blocking.network import Room
+    >>> full = Room(1.0, places=1, blocking=Blocking.AFTER_SERVICE)
+    >>> ring = np.array([[0.0, 1.0], [0.0, 0.0]])
+    >>> two = BlockingNetwork((Room(1.0), full), ring, np.array([1.0, 0.0]), population=2)
+    >>> round(solve_chain(two).throughput, 12)  # as M/M/1/3 would: 2 states of 3 serve
+    0.666666666667
+    """
+    rates = rates_of(network)
+    return _answers(network, rates, stationary(rates))
+
+
+@dataclass(frozen=True)
+class _Seen:
+    """Numbers of each state: servers at work, jobs, and whether there is no place; by station."""
+
+    chance: FloatArray
+    busy: FloatArray
+    count: FloatArray
+    full: NDArray[np.bool_]
+
+    @staticmethod
+    def of(shape: Shape, found: Stationary) -> "_Seen":
+        states = found.space.states
+        count = np.array([state[0] for state in states], float)
+        busy = np.array([shape.busy(state) for state in states], float)
+        full = count >= np.array([places for _, places, _ in shape.rooms])
+        return _Seen(found.chance, busy, count, full)
+
+
+def _answers(network: BlockingNetwork, rates: Rates, found: Stationary) -> BlockingSolution:
+    shape, size = rates.shape, len(network.rooms)
+    seen = _Seen.of(shape, found)
+    flows = _flows(rates, seen)
+    done = sum(f for m, f in flows.items() if _ends(network, m))
+    if not done > 0 and (network.closed or network.arrival_rate):
+        raise GraphError("deadlock: the network comes to stand still; give more capacity")
+    lost = network.arrival_rate - done if np.isfinite(_places(network)).any() else 0.0
+    servers = np.array([room.servers for room in network.rooms])
+    per = np.where(np.isfinite(servers), servers, np.inf)
+    held = np.minimum(seen.count[:, :size], servers) - seen.busy[:, :size]
+    outside = [_outside(found, k) for k in range(len(shape.windows))]
+    queue = seen.chance @ seen.count[:, :size]
+    if found.level is not None and found.level.station is not None:
+        queue[found.level.station] += found.beyond
+    through = [sum(f for m, f in flows.items() if m.source == k) for k in range(size)]
+    return BlockingSolution(
+        throughput=float(done),
+        response_time=_response_time(network, float(done), float(queue.sum() + sum(outside))),
+        station_throughput=np.array(through),
+        utilisation=seen.chance @ seen.busy[:, :size] / per,
+        blocked=seen.chance @ held / per,
+        queue_length=queue,
+        loss_probability=0.0 if network.closed or not lost else lost / network.arrival_rate,
+        windows=tuple(
+            _window(shape, k, seen, flows, outside[k]) for k in range(len(shape.windows))
+        ),
+    )
+
+
+def _places(network: BlockingNetwork) -> FloatArray:
+    """Places of the stations at which jobs come from outside."""
+    return np.array([room.places for room in network.rooms])[np.asarray(network.entry) > 0]
+
+
+def _response_time(network: BlockingNetwork, done: float, present: float) -> float:
+    """N / X - Z, or Little's law; where nobody comes, that of a job which is alone."""
+    if network.closed:
+        return network.population / done - network.think_time
+    if done:
+        return present / done
+    return float(network.visits @ [room.service_time for room in network.rooms])
+
+
+def _flows(rates: Rates, seen: _Seen) -> dict[Move, float]:
+    """How often each move is made; a job held up makes it later, one served once more does not."""
+    found = {}
+    for move, rate in rates.rate.items():
+        busy = seen.busy[:, move.source] if move.source != OUT else 1.0
+        made = seen.chance * busy
+        blocks = move.target != OUT and rates.shape.rooms[move.target][2]
+        if (
+            move.target not in (OUT, move.source) and blocks is not Blocking.AFTER_SERVICE
+        ) or move.source == OUT:
+            made = made * ~seen.full[:, move.target]
+        found[move] = rate * float(made.sum())
+    return found
+
+
+def _ends(network: BlockingNetwork, move: Move) -> bool:
+    """Whether a job is done with this move."""
+    if move.source == OUT:
+        return False
+    return move.target == OUT or move.anew or move.target == len(network.rooms)
+
+
+def _outside(found: Stationary, window: int) -> float:
+    """Mean number of those who wait for a place in a region."""
+    mean = float(found.chance @ [len(state[2][window]) for state in found.space.states])
+    level = found.level
+    return mean + (found.beyond if level is not None and level.window == window else 0.0)
+
+
+def _window(
+    shape: Shape, window: int, seen: _Seen, flows: dict[Move, float], outside: float
+) -> WindowAnswer:
+    stations, limit = shape.windows[window].stations, shape.windows[window].limit
+    inside = seen.count[:, list(stations)].sum(axis=1)
+    coming = sum(
+        f for m, f in flows.items() if m.target in stations and (m.anew or m.source not in stations)
+    )
+    return WindowAnswer(
+        throughput=float(coming),
+        utilisation=float(seen.chance @ inside / limit),
+        full=float(seen.chance[inside >= limit].sum()),
+        queue_length=outside,
+        waiting_time=outside / coming if coming else 0.0,
+    )

@@ -1,0 +1,263 @@
+"""Networks with blocking by their whole Markov chain: exact."""
+
+from dataclasses import dataclass, replace
+from math import inf, isfinite
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import brentq
+from scipy.sparse import csc_array, csr_array, diags_array
+from scipy.sparse.linalg import splu
+
+from headway.errors import GraphError, Saturated
+from headway.kinds import FloatArray
+from headway.queueing.blocking.moves import OUT, Rates, Shape, State, rates_of
+from headway.queueing.blocking.network import BlockingNetwork
+from headway.queueing.blocking.states import Space, estimate, space_of, targets_of
+
+_APART = "its rates are too far apart for its Markov chain; leave the fastest stations out"
+_MOST_ROUNDS = 60
+_SETTLED = 1e-16
+_ENDLESS = 1e12
+
+
+@dataclass(frozen=True)
+class Stationary:
+    """How often a network is in which state.
+
+    Parameters
+    ----------
+    space
+        The states; of a network with an unlimited queue those up to some length.
+    chance
+        Share of time, shape (states,); longer queues count with the longest that is listed.
+    beyond
+        By how much the unlimited queue is longer on average than the states say.
+    level
+        The unlimited queue: a station, or a region's, by number; None for none.
+    """
+
+    space: Space
+    chance: FloatArray
+    beyond: float = 0.0
+    level: "Unlimited | None" = None
+
+
+@dataclass(frozen=True)
+class Unlimited:
+    """The one queue of an open network that has no limit: at a station, or outside a region."""
+
+    station: int | None
+    window: int | None
+    steady: int
+
+    def length(self, state: State) -> int:
+        """How long it is."""
+        if self.station is not None:
+            return state[0][self.station]
+        return len(state[2][self.window or 0])
+
+    def rest(self, state: State) -> State:
+        """The state without it."""
+        count, blocked, outside = state
+        if self.station is not None:
+            shorter = tuple(0 if k == self.station else n for k, n in enumerate(count))
+            return shorter, blocked, outside
+        return count, blocked, tuple(() if k == self.window else q for k, q in enumerate(outside))
+
+
+def unlimited_of(shape: Shape) -> Unlimited | None:
+    """The queue without a limit of an open network.
+
+    Raises
+    ------
+    GraphError
+        Where there are several, or one that no chain of levels describes.
+    """
+    if shape.population:
+        return None
+    stations = [
+        k for k, (_, places, _) in enumerate(shape.rooms)
+        if places == inf and shape.window_of(k) is None
+    ]  # fmt: skip
+    found = [Unlimited(k, None, int(shape.rooms[k][0])) for k in stations
+             if isfinite(shape.rooms[k][0])]  # fmt: skip
+    single = [len(targets_of(shape, k)) <= 1 for k in range(len(shape.windows))]
+    found += [Unlimited(None, k, 1) for k in range(len(shape.windows))]
+    if len(found) > 1 or len(found) < len(stations) + len(shape.windows) or not all(single):
+        raise GraphError("its Markov chain has several queues without limit")
+    return found[0] if found else None
+
+
+def solvable(network: BlockingNetwork, most: float) -> bool:
+    """Whether the chain has this many states at most, and is one that can be solved."""
+    try:
+        return estimate(_listed(rates_of(network).shape)) <= most
+    except GraphError:
+        return False
+
+
+def _listed(shape: Shape) -> Shape:
+    """The shape with a cap on what has no limit: one level more than all others are like."""
+    level = unlimited_of(shape)
+    return shape if level is None else replace(shape, cap=level.steady + 1)
+
+
+def stationary(rates: Rates) -> Stationary:
+    """Solve the balance equations.
+
+    Parameters
+    ----------
+    rates
+        By `rates_of`.
+
+    Raises
+    ------
+    GraphError
+        For a chain that is too large, or one that comes to stand still.
+    Saturated
+        For an open network to which more jobs come than it lets through.
+    """
+    level, shape = unlimited_of(rates.shape), _listed(rates.shape)
+    space = space_of(shape)
+    speed = np.array([rates.rate[move] for move in shape.moves])
+    flows = space.generator(speed).tocsr()
+    if level is None:
+        return Stationary(space, balanced(flows))
+    blocks = blocks_of(space, flows, level)
+    if drift(blocks) >= 0:
+        raise Saturated("more jobs come than the network lets through")
+    with np.errstate(all="ignore"):
+        try:
+            found = _with_levels(space, flows, level, blocks)
+        except np.linalg.LinAlgError:
+            raise GraphError(_APART) from None
+    if not np.isfinite(found.chance).all():
+        raise GraphError(_APART)
+    return found
+
+
+def balanced(flows: csr_array) -> FloatArray:
+    """Shares of time by the rates between states: one state is given, the others follow."""
+    size = flows.shape[0]
+    if size == 1:
+        return np.ones(1)
+    outflow = np.asarray(flows.sum(axis=1)).ravel()
+    balance = csc_array(flows.T - diags_array(outflow))
+    try:
+        rest = splu(csc_array(balance[1:, 1:]))
+    except RuntimeError:  # some rates are as good as none beside others
+        raise GraphError(_APART) from None
+    shares = np.concatenate([[1.0], rest.solve(-balance[1:, [0]].toarray().ravel())])
+    positive = np.maximum(shares / shares.sum(), 0.0)
+    if not np.isfinite(positive).all():
+        raise GraphError(_APART)
+    return np.asarray(positive / positive.sum(), float)
+
+
+@dataclass(frozen=True)
+class Blocks:
+    """Rates between the levels of an unlimited queue, all levels from some on being alike.
+
+    Parameters
+    ----------
+    up, same, down
+        A0, A1 and A2, shape (phases, phases).
+    low, last
+        Positions of the states up to the first of these levels, and of that level in its order.
+    """
+
+    up: FloatArray
+    same: FloatArray
+    down: FloatArray
+    low: NDArray[np.intp]
+    last: NDArray[np.intp]
+
+
+def blocks_of(space: Space, flows: csr_array, level: Unlimited) -> Blocks:
+    """Take the rates between the two longest levels that are listed."""
+    lengths = np.array([level.length(state) for state in space.states])
+    last, top = (_in_order(space, level, lengths, level.steady + k) for k in (0, 1))
+    up, down = flows[last][:, top].toarray(), flows[top][:, last].toarray()
+    within = flows[top][:, top].toarray()
+    outflow = within.sum(axis=1) + up.sum(axis=1) + down.sum(axis=1)
+    low = np.flatnonzero(lengths <= level.steady)
+    return Blocks(up, within - np.diag(outflow), down, low, np.searchsorted(low, last))
+
+
+def _in_order(
+    space: Space, level: Unlimited, lengths: NDArray[np.intp], length: int
+) -> NDArray[np.intp]:
+    """States of one level, in an order that is the same at all levels high up."""
+    found = np.flatnonzero(lengths == length)
+    return np.array(sorted(found, key=lambda k: level.rest(space.states[k])), dtype=np.intp)
+
+
+def drift(blocks: Blocks) -> float:
+    """By how much the unlimited queue grows while it is long [jobs/s]; below 0 for a stable one."""
+    phases = csr_array(blocks.up + blocks.same + blocks.down)
+    phases.setdiag(0)
+    shares = balanced(phases)
+    return float(shares @ (blocks.up.sum(axis=1) - blocks.down.sum(axis=1)))
+
+
+def _with_levels(space: Space, flows: csr_array, level: Unlimited, blocks: Blocks) -> Stationary:
+    """Solve a chain that goes on for ever: pi_(k+1) = pi_k R (Neuts)."""
+    ratio = _ratio(blocks)
+    low, last = blocks.low, blocks.last
+    outflow = np.asarray(flows.sum(axis=1)).ravel()[low]
+    balance = (flows[low][:, low].T - diags_array(outflow)).toarray()
+    balance[np.ix_(last, last)] += (ratio @ blocks.down).T
+    rest = np.linalg.solve(balance[1:, 1:], -balance[1:, 0])
+    shares = np.concatenate([[1.0], rest])
+    more = np.linalg.inv(np.eye(last.size) - ratio)
+    tail = shares[last] @ more
+    longer = float((tail @ ratio @ more).sum())
+    shares[last] = tail
+    total = shares.sum()
+    chance = np.zeros(len(space.states))
+    chance[low] = np.maximum(shares / total, 0.0)
+    return Stationary(space, chance, longer / float(total), level)
+
+
+def _ratio(blocks: Blocks) -> FloatArray:
+    """R, by logarithmic reduction for G (Latouche and Ramaswami, J. Appl. Prob. 30, 1993)."""
+    size = blocks.same.shape[0]
+    inverse = np.linalg.inv(-blocks.same)
+    up, down = inverse @ blocks.up, inverse @ blocks.down
+    first, product = down.copy(), up.copy()
+    for _ in range(_MOST_ROUNDS):
+        both = np.linalg.inv(np.eye(size) - (up @ down + down @ up))
+        up, down = both @ up @ up, both @ down @ down
+        step = product @ down
+        first, product = first + step, product @ up
+        if np.abs(step).max() <= _SETTLED:
+            break
+    return np.asarray(blocks.up @ np.linalg.inv(-(blocks.same + blocks.up @ first)), float)
+
+
+def saturation(network: BlockingNetwork) -> float:
+    """Arrival rate from which on an open network cannot keep up [1/s]; infinite where it loses.
+
+    Raises
+    ------
+    GraphError
+        For a chain that is too large.
+    """
+    rates = rates_of(network)
+    level, shape = unlimited_of(rates.shape), _listed(rates.shape)
+    if level is None:
+        return inf
+    space = space_of(shape)
+
+    def growth(scale: float) -> float:
+        speed = [r * (scale if m.source == OUT else 1.0) for m, r in rates.rate.items()]
+        flows = space.generator(np.array(speed)).tocsr()
+        return drift(blocks_of(space, flows, level))
+
+    high = 1.0
+    while growth(high) < 0:
+        high *= 2
+        if high > _ENDLESS:
+            return inf
+    return network.arrival_rate * float(brentq(growth, 0.0, high, xtol=1e-15, rtol=1e-14))

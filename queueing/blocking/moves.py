@@ -1,0 +1,242 @@
+"""What happens in a network with blocking: who moves when a service ends, and who moves up."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from math import inf
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+
+from headway.errors import GraphError
+from headway.kinds import FloatArray
+from headway.queueing.blocking.network import Blocking, BlockingNetwork, Room, Window
+
+OUT = -1
+"""Where jobs go that leave an open network."""
+
+State: TypeAlias = tuple[tuple[int, ...], tuple[tuple[int, ...], ...], tuple[tuple[int, ...], ...]]
+"""Jobs at each station; by station, who is blocked on the way to it; by region, who waits for what.
+All in order."""
+
+
+class Move(NamedTuple):
+    """A way that jobs take: from a station (or from outside) to another (or out).
+
+    ``anew`` says that a job begins again on the way, and so passes the door of its region.
+    """
+
+    source: int
+    target: int
+    anew: bool = False
+
+
+class Event(NamedTuple):
+    """A move in a state: how many servers make it, and the state after it."""
+
+    move: Move
+    servers: int
+    after: State
+
+
+@dataclass(frozen=True)
+class Shape:
+    """All that decides which states there are, whatever the rates.
+
+    Parameters
+    ----------
+    rooms
+        Servers, places and blocking of each station; thinking is the last of a closed network.
+    moves
+        Ways that are taken at all.
+    windows
+        Regions.
+    population
+        Jobs of a closed network, or 0.
+    cap
+        Jobs at most at what has no limit in an open network: the rest is not looked at.
+    """
+
+    rooms: tuple[tuple[float, float, Blocking], ...]
+    moves: tuple[Move, ...]
+    windows: tuple[Window, ...] = ()
+    population: int = 0
+    cap: float = field(default=inf)
+
+    @property
+    def empty(self) -> State:
+        """Nobody anywhere."""
+        return (0,) * len(self.rooms), ((),) * len(self.rooms), ((),) * len(self.windows)
+
+    def window_of(self, station: int) -> int | None:
+        """Number of the region that a station is in; None for none."""
+        return next((k for k, w in enumerate(self.windows) if station in w.stations), None)
+
+    def busy(self, state: State) -> list[int]:
+        """Servers at work, by station: those that are blocked are not."""
+        count, blocked, _ = state
+        held = [0] * len(count)
+        for queue in blocked:
+            for source in queue:
+                held[source] += 1
+        return [
+            int(min(n, room[0])) - h for n, room, h in zip(count, self.rooms, held, strict=True)
+        ]
+
+    def events(self, state: State) -> Iterator[Event]:
+        """All that can happen in a state and changes it."""
+        busy = self.busy(state)
+        for move in self.moves:
+            servers = busy[move.source] if move.source != OUT else 1
+            if servers:
+                after = self.moved(state, move)
+                if after != state:
+                    yield Event(move, servers, after)
+
+    def moved(self, state: State, move: Move) -> State:
+        """The state after a job has been served, or has come."""
+        board = _Board(self, state)
+        board.move(move)
+        return board.state
+
+    def longest(self, state: State) -> int:
+        """Jobs at whichever of the queues without limit has most."""
+        free = [n for k, n in enumerate(state[0]) if self.endless(k)]
+        return max([*free, *map(len, state[2])], default=0)
+
+    def endless(self, station: int) -> bool:
+        """Whether nothing limits how many are at a station, in an open network."""
+        return self.rooms[station][1] == inf and self.window_of(station) is None
+
+
+class _Board:
+    """A state while jobs move on it."""
+
+    def __init__(self, shape: Shape, state: State) -> None:
+        self.shape = shape
+        self.count = list(state[0])
+        self.blocked = [list(queue) for queue in state[1]]
+        self.outside = [list(queue) for queue in state[2]]
+
+    @property
+    def state(self) -> State:
+        """The state as it is now."""
+        return (
+            tuple(self.count),
+            tuple(map(tuple, self.blocked)),
+            tuple(map(tuple, self.outside)),
+        )
+
+    def move(self, move: Move) -> None:
+        """Let a job go its way, if it can."""
+        source, target, anew = move
+        if target == OUT:
+            self._depart(source)
+            return
+        window = self.shape.window_of(target)
+        if window is not None and (anew or source == OUT or source not in self._inside(window)):
+            self._to_door(source, target, window)
+        elif target != source:
+            self._to_station(source, target)
+
+    def _inside(self, window: int) -> tuple[int, ...]:
+        return self.shape.windows[window].stations
+
+    def _to_door(self, source: int, target: int, window: int) -> None:
+        if source != OUT:
+            self._depart(source)
+        self.outside[window].append(target)
+        self._admit(window)
+
+    def _to_station(self, source: int, target: int) -> None:
+        _, places, blocking = self.shape.rooms[target]
+        if self.count[target] < places:
+            self.count[target] += 1
+            self._leave(source)
+        elif source == OUT or blocking is Blocking.LOST:
+            self._leave(source)
+        elif blocking is Blocking.AFTER_SERVICE:
+            self.blocked[target].append(source)
+
+    def _leave(self, source: int) -> None:
+        if source != OUT:
+            self._depart(source)
+
+    def _depart(self, station: int) -> None:
+        """Free a place, and let those move up who wait for it."""
+        self.count[station] -= 1
+        if self.blocked[station]:
+            first = self.blocked[station].pop(0)
+            self.count[station] += 1
+            self._depart(first)
+        window = self.shape.window_of(station)
+        if window is not None:
+            self._admit(window)
+
+    def _admit(self, window: int) -> None:
+        inside = sum(self.count[k] for k in self._inside(window))
+        while self.outside[window] and inside < self.shape.windows[window].limit:
+            self.count[self.outside[window].pop(0)] += 1
+            inside += 1
+
+
+@dataclass(frozen=True)
+class Rates:
+    """A shape with numbers: how fast each move is made by a server."""
+
+    shape: Shape
+    rate: dict[Move, float]
+    service: FloatArray
+
+
+def rates_of(network: BlockingNetwork) -> Rates:
+    """Take a network apart into which moves there are, and how fast they are made.
+
+    Parameters
+    ----------
+    network
+        Open or closed; thinking becomes a station of its own, the last.
+
+    Examples
+    --------
+    >>> network = BlockingNetwork((Room(0.5),), np.zeros((1, 1)), np.ones(1), population=2)
+    >>> rates_of(network).rate
+    {Move(source=0, target=0, anew=True): 2.0}
+    """
+    check_times(network)
+    rooms = list(network.rooms)
+    chances = _chances(network)
+    if network.closed and network.think_time:
+        rooms.append(Room(network.think_time, servers=inf))
+    service = np.array([1 / room.service_time for room in rooms])
+    rate = {move: chance * float(service[move.source]) for move, chance in chances.items()}
+    if not network.closed:
+        coming = network.arrival_rate * np.asarray(network.entry)
+        rate |= {Move(OUT, k): float(r) for k, r in enumerate(coming) if r > 0}
+    kinds = tuple((room.servers, room.places, room.blocking) for room in rooms)
+    shape = Shape(kinds, tuple(rate), network.windows, network.population)
+    return Rates(shape, rate, service)
+
+
+def check_times(network: BlockingNetwork) -> None:
+    """Refuse services without a time: no chain holds them."""
+    for name, room in zip(network.called, network.rooms, strict=True):
+        if not room.service_time > 0:
+            msg = f"{name}: its service time is 0, and no Markov chain holds it; leave it out"
+            raise GraphError(msg)
+
+
+def _chances(network: BlockingNetwork) -> dict[Move, float]:
+    """Chance of each move after a service."""
+    onward, leaving, entry = network.onward, network.leaving, network.entry
+    places = range(len(network.rooms))
+    found = {Move(i, j): float(onward[i, j]) for i in places for j in places}
+    if not network.closed:
+        found |= {Move(i, OUT): float(leaving[i]) for i in places}
+    elif network.think_time:
+        think = len(network.rooms)
+        found |= {Move(i, think): float(leaving[i]) for i in places}
+        found |= {Move(think, j): float(entry[j]) for j in places}
+    else:
+        anew = {Move(i, j, anew=True): float(leaving[i] * entry[j]) for i in places for j in places}
+        found |= anew
+    return {move: chance for move, chance in found.items() if chance > 0}

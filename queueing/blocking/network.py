@@ -1,0 +1,300 @@
+"""Networks whose stations have limited room, and hold up those who find none."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from math import inf, isfinite
+
+import numpy as np
+
+from headway.errors import GraphError, InvalidParameter
+from headway.kinds import FloatArray, check_count, check_not_negative
+from headway.queueing.flows.traffic import check_matrix
+
+
+class Blocking(StrEnum):
+    """What becomes of a job whose next station has no place left.
+
+    ``lost`` sends it away. ``after service`` keeps it at the server that has served it, which
+    serves nobody else until there is a place; who was blocked first goes first. ``repetitive``
+    serves it once more, and draws where it goes anew (random destination).
+    """
+
+    LOST = ""
+    AFTER_SERVICE = "after service"
+    REPETITIVE = "repetitive"
+
+
+def check_blocking(name: str, blocking: str, *, can_be_full: bool) -> None:
+    """Refuse a kind of blocking that there is not, and one of a station that is never full.
+
+    Raises
+    ------
+    GraphError
+        Naming the station, and what there is.
+    """
+    if blocking not in set(Blocking):
+        known = " or ".join(repr(str(kind)) for kind in Blocking if kind)
+        msg = f"{name}: there is no blocking {blocking!r}; it must be {known}"
+        raise GraphError(msg)
+    if blocking and not can_be_full:
+        msg = f"{name}: blocking needs a capacity, which MM1K and MMmK have"
+        raise GraphError(msg)
+
+
+@dataclass(frozen=True)
+class Room:
+    """A station with exponential service, in order of arrival, and places for a number of jobs.
+
+    Parameters
+    ----------
+    service_time
+        Mean service time S of one server [s], 0 or more.
+    servers
+        Servers m, a whole number of 1 or more; infinity for a delay.
+    places
+        Jobs there at most, those in service included, m or more; infinity for no limit.
+    blocking
+        What becomes of those who find no place.
+
+    Raises
+    ------
+    InvalidParameter
+        For numbers outside their domain.
+
+    Examples
+    --------
+    >>> Room(0.1, servers=1, places=3, blocking=Blocking.AFTER_SERVICE).finite
+    True
+    """
+
+    service_time: float
+    servers: float = 1
+    places: float = inf
+    blocking: Blocking = Blocking.LOST
+
+    def __post_init__(self) -> None:
+        check_not_negative("service_time", self.service_time)
+        for name, number in (("servers", self.servers), ("places", self.places)):
+            if number != inf:
+                check_count(name, number)
+        if self.places < self.servers and isfinite(self.servers):
+            msg = f"places is {self.places:g}; it must be at least servers, {self.servers:g}"
+            raise InvalidParameter(msg)
+
+    @property
+    def finite(self) -> bool:
+        """Whether it can be full."""
+        return isfinite(self.places)
+
+    @property
+    def holds_up(self) -> bool:
+        """Whether those who find it full keep a server elsewhere."""
+        return self.finite and self.blocking is Blocking.AFTER_SERVICE
+
+
+@dataclass(frozen=True)
+class Window:
+    """A finite-capacity region: stations that together hold so many jobs; others wait outside.
+
+    Parameters
+    ----------
+    stations
+        Positions of its stations, which have no limit of their own.
+    limit
+        Jobs inside at once, a whole number of 1 or more. The others wait in order of arrival.
+
+    Examples
+    --------
+    >>> Window((0, 1), limit=8).limit
+    8
+    """
+
+    stations: tuple[int, ...]
+    limit: float
+
+    def __post_init__(self) -> None:
+        check_count("limit", self.limit)
+
+
+@dataclass(frozen=True)
+class BlockingNetwork:
+    """Stations, routes between them, and who comes: from outside, or a number that circulates.
+
+    Parameters
+    ----------
+    rooms
+        The stations.
+    onward
+        Chance to go from each (row) to each, shape (stations, stations); the rest leaves, and in a
+        closed network thinks.
+    entry
+        Share of the jobs from outside, or of those that have thought, that enters at each.
+    arrival_rate
+        Of an open network [1/s]; whoever finds the place full where he enters is lost.
+    population, think_time
+        Of a closed network: jobs, and mean time between answer and request [s]. Thinking jobs that
+        find their first station full wait where they are.
+    windows
+        Its finite-capacity regions, which share no station.
+
+    Raises
+    ------
+    GraphError
+        For routes that are none, regions that overlap, full stations that lose jobs inside the
+        network, and rings of stations that hold each other up for ever.
+    InvalidParameter
+        For numbers outside their domain.
+
+    Examples
+    --------
+    >>> full = Room(0.1, places=2, blocking=Blocking.AFTER_SERVICE)
+    >>> way, first = np.array([[0, 1.0], [0, 0]]), np.array([1.0, 0])
+    >>> two = BlockingNetwork((Room(0.1), full), way, first, arrival_rate=5)
+    >>> two.closed
+    False
+    """
+
+    rooms: tuple[Room, ...]
+    onward: FloatArray
+    entry: FloatArray
+    arrival_rate: float = 0.0
+    population: int = 0
+    think_time: float = 0.0
+    windows: tuple[Window, ...] = ()
+    names: tuple[str, ...] = field(default=())
+
+    def __post_init__(self) -> None:
+        check_matrix(self.called, self.onward)
+        check_not_negative("arrival_rate", self.arrival_rate)
+        check_not_negative("think_time", self.think_time)
+        check_windows(self)
+        check_losses(self)
+        check_deadlock(self)
+
+    @property
+    def closed(self) -> bool:
+        """Whether a number of jobs circulates."""
+        return self.population > 0
+
+    @property
+    def called(self) -> tuple[str, ...]:
+        """Names of its stations: as given, or by number."""
+        return self.names or tuple(f"station {k + 1}" for k in range(len(self.rooms)))
+
+    @property
+    def leaving(self) -> FloatArray:
+        """Chance to leave from each station, shape (stations,)."""
+        return np.asarray(np.clip(1 - self.onward.sum(axis=1), 0.0, 1.0), float)
+
+    @property
+    def visits(self) -> FloatArray:
+        """Mean visits of a job to each station, where none is lost, shape (stations,)."""
+        away = np.eye(len(self.rooms)) - self.onward.T
+        return np.asarray(np.linalg.solve(away, self.entry), dtype=np.float64)
+
+    def window_of(self, station: int) -> int | None:
+        """Number of the region that a station is in; None for none."""
+        return next((k for k, w in enumerate(self.windows) if station in w.stations), None)
+
+    @property
+    def circulating(self) -> FloatArray:
+        """Chance to go from each to each, those that leave beginning anew at once."""
+        return np.asarray(self.onward + np.outer(self.leaving, self.entry), float)
+
+
+def check_windows(network: BlockingNetwork) -> None:
+    """Refuse regions that share a station, and stations in them with a limit of their own."""
+    seen: set[int] = set()
+    for window in network.windows:
+        for k in window.stations:
+            if k in seen:
+                msg = f"{network.called[k]} is in two regions; a station is in one at most"
+                raise GraphError(msg)
+            if network.rooms[k].finite:
+                msg = (
+                    f"{network.called[k]} has a capacity and is in a region; leave the capacity "
+                    "out, or the station out of the region"
+                )
+                raise GraphError(msg)
+            seen.add(k)
+
+
+def check_losses(network: BlockingNetwork) -> None:
+    """Refuse stations that would lose jobs which have been served already, or that circulate."""
+    for k, room in enumerate(network.rooms):
+        if not room.finite or room.blocking is not Blocking.LOST:
+            continue
+        if network.closed:
+            msg = f"what {network.called[k]} loses is gone, so that a closed network runs empty"
+            msg = f"{msg}; say how it blocks"
+            raise GraphError(msg)
+        others = np.delete(network.onward[:, k], k)
+        if others.any():
+            msg = (
+                f"{network.called[k]} loses jobs that come from other stations, beside stations "
+                "that block; say how it blocks"
+            )
+            raise GraphError(msg)
+
+
+def check_deadlock(network: BlockingNetwork) -> None:
+    """Refuse what comes to stand still for ever: jobs that wait for each other's places.
+
+    A ring of stations that block after service does, once it is full; a closed network with
+    repetitive service, once all of its places are taken.
+
+    Raises
+    ------
+    GraphError
+        Naming the ring, what it holds, and the remedy.
+
+    References
+    ----------
+    Kundu and Akyildiz, Performance Evaluation 9, 1989: no deadlock where each ring has more places
+    than there are jobs.
+    """
+    many = network.population if network.closed else inf
+    ring, held = _tightest(network)
+    if ring and held <= many:
+        way = " -> ".join(network.called[k] for k in (*ring, ring[0]))
+        full = f"{many:g} jobs fill it" if network.closed else "jobs from outside fill it"
+        msg = f"deadlock: {way} has {held:g} places in all, and {full}; none could move again"
+        msg = f"{msg}; give more capacity, or one of them no limit"
+        raise GraphError(msg)
+    total = sum(room.places for room in network.rooms)
+    stuck = total <= many if len(network.rooms) > 1 else total < many
+    if network.closed and not network.think_time and stuck:
+        msg = f"deadlock: all stations together have {total:g} places for {many:g} jobs"
+        msg = f"{msg}; give more capacity, or fewer jobs"
+        raise GraphError(msg)
+
+
+def _tightest(network: BlockingNetwork) -> tuple[tuple[int, ...], float]:
+    """The ring of stations that block after service with the fewest places, and those."""
+    holding = [k for k, room in enumerate(network.rooms) if room.holds_up]
+    round_trip = (
+        network.circulating if network.closed and not network.think_time else network.onward
+    )
+    best: tuple[tuple[int, ...], float] = ((), inf)
+    for first in holding:
+        for ring, held in _shortest(network.rooms, round_trip, holding, first):
+            if held < best[1]:
+                best = ring, held
+    return best
+
+
+def _shortest(
+    rooms: Sequence[Room], round_trip: FloatArray, holding: Sequence[int], first: int
+) -> Iterator[tuple[tuple[int, ...], float]]:
+    """Rings through a station with the fewest places, by successive rounds."""
+    reached: dict[int, tuple[tuple[int, ...], float]] = {first: ((first,), rooms[first].places)}
+    for _ in holding:
+        for k, (way, held) in list(reached.items()):
+            for j in holding:
+                if j == k or not round_trip[k, j] > 0:
+                    continue
+                if j == first:
+                    yield way, held
+                elif held + rooms[j].places < reached.get(j, ((), inf))[1]:
+                    reached[j] = (*way, j), held + rooms[j].places

@@ -1,0 +1,380 @@
+"""Networks with blocking and finite-capacity regions: by the chain, or approximately beyond it."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from enum import StrEnum
+from math import inf
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headway.errors import GraphError, Saturated
+from headway.kinds import FloatArray
+from headway.queueing.blocking import decomposition, window
+from headway.queueing.blocking.answers import BlockingSolution, WindowAnswer, solve_chain
+from headway.queueing.blocking.chain import saturation, solvable
+from headway.queueing.blocking.moves import rates_of
+from headway.queueing.blocking.network import Blocking, BlockingNetwork, Room
+from headway.queueing.blocking.parting import Parts, core_of, parts_of, rates_around
+from headway.queueing.blocking.states import MOST, check_size
+from headway.queueing.closed.solve import solve_closed
+from headway.queueing.stations.abilities import ServiceKind
+from headway.queueing.stations.base import Station
+from headway.queueing.stations.speeds.dependent import LoadDependent
+
+SWIFT = 4_000
+"""States at most of a chain that is solved unasked: a fraction of a second."""
+
+_DELAYS = "times at delays are taken as exponential"
+_POISSON = "what comes to {} is taken as Poisson"
+
+
+class Way(StrEnum):
+    """How a network that holds jobs up is solved; ``auto`` takes the chain where it is small."""
+
+    AUTO = "auto"
+    CHAIN = "chain"
+    EQUIVALENCE = "flow equivalence"
+    DECOMPOSITION = "decomposition"
+
+
+def room_of(station: Station, blocking: Blocking = Blocking.LOST) -> Room:
+    """A station as a network with blocking sees it.
+
+    Examples
+    --------
+    >>> from headway.queueing import MM1K
+    >>> room_of(MM1K(0.1, 4), Blocking.AFTER_SERVICE).places
+    4.0
+    """
+    servers = inf if station.can.product_form is ServiceKind.DELAY else station.plain_count
+    places = float(np.asarray(getattr(station, "places", inf), float))
+    return Room(station.mean_service, servers, places, blocking)
+
+
+def solve_blocking(
+    network: BlockingNetwork, stations: Sequence[Station], way: Way = Way.AUTO
+) -> BlockingSolution:
+    """Solve a network with blocking and finite-capacity regions.
+
+    Parameters
+    ----------
+    network
+        Its rooms as `room_of` gives them.
+    stations
+        What they are; kinds without a chain stand outside what blocks, or have a product form.
+    way
+        How; what that way does not solve is refused.
+
+    Raises
+    ------
+    GraphError
+        For what is too large for the chain and has no approximation, with the reason.
+    Saturated
+        For an open network in overload.
+
+    Examples
+    --------
+    >>> from headway.queueing import MM1, Delay
+    >>> from headway.queueing.blocking.network import Window
+    >>> stations = [Delay(0.001), MM1(0.002)]
+    >>> rooms = tuple(room_of(station) for station in stations)
+    >>> way, first = np.array([[0.0, 1.0], [0.0, 0.0]]), np.array([1.0, 0.0])
+    >>> one = BlockingNetwork(rooms, way, first, arrival_rate=250.0, windows=(Window((1,), 1),))
+    >>> found = solve_blocking(one, stations)  # M/M/1, whose queue is outside the region
+    >>> round(found.response_time, 12), found.method
+    (0.005, 'chain')
+    """
+    if network.closed:
+        return _closed(network, stations, way)
+    if not network.arrival_rate:
+        return _empty(network)
+    parts = parts_of(network)
+    core = core_of(network, parts)
+    inner = [stations[k] for k in parts.core]
+    chosen = _chosen(core, inner, way)
+    if chosen is Way.CHAIN:
+        _check_chain(core, inner)
+        found = replace(solve_chain(core), approximation=_about(inner))
+    elif chosen is Way.EQUIVALENCE:
+        _check_regions_alone(core)
+        _check_product_form(core, inner)
+        found = _open_regions(core, inner)
+    else:
+        _check_exponential(core, inner)
+        found = decomposition.solve_decomposed(core)
+    return _whole(network, stations, parts, found)
+
+
+def blocking_saturation(network: BlockingNetwork, stations: Sequence[Station]) -> float:
+    """Throughput from which on some queue of a network grows for ever [1/s].
+
+    Parameters
+    ----------
+    network, stations
+        As for `solve_blocking`; open with any arrival rate above 0, or closed.
+
+    Examples
+    --------
+    >>> from headway.queueing import MM1, MM1K
+    >>> stations = [MM1(1.0), MM1K(1.0, 1)]
+    >>> rooms = (room_of(stations[0]), room_of(stations[1], Blocking.AFTER_SERVICE))
+    >>> way, first = np.array([[0.0, 1.0], [0.0, 0.0]]), np.array([1.0, 0.0])
+    >>> round(blocking_saturation(BlockingNetwork(rooms, way, first, 1.0), stations), 12)
+    0.666666666667
+    """
+    opened = replace(network, population=0, think_time=0.0, arrival_rate=1.0)
+    parts = parts_of(opened)
+    core = core_of(opened, parts)
+    inner = [stations[k] for k in parts.core]
+    most = [float(stations[k].capacity) / opened.visits[k] for k in (*parts.before, *parts.after)]
+    if _has_chain(core, inner):
+        own = saturation(core)
+    elif core.windows:
+        apart = [k for k in range(len(inner)) if core.window_of(k) is None]
+        alone = (float(inner[k].capacity) / core.visits[k] for k in apart)
+        own = min([*window_limits(core, inner), *alone]) * core.arrival_rate
+    else:
+        own = decomposition.decomposed_saturation(core)
+    return min([own / core.arrival_rate, *most], default=inf)
+
+
+def window_limits(network: BlockingNetwork, stations: Sequence[Station]) -> list[float]:
+    """Throughput of the system at which each region always is full, as if the rest were faster.
+
+    Examples
+    --------
+    >>> from headway.queueing import MM1
+    >>> stations = [MM1(0.1)]
+    >>> none, first = np.zeros((1, 1)), np.ones(1)
+    >>> one = BlockingNetwork((room_of(stations[0]),), none, first, 1.0, windows=(Window((0,), 3),))
+    >>> [round(limit, 12) for limit in window_limits(one, stations)]
+    [10.0]
+    """
+    found = _regions(network, stations)
+    return [float(region.rates[-1]) / entries if entries else inf for region, entries in found]
+
+
+def _chosen(network: BlockingNetwork, stations: Sequence[Station], way: Way) -> Way:
+    if way is not Way.AUTO:
+        return way
+    if _has_chain(network, stations):
+        return Way.CHAIN
+    return Way.EQUIVALENCE if network.windows else Way.DECOMPOSITION
+
+
+def _has_chain(network: BlockingNetwork, stations: Sequence[Station]) -> bool:
+    return all(station.can.chained for station in stations) and solvable(network, SWIFT)
+
+
+def _check_product_form(network: BlockingNetwork, stations: Sequence[Station]) -> None:
+    """Refuse stations on the ways between regions whose flows nothing tells."""
+    for name, station in zip(network.called, stations, strict=True):
+        if not station.can.product_form:
+            msg = f"{name}: {type(station).__name__} has no product form, and jobs come from it to"
+            msg = f"{msg} a region that they have been in; take another kind"
+            raise GraphError(msg)
+
+
+def _check_chain(network: BlockingNetwork, stations: Sequence[Station]) -> None:
+    """Refuse what no chain holds, and in a closed network too many states."""
+    _check_exponential(network, stations)
+    if network.closed:
+        check_size(rates_of(network).shape, MOST)
+
+
+def _check_exponential(network: BlockingNetwork, stations: Sequence[Station]) -> None:
+    """Refuse stations that are blocked or block, and are not served exponentially in order."""
+    for name, station in zip(network.called, stations, strict=True):
+        if not station.can.chained:
+            msg = f"{name}: {type(station).__name__} has no Markov chain of its own"
+            msg = f"{msg}; networks that block hold exponential service only"
+            raise GraphError(msg)
+
+
+def _check_regions_alone(network: BlockingNetwork) -> None:
+    """Refuse both kinds of blocking where the chain is too large."""
+    full = [n for n, room in zip(network.called, network.rooms, strict=True) if room.finite]
+    if full:
+        msg = f"{full[0]} has a capacity beside a region, and the Markov chain is too large"
+        msg = f"{msg}; take fewer jobs or less capacity"
+        raise GraphError(msg)
+
+
+def _about(stations: Sequence[Station]) -> str:
+    """What a chain takes otherwise than it is."""
+    delays = any(station.can.product_form is ServiceKind.DELAY for station in stations)
+    return _DELAYS if delays else ""
+
+
+def _regions(
+    network: BlockingNetwork, stations: Sequence[Station]
+) -> list[tuple[window.Equivalent, float]]:
+    """Each region as a server, and how often a job comes to it."""
+    found = []
+    visits = network.visits
+    for region in network.windows:
+        members = list(region.stations)
+        entries = _entries(network, members)
+        each = visits[members] / entries if entries else visits[members]
+        limit = int(region.limit)
+        limit = min(limit, network.population if network.closed else _WIDE)
+        inside = [stations[k] for k in members]
+        found.append((window.flow_equivalent(inside, each.tolist(), limit), entries))
+    return found
+
+
+def _entries(network: BlockingNetwork, members: Sequence[int]) -> float:
+    """How often a job comes to a region from elsewhere."""
+    others = [k for k in range(len(network.rooms)) if k not in members]
+    come = np.asarray(network.entry)[list(members)]
+    ways = np.asarray(network.onward)[np.ix_(others, list(members))]
+    return float((come + network.visits[others] @ ways).sum())
+
+
+def _open_regions(network: BlockingNetwork, stations: Sequence[Station]) -> BlockingSolution:
+    """An open network with regions, each a server whose speed depends on how many it holds."""
+    rates = network.arrival_rate * network.visits
+    queue, windows = np.zeros(len(stations)), []
+    for (region, entries), place in zip(_regions(network, stations), network.windows, strict=True):
+        held = window.open_window(region, entries * network.arrival_rate)
+        if place.limit > _WIDE and held.answer.full > _NEVER:
+            msg = f"regions of more than {_WIDE:,} places are not solved where these are all taken"
+            raise GraphError(msg)
+        queue[list(place.stations)] = held.queues
+        windows.append(held.answer)
+    for k, station in enumerate(stations):
+        if network.window_of(k) is None:
+            queue[k] = float(station.queue_length(float(rates[k])))
+    return _by_rates(network, stations, rates, queue, tuple(windows))
+
+
+def _by_rates(
+    network: BlockingNetwork,
+    stations: Sequence[Station],
+    rates: FloatArray,
+    queue: FloatArray,
+    windows: tuple[WindowAnswer, ...],
+) -> BlockingSolution:
+    present = queue.sum() + sum(w.queue_length for w in windows)
+    through = float(rates[0] / network.visits[0]) if network.closed else network.arrival_rate
+    time = network.population / through - network.think_time if network.closed else 0.0
+    busy = [float(s.utilisation(float(r))) for s, r in zip(stations, rates, strict=True)]
+    return BlockingSolution(
+        throughput=through,
+        response_time=time if network.closed else float(present / through),
+        station_throughput=rates,
+        utilisation=np.array(busy),
+        blocked=np.zeros(len(stations)),
+        queue_length=queue,
+        windows=windows,
+        method="flow equivalence",
+        approximation=window.NOTE,
+    )
+
+
+def _closed(network: BlockingNetwork, stations: Sequence[Station], way: Way) -> BlockingSolution:
+    chosen = _chosen(network, stations, way)
+    if chosen is Way.CHAIN:
+        _check_chain(network, stations)
+        return replace(solve_chain(network), approximation=_about(stations))
+    if chosen is Way.DECOMPOSITION:
+        _check_exponential(network, stations)
+        return decomposition.solve_decomposed(network)
+    _check_regions_alone(network)
+    return _closed_regions(network, stations)
+
+
+def _closed_regions(network: BlockingNetwork, stations: Sequence[Station]) -> BlockingSolution:
+    """A closed network with regions, each a server whose speed depends on how many it holds."""
+    regions = _regions(network, stations)
+    visits, many = network.visits, network.population
+    apart = [k for k in range(len(stations)) if network.window_of(k) is None]
+    servers = [LoadDependent(tuple(region.rates.tolist())) for region, _ in regions]
+    entries = [each for _, each in regions]
+    queue, windows, rate = np.zeros(len(stations)), [], 0.0
+    for place, (region, each) in enumerate(regions):
+        others = [stations[k] for k in apart] + servers[:place] + servers[place + 1 :]
+        ways = [*visits[apart].tolist(), *entries[:place], *entries[place + 1 :]]
+        coming = _throughputs(others, ways, network.think_time, many) * each
+        held = window.closed_window(region, coming[::-1])
+        queue[list(network.windows[place].stations)] = held.queues
+        windows.append(held.answer)
+        rate = held.answer.throughput / each
+    if apart:
+        whole = solve_closed(
+            [*(stations[k] for k in apart), *servers],
+            [*visits[apart].tolist(), *entries],
+            many,
+            network.think_time,
+        )
+        queue[apart] = np.asarray(whole.queue_length)[: len(apart)]
+    found = _by_rates(network, stations, rate * visits, queue, tuple(windows))
+    held_up = any(w.limit < many for w in network.windows)
+    return found if held_up else replace(found, approximation="")
+
+
+def _throughputs(
+    stations: Sequence[Station], visits: Sequence[float], think_time: float, most: int
+) -> FloatArray:
+    """Throughput of what is beside a region with 1, 2... jobs [1/s]; endless of none."""
+    numbers = np.arange(1.0, most + 1)
+    if stations:
+        return np.asarray(solve_closed(stations, visits, numbers, think_time).throughput, float)
+    return numbers / think_time if think_time else np.full(most, _AT_ONCE)
+
+
+_AT_ONCE = 1e30
+_NEVER = 1e-12
+_WIDE = 2_000  # places of which an open region's last ones are next to never taken
+
+
+def _whole(
+    network: BlockingNetwork, stations: Sequence[Station], parts: Parts, found: BlockingSolution
+) -> BlockingSolution:
+    """Add what is before and after the core, at the rates that come there."""
+    around = [*parts.before, *parts.after]
+    if not around:
+        return found
+    rates = rates_around(network, parts, found.station_throughput)
+    queue, busy, blocked = (np.zeros(len(stations)) for _ in range(3))
+    queue[parts.core] = found.queue_length
+    busy[parts.core], blocked[parts.core] = found.utilisation, found.blocked
+    for k in around:
+        queue[k] = float(stations[k].queue_length(float(rates[k])))
+        busy[k] = float(stations[k].utilisation(float(rates[k])))
+    if not np.isfinite(queue).all():
+        raise Saturated("more jobs come than the network lets through")
+    lost = found.loss_probability * core_of(network, parts).arrival_rate
+    through = network.arrival_rate - lost
+    present = float(queue.sum() + sum(w.queue_length for w in found.windows))
+    return replace(
+        found,
+        throughput=through,
+        response_time=present / through,
+        station_throughput=rates,
+        utilisation=busy,
+        blocked=blocked,
+        queue_length=queue,
+        loss_probability=lost / network.arrival_rate,
+        approximation="; ".join(
+            filter(None, [found.approximation, _flows(network, stations, parts)])
+        ),
+    )
+
+
+def _flows(network: BlockingNetwork, stations: Sequence[Station], parts: Parts) -> str:
+    """Which flows are taken as Poisson and are not."""
+    rough = [k for k in parts.before if not stations[k].can.product_form]
+    late = [k for k in parts.after if stations[k].can.product_form is not ServiceKind.DELAY]
+    touched = [network.called[k] for k in late]
+    touched += [network.called[k] for k in parts.core if rough]
+    return _POISSON.format(", ".join(touched)) if touched else ""
+
+
+def _empty(network: BlockingNetwork) -> BlockingSolution:
+    """An open network to which nobody comes."""
+    none: NDArray[np.float64] = np.zeros(len(network.rooms))
+    alone = float(network.visits @ [room.service_time for room in network.rooms])
+    nobody = tuple(WindowAnswer(0.0, 0.0, 0.0, 0.0, 0.0) for _ in network.windows)
+    return BlockingSolution(0.0, alone, none, none, none, none, windows=nobody)

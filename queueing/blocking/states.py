@@ -1,0 +1,209 @@
+"""All states of a network with blocking, counted first."""
+
+from dataclasses import dataclass
+from functools import lru_cache
+from math import inf, isfinite
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+
+from headway.errors import GraphError
+from headway.kinds import FloatArray
+from headway.queueing.blocking.moves import OUT, Shape, State
+from headway.queueing.blocking.network import Blocking
+
+MOST = 20_000
+"""States at most of a chain that is solved: about ten seconds, most of it to list them."""
+
+
+@dataclass(frozen=True)
+class Space:
+    """States that a network comes to again and again, and the ways between them.
+
+    Parameters
+    ----------
+    states
+        Their list.
+    source, target, move, servers
+        A way between states each: from which to which, by which move (its position in the shape),
+        made by how many servers.
+    """
+
+    states: tuple[State, ...]
+    source: NDArray[np.intp]
+    target: NDArray[np.intp]
+    move: NDArray[np.intp]
+    servers: FloatArray
+
+    def generator(self, rates: FloatArray) -> coo_array:
+        """Rates between states without the diagonal, shape (states, states)."""
+        size = len(self.states)
+        flow = self.servers * rates[self.move]
+        return coo_array((flow, (self.source, self.target)), shape=(size, size))
+
+
+def estimate(shape: Shape) -> float:
+    """How many states a network has, at most, found without listing them.
+
+    Blocked jobs are counted at the station that they wait for, each with where it comes from; those
+    outside a region with where they go.
+
+    Examples
+    --------
+    >>> from headway.queueing.blocking.moves import Move
+    >>> shape = Shape(((1, 2, Blocking.LOST), (1, inf, Blocking.LOST)), (Move(0, 1), Move(1, 0)),
+    ...               population=3)
+    >>> estimate(shape)  # 0, 1 or 2 at the first
+    3.0
+    """
+    most = shape.population or _bound(shape)
+    if not isfinite(most):
+        return inf
+    size = int(most)
+    total = np.eye(1, size + 1)[0]
+    for k in range(len(shape.rooms)):
+        if shape.window_of(k) is None:
+            total = np.convolve(total, _of_station(shape, k, size))[: size + 1]
+    for k in range(len(shape.windows)):
+        total = np.convolve(total, _of_window(shape, k, size))[: size + 1]
+    return float(total[size] if shape.population else total.sum())
+
+
+def _bound(shape: Shape) -> float:
+    """Jobs that an open network holds at most."""
+    rooms = sum(
+        places if isfinite(places) else shape.cap
+        for k, (_, places, _) in enumerate(shape.rooms)
+        if shape.window_of(k) is None
+    )
+    return float(rooms + sum(w.limit + shape.cap for w in shape.windows))
+
+
+def _of_station(shape: Shape, station: int, size: int) -> FloatArray:
+    """Ways to have n jobs at a station or blocked on their way to it, n = 0, 1..."""
+    _, places, blocking = shape.rooms[station]
+    most = int(min(places, size) if isfinite(places) else min(shape.cap, size))
+    ways = np.zeros(size + 1)
+    ways[: most + 1] = 1
+    if blocking is Blocking.AFTER_SERVICE and most < size:
+        sources = {m.source for m in shape.moves if m.target == station and m.source != OUT}
+        servers = sum(shape.rooms[k][0] for k in sources - {station})
+        held = np.arange(1, min(servers, size - most) + 1)
+        ways[most + 1 : most + 1 + held.size] = np.maximum(len(sources - {station}), 1.0) ** held
+    return ways
+
+
+def _of_window(shape: Shape, window: int, size: int) -> FloatArray:
+    """Ways to have n jobs in a region or outside it."""
+    limit = int(min(shape.windows[window].limit, size))
+    inside = np.eye(1, size + 1)[0]
+    for _ in shape.windows[window].stations:
+        inside = np.cumsum(inside)
+    ways = np.where(np.arange(size + 1) <= limit, inside, 0.0)
+    outside = np.arange(1, int(min(size - limit, shape.cap)) + 1)
+    kinds = max(len(targets_of(shape, window)), 1)
+    with np.errstate(over="ignore"):
+        ways[limit + 1 : limit + 1 + outside.size] = inside[limit] * float(kinds) ** outside
+    return ways
+
+
+def targets_of(shape: Shape, window: int) -> set[int]:
+    """Stations of a region at which jobs come in."""
+    stations = shape.windows[window].stations
+    return {
+        m.target
+        for m in shape.moves
+        if m.target in stations and (m.anew or m.source not in stations)
+    }
+
+
+def check_size(shape: Shape, most: float = MOST) -> None:
+    """Refuse a chain that is too large, before it is built.
+
+    Raises
+    ------
+    GraphError
+        With the number of states and the remedy.
+    """
+    count = estimate(shape)
+    if count > most:
+        many = f"{count:.3g}" if isfinite(count) else "infinitely many"
+        msg = f"the Markov chain has {many} states, and {most:,} at most are solved"
+        msg = f"{msg}; take fewer jobs or less capacity, or leave the method open"
+        raise GraphError(msg)
+
+
+@lru_cache(maxsize=64)
+def space_of(shape: Shape) -> Space:
+    """List all states that are come to again and again.
+
+    Raises
+    ------
+    GraphError
+        For too many, or where several sets of states hold the network for ever.
+    """
+    check_size(shape)
+    known: dict[State, int] = {start(shape): 0}
+    todo, ways = list(known), []
+    position = {move: k for k, move in enumerate(shape.moves)}
+    while todo:
+        state = todo.pop()
+        for event in shape.events(state):
+            if shape.longest(event.after) > shape.cap:
+                continue
+            if event.after not in known:
+                known[event.after] = len(known)
+                todo.append(event.after)
+            ways.append((known[state], known[event.after], position[event.move], event.servers))
+    table = np.array(ways, dtype=np.intp).reshape(-1, 4)
+    return _recurrent(tuple(known), table)
+
+
+def _recurrent(states: tuple[State, ...], ways: NDArray[np.intp]) -> Space:
+    """Leave out what is never come back to."""
+    size = len(states)
+    links = coo_array((np.ones(len(ways)), (ways[:, 0], ways[:, 1])), shape=(size, size))
+    count, label = connected_components(links, connection="strong")
+    left = np.zeros(count, bool)
+    left[label[ways[label[ways[:, 0]] != label[ways[:, 1]], 0]]] = True
+    lasting = np.flatnonzero(~left)
+    if lasting.size != 1:
+        msg = "the network can come to stand still in several ways; give more capacity"
+        raise GraphError(msg)
+    kept = np.flatnonzero(label == lasting[0])
+    new = np.full(size, -1, dtype=np.intp)
+    new[kept] = np.arange(kept.size)
+    inside = ways[(new[ways[:, 0]] >= 0) & (new[ways[:, 1]] >= 0)]
+    source, target = new[inside[:, 0]], new[inside[:, 1]]
+    named = tuple(states[k] for k in kept)
+    return Space(named, source, target, inside[:, 2], inside[:, 3].astype(float))
+
+
+def start(shape: Shape) -> State:
+    """A state to begin with: nobody there, or a closed network's jobs wherever there is room.
+
+    Raises
+    ------
+    GraphError
+        For more jobs than places.
+    """
+    count, outside = list(shape.empty[0]), list(shape.empty[2])
+    left = shape.population
+    for k in sorted(range(len(count)), key=lambda k: -shape.rooms[k][1]):
+        window = shape.window_of(k)
+        free = shape.rooms[k][1]
+        if window is not None:
+            stations = shape.windows[window].stations
+            free = shape.windows[window].limit - sum(count[i] for i in stations)
+        count[k] = int(min(left, free))
+        left -= count[k]
+    if left and shape.windows:
+        target = min(targets_of(shape, 0), default=shape.windows[0].stations[0])
+        outside[0] = (target,) * left
+        left = 0
+    if left:
+        msg = f"there are places for {sum(count)} of {shape.population} jobs; give more capacity"
+        raise GraphError(msg)
+    return tuple(count), shape.empty[1], tuple(outside)

@@ -1,0 +1,165 @@
+"""Finite-capacity regions by flow-equivalent servers: approximate, for any product-form network."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from headway.errors import Saturated
+from headway.kinds import FloatArray
+from headway.queueing.blocking.answers import WindowAnswer
+from headway.queueing.closed.solve import solve_closed
+from headway.queueing.stations.base import Station
+
+NOTE = "regions are flow-equivalent servers"
+"""What is approximate about it."""
+
+
+@dataclass(frozen=True)
+class Equivalent:
+    """A region seen from outside: how fast it lets jobs through, by how many are inside.
+
+    Parameters
+    ----------
+    rates
+        Jobs that leave it with 1, 2... inside [1/s], shape (limit,); the last holds on.
+    queues
+        Mean number at each of its stations with 0, 1... inside, shape (stations, limit + 1).
+    """
+
+    rates: FloatArray
+    queues: FloatArray
+
+    @property
+    def limit(self) -> int:
+        """Jobs inside at once."""
+        return self.rates.size
+
+
+def flow_equivalent(stations: Sequence[Station], visits: Sequence[float], limit: int) -> Equivalent:
+    """Short-circuit a region: what leaves it comes in again at once.
+
+    Parameters
+    ----------
+    stations
+        Its stations, of kinds with a product form.
+    visits
+        Mean visits to each of a job that comes in.
+    limit
+        Jobs inside at once, a whole number of 1 or more.
+
+    Raises
+    ------
+    GraphError
+        For a station without a product form.
+
+    Examples
+    --------
+    >>> from headway.queueing import MM1
+    >>> flow_equivalent([MM1(0.1), MM1(0.1)], [1.0, 1.0], limit=2).rates.round(6).tolist()
+    [5.0, 6.666667]
+
+    References
+    ----------
+    Chandy, Herzog and Woo, IBM J. Res. Dev. 19(1), 1975; Lazowska et al., 1984, chapter 9.
+    """
+    inside = solve_closed(stations, visits, np.arange(1.0, limit + 1))
+    queues = np.pad(np.asarray(inside.queue_length), ((0, 0), (1, 0)))
+    return Equivalent(np.asarray(inside.throughput, float), queues)
+
+
+@dataclass(frozen=True)
+class Held:
+    """A region in its network.
+
+    Parameters
+    ----------
+    answer
+        Of the region.
+    queues
+        Mean number at each of its stations, shape (stations,).
+    chance
+        Share of time that so many are inside or outside it, shape (numbers,).
+    """
+
+    answer: WindowAnswer
+    queues: FloatArray
+    chance: FloatArray
+
+
+def open_window(region: Equivalent, rate: float) -> Held:
+    """A region to which Poisson arrivals come.
+
+    Parameters
+    ----------
+    region
+        By `flow_equivalent`.
+    rate
+        Arrivals [1/s], below what it lets through while it is full.
+
+    Raises
+    ------
+    Saturated
+        For more.
+
+    Examples
+    --------
+    >>> from headway.queueing import MM1
+    >>> one = flow_equivalent([MM1(0.1)], [1.0], limit=1)  # M/M/1
+    >>> round(open_window(one, 5.0).answer.waiting_time, 12)
+    0.1
+    """
+    share = rate / region.rates[-1]
+    if not share < 1:
+        raise Saturated("more jobs come than the region lets through")
+    weights = np.concatenate([[1.0], np.cumprod(rate / region.rates)])
+    weights[-1] /= 1 - share
+    chance = weights / weights.sum()
+    outside = float(chance[-1] * share / (1 - share))
+    return _held(region, chance, outside, rate)
+
+
+def closed_window(region: Equivalent, coming: FloatArray) -> Held:
+    """A region in a closed network.
+
+    Parameters
+    ----------
+    region
+        By `flow_equivalent`.
+    coming
+        Rate at which jobs come while 0, 1... of N - 1 are inside or outside it [1/s], shape (N,).
+
+    Examples
+    --------
+    >>> from headway.queueing import MM1
+    >>> one = flow_equivalent([MM1(1.0)], [1.0], limit=1)
+    >>> closed_window(one, np.array([2.0, 1.0])).chance.tolist()
+    [0.2, 0.4, 0.4]
+    """
+    many = coming.size
+    rates = region.rates[np.minimum(np.arange(many), region.limit - 1)]
+    logs = np.concatenate([[0.0], np.cumsum(np.log(coming) - np.log(rates))])
+    weights = np.exp(logs - logs.max())
+    chance = weights / weights.sum()
+    outside = float(chance @ np.maximum(np.arange(many + 1) - region.limit, 0))
+    folded = np.zeros(region.limit + 1)
+    np.add.at(folded, np.minimum(np.arange(many + 1), region.limit), chance)
+    return _held(region, folded, outside, float(chance[1:] @ rates), chance)
+
+
+def _held(
+    region: Equivalent,
+    inside: FloatArray,
+    outside: float,
+    rate: float,
+    chance: FloatArray | None = None,
+) -> Held:
+    taken = float(inside @ np.arange(inside.size))
+    answer = WindowAnswer(
+        throughput=rate,
+        utilisation=taken / region.limit,
+        full=float(inside[-1]),
+        queue_length=outside,
+        waiting_time=outside / rate if rate else 0.0,
+    )
+    return Held(answer, region.queues @ inside, inside if chance is None else chance)

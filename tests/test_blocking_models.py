@@ -1,0 +1,246 @@
+"""Models whose stations block or have a common limit: files, Python, and what each verb says."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from headway.cli.main import main
+from headway.errors import GraphError, HeadwayError, InvalidParameter
+from headway.models import Model, ModelGraph, read_model
+from headway.models.analysis.target import what_it_takes
+from headway.queueing import MG1, MM1, MM1K, Delay, MMm
+
+THREADS = """
+name = "server"
+
+[parameters]
+threads = {value = 2, min = 1}
+disk_time = {value = "8 ms", unit = "ms"}
+
+[stations.network]
+kind = "Delay"
+service_time = "0.5 ms"
+
+[stations.cpu]
+kind = "MM1"
+service_time = "1 ms"
+
+[stations.disk]
+kind = "MMm"
+service_time = "disk_time"
+servers = 2
+
+[regions.nfsd]
+stations = ["cpu", "disk"]
+limit = "threads"
+
+[[routes]]
+from = "network"
+to = "cpu"
+
+[[routes]]
+from = "cpu"
+to = "disk"
+probability = 0.5
+
+[outputs]
+queued = {formula = "nfsd.waiting_time", unit = "ms"}
+"""
+
+LINE = """
+name = "line"
+
+[stations.first]
+kind = "MM1"
+service_time = "1 s"
+
+[stations.second]
+kind = "MM1K"
+service_time = "1 s"
+capacity = 1
+blocking = "after service"
+
+[[routes]]
+from = "first"
+to = "second"
+"""
+
+
+@pytest.fixture(name="threads")
+def _threads(tmp_path: Path) -> Path:
+    path = tmp_path / "threads.toml"
+    path.write_text(THREADS)
+    return path
+
+
+@pytest.fixture(name="line")
+def _line(tmp_path: Path) -> Path:
+    path = tmp_path / "line.toml"
+    path.write_text(LINE)
+    return path
+
+
+def typed(*words: str) -> int:
+    """What the command leaves with."""
+    with pytest.raises(SystemExit) as left:
+        main(list(words))
+    return int(str(left.value.code))
+
+
+def graph() -> ModelGraph:
+    """The model of the file, built in Python."""
+    return (
+        ModelGraph("server")
+        .declare("threads", "disk_time")
+        .station("network", Delay(0.5e-3))
+        .station("cpu", MM1(1e-3))
+        .station("disk", MMm("disk_time", 2))
+        .route("network", "cpu")
+        .route("cpu", "disk", 0.5)
+        .region("nfsd", ["cpu", "disk"], limit="threads")
+    )
+
+
+def test_files_and_python_say_the_same(threads: Path) -> None:
+    model = read_model(threads).at(arrival_rate=250.0)
+    built = graph().at(threads=2, disk_time=8e-3, arrival_rate=250.0)
+    found, again = model.solve(), built.solve()
+    assert found.response_time == again.response_time
+    assert found["queued"] == again["nfsd.waiting_time"] > 0
+    assert found.method == "chain"
+    assert not found.approximation
+
+
+def test_a_file_is_written_as_it_is_read(threads: Path, line: Path, tmp_path: Path) -> None:
+    for path in (threads, line):
+        copy = tmp_path / "copy.toml"
+        copy.write_text(read_model(path).to_toml())
+        assert read_model(copy).to_toml() == read_model(path).to_toml()
+        rate = 0.3 if path is line else 200.0
+        assert (
+            read_model(copy).solve(rate).response_time == read_model(path).solve(rate).response_time
+        )
+
+
+def test_little_s_law_holds_for_region_and_system(threads: Path) -> None:
+    found = read_model(threads).solve([100.0, 250.0])
+    for k, rate in enumerate((100.0, 250.0)):
+        inside = sum(found[f"{n}.queue_length"][k] for n in ("cpu", "disk"))
+        assert found["nfsd.utilisation"][k] * 2 == pytest.approx(inside, rel=1e-9)
+        assert found["nfsd.waiting_time"][k] * rate == pytest.approx(found["nfsd.queue_length"][k])
+        parts = sum(found[f"{n}.residence_time"][k] for n in found.stations)
+        assert found.response_time[k] == pytest.approx(parts + found["nfsd.waiting_time"][k])
+
+
+def test_a_line_that_blocks_saturates_where_it_is_published(line: Path) -> None:
+    model = read_model(line)
+    assert model.solve(0.5).saturation_throughput == pytest.approx(2 / 3, rel=1e-10)
+    found = model.solve([0.5, 0.7])
+    assert found.saturated.tolist() == [False, True]
+    assert found.throughput[1] == pytest.approx(2 / 3, rel=1e-10)
+    assert found["first.blocked"][0] > 0.1
+    with pytest.raises(HeadwayError, match="saturates at"):
+        model.solve(0.7).require_stable()
+
+
+def test_what_it_says_in_every_form(
+    threads: Path, line: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert typed("solve", str(threads), "--set", "arrival_rate=250") == 0
+    shown = capsys.readouterr().out
+    assert "regions" in shown
+    assert "nfsd" in shown
+    assert typed("solve", str(threads), "--set", "arrival_rate=250", "--json") == 0
+    point = json.loads(capsys.readouterr().out)["points"][0]
+    assert set(point["regions"]["nfsd"]) == {
+        "limit", "throughput", "utilisation", "full", "queue_length", "waiting_time",
+    }  # fmt: skip
+    assert typed("solve", str(threads), "--set", "arrival_rate=250", "--csv") == 0
+    assert "nfsd_waiting_time_s" in capsys.readouterr().out
+    assert typed("solve", str(line), "--set", "arrival_rate=0.5", "--json") == 0
+    assert "blocked" in json.loads(capsys.readouterr().out)["points"][0]["components"]["first"]
+
+
+def test_how_many_threads_are_enough(threads: Path) -> None:
+    model = read_model(threads).at(arrival_rate=300.0)
+    times = [model.at(threads=n).solve().response_time for n in range(2, 9)]
+    assert times == sorted(times, reverse=True)
+    found = model.sensitivity()
+    change = found.effects["response_time"]["threads"]
+    assert change.more == pytest.approx(times[1], rel=1e-9)
+    took = what_it_takes(model, "response_time", times[3] * 1.0001, "threads")
+    assert took.value == 5
+
+
+def test_beyond_the_chain_it_is_approximate_and_says_so(threads: Path) -> None:
+    many = read_model(threads).at(threads=400).closed(600, 1.0).solve()
+    assert (many.method, many.approximation) == (
+        "flow equivalence",
+        "regions are flow-equivalent servers",
+    )
+    with pytest.raises(GraphError, match="20,000 at most are solved"):
+        read_model(threads).at(threads=400).closed(600, 1.0).solve(method="exact")
+    with pytest.raises(InvalidParameter, match="not solved by linearizer"):
+        read_model(threads).closed(6).solve(method="linearizer")
+
+
+def test_verbs_that_do_not_know_regions_refuse_them(threads: Path) -> None:
+    model = read_model(threads).at(arrival_rate=250.0)
+    with pytest.raises(GraphError, match="percentiles are not known where nfsd holds jobs up"):
+        model.solve().with_percentile(95)
+    with pytest.raises(GraphError, match="closed forms are not known where nfsd holds jobs up"):
+        model.graph.closed_form("response_time")
+    with pytest.raises(GraphError, match="several classes|one class"):
+        graph().job_class("a", 1.0).job_class("b", 2.0).at(threads=2, disk_time=1e-3).solve()
+
+
+def given(visits: float) -> Model:
+    """A region around a station whose visits are given."""
+    one = ModelGraph("one").station("cpu", MM1(0.1), visits=visits)
+    return one.region("threads", ["cpu"], limit=1).at()
+
+
+def test_structures_that_no_such_network_has_are_refused() -> None:
+    with pytest.raises(GraphError, match="cpu has visits, and threads holds jobs up"):
+        given(2.0).solve(1.0)
+    loaded = ModelGraph("one").station("cpu", MM1("0.1 + 0.01 * throughput"))
+    with pytest.raises(GraphError, match="cannot depend on the throughput"):
+        loaded.region("threads", ["cpu"], limit=1).at().solve(1.0)
+    one = ModelGraph("one").station("cpu", MM1(0.1)).station("disk", MG1(0.1, 2.0))
+    with pytest.raises(GraphError, match="no station 'cpus'; did you mean cpu"):
+        one.region("threads", ["cpus"], limit=1)
+    with pytest.raises(GraphError, match="disk is MG1, which has no product form"):
+        one.region("threads", ["disk"], limit=1)
+    with pytest.raises(GraphError, match="cpu is in region threads already"):
+        one.region("threads", ["cpu"], limit=1).region("window", ["cpu"], limit=1)
+    with pytest.raises(GraphError, match="give the stations it is around, each once"):
+        one.region("threads", ["cpu", "cpu"], limit=1)
+    with pytest.raises(GraphError, match="there is no blocking 'before'"):
+        ModelGraph("one").station("cpu", MM1K(0.1, 2), blocking="before")
+    with pytest.raises(GraphError, match="blocking needs a capacity"):
+        ModelGraph("one").station("cpu", MM1(0.1), blocking="after service")
+
+
+def test_bad_files_are_refused_in_one_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    wrong = {
+        "nfsd: limit is 0": THREADS.replace("value = 2, min = 1", "value = 0"),
+        "nfsd: limit is 2.5": THREADS.replace("value = 2,", "value = 2.5,"),
+        "the key 'limit' is missing": THREADS.replace('limit = "threads"', ""),
+        "must be a list of names": THREADS.replace('["cpu", "disk"]', '"cpu"'),
+        "there is no blocking": LINE.replace("after service", "before"),
+        "deadlock: second -> third -> second": LINE
+        + '[stations.third]\nkind = "MM1K"\nservice_time = 1\ncapacity = 1\n'
+        'blocking = "after service"\n[[routes]]\nfrom = "second"\nto = "third"\n'
+        'probability = 0.5\n[[routes]]\nfrom = "third"\nto = "second"\n',
+    }
+    for said, text in wrong.items():
+        path = tmp_path / "wrong.toml"
+        path.write_text(text)
+        rate = "0.1" if "line" in text else "100"
+        assert typed("solve", str(path), "--set", f"arrival_rate={rate}") == 2
+        told = capsys.readouterr().err
+        assert said in told
+        assert told.count("\n") == 1
