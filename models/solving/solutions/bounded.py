@@ -30,8 +30,8 @@ class Bounded:
 
         Closed: balanced-job, proportional and geometric bounds are for single servers only,
         asymptotic ones for all. Open: the throughput below saturation; balanced-job bounds for
-        all stations with a product form. Empty where nobody circulates, where jobs are lost or held up,
-        and of several classes, which have `class_bounds`.
+        all stations with a product form. Empty where nobody circulates, where jobs are lost or
+        held up, and of several classes, which have `class_bounds`.
 
         Examples
         --------
