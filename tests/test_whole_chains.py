@@ -108,3 +108,35 @@ def test_a_chain_that_cannot_be_is_refused():
     visits = visits.replace('kind = "MM1"', 'kind = "MM1"\nvisits = 2')
     with pytest.raises(GraphError, match="needs closed classes with routes"):
         parse_model(visits).solve(method="chain")
+
+
+def test_classes_that_turn_into_one_another_are_exact_too():
+    """A round through both classes at one server each: two jobs, states by hand.
+
+    As a it takes 1 s at the server, as b 3 s, always in turn: with two jobs of one chain in
+    order of arrival the server is never idle, and half of its services are of each class.
+    """
+    model = parse_model("""
+name = "turns"
+[classes.a]
+population = 2
+[classes.b]
+population = 0
+[stations.cpu]
+kind = "MM1"
+service_time = {a = 1, b = 3}
+[[routes]]
+from = "cpu"
+to = "cpu"
+class = "a"
+becomes = "b"
+[[routes]]
+from = "cpu"
+to = "cpu"
+class = "b"
+becomes = "a"
+""")
+    solution = model.solve()
+    assert (solution.method, solution.approximation) == ("chain", "")
+    assert solution["cpu.throughput"] == pytest.approx(0.5, rel=1e-12)
+    assert solution["cpu.queue_length"] == pytest.approx(2.0, rel=1e-12)

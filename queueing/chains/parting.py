@@ -27,7 +27,29 @@ def parted(parts: Parts, whole: MulticlassSolution) -> MulticlassSolution:
     parts, whole
         The network by class, and the solution of `headway.queueing.chains.parts.network_of` it.
     """
-    stay, queue, busy, rate = _by_class(parts, whole)
+    noted = replace(whole, approximation=_note(parts, whole.approximation))
+    return assembled(parts, noted, *_by_class(parts, whole))
+
+
+def assembled(
+    parts: Parts,
+    whole: MulticlassSolution,
+    stay: FloatArray,
+    queue: FloatArray,
+    busy: FloatArray,
+    rate: FloatArray,
+) -> MulticlassSolution:
+    """Put what is known by class together.
+
+    Parameters
+    ----------
+    parts, whole
+        The network by class, and the solution whose method, saturation and label it keeps.
+    stay, queue, busy
+        Time of a visit [s], jobs there, and share of servers, shape (classes, stations, points).
+    rate
+        Rounds of each class's chain, shape (classes, points) [1/s].
+    """
     through = rate[:, None] * parts.visits
     residence = _journeys(parts, stay)
     alone = _journeys(parts, parts.times)
@@ -45,7 +67,6 @@ def parted(parts: Parts, whole: MulticlassSolution) -> MulticlassSolution:
         residence_time=shaped(residence.swapaxes(0, 1)),
         station_response_time=shaped(stay.swapaxes(0, 1)),
         station_throughput=shaped(through.swapaxes(0, 1)),
-        approximation=_note(parts, whole.approximation),
     )
 
 

@@ -54,6 +54,10 @@ class Parts:
         """Visits that take any time, of which queues are made."""
         return np.where(self.times > 0, self.visits, 0.0)
 
+    def shaped(self, values: FloatArray) -> Amount:
+        """Values of all points in the shape of these."""
+        return values.reshape(self.shape) if self.shape else float(values[0])
+
 
 def parts_of(
     stations: Sequence[SharedStation], classes: Sequence[JobClass], routes: ClassRoutes
@@ -131,8 +135,8 @@ def network_of(parts: Parts) -> tuple[list[SharedStation], list[JobClass]]:
     classes = [_as_one(parts, group) for group in parts.groups]
     stations = []
     for k, station in enumerate(parts.stations):
-        visits = [_shaped(parts, parts.counted[list(g), k].sum(axis=0)) for g in parts.groups]
-        times = [_shaped(parts, mean_time(parts, g)[k]) for g in parts.groups]
+        visits = [parts.shaped(parts.counted[list(g), k].sum(axis=0)) for g in parts.groups]
+        times = [parts.shaped(mean_time(parts, g)[k]) for g in parts.groups]
         stations.append(replace(station, service_times=times, visits=visits))
     return stations, classes
 
@@ -155,12 +159,12 @@ def _as_one(parts: Parts, group: tuple[int, ...]) -> JobClass:
     if members[0].is_open:
         (chain,) = (chain for chain in parts.rounds.chains if group[0] in chain)
         rates = [_row(parts.classes[c].arrival_rate, parts.shape) for c in chain]
-        return replace(first, arrival_rate=_shaped(parts, np.sum(rates, axis=0)))
+        return replace(first, arrival_rate=parts.shaped(np.sum(rates, axis=0)))
     population = np.sum([_row(c.population, parts.shape) for c in members], axis=0)
     think = sum(parts.shares[c] * _row(parts.classes[c].think_time, parts.shape) for c in group)
-    thinks = _shaped(parts, np.asarray(think))
+    thinks = parts.shaped(np.asarray(think))
     rank = _one_priority(parts, name, members)
-    jobs = _shaped(parts, population)
+    jobs = parts.shaped(population)
     return replace(first, name=name, population=jobs, think_time=thinks, priority=rank)
 
 
@@ -171,7 +175,3 @@ def _one_priority(parts: Parts, name: str, members: Sequence[JobClass]) -> int:
         msg = f"{ordered[0]} goes by priority, and {name} turn into one another: not yet"
         raise GraphError(msg + "; simulate it")
     return members[0].priority
-
-
-def _shaped(parts: Parts, values: FloatArray) -> Amount:
-    return values.reshape(parts.shape) if parts.shape else float(values[0])

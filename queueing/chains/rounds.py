@@ -48,13 +48,20 @@ class Rounds:
         Classes whose rounds end by coming back to where one begins, as nothing leaves.
     begun
         Classes that jobs come as, or are of from the start.
+    onward
+        Chances to go on within a round, from a class at a station to a class at a station, shape
+        (points, classes, stations, classes, stations).
+    last
+        Chances to end a round there, as each class, shape (points, classes, stations, classes).
     """
 
     chains: tuple[tuple[int, ...], ...]
     visits: FloatArray
     ends: FloatArray
-    returns: frozenset[int] = frozenset()
-    begun: frozenset[int] = frozenset()
+    returns: frozenset[int]
+    begun: frozenset[int]
+    onward: FloatArray
+    last: FloatArray
 
 
 def rounds_of(routes: ClassRoutes, has_jobs: Sequence[bool]) -> Rounds:
@@ -88,13 +95,15 @@ def rounds_of(routes: ClassRoutes, has_jobs: Sequence[bool]) -> Rounds:
     returns = {c for chain in chains if walk.returns(chain, begun) for c in chain}
     kept, last = walk.cut(returns)
     visits, ends = _solved(walk, kept, last, begun)
-    shape = (len(visits), len(routes.classes), len(routes.classes), len(routes.stations))
+    pair = len(routes.classes), len(routes.stations)
     return Rounds(
         chains,
-        visits.reshape(shape),
+        visits.reshape(len(visits), pair[0], *pair),
         ends,
         frozenset(returns),
         frozenset(np.flatnonzero(begun).tolist()),
+        kept.reshape(len(kept), *pair, *pair),
+        last.reshape(len(last), *pair, pair[0]),
     )
 
 

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from headway.queueing.chains.parting import parted
 from headway.queueing.chains.parts import network_of, parts_of
 from headway.queueing.chains.routes import ClassRoutes
+from headway.queueing.chains.wholly import solved_wholly
 from headway.queueing.classes.network import JobClass, Saturation, SharedStation
 from headway.queueing.classes.solve import MulticlassSolution, solve_multiclass
 from headway.queueing.closed.demands import Method
@@ -63,5 +64,8 @@ def solve_chains(
     [2.5, 2.5]
     """
     parts = parts_of(stations, classes, routes)
+    exactly = solved_wholly(parts, routes, Method(method))
+    if exactly is not None:
+        return exactly
     whole = solve_multiclass(*network_of(parts), Method(method), saturation)
     return parted(parts, whole)

@@ -13,7 +13,7 @@ from headway.queueing.classes.lattice import convolution_bytes, lattice_bytes
 from headway.queueing.classes.lattice_convolution import Speeds, lattice_convolution
 from headway.queueing.classes.lattice_mva import lattice_mva
 from headway.queueing.classes.network import ClassNetwork
-from headway.queueing.classes.whole import MOST_ASKED, MOST_STATES, whole_chain
+from headway.queueing.classes.whole import MOST_ASKED, most_states, whole_chain
 from headway.queueing.closed.approximate import Closed, Ordered, linearizer, schweitzer
 from headway.queueing.closed.demands import Method
 from headway.queueing.closed.measured import closed_note
@@ -108,8 +108,7 @@ def by_chain(network: ClassNetwork, method: Method) -> Lengths | None:
     GraphError
         For method ``chain`` where it cannot be.
     """
-    asked = method is not Method.AUTO
-    found = whole_chain(network, MOST_ASKED if asked else MOST_STATES)
+    found = whole_chain(network, most_states(method))
     if found is not None:
         visits = np.where(network.visits > 0, network.visits, 1.0)
         rate = np.where(network.visits > 0, found.throughput / visits, 0.0).max(axis=1)

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from headway.queueing.classes.network import ClassNetwork, SharedStation
 from headway.queueing.classes.ways import ClassWays
+from headway.queueing.closed.demands import Method
 from headway.queueing.markov.circuits import Circuit, Onward, Solved, onward_from, solve_circuit
 from headway.queueing.markov.orders import (
     Order,
@@ -29,6 +30,11 @@ MOST_ASKED = 5_000
 
 MOST_SOLVED = 200_000
 """States times operating points up to which all points are."""
+
+
+def most_states(method: Method) -> int:
+    """States that are gone through for a method: more where it is asked for."""
+    return MOST_STATES if method is Method.AUTO else MOST_ASKED
 
 
 def whole_chain(network: ClassNetwork, most: int) -> Solved | None:
@@ -76,7 +82,7 @@ def _alike(network: ClassNetwork, ways: ClassWays) -> list[NDArray[np.intp]]:
     """Operating points that have the same states: all but times is alike."""
     points = network.population.shape[1]
     parts = [network.population, network.servers, network.think_time > 0]
-    parts += [part.reshape(-1, part.shape[-1]) for part in (ways.entries, ways.onward)]
+    parts += [part.reshape(-1, part.shape[-1]) for part in ways.parts]
     rows = np.concatenate([np.broadcast_to(part, (len(part), points)) for part in parts])
     _, group = np.unique(rows, axis=1, return_inverse=True)
     return [np.flatnonzero(group == number) for number in range(int(group.max()) + 1)]
@@ -111,6 +117,9 @@ def _solved(network: ClassNetwork, ways: ClassWays, most: int) -> Solved | None:
 
 def _onward(ways: ClassWays, c: int, k: int) -> Onward:
     chances = ways.onward[c, k, :, :, 0]
+    if ways.last is not None:
+        out = [(float(p), None, d) for d, p in enumerate(ways.last[c, k, :, 0]) if p > 0]
+        return (*onward_from(chances, 0.0, c), *out)
     left = 1 - float(chances.sum())
     return onward_from(chances, left if left > _ROUNDING else 0.0, c)
 

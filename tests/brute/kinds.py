@@ -16,6 +16,7 @@ from tests.brute.drawing import (
     Sketch,
     Station,
     crowd,
+    routes_by_class,
     same_for_all,
     shared,
     shares,
@@ -70,20 +71,39 @@ def _classes(kind: str, draw: Random, size: Size) -> Drawn:
 
 
 def _routed(kind: str, draw: Random, size: Size) -> Drawn:
-    """Every class by routes of its own, entering where it will."""
+    """Every class by routes of its own, entering where it will; closed ones come back there."""
     sketch = _with_classes(draw, crowd(draw, size), size)
     places = len(sketch.stations)
-    told = {}
+    told, back = {}, []
     for c, job in enumerate(sketch.classes):
-        enters, ways = draw.randrange(places), shares(draw, places)
-        back = any(target == enters for row in ways.values() for _, target in row)
-        if back and not job.is_open:  # a reference that is come back to would end a round
-            enters = 0
-        else:
-            told[job.name] = f"s{enters}"
+        enters = draw.randrange(places)
         sketch.classes[c] = replace(job, enters={enters: 1.0})
+        told[job.name] = f"s{enters}"
+        if not job.is_open:
+            back.append((c, enters))
+        ways = shares(draw, places)
         sketch.hops |= {(k, c): [(p, t, c) for p, t in row] for k, row in ways.items()}
-    return _entering(sketch, told).finished(kind)
+    for c, enters in back:  # in the file as a matrix that nothing leaves
+        for k in range(places):
+            sketch.hops[k, c] = _merged(
+                [(p, enters if t is None else t, d) for p, t, d in sketch.hops[k, c]]
+            )
+    _entering(sketch, told)
+    sketch.extra["routes"] = routes_by_class(sketch.hops, [job.name for job in sketch.classes])
+    for c, enters in back:  # in the chain a round ends there
+        for k in range(places):
+            sketch.hops[k, c] = [
+                (p, None if t == enters else t, d) for p, t, d in sketch.hops[k, c]
+            ]
+    return sketch.finished(kind)
+
+
+def _merged(hops: Hops) -> Hops:
+    """Ways to one station and class added up."""
+    found: dict[tuple[int | None, int], float] = {}
+    for share, target, becomes in hops:
+        found[target, becomes] = found.get((target, becomes), 0.0) + share
+    return [(share, target, becomes) for (target, becomes), share in found.items()]
 
 
 def _entering(sketch: Sketch, told: dict[str, str]) -> Sketch:
@@ -91,8 +111,7 @@ def _entering(sketch: Sketch, told: dict[str, str]) -> Sketch:
     document = sketch.document()
     for job in sketch.classes:
         key = "arrives" if job.is_open else "reference"
-        if job.name in told:
-            document["classes"][job.name][key] = told[job.name]
+        document["classes"][job.name][key] = told[job.name]
     sketch.extra = {"classes": document["classes"]}
     return sketch
 
@@ -120,18 +139,27 @@ def _circling(kind: str, draw: Random, size: Size) -> Drawn:
     return sketch.finished(kind)
 
 
+def _in_order(kind: str, draw: Random, size: Size) -> Drawn:
+    """Closed jobs that turn into one another, at stations in order of arrival."""
+    numbers = draw.randint(1, size.jobs), draw.randint(0, size.jobs - 1)
+    jobs = [Jobs(name, None, number) for name, number in zip("ab", numbers, strict=True)]
+    made = [_station(draw, "fcfs", 2) for _ in range(size.several(draw, 2))]
+    sketch = Sketch(draw, made, jobs)
+    ways = shares(draw, len(made))
+    _switching(sketch, {k: [(p, t or 0) for p, t in row] for k, row in ways.items()})
+    return sketch.finished(kind)
+
+
 def _switching(sketch: Sketch, ways: Shares) -> None:
     """The same ways for both classes, the first turning into the second here and there."""
     for k, row in ways.items():
         for c in (0, 1):
-            merged: dict[tuple[int | None, int], float] = {}
+            found: Hops = []
             for share, target in row:
                 turn = 0.0 if target is None else sketch.draw.choice((0.0, 0.3, 1.0))
-                for becomes, part in ((c, 1 - turn), (1 - c, turn)):
-                    if part:
-                        key = target, becomes
-                        merged[key] = merged.get(key, 0.0) + share * part
-            sketch.hops[k, c] = [(p, t, d) for (t, d), p in merged.items()]
+                parts = ((c, 1 - turn), (1 - c, turn))
+                found += [(share * part, target, becomes) for becomes, part in parts if part]
+            sketch.hops[k, c] = _merged(found)
     sketch.hops[0, 0] = _both(sketch.hops[0, 0])
 
 
@@ -304,6 +332,7 @@ KINDS: dict[str, Maker] = {
     "routes by class": _routed,
     "switching, open": _switched,
     "switching, closed": _circling,
+    "switching, fcfs": _in_order,
     **{f"classes, {name}": _ordered(name) for name in _ORDERS},
     "classes, varying speed": _with_varying,
     "unequal servers": _unlike,
