@@ -27,6 +27,7 @@ from headway.queueing import (
     solve_multiclass,
     visit_ratios,
 )
+from headway.queueing.variability.network import GeneralNetwork, solve_general
 
 SOURCE = Path(__file__).with_name("kernels.c")
 
@@ -298,3 +299,21 @@ def test_adding_routes_looks_at_no_others(capsys):
         "1,000 routes",
         "20",
     )
+
+
+def test_variability_through_two_hundred_stations(capsys):
+    rng = np.random.default_rng(200)
+    onward = rng.random((200, 200)) * (rng.random((200, 200)) < 0.02)
+    onward *= 0.8 / np.maximum(onward.sum(axis=1, keepdims=True), 1e-9)
+    np.fill_diagonal(onward, 0.0)
+    rates = rng.uniform(0.1, 1.0, 200)
+    through = np.linalg.solve(np.eye(200) - onward.T, rates)
+    servers = rng.integers(1, 4, 200)
+    times = rng.uniform(0.3, 0.95, 200) * servers / through
+    coming, serving = rng.uniform(0, 8, 200), rng.uniform(0, 4, 200)
+    network = GeneralNetwork(rates, coming, onward, times, servers, serving)
+
+    ours = median(lambda: solve_general(network))
+
+    assert np.isfinite(solve_general(network).waiting_time).all()
+    report(capsys, "variability, 200 stations", ours, 20e-3, "20 milliseconds", "1")

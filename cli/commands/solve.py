@@ -38,6 +38,7 @@ METHODS = (
     "chain",
     "schweitzer",
     "linearizer",
+    "qna",
     SIMULATION,
 )
 DRAWS = 1000
@@ -56,7 +57,8 @@ EXAMPLE = "Example: headway solve nfs-server --preset raid --set arrival_rate=20
     metavar="NAME",
     type=click.Choice(METHODS),
     default="auto",
-    help="auto, exact, convolution, recal, quadrature, chain, schweitzer, linearizer, simulation.",
+    help="auto, exact, convolution, recal, quadrature, chain, schweitzer, linearizer, qna, "
+    "simulation.",
 )
 @percentile_option("Add percentiles of the response time: 50,95,99.")
 @click.option("--show", "asked", metavar="A,B", help="Add cpu.waiting_time_p95 and the like.")

@@ -16,6 +16,7 @@ from headway.models.files.building.stations import Stations
 from headway.models.files.correlations import correlations_of
 from headway.models.files.curves import miss_curve
 from headway.models.files.forms import form_of
+from headway.models.files.traces import with_traces
 from headway.models.language.algorithms import ALGORITHMS
 from headway.models.language.parameters import Preset
 from headway.models.language.units import quantity, unit
@@ -28,7 +29,7 @@ class Builder(Links, Algorithms, Stations, Regions):
     """Puts the entries of a model file together, each after those it needs."""
 
     def __init__(self, entry: schema.ModelEntry, place: Place) -> None:
-        entry = with_forks(entry, place)
+        entry = with_traces(with_forks(entry, place), place)
         super().__init__(entry, place)
         self.valued = {n: p for n, p in entry.parameters.items() if p.formula is None}
         self.bound = {n: p for n, p in entry.parameters.items() if p.formula is not None}

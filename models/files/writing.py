@@ -12,6 +12,7 @@ from headway.models.language.algorithms import ALGORITHMS
 from headway.models.language.formula import Formula
 from headway.models.language.parameters import Parameter
 from headway.models.language.units import quantity
+from headway.models.structure.graph import ModelGraph
 from headway.models.structure.model import Model
 from headway.models.structure.parts.class_ways import EVERY, ClassWays
 from headway.models.structure.parts.components import Component, Route
@@ -69,7 +70,7 @@ def document(model: Model) -> dict[str, Any]:
         },
         "routes": [_route(r) for r in (*graph.routes, *graph.class_ways.routes)],
         "regions": {name: _region(region) for name, region in graph.regions.items()},
-        "arrivals": {name: _expression(rate) for name, rate in graph.arrivals.items()},
+        "arrivals": {name: _arrival(graph, name) for name in graph.arrivals},
         "outputs": {
             name: {"formula": output.text, **_meaning(model, name)}
             for name, output in graph.outputs.items()
@@ -197,6 +198,13 @@ def _algorithm(table: str, component: Component) -> dict[str, Any]:
     if word := algorithm.word_of(component.kind):
         labels[algorithm.word] = word
     return labels | _fields(component)
+
+
+def _arrival(graph: ModelGraph, name: str) -> str | float | dict[str, str | float]:
+    rate = _expression(graph.arrivals[name])
+    if name not in graph.arrival_scvs:
+        return rate
+    return {"rate": rate, "scv": _expression(graph.arrival_scvs[name])}
 
 
 def _route(route: Route) -> dict[str, Any]:

@@ -86,6 +86,8 @@ def _check(model: Model, network: Model) -> None:
         raise _refused(model, "its formula for response_time adds to the time at its stations")
     if network.graph.ways_by_class:
         raise _refused(model, "its classes go ways of their own, or turn into one another")
+    if model.graph.arrival_scvs:
+        raise _refused(model, "its arrivals have an scv, and those of JMVA are Poisson")
     for name, station in network.graph.stations.items():
         if station.can.product_form in (None, ServiceKind.PARALLEL):
             raise _refused(model, f"it has no place for {station.kind.__name__}, at {name}")

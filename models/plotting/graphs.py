@@ -247,7 +247,8 @@ def _half_width(box: Text) -> float:
 
 
 def _entries(axes: Axes, graph: ModelGraph, boxes: Mapping[str, Text], who: str) -> None:
-    entries = {name: rate.text for name, rate in graph.arrivals.items()}
+    spread = {name: f"\nscv {scv.text}" for name, scv in graph.arrival_scvs.items()}
+    entries = {name: rate.text + spread.get(name, "") for name, rate in graph.arrivals.items()}
     if graph.classes:
         return
     for name, rate in (entries or {next(iter(graph.stations)): who}).items():

@@ -137,7 +137,8 @@ def _route_table(model: Model) -> Table:
     closed = model.is_closed
     source, rate = ("(clients)", "population") if closed else ("(arrivals)", "arrival_rate")
     start = graph.class_ways.references.get(EVERY) or next(iter(graph.stations))
-    entries = {n: f.text for n, f in graph.arrivals.items()} or {start: rate}
+    spread = {n: f", scv {f.text}" for n, f in graph.arrival_scvs.items()}
+    entries = {n: f.text + spread.get(n, "") for n, f in graph.arrivals.items()} or {start: rate}
     entries = {} if graph.class_ways.by_class and not graph.arrivals else entries
     rows = [(source, name, text, "", "") for name, text in entries.items()]
     routes = (*islice(graph.routes, MOST_SHOWN), *graph.class_ways.routes)[:MOST_SHOWN]

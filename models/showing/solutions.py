@@ -17,7 +17,8 @@ from headway.models.showing.parts.servers import server_columns, server_parts, s
 from headway.models.solving.arrays import part_unit
 from headway.models.solving.solutions.asked import numbers_asked
 from headway.models.solving.solutions.limits import station_limits
-from headway.models.solving.solutions.solution import STATION_RESULTS, Solution
+from headway.models.solving.solutions.marks import QNA
+from headway.models.solving.solutions.solution import Solution
 from headway.models.structure.model import Model
 from headway.models.structure.parts.keys import of_class
 from headway.models.tables.table import Column, Table
@@ -99,9 +100,8 @@ def _cells(values: Any) -> tuple[float, ...]:
 def labels(solution: Solution) -> list[str]:
     """Say how it was solved, and what is not exact about it: a line each, for every answer."""
     exact = "" if solution.approximation or solution.method == "exact" else " (exact)"
-    notes = (
-        [] if solution.is_open or not solution.stations else [f"method: {solution.method}{exact}"]
-    )
+    usual = not solution.stations or (solution.is_open and solution.method != QNA)
+    notes = [] if usual else [f"method: {solution.method}{exact}"]
     doubt = [f"approximate: {solution.approximation}"] if solution.approximation else []
     return notes + doubt
 
@@ -168,7 +168,7 @@ def _outputs_table(solution: Solution) -> Table:
 
 def _stations_table(solution: Solution) -> Table:
     columns = [Column("station", solution.stations)]
-    for part in (*STATION_RESULTS, *held_parts(solution)):
+    for part in (*solution.station_parts, *held_parts(solution)):
         values = [float(np.ravel(solution[f"{name}.{part}"])[0]) for name in solution.stations]
         columns.append(Column.of(part.replace("_", " "), values, part_unit(part)))
     return Table("stations", tuple(columns))
@@ -200,7 +200,7 @@ def solution_rows(solution: Solution) -> list[dict[str, Any]]:
 def station_parts(solution: Solution) -> dict[str, tuple[str, ...]]:
     """What is told of each station: what always is, and what was asked for."""
     asked = numbers_asked(solution.values, solution.stations)
-    always = (*STATION_RESULTS, *held_parts(solution))
+    always = (*solution.station_parts, *held_parts(solution))
     return {
         name: (*always, *(one.part for one in asked if one.station == name))
         for name in solution.stations

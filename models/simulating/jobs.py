@@ -12,6 +12,7 @@ import numpy as np
 
 from headway.errors import GraphError, InvalidParameter
 from headway.kinds import Amount, FloatArray
+from headway.models.simulating.streams import SPREAD_ARRIVALS, Stream, streams_of
 from headway.models.simulating.turning import Turning, turnings
 from headway.models.solving.blocking.refused import refuse_blocking
 from headway.models.solving.solutions.saturation import RATES, depends_on_load
@@ -21,6 +22,7 @@ from headway.models.structure.model import Model
 from headway.models.structure.parts.keys import (
     arrivals_at,
     of_class,
+    scv_at,
     scv_by,
     station_at,
     time_by,
@@ -78,7 +80,15 @@ class Ways:
 
 @dataclass(frozen=True)
 class Jobs:
-    """A class of jobs: open with an arrival rate [1/s], or closed with a population."""
+    """A class of jobs: open with an arrival rate [1/s], or closed with a population.
+
+    Parameters
+    ----------
+    name, arrival_rate, population, think_time, ways
+        What is simulated of it.
+    streams
+        Arrivals at each station, where they are not all Poisson.
+    """
 
     name: str
     arrival_rate: float
@@ -87,6 +97,7 @@ class Jobs:
     ways: Ways
     is_closed: bool = False
     priority: int = 1
+    streams: tuple[Stream, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -173,6 +184,7 @@ class Blueprint:
         said = {
             IN_ROUNDS: rounds,
             "think times are exponential": thinks,
+            SPREAD_ARRIVALS: any(jobs.streams for jobs in self.classes),
             "service times with an scv are gamma-distributed": spread,
             "what the formula for response_time adds to its stations is a constant": self.beyond,
         }
@@ -239,6 +251,7 @@ def _numbers(model: Model) -> dict[str, Amount]:
     """What the graph says in numbers; no visits, which the simulation finds out by itself."""
     graph = model.graph
     targets = chain_targets(graph)
+    targets += [scv_at(name) for name in graph.arrival_scvs]
     targets += [of_class(name, key) for name, keys in graph.classes.items() for key in keys]
     for name, station in graph.stations.items():
         targets.append(station_at(name))
@@ -267,7 +280,9 @@ def _jobs(
     closed = model.is_closed or "population" in model.graph.classes.get(name, ())
     ways = _ways(model.graph, name, values) if turning is None else _turning_ways(turning)
     priority = round(float(values.get(of_class(name, "priority"), 1.0)))
-    return Jobs(name, rate, round(population), think_time, ways, closed, priority)
+    streams = streams_of(model.graph, rate, ways.entry, values)
+    people = round(population)
+    return Jobs(name, rate, people, think_time, ways, closed, priority, streams)
 
 
 def _turning_ways(turning: Turning) -> Ways:

@@ -3,11 +3,12 @@
 import random
 from array import array
 from bisect import bisect_right
-from collections import Counter
-from collections.abc import Callable, Iterator
+from collections import Counter, deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
+from heapq import heapify, heapreplace
 from itertools import chain
-from math import inf
+from math import inf, sqrt
 from typing import Any
 
 import ciw
@@ -23,6 +24,7 @@ from headway.models.simulating.queues import (
     Queue,
     Sharing,
 )
+from headway.models.simulating.streams import Stream
 from headway.models.simulating.turning import Turning
 from headway.models.simulating.turns import Turns
 from headway.queueing.stations.listed.serving import Serving
@@ -43,7 +45,10 @@ class Run(ciw.Simulation):
 
     def __init__(self, plan: Blueprint) -> None:
         self.plan = plan
-        self._guides = {jobs.name: guide_of(jobs.ways) for jobs in plan.classes}
+        self._sources = {jobs.name: Merged(jobs.streams) for jobs in plan.classes if jobs.streams}
+        self._guides = {
+            jobs.name: guide_of(jobs.ways, self._sources.get(jobs.name)) for jobs in plan.classes
+        }
         self._closed = {jobs.name for jobs in plan.classes if jobs.is_closed}
         self._priority = {jobs.name: jobs.priority for jobs in plan.classes}
         self._waits = {
@@ -53,7 +58,7 @@ class Run(ciw.Simulation):
         nodes = [node for k, place in enumerate(plan.places) for node in _nodes(k, place)]
         outside = partial(Sharing, serving=_THINKING, station=_OUTSIDE, speed=float)
         super().__init__(
-            _network(plan, len(nodes)),
+            _network(plan, len(nodes), self._sources),
             node_class=[*nodes, outside],
             arrival_node_class=Arrivals,
             exit_node_class=Gone,
@@ -144,14 +149,15 @@ _OUTSIDE = -1
 class _ByRoutes:
     """Each next station by chance, whatever was before."""
 
-    def __init__(self, ways: Ways) -> None:
+    def __init__(self, ways: Ways, source: "Merged | None") -> None:
+        self._source = source
         self._entry = _cumulated(ways.entry)
         self._onward = [_cumulated(row) for row in ways.onward]
 
     def first(self, job: Any) -> int | None:
         """Where a job enters."""
         del job
-        return _pick(self._entry)
+        return _pick(self._entry) if self._source is None else self._source.next_station()
 
     def next(self, job: Any, station: int) -> int | None:
         """Where it goes to; None for out."""
@@ -207,11 +213,55 @@ class _ByClass:
         return None if self._ends[place] else onward
 
 
-def guide_of(ways: Ways) -> _ByRoutes | _InRounds | _ByClass:
+class Merged(dists.Distribution):
+    """Arrivals at several stations as one flow, which remembers where each of them comes in."""
+
+    def __init__(self, streams: Sequence[Stream]) -> None:
+        self._next = [(0.0, k, each.station) for k, each in enumerate(streams)]
+        self._times = [_gaps(each.rate, each.scv) for each in streams]
+        self._now = 0.0
+        self._stations: deque[int] = deque()
+        self._begun = False
+
+    def sample(self, t: Any = None, ind: Any = None) -> float:
+        """Time to the next arrival [s]."""
+        del t, ind
+        if not self._begun:
+            self._next = [
+                (gap.sample(), k, s) for gap, (_, k, s) in zip(self._times, self._next, strict=True)
+            ]
+            heapify(self._next)
+            self._begun = True
+        time, k, station = self._next[0]
+        heapreplace(self._next, (time + self._times[k].sample(), k, station))
+        self._stations.append(station)
+        gap, self._now = time - self._now, time
+        return gap
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> "Merged":
+        """Itself: Ciw copies what it samples from, and jobs are asked for here."""
+        del memo
+        return self
+
+    def next_station(self) -> int:
+        """Where the first arrives that has not been asked for yet."""
+        return self._stations.popleft()
+
+
+def _gaps(rate: float, scv: float) -> Any:
+    """Times between arrivals."""
+    if scv <= 1:
+        return _service(1 / rate, scv)
+    first = (1 + sqrt((scv - 1) / (scv + 1))) / 2
+    chances = [first, 1 - first]
+    return dists.HyperExponential([2 * rate * chance for chance in chances], chances)
+
+
+def guide_of(ways: Ways, source: Merged | None = None) -> _ByRoutes | _InRounds | _ByClass:
     """Who tells the jobs of a class where to go."""
     if ways.turning is not None:
         return _ByClass(ways, ways.turning)
-    return _ByRoutes(ways) if ways.visits is None else _InRounds(ways.visits)
+    return _ByRoutes(ways, source) if ways.visits is None else _InRounds(ways.visits)
 
 
 def _cumulated(chances: Any) -> list[float]:
@@ -244,13 +294,15 @@ def _nodes(station: int, place: Place) -> list[Callable[..., Any]]:
     return [partial(made, serving=serving, station=station)] * serving.queues
 
 
-def _network(plan: Blueprint, queues: int) -> Any:
+def _network(plan: Blueprint, queues: int, sources: Mapping[str, Merged]) -> Any:
     """Ciw's network; what it says of routes is never asked for."""
     served = [place for k, place in enumerate(plan.places) for _ in _nodes(k, place)]
     servers = [m for k, place in enumerate(plan.places) for m in _servers(k, place)]
     nothing = [[0.0] * (queues + 1)] * (queues + 1)
     return ciw.create_network(
-        arrival_distributions={j.name: [_arrivals(j)] + [None] * queues for j in plan.classes},
+        arrival_distributions={
+            j.name: [sources.get(j.name) or _arrivals(j)] + [None] * queues for j in plan.classes
+        },
         batching_distributions={
             j.name: [dists.Deterministic(j.population or 1)] * (queues + 1) for j in plan.classes
         },

@@ -150,7 +150,8 @@ def _relaxation(plan: Blueprint, station: int, known: float | None) -> float:
     if not isfinite(serving.most):
         return time
     rest = serving.budget[1] if serving.budget else 0.0
-    spread = time * (1 + serving.scv) / (2 * serving.most)
+    bursts = max((s.scv for jobs in plan.classes for s in jobs.streams), default=1.0)
+    spread = time * (max(bursts, 1.0) + serving.scv) / (2 * serving.most)
     return spread / (1 + load - 2 * sqrt(load) * cos(pi / (most + 1))) + rest
 
 

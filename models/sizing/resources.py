@@ -22,9 +22,10 @@ _HELPED = {
 def resources(model: Model, goals: Sequence[Goal], names: Sequence[str]) -> tuple[str, ...]:
     """The choices of which more never makes a goal fail that holds with less.
 
-    That is known, not tried: jobs arrive whatever the servers do (an open network of one class),
-    the choice is nothing but a number that eases its station (`Abilities.eased_by`), and no
-    formula looks at how that station fares.
+    That is known, not tried: jobs arrive whatever the servers do (an open network of one class,
+    with Poisson arrivals, for elsewhere servers change how departures vary), the choice is nothing
+    but a number that eases its station (`Abilities.eased_by`), and no formula looks at how that
+    station fares.
 
     Examples
     --------
@@ -34,7 +35,7 @@ def resources(model: Model, goals: Sequence[Goal], names: Sequence[str]) -> tupl
     ('disks',)
     """
     graph = model.graph
-    if not graph.stations or graph.classes or model.is_closed:
+    if not graph.stations or graph.classes or model.is_closed or graph.arrival_scvs:
         return ()
     if not all(_helped(graph, goal) for goal in goals):
         return ()

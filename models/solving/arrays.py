@@ -12,11 +12,11 @@ from headway.kinds import FloatArray
 from headway.lazy import needed
 from headway.models.language.units import ONE, Unit, si_text, unit
 from headway.models.solving.solutions.asked import STATION_LAWS, numbers_asked
-from headway.models.solving.solutions.solution import STATION_RESULTS, Solution
+from headway.models.solving.solutions.solution import SPREAD_RESULTS, Solution
 from headway.models.structure.parts.keys import of_class
 
 _NUMBERS = dict.fromkeys(
-    ("utilisation", "queue_length", "blocked", "full", "limit", *STATION_LAWS), ONE
+    ("utilisation", "queue_length", "blocked", "full", "limit", *SPREAD_RESULTS, *STATION_LAWS), ONE
 )
 _PART_UNITS = {"throughput": unit("1/s"), **_NUMBERS}
 
@@ -66,7 +66,7 @@ def result_units(solution: Solution) -> Iterator[tuple[str, str]]:
         for part in solution.class_parts:
             yield str(of_class(of, part)), str(part_unit(part))
     for of in solution.stations:
-        for part in STATION_RESULTS:
+        for part in solution.station_parts:
             yield f"{of}.{part}", str(part_unit(part))
     for one in numbers_asked(solution.values, solution.stations):
         yield one.name, str(part_unit(one.part))

@@ -17,7 +17,7 @@ from headway.models.solving.closed.times import closed_law
 from headway.models.solving.forward import Finding, goes_forward, percentiles_together, row_of
 from headway.models.solving.sharing import sharing_law
 from headway.models.solving.solutions.asked import check_percent, percentile_name
-from headway.models.solving.solutions.marks import PACED
+from headway.models.solving.solutions.marks import PACED, QNA
 from headway.models.solving.summed import summed_in, summed_law, summed_percentiles
 from headway.models.structure.parts.keys import OWN_VISITS, VISITS, of_class, station_at
 from headway.models.structure.parts.orders import check_turns_known
@@ -188,6 +188,12 @@ def _check_open(solution: "Solution") -> None:
         raise GraphError(msg)
     with _named(solution):
         check_turns_known(solution.model.network.graph)
+    if solution.method == QNA:
+        msg = (
+            f"{name}: percentiles are not known where variability is propagated, for two moments "
+            "of arrivals and service fix no distribution; simulate, or leave out the scv"
+        )
+        raise GraphError(msg)
     if "response_time" in solution.model.graph.outputs and summed_in(solution.model) is None:
         msg = (
             f"{name}: its response time is a formula, and percentiles follow the stations; "

@@ -3,12 +3,19 @@
 from dataclasses import replace
 
 from headway.errors import InvalidParameter
-from headway.models.solving.solutions.marks import Marks
+from headway.models.solving.solutions.marks import QNA, Marks
 from headway.models.solving.solutions.solution import STATION_RESULTS, Solution
+from headway.models.solving.spreading import (
+    check_open,
+    doubts_of_spread,
+    propagating,
+    with_spread,
+)
 from headway.models.structure.inputs import points_shape
 from headway.models.structure.model import Model
 from headway.models.structure.parts.keys import ANSWERED, Found, of_class
 from headway.models.structure.planning.flows import losing, returning
+from headway.models.structure.planning.variability import SPREAD
 
 SIMULATION = "simulation"
 """What the command calls the method that is none here."""
@@ -16,6 +23,7 @@ SIMULATION = "simulation"
 
 def solve_model(model: Model, method: str = "auto") -> Solution:
     """Solve an open, closed or mixed network, or evaluate a model of a program."""
+    model = propagating(model) if method == QNA else model
     network = model.network
     if not network.graph.blocks:
         _check_method(method)
@@ -45,7 +53,7 @@ def _check_method(method: str) -> None:
     if method == SIMULATION:
         msg = "a simulation has intervals and is no solution; call model.simulate()"
         raise InvalidParameter(msg)
-    if method != "auto":
+    if method not in ("auto", QNA):
         from headway.queueing.closed.demands import Method
 
         Method(method)
@@ -66,6 +74,7 @@ def _network_values(network: Model, method: str, shape: tuple[int, ...]) -> tupl
 
         return blocking_values(network, method, shape)
     if network.is_closed and network.graph.stations:
+        check_open(network)
         from headway.models.solving.closed.solve import closed_values
 
         return closed_values(network, method, shape)
@@ -80,6 +89,9 @@ def _open_values(model: Model) -> tuple[Found, Marks]:
         targets += [f"{name}.{part}" for name in graph.stations for part in STATION_RESULTS]
         targets += [f"{name}.arrival_rate" for name in graph.stations]
         targets += ["loss_probability", ANSWERED] if losing(graph) else []
+    if graph.arrival_scvs:
+        values = with_spread(graph, graph.plan.run(model.inputs, [*targets, SPREAD]))
+        return values, Marks(QNA, doubts_of_spread(graph, values))
     return graph.plan.run(model.inputs, targets), Marks(approximation=_doubts(model))
 
 

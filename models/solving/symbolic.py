@@ -76,7 +76,8 @@ def closed_form(
     refuse_blocking(graph, "closed forms")
     names = (*graph.parameters, *link_parameters(graph.links))
     given = {name: symbol(name) for name in names} | dict(symbols or {})
-    rate = {} if graph.arrivals else {"arrival_rate": symbol("arrival_rate")}
+    given_elsewhere = graph.arrivals and not graph.needs_arrival_rate
+    rate = {} if given_elsewhere else {"arrival_rate": symbol("arrival_rate")}
     asked = percentile_asked(output, graph.classes)
     if asked and output not in graph.names:
         return whole_numbers(percentile_form(graph, asked[0], rate | given))

@@ -252,7 +252,9 @@ class Model(Kept, ModelVerbs):
             Jobs that circulate, and their think time [s]: solves the same graph closed.
         method
             Of a closed network: auto, exact, convolution, recal, quadrature, schweitzer,
-            linearizer. An open one has one way only; `simulate` simulates either.
+            linearizer. Of an open one: auto, or qna, which propagates the variability of
+            arrivals and service; auto does too where arrivals say an scv. `simulate` simulates
+            either.
         named
             Further parameters by name, as for `at`.
 

@@ -90,6 +90,8 @@ class Abilities:
         fork).
     forks
         Whether a job is in several queues at once; closed networks hold it approximately.
+    general
+        The same of a kind of which no law is known but what two moments tell of its mean.
     joins
         Whether jobs are not served there, but wait for their parts at other stations.
 
@@ -115,7 +117,13 @@ class Abilities:
     eased_by: frozenset[str] = frozenset()
     scv: float | str | None = None
     forks: bool = False
+    general: float | str | None = None
     joins: bool = False
+
+    @property
+    def service_scv(self) -> float | str | None:
+        """Scv of service times, or its field; None where two moments do not say how it serves."""
+        return self.general if self.scv is None else self.scv
 
     @property
     def limits(self) -> bool:

@@ -39,6 +39,18 @@ class OutputEntry(NamedTuple):
     better: str = ""
 
 
+class ArrivalEntry(NamedTuple):
+    """``[arrivals] STATION``: a rate, and how the times between arrivals vary, or a trace of them.
+
+    The trace is a table with a column of those times.
+    """
+
+    rate: Scalar | None = None
+    scv: Scalar | None = None
+    trace: str = ""
+    column: str = ""
+
+
 class RouteEntry(NamedTuple):
     """``[[routes]]``: a way to a station, or to several at once; of one class where it says so."""
 
@@ -105,7 +117,7 @@ class ModelEntry(NamedTuple):
     stations: Mapping[str, Mapping[str, Number]] = {}
     classes: Mapping[str, Mapping[str, Number]] = {}
     routes: tuple[RouteEntry, ...] = ()
-    arrivals: Mapping[str, Scalar] = {}
+    arrivals: Mapping[str, ArrivalEntry] = {}
     outputs: Mapping[str, OutputEntry] = {}
     presets: Mapping[str, Mapping[str, Scalar]] = {}
     form: FormEntry | None = None
@@ -325,6 +337,16 @@ def _route(value: Any, keys: Keys) -> Any:
 
 
 _REGION = _entry(RegionEntry, {"stations": _names, "limit": _scalar})
+_ARRIVAL = _entry(ArrivalEntry, {"rate": _scalar, "scv": _scalar, "trace": _text, "column": _text})
+
+
+def _arrival(value: Any, keys: Keys) -> ArrivalEntry:
+    """A rate alone, or a table."""
+    whole = isinstance(value, dict)
+    entry: ArrivalEntry = _ARRIVAL(value, keys) if whole else ArrivalEntry(_scalar(value, keys))
+    return entry
+
+
 _TRIED = _entry(
     TriedEntry,
     {
@@ -365,7 +387,7 @@ _MODEL = _entry(
         "stations": _table_of(_numbers),
         "classes": _table_of(_job_class),
         "routes": _list_of(_route),
-        "arrivals": _scalars,
+        "arrivals": _table_of(_arrival),
         "outputs": _table_of(_OUTPUT),
         "presets": _table_of(_settings),
         "form": _FORM,

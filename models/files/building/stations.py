@@ -66,11 +66,13 @@ class Stations(Entries):
 
     def arrivals(self, graph: ModelGraph) -> ModelGraph:
         """Add where jobs come in."""
-        for name, rate in self.entry.arrivals.items():
+        for name, entry in self.entry.arrivals.items():
             with self.place("arrivals", name):
-                graph = graph.arrive(
-                    name, expression(rate, graph, unit("op/s"), f"arrivals at {name}")
-                )
+                what = f"arrivals at {name}"
+                told = "arrival_rate" if entry.rate is None else entry.rate
+                rate = expression(told, graph, unit("op/s"), what)
+                scv = None if entry.scv is None else expression(entry.scv, graph, ONE, what)
+                graph = graph.arrive(name, rate, scv)
         return graph
 
     def job_classes(self, graph: ModelGraph) -> ModelGraph:

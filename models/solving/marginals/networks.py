@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from headway.errors import GraphError, InvalidParameter, nearest
 from headway.kinds import Amount, FloatArray
-from headway.models.solving.solutions.marks import PACED
+from headway.models.solving.solutions.marks import PACED, QNA
 from headway.models.solving.solutions.queue_lengths import NumberLaws, QueueLengths
 from headway.models.structure.parts.keys import VISITS, share_of, station_at
 from headway.models.structure.planning.flows import returning
@@ -120,6 +120,12 @@ def check_asked(solution: "Solution") -> None:
     name = solution.model.name
     if not solution.stations:
         msg = f"{name}: a program has no queues"
+        raise GraphError(msg)
+    if solution.method == QNA:
+        msg = (
+            f"{name}: numbers of jobs beyond their means are not known where variability is "
+            "propagated, for two moments fix no law; simulate, or leave out the scv"
+        )
         raise GraphError(msg)
     if solution.method == PACED:
         msg = (

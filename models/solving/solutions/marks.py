@@ -8,6 +8,9 @@ from numpy.typing import NDArray
 PACED = "paced"
 """Method of a closed network whose think time follows from a measured throughput."""
 
+QNA = "qna"
+"""Method of an open network through which the variability of arrivals is propagated."""
+
 
 @dataclass(frozen=True)
 class Marks:
@@ -16,7 +19,7 @@ class Marks:
     Parameters
     ----------
     method
-        ``open``, or the method for closed networks, or `PACED`.
+        ``open``, `QNA`, or the method for closed networks, or `PACED`.
     approximation
         What is not exact about it; empty if nothing is.
     saturated

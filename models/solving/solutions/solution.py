@@ -20,7 +20,7 @@ from headway.models.solving.solutions.asked import (
 )
 from headway.models.solving.solutions.bounded import Bounded
 from headway.models.solving.solutions.grid import OverGrid
-from headway.models.solving.solutions.marks import Marks
+from headway.models.solving.solutions.marks import QNA, Marks
 from headway.models.solving.solutions.saturation import limit, saturation_throughput
 from headway.models.structure.model import Model
 from headway.models.structure.parts.keys import ANSWERED, OWN_VISITS, VISITS, of_class, station_at
@@ -29,6 +29,7 @@ from headway.models.tables.shown import Answer
 from headway.queueing.flows.laws import knee_population
 
 STATION_RESULTS = ("utilisation", "residence_time", "queue_length", "throughput")
+SPREAD_RESULTS = ("arrival_scv", "departure_scv")
 CLASS_PARTS = ("throughput", "response_time")
 
 
@@ -103,7 +104,7 @@ class Solution(Kept, Answer, OverGrid, Bounded, Asked):
     @property
     def _known(self) -> list[str]:
         """Names that may be asked for."""
-        parts = [f"{name}.{part}" for name in self.stations for part in STATION_RESULTS]
+        parts = [f"{name}.{part}" for name in self.stations for part in self.station_parts]
         return [*self.outputs, *self.class_outputs, *parts]
 
     def _over_points(self, value: Amount) -> Number:
@@ -166,6 +167,11 @@ class Solution(Kept, Answer, OverGrid, Bounded, Asked):
         """What is known of each class: throughput, response time, and percentiles asked for."""
         asked = tuple(name for name in self.values if name.startswith(PERCENTILE))
         return (*CLASS_PARTS, *asked)
+
+    @property
+    def station_parts(self) -> tuple[str, ...]:
+        """What is told of each station: where variability is propagated, that of flows too."""
+        return (*STATION_RESULTS, *SPREAD_RESULTS) if self.method == QNA else STATION_RESULTS
 
     @property
     def response_time(self) -> Number:
@@ -232,7 +238,7 @@ class Solution(Kept, Answer, OverGrid, Bounded, Asked):
 
     @property
     def method(self) -> str:
-        """How it was solved: open, or the method for closed networks."""
+        """How it was solved: open, qna, or the method for closed networks."""
         return self.marks.method
 
     @property
@@ -341,7 +347,7 @@ class Solution(Kept, Answer, OverGrid, Bounded, Asked):
         """One of the operating points, in flat order."""
         index = np.unravel_index(position, self.shape)
         inputs = {n: _pick(v, self.shape, index) for n, v in self.model.inputs.items()}
-        again = self.method == "open" or self.model.network.graph.blocks
+        again = self.method in ("open", QNA) or self.model.network.graph.blocks
         return self.model.at(inputs).solve(method="auto" if again else self.method)
 
     @property

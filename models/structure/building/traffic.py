@@ -326,13 +326,38 @@ class Traffic(Reading):
         names = tuple(self.stations)
         return replace(self, routes=self.routes.with_matrix(names, matrix, closed=closed))
 
-    def arrive(self, station: str, rate: Expression) -> Self:
-        """Let jobs arrive at a station with a rate [1/s]; may be called for several."""
+    def arrive(
+        self, station: str, rate: Expression = "arrival_rate", scv: Expression | None = None
+    ) -> Self:
+        """Let jobs arrive at a station with a rate [1/s]; may be called for several.
+
+        Parameters
+        ----------
+        station, rate
+            Where they come in, and how many [1/s]; the parameter ``arrival_rate`` if left out.
+        scv
+            Squared coefficient of variation of the times between them, 0 or more: 1 for Poisson
+            arrivals, as they are where no place says one. With it, variability is propagated
+            through the whole network (`headway.queueing.variability`).
+
+        Examples
+        --------
+        >>> from headway.models import ModelGraph
+        >>> from headway.queueing import MM1
+        >>> one = ModelGraph("one").station("cpu", MM1(0.1)).arrive("cpu", 8.0, scv=4.0)
+        >>> found = one.at().solve()
+        >>> round(found.response_time, 2), round(found["cpu.departure_scv"], 2)
+        (1.03, 2.08)
+        """
         if station not in self.stations:
             msg = f"arrivals: there is no station {station!r}{nearest(station, self.stations)}"
             raise GraphError(msg)
         graph, read = self._read(rate, f"arrivals at {station}")
-        return replace(graph, arrivals={**graph.arrivals, station: read})
+        graph = replace(graph, arrivals={**graph.arrivals, station: read})
+        if scv is None:
+            return graph
+        graph, spread = graph._read(scv, f"scv of arrivals at {station}")
+        return replace(graph, arrival_scvs={**graph.arrival_scvs, station: spread})
 
 
 def _of_any(name: str, station: Station, scvs: dict[str, Any]) -> dict[str, Any]:

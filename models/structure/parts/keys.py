@@ -68,6 +68,11 @@ def arrivals_at(name: str) -> Key[Amount]:
     return Key(f"arrivals at {name}")
 
 
+def scv_at(name: str) -> Key[Amount]:
+    """How the times between arrivals from outside vary at a station: their scv."""
+    return Key(f"scv of arrivals at {name}")
+
+
 def share_of(source: str, target: str) -> Key[Amount]:
     """Share of the jobs that leave one station which go to another."""
     return Key(f"{source} -> {target}")

@@ -36,6 +36,9 @@ class Structure(Kept):
         Components with an algorithm, by name, by the table they stand in.
     routes, arrivals
         Where jobs go, and where they come in at which rate [1/s].
+    arrival_scvs
+        Squared coefficient of variation of the times between arrivals from outside, by station;
+        where there are any, variability is propagated through the whole network.
     classes
         Arrival rate, or population and think time, and priority of each class of jobs.
     class_ways
@@ -56,6 +59,7 @@ class Structure(Kept):
     classes: Mapping[str, Mapping[str, Formula]] = field(default_factory=dict)
     class_ways: ClassWays = field(default_factory=ClassWays)
     regions: Mapping[str, Region] = field(default_factory=dict)
+    arrival_scvs: Mapping[str, Formula] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "routes", routes_of(self.routes, tuple(self.stations)))

@@ -57,6 +57,7 @@ from headway.models.structure.planning.flows import (
     numbers_of,
     returning,
 )
+from headway.models.structure.planning.variability import spread_steps, waiting_steps
 from headway.queueing.stations.base import Station
 from headway.queueing.stations.returning import Returning
 
@@ -120,7 +121,8 @@ def _station_steps(graph: Structure, name: str) -> list[AnyStep]:
     parts = [f"{name}.{part}" for part in component.fields]
     rate, response = f"{name}.arrival_rate", f"{name}.response_time"
     law_steps, asked = _law_steps(graph, name)
-    answers = ["throughput", "utilisation", "waiting_time", "response_time"]
+    answers = ["throughput", "utilisation"]
+    answers += [] if graph.arrival_scvs else ["waiting_time", "response_time"]
     answers += ["loss_probability"] if component.loses else []
     return [
         *component_steps(name, component),
@@ -129,6 +131,7 @@ def _station_steps(graph: Structure, name: str) -> list[AnyStep]:
         _product_step(rate, "throughput", f"{name}.visits"),
         *law_steps,
         *(number(f"{name}.{part}", asked, partial(_ask, *asked, part)) for part in answers),
+        *(waiting_steps(name) if graph.arrival_scvs else ()),
         *_residence_steps(graph, name, asked),
         _product_step(f"{name}.queue_length", f"{name}.throughput", response),
     ]
@@ -229,6 +232,7 @@ def all_steps(graph: Structure) -> list[AnyStep]:
         check_ways(graph)
         check_priorities(graph)
         steps += _traffic_steps(graph)
+        steps += spread_steps(graph) if graph.arrival_scvs else []
         for name in graph.stations:
             steps += _station_steps(graph, name)
         steps += _system_steps(graph)

@@ -1,0 +1,109 @@
+"""Arrivals of a model file: a rate and how it varies, as told or as a measured trace has them."""
+
+from pathlib import Path
+
+import numpy as np
+
+from headway.errors import HeadwayError, InvalidParameter, MeasurementError, nearest, quoted
+from headway.kinds import FloatArray, number_of
+from headway.models.files.building.places import Place
+from headway.models.files.building.schema import ArrivalEntry, ModelEntry
+from headway.models.files.intake import is_given, read_text
+from headway.models.files.separated import check_cells, header_and_rows
+from headway.models.language.units import unit
+
+LARGEST_TRACE = 64_000_000
+"""Bytes: a million times between arrivals, each with a dozen other columns."""
+
+FEWEST = 2
+"""Times between arrivals that have a variance."""
+
+
+def with_traces(entry: ModelEntry, place: Place) -> ModelEntry:
+    """The same entries, with the rate and scv that traces of arrivals have in their place.
+
+    Raises
+    ------
+    ModelFileError
+        For keys that do not go together, and for whatever is wrong with a trace.
+    """
+    folder = Path(place.source).parent
+    arrivals = {}
+    for name, told in entry.arrivals.items():
+        with place("arrivals", name):
+            arrivals[name] = _arriving(told, folder)
+    return entry._replace(arrivals=arrivals)
+
+
+def _arriving(told: ArrivalEntry, folder: Path) -> ArrivalEntry:
+    some = told.rate is not None or told.scv is not None
+    if told.trace:
+        if some:
+            raise InvalidParameter("a trace says rate and scv; leave out those or the trace")
+        return of_trace(folder / told.trace, told.column)
+    if told.column:
+        raise InvalidParameter("column names one of a trace; give trace too")
+    if not some:
+        raise InvalidParameter("nothing is said of arrivals; give rate, scv or trace")
+    return told
+
+
+def of_trace(path: Path, column: str = "") -> ArrivalEntry:
+    """Rate and scv of the times between arrivals that a table holds.
+
+    Parameters
+    ----------
+    path
+        A CSV with a header, a row an arrival.
+    column
+        Its column of times since the arrival before [s], or in the unit that its name ends in,
+        such as ``gap_ms``; the only one if left out.
+
+    Raises
+    ------
+    MeasurementError
+        For a file that is missing, too large, or no table; a column that is not there; times
+        that are no numbers, negative, too few, or all zero.
+    """
+    if is_given(path):
+        msg = f"{path}: a trace is a file beside the model, no pipe"
+        raise MeasurementError(msg)
+    gaps = _column(read_text(path, LARGEST_TRACE), str(path), column)
+    mean = float(gaps.mean())
+    if len(gaps) < FEWEST or not 0 < mean < np.inf:
+        why = "one time only" if len(gaps) < FEWEST else "times whose mean is none"
+        msg = f"{path}: holds {why}; an scv takes several times between arrivals"
+        raise MeasurementError(msg)
+    return ArrivalEntry(1 / mean, float(np.mean((gaps / mean - 1) ** 2)))
+
+
+def _column(text: str, source: str, column: str) -> FloatArray:
+    """One column of a table in seconds."""
+    header, rows = header_and_rows(text, source)
+    check_cells(header, rows, source)
+    name = column or header[0]
+    if not column and len(header) > 1:
+        msg = f"{source}: has {len(header)} columns; give column, such as {name}"
+        raise MeasurementError(msg)
+    if name not in header:
+        msg = f"{source}: has no column {quoted(name)}{nearest(name, header)}"
+        raise MeasurementError(msg)
+    place, scale = header.index(name), _seconds(name)
+    return scale * np.array([_gap(row[place], f"{source}:{line}") for line, row in rows])
+
+
+def _gap(cell: str, where: str) -> float:
+    value = number_of(cell)
+    if value is None or not 0 <= value < np.inf:
+        msg = f"{where}: {quoted(cell)} is no time between arrivals; give numbers of 0 or more"
+        raise MeasurementError(msg)
+    return value
+
+
+def _seconds(name: str) -> float:
+    """Seconds in the unit that a column's name ends in; 1 where it ends in none."""
+    try:
+        told = unit(name.rpartition("_")[2]) if "_" in name else unit("s")
+    except HeadwayError:
+        return 1.0
+    return told.scale if told.dimension == unit("s").dimension else 1.0

@@ -1,0 +1,196 @@
+"""Where a graph says how arrivals vary: two moments of every flow, and what jobs wait by them."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from headway.errors import GraphError
+from headway.kinds import Amount, FloatArray, check_not_negative, is_symbolic, plain
+from headway.models.structure.parts.keys import Key, Values, arrivals_at, scv_at, station_at
+from headway.models.structure.parts.routes import share_at
+from headway.models.structure.parts.structure import Structure
+from headway.models.structure.planning.components import AnyStep, formula_steps, number, step
+from headway.models.structure.planning.flows import entry_shares
+from headway.models.structure.planning.ways import visits_given
+from headway.queueing.stations.abilities import Abilities, Discipline, ServiceKind
+from headway.queueing.stations.base import Station
+from headway.queueing.variability.network import GeneralNetwork, GeneralSolution, solve_general
+
+
+@dataclass(frozen=True)
+class Spread:
+    """What two moments say of each station.
+
+    Parameters
+    ----------
+    waits
+        Mean wait of a visit [s].
+    coming, leaving
+        Squared coefficients of variation of the times between arrivals and departures, of those
+        who do not come straight back.
+    exact
+        Whether nothing about it is approximate.
+    """
+
+    waits: Mapping[str, Amount]
+    coming: Mapping[str, Amount]
+    leaving: Mapping[str, Amount]
+    exact: bool
+
+
+SPREAD: Key[Spread] = Key("variability")
+"""What two moments say of each station, where a graph says how its arrivals vary."""
+
+_NOBODY = 1e-12  # rate in place of none, at which variability has its limit
+
+
+def check_spread(graph: Structure) -> None:
+    """Refuse what variability cannot be propagated through.
+
+    Raises
+    ------
+    GraphError
+        For several classes, visits in place of routes, stations that are no queue in order of
+        arrival with service by two moments, or an scv of arrivals where nobody arrives.
+    """
+    who = f"{graph.name}: arrivals have an scv"
+    if len(graph.classes) > 1:
+        msg = f"{who}, and variability goes through networks of one class only; leave out scv"
+        raise GraphError(msg)
+    if graph.blocks:
+        msg = f"{who}, and variability does not go through what blocks; leave out scv, or the limit"
+        raise GraphError(msg)
+    if visits_given(graph):
+        msg = f"{who}, but visits do not say where jobs go; give routes in place of visits"
+        raise GraphError(msg)
+    for name, station in graph.stations.items():
+        if not _goes_through(station.can):
+            kind = station.kind.__name__
+            msg = f"{name}: variability does not go through a {kind}; leave out the scv of arrivals"
+            raise GraphError(msg)
+        if station.discipline != Discipline.FCFS and station.can.limits:
+            msg = f"{name}: variability goes through queues in order of arrival, not discipline "
+            raise GraphError(msg + f"{station.discipline}; leave out the scv of arrivals")
+
+
+def _goes_through(can: Abilities) -> bool:
+    """Whether two moments of service say all of a queue in order of arrival."""
+    return can.service_scv is not None and can.product_form is not ServiceKind.PARALLEL
+
+
+def spread_steps(graph: Structure) -> list[AnyStep]:
+    """Steps for how arrivals vary, and for all that follows from it at once."""
+    check_spread(graph)
+    scvs = {scv_at(name): read for name, read in graph.arrival_scvs.items()}
+    both = step(SPREAD, spread_needs(graph), partial(spread, graph))
+    return [*formula_steps(scvs.items()), both]
+
+
+def waiting_steps(name: str) -> list[AnyStep]:
+    """Steps for the wait of a visit where variability is propagated, and what follows from it."""
+    wait, made = f"{name}.waiting_time", station_at(name)
+    return [
+        number(wait, {SPREAD}, lambda v: SPREAD.of(v).waits[name]),
+        number(f"{name}.response_time", {wait, made}, lambda v: v[wait] + _time(made.of(v))),
+    ]
+
+
+def _time(station: Station) -> Amount:
+    """Mean service time of a station that is made of numbers [s]."""
+    return station.service_time
+
+
+def _scv(station: Station) -> Amount:
+    """Squared coefficient of variation of its service times."""
+    told = station.can.service_scv
+    return getattr(station, told) if isinstance(told, str) else told
+
+
+def spread_needs(graph: Structure) -> set[str]:
+    """What `spread` is calculated from, apart from stations and shares by formula."""
+    needs: set[str] = {"throughput", *map(scv_at, graph.arrival_scvs)}
+    needs |= {arrivals_at(name) for name in graph.arrivals}
+    needs |= {station_at(name) for name in graph.stations}
+    return needs | {share_at(route) for route in graph.routes.changing}
+
+
+def spread(graph: Structure, values: Values) -> Spread:
+    """Solve a network by two moments at all operating points.
+
+    Raises
+    ------
+    GraphError
+        Where numbers are symbols: this has no closed form.
+    InvalidParameter
+        For an scv that is negative or not finite.
+    """
+    if is_symbolic(*(values[name] for name in spread_needs(graph)), *_numbers(graph, values)):
+        msg = f"{graph.name}: arrivals have an scv, and propagated variability has no closed form"
+        raise GraphError(msg)
+    for name in graph.arrival_scvs:
+        check_not_negative(f"scv of arrivals at {name}", values[scv_at(name)])
+    network = _network(graph, values)
+    found = solve_general(network)
+    return Spread(
+        _by_name(graph, found.waiting_time),
+        _by_name(graph, found.arrival_scv),
+        _by_name(graph, found.departure_scv),
+        _is_exact(network, found),
+    )
+
+
+def _by_name(graph: Structure, rows: FloatArray) -> dict[str, Amount]:
+    return {name: plain(rows[..., k]) for k, name in enumerate(graph.stations)}
+
+
+def _numbers(graph: Structure, values: Values) -> Iterator[Amount]:
+    """Numbers of the stations that decide what is waited."""
+    for name in graph.stations:
+        station = station_at(name).of(values)
+        yield from (_time(station), _scv(station), station.count)
+
+
+def _network(graph: Structure, values: Values) -> GeneralNetwork:
+    stations = [station_at(name).of(values) for name in graph.stations]
+    times = _columns(_time(each) for each in stations)
+    servers = _columns(each.count if each.can.limits else np.inf for each in stations)
+    scvs = _columns(map(_scv, stations))
+    rates = _columns(_rates(graph, values))
+    given = {name: scv_at(name).of(values) for name in graph.arrival_scvs}
+    arrival_scvs = _columns(given.get(name, 1.0) for name in graph.stations)
+    return GeneralNetwork(rates, arrival_scvs, _onward(graph, values), times, servers, scvs)
+
+
+def _columns(values: Iterator[Amount]) -> FloatArray:
+    return np.stack(np.broadcast_arrays(*(np.asarray(v, float) for v in values)), axis=-1)
+
+
+def _rates(graph: Structure, values: Values) -> Iterator[Amount]:
+    """Arrivals from outside by station [1/s], next to none where nobody comes."""
+    given = {name: arrivals_at(name).of(values) for name in graph.arrivals}
+    shares = entry_shares(given) if given else {next(iter(graph.stations)): 1.0}
+    total = np.maximum(np.asarray(values["throughput"], float), _NOBODY)
+    return (np.asarray(shares.get(name, 0.0)) * total for name in graph.stations)
+
+
+def _onward(graph: Structure, values: Values) -> FloatArray:
+    names = tuple(graph.stations)
+    place = {name: k for k, name in enumerate(names)}
+    fixed = graph.routes.fixed(names)
+    changing = {route: share_at(route).of(values) for route in graph.routes.changing}
+    shape = np.broadcast_shapes(*(np.shape(chance) for chance in changing.values()))
+    onward = np.broadcast_to(fixed, (*shape, *fixed.shape)).copy()
+    for route, chance in changing.items():
+        onward[..., place[route.source], place[route.target]] = chance
+    return onward
+
+
+def _is_exact(network: GeneralNetwork, found: GeneralSolution) -> bool:
+    """Whether this is a network of M/M/m queues, or one queue with Poisson arrivals alone."""
+    queues = np.isfinite(network.servers)
+    poisson = np.all((network.arrival_scvs == 1) | (network.arrival_rates == 0))
+    exponential = np.all((network.scvs == 1) | ~queues)
+    alone = network.shape[-1] == 1 and np.all((network.servers == 1) | ~queues)
+    return bool(poisson and (exponential or alone) and found.arrival_rate.size)

@@ -1,0 +1,1 @@
+"""How variability goes through an open network: two moments of each flow and service."""

@@ -1,0 +1,256 @@
+"""Traffic variability equations: how the times between arrivals vary at each station.
+
+Each flow is told by its rate and one squared coefficient of variation (scv). With p_ij the share
+of the arrivals at j that come from i (i = 0 from outside), q_ij the chance to go from i to j,
+
+    departures    c_d,i = 1 + h_i (c_a,i - 1) + (1 - h_i) (x_i - 1)
+    parting       c_ij  = q_ij c_d,i + 1 - q_ij
+    meeting       c_a,j = 1 + w_j (sum over i of p_ij c_ij - 1)
+
+with x_i = 1 + (max(c_s,i, 0.2) - 1) / sqrt(m_i), h_i = 1 - U_i**2 the share of what comes that is
+seen in what leaves, and w_j = 1 / (1 + 4 (1 - U_j)**2 (v_j - 1)), v_j = 1 / sum of p_ij**2: many
+flows that meet look like a Poisson one where the queue is short.
+
+A busy queue sees more of what came to quieter ones before it than they let through at once, which
+one scv a flow cannot tell (Suresh and Whitt's bottleneck). So the equations are solved twice more,
+for each station j as what sees the flows. Over the time in which its queue builds up, a station i
+lets through
+
+    h_ij = max(1 - U_i**2, w*(t)),
+    t = ((1 - U_i) / (1 - U_j))**2 lambda_i U_j**2 c_j / (2 lambda_j U_i c_i)
+
+with w* of Whitt and You and c = c_a + c_s by the solution before, and flows meet as at the busier
+of both.
+
+Source: Whitt, "The Queueing Network Analyzer", Bell System Technical Journal 62(9), 1983,
+section 4; Suresh and Whitt, "The heavy-traffic bottleneck phenomenon in open queueing
+networks", Operations Research Letters 9(6), 1990; Whitt and You, "A robust queueing network
+analyzer based on indices of dispersion", Naval Research Logistics 69(1), 2022 (w* of departures).
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+
+from headway.errors import GraphError
+from headway.kinds import FloatArray
+
+_STEADIEST = 0.2  # scv below which service leaves departures no steadier
+_FULL = 1 - 1e-9  # utilisation at which flows are looked at beyond saturation
+_TIMES = 2  # how often: more changes little
+_IDLE = 1e-12  # utilisation below which everything is let through
+_LEAST = 1e-300
+_DENSE = 40  # stations up to which equations are eliminated, not iterated
+_MOST_NUMBERS = 1_000_000  # of all points' equations that are held at once
+_SETTLED, _UNSEEN, _MOST_ROUNDS = 1e-11, 5, 2000  # what is looked at once in five rounds
+
+
+@dataclass(frozen=True)
+class Traffic:
+    """What the equations are made of, at many operating points.
+
+    Parameters
+    ----------
+    shares
+        p_ij, shape (points, stations, stations).
+    onward
+        q_ij, the same shape.
+    outside
+        Share of the arrivals at each station that come from outside, shape (points, stations).
+    outside_scv
+        How those vary, the same shape.
+    rates
+        Arrivals [1/s].
+    busy
+        Utilisations.
+    scvs
+        How service times vary.
+    serving
+        x_i: how departures of a station that is always busy vary.
+    """
+
+    shares: FloatArray
+    onward: FloatArray
+    outside: FloatArray
+    outside_scv: FloatArray
+    rates: FloatArray
+    busy: FloatArray
+    scvs: FloatArray
+    serving: FloatArray
+
+    def at(self, points: slice) -> "Traffic":
+        """Some of the points."""
+        return Traffic(*(each[points] for each in vars(self).values()))
+
+
+def departing_alone(scv: FloatArray, servers: FloatArray) -> FloatArray:
+    """How departures of a station that is always busy vary: x."""
+    return np.asarray(1 + (np.maximum(scv, _STEADIEST) - 1) / np.sqrt(servers))
+
+
+def departures(coming: FloatArray, busy: FloatArray, serving: FloatArray) -> FloatArray:
+    """How the times between departures vary, by those between arrivals.
+
+    Examples
+    --------
+    >>> busy = np.array([0.0, 0.5, 1.0])
+    >>> departures(np.array(4.0), busy, np.array(1.0)).tolist()
+    [4.0, 3.25, 1.0]
+    """
+    held = np.minimum(busy, 1.0) ** 2
+    return np.asarray(coming + held * (serving - coming))
+
+
+def scvs_of_arrivals(traffic: Traffic) -> FloatArray:
+    """Solve the variability equations, as each station sees the flows.
+
+    Parameters
+    ----------
+    traffic
+        Shares and loads.
+
+    Returns
+    -------
+    Scv of the times between arrivals, shape (points, stations).
+
+    Raises
+    ------
+    GraphError
+        If so many stations in loops do not settle.
+    """
+    points, count = traffic.busy.shape
+    few = count <= _DENSE
+    block = max(_MOST_NUMBERS // count**3, 1) if few else 1
+    solve = _eliminated if few else _iterated
+    blocks = (traffic.at(slice(k, k + block)) for k in range(0, points, block))
+    return np.concatenate([_again(each, solve) for each in blocks])
+
+
+Solver: TypeAlias = Callable[[Traffic, FloatArray], FloatArray]
+
+
+def _again(traffic: Traffic, solve: Solver) -> FloatArray:
+    """Solve the equations as every station sees them, by the solution before."""
+    found = _at_once(traffic)
+    for _ in range(_TIMES):
+        found = solve(traffic, found)
+    return found
+
+
+def _let_through(traffic: Traffic, spread: FloatArray) -> FloatArray:
+    """h_ij by who sees (rows) and who lets through (columns), shape (..., stations, stations)."""
+    load = np.minimum(traffic.busy, _FULL)
+    own = traffic.rates * (1 - load) ** 2 / np.maximum(load * spread, _IDLE)
+    seen = load**2 * spread / (2 * (1 - load) ** 2 * np.maximum(traffic.rates, _LEAST))
+    later = remembered(own[..., None, :] * seen[..., :, None])
+    return np.asarray(np.maximum(1 - load[..., None, :] ** 2, later))
+
+
+def remembered(scale: FloatArray) -> FloatArray:
+    """w* of Whitt and You: what of the arrivals' variability departures show after some time.
+
+    Parameters
+    ----------
+    scale
+        Time over that in which the queue forgets, 0 or more.
+
+    Examples
+    --------
+    >>> remembered(np.array([0.0, 0.5, 50.0])).round(3).tolist()
+    [0.0, 0.539, 0.99]
+    """
+    from scipy.special import erfc
+
+    time = np.clip(scale, 1e-5, 1e6)  # its limits, 0 and 1, to some 1e-6
+    root = np.sqrt(time)
+    beyond, density = erfc(root / np.sqrt(2)) / 2, np.exp(-time / 2) / np.sqrt(2 * np.pi)
+    alike = 2 * (1 - 2 * time - time**2) * beyond + 2 * root * density * (1 + time)
+    return np.where(scale < 1e-5, 0.0, 1 - (1 - alike) / (2 * time))
+
+
+def _many(traffic: Traffic) -> FloatArray:
+    """V - 1: how many flows meet beside one, by their shares."""
+    flows = (traffic.shares**2).sum(axis=-2) + traffic.outside**2
+    return np.asarray(np.maximum(1 / np.maximum(flows, _LEAST) - 1, 0.0))
+
+
+def _fixed(traffic: Traffic, both: FloatArray) -> FloatArray:
+    """What of the arrivals' scv depends on no other."""
+    fixed = traffic.outside * traffic.outside_scv + (traffic.shares - both).sum(axis=-2)
+    return np.where((traffic.outside + traffic.shares.sum(axis=-2)) > 0, fixed, 1.0)
+
+
+def _at_once(traffic: Traffic) -> FloatArray:
+    """Whitt's equations of 1983, in which a flow has one scv whoever sees it."""
+    load = np.minimum(traffic.busy, 1.0)
+    both = traffic.shares * traffic.onward
+    weight = 1 / (1 + 4 * (1 - load) ** 2 * _many(traffic))
+    own = ((load**2 * traffic.serving)[..., :, None] * both).sum(axis=-2)
+    constants = 1 + weight * (_fixed(traffic, both) + own - 1)
+    through = np.swapaxes(both * (1 - load**2)[..., :, None], -1, -2)
+    matrix = np.eye(load.shape[-1]) - weight[..., :, None] * through
+    return np.asarray(np.linalg.solve(matrix, constants[..., None])[..., 0])
+
+
+@dataclass(frozen=True)
+class _Seen:
+    """The equations by who sees the flows (rows) at which station (columns).
+
+    Parameters
+    ----------
+    weight, through
+        w and h.
+    fixed
+        What does not depend on who sees, one a station.
+    both
+        p_ij q_ij.
+    """
+
+    weight: FloatArray
+    through: FloatArray
+    fixed: FloatArray
+    both: FloatArray
+
+    def constants(self, own: FloatArray) -> FloatArray:
+        """What of each scv depends on no other, with what services add to it."""
+        return 1 + self.weight * (self.fixed[..., None, :] + own - 1)
+
+
+def _seen(traffic: Traffic, coming: FloatArray) -> _Seen:
+    load = np.minimum(traffic.busy, 1.0)
+    most = np.maximum(load[..., None, :], load[..., :, None])
+    weight = 1 / (1 + 4 * (1 - most) ** 2 * _many(traffic)[..., None, :])
+    both = traffic.shares * traffic.onward
+    through = _let_through(traffic, coming + traffic.scvs)
+    return _Seen(weight, through, _fixed(traffic, both), both)
+
+
+def _eliminated(traffic: Traffic, coming: FloatArray) -> FloatArray:
+    seen = _seen(traffic, coming)
+    own = ((1 - seen.through) * traffic.serving[..., None, :]) @ seen.both
+    through = np.swapaxes(seen.both[..., None, :, :] * seen.through[..., :, None], -1, -2)
+    matrix = np.eye(traffic.busy.shape[-1]) - seen.weight[..., :, None] * through
+    found = np.linalg.solve(matrix, seen.constants(own)[..., None])[..., 0]
+    return np.asarray(np.diagonal(found, axis1=-2, axis2=-1))
+
+
+def _iterated(traffic: Traffic, coming: FloatArray) -> FloatArray:
+    """The same of one point with many stations, whose routes are few."""
+    from scipy.sparse import csr_array
+
+    seen = _seen(traffic, coming)
+    backwards = csr_array(seen.both[0].T)
+    weight, through = seen.weight[0].T.copy(), seen.through[0].T.copy()
+    own = backwards @ ((1 - through) * traffic.serving[0][:, None])
+    change = seen.constants(own.T)[0].T.copy()
+    found = change.copy()
+    for _ in range(_MOST_ROUNDS):
+        for _ in range(_UNSEEN):
+            change = weight * (backwards @ (change * through))
+            found += change
+        if change.max() <= _SETTLED:
+            return np.diagonal(found)[None]
+    msg = "the flows between so many stations do not settle; fewer jobs may go round in loops"
+    raise GraphError(msg)

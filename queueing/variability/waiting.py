@@ -1,0 +1,104 @@
+"""Mean waits at stations by two moments of what comes and two of service.
+
+Source: Kraemer and Langenbach-Belz, "Approximate formulae for the delay in the queueing system
+GI/G/1", 8th International Teletraffic Congress, 1976; Whitt, "Approximations for the GI/G/m
+queue", Production and Operations Management 2(2), 1993.
+"""
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from headway.kinds import FloatArray
+from headway.queueing.erlang.formulas import erlang_c
+
+_LEAST = 1e-12  # load and spread below which nobody waits, to divide by
+_MOST_STEADIER = 0.24
+
+
+def general_wait(
+    arrival_rate: ArrayLike,
+    service_time: ArrayLike,
+    servers: ArrayLike,
+    arrival_scv: ArrayLike,
+    scv: ArrayLike,
+) -> FloatArray:
+    """Mean wait in a GI/G/m queue in order of arrival [s]: an approximation.
+
+    W = W(M/M/m) (c_a**2 + c_s**2) / 2 times a correction: Kraemer and Langenbach-Belz's where
+    the server is one, Whitt's where there are more. Exact for M/M/m and for M/G/1; with Poisson
+    arrivals at several servers the wait of `MGm`.
+
+    Parameters
+    ----------
+    arrival_rate
+        Arrivals [1/s], 0 or more.
+    service_time, servers
+        Mean service time of one server [s], and their number. All arguments broadcast.
+    arrival_scv, scv
+        Squared coefficients of variation of the times between arrivals and of service.
+
+    Returns
+    -------
+    Infinite from saturation on; 0 where nobody comes.
+
+    Examples
+    --------
+    >>> float(general_wait(1.0, 0.5, 1, 1.0, 3.0))  # Pollaczek and Khinchine
+    1.0
+    >>> round(float(general_wait(0.5, 1.0, 1, 0.0, 1.0)), 3)  # D/M/1: exactly 0.255
+    0.257
+    """
+    rate, time, count, coming, serving = np.broadcast_arrays(
+        *(np.asarray(v, float) for v in (arrival_rate, service_time, servers, arrival_scv, scv))
+    )
+    busy = rate * time / count
+    stable = busy < 1
+    load = np.where(stable, busy, 0.0)
+    poisson = erlang_c(count, count * load) * time / (count * (1 - load))
+    spread = (coming + serving) / 2
+    wait = poisson * spread * _correction(load, count, coming, serving)
+    return np.asarray(np.where(stable, wait, np.where(np.isnan(busy), np.nan, np.inf)))
+
+
+def _correction(
+    busy: FloatArray, servers: FloatArray, coming: FloatArray, serving: FloatArray
+) -> FloatArray:
+    load = np.maximum(busy, _LEAST)
+    several = servers > 1
+    one = _of_one(load, coming, serving)
+    if not several.any():
+        return one
+    return np.asarray(np.where(several, _of_several(load, servers, coming, serving), one))
+
+
+def _of_one(load: FloatArray, coming: FloatArray, serving: FloatArray) -> FloatArray:
+    """Kraemer and Langenbach-Belz's factor: 1 where arrivals are as Poisson ones."""
+    steadier = 2 * (1 - coming) ** 2 / (3 * load * np.maximum(coming + serving, _LEAST))
+    burstier = (coming - 1) / np.maximum(coming + 4 * serving, _LEAST)
+    return np.exp(-(1 - load) * np.where(coming < 1, steadier, np.maximum(burstier, 0.0)))
+
+
+def _of_several(
+    load: FloatArray, servers: FloatArray, coming: FloatArray, serving: FloatArray
+) -> FloatArray:
+    """That of `MGm` with Poisson arrivals, and Whitt's by how much it changes without."""
+    steadier = (1 - load) * (servers - 1) * (np.sqrt(4 + 5 * servers) - 2) / (16 * servers * load)
+    gamma = np.minimum(_MOST_STEADIER, steadier)
+    poisson = 1 + gamma * (1 - serving) / (1 + serving)
+    usual = _between(load, gamma, np.ones_like(load), serving)
+    return np.asarray(poisson * _between(load, gamma, coming, serving) / usual)
+
+
+def _between(
+    load: FloatArray, gamma: FloatArray, coming: FloatArray, serving: FloatArray
+) -> FloatArray:
+    """Whitt's factor for several servers, between those of M/D/m, D/M/m and M/M/m."""
+    constant_service = 1 + gamma
+    constant_arrivals = (1 - 4 * gamma) * np.exp(-2 * (1 - load) / (3 * load))
+    both = np.minimum(1.0, (constant_service + constant_arrivals) / 2)
+    rest = both ** (2 * (1 - np.minimum((coming + serving) / 2, 1.0)))
+    early = np.maximum(4 * coming - 3 * serving, _LEAST)
+    bursty = (4 * (coming - serving) * constant_service + serving * rest) / early
+    late = np.maximum(2 * (coming + serving), _LEAST)
+    steady = ((serving - coming) * constant_arrivals + (serving + 3 * coming) * rest) / late
+    return np.asarray(np.where(coming > serving, bursty, steady))
