@@ -105,7 +105,7 @@ def test_a_region_for_one_is_one_server_of_all_its_times():
     found = solve_region(region).numbers
     busy = found["s0.queue_length"] + found["s1.queue_length"]
     assert busy == pytest.approx(found["s1.throughput"] * 0.5, rel=1e-12)
-    assert 0 < found["outside"] < 1
+    assert 0 < found["few.queue_length"] < 1
 
 
 def test_a_fork_to_two_is_as_flatto_and_hahn_say():

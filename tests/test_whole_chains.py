@@ -140,3 +140,9 @@ becomes = "a"
     assert (solution.method, solution.approximation) == ("chain", "")
     assert solution["cpu.throughput"] == pytest.approx(0.5, rel=1e-12)
     assert solution["cpu.queue_length"] == pytest.approx(2.0, rel=1e-12)
+
+
+def test_one_job_that_nobody_lets_go_has_one_state():
+    """It goes round by itself: X = 1 / S, whatever others would be let before it."""
+    alone = Circuit((in_order(1),), (1,), (False,), (((0, 1.0),),), ((((1.0, None, 0),),),))
+    assert solve_circuit(alone, np.array([[4.0], [1.0]]), 10).throughput.item() == 4.0

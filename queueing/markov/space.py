@@ -104,6 +104,8 @@ def stationary(space: Space, rates: FloatArray) -> FloatArray:
     flow = rates[space.rate] * space.times
     some = (flow > 0) & (space.source != space.target)
     source, target, flow = space.source[some], space.target[some], flow[some]
+    if count == 1:
+        return np.ones(1)
     pinned = _come_back_to(source, target, count)
     shares = _beside(source, target, flow, count, pinned)
     shares = shares / shares.sum()

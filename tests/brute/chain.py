@@ -58,8 +58,16 @@ def _stationary(count: int, links: list[tuple[int, int, float]]) -> np.ndarray:
     source, target, rate = (np.array(part) for part in zip(*links, strict=True))
     away = source != target
     source, target, rate = source[away], target[away], rate[away]
+    first = _pinned(source, target, rate, _recurrent(source, target, count), count)
+    # A state that hardly ever is would cost the others their digits: pin the likeliest.
+    return _pinned(source, target, rate, int(first.argmax()), count)
+
+
+def _pinned(
+    source: np.ndarray, target: np.ndarray, rate: np.ndarray, pinned: int, count: int
+) -> np.ndarray:
+    """Shares of time, found as those over the share of one state."""
     out = np.bincount(source, rate, count)
-    pinned = _recurrent(source, target, count)
     keep = target != pinned
     rows = np.concatenate([target[keep], np.delete(np.arange(count), pinned), [pinned]])
     columns = np.concatenate([source[keep], np.delete(np.arange(count), pinned), [pinned]])

@@ -177,7 +177,7 @@ class Region:
 def solve_region(network: Region) -> Truth:
     """Solve the whole chain: mean numbers at stations, and how many wait outside."""
     chain = solve_chain(network.start, network.moves)
-    found = {"outside": chain.mean(lambda s: len(s[1]))}
+    found = {"few.queue_length": chain.mean(lambda s: len(s[1]))}
     for k, time in enumerate(network.times):
         found[f"s{k}.queue_length"] = chain.mean(lambda s, k=k: s[0][k])
         busy = chain.mean(lambda s, k=k: min(s[0][k], network.servers[k]))
