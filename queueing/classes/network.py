@@ -110,7 +110,7 @@ class SharedStation:
         speed being what it has once a second job is there.
     scv
         Squared coefficients of variation of the service times, 0 or more, one for each class;
-        exponential times (1) if not given. They matter in order of arrival only.
+        exponential times (1) if not given. They matter in order of arrival and by priority.
     arrival_scv
         That of the times between arrivals, which then make the wait by Allen and Cunneen's formula.
 
@@ -168,9 +168,10 @@ class SharedStation:
 
     @property
     def is_spread(self) -> bool:
-        """Whether its wait depends on more than means: in order of arrival, other times."""
+        """Whether its wait depends on more than means: other times, in order or by priority."""
         told = len(self.scv) > 0 or self.arrival_scv is not None
-        return told and self.kind is ServiceKind.QUEUE and self.discipline == Discipline.FCFS
+        ordered = self.discipline is Discipline.FCFS or self.discipline.by_priority
+        return told and self.kind is ServiceKind.QUEUE and ordered
 
 
 @dataclass(frozen=True)

@@ -101,10 +101,19 @@ def solve_ordered(network: ClassNetwork, overload: Overload, method: Method) -> 
 
 
 def _check_exponential(network: ClassNetwork) -> None:
-    """Refuse times that are not exponential: the laws here know no others."""
-    spread = network.scv is not None and bool((network.scv != 1).any())
-    if spread or any(s.arrival_scv is not None for s in network.stations):
-        msg = f"{_named(network)[0]}: priorities beside times that are not exponential: not yet"
+    """Refuse times that are not exponential, except where the laws of open classes are exact."""
+    arrivals = any(s.arrival_scv is not None for s in network.stations)
+    spread = np.zeros(network.servers.shape, bool)
+    if network.scv is not None:
+        spread = np.asarray((network.scv != 1).any(axis=0))
+    if not arrivals and not spread.any():
+        return
+    single = bool((network.servers[spread] == 1).all())
+    if arrivals or not (single and network.is_open.all() and _is_exact(network)):
+        msg = (
+            f"{_named(network)[0]}: priorities beside times that are not exponential need open "
+            "classes that wait at one single server only, and once; simulate others"
+        )
         raise GraphError(msg)
 
 
@@ -186,6 +195,7 @@ def _stay_at(network: ClassNetwork, k: int, discipline: Discipline) -> FloatArra
         times,
         network.servers[k] / queues,
         tuple(c.priority if discipline.by_priority else 1 for c in network.classes),
+        None if network.scv is None else network.scv[:, k],
     )
     law = preemptive if discipline is Discipline.PREEMPTIVE else head_of_line
     waits = law(offered)

@@ -6,10 +6,11 @@ With s_c the servers that classes up to c hold, over m, head of the line is Cobh
 
 W being the wait of all in order of arrival; and preemptive resume at one server
 
-    R_c = S_c / (1 - s_<c) + (sum over classes up to c of U_j S_j) / ((1 - s_<c) (1 - s_c)).
+    R_c = S_c / (1 - s_<c) + (sum over classes up to c of U_j T_j) / ((1 - s_<c) (1 - s_c)),
 
-Both are exact for exponential times at one server. At several, the first is exact where all times
-are equal (Davis); for the second the numbers waiting up to each priority are those of a fast
+with T_j = S_j (1 + scv_j) / 2 what is left on average of a service in progress, from which W
+follows too. Both are exact at one server. At several, with exponential times, the first is exact
+where all times are equal (Davis); for the second the numbers waiting up to each priority are those of a fast
 server, times what pools of servers wait less than it (Bondi and Buzen): exact for equal times too,
 as those up to a priority are then an M/M/m queue by themselves.
 
@@ -40,12 +41,21 @@ class Offered:
         m, shape (points,).
     priority
         Of each class, 1 before 2; equal ones in order of arrival.
+    scv
+        Squared coefficients of variation of the times, as `held`; exponential if not given. Others
+        are for one server.
     """
 
     held: FloatArray
     times: FloatArray
     servers: FloatArray
     priority: tuple[int, ...]
+    scv: FloatArray | None = None
+
+    @property
+    def left(self) -> FloatArray:
+        """Mean time that is left of a service in progress, S (1 + scv) / 2 [s]."""
+        return self.times if self.scv is None else self.times * (1 + self.scv) / 2
 
     @property
     def levels(self) -> list[Amount]:
@@ -94,7 +104,8 @@ def preemptive(offered: Offered) -> FloatArray:
         after = before + _share(offered, here)
         holds = after < 1
         fast = offered.times[here] / offered.servers
-        work = work + (offered.held[here] * fast).sum(axis=0) / offered.servers
+        left = offered.left[here] / offered.servers
+        work = work + (offered.held[here] * left).sum(axis=0) / offered.servers
         own = _over(fast * before, 1 - before, holds)
         own = own + _over(work, (1 - before) * (1 - after), holds)
         number = _number(offered, here, own)
@@ -143,10 +154,10 @@ def _given(offered: Offered) -> FloatArray:
 
 
 def _in_service(offered: Offered, held: FloatArray) -> FloatArray:
-    """Wait of all in order of arrival times 1 - U, C(m, u) S' / m with S' the mean time held."""
+    """Wait of all in order of arrival times 1 - U, C(m, u) T / m with T the mean time left."""
     load = held.sum(axis=0)
     some = load > 0
-    mean = (held * offered.times).sum(axis=0) / np.where(some, load, 1.0)
+    mean = (held * offered.left).sum(axis=0) / np.where(some, load, 1.0)
     full = load >= offered.servers
     inside = np.where(some & ~full, load, offered.servers / 2)
     chance = np.where(full, 1.0, np.asarray(erlang_c(offered.servers, inside)))

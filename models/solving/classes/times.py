@@ -197,12 +197,23 @@ def _first(sharing: _Sharing, k: int, own: int) -> Met:
         raise GraphError(msg)
     order = np.argsort(ranks)
     times, rates = sharing.times[:, k], sharing.loads[:, k]
-    station = PriorityMG1(times[order].tolist(), [1.0] * len(order))
+    _check_smooth(sharing, k, own)
+    station = PriorityMG1(times[order].tolist(), sharing.scvs[order, k].tolist())
     law = station.time_laws(rates[order].tolist())[int(np.flatnonzero(order == own)[0])]
     return met_in_turn(rates, times, float(times[own]), law)
 
 
 def _in_turn(sharing: _Sharing, k: int, own: int) -> TimeLaw:
+    _check_smooth(sharing, k, own)
+    law = served_in_turn(sharing.loads[:, k], sharing.times[:, k], own, sharing.scvs[:, k])
+    others = any(_queues(sharing, other) for other in range(len(sharing.stations)) if other != k)
+    name = sharing.stations[k].name
+    notes = (f"what arrives at {name} is taken as Poisson",) if others else ()
+    told = (GAMMA,) if (sharing.scvs[:, k] != 1).any() else ()
+    return replace(law, notes=merged(notes, told))
+
+
+def _check_smooth(sharing: _Sharing, k: int, own: int) -> None:
     comes = sharing.loads[:, k] > 0
     if sharing.scvs[comes, k].min(initial=sharing.scvs[own, k]) < _SMOOTH:
         name = sharing.stations[k].name
@@ -211,12 +222,6 @@ def _in_turn(sharing: _Sharing, k: int, own: int) -> TimeLaw:
             "some are constant or nearly so"
         )
         raise GraphError(msg)
-    law = served_in_turn(sharing.loads[:, k], sharing.times[:, k], own, sharing.scvs[:, k])
-    others = any(_queues(sharing, other) for other in range(len(sharing.stations)) if other != k)
-    name = sharing.stations[k].name
-    notes = (f"what arrives at {name} is taken as Poisson",) if others else ()
-    told = (GAMMA,) if (sharing.scvs[:, k] != 1).any() else ()
-    return replace(law, notes=merged(notes, told))
 
 
 _SMOOTH = 1e-2

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from headway.errors import GraphError
 from headway.models.structure.parts.structure import Structure
-from headway.queueing.stations.abilities import Discipline, ServiceKind
+from headway.queueing.stations.abilities import Abilities, Discipline, ServiceKind
 from headway.queueing.stations.base import Station
 
 _OLD = {Discipline.FCFS, Discipline.SHARING}
@@ -24,12 +24,19 @@ def check_order(name: str, kind: type[Station], discipline: Discipline) -> None:
     >>> from headway.queueing import MM1
     >>> check_order("cpu", MM1, Discipline.PRIORITY)
     """
-    if discipline not in _OLD and kind.can.product_form not in _QUEUES:
+    if discipline not in _OLD and not _can_have(kind.can, discipline):
+        others = "MM1, MMm, Parallel or MG1" if discipline.by_priority else "MM1, MMm or Parallel"
         msg = (
             f"{name}: a {kind.__name__} has an order of its own, and cannot have {discipline} too; "
-            "leave discipline out, or use MM1, MMm or Parallel"
+            f"leave discipline out, or use {others}"
         )
         raise GraphError(msg)
+
+
+def _can_have(can: Abilities, discipline: Discipline) -> bool:
+    """Whether its law is known: of times of any scv by priority at one server."""
+    single = can.spread and not can.counts and discipline.by_priority
+    return single or can.product_form in _QUEUES
 
 
 def check_priorities(graph: Structure) -> None:
