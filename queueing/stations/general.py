@@ -352,7 +352,9 @@ class GGm(_ByMoments):
     single server queue in heavy traffic", Proc. Cambridge Phil. Soc. 57, 1961.
     """
 
-    can: ClassVar[Abilities] = Abilities(counts=frozenset({"servers"}), general="scv")
+    can: ClassVar[Abilities] = Abilities(
+        shared=True, spread=True, counts=frozenset({"servers"}), general="scv"
+    )
     lawless: ClassVar[str] = "two moments of arrivals and service do not fix one"
     approximation: ClassVar[str] = (
         "two-moment approximation (Allen-Cunneen; Kingman for 1 server): response time within "
