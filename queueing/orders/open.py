@@ -10,9 +10,9 @@ W being the wait of all in order of arrival; and preemptive resume at one server
 
 with T_j = S_j (1 + scv_j) / 2 what is left on average of a service in progress, from which W
 follows too. Both are exact at one server. At several, with exponential times, the first is exact
-where all times are equal (Davis); for the second the numbers waiting up to each priority are those of a fast
-server, times what pools of servers wait less than it (Bondi and Buzen): exact for equal times too,
-as those up to a priority are then an M/M/m queue by themselves.
+where all times are equal (Davis); for the second the numbers waiting up to each priority are those
+of a fast server, times what pools of servers wait less than it (Bondi and Buzen): exact for equal
+times too, as those up to a priority are then an M/M/m queue by themselves.
 
 Source: Cobham, Operations Research 2, 1954; White and Christie, Operations Research 6, 1958;
 Davis, Operations Research 14, 1966; Bondi and Buzen, "The response times of priority classes under
