@@ -14,6 +14,7 @@ from headway.queueing import (
     solve_multiclass,
 )
 from headway.queueing.classes.network import Saturation
+from headway.queueing.classes.ways import ClassWays
 from headway.queueing.orders.measured import ALONE, LAST, OPEN
 from tests.class_networks import AGREE, shared
 from tests.order_chain import Coming, Served, solve_orders
@@ -233,3 +234,34 @@ def test_errors_are_those_that_answers_tell(name, most):
     found = errors(FAMILIES[name], 4)
 
     assert (found.max(axis=1) <= most).all()
+
+
+def test_a_job_that_comes_back_at_once_may_not_go_first():
+    """Last come first served, it is on top again as soon as it leaves: others are never served."""
+    cpu = shared("cpu", (0.1, 0.1), discipline=Discipline.LAST)
+    classes = [JobClass("a", arrival_rate=0.2), JobClass("b", population=1)]
+    with pytest.raises(GraphError, match="class b comes back at once and goes first"):
+        solve_multiclass([cpu], classes)
+    thinks = [classes[0], JobClass("b", population=1, think_time=1.0)]
+    assert not solve_multiclass([cpu], thinks).approximation
+
+
+def test_a_class_that_is_never_served_stays_for_ever():
+    cpu = shared("cpu", (0.05, 0.02), discipline=Discipline.PREEMPTIVE)
+    first, second = JobClass("a", population=1), JobClass("b", population=1, priority=2)
+    onward = np.zeros((2, 1, 1, 2, 1))
+    ways = ClassWays(np.ones((2, 1, 1)), onward)
+    found = solve_multiclass([cpu], [first, second], ways=ways)
+    assert found.queue_length.tolist() == [[1.0, 1.0]]
+    assert found.throughput.tolist() == [20.0, 0.0]
+    assert np.isinf(found.response_time[1])
+
+
+def test_ties_of_open_and_closed_classes_are_not_called_exact():
+    """Order of arrival in a rank, where state by state it is by chance: 0.06 % apart (seed 851)."""
+    cpu = shared("cpu", (0.2,) * 3, 2, discipline=Discipline.PRIORITY)
+    first = JobClass("a", population=2, think_time=0.5)
+    equals = [JobClass("b", population=1, think_time=0.5, priority=2),
+              JobClass("c", arrival_rate=0.2, priority=2)]  # fmt: skip
+    assert solve_multiclass([cpu], [first, *equals]).approximation
+    assert not solve_multiclass([cpu], [first, equals[0]]).approximation

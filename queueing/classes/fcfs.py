@@ -114,6 +114,33 @@ def last_in_pools(network: ClassNetwork) -> list[str]:
     ]
 
 
+def refuse_never_served(network: ClassNetwork) -> None:
+    """Refuse closed jobs that come back at once to where the last is served first, beside others.
+
+    Such a job is on top again as soon as it has left, and whom it interrupts is never served: who
+    is there at the beginning decides what goes on for ever.
+
+    Raises
+    ------
+    GraphError
+        Naming the station and the class.
+    """
+    come = np.asarray(((network.rates + network.population)[:, None] * network.demand) > 0)
+    away = np.asarray(network.think_time > 0)
+    for k, station in enumerate(network.stations):
+        if station.discipline is not Discipline.LAST or station.kind is ServiceKind.DELAY:
+            continue
+        elsewhere = np.delete(come, k, axis=1).any(axis=1) | away
+        stays = come[:, k] & ~elsewhere & ~network.is_open[:, None]
+        if (stays & (come[:, k].sum(axis=0) > 1)).any():
+            name = network.classes[int(stays.any(axis=1).argmax())].name
+            msg = (
+                f"{station.name}: class {name} comes back at once and goes first, so that those "
+                "it interrupts are never served; give it a think time"
+            )
+            raise GraphError(msg)
+
+
 def mean_found(network: ClassNetwork, queue: FloatArray, held: FloatArray) -> FloatArray:
     """Mean service time of the jobs that an arrival finds, shape (stations, points) [s].
 

@@ -33,12 +33,15 @@ class Ordered:
         Throughputs, shape (classes, points) [1/s].
     stay
         Response times per visit, shape (classes, stations, points) [s].
+    queue
+        Jobs there, of the same shape; None where they follow from these.
     """
 
     method: Method
     approximation: str
     rate: FloatArray
     stay: FloatArray
+    queue: FloatArray | None = None
 
 
 def comers(network: ClassNetwork) -> NDArray[np.bool_]:
@@ -96,7 +99,7 @@ def solve_ordered(network: ClassNetwork, overload: Overload, method: Method) -> 
         through = np.where(network.visits > 0, whole.throughput[:, None] * network.visits, 0.0)
         stay = whole.queue_length / np.where(through > 0, through, 1.0)
         stay = np.where(through > 0, stay, network.service_times)
-        return Ordered(whole.method, "", whole.throughput, stay)
+        return Ordered(whole.method, "", whole.throughput, stay, whole.queue_length)
     return _one_by_one(network, method)
 
 

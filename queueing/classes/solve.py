@@ -12,6 +12,7 @@ from headway.queueing.classes.fcfs import (
     last_in_pools,
     mean_found,
     refuse_mixed,
+    refuse_never_served,
     refuse_speeds,
     spread_waits,
     unequal,
@@ -139,6 +140,7 @@ def solve_multiclass(
     load, unlike = overload.sustained, unequal(network)
     refuse_speeds(network, unlike)
     refuse_mixed(network)
+    refuse_never_served(network)
     closed = ~network.is_open
     result = Lengths.without_jobs(growth_alone(network, load))
     if closed.any():
@@ -156,7 +158,9 @@ def solve_multiclass(
 
 def _by_priority(network: ClassNetwork, overload: Overload, method: Method) -> MulticlassSolution:
     found = solve_ordered(network, overload, method)
-    queue = found.rate[:, None] * network.visits * found.stay
+    queue = found.queue
+    if queue is None:
+        queue = found.rate[:, None] * network.visits * found.stay
     none = Lengths.without_jobs(np.ones(network.servers.shape))
     result = replace(none, method=found.method, approximation=found.approximation)
     return _solution(network, result, found.rate, queue, overload)
@@ -198,7 +202,9 @@ def _solution(
     queue = _with_stuck(network, overload, queue)
     through = network.visits * rate[:, None]
     some = through > 0
-    per_visit = np.where(some, queue / np.where(some, through, 1.0), network.service_times)
+    # Who is there and is never served stays for ever.
+    unserved = np.where(queue > 0, np.inf, network.service_times)
+    per_visit = np.where(some, queue / np.where(some, through, 1.0), unserved)
     per_visit = np.where(stuck, np.inf, per_visit)
     busy = _busy(network, result, through * network.service_times, overload)
     went = network.visits > 0

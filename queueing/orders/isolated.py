@@ -14,8 +14,8 @@ from headway.queueing.orders.mva import Rest, Shares, stays_at
 from headway.queueing.orders.shared import Crossing
 from headway.queueing.stations.abilities import Discipline
 
-_CLOSE, _STEPS, _HARDLY = 1e-10, 200, 1e-9
-_BRIEF = 1e-7  # of a service time: away, for jobs that come straight back
+_CLOSE, _STEPS, _HARDLY = 1e-12, 200, 1e-11
+_BRIEF = 1e-11  # of a service time: away, for jobs that come straight back
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ def _local(network: Crossing, k: int, classes: list[int], point: int) -> Local:
 def is_exact(network: Crossing) -> bool:
     """Whether jobs do nothing but think and go to one queue once, and are taken as they would be.
 
-    Jobs of one priority whose times differ are taken at random here.
+    Jobs of one priority are taken at random here, whatever their class.
     """
     work = network.visits * network.times * ((network.population + network.rates) > 0)[:, None]
     busy: Amount = work.any(axis=(0, 2))
@@ -77,11 +77,11 @@ def is_exact(network: Crossing) -> bool:
     came: Amount = work[:, k].any(axis=1)
     if network.disciplines[k] is Discipline.RANDOM:
         return True
-    ordered = (network.disciplines[k] or Discipline.FCFS).by_priority
-    beside = network.beside if ordered else np.ones(network.beside.shape, bool)
+    if (network.disciplines[k] or Discipline.FCFS).by_priority:
+        both = network.beside & came & came[:, None] & ~np.eye(len(came), dtype=bool)
+        return not both.any()
     alike: Amount = np.array(times[:, None] == times)
-    same = alike.all(axis=-1) | ~beside | ~came | ~came[:, None]
-    return bool(same.all())
+    return bool((alike.all(axis=-1) | ~came | ~came[:, None]).all())
 
 
 def solve_isolated(network: Crossing, shares: Shares, start: Rest) -> Rest | None:
