@@ -21,6 +21,7 @@ from headway.queueing import (
     asymptotic_bounds,
     balanced_job_bounds,
     class_bounds,
+    geometric_bounds,
     network_bounds,
     open_bounds,
     proportional_bounds,
@@ -53,6 +54,17 @@ def test_exact_solutions_lie_within_proportional_bounds(demand, population, thin
     balanced = balanced_job_bounds(demand, population, think_time)
     # Chebyshev: sum D**2 / D is no less than the mean D
     assert inner.throughput_upper <= balanced.throughput_upper * (1 + ROUNDING)
+
+
+@pytest.mark.parametrize("kind", [balanced_job_bounds, proportional_bounds, geometric_bounds])
+@pytest.mark.parametrize("populations", [[1, 5, 80], [5, 80]])
+def test_bounds_over_populations_are_those_of_each(kind, populations):
+    """As many populations as stations, or not: jobs are not taken for stations."""
+    swept = kind([0.3, 0.7], np.array(populations), 2.0)
+
+    alone = [kind([0.3, 0.7], jobs, 2.0) for jobs in populations]
+    assert list(swept.throughput_lower) == pytest.approx([b.throughput_lower for b in alone])
+    assert list(swept.throughput_upper) == pytest.approx([b.throughput_upper for b in alone])
 
 
 def test_proportional_bounds_of_two_jobs_are_exact():

@@ -31,17 +31,19 @@ class Bounds:
 def read_demands(
     demands: Sequence[Amount], population: Amount, think_time: Amount
 ) -> tuple[Amount, Amount, Amount]:
-    """Demands as an array, shape (stations, ...), population and think time; or refuse them."""
+    """Demands as an array, shape (stations, *points), population and think time; or refuse them."""
     if len(demands) == 0:
         raise GraphError("bounds need a station; there is none")
     for value in demands:
         check_not_negative("demand", value)
     check_count("population", population)
     check_not_negative("think_time", think_time)
-    demand = np.array(np.broadcast_arrays(*(np.asarray(value, float) for value in demands)))
+    jobs, think = np.asarray(population, float), np.asarray(think_time, float)
+    given = np.broadcast_arrays(*(np.asarray(value, float) for value in demands), jobs, think)
+    demand = np.array(given[: len(demands)])
     if not (demand.max(axis=0) > 0).all():
         raise InvalidParameter("all demands are 0; a bound needs one that is positive")
-    return demand, np.asarray(population, float), np.asarray(think_time, float)
+    return demand, jobs, think
 
 
 def read_servers(servers: Sequence[Amount] | None, demand: FloatArray) -> Amount:
