@@ -190,3 +190,15 @@ def test_one_class_takes_its_own_scv():
     graph = ModelGraph("one").station("cpu", MG1(0.1, 1.0), scvs={"a": 3.0}).job_class("a", 5.0)
     assert graph.at().solve().response_time == pytest.approx(MG1(0.1, 3.0).response_time(5.0))
     assert MD1(0.1).scv == 0
+
+
+def test_a_spread_of_arrivals_may_differ_from_point_to_point():
+    def wait(arrival_scv):
+        station = line(TIMES, (2.0, 0.5), arrival_scv=arrival_scv)
+        return solve_multiclass([station], [opened(r) for r in RATES]).response_time
+
+    swept, first, last = wait(np.array([0.5, 3.0])).T, wait(0.5), wait(3.0)
+    assert list(map(list, swept)) == [
+        pytest.approx(first, rel=1e-12),
+        pytest.approx(last, rel=1e-12),
+    ]

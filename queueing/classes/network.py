@@ -328,7 +328,8 @@ def read_network(
         *(c.arrival_rate if c.is_open else c.population for c in classes),
         *(c.think_time for c in classes),
         *(s.servers for s in stations),
-        *(value for s in stations for value in (*s.speeds, *s.scv, s.arrival_scv or 0.0)),
+        *(value for s in stations for value in (*s.speeds, *s.scv)),
+        *(s.arrival_scv for s in stations if s.arrival_scv is not None),
     ]
     shape = np.broadcast_shapes(*{np.shape(v) for v in values})
 
