@@ -34,6 +34,11 @@ SLOPES_AGREE = 2e-4
 ROUNDED = 6e-3
 """What a printed cell of three or four digits may miss."""
 
+_GROUPS = (
+    *("inputs", "outputs", "classes", "components", "regions"),
+    *("bounds", "class_bounds"),
+)
+"""Where a point's numbers stand in JSON, in the order of the CSV's columns."""
 WORDS = ("bottleneck", "saturated", "method", "approximation")
 """Columns of a CSV that hold no numbers."""
 LONGEST = 30
@@ -102,9 +107,23 @@ def sweeps_agree(model: Model, load: str) -> Iterator[str]:
     points = json.loads(solution.to_json())["points"]
     solution.to_csv()
     for k, value in enumerate(values.tolist()):
-        alone = json.loads(model.at({load: value}).solve().to_json())["points"][0]
+        alone = _told(json.loads(model.at({load: value}).solve().to_json())["points"][0], points[k])
         if not _same(_numbers(points[k]), _numbers(alone), AGREE):
             yield f"at {load} = {value} the sweep has {points[k]}, the point {alone}"
+
+
+def _told(point: dict, swept: dict) -> dict:
+    """A point with those bounds that its sweep has too: a sweep's hold at all its points."""
+    kept = {k: v for k, v in point.items() if k in swept or "bounds" not in k}
+    for key in kept.keys() & {"bounds", "class_bounds"}:
+        kept[key] = _shared(kept[key], swept[key])
+    return kept
+
+
+def _shared(one: object, other: object) -> object:
+    if isinstance(one, dict) and isinstance(other, dict):
+        return {key: _shared(one[key], other[key]) for key in one if key in other}
+    return one
 
 
 def files_agree(model: Model, load: str) -> Iterator[str]:
@@ -250,9 +269,11 @@ def _number(cell: str) -> float:
 def _numbers(entry: object) -> list[float]:
     """The numbers of a JSON document in order; null is an infinite time."""
     if isinstance(entry, dict):
-        groups = [entry[k] for k in ("inputs", "outputs", "classes", "components") if k in entry]
+        groups = [entry[k] for k in _GROUPS if k in entry]
         parts = groups or list(entry.values())
         return [number for part in parts for number in _numbers(part)]
+    if isinstance(entry, list):
+        return [number for part in entry for number in _numbers(part)]
     return [math.inf if entry is None else float(entry)]  # type: ignore[arg-type]
 
 

@@ -3,10 +3,12 @@
 from dataclasses import dataclass
 from itertools import pairwise
 from random import Random
+from typing import Any
 
 import tomli_w
 
 from headway.queueing.stations.listed.kinds import STATIONS, station_kind
+from tests.random_language import with_more_said
 
 _TIMES = ("1 ms", "5 ms", "20 ms", "0.3 s")
 _RATES = (0.1, 0.7, 3.0, 20.0)
@@ -22,6 +24,7 @@ _FIELDS = (
     *_COUNTS,
     *_ADDED,
 )
+_SAYS_MORE = 3
 
 
 @dataclass(frozen=True)
@@ -33,8 +36,15 @@ class RandomModel:
 
 
 def random_model(seed: int) -> RandomModel:
-    """Write the model of a seed: the same on every machine."""
-    return _Writer(Random(seed)).model()
+    """Write the model of a seed: the same on every machine.
+
+    Every third says more, by draws of its own: the others stay as they are when the language grows.
+    """
+    writer = _Writer(Random(seed))
+    document = writer.document()
+    if seed % _SAYS_MORE == 1:
+        document = with_more_said(document, Random(f"more {seed}"))
+    return RandomModel(tomli_w.dumps(document), writer.load)
 
 
 class _Writer:
@@ -44,7 +54,7 @@ class _Writer:
         self.classes: dict[str, dict[str, object]] = {}
         self.load = "arrival_rate"
 
-    def model(self) -> RandomModel:
+    def document(self) -> dict[str, Any]:
         draw, document = self.draw, {"name": "random"}
         count = draw.choices((0, 1, 2, 3), (5, 1, 3, 1))[0]
         self._job_classes(count)
@@ -72,7 +82,7 @@ class _Writer:
             document["classes"] = self.classes
         if outputs:
             document["outputs"] = outputs
-        return RandomModel(tomli_w.dumps(document), self.load)
+        return document
 
     def _arrivals(self, document: dict, names: list[str]) -> None:
         if self.load != "arrival_rate":
@@ -130,6 +140,8 @@ class _Writer:
             entry["servers"], entry["capacity"] = 2, self._count(f"k_{name}", 2, 6)
         if "needed" in keys:
             entry["branches"] = 5
+        if kind == "Quota":
+            entry["quota"], entry["period"] = draw.choice((0.3, 0.8, 1)), draw.choice(_TIMES)
         if isinstance(entry.get("service_time"), dict) and "population" in str(self.classes):
             # In order of arrival, answers jump where times become equal and the solution exact.
             entry["discipline"] = "ps"
@@ -149,7 +161,8 @@ class _Writer:
         if key == "rates":
             return [self._given(f"r{k}_{name}", f"{draw.randint(1, 90)} op/s") for k in range(3)]
         if key == "service_times":
-            return [self._time(name, with_link) for _ in range(2)]
+            times = [self._time(name, with_link) for _ in range(2)]
+            return [next(iter(t.values())) if isinstance(t, dict) else t for t in times]
         if key in _ADDED:
             return self._given(f"{key}_{name}", draw.choice(_TIMES))
         if key in _COUNTS:
