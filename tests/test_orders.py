@@ -264,4 +264,5 @@ def test_ties_of_open_and_closed_classes_are_not_called_exact():
     equals = [JobClass("b", population=1, think_time=0.5, priority=2),
               JobClass("c", arrival_rate=0.2, priority=2)]  # fmt: skip
     assert solve_multiclass([cpu], [first, *equals]).approximation
-    assert not solve_multiclass([cpu], [first, equals[0]]).approximation
+    pair = shared("cpu", (0.2,) * 2, 2, discipline=Discipline.PRIORITY)
+    assert not solve_multiclass([pair], [first, equals[0]]).approximation
