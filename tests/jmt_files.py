@@ -84,8 +84,8 @@ def queue(name, laws, routes, kind="Server", put="TailStrategy", servers=1, size
     return f'<node name="{name}">{inner}{section("Router", routing(routes))}</node>'
 
 
-def open_class(name, at="Source"):
-    return f'<userClass name="{name}" priority="0" referenceSource="{at}" type="open"/>'
+def open_class(name, at="Source", priority=0):
+    return f'<userClass name="{name}" priority="{priority}" referenceSource="{at}" type="open"/>'
 
 
 def closed_class(name, customers, at):

@@ -9,8 +9,8 @@ import numpy as np
 
 from headway.kinds import FloatArray
 from headway.models.importing.building import Imported
-from headway.models.importing.network import Expected, Serves
 from headway.models.importing.reader import read_foreign
+from headway.models.importing.told.network import Expected, Serves
 from headway.models.language.frozen import Kept
 from headway.models.language.units import ONE, Unit, unit
 from headway.models.solving.classes.solve import class_solution

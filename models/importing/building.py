@@ -4,9 +4,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from headway.errors import GraphError, ModelFileError
-from headway.models.importing.naming import plain_names
-from headway.models.importing.network import JobClass, Network, Serves
-from headway.models.importing.network import Station as Told
+from headway.models.importing.orders import check_times, ranks
+from headway.models.importing.told.naming import plain_names
+from headway.models.importing.told.network import JobClass, Network, Serves
+from headway.models.importing.told.network import Station as Told
 from headway.models.language.parameters import Parameter
 from headway.models.language.units import ONE, Unit, unit
 from headway.models.structure.graph import ModelGraph
@@ -140,10 +141,13 @@ def _with_class(
     name, jobs = names.classes[job_class.name], names.jobs(job_class)
     entries = network.class_entries.get(job_class.name, {})
     shares = {names.stations[station]: share for station, share in entries.items()}
+    by_turns = any(station.order.by_priority for station in network.stations)
+    turn = ranks(c.priority for c in network.classes)[job_class.priority] if by_turns else None
     if job_class.population is not None:
-        return graph.job_class(name, population=jobs, reference=next(iter(shares), None))
+        first = next(iter(shares), None)
+        return graph.job_class(name, population=jobs, priority=turn, reference=first)
     rate = jobs if job_class.arrivals else 0.0
-    return graph.job_class(name, rate, arrives=shares or None)
+    return graph.job_class(name, rate, priority=turn, arrives=shares or None)
 
 
 def _with_station(
@@ -168,9 +172,23 @@ def _with_station(
         by_class = None
     if by_class is not None:
         visits = {c: v for c, v in visits.items() if c in by_class}
-    shared = Discipline.SHARING if told.shared else Discipline.FCFS
     given = None if network.entries or network.class_entries else visits
-    return graph.station(names.stations[told.name], kind, given, by_class, shared.value)
+    order = check_times(told, _come(network, told), f"{source}: {told.name}")
+    spreads = _spreads(told, names) if kind.can.spread else None
+    return graph.station(
+        names.stations[told.name], kind, given, by_class, order.value, scvs=spreads
+    )
+
+
+def _come(network: Network, told: Told) -> list[str]:
+    """Classes that come to a station."""
+    return [c.name for c in network.classes if network.visits.get((told.name, c.name))]
+
+
+def _spreads(told: Told, names: Names) -> dict[str, float] | None:
+    """Squared coefficients of variation by class, where they differ."""
+    found = {names.classes[c]: told.times[c].scv for c in told.times}
+    return found if len(set(found.values())) > 1 else None
 
 
 def _kind(network: Network, told: Told, names: Names, place: str) -> Station:
@@ -192,13 +210,14 @@ def _kind(network: Network, told: Told, names: Names, place: str) -> Station:
         scv = next(iter(told.times.values())).scv
         servers = names.servers(told) if several else 1
         return _made("GGm", service_time=time, servers=servers, arrival_scv=arrivals.scv, scv=scv)
-    scvs = {times.scv for c, times in told.times.items() if network.visits.get((told.name, c))}
+    scvs = {told.times[c].scv for c in _come(network, told) if c in told.times}
     if told.places is not None:
         _check_room(network, told, scvs, place)
         return _made(
             "MMmK" if several else "MM1K", service_time=time, places=told.places, **several
         )
-    if scvs <= {1.0} or (told.servers == 1 and not any(t.mean for t in told.times.values())):
+    nothing = told.servers == 1 and not any(t.mean for t in told.times.values())
+    if scvs <= {1.0} or told.order is Discipline.LAST or nothing:
         return _made("MMm" if several else "MM1", service_time=time, **several)
     _check_general(network, told, place)
     return _made("MGm" if several else "MG1", service_time=time, scv=max(scvs), **several)
@@ -215,7 +234,7 @@ def _check_room(network: Network, told: Told, scvs: set[float], place: str) -> N
     if (
         is_one
         and scvs <= {1.0}
-        and not told.shared
+        and told.order is Discipline.FCFS
         and not back
         and told.servers <= (told.places or 0)
     ):
@@ -236,9 +255,6 @@ def _check_general(network: Network, told: Told, place: str) -> None:
             f"{place}: {what} at shared servers: not yet; the means are those of exponential times "
             f"of {means}, the percentiles are not"
         )
-        raise ModelFileError(msg)
-    if len(network.classes) != 1 or network.classes[0].arrivals is None:
-        msg = f"{place}: {what}, served in order: not yet, but for one open class alone"
         raise ModelFileError(msg)
     if network.routes.get((told.name, told.name)):
         msg = f"{place}: {what}, and jobs that come straight back to the end of its queue: not yet"
@@ -264,7 +280,8 @@ def _is_alone(network: Network) -> bool:
     if not len(network.stations) == len(network.classes) == 1:
         return False
     station = network.stations[0]
-    plain = station.serves is Serves.QUEUE and not station.shared and station.places is None
+    in_turn = station.order is Discipline.FCFS and station.places is None
+    plain = station.serves is Serves.QUEUE and in_turn
     enters = network.entries.get(station.name, 0.0) == 1 and not network.routes
     return plain and enters
 

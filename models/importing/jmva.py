@@ -1,11 +1,12 @@
 """JMVA files: product-form networks, with visits by class."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TypeAlias
 from xml.etree.ElementTree import Element
 
 from headway.errors import ModelFileError, quoted
-from headway.models.importing.network import (
+from headway.models.importing.told.network import (
     Expected,
     JobClass,
     Network,
@@ -13,7 +14,8 @@ from headway.models.importing.network import (
     ServiceTimes,
     Station,
 )
-from headway.models.importing.numbers import name_of, number, positive, unique, whole
+from headway.models.importing.told.numbers import name_of, number, positive, unique, whole
+from headway.queueing.stations.abilities import Discipline
 
 Visits: TypeAlias = dict[tuple[str, str], float]
 
@@ -177,7 +179,7 @@ def _ordered(station: Station, classes: int) -> Station:
     unlike = len({times.mean for times in station.times.values()}) > 1
     if not (unlike and classes > 1 and station.serves is Serves.QUEUE):
         return station
-    return Station(station.name, station.serves, station.times, station.servers, shared=True)
+    return replace(station, order=Discipline.SHARING)
 
 
 def _expected(root: Element, source: str) -> Iterator[Expected]:

@@ -8,16 +8,7 @@ import numpy as np
 
 from headway.errors import ModelFileError, quoted
 from headway.kinds import FloatArray
-from headway.models.importing.network import (
-    Expected,
-    JobClass,
-    Network,
-    Serves,
-    ServiceTimes,
-    Shares,
-    Station,
-)
-from headway.models.importing.numbers import name_of, number, unique, whole
+from headway.models.importing.orders import hides_returns, means_only
 from headway.models.importing.routing import (
     SWITCH,
     Links,
@@ -36,6 +27,16 @@ from headway.models.importing.sections import (
     read_station,
     service_times,
 )
+from headway.models.importing.told.network import (
+    Expected,
+    JobClass,
+    Network,
+    Serves,
+    ServiceTimes,
+    Shares,
+    Station,
+)
+from headway.models.importing.told.numbers import name_of, number, unique, whole
 
 _KNOWN = ("userClass", "node", "measure", "connection", "preload")
 _REFUSED = {"blockingRegion": "a blocking region (finite-capacity region)"}
@@ -119,9 +120,10 @@ def _class(
 ) -> JobClass:
     name, reference = name_of(element), element.get("referenceSource", "")
     place = f"{source}: class {name}"
+    first = whole(element.get("priority", "0"), f"{place}: priority", -1_000_000)
     made = reference == SWITCH and element.get("type") == "open" and switches(boxes)
     if made:
-        return JobClass(name, None, None)
+        return JobClass(name, None, None, priority=first)
     if reference not in boxes:
         msg = f"{place}: its reference station {quoted(reference)} does not exist"
         raise ModelFileError(msg)
@@ -133,11 +135,11 @@ def _class(
     }
     if element.get("type") == "closed":
         population = whole(element.get("customers"), f"{place}: customers")
-        return JobClass(name, None, population, reference)
+        return JobClass(name, None, population, reference, first)
     if element.get("type") != "open" or set(arrivals) != {reference}:
         msg = f"{place}: needs type closed, or open with arrivals at its reference station alone"
         raise ModelFileError(msg)
-    return JobClass(name, arrivals[reference], None, reference)
+    return JobClass(name, arrivals[reference], None, reference, first)
 
 
 def _links(model: Element, boxes: Mapping[str, Box], source: str) -> dict[str, list[str]]:
@@ -235,8 +237,7 @@ def _check_orders(
     """
     names = list(boxes)
     for station in stations:
-        unlike = len({t.mean for t in station.times.values()}) > 1
-        if station.shared or not unlike or station.serves is not Serves.QUEUE:
+        if station.serves is not Serves.QUEUE or not hides_returns(station):
             continue
         at = names.index(station.name)
         for each in classes:
@@ -245,7 +246,7 @@ def _check_orders(
             back = visits_from(at, matrices[each.name]) @ matrices[each.name][:, at]
             if back > _NEVER:
                 some = f"some jobs of {each.name} come back to it and others never come"
-                why = "served in order with times by class"
+                why = "served by class, or in order with times by class"
                 msg = f"{source}: {station.name}: {some}, {why}: not yet"
                 raise ModelFileError(msg)
 
@@ -289,13 +290,19 @@ def _bound(text: str | None) -> float | None:
 
 def _notes(stations: tuple[Station, ...]) -> tuple[str, ...]:
     """What stations take over only the means of."""
+    told = _varying(stations)
+    said = [f"means are those of any times at {told}; percentiles take them as constant"]
+    nearly = ", ".join(s.name for s in stations if means_only(s))
+    turns = f"means are those of the order at {nearly}; percentiles are not"
+    return (*(said if told else ()), *([turns] if nearly else ()))
+
+
+def _varying(stations: tuple[Station, ...]) -> str:
+    """Delay stations whose times are not constant."""
     varying = [
         s.name
         for s in stations
         if s.serves is Serves.AT_ONCE
         and any(t != ServiceTimes(t.mean, 0.0) for t in s.times.values())
     ]
-    if not varying:
-        return ()
-    told = ", ".join(varying)
-    return (f"means are those of any times at {told}; percentiles take them as constant",)
+    return ", ".join(varying)

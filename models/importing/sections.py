@@ -5,10 +5,12 @@ from dataclasses import dataclass
 from xml.etree.ElementTree import Element
 
 from headway.errors import ModelFileError, quoted
-from headway.models.importing.distributions import times_of
-from headway.models.importing.network import Serves, ServiceTimes, Station
-from headway.models.importing.numbers import name_of, whole
-from headway.models.importing.parameters import Entry, by_class, entry
+from headway.models.importing.orders import PREEMPTIVE, order_of
+from headway.models.importing.told.distributions import times_of
+from headway.models.importing.told.network import Serves, ServiceTimes, Station
+from headway.models.importing.told.numbers import name_of, whole
+from headway.models.importing.told.parameters import Entry, by_class, entry
+from headway.queueing.stations.abilities import Discipline
 
 SOURCE, SINK, PASSED = "source", "sink", "passed"
 """Boxes where jobs come from and go to, and those that they pass in no time."""
@@ -22,6 +24,7 @@ _ROLES = {
     ("Queue", "Delay", "Router"): Serves.AT_ONCE,
     ("Queue", "Server", "Router"): Serves.QUEUE,
     ("Queue", "PSServer", "Router"): Serves.QUEUE,
+    ("Queue", PREEMPTIVE, "Router"): Serves.QUEUE,
 }
 
 _REFUSED = {
@@ -35,20 +38,14 @@ _REFUSED = {
     "Semaphore": "a semaphore",
     "Scaler": "a scaler",
     "PollingServer": "polling",
-    "PreemptiveServer": "preemption by priority",
 }
 """Sections that are known, and what they make of a box."""
-
-_ORDERS = {
-    "TailStrategy": "",
-    "HeadStrategy": "last come, first served",
-    "RandStrategy": "service in random order",
-}
 
 _KNOWN = {
     "Queue": ("size", "dropStrategies", "FCFSstrategy", "QueuePutStrategy"),
     "Delay": ("ServiceStrategy",),
     "Server": ("maxJobs", "numberOfVisits", "ServiceStrategy", "classParallelism"),
+    PREEMPTIVE: ("maxJobs", "numberOfVisits", "ServiceStrategy", "classParallelism"),
     "ServiceTunnel": (),
     "LogTunnel": None,
     "ClassSwitch": ("matrix",),
@@ -162,15 +159,13 @@ def read_station(box: Box, classes: tuple[str, ...], most: float, source: str) -
     place = f"{source}: {box.name}"
     role = Serves(box.role)
     server = next(s for s in box.sections if s not in ("Queue", "Router"))
-    _check_order(box, place)
-    if server == _SHARED:
-        _check_sharing(box, place)
+    order, last_next = _order(box, server, place)
     times = service_times(box, server, classes, place)
     places = _places(box, most, place)
     found = box.find(server, "maxJobs")
     servers = 1 if found is None else whole(found.value, f"{place}: maxJobs", 1)
     _check_single(box, server, place)
-    return Station(box.name, role, times, servers, server == _SHARED, places)
+    return Station(box.name, role, times, servers, order, places, last_next=last_next)
 
 
 def service_times(
@@ -183,21 +178,22 @@ def service_times(
     return {c: times for c, times in read.items() if times is not None}
 
 
-def _check_order(box: Box, place: str) -> None:
-    """Refuse queues that are not in order of arrival."""
+def _order(box: Box, server: str, place: str) -> tuple[Discipline, bool]:
+    """Whose turn it is, and whether it is the last come's."""
     found, takes = box.find("Queue", "QueuePutStrategy"), box.find("Queue", "FCFSstrategy")
     if box.role == Serves.AT_ONCE:
-        return
+        return Discipline.FCFS, False
     if takes is not None and takes.kind != "FCFSstrategy":
         msg = f"{place}: its queue ({takes.kind}): not yet; headway has order of arrival"
         raise ModelFileError(msg)
-    for _, order in () if found is None else found.parts:
-        if _ORDERS.get(order.kind, order.kind):
-            told = _ORDERS.get(order.kind, "its order")
-            msg = (
-                f"{place}: {told} ({order.kind}): not yet; headway has order of arrival and sharing"
-            )
-            raise ModelFileError(msg)
+    kinds = [] if found is None else [order.kind for _, order in found.parts]
+    if server != _SHARED:
+        return order_of(kinds, server, place)
+    _check_sharing(box, place)
+    if set(kinds) - {"TailStrategy"}:
+        msg = f"{place}: shared servers whose order is {min(kinds)}: not yet; give equal sharing"
+        raise ModelFileError(msg)
+    return Discipline.SHARING, False
 
 
 def _check_sharing(box: Box, place: str) -> None:

@@ -4,9 +4,9 @@ import math
 from collections.abc import Callable, Mapping
 
 from headway.errors import ModelFileError
-from headway.models.importing.network import ServiceTimes
-from headway.models.importing.numbers import number
-from headway.models.importing.parameters import Entry
+from headway.models.importing.told.network import ServiceTimes
+from headway.models.importing.told.numbers import number
+from headway.models.importing.told.parameters import Entry
 
 _SAME = 1e-12
 """Closer to 1 than this a squared coefficient of variation is that of exponential times."""

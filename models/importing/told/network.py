@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from headway.queueing.stations.abilities import Discipline
+
 Shares = Mapping[tuple[str, str], float]
 """Probability to go from one station to another."""
 
@@ -38,8 +40,11 @@ class Station:
         Service times of each class that has any there.
     servers
         Servers of a queue.
-    shared
-        Whether those present share the servers, rather than wait in order.
+    order
+        Whose turn it is.
+    last_next
+        Whether the last come is next, though nobody is interrupted: order is that of arrival then,
+        which has the same means.
     places
         Room, those in service included; None without limit.
     rates
@@ -50,9 +55,15 @@ class Station:
     serves: Serves
     times: Mapping[str, ServiceTimes]
     servers: int = 1
-    shared: bool = False
+    order: Discipline = Discipline.FCFS
     places: int | None = None
     rates: tuple[float, ...] = ()
+    last_next: bool = False
+
+    @property
+    def shared(self) -> bool:
+        """Whether those present share the servers, rather than wait in turn."""
+        return self.order is Discipline.SHARING
 
 
 @dataclass(frozen=True)
@@ -69,12 +80,15 @@ class JobClass:
         Jobs; None where it is open. Open classes without arrivals come of others alone.
     reference
         The station or source that the file counts its cycles by; may be empty.
+    priority
+        As the file has it: the largest goes first.
     """
 
     name: str
     arrivals: ServiceTimes | None
     population: int | None
     reference: str = ""
+    priority: int = 0
 
 
 @dataclass(frozen=True)

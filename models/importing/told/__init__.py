@@ -1,0 +1,1 @@
+"""What a file of another tool says, and how its parts are read: names, numbers, times."""
