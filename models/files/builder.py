@@ -12,6 +12,7 @@ from headway.models.files.building.forks import branches_of, with_forks
 from headway.models.files.building.links import Links
 from headway.models.files.building.places import Place
 from headway.models.files.building.regions import Regions
+from headway.models.files.building.sources import with_sources
 from headway.models.files.building.stations import Stations
 from headway.models.files.correlations import correlations_of
 from headway.models.files.curves import miss_curve
@@ -29,7 +30,7 @@ class Builder(Links, Algorithms, Stations, Regions):
     """Puts the entries of a model file together, each after those it needs."""
 
     def __init__(self, entry: schema.ModelEntry, place: Place) -> None:
-        entry = with_traces(with_forks(entry, place), place)
+        entry = with_traces(with_forks(with_sources(entry, place), place), place)
         super().__init__(entry, place)
         self.valued = {n: p for n, p in entry.parameters.items() if p.formula is None}
         self.bound = {n: p for n, p in entry.parameters.items() if p.formula is not None}

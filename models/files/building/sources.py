@@ -1,0 +1,67 @@
+"""A station of a limited number of sources in a model file: the closed network that it is."""
+
+from collections.abc import Mapping
+
+from headway.models.files.building.places import Place
+from headway.models.files.building.schema import ModelEntry, Number
+
+KIND = "FiniteSource"
+CLASS = "sources"
+_KEYS = ("service_time", "servers", "sources", "think_time")
+
+
+def with_sources(entry: ModelEntry, place: Place) -> ModelEntry:
+    """The same entries with a pool and a closed class, for a station of a number of sources.
+
+    Each source asks, waits for the answer, and thinks: M/M/m//N is the closed network of N jobs
+    that think and go to m servers, so that whatever is known of that one is known of it.
+
+    Parameters
+    ----------
+    entry, place
+        Of a model file.
+
+    Raises
+    ------
+    ModelFileError
+        For other stations or arrivals beside it, other numbers than its own, or too few.
+    """
+    found = [name for name, table in entry.stations.items() if table.get("kind") == KIND]
+    if not found:
+        return entry
+    name = found[0]
+    _check_alone(name, entry, place)
+    table = entry.stations[name]
+    _check_keys(name, table, place)
+    pool = {"kind": "MMm", "service_time": table["service_time"], "servers": table["servers"]}
+    sources = {"population": table["sources"], "think_time": table["think_time"]}
+    return entry._replace(stations={name: pool}, classes={CLASS: sources})
+
+
+def _check_alone(name: str, entry: ModelEntry, place: Place) -> None:
+    others = [other for other in entry.stations if other != name]
+    classes = [f"class {c}" for c in entry.classes]
+    more = [*others, *classes, *(["routes"] if entry.routes else []), *entry.regions]
+    if more:
+        msg = (
+            f"{name}: a {KIND} is the whole model, and here is {more[0]} too; write a closed "
+            "network: population, think_time, and an MMm for this station"
+        )
+        raise place.error(msg, "stations", name)
+    if entry.arrivals or "arrival_rate" in entry.parameters:
+        msg = (
+            f"{name}: nobody comes from outside to a {KIND}; leave out the arrival rate, and give "
+            "think_time: how long a source pauses"
+        )
+        raise place.error(msg, "stations", name)
+
+
+def _check_keys(name: str, table: Mapping[str, Number], place: Place) -> None:
+    for key in table:
+        if key not in (*_KEYS, "kind"):
+            msg = f"{name} is a {KIND} and has no {key!r}; it has {', '.join(_KEYS)}"
+            raise place.error(msg, "stations", name, key)
+    for key in _KEYS:
+        if key not in table:
+            msg = f"{KIND} needs {key}"
+            raise place.error(msg, "stations", name)
