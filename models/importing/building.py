@@ -78,6 +78,13 @@ class Names:
     stations: Mapping[str, str]
     classes: Mapping[str, str]
 
+    @property
+    def regions(self) -> Mapping[str, str]:
+        """Names of regions, beside those of stations and classes."""
+        taken = [*self.stations.values(), *self.classes.values()]
+        found = plain_names([*taken, *(f"{r.name} " for r in self.network.regions)])
+        return {r.name: found[f"{r.name} "] for r in self.network.regions}
+
     def time(self, station: Told, job_class: str) -> str:
         """The parameter that a class's service time is."""
         if len({times.mean for times in station.times.values()}) == 1:
@@ -125,6 +132,9 @@ def _graph(network: Network, names: Names, source: str) -> ModelGraph:
         graph = graph.route(names.stations[start], names.stations[end], share)
     for name, share in network.entries.items():
         graph = graph.arrive(names.stations[name], share)
+    for region in network.regions:
+        members = [names.stations[name] for name in region.stations]
+        graph = graph.region(names.regions[region.name], members, float(region.limit))
     for job_class in network.classes:
         graph = _with_class(graph, network, job_class, names)
     for ((c, start), (becomes, end)), share in network.class_routes.items():

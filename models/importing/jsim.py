@@ -9,6 +9,7 @@ import numpy as np
 from headway.errors import ModelFileError, quoted
 from headway.kinds import FloatArray
 from headway.models.importing.orders import hides_returns, means_only
+from headway.models.importing.regions import read_regions
 from headway.models.importing.routing import (
     SWITCH,
     Links,
@@ -38,8 +39,7 @@ from headway.models.importing.told.network import (
 )
 from headway.models.importing.told.numbers import name_of, number, unique, whole
 
-_KNOWN = ("userClass", "node", "measure", "connection", "preload")
-_REFUSED = {"blockingRegion": "a blocking region (finite-capacity region)"}
+_KNOWN = ("userClass", "node", "measure", "connection", "preload", "blockingRegion")
 _NEVER = 1e-12
 """Chances below are those of rounding."""
 
@@ -82,7 +82,9 @@ def _network(
     names = tuple(c.name for c in bare.classes)
     stations = _stations(boxes, bare.classes, source)
     told = tuple(_expected(root, source))
-    bare = replace(bare, stations=stations, expected=told, notes=_notes(stations))
+    regions = read_regions(root, stations, bare.classes, source)
+    notes = _notes(stations)
+    bare = replace(bare, stations=stations, expected=told, notes=notes, regions=regions)
     if switches(boxes):
         return switched(bare, boxes, links, source)
     matrices = {c.name: _matrix(boxes, links, c, names, source) for c in bare.classes}
@@ -97,9 +99,6 @@ def _network(
 def _check_elements(model: Element, source: str) -> None:
     """Refuse parts of a model that are not known, such as those of a newer version."""
     for element in model:
-        if element.tag in _REFUSED:
-            msg = f"{source}: holds {_REFUSED[element.tag]} {quoted(name_of(element))}: not yet"
-            raise ModelFileError(msg)
         if element.tag not in _KNOWN:
             msg = f"{source}: {quoted(element.tag)} is of a newer JMT than headway reads"
             raise ModelFileError(msg)

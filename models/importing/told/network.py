@@ -92,6 +92,15 @@ class JobClass:
 
 
 @dataclass(frozen=True)
+class Region:
+    """Stations that together hold so many jobs, while the others wait outside."""
+
+    name: str
+    stations: tuple[str, ...]
+    limit: int
+
+
+@dataclass(frozen=True)
 class Expected:
     """A value that the file holds.
 
@@ -137,6 +146,8 @@ class Network:
     class_entries, class_routes
         Where classes turn into one another: shares of stations by class, and chances to go from a
         class at a station to a class at a station. Visits are 1 then where a class comes at all.
+    regions
+        Limits of the jobs in several stations.
     """
 
     name: str
@@ -152,3 +163,4 @@ class Network:
     class_routes: Mapping[tuple[tuple[str, str], tuple[str, str]], float] = field(
         default_factory=dict
     )
+    regions: tuple[Region, ...] = ()

@@ -1,0 +1,50 @@
+"""Finite-capacity regions of JSIMg files: jobs wait outside, in order of arrival."""
+
+import pytest
+
+from headway.models import import_model
+from tests.command import refusal
+from tests.test_import import EXPONENTIAL, single
+from tests.test_import_orders import opened
+
+REGION = (
+    '<blockingRegion name="threads" type="default"><regionNode nodeName="cpu"/>'
+    '<globalConstraint maxJobs="1"/><globalMemoryConstraint maxMemory="-1"/>'
+    '<classConstraint jobClass="web" maxJobsPerClass="-1"/>'
+    '<dropRules dropThisClass="false" jobClass="web"/></blockingRegion></sim>'
+)
+LIMITED = single(EXPONENTIAL).replace("</sim>", REGION)
+
+
+def test_a_region_of_one_thread_is_the_queue_before_it(tmp_path):
+    """M/M/1 at half of its speed's load, all of its queue outside; without a limit, inside."""
+    path = tmp_path / "one.jsimg"
+    path.write_text(LIMITED)
+    answer = import_model(path)
+    assert answer.solution.response_time == pytest.approx(0.5 / 0.75, rel=1e-9)
+    assert answer.solution["threads.waiting_time"] == pytest.approx(0.5 / 3, rel=1e-9)
+    path.write_text(LIMITED.replace('maxJobs="1"', 'maxJobs="-1"'))
+    assert import_model(path).solution.response_time == pytest.approx(0.5 / 0.75, rel=1e-12)
+    assert not import_model(path).imported.network.regions
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ('dropThisClass="false"', 'dropThisClass="true"', "dropRules with dropThisClass 'true'"),
+        ('maxJobsPerClass="-1"', 'maxJobsPerClass="4"', "classConstraint with maxJobsPerClass"),
+        ('maxMemory="-1"', 'maxMemory="9"', "globalMemoryConstraint with maxMemory '9'"),
+        ('nodeName="cpu"', 'nodeName="Source"', "'Source' is no station with a time"),
+        ("<globalMemoryConstraint", "<quantum/><globalMemoryConstraint", "newer JMT"),
+    ],
+)
+def test_regions_that_do_more_are_refused(tmp_path, old, new, told):
+    path = tmp_path / "one.jsimg"
+    path.write_text(LIMITED.replace(old, new))
+    assert told in refusal("solve", path)
+
+
+def test_regions_of_several_classes_are_refused(tmp_path):
+    path = tmp_path / "two.jsimg"
+    path.write_text(opened("TailStrategy").replace("</sim>", REGION))
+    assert "region threads: of several classes: not yet" in refusal("solve", path)
