@@ -11,11 +11,9 @@ from headway.errors import GraphError, Saturated
 from headway.kinds import FloatArray
 from headway.queueing.blocking.answers import BlockingSolution, solve_chain
 from headway.queueing.blocking.chain import solvable
+from headway.queueing.blocking.measured import decomposed_note
 from headway.queueing.blocking.network import Blocking, BlockingNetwork, Room
 from headway.queueing.stations.base import MMm
-
-NOTE = "stations that block are decomposed"
-"""What is approximate about it."""
 
 _ROUNDS = 2000
 _SETTLED = 1e-12
@@ -283,5 +281,5 @@ def _solution(network: BlockingNetwork, rate: float, visits: FloatArray) -> Bloc
         blocked=parts.held / servers,
         queue_length=parts.queue,
         method="decomposition",
-        approximation=NOTE,
+        approximation=decomposed_note(closed=network.closed),
     )

@@ -13,6 +13,7 @@ from headway.kinds import FloatArray
 from headway.queueing.blocking import decomposition, window
 from headway.queueing.blocking.answers import BlockingSolution, WindowAnswer, solve_chain
 from headway.queueing.blocking.chain import saturation, solvable
+from headway.queueing.blocking.measured import delayed_note, equivalent_note, poisson_note
 from headway.queueing.blocking.moves import rates_of
 from headway.queueing.blocking.network import Blocking, BlockingNetwork, Room
 from headway.queueing.blocking.parting import Parts, core_of, parts_of, rates_around
@@ -24,9 +25,6 @@ from headway.queueing.stations.speeds.dependent import LoadDependent
 
 SWIFT = 4_000
 """States at most of a chain that is solved unasked: a fraction of a second."""
-
-_DELAYS = "times at delays are taken as exponential"
-_POISSON = "what comes to {} is taken as Poisson"
 
 
 class Way(StrEnum):
@@ -95,7 +93,7 @@ def solve_blocking(
     chosen = _chosen(core, inner, way)
     if chosen is Way.CHAIN:
         _check_chain(core, inner)
-        found = replace(solve_chain(core), approximation=_about(inner))
+        found = replace(solve_chain(core), approximation=_about(inner, closed=False))
     elif chosen is Way.EQUIVALENCE:
         _check_regions_alone(core)
         _check_product_form(core, inner)
@@ -201,10 +199,10 @@ def _check_regions_alone(network: BlockingNetwork) -> None:
         raise GraphError(msg)
 
 
-def _about(stations: Sequence[Station]) -> str:
+def _about(stations: Sequence[Station], *, closed: bool) -> str:
     """What a chain takes otherwise than it is."""
     delays = any(station.can.product_form is ServiceKind.DELAY for station in stations)
-    return _DELAYS if delays else ""
+    return delayed_note(closed=closed) if delays else ""
 
 
 def _regions(
@@ -269,7 +267,7 @@ def _by_rates(
         queue_length=queue,
         windows=windows,
         method="flow equivalence",
-        approximation=window.NOTE,
+        approximation=equivalent_note(closed=network.closed),
     )
 
 
@@ -277,7 +275,7 @@ def _closed(network: BlockingNetwork, stations: Sequence[Station], way: Way) -> 
     chosen = _chosen(network, stations, way)
     if chosen is Way.CHAIN:
         _check_chain(network, stations)
-        return replace(solve_chain(network), approximation=_about(stations))
+        return replace(solve_chain(network), approximation=_about(stations, closed=True))
     if chosen is Way.DECOMPOSITION:
         _check_exponential(network, stations)
         return decomposition.solve_decomposed(network)
@@ -369,7 +367,7 @@ def _flows(network: BlockingNetwork, stations: Sequence[Station], parts: Parts) 
     late = [k for k in parts.after if stations[k].can.product_form is not ServiceKind.DELAY]
     touched = [network.called[k] for k in late]
     touched += [network.called[k] for k in parts.core if rough]
-    return _POISSON.format(", ".join(touched)) if touched else ""
+    return poisson_note(touched) if touched else ""
 
 
 def _empty(network: BlockingNetwork) -> BlockingSolution:

@@ -11,9 +11,6 @@ from headway.queueing.blocking.answers import WindowAnswer
 from headway.queueing.closed.solve import solve_closed
 from headway.queueing.stations.base import Station
 
-NOTE = "regions are flow-equivalent servers"
-"""What is approximate about it."""
-
 
 @dataclass(frozen=True)
 class Equivalent:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from tests.brute.chain import Chain, solve_chain
+from tests.brute.chain import MOST_STATES, Chain, solve_chain
 from tests.brute.network import Truth
 
 Ways = Mapping[int, list[tuple[float, int | None]]]
@@ -85,9 +85,9 @@ def _moved(state: Any, source: int | None, target: int | None) -> Any:
     return tuple(counts), *state[1:]
 
 
-def solve_blocking(network: Blocking) -> Truth:
+def solve_blocking(network: Blocking, most: int = MOST_STATES) -> Truth:
     """Solve the whole chain: mean numbers at stations, and what they complete and pass on."""
-    chain = solve_chain(network.start, network.moves)
+    chain = solve_chain(network.start, network.moves, most)
     found = {}
     for k in range(len(network.times)):
         found[f"s{k}.queue_length"] = chain.mean(lambda s, k=k: s[0][k])
@@ -174,9 +174,9 @@ class Region:
         return state
 
 
-def solve_region(network: Region) -> Truth:
-    """Solve the whole chain: mean numbers at stations, and how many wait outside."""
-    chain = solve_chain(network.start, network.moves)
+def solve_region(network: Region, most: int = MOST_STATES) -> Truth:
+    """Solve the whole chain: mean numbers at stations, and outside the region, called few."""
+    chain = solve_chain(network.start, network.moves, most)
     found = {"few.queue_length": chain.mean(lambda s: len(s[1]))}
     for k, time in enumerate(network.times):
         found[f"s{k}.queue_length"] = chain.mean(lambda s, k=k: s[0][k])

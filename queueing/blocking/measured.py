@@ -1,0 +1,56 @@
+"""What approximations for blocking and regions miss, and the words that say so in every answer.
+
+``python -m tests.blocking_errors`` measures: largest relative errors over random small networks
+that are solved by their whole Markov chains too (docs/accuracy.md has medians and cases).
+"""
+
+from collections.abc import Sequence
+
+OPEN, CLOSED = "open", "closed"
+
+DECOMPOSED = {OPEN: (5.4, 39.0), CLOSED: (37.9, 36.5)}
+EQUIVALENT = {OPEN: (0.0, 23.1), CLOSED: (5.5, 6.9)}
+"""Largest errors of throughputs (of open networks what saturates them) and response times [%]."""
+
+BEHIND = 2.2
+"""Of response times where what leaves a station that is blocked, or a region, is not Poisson."""
+
+DELAYED = {OPEN: (0.0, 17.2), CLOSED: (1.1, 2.8)}
+"""Where delays have squared coefficients of variation of 1/4 and 4."""
+
+
+def decomposed_note(*, closed: bool) -> str:
+    """Say what is not exact about stations that are decomposed."""
+    return f"stations that block are decomposed; {_largest(DECOMPOSED, closed=closed)}"
+
+
+def equivalent_note(*, closed: bool) -> str:
+    """Say what is not exact about regions seen as one server."""
+    return f"regions are flow-equivalent servers; {_largest(EQUIVALENT, closed=closed)}"
+
+
+def delayed_note(*, closed: bool) -> str:
+    """Say what is not exact about delays in a Markov chain."""
+    errors = _largest(DELAYED, closed=closed)
+    return f"times at delays are taken as exponential; {errors} with scv of 1/4 and 4"
+
+
+def poisson_note(names: Sequence[str]) -> str:
+    """Say what is not exact about stations behind those that hold jobs up.
+
+    Examples
+    --------
+    >>> poisson_note(["disk"])[:35]
+    'what comes to disk is taken as Pois'
+    """
+    said = f"what comes to {', '.join(names)} is taken as Poisson"
+    return f"{said}; largest error measured: response time {BEHIND:g} %"
+
+
+def _largest(measured: dict[str, tuple[float, float]], *, closed: bool) -> str:
+    rate, time = measured[CLOSED if closed else OPEN]
+    which = "throughput" if closed else "saturation throughput"
+    errors = (
+        f"{which} {rate:g} %, response time {time:g} %" if rate else f"response time {time:g} %"
+    )
+    return f"largest error measured: {errors}"
