@@ -143,6 +143,7 @@ def window_limits(network: BlockingNetwork, stations: Sequence[Station]) -> list
     Examples
     --------
     >>> from headway.queueing import MM1
+    >>> from headway.queueing.blocking.network import Window
     >>> stations = [MM1(0.1)]
     >>> none, first = np.zeros((1, 1)), np.ones(1)
     >>> one = BlockingNetwork((room_of(stations[0]),), none, first, 1.0, windows=(Window((0,), 3),))
