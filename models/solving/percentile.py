@@ -12,6 +12,7 @@ from headway.errors import GraphError
 from headway.kinds import FloatArray
 from headway.models.solving.blocking.refused import refuse_blocking
 from headway.models.solving.classes.circulating import circulating_laws
+from headway.models.solving.classes.rooms import as_one
 from headway.models.solving.classes.times import class_laws
 from headway.models.solving.closed.times import closed_law
 from headway.models.solving.forward import Finding, goes_forward, percentiles_together, row_of
@@ -231,6 +232,10 @@ def _laws(point: "Solution") -> Laws:
     if graph.classes:
         if graph.ways_by_class:
             raise _by_class(point.model.name)
+        one = as_one(point.model)
+        if one is not None:
+            alike = law_of(one.solve())
+            return {"": alike, **dict.fromkeys(graph.classes, alike)}
         with _named(point):
             return circulating_laws(point) if _closed_classes(point) else class_laws(point)
     if not _stable(point).all():

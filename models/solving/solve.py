@@ -29,15 +29,24 @@ def solve_model(model: Model, method: str = "auto") -> Solution:
         _check_method(method)
     shape = points_shape(model.inputs)
     if network.graph.classes and not network.graph.blocks:
-        from headway.models.solving.classes.solve import class_values
-
-        values, marks = class_values(model, method)
+        values, marks = _class_values(model, method, shape)
         return Solution(model, values, shape, _doubting(model, marks))
     values, marks = _network_values(network, method, shape)
     marks = _doubting(model, marks)
     if model.graph.classes:
         values |= _same_for_each(model, Solution(network, values, shape, marks))
     return Solution(model, values, shape, marks)
+
+
+def _class_values(model: Model, method: str, shape: tuple[int, ...]) -> tuple[Found, Marks]:
+    from headway.models.solving.classes.rooms import as_one, of_each
+    from headway.models.solving.classes.solve import class_values
+
+    one = as_one(model)
+    if one is None:
+        return class_values(model, method)
+    values, marks = _network_values(one, method, shape)
+    return values | of_each(model, values), marks
 
 
 def _doubting(model: Model, marks: Marks) -> Marks:

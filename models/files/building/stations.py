@@ -30,7 +30,8 @@ class Stations(Entries):
         discipline = str(table.pop("discipline", Discipline.FCFS.value))
         known = {field.name: field for field in fields(made)}  # type: ignore[arg-type]
         keys = [*known, "discipline", "blocking"]
-        if made.can.shared and isinstance(table.get("service_time"), dict):
+        by_name = made.can.shared or (made.can.loses and "service_time" in known)
+        if by_name and isinstance(table.get("service_time"), dict):
             keys.append("service_time")  # alone: also of kinds that say it by other numbers
         self.check_keys("stations", name, table, keys)
         needed = [key for key in known if known[key].default is MISSING]

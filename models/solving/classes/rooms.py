@@ -1,0 +1,72 @@
+"""Open classes of one service time that share a station with little room: lost all alike."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from headway.errors import GraphError
+from headway.kinds import plain
+from headway.models.language.formula import formula
+from headway.models.solving.classes.solve import time_of
+from headway.models.structure.graph import ModelGraph
+from headway.models.structure.model import Model
+from headway.models.structure.one_class import alone
+from headway.models.structure.parts.keys import Found, of_class, station_at, time_by
+
+
+def as_one(model: Model) -> Model | None:
+    """The model in which the classes of a lone station that loses jobs are one.
+
+    Where all take one exponential time they are one Poisson stream, of which the station cannot
+    tell who is who: each class loses the same share, and takes the same time.
+
+    Parameters
+    ----------
+    model
+        Any whose graph has several classes.
+
+    Returns
+    -------
+    None for other models, which are solved by class or refused there.
+
+    Raises
+    ------
+    GraphError
+        For service times that differ by class.
+    """
+    graph = model.graph
+    if not _is_room(graph):
+        return None
+    (name,) = graph.stations
+    keys = [time_by(name, c) for c in graph.stations[name].service_times]
+    values = graph.plan.run(model.inputs, [*keys, station_at(name)])
+    times = [np.asarray(time_of(graph, name, c, values), float) for c in graph.classes]
+    if any(np.any(time != times[0]) for time in times):
+        kind = graph.stations[name].kind.__name__
+        msg = (
+            f"{name}: several classes cannot share a {kind} where their service times differ; give "
+            "one service_time for all, or simulate a station without losses"
+        )
+        raise GraphError(msg)
+    total = formula(" + ".join(f"({c['arrival_rate'].text})" for c in graph.classes.values()))
+    first = next(iter(graph.classes))
+    return replace(model, graph=alone(replace(graph, classes={first: {"arrival_rate": total}})))
+
+
+def of_each(model: Model, found: Found) -> Found:
+    """What classes that are one do each: their own share of what comes, in the same time."""
+    keys = {name: of_class(name, "arrival_rate") for name in model.graph.classes}
+    values = model.graph.plan.run(model.inputs, list(keys.values()))
+    (station,) = model.graph.stations
+    carried, total = found[f"{station}.throughput"], sum(key.of(values) for key in keys.values())
+    share = plain(np.where(np.asarray(total) > 0, carried / np.where(total > 0, total, 1.0), 0.0))
+    each: Found = {of_class(c, "throughput"): key.of(values) * share for c, key in keys.items()}
+    return each | {of_class(c, "response_time"): found["response_time"] for c in keys}
+
+
+def _is_room(graph: ModelGraph) -> bool:
+    """Whether open classes come once to a station that loses jobs, and to no other."""
+    opened = all("arrival_rate" in numbers for numbers in graph.classes.values())
+    lone = len(graph.stations) == 1 and all(s.loses for s in graph.stations.values())
+    plain = not (graph.routes or graph.arrivals or graph.ways_by_class)
+    return opened and lone and plain and not any(s.visits for s in graph.stations.values())
