@@ -31,7 +31,7 @@ autodoc_typehints_description_target = "documented"
 napoleon_google_docstring = False
 myst_heading_anchors = 3
 # No lexer knows CSV; the tests know these blocks by that name. Words of a Returns line, such as
-# "shape (classes, points)", are taken for names of types, and several classes have fields so called.
+# "shape (classes, points)", are taken for names of types; several classes have fields so called.
 suppress_warnings = ["misc.highlighting_failure", "ref.python"]
 # Console blocks show tables that no lexer knows; they are checked by tests/test_documents.py.
 highlight_options = {"default": {"stripall": False}}
