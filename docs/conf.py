@@ -29,7 +29,7 @@ autodoc_member_order = "bysource"
 autodoc_typehints = "description"
 autodoc_typehints_description_target = "documented"
 napoleon_google_docstring = False
-myst_heading_anchors = 3
+myst_heading_anchors = 4
 # No lexer knows CSV; the tests know these blocks by that name. Words of a Returns line, such as
 # "shape (classes, points)", are taken for names of types; several classes have fields so called.
 suppress_warnings = ["misc.highlighting_failure", "ref.python"]
