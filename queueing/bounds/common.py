@@ -31,7 +31,7 @@ class Bounds:
 def read_demands(
     demands: Sequence[Amount], population: Amount, think_time: Amount
 ) -> tuple[Amount, Amount, Amount]:
-    """Demands as an array, shape (stations, points...), population and think time; or refuse them."""
+    """Demands, shape (stations, points...), population and think time as arrays; or refuse them."""
     if len(demands) == 0:
         raise GraphError("bounds need a station; there is none")
     for value in demands:
