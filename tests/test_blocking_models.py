@@ -145,6 +145,12 @@ def test_a_line_that_blocks_saturates_where_it_is_published(line: Path) -> None:
         model.solve(0.7).require_stable()
 
 
+def test_in_overload_a_region_is_offered_what_comes(threads: Path) -> None:
+    found = read_model(threads).solve([250.0, 1e4])
+    assert found.saturated.tolist() == [False, True]
+    assert found["nfsd.throughput"] == pytest.approx([250.0, 1e4], rel=1e-9)
+
+
 def test_what_it_says_in_every_form(
     threads: Path, line: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

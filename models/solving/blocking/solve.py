@@ -108,7 +108,9 @@ def _saturated(point: Point) -> BlockingSolution:
     rates = network.arrival_rate * network.visits
     busy = [float(s.utilisation(float(r))) for s, r in zip(point.stations, rates, strict=True)]
     endless = np.full(len(rates), inf)
-    windows = tuple(WindowAnswer(inf, 1.0, 1.0, inf, inf) for _ in network.windows)
+    windows = tuple(
+        WindowAnswer(network.offered(window), 1.0, 1.0, inf, inf) for window in network.windows
+    )
     return BlockingSolution(
         network.arrival_rate, inf, rates, np.array(busy), 0 * rates, endless, windows=windows
     )
