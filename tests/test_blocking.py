@@ -183,6 +183,14 @@ def test_a_region_beside_others_is_solved_in_parts() -> None:
     assert blocking_saturation(whole, stations) == pytest.approx(5.0, rel=EXACT)
 
 
+def test_a_station_that_nobody_visits_saturates_nothing() -> None:
+    rooms = (room_of(MM1(0.2)), room_of(MM1(0.5)))
+    first, nowhere = np.array([1.0, 0.0]), np.zeros((2, 2))
+    windows = (Window((0,), 2),)
+    one = BlockingNetwork(rooms, nowhere, first, arrival_rate=1.0, windows=windows)
+    assert blocking_saturation(one, [MM1(0.2), MM1(0.5)]) == pytest.approx(5.0, rel=EXACT)
+
+
 def test_a_region_that_never_fills_is_exact_by_flow_equivalence() -> None:
     """As many places as jobs: Norton's theorem."""
     stations = [MM1(0.1), LoadDependent((4.0, 6.0)), MM1(0.3)]

@@ -7,7 +7,7 @@ import pytest
 
 from headway.cli.main import main
 from headway.errors import GraphError, HeadwayError, InvalidParameter
-from headway.models import Model, ModelGraph, read_model
+from headway.models import Model, ModelGraph, parse_model, read_model
 from headway.models.analysis.target import what_it_takes
 from headway.queueing import MG1, MM1, MM1K, Delay, MMm
 from headway.queueing.blocking.measured import equivalent_note
@@ -251,3 +251,13 @@ def test_bad_files_are_refused_in_one_line(
         told = capsys.readouterr().err
         assert said in told
         assert told.count("\n") == 1
+
+
+def test_a_region_that_nobody_comes_to_is_empty(threads: Path) -> None:
+    text = threads.read_text()
+    idle = text + '[stations.front]\nkind = "MM1"\nservice_time = "1 ms"\n'
+    idle += '[arrivals]\nfront = "arrival_rate"\n'
+    found = parse_model(idle).solve(100.0)
+    assert found["nfsd.throughput"] == found["nfsd.utilisation"] == 0
+    assert found.response_time == pytest.approx(1e-3 / 0.9, rel=1e-9)
+    assert found.saturation_throughput == pytest.approx(1000, rel=1e-9)

@@ -197,12 +197,12 @@ class BlockingNetwork:
         """Number of the region that a station is in; None for none."""
         return next((k for k, w in enumerate(self.windows) if station in w.stations), None)
 
-    def offered(self, window: Window) -> float:
-        """Jobs that come to a region of an open network from outside it, none being lost [1/s]."""
+    def entries(self, window: Window) -> float:
+        """How often a job comes to a region from elsewhere, where none is lost."""
         inside = np.zeros(len(self.rooms), bool)
         inside[list(window.stations)] = True
         passing = self.visits[~inside] @ self.onward[~inside][:, inside].sum(axis=1)
-        return float(self.arrival_rate * (self.entry[inside].sum() + passing))
+        return float(self.entry[inside].sum() + passing)
 
     @property
     def circulating(self) -> FloatArray:

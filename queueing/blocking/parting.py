@@ -71,12 +71,13 @@ def core_of(network: BlockingNetwork, parts: Parts) -> BlockingNetwork:
     onward, entry = np.asarray(network.onward), np.asarray(network.entry)
     coming = entry[core] + visits[parts.before] @ onward[np.ix_(parts.before, core)]
     coming = np.where(coming > 1e-15, coming, 0.0)
+    shares = coming / coming.sum() if coming.any() else np.eye(len(core))[0]
     place = {int(k): new for new, k in enumerate(core)}
     return replace(
         network,
         rooms=tuple(network.rooms[k] for k in core),
         onward=onward[np.ix_(core, core)],
-        entry=coming / coming.sum(),
+        entry=shares,
         arrival_rate=float(network.arrival_rate * coming.sum()),
         windows=tuple(
             Window(tuple(place[k] for k in w.stations), w.limit) for w in network.windows

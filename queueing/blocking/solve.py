@@ -91,7 +91,9 @@ def solve_blocking(
     core = core_of(network, parts)
     inner = [stations[k] for k in parts.core]
     chosen = _chosen(core, inner, way)
-    if chosen is Way.CHAIN:
+    if not core.arrival_rate:
+        found = _empty(core)
+    elif chosen is Way.CHAIN:
         _check_chain(core, inner)
         found = replace(solve_chain(core), approximation=_about(inner, closed=False))
     elif chosen is Way.EQUIVALENCE:
@@ -125,11 +127,14 @@ def blocking_saturation(network: BlockingNetwork, stations: Sequence[Station]) -
     parts = parts_of(opened)
     core = core_of(opened, parts)
     inner = [stations[k] for k in parts.core]
-    most = [float(stations[k].capacity) / opened.visits[k] for k in (*parts.before, *parts.after)]
+    visited = [k for k in (*parts.before, *parts.after) if opened.visits[k] > 0]
+    most = [float(stations[k].capacity) / opened.visits[k] for k in visited]
+    if not core.arrival_rate:
+        return min(most, default=inf)
     if _has_chain(core, inner):
         own = saturation(core)
     elif core.windows:
-        apart = [k for k in range(len(inner)) if core.window_of(k) is None]
+        apart = [k for k, v in enumerate(core.visits) if v > 0 and core.window_of(k) is None]
         alone = (float(inner[k].capacity) / core.visits[k] for k in apart)
         own = min([*window_limits(core, inner), *alone]) * core.arrival_rate
     else:
@@ -214,21 +219,13 @@ def _regions(
     visits = network.visits
     for region in network.windows:
         members = list(region.stations)
-        entries = _entries(network, members)
-        each = visits[members] / entries if entries else visits[members]
+        entries = network.entries(region)
+        each = visits[members] / entries if entries else np.ones(len(members))  # all the same
         limit = int(region.limit)
         limit = min(limit, network.population if network.closed else _WIDE)
         inside = [stations[k] for k in members]
         found.append((window.flow_equivalent(inside, each.tolist(), limit), entries))
     return found
-
-
-def _entries(network: BlockingNetwork, members: Sequence[int]) -> float:
-    """How often a job comes to a region from elsewhere."""
-    others = [k for k in range(len(network.rooms)) if k not in members]
-    come = np.asarray(network.entry)[list(members)]
-    ways = np.asarray(network.onward)[np.ix_(others, list(members))]
-    return float((come + network.visits[others] @ ways).sum())
 
 
 def _open_regions(network: BlockingNetwork, stations: Sequence[Station]) -> BlockingSolution:

@@ -109,7 +109,8 @@ def _saturated(point: Point) -> BlockingSolution:
     busy = [float(s.utilisation(float(r))) for s, r in zip(point.stations, rates, strict=True)]
     endless = np.full(len(rates), inf)
     windows = tuple(
-        WindowAnswer(network.offered(window), 1.0, 1.0, inf, inf) for window in network.windows
+        WindowAnswer(network.arrival_rate * network.entries(w), 1.0, 1.0, inf, inf)
+        for w in network.windows
     )
     return BlockingSolution(
         network.arrival_rate, inf, rates, np.array(busy), 0 * rates, endless, windows=windows
