@@ -147,7 +147,7 @@ def _caches(document: Document, draw: Random) -> None:
     if draw.random() < 0.3:
         cache["policy"] = draw.choice(("ttl", "ttl-renewed"))
         del cache["size"]
-        cache |= {"lifetime": "2 s", "rate": draw.choice(("10 /s", "throughput"))}
+        cache |= {"lifetime": "1.7 s", "rate": draw.choice(("10 /s", "throughput"))}
     if draw.random() < 0.5:
         cache["exponent"] = draw.choice((0, 0.8, 1, 1.3))
     document["caches"] = {"memory": cache}

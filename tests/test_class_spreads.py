@@ -11,6 +11,7 @@ from headway.queueing import (
     MM1,
     Discipline,
     GGm,
+    JobClass,
     Method,
     MGm,
     SharedStation,
@@ -18,7 +19,7 @@ from headway.queueing import (
 )
 from headway.queueing.closed.measured import CLOSED_SPREAD, OPEN_SPREAD
 from tests import spread_errors
-from tests.class_networks import closed, opened, shared
+from tests.class_networks import AGREE, closed, opened, shared
 from tests.command import headway
 
 TIMES, RATES = np.array([0.2, 2.0]), np.array([0.4, 0.4])
@@ -202,3 +203,14 @@ def test_a_spread_of_arrivals_may_differ_from_point_to_point():
         pytest.approx(first, rel=1e-12),
         pytest.approx(last, rel=1e-12),
     ]
+
+
+def test_a_pool_with_a_server_for_everybody_is_a_delay():
+    """Nobody waits, whatever the spread: R = S, exactly (seed 2149 of the random models)."""
+    pool = SharedStation("pool", (0.005, 0.005), (1, 1), servers=3, scv=(0.5, 0.5),
+                         discipline=Discipline.FCFS)  # fmt: skip
+    classes = [JobClass("a", population=np.array([1, 2]), think_time=0.02),
+               JobClass("b", population=1)]  # fmt: skip
+    found = solve_multiclass([pool], classes)
+    assert not found.approximation
+    np.testing.assert_allclose(found.response_time, 0.005, rtol=AGREE)

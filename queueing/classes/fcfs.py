@@ -56,7 +56,18 @@ def unequal(network: ClassNetwork) -> Amount:
         unlike |= np.array([s.is_spread and s.arrival_scv is not None for s in network.stations])[
             :, None
         ]
-    return np.array(ordered)[:, None] & unlike
+    return np.array(ordered)[:, None] & unlike & ~_room_for_all(network)
+
+
+def _room_for_all(network: ClassNetwork) -> NDArray[np.bool_]:
+    """Where nobody ever waits, as closed jobs alone come and there is a server for each.
+
+    Such a pool is a delay: times of any spread and class have a product form there.
+    """
+    queues = np.array([s.kind is ServiceKind.QUEUE for s in network.stations])
+    opened = ((network.rates > 0)[:, None] & (network.demand > 0)).any(axis=0)
+    jobs = (network.population[:, None] * (network.demand > 0)).sum(axis=0)
+    return np.asarray(queues[:, None] & ~opened & (jobs <= network.servers))
 
 
 def refuse_speeds(network: ClassNetwork, unlike: NDArray[np.bool_]) -> None:
