@@ -71,7 +71,7 @@ def test_single_servers_have_all_bounds_whatever_rounding_does(service_time):
     bounds = network_bounds(stations, [1.0, 2.0, 1.0, 0.5], 4)
 
     solved = solve_closed(stations, [1.0, 2.0, 1.0, 0.5], 4)
-    assert set(bounds) == {"asymptotic", "balanced job", "geometric"}
+    assert set(bounds) == {"asymptotic", "balanced job", "proportional", "geometric"}
     for limit in bounds.values():
         assert limit.throughput_lower <= solved.throughput * (1 + 1e-12)
         assert solved.throughput <= limit.throughput_upper * (1 + 1e-12)

@@ -124,6 +124,7 @@ OTHERS -= {"server-batch", "server-slowing", "server-usl"}  # of populations, as
 OTHERS -= {"server-batch-room", "server-pool-room", "server-room"}  # rooms: sums over their places
 OTHERS -= {"nfs-server", "server", "server-pool", "server-cache", "server-contention"}
 OTHERS -= {"program-overhead", "program-gap"}
+OTHERS -= {"nfs-server-raid5"}  # forks, which have no closed form
 
 
 @pytest.fixture(scope="module")

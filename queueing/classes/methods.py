@@ -18,7 +18,7 @@ from headway.queueing.closed.approximate import Closed, Ordered, linearizer, sch
 from headway.queueing.closed.demands import Method
 from headway.queueing.closed.measured import closed_note
 from headway.queueing.closed.memory import LARGEST
-from headway.queueing.closed.pools import closed_rates
+from headway.queueing.closed.pools import check_few, closed_rates
 from headway.queueing.erlang.formulas import erlang_c
 from headway.queueing.recursion.crowds import solve_groups
 from headway.queueing.recursion.estimates import SOLVERS, cheapest, estimate, refuse_large
@@ -366,7 +366,10 @@ def convolution_stations(
     speeds = []
     for k in which:
         most = None if load[k].any() else jobs
-        servers = np.arange(1.0, 1 + network.servers[k, 0] // copies[k])[:most, None]
+        many = float(network.servers[k, 0] // copies[k])
+        if most is None:
+            check_few(many)
+        servers = np.arange(1.0, 1 + min(many, most or many))[:, None]
         speeds.append(network.speeds[k][:most] if k in network.speeds else servers)
     points = network.servers.shape[1]
     laid = tuple(np.broadcast_to(each, (len(each), points)) for each in speeds)

@@ -26,6 +26,19 @@ MOST_SERVERS = 10_000_000
 """Terms of a sum over servers, of all points together."""
 
 
+def check_few(servers: float, points: int = 1) -> None:
+    """Refuse more servers beside open jobs than can be summed over.
+
+    Raises
+    ------
+    InvalidParameter
+        For more than ten million.
+    """
+    if points * servers > MOST_SERVERS:
+        msg = f"{servers:g} servers shared with open classes need a sum over each; take fewer"
+        raise InvalidParameter(msg)
+
+
 def closed_rates(servers: FloatArray, open_load: FloatArray, most: int) -> FloatArray:
     """Servers' worth of work done for 1, 2... closed jobs beside open ones.
 
@@ -54,9 +67,7 @@ def closed_rates(servers: FloatArray, open_load: FloatArray, most: int) -> Float
     count = np.arange(1.0, most + 1)[:, None]
     if not open_load.any():
         return np.asarray(np.minimum(count, servers))
-    if servers.size * servers.max() > MOST_SERVERS:
-        msg = f"{servers.max():g} servers shared with open classes need a sum over each; take fewer"
-        raise InvalidParameter(msg)
+    check_few(servers.max(), servers.size)
     terms = np.arange(servers.max())[:, None]
     sums = np.cumsum(np.cumsum(poisson(terms, open_load), axis=0), axis=0)
     room, rates = servers - open_load, np.empty((most, len(servers)))

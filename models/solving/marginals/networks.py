@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from headway.errors import GraphError, InvalidParameter, nearest
 from headway.kinds import Amount, FloatArray
+from headway.models.solving.blocking.refused import refuse_blocking
 from headway.models.solving.solutions.marks import PACED, QNA
 from headway.models.solving.solutions.queue_lengths import NumberLaws, QueueLengths
 from headway.models.structure.parts.keys import VISITS, share_of, station_at
@@ -121,6 +122,7 @@ def check_asked(solution: "Solution") -> None:
     if not solution.stations:
         msg = f"{name}: a program has no queues"
         raise GraphError(msg)
+    refuse_blocking(solution.model.graph, "distributions at stations")
     if solution.method == QNA:
         msg = (
             f"{name}: numbers of jobs beyond their means are not known where variability is "

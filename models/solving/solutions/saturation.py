@@ -7,7 +7,6 @@ from functools import reduce
 import numpy as np
 
 from headway.kinds import Amount, FloatArray, plain
-from headway.models.solving.solutions.held import held_up_saturation
 from headway.models.solving.solutions.roots import first_crossing
 from headway.models.structure.graph import ModelGraph
 from headway.models.structure.parts.keys import VISITS, station_at
@@ -38,6 +37,8 @@ def saturation_throughput(graph: ModelGraph, inputs: Mapping[str, Amount]) -> Am
     no station ever saturates.
     """
     if graph.blocks:
+        from headway.models.solving.solutions.held import held_up_saturation
+
         return held_up_saturation(graph, inputs)
     names = tuple(name for name, station in graph.stations.items() if station.can.saturates)
     return first_full(graph, inputs, names)
