@@ -261,3 +261,31 @@ def test_a_region_that_nobody_comes_to_is_empty(threads: Path) -> None:
     assert found["nfsd.throughput"] == found["nfsd.utilisation"] == 0
     assert found.response_time == pytest.approx(1e-3 / 0.9, rel=1e-9)
     assert found.saturation_throughput == pytest.approx(1000, rel=1e-9)
+
+
+def test_show_names_regions_disciplines_and_what_a_full_room_does():
+    model = parse_model("""
+name = "held"
+[parameters]
+arrival_rate = "5 /s"
+threads = 4
+[stations.door]
+kind = "MM1"
+service_time = "1 ms"
+discipline = "ps"
+[stations.disk]
+kind = "MM1K"
+service_time = "2 ms"
+capacity = 3
+blocking = "after service"
+[[routes]]
+from = "door"
+to = "disk"
+[regions.pool]
+stations = ["door"]
+limit = "threads"
+""")
+    lines = [line.split() for line in str(model).splitlines()]
+    assert ["pool", "door", "threads"] in lines
+    assert any(line[:3] == ["door", "MM1,", "ps"] for line in lines)
+    assert any(line[1:5] == ["MM1K,", "blocking", "after", "service"] for line in lines)

@@ -17,6 +17,7 @@ from headway.models.structure.parts.components import Component
 from headway.models.structure.parts.routes import MOST_SHOWN
 from headway.models.structure.parts.structure import CLASS_KEYS
 from headway.models.tables.table import Column, Table
+from headway.queueing.stations.abilities import Discipline
 
 _MOST_LISTED = 12
 
@@ -34,15 +35,22 @@ def description_tables(model: Model) -> list[Table]:
         notes = () if graph.stations else _doubts_about(components)
         tables.append(replace(_component_table(kind, dict(components)), notes=notes))
     if graph.stations:
-        stations = _component_table("stations", dict(graph.stations))
-        tables.append(replace(stations, notes=tuple(doubts_of(model))))
-        if graph.routes or graph.class_ways.routes or graph.arrivals or not graph.classes:
-            tables.append(_route_table(model))
+        tables += _station_tables(model)
     if graph.classes:
         tables.append(_class_table(model))
     if model.presets:
         tables.append(_preset_table(model))
     return tables
+
+
+def _station_tables(model: Model) -> list[Table]:
+    """Stations, ways between them, and regions around some."""
+    graph = model.graph
+    stations = _component_table("stations", dict(graph.stations))
+    tables = [replace(stations, notes=tuple(doubts_of(model)))]
+    if graph.routes or graph.class_ways.routes or graph.arrivals or not graph.classes:
+        tables.append(_route_table(model))
+    return tables + ([_region_table(graph)] if graph.regions else [])
 
 
 def _parameter_table(model: Model) -> Table:
@@ -128,8 +136,24 @@ def _link_table(graph: ModelGraph) -> Table:
 
 
 def _kind(component: Component) -> str:
+    """A kind with its stages or branches, whose turn it is, and what it does when full."""
     stages = f" through {', '.join(component.labels)}" if component.labels else ""
-    return component.kind.__name__ + stages
+    branches = f" to {', '.join(component.branches)}" if component.branches else ""
+    plain = component.discipline == Discipline.FCFS.value
+    turn = "" if plain else f", {component.discipline}"
+    held = f", blocking {component.blocking}" if component.blocking else ""
+    return component.kind.__name__ + stages + branches + turn + held
+
+
+def _region_table(graph: ModelGraph) -> Table:
+    """Regions: which stations, and how many jobs they hold together."""
+    regions = graph.regions.values()
+    columns = (
+        Column("region", tuple(graph.regions)),
+        Column("stations", tuple(", ".join(region.stations) for region in regions)),
+        Column("limit", tuple(region.limit.text for region in regions)),
+    )
+    return Table("", columns)
 
 
 def _route_table(model: Model) -> Table:

@@ -203,7 +203,7 @@ def blueprint(model: Model) -> Blueprint:
     _check_point(model)
     network = model.network
     _check_losses(network)
-    refuse_blocking(network.graph, "simulations")
+    refuse_blocking(network.graph, "simulated answers")
     graph, values = network.graph, _numbers(network)
     servings = {n: _serving(graph, n, values) for n in graph.stations}
     places = tuple(
