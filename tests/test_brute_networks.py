@@ -26,6 +26,7 @@ from tests.brute.orders import (
 )
 
 OUT = {(0, 0): [(1.0, None, 0)]}
+WORST = 1570
 EACH = 2
 """Networks of each kind."""
 
@@ -120,6 +121,13 @@ def test_what_is_called_exact_is(kind):
     held = [hold(first + k * len(KINDS)) for k in range(EACH)]
     wrong = [one for one in held if one is not None and one.is_wrong]
     assert not wrong
+
+
+def test_a_job_that_comes_back_at_once_misses_by_what_answers_say():
+    """The worst of 2,000: in random order among open jobs."""
+    found = hold(WORST)
+    assert "response time 358 %" in found.approximation
+    assert found.error == pytest.approx(3.577, abs=1e-3)
 
 
 def test_a_larger_network_is_as_it_is_simulated():

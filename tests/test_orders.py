@@ -266,3 +266,13 @@ def test_ties_of_open_and_closed_classes_are_not_called_exact():
     assert solve_multiclass([cpu], [first, *equals]).approximation
     pair = shared("cpu", (0.2,) * 2, 2, discipline=Discipline.PRIORITY)
     assert not solve_multiclass([pair], [first, equals[0]]).approximation
+
+
+def test_a_way_of_such_stations_alone_is_no_better():
+    """Two of them, one behind the other: the order of jobs never changes (seed 1889)."""
+    both = [shared(name, (0.1, 0.1), discipline=Discipline.LAST) for name in ("s0", "s1")]
+    with pytest.raises(GraphError, match="class a comes back at once and goes first"):
+        solve_multiclass(both, [JobClass("a", population=1), JobClass("b", population=2)])
+    wait = shared("wait", (0.1, 0.1))
+    jobs = [JobClass("a", population=1), JobClass("b", population=2)]
+    assert not solve_multiclass([*both, wait], jobs).approximation

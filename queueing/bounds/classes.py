@@ -142,7 +142,8 @@ def _queued(crowd: _Crowd) -> FloatArray:
 
 def _composite(crowd: _Crowd) -> tuple[FloatArray, FloatArray]:
     low, upper = _balanced(crowd)
-    held = low[:, None] * crowd.each
+    # A class that needs nothing anywhere has no limit, and holds nothing.
+    held = np.where(crowd.each > 0, low[:, None], 0.0) * crowd.each
     left = np.maximum(1 - (held.sum(axis=0) - held), 0.0)
     with np.errstate(divide="ignore", invalid="ignore"):
         room = np.where(crowd.each > 0, left / crowd.each, np.inf)

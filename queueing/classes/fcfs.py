@@ -128,8 +128,8 @@ def last_in_pools(network: ClassNetwork) -> list[str]:
 def refuse_never_served(network: ClassNetwork) -> None:
     """Refuse closed jobs that come back at once to where the last is served first, beside others.
 
-    Such a job is on top again as soon as it has left, and whom it interrupts is never served: who
-    is there at the beginning decides what goes on for ever.
+    Such a job is on top again as soon as it has left, also where all stations on its way serve the
+    last first, and whom it interrupts is never served: the beginning decides what goes on for ever.
 
     Raises
     ------
@@ -137,17 +137,20 @@ def refuse_never_served(network: ClassNetwork) -> None:
         Naming the station and the class.
     """
     come = np.asarray(((network.rates + network.population)[:, None] * network.demand) > 0)
-    away = np.asarray(network.think_time > 0)
-    for k, station in enumerate(network.stations):
-        if station.discipline is not Discipline.LAST or station.kind is ServiceKind.DELAY:
-            continue
-        elsewhere = np.delete(come, k, axis=1).any(axis=1) | away
-        stays = come[:, k] & ~elsewhere & ~network.is_open[:, None]
+    last = np.array(
+        [
+            s.discipline is Discipline.LAST and s.kind is not ServiceKind.DELAY
+            for s in network.stations
+        ]
+    )
+    away = np.asarray(network.think_time > 0) | come[:, ~last].any(axis=1)
+    for k in np.flatnonzero(last):
+        stays = come[:, k] & ~away & ~network.is_open[:, None]
         if (stays & (come[:, k].sum(axis=0) > 1)).any():
             name = network.classes[int(stays.any(axis=1).argmax())].name
             msg = (
-                f"{station.name}: class {name} comes back at once and goes first, so that those "
-                "it interrupts are never served; give it a think time"
+                f"{network.stations[k].name}: class {name} comes back at once and goes first, so "
+                "that those it interrupts are never served; give it a think time"
             )
             raise GraphError(msg)
 

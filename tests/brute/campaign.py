@@ -56,7 +56,7 @@ def hold(seed: int) -> Held | None:
         return Held(seed, case.kind, 0.0, "", 0.0, "", str(refusal))
     errors = {name: _error(solution[name], true) for name, true in truth.numbers.items()}
     worst = max(errors, key=lambda name: errors[name])
-    tolerance = EXACT + 100 * truth.cut
+    tolerance = EXACT + 300 * truth.cut
     return Held(seed, case.kind, errors[worst], worst, tolerance, solution.approximation)
 
 
