@@ -6,14 +6,14 @@ from math import inf, isfinite
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import brentq
-from scipy.sparse import csc_array, csr_array, diags_array
-from scipy.sparse.linalg import splu
+from scipy.sparse import csr_array, diags_array
 
-from headway.errors import GraphError, Saturated
+from headway.errors import GraphError, InvalidParameter, Saturated
 from headway.kinds import FloatArray
 from headway.queueing.blocking.moves import OUT, Rates, Shape, State, rates_of
 from headway.queueing.blocking.network import BlockingNetwork
 from headway.queueing.blocking.states import Space, estimate, space_of, targets_of
+from headway.queueing.markov.space import shares_of_time
 
 _APART = "its rates are too far apart for its Markov chain; leave the fastest stations out"
 _MOST_ROUNDS = 60
@@ -138,21 +138,16 @@ def stationary(rates: Rates) -> Stationary:
 
 
 def balanced(flows: csr_array) -> FloatArray:
-    """Shares of time by the rates between states: one state is given, the others follow."""
-    size = flows.shape[0]
-    if size == 1:
-        return np.ones(1)
-    outflow = np.asarray(flows.sum(axis=1)).ravel()
-    balance = csc_array(flows.T - diags_array(outflow))
+    """Shares of time by the rates between states."""
+    ways = flows.tocoo()
     try:
-        rest = splu(csc_array(balance[1:, 1:]))
-    except RuntimeError:  # some rates are as good as none beside others
+        with np.errstate(all="ignore"):
+            shares = shares_of_time(ways.row, ways.col, ways.data, flows.shape[0])
+    except (RuntimeError, InvalidParameter):  # some rates are as good as none beside others
         raise GraphError(_APART) from None
-    shares = np.concatenate([[1.0], rest.solve(-balance[1:, [0]].toarray().ravel())])
-    positive = np.maximum(shares / shares.sum(), 0.0)
-    if not np.isfinite(positive).all():
+    if not np.isfinite(shares).all():
         raise GraphError(_APART)
-    return np.asarray(positive / positive.sum(), float)
+    return shares
 
 
 @dataclass(frozen=True)

@@ -100,12 +100,38 @@ def stationary(space: Space, rates: FloatArray) -> FloatArray:
     >>> stationary(two, np.array([1.0, 3.0])).tolist()
     [0.75, 0.25]
     """
-    count = len(space.states)
     flow = rates[space.rate] * space.times
-    some = (flow > 0) & (space.source != space.target)
-    source, target, flow = space.source[some], space.target[some], flow[some]
+    return shares_of_time(space.source, space.target, flow, len(space.states))
+
+
+def shares_of_time(
+    source: NDArray[np.integer], target: NDArray[np.integer], flow: FloatArray, count: int
+) -> FloatArray:
+    """Share of time in each state, from the rates between them.
+
+    Parameters
+    ----------
+    source, target, flow
+        Of each move: the states it leads from and to, and its rate, 0 or more [1/s]; from a state
+        to itself it changes nothing.
+    count
+        Number of states.
+
+    Raises
+    ------
+    InvalidParameter
+        Where the shares depend on where the chain starts.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> shares_of_time(np.array([0, 1]), np.array([1, 0]), np.array([1.0, 3.0]), 2).tolist()
+    [0.75, 0.25]
+    """
     if count == 1:
         return np.ones(1)
+    some = (flow > 0) & (source != target)
+    source, target, flow = source[some], target[some], flow[some]
     pinned = _come_back_to(source, target, count)
     shares = _beside(source, target, flow, count, pinned)
     shares = shares / shares.sum()
@@ -122,7 +148,7 @@ _UNEVEN = 1e-11
 
 
 def _summing_to_one(
-    source: NDArray[np.intp], target: NDArray[np.intp], flow: FloatArray, count: int
+    source: NDArray[np.integer], target: NDArray[np.integer], flow: FloatArray, count: int
 ) -> FloatArray:
     """Shares of time with their sum in place of one state's balance: a full row, which is slow."""
     every, out = np.arange(count), np.bincount(source, flow, count)
@@ -137,7 +163,11 @@ def _summing_to_one(
 
 
 def _beside(
-    source: NDArray[np.intp], target: NDArray[np.intp], flow: FloatArray, count: int, pinned: int
+    source: NDArray[np.integer],
+    target: NDArray[np.integer],
+    flow: FloatArray,
+    count: int,
+    pinned: int,
 ) -> FloatArray:
     """Shares of time over that of one state."""
     others = np.delete(np.arange(count), pinned)
@@ -152,7 +182,7 @@ def _beside(
     return shares
 
 
-def _come_back_to(source: NDArray[np.intp], target: NDArray[np.intp], count: int) -> int:
+def _come_back_to(source: NDArray[np.integer], target: NDArray[np.integer], count: int) -> int:
     """A state of the one set that nothing leaves."""
     links = csc_array((np.ones(len(source)), (source, target)), (count, count))
     sets, of = connected_components(links, connection="strong")
