@@ -12,6 +12,8 @@ from headway.models import ModelGraph, catalogue_model
 from headway.models.files.shipped import model_names
 from headway.models.importing.finding import find_model
 from headway.models.plotting.figures import picture
+from headway.models.solving.marginals import numbers
+from headway.models.solving.solutions.asked import STATION_LAWS
 from headway.queueing import MD1, MG1, MM1, MM1K, Delay, GGm, LoadDependent, MMm, Quota
 from headway.queueing.marginals.closed import closed_marginal
 from tests.brute.kinds import KINDS, drawn
@@ -33,6 +35,19 @@ def test_numbers_of_stations_are_asked_as_percentiles_are():
     waits = 0.00065 / (1 - busy) * np.log(busy / 0.05)
     assert solution["cpu.waiting_time_p95"] == pytest.approx(waits, rel=1e-12)
     assert solution["cpu.waiting_time_p95.0"] == pytest.approx(waits, rel=1e-12)
+
+
+def test_the_law_of_a_station_is_found_once_however_much_is_asked(monkeypatch):
+    found = []
+
+    def counted(find):
+        return lambda solution, station: found.append((find, station)) or find(solution, station)
+
+    for name in ("number_laws", "wait_laws"):
+        monkeypatch.setattr(numbers, name, counted(getattr(numbers, name)))
+    parts = (*STATION_LAWS, "waiting_time_p50", "waiting_time_p95")
+    RAID.solve(800.0).answering(*(f"{name}.{part}" for name in ("cpu", "disks") for part in parts))
+    assert len(found) == len(set(found)) == 4
 
 
 def test_a_saturated_station_is_never_empty_and_lets_everybody_wait():

@@ -2,13 +2,13 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from headway.errors import GraphError
 from headway.kinds import FloatArray
-from headway.models.solving.blocking.refused import refuse_blocking
 from headway.models.solving.marginals.networks import (
     WaitLaws,
     named,
@@ -52,18 +52,16 @@ def station_numbers(solution: "Solution", asked: Iterable[StationAsked]) -> "Sol
     InvalidParameter
         For a percentage out of range.
     """
-    refuse_blocking(solution.model.graph, "distributions at stations")
     values, notes = dict(solution.values), _told(solution)
-    numbers: dict[str, NumberLaws] = {}
-    waits: dict[str, WaitLaws] = {}
+    numbers, waits = cache(partial(number_laws, solution)), cache(partial(wait_laws, solution))
     for one in asked:
         if one.percent is None:
-            laws = numbers.setdefault(one.station, number_laws(solution, one.station))
+            laws = numbers(one.station)
             found = _of_numbers(solution, one, laws)
             notes = merged(notes, *(law.notes for law in laws if law is not None))
         else:
             check_percent(one.percent)
-            times = waits.setdefault(one.station, wait_laws(solution, one.station))
+            times = waits(one.station)
             found = _of_waits(solution, one, times, one.percent / 100)
             notes = merged(notes, *(law.notes for law in times if law is not None))
         values[one.name] = found.reshape(solution.shape)
