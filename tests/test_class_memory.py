@@ -4,13 +4,14 @@ import tracemalloc
 
 import numpy as np
 import pytest
+from scipy.stats import poisson
 
 from headway.errors import InvalidParameter
 from headway.queueing import Method, solve_multiclass
 from headway.queueing.classes import lattice_convolution
 from headway.queueing.classes.lattice import convolution_bytes
 from headway.queueing.classes.lattice_mva import lattice_mva
-from tests.class_networks import closed, shared
+from tests.class_networks import closed, opened, shared
 
 
 def test_large_lattice_is_refused_with_its_size_and_auto_says_what_it_took():
@@ -62,6 +63,20 @@ def test_more_servers_than_jobs_cost_nothing():
         assert solution.throughput == pytest.approx(
             solve_multiclass([few, one], classes, method).throughput, rel=1e-12
         )
+
+
+@pytest.mark.parametrize(("servers", "load"), [(10**5, 99_990.0), (10**6, 999_000.0)])
+def test_a_million_servers_are_shared_with_open_classes(servers, load):
+    pool = shared("pool", [1.0, 1.0], servers)
+
+    solution = solve_multiclass([pool], [closed(1, 2.0), opened(load)])
+
+    # A lone job finds what open ones alone leave: it waits C(m, u) S / (m - u).
+    loss = poisson.pmf(servers, load) / poisson.cdf(servers, load)
+    waits = loss / (1 - load / servers * (1 - loss)) / (servers - load)
+    # Tolerance: scipy's chances have some twelve digits.
+    assert solution.throughput[0] == pytest.approx(1 / (2 + 1 + waits), rel=1e-11)
+    assert not solution.approximation
 
 
 def test_a_long_line_of_one_class_is_what_its_planes_give(monkeypatch):

@@ -148,10 +148,11 @@ class LatticeStation:
         self.share = held / some
         self.ratio = closed / (speeds[-1] - opened)
         first, further = _series(speeds, closed + opened)
-        low, high = (_shifted(part, closed, opened) for part in (first, further))
-        high = high * (speeds[-1] / (speeds[-1] - opened))
-        scale = 1 / (low.sum(axis=0) + high.sum(axis=0) / (1 - self.ratio))
-        self.low, self.high = low * scale, high * scale
+        most = sum(size - 1 for size in lattice.sizes) + 2  # of which a derivative has one less
+        low, high = (_shifted(part, closed, opened, most) for part in (first, further))
+        grown = speeds[-1] / (speeds[-1] - opened)
+        scale = 1 / (first.sum(axis=0) + further.sum(axis=0) * grown / (1 - self.ratio))
+        self.low, self.high = low * scale, high * (scale * grown)
         self.per_open = np.where(closed > 0, 1 / some, 0.0)
         self.none = scale * _of_none(speeds, closed + opened)
         self.one = self.none * held / speeds[0]
@@ -231,20 +232,22 @@ def _slope(coefficients: FloatArray) -> FloatArray:
     return np.arange(1, len(coefficients))[:, None] * coefficients[1:]
 
 
-def _shifted(terms: FloatArray, closed: FloatArray, opened: FloatArray) -> FloatArray:
-    """Coefficients in s' of the sum of terms ((closed s' + opened) / (closed + opened))**t."""
+def _shifted(terms: FloatArray, closed: FloatArray, opened: FloatArray, most: int) -> FloatArray:
+    """First coefficients in s' of the sum of terms ((closed s' + opened) / (closed + opened))**t.
+
+    Coefficients beyond the number of jobs never meet an array over the lattice.
+    """
     if not opened.any():
         return terms
     total = closed + opened
     total = np.where(total > 0, total, 1.0)
-    result = np.zeros(terms.shape)
+    result = np.zeros((min(most, len(terms)), terms.shape[1]))
     for term in terms[::-1]:  # Horner's rule on polynomials
-        result[1:], result[0] = (
-            result[1:] * (opened / total) + result[:-1] * (closed / total),
-            result[0] * (opened / total),
-        )
-        result[0] += term
-    return np.asarray(result)
+        following = result * (opened / total)
+        following[1:] += result[:-1] * (closed / total)
+        following[0] += term
+        result = following
+    return result
 
 
 def _numbers(

@@ -18,7 +18,7 @@ from headway.queueing.closed.approximate import Closed, Ordered, linearizer, sch
 from headway.queueing.closed.demands import Method
 from headway.queueing.closed.measured import closed_note
 from headway.queueing.closed.memory import LARGEST
-from headway.queueing.closed.pools import check_few, closed_rates
+from headway.queueing.closed.pools import closed_rates
 from headway.queueing.erlang.formulas import erlang_c
 from headway.queueing.recursion.crowds import solve_groups
 from headway.queueing.recursion.estimates import SOLVERS, cheapest, estimate, refuse_large
@@ -318,13 +318,13 @@ def _by_convolution(network: ClassNetwork, load: FloatArray) -> Lengths:
     """Convolve, each of the parallel queues as a station of its own."""
     closed = ~network.is_open
     demand = network.demand[closed]
-    which, speeds, share = convolution_stations(network, load)
+    which, speeds, taken, share = convolution_stations(network, load)
     watched = tuple(row for row, k in enumerate(which) if network.stations[k].wakes)
     convolved = lattice_convolution(
         Speeds(
             demand[:, which] / share,
             speeds,
-            load[which] / share,
+            taken,
             _still(network),
             network.population[closed],
             _guess(network, load),
@@ -355,22 +355,33 @@ def _guess(network: ClassNetwork, load: FloatArray) -> FloatArray:
 
 def convolution_stations(
     network: ClassNetwork, load: FloatArray
-) -> tuple[list[int], tuple[FloatArray, ...], FloatArray]:
-    """Queues of the convolution: the station of each, its speeds, its share of the station.
+) -> tuple[list[int], tuple[FloatArray, ...], FloatArray, FloatArray]:
+    """Queues of the convolution, each of parallel ones by itself.
 
-    Servers beyond the number of jobs are never used, where open classes use none; nor speeds.
+    Servers beyond the number of closed jobs are never used by these: where open classes use some,
+    what they leave closed jobs is a speed for each number of these, one more of which tells how
+    many open jobs are there beside the last.
+
+    Returns
+    -------
+    The station of each, its speeds, what open classes take of those, its share of the station.
     """
     copies = np.where(network.is_delay, 0, network.queues[:, 0]).astype(int)
     which = np.repeat(np.arange(len(copies)), copies).tolist()
     jobs = max(int(network.population.sum(axis=0).max()), 1)
+    share = copies[which, None].astype(float)
+    taken = load[which] / share
     speeds = []
-    for k in which:
-        most = None if load[k].any() else jobs
+    for row, k in enumerate(which):
         many = float(network.servers[k, 0] // copies[k])
-        if most is None:
-            check_few(many)
-        servers = np.arange(1.0, 1 + min(many, most or many))[:, None]
-        speeds.append(network.speeds[k][:most] if k in network.speeds else servers)
+        if k in network.speeds:
+            speeds.append(network.speeds[k] if taken[row].any() else network.speeds[k][:jobs])
+        elif taken[row].any():
+            several = np.full(len(taken[row]), many)
+            speeds.append(closed_rates(several, taken[row], jobs + 1))
+            taken[row] = 0.0
+        else:
+            speeds.append(np.arange(1.0, 1 + min(many, jobs))[:, None])
     points = network.servers.shape[1]
     laid = tuple(np.broadcast_to(each, (len(each), points)) for each in speeds)
-    return which, laid, copies[which, None].astype(float)
+    return which, laid, taken, share

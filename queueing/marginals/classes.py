@@ -128,9 +128,9 @@ class _Place:
         self.network, self.place = network, place
         self.closed: NDArray[np.bool_] = ~network.is_open & (network.population[:, 0] > 0)
         population = network.population[self.closed]
-        which, speeds, copies = convolution_stations(network, load)
+        which, speeds, taken, copies = convolution_stations(network, load)
         near = self._near(guess)
-        others = self._others(which, speeds, copies, load, near)
+        others = self._others(which, speeds, copies, taken, near)
         self.lattice = lattice_for(population, max(len(which), 1))
         rate = within_capacity(others)
         self.rate = rate[:, 0]
@@ -156,7 +156,7 @@ class _Place:
         which: list[int],
         speeds: tuple[FloatArray, ...],
         copies: FloatArray,
-        load: FloatArray,
+        taken: FloatArray,
         guess: FloatArray,
     ) -> Speeds:
         """Queues of the convolution, each of parallel ones by itself; delays but this count too."""
@@ -166,9 +166,7 @@ class _Place:
         away[self.place] = False
         still = network.think_time[self.closed] + demand[:, away].sum(axis=1)
         population = network.population[self.closed]
-        return Speeds(
-            demand[:, which] / copies, speeds, load[which] / copies, still, population, guess
-        )
+        return Speeds(demand[:, which] / copies, speeds, taken, still, population, guess)
 
     def law(self) -> NumberLaw:
         """Chances of 0, 1, 2... jobs, as far as they count, and the chance to wait."""
