@@ -65,6 +65,20 @@ def test_the_largest_priority_interrupts_the_others(tmp_path):
     assert response(answer, "a") == pytest.approx(0.2 / 0.5 + left / (0.5 * 0.3), rel=1e-12)
 
 
+def test_priorities_have_their_law_of_any_times_at_one_server(tmp_path):
+    """Cobham and Kleinrock, of b with Erlang times: what is left of a service is m2 / 2."""
+    head = found(tmp_path, opened("TailStrategyPriority", laws=(FAST, ERLANG)))
+    left = 0.2**2 + 0.5**2 * 1.25 / 2
+    assert not head.solution.approximation
+    assert response(head, "b") == pytest.approx(0.5 + left / 0.5, rel=1e-12)
+    assert response(head, "a") == pytest.approx(0.2 + left / (0.5 * 0.3), rel=1e-12)
+    resumed = found(tmp_path, opened("FCFSPRStrategyPriority", "PreemptiveServer", (FAST, ERLANG)))
+    assert not resumed.solution.approximation
+    own = 0.5 + 0.5**2 * 1.25 / 2 / 0.5
+    assert response(resumed, "b") == pytest.approx(own, rel=1e-12)
+    assert response(resumed, "a") == pytest.approx(0.2 / 0.5 + left / (0.5 * 0.3), rel=1e-12)
+
+
 @pytest.mark.parametrize("laws", [(FAST, SLOW), (FAST, ERLANG)])
 def test_the_last_that_interrupts_has_the_means_of_sharing(tmp_path, laws):
     """Both have one product form, of any times: closed and open ones, exactly."""
@@ -99,10 +113,13 @@ def test_random_order_of_unlike_classes_says_that_it_is_near(tmp_path):
     [
         (opened("HeadStrategy"), "nobody interrupted (HeadStrategy): not yet, but for one class"),
         (opened("RandStrategy", laws=(FAST, ERLANG)), "served in random order: not yet"),
-        (opened("TailStrategyPriority", laws=(FAST, ERLANG)), "served by priority: not yet"),
         (
-            opened("FCFSPRStrategyPriority", "PreemptiveServer", (FAST, ERLANG)),
-            "served by priority with interruptions: not yet",
+            closed("TailStrategyPriority", "Server", (FAST, ERLANG)),
+            "served by priority: not yet, but at one server to which open classes come once",
+        ),
+        (
+            opened("FCFSPRStrategyPriority", "PreemptiveServer", (FAST, ERLANG), servers=2),
+            "served by priority with interruptions: not yet, but at one server",
         ),
         (
             opened("LCFSPRStrategy", "PreemptiveServer", (FAST, ERLANG), servers=2),

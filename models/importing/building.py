@@ -183,7 +183,9 @@ def _with_station(
     if by_class is not None:
         visits = {c: v for c, v in visits.items() if c in by_class}
     given = None if network.entries or network.class_entries else visits
-    order = check_times(told, _come(network, told), f"{source}: {told.name}")
+    order = check_times(
+        told, _come(network, told), f"{source}: {told.name}", lone=_is_lone(network, told)
+    )
     spreads = _spreads(told, names) if kind.can.spread else None
     return graph.station(
         names.stations[told.name], kind, given, by_class, order.value, scvs=spreads
@@ -193,6 +195,14 @@ def _with_station(
 def _come(network: Network, told: Told) -> list[str]:
     """Classes that come to a station."""
     return [c.name for c in network.classes if network.visits.get((told.name, c.name))]
+
+
+def _is_lone(network: Network, told: Told) -> bool:
+    """Whether a station is the only queue, and open classes that stay what they are come once."""
+    queues = [s.name for s in network.stations if s.serves is not Serves.AT_ONCE]
+    closed = any(c.population is not None for c in network.classes)
+    once = all(network.visits.get((told.name, c.name), 0.0) <= 1 for c in network.classes)
+    return queues == [told.name] and once and not closed and not network.class_entries
 
 
 def _spreads(told: Told, names: Names) -> dict[str, float] | None:

@@ -68,7 +68,7 @@ def order_of(kinds: Iterable[str], section: str, place: str) -> tuple[Discipline
     return known[kind], kind == HEAD
 
 
-def check_times(told: Station, come: Iterable[str], place: str) -> Discipline:
+def check_times(told: Station, come: Iterable[str], place: str, *, lone: bool) -> Discipline:
     """The discipline to solve a station with, whose times have a law under it.
 
     Whoever is next, the number of jobs of one class is the same as in order of arrival, as long as
@@ -81,6 +81,9 @@ def check_times(told: Station, come: Iterable[str], place: str) -> Discipline:
         The station, and classes that come to it.
     place
         For messages.
+    lone
+        Whether it is the only queue, to which open classes come once: priorities have a law of
+        any times there.
 
     Raises
     ------
@@ -102,7 +105,13 @@ def check_times(told: Station, come: Iterable[str], place: str) -> Discipline:
         return Discipline.FCFS
     if told.order is Discipline.LAST and told.servers == 1:
         return told.order
-    msg = f"{place}: times that are not exponential, {_SAID[told.order]}: not yet"
+    if told.order.by_priority and told.servers == 1 and lone:
+        return told.order
+    rest = ", but at one server to which open classes come once, the only queue"
+    msg = (
+        f"{place}: times that are not exponential, {_SAID[told.order]}: not yet"
+        f"{rest if told.order.by_priority else ''}"
+    )
     raise ModelFileError(msg)
 
 
