@@ -84,6 +84,41 @@ def queue(name, laws, routes, kind="Server", put="TailStrategy", servers=1, size
     return f'<node name="{name}">{inner}{section("Router", routing(routes))}</node>'
 
 
+def part(kind, name, inner):
+    return f'<subParameter classPath="{kind}" name="{name}">{inner}</subParameter>'
+
+
+def fork(name, tasks=1, simple="true", block=-1, ways="", job_class="web"):
+    waits = parameter("java.lang.Integer", "size", "<value>-1</value>")
+    how = part("x.OutPath", "EmpiricalEntryArray", ways)
+    told = part("jmt.ProbabilitiesFork", "Branch Probabilities", how)
+    inner = (
+        parameter("java.lang.Integer", "jobsPerLink", f"<value>{tasks}</value>")
+        + parameter("java.lang.Integer", "block", f"<value>{block}</value>")
+        + parameter("java.lang.Boolean", "isSimplifiedFork", f"<value>{simple}</value>")
+        + parameter("jmt.ForkStrategy", "ForkStrategy", by_class({job_class: told}), array=True)
+    )
+    parts = section("Queue", waits) + section("ServiceTunnel") + section("Fork", inner)
+    return f'<node name="{name}">{parts}</node>'
+
+
+def way(to, probability=1.0, parts=1, share=1.0):
+    """A branch of a fork: how likely it is taken, and how many parts go there."""
+    ends = value("stationName", to, "java.lang.String") + value("probability", probability)
+    many = value("numbers", parts, "java.lang.String") + value("probability", share)
+    entry = part("x.EmpiricalEntry", "EmpiricalEntry", many)
+    both = part("x.EmpiricalEntry", "outUnitProbability", ends)
+    both += part("x.EmpiricalEntry", "JobsPerLinkDis", entry)
+    return part("x.OutPath", "OutPathEntry", both)
+
+
+def join(name, strategy="NormalJoin", needed=-1, job_class="web"):
+    told = part(f"jmt.{strategy}", "join", value("numRequired", needed, "java.lang.Integer"))
+    inner = parameter("jmt.JoinStrategy", "JoinStrategy", by_class({job_class: told}), array=True)
+    on = section("Router", routing({job_class: "RandomStrategy"}))
+    return f'<node name="{name}">{section("Join", inner)}{section("ServiceTunnel")}{on}</node>'
+
+
 def open_class(name, at="Source", priority=0):
     return f'<userClass name="{name}" priority="{priority}" referenceSource="{at}" type="open"/>'
 

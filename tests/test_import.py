@@ -34,7 +34,7 @@ REFUSED = {
     "dps": "Queue 2: unequal sharing (DPSStrategy): not yet",
     "lcfs": "Queue 2: last come, first served, with nobody interrupted (HeadStrategy): not yet",
     "mm1-bursty": "Queue 1: servers of several types (serverNames): not yet",
-    "open_1class_3stat_advfork": "RAID0 is a fork (Fork): not yet",
+    "open_1class_3stat_advfork": "RAID0: sends 2 parts at once to Disk 1: not yet",
     "open_2class_3stat_fcr": "region FCR: classConstraint with maxJobsPerClass '4': not yet",
     "open_3class_3stat_loadbal": "Router 1: routing of Class1: 'Join the Shortest Queue (JSQ)'",
     "preload": "Place 1 is a Place of a Petri net (Storage): not yet",

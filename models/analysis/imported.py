@@ -41,6 +41,10 @@ UNITS: Mapping[str, Unit] = {
 }
 
 
+_WITHOUT = (Serves.AT_ONCE, Serves.FORK)
+"""Stations without servers of their own."""
+
+
 @dataclass(frozen=True)
 class Line:
     """A value of the file and headway's.
@@ -168,7 +172,7 @@ class Import(Kept, Answer):
     def _at_once(self) -> frozenset[str]:
         """Stations without a queue, whose utilisation tools define in several ways."""
         stations = self.imported.network.stations
-        return frozenset(s.name for s in stations if s.serves is Serves.AT_ONCE)
+        return frozenset(s.name for s in stations if s.serves in _WITHOUT)
 
     def _by_class(self, measure: str, own: str, of: str) -> float:
         graph = self.model.graph

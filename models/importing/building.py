@@ -59,6 +59,9 @@ def imported(network: Network, source: str) -> Imported:
     try:
         graph = _graph(network, names, source)
         model = Model.of(graph)
+        circulating = network.classes[0].population
+        if network.classless and circulating is not None:
+            model = model.closed(circulating)
         given = {p.name: p for p in names.parameters()}
         said = {n: given.get(n, p) for n, p in model.parameters.items()}
         model = replace(
@@ -98,12 +101,16 @@ class Names:
     def jobs(self, job_class: JobClass) -> str:
         """The parameter that a class's arrival rate or population is."""
         what = "arrival_rate" if job_class.arrivals else "population"
+        if self.network.classless:
+            return what
         return f"{self.classes[job_class.name]}_{what}"
 
     def parameters(self) -> Iterator[Parameter]:
         """Every parameter with its value."""
         for job_class in self.network.classes:
             if job_class.arrivals is None and job_class.population is None:
+                continue
+            if self.network.classless and job_class.population is not None:
                 continue
             open_rate = job_class.arrivals and 1 / job_class.arrivals.mean
             value = float(open_rate or job_class.population or 0)
@@ -131,11 +138,12 @@ def _graph(network: Network, names: Names, source: str) -> ModelGraph:
     for (start, end), share in network.routes.items():
         graph = graph.route(names.stations[start], names.stations[end], share)
     for name, share in network.entries.items():
-        graph = graph.arrive(names.stations[name], share)
+        rate = f"{share!r} * arrival_rate" if network.classless else share
+        graph = graph.arrive(names.stations[name], rate)
     for region in network.regions:
         members = [names.stations[name] for name in region.stations]
         graph = graph.region(names.regions[region.name], members, float(region.limit))
-    for job_class in network.classes:
+    for job_class in () if network.classless else network.classes:
         graph = _with_class(graph, network, job_class, names)
     for ((c, start), (becomes, end)), share in network.class_routes.items():
         turned = names.classes[becomes] if becomes != c else ""
@@ -167,6 +175,10 @@ def _with_station(
     visits = {
         names.classes[c.name]: network.visits.get((told.name, c.name), 0.0) for c in network.classes
     }
+    if told.branches:
+        branches = [names.stations[branch] for branch in told.branches]
+        shared = None if network.entries else network.of_all(told.name)
+        return graph.fork(names.stations[told.name], branches, told.needed, shared)
     missing = [
         c.name
         for c in network.classes
@@ -182,7 +194,11 @@ def _with_station(
         by_class = None
     if by_class is not None:
         visits = {c: v for c, v in visits.items() if c in by_class}
-    given = None if network.entries or network.class_entries else visits
+    given: dict[str, float] | float | None = visits
+    if network.entries or network.class_entries:
+        given = None
+    if network.classless and given is not None:
+        given = network.of_all(told.name)
     order = check_times(
         told, _come(network, told), f"{source}: {told.name}", lone=_is_lone(network, told)
     )
@@ -193,8 +209,9 @@ def _with_station(
 
 
 def _come(network: Network, told: Told) -> list[str]:
-    """Classes that come to a station."""
-    return [c.name for c in network.classes if network.visits.get((told.name, c.name))]
+    """Classes that come to a station, or of which parts do."""
+    parts = any(told.name in station.branches for station in network.stations)
+    return [c.name for c in network.classes if parts or network.visits.get((told.name, c.name))]
 
 
 def _is_lone(network: Network, told: Told) -> bool:

@@ -8,6 +8,7 @@ import numpy as np
 
 from headway.errors import ModelFileError, quoted
 from headway.kinds import FloatArray
+from headway.models.importing.forks import check_branches, folded
 from headway.models.importing.orders import hides_returns, means_only
 from headway.models.importing.regions import read_regions
 from headway.models.importing.routing import (
@@ -81,6 +82,9 @@ def _network(
     """Everything beyond the classes and their names."""
     names = tuple(c.name for c in bare.classes)
     stations = _stations(boxes, bare.classes, source)
+    boxes, links, forks = folded(boxes, links, bare.classes, source)
+    stations = (*stations, *forks)
+    check_branches(stations, source)
     told = tuple(_expected(root, source))
     regions = read_regions(root, stations, bare.classes, source)
     notes = _notes(stations)
@@ -162,11 +166,11 @@ def _stations(
     names = tuple(c.name for c in classes)
     most = sum(float("inf") if c.population is None else c.population for c in classes)
     for box in boxes.values():
-        size = box.find("Queue", "size") if box.role == PASSED else None
+        size = box.find("Queue", "size") if box.role in (PASSED, Serves.FORK) else None
         if size is not None and whole(size.value, f"{source}: {box.name}: size", -1) >= 0:
             msg = f"{source}: {box.name}: limits how many pass it: not yet"
             raise ModelFileError(msg)
-    kept = [box for box in boxes.values() if box.role in set(Serves)]
+    kept = [box for box in boxes.values() if box.role in set(Serves) - {Serves.FORK}]
     return tuple(read_station(box, names, most, source) for box in kept)
 
 

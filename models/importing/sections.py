@@ -12,8 +12,8 @@ from headway.models.importing.told.numbers import name_of, whole
 from headway.models.importing.told.parameters import Entry, by_class, entry
 from headway.queueing.stations.abilities import Discipline
 
-SOURCE, SINK, PASSED = "source", "sink", "passed"
-"""Boxes where jobs come from and go to, and those that they pass in no time."""
+SOURCE, SINK, PASSED, JOIN = "source", "sink", "passed", "join"
+"""Boxes where jobs come from and go to, that they pass in no time, and that wait for parts."""
 
 _ROLES = {
     ("RandomSource", "ServiceTunnel", "Router"): SOURCE,
@@ -25,6 +25,8 @@ _ROLES = {
     ("Queue", "Server", "Router"): Serves.QUEUE,
     ("Queue", "PSServer", "Router"): Serves.QUEUE,
     ("Queue", PREEMPTIVE, "Router"): Serves.QUEUE,
+    ("Queue", "ServiceTunnel", "Fork"): Serves.FORK,
+    ("Join", "ServiceTunnel", "Router"): JOIN,
 }
 
 _REFUSED = {
@@ -33,8 +35,6 @@ _REFUSED = {
     "Enabling": "a Transition of a Petri net",
     "Timing": "a Transition of a Petri net",
     "Firing": "a Transition of a Petri net",
-    "Fork": "a fork",
-    "Join": "a join",
     "Semaphore": "a semaphore",
     "Scaler": "a scaler",
     "PollingServer": "polling",
@@ -52,6 +52,8 @@ _KNOWN = {
     "RandomSource": ("ServiceStrategy",),
     "Router": ("RoutingStrategy",),
     "JobSink": (),
+    "Fork": ("jobsPerLink", "block", "isSimplifiedFork", "ForkStrategy"),
+    "Join": ("JoinStrategy",),
 }
 """Parameters of each section that are read, or change no mean; None where all may be left out."""
 

@@ -11,11 +11,12 @@ Shares = Mapping[tuple[str, str], float]
 
 
 class Serves(StrEnum):
-    """Everybody at once, from one queue, or at a rate of its own for each number there."""
+    """Everybody at once, from one queue, at a rate for each number there, or by its branches."""
 
     AT_ONCE = "delay"
     QUEUE = "queue"
     VARYING = "varying"
+    FORK = "fork"
 
 
 @dataclass(frozen=True)
@@ -47,6 +48,8 @@ class Station:
         which has the same means.
     places
         Room, those in service included; None without limit.
+    branches, needed
+        Of a fork, stations that it sends a part to each, and parts that it waits for.
     rates
         Service rate with 1, 2... jobs, the last holding on [1/s]; of one that varies.
     """
@@ -59,6 +62,8 @@ class Station:
     places: int | None = None
     rates: tuple[float, ...] = ()
     last_next: bool = False
+    branches: tuple[str, ...] = ()
+    needed: int = 0
 
     @property
     def shared(self) -> bool:
@@ -164,3 +169,12 @@ class Network:
         default_factory=dict
     )
     regions: tuple[Region, ...] = ()
+
+    @property
+    def classless(self) -> bool:
+        """Whether it is a network without classes here: forks are of one class alone."""
+        return any(station.branches for station in self.stations)
+
+    def of_all(self, station: str) -> float:
+        """Visits of an only class to a station."""
+        return self.visits.get((station, self.classes[0].name), 0.0)
