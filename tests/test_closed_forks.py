@@ -1,5 +1,7 @@
 """Forks in closed networks: exact for one job, near simulations of more."""
 
+import csv
+import io
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +12,7 @@ from headway.models import ModelGraph
 from headway.queueing import MG1, MM1, Delay, Fork, ForkJoin, MMm, Parallel, Quota
 from headway.queueing.forks.closed import APPROXIMATION
 from tests.closed_forks import Case, stored, table, told
+from tests.command import headway
 
 
 def closed(fork, population, think=0.0, needed=None):
@@ -99,3 +102,24 @@ def test_what_is_not_known_is_refused():
     graph = ModelGraph("g").station("cpu", Quota(0.1, 0.5, 1.0)).station("d", ForkJoin(1.0, 2, 2))
     with pytest.raises(GraphError, match="cpu: Quota in a closed network with a fork"):
         graph.route("cpu", "d").at().closed(3, 0.0).solve()
+
+
+def test_the_knee_holds_what_a_fork_takes():
+    """Of three exponential branches the slowest takes 11/6 of one; the busiest serves one a second.
+
+    Bounds by the least time among all and the busiest one: one job, and as many as one likes.
+    """
+    found = closed(ForkJoin(1.0, 3, 3), 1, think=0.2).solve()
+    assert found.knee_population == pytest.approx(0.2 + 0.3 + 11 / 6, rel=1e-9)
+    assert found.saturation_throughput == pytest.approx(1.0)
+    assert found.knee_population == pytest.approx(1 / found.throughput, rel=1e-9)
+    unlike = closed(None, 1, think=0.2).solve()
+    assert unlike.knee_population == pytest.approx(0.2 + unlike.response_time, rel=1e-9)
+
+
+def test_kinds_lists_what_only_files_write():
+    rows = csv.DictReader(io.StringIO(headway("kinds", "--csv").out))
+    listed = {row["kind"]: (row["numbers"], row["closed"]) for row in rows}
+    assert listed["Fork"] == ("branches, needed", "nearly")
+    assert listed["ForkJoin"][1] == "nearly"
+    assert listed["FiniteSource"] == ("service_time, servers, sources, think_time", "yes")

@@ -260,9 +260,9 @@ def test_the_raid_of_the_catalogue_writes_in_two_steps():
     model = catalogue_model("nfs-server-raid5")
     found, quiet = model.solve(arrival_rate=400), model.at(written=0.0).solve(arrival_rate=400)
     disks = Parallel(0.012, 28)
-    assert found["disks.visits"] == pytest.approx(4 * 0.15)
-    step = Fork((disks, disks), 2, (3.0, 3.0)).response_time(0.15 * 400)
-    assert found.response_time - quiet.response_time == pytest.approx(2 * 0.15 * step)
+    assert found["disks.visits"] == pytest.approx(4 * 0.07)
+    step = Fork((disks, disks), 2, (3.0, 3.0)).response_time(0.07 * 400)
+    assert found.response_time - quiet.response_time == pytest.approx(2 * 0.07 * step)
     assert quiet.response_time == pytest.approx(3.4e-3 + MM1(650e-6).response_time(400))
 
 

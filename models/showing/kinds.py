@@ -3,13 +3,19 @@
 from dataclasses import dataclass, fields
 from typing import Any
 
+from headway.lazy import loaded
 from headway.models.analysis.audit import CHECKS
 from headway.models.auditing.finding import Severity
 from headway.models.files.building.entries import FILE_KEYS
 from headway.models.reading.recognise import reader_kinds
 from headway.models.sweeping.reductions.grammar import REDUCTIONS
 from headway.models.tables.table import Column, Table
-from headway.queueing.stations.listed.kinds import station_kind, station_kinds
+from headway.queueing.stations.listed.kinds import (
+    STATIONS,
+    WRITTEN,
+    station_kind,
+    station_kinds,
+)
 
 
 @dataclass(frozen=True)
@@ -31,10 +37,20 @@ def _stations() -> list[_Kind]:
     for name in station_kinds():
         kind = station_kind(name)
         numbers = tuple(FILE_KEYS.get(f.name, f.name) for f in fields(kind))  # type: ignore[arg-type]
-        words = (kind.__doc__ or "").partition("\n")[0].rstrip(".")
-        closed = _CLOSED[kind.can.product_form is not None, kind.can.mixed]
-        found.append(_Kind(name, numbers, words, closed))
-    return found
+        nearly = kind.can.mixed or kind.can.forks
+        closed = _CLOSED[kind.can.product_form is not None, nearly]
+        found.append(_Kind(name, numbers, _words(kind), closed))
+    written = [
+        _Kind(name, told.numbers, _words(loaded(f"{told.module}:{name}")), told.closed)
+        for name, told in WRITTEN.items()
+    ]
+    own = len(STATIONS)
+    return found[:own] + written + found[own:]
+
+
+def _words(kind: type) -> str:
+    """What a kind is: the first line that its class says."""
+    return (kind.__doc__ or "").partition("\n")[0].rstrip(".")
 
 
 def kinds_tables() -> list[Table]:

@@ -69,6 +69,12 @@ class Station(Counted, ABC):
         """Whether it never gets slower as more jobs come to it."""
         return True
 
+    @property
+    def alone(self) -> Amount:
+        """Mean time of a visit while nobody else is there [s]: S."""
+        found: Amount = number("service_time", self.service_time)
+        return found
+
     def stay(self, population: Amount) -> tuple[Amount, Amount]:
         """Least and largest mean time of a visit among N jobs: S, and S (1 + (N - 1) / m) [s]."""
         service_time: Amount = number("service_time", self.service_time)

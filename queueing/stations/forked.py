@@ -104,6 +104,11 @@ class ForkJoin(Station):
     def _branch(self) -> MG1:
         return MG1(self.service_time, self.scv)
 
+    @property
+    def alone(self) -> Amount:
+        """Mean time until k of n services are done [s]."""
+        return self.response_time(0.0)
+
     def waiting_time(self, arrival_rate: Quantity) -> Amount:
         """Mean time in the queue of one branch [s], exact."""
         return self._branch.waiting_time(arrival_rate)

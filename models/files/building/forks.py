@@ -5,9 +5,10 @@ from typing import Any
 
 from headway.models.files.building.places import Place
 from headway.models.files.building.schema import ModelEntry, Number, RouteEntry
+from headway.queueing.stations.listed.kinds import WRITTEN
 
 FORK, JOIN = "Fork", "Join"
-_FORK_KEYS = ("kind", "branches", "needed", "visits")
+_FORK_KEYS = ("kind", *WRITTEN[FORK].numbers, "visits")
 _JOIN_KEYS = ("kind", "fork", "needed")
 
 _Tables = dict[str, Mapping[str, Number]]

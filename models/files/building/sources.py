@@ -4,10 +4,11 @@ from collections.abc import Mapping
 
 from headway.models.files.building.places import Place
 from headway.models.files.building.schema import ModelEntry, Number
+from headway.queueing.stations.listed.kinds import WRITTEN
 
 KIND = "FiniteSource"
 CLASS = "sources"
-_KEYS = ("service_time", "servers", "sources", "think_time")
+_KEYS = WRITTEN[KIND].numbers
 
 
 def with_sources(entry: ModelEntry, place: Place) -> ModelEntry:

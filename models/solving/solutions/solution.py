@@ -279,7 +279,7 @@ class Solution(Kept, Answer, OverGrid, Bounded, Asked):
         inputs = self.model.network.inputs
         total: Amount = self.beyond_stations
         for name in self.stations:
-            time = station_at(name).of(self.values).service_time
+            time = station_at(name).of(self.values).alone
             total = total + OWN_VISITS.of(self.values)[name] * time
         each = np.stack([np.zeros(self.shape), *map(np.asarray, self.demands().values())])
         if self.model.network.graph.blocks:

@@ -1,7 +1,7 @@
 """Kinds of station by name, as model files give them; a kind's module is loaded when used."""
 
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from headway.errors import GraphError, PackageError, nearest
 from headway.lazy import loaded, offered, outside
@@ -32,6 +32,35 @@ STATIONS = {
     "ForkJoin": "headway.queueing.stations.forked",
 }
 """Module that holds each kind of headway's own."""
+
+
+class Written(NamedTuple):
+    """A kind that model files write and that is several stations, or a network of its own.
+
+    Parameters
+    ----------
+    module
+        That holds its law.
+    numbers
+        Keys of its table in a model file.
+    closed
+        Whether closed networks hold it: ``yes``, ``nearly`` or ``no``.
+    """
+
+    module: str
+    numbers: tuple[str, ...]
+    closed: str
+
+
+WRITTEN = {
+    "Fork": Written("headway.queueing.forks.fork", ("branches", "needed"), "nearly"),
+    "FiniteSource": Written(
+        "headway.queueing.stations.speeds.sources",
+        ("service_time", "servers", "sources", "think_time"),
+        "yes",
+    ),
+}
+"""Kinds that model files unfold: no kind of a single station among others."""
 
 _FIELDS = "__dataclass_fields__"
 GROUP = "headway.stations"
