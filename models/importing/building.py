@@ -12,6 +12,7 @@ from headway.models.language.parameters import Parameter
 from headway.models.language.units import ONE, Unit, unit
 from headway.models.structure.graph import ModelGraph
 from headway.models.structure.model import Model
+from headway.queueing.blocking.network import Blocking
 from headway.queueing.stations.abilities import Discipline
 from headway.queueing.stations.base import Station
 from headway.queueing.stations.listed.kinds import station_kind
@@ -162,7 +163,8 @@ def _with_class(
     by_turns = any(station.order.by_priority for station in network.stations)
     turn = ranks(c.priority for c in network.classes)[job_class.priority] if by_turns else None
     if job_class.population is not None:
-        first = next(iter(shares), None)
+        begins = names.stations[job_class.reference] if network.routes else None
+        first = next(iter(shares), begins)
         return graph.job_class(name, population=jobs, priority=turn, reference=first)
     rate = jobs if job_class.arrivals else 0.0
     return graph.job_class(name, rate, priority=turn, arrives=shares or None)
@@ -195,7 +197,7 @@ def _with_station(
     if by_class is not None:
         visits = {c: v for c, v in visits.items() if c in by_class}
     given: dict[str, float] | float | None = visits
-    if network.entries or network.class_entries:
+    if network.entries or network.class_entries or network.routes:
         given = None
     if network.classless and given is not None:
         given = network.of_all(told.name)
@@ -204,7 +206,13 @@ def _with_station(
     )
     spreads = _spreads(told, names) if kind.can.spread else None
     return graph.station(
-        names.stations[told.name], kind, given, by_class, order.value, scvs=spreads
+        names.stations[told.name],
+        kind,
+        given,
+        by_class,
+        order.value,
+        scvs=spreads,
+        blocking=Blocking.AFTER_SERVICE if told.blocking else Blocking.LOST,
     )
 
 
@@ -266,7 +274,8 @@ def _made(kind: str, **numbers: object) -> Station:  # numbers of any kind, as s
 
 def _check_room(network: Network, told: Told, scvs: set[float], place: str) -> None:
     """Refuse a limited room where jobs of several classes, or closed ones, find no place."""
-    is_one = len(network.classes) == 1 and network.classes[0].arrivals is not None
+    arrive = network.classes[0].arrivals is not None
+    is_one = len(network.classes) == 1 and (arrive or told.blocking)
     back = network.routes.get((told.name, told.name), 0.0)
     if (
         is_one
@@ -276,8 +285,9 @@ def _check_room(network: Network, told: Told, scvs: set[float], place: str) -> N
         and told.servers <= (told.places or 0)
     ):
         return
+    who = "one class" if told.blocking else "one open class"
     msg = (
-        f"{place}: room for {told.places} only: not yet, but for one open class that is served in "
+        f"{place}: room for {told.places} only: not yet, but for {who} that is served in "
         "order, in exponential times, by no more servers than places, and not sent straight back"
     )
     raise ModelFileError(msg)

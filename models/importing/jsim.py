@@ -11,6 +11,7 @@ from headway.kinds import FloatArray
 from headway.models.importing.forks import check_branches, folded
 from headway.models.importing.orders import hides_returns, means_only
 from headway.models.importing.regions import read_regions
+from headway.models.importing.rooms import check_held_up
 from headway.models.importing.routing import (
     SWITCH,
     Links,
@@ -85,6 +86,7 @@ def _network(
     boxes, links, forks = folded(boxes, links, bare.classes, source)
     stations = (*stations, *forks)
     check_branches(stations, source)
+    check_held_up(stations, boxes, links, bare.classes, source)
     told = tuple(_expected(root, source))
     regions = read_regions(root, stations, bare.classes, source)
     notes = _notes(stations)
@@ -96,7 +98,8 @@ def _network(
     for each in bare.classes:
         visits |= _visits(boxes, each, matrices[each.name], source)
     _check_orders(stations, bare.classes, visits, boxes, matrices, source)
-    entries, routes = _ways(boxes, bare.classes, matrices)
+    held_up = bool(regions) or any(station.blocking for station in stations)
+    entries, routes = _ways(boxes, bare.classes, matrices, held_up=held_up)
     return replace(bare, visits=visits, entries=entries, routes=routes)
 
 
@@ -258,18 +261,21 @@ def _ways(
     boxes: Mapping[str, Box],
     classes: tuple[JobClass, ...],
     matrices: Mapping[str, FloatArray],
+    *,
+    held_up: bool,
 ) -> tuple[dict[str, float], Shares]:
-    """Arrivals and routes between stations, of an only class that is open."""
-    if len(classes) != 1 or classes[0].population is not None:
+    """Arrivals and routes between stations, of an only class that is open, or is held up."""
+    closed = any(c.population is not None for c in classes)
+    if len(classes) != 1 or (closed and not held_up):
         return {}, {}
     matrix, names = matrices[classes[0].name], list(boxes)
     kept = [k for k, box in enumerate(boxes.values()) if box.role in set(Serves)]
     start = names.index(classes[0].reference)
-    entries = {names[k]: float(matrix[start, k]) for k in kept if matrix[start, k] > 0}
+    shares_in = {names[k]: float(matrix[start, k]) for k in kept if matrix[start, k] > 0}
     routes = {
         (names[i], names[k]): float(matrix[i, k]) for i in kept for k in kept if matrix[i, k] > 0
     }
-    return entries, routes
+    return {} if closed else shares_in, routes
 
 
 def _expected(root: Element, source: str) -> Iterator[Expected]:
@@ -297,7 +303,10 @@ def _notes(stations: tuple[Station, ...]) -> tuple[str, ...]:
     said = [f"means are those of any times at {told}; percentiles take them as constant"]
     nearly = ", ".join(s.name for s in stations if means_only(s))
     turns = f"means are those of the order at {nearly}; percentiles are not"
-    return (*(said if told else ()), *([turns] if nearly else ()))
+    outside = ", ".join(s.name for s in stations if s.waits_outside)
+    room = f"who waits outside for room at {outside} is counted there"
+    kept = ((said[0], told), (turns, nearly), (room, outside))
+    return tuple(note for note, who in kept if who)
 
 
 def _varying(stations: tuple[Station, ...]) -> str:

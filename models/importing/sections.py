@@ -1,7 +1,7 @@
 """What a box of a JSIMg file is, by its sections; what headway has not yet is refused by name."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from xml.etree.ElementTree import Element
 
 from headway.errors import ModelFileError, quoted
@@ -69,6 +69,9 @@ _SEVERAL = {
     "numberOfVisits": "are served several times",
 }
 """Parameters of servers that are 1 for all classes, and what jobs do where they are more."""
+
+_DROP, _BLOCKED, _WAITING = "drop", "BAS blocking", "waiting queue"
+"""What becomes of those who find a station full: lost, kept where they are, or before it."""
 
 _SERVER, _SHARED = "Server", "PSServer"
 _SHARING = ("PSStrategy", "serviceWeights")
@@ -163,11 +166,11 @@ def read_station(box: Box, classes: tuple[str, ...], most: float, source: str) -
     server = next(s for s in box.sections if s not in ("Queue", "Router"))
     order, last_next = _order(box, server, place)
     times = service_times(box, server, classes, place)
-    places = _places(box, most, place)
     found = box.find(server, "maxJobs")
     servers = 1 if found is None else whole(found.value, f"{place}: maxJobs", 1)
     _check_single(box, server, place)
-    return Station(box.name, role, times, servers, order, places, last_next=last_next)
+    made = Station(box.name, role, times, servers, order, last_next=last_next)
+    return _with_room(made, box, most, place)
 
 
 def service_times(
@@ -216,18 +219,22 @@ def _check_single(box: Box, server: str, place: str) -> None:
             raise ModelFileError(msg)
 
 
-def _places(box: Box, most: float, place: str) -> int | None:
-    """Room of a station, None where it is never full; refuses what blocks or tries again."""
+def _with_room(station: Station, box: Box, most: float, place: str) -> Station:
+    """A station with the room that it has; none where it is never full, or others wait outside."""
     found = box.find("Queue", "size")
     places = -1 if found is None else whole(found.value, f"{place}: size", -1)
     if places < 0 or places >= most:
-        return None
+        return station
     if box.role == Serves.AT_ONCE:
         msg = f"{place}: a delay with room for {places} only: not yet"
         raise ModelFileError(msg)
     drops = box.find("Queue", "dropStrategies")
-    for _, strategy in () if drops is None else drops.parts:
-        if strategy.value != "drop":
-            msg = f"{place}: a full room with {quoted(strategy.value or '')}: not yet; only drop is"
-            raise ModelFileError(msg)
-    return places
+    rules = {strategy.value or "" for _, strategy in (() if drops is None else drops.parts)}
+    in_order = station.order is Discipline.FCFS and not station.last_next
+    if rules == {_WAITING} and in_order and station.servers <= places:
+        return replace(station, waits_outside=True)
+    if not rules <= {_DROP} and rules != {_BLOCKED}:
+        told = ", ".join(map(quoted, sorted(rules)))
+        msg = f"{place}: a full room with {told}: not yet; drop and BAS blocking are"
+        raise ModelFileError(msg)
+    return replace(station, places=places, blocking=rules == {_BLOCKED})

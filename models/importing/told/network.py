@@ -48,6 +48,11 @@ class Station:
         which has the same means.
     places
         Room, those in service included; None without limit.
+    blocking
+        Whether those who find it full stay at the server that has served them; else they are lost.
+    waits_outside
+        Whether those who find it full wait before it, where nobody else passes them: places is
+        None then, and they are counted with it.
     branches, needed
         Of a fork, stations that it sends a part to each, and parts that it waits for.
     rates
@@ -64,6 +69,8 @@ class Station:
     last_next: bool = False
     branches: tuple[str, ...] = ()
     needed: int = 0
+    blocking: bool = False
+    waits_outside: bool = False
 
     @property
     def shared(self) -> bool:
