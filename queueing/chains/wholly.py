@@ -34,8 +34,8 @@ def solved_wholly(parts: Parts, routes: ClassRoutes, method: Method) -> Multicla
     """
     if not parts.visits.any(axis=(1, 2)).all():
         return None
-    network = _by_class(parts, routes)
-    everybody = replace(network, population=np.ones(network.population.shape))
+    network = network_by_class(parts, routes)
+    everybody = with_everybody(parts, network)
     plain = not unequal(everybody).any() and not by_priority(everybody).any()
     if method.approximate or (plain and method is not Method.CHAIN):
         return None
@@ -52,7 +52,15 @@ def solved_wholly(parts: Parts, routes: ClassRoutes, method: Method) -> Multicla
     )
 
 
-def _by_class(parts: Parts, routes: ClassRoutes) -> ClassNetwork:
+def with_everybody(parts: Parts, network: ClassNetwork) -> ClassNetwork:
+    """The network with all jobs of a chain in each of its classes, as they may come to be."""
+    everybody = np.maximum(network.population, 1)
+    for chain in map(list, parts.rounds.chains):
+        everybody[chain] = np.maximum(network.population[chain].sum(axis=0), 1)
+    return replace(network, population=everybody)
+
+
+def network_by_class(parts: Parts, routes: ClassRoutes) -> ClassNetwork:
     """The network as its classes see it, with the ways between its stations."""
     rounds = parts.rounds
     ways = ClassWays(

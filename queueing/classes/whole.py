@@ -6,10 +6,18 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
+from headway.kinds import FloatArray
 from headway.queueing.classes.network import ClassNetwork, SharedStation
 from headway.queueing.classes.ways import ClassWays
 from headway.queueing.closed.demands import Method
-from headway.queueing.markov.circuits import Circuit, Onward, Solved, onward_from, solve_circuit
+from headway.queueing.markov.circuits import (
+    Circuit,
+    Onward,
+    Solved,
+    circuit_numbers,
+    onward_from,
+    solve_circuit,
+)
 from headway.queueing.markov.orders import (
     Order,
     apart,
@@ -53,9 +61,7 @@ def whole_chain(network: ClassNetwork, most: int) -> Solved | None:
     varying speeds or not exponential, jobs whose ways are not known, and chains that are too large.
     """
     ways = network.ways
-    if ways is None or network.is_open.any() or network.speeds or _takes_no_time(network):
-        return None
-    if network.scv is not None:
+    if ways is None or not _has_chain(network):
         return None
     found: list[tuple[NDArray[np.intp], Solved]] = []
     most = min(most, max(MOST_SOLVED // network.population.shape[1], 1))
@@ -71,6 +77,12 @@ def whole_chain(network: ClassNetwork, most: int) -> Solved | None:
             for name in ("queue_length", "throughput")
         )
     )
+
+
+def _has_chain(network: ClassNetwork) -> bool:
+    """Whether all are closed, and every service exponential, of some time and at one speed."""
+    plain = network.scv is None and not network.speeds
+    return plain and not network.is_open.any() and not _takes_no_time(network)
 
 
 def _takes_no_time(network: ClassNetwork) -> bool:
@@ -90,10 +102,35 @@ def _alike(network: ClassNetwork, ways: ClassWays) -> list[NDArray[np.intp]]:
 
 def _solved(network: ClassNetwork, ways: ClassWays, most: int) -> Solved | None:
     """Solve points that have the same states."""
+    return solve_circuit(_circuit(network, ways), _rates(network), most)
+
+
+def whole_numbers(network: ClassNetwork, place: int) -> tuple[FloatArray, float] | None:
+    """How many jobs of all classes are at a station, state by state at one operating point.
+
+    Parameters
+    ----------
+    network
+        As for `whole_chain`.
+    place
+        Which of the stations.
+
+    Returns
+    -------
+    As of `headway.queueing.markov.circuits.circuit_numbers`; None where there is no such chain.
+    """
+    if network.ways is None or not _has_chain(network):
+        return None
+    circuit = _circuit(network, network.ways)
+    return circuit_numbers(circuit, _rates(network)[:, 0], place, MOST_ASKED)
+
+
+def _circuit(network: ClassNetwork, ways: ClassWays) -> Circuit:
+    """Classes and ways as they are at the first operating point, and at all with these states."""
     classes, stations = network.demand.shape[:2]
     jobs = int(network.population[:, 0].sum())
     ranks = tuple(c.priority for c in network.classes)
-    circuit = Circuit(
+    return Circuit(
         tuple(
             _order(s, int(network.servers[k, 0]), jobs, ranks)
             for k, s in enumerate(network.stations)
@@ -106,13 +143,13 @@ def _solved(network: ClassNetwork, ways: ClassWays, most: int) -> Solved | None:
         ),
         tuple(tuple(_onward(ways, c, k) for k in range(stations)) for c in range(classes)),
     )
-    times = np.concatenate(
-        [
-            network.service_times.swapaxes(0, 1).reshape(-1, len(network.population[0])),
-            network.think_time,
-        ]
-    )
-    return solve_circuit(circuit, 1 / np.where(times > 0, times, 1.0), most)
+
+
+def _rates(network: ClassNetwork) -> FloatArray:
+    """Rates of service by station and class, then of thinking, shape (rates, points) [1/s]."""
+    served = network.service_times.swapaxes(0, 1).reshape(-1, len(network.population[0]))
+    times = np.concatenate([served, network.think_time])
+    return np.asarray(1 / np.where(times > 0, times, 1.0))
 
 
 def _onward(ways: ClassWays, c: int, k: int) -> Onward:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from headway.errors import GraphError, InvalidParameter
 from headway.kinds import FloatArray
-from headway.queueing.classes.fcfs import unequal
+from headway.queueing.classes.fcfs import last_in_pools, unequal
 from headway.queueing.classes.lattice import lattice_for
 from headway.queueing.classes.lattice_convolution import (
     LatticeStation,
@@ -29,6 +29,7 @@ from headway.queueing.classes.methods import convolution_stations
 from headway.queueing.classes.network import ClassNetwork, JobClass, SharedStation, read_network
 from headway.queueing.classes.ordered import by_priority
 from headway.queueing.classes.overload import find_overload, refuse_overload
+from headway.queueing.classes.whole import whole_numbers
 from headway.queueing.numbers.laws import (
     MOST_NUMBERS,
     NumberLaw,
@@ -37,7 +38,7 @@ from headway.queueing.numbers.laws import (
     served,
     side_by_side,
 )
-from headway.queueing.stations.abilities import ServiceKind
+from headway.queueing.stations.abilities import Discipline, ServiceKind
 
 _NOTHING = 1e-18  # of all chances: what does not count
 _LEAST = 1e-280  # chances below may have lost digits
@@ -82,19 +83,66 @@ def class_marginal(
         raise InvalidParameter("numbers of jobs are found at one operating point at a time")
     overload = find_overload(network)
     refuse_overload(overload)
-    for first in np.flatnonzero(by_priority(network)).tolist():
-        msg = f"{network.stations[first].name}: it goes by priority, where how many jobs are there "
-        raise GraphError(msg + "has no known distribution")
-    for k in np.flatnonzero(unequal(network).any(axis=1)):
-        msg = (
-            f"{network.stations[k].name}: first come first served with times that differ by "
-            "class; how many jobs are there has no known distribution"
-        )
-        raise GraphError(msg)
+    reason = lawless(network)
+    if reason:
+        raise GraphError(reason)
     jobs = network.population.sum()
     if jobs == 0:
         return _alone(network, place, float(overload.load[place, 0]))
     return _Place(network, place, overload.load, guess).law()
+
+
+def lawless(network: ClassNetwork) -> str:
+    """Why a network has no product form, by the first station that has none; empty if it has one.
+
+    Examples
+    --------
+    >>> cpu = SharedStation("cpu", (0.1, 0.2), (1, 1), discipline=Discipline.FCFS)
+    >>> lawless(read_network([cpu], [JobClass(c, population=1) for c in "ab"]))[:40]
+    'cpu: first come first served with times '
+    """
+    unknown = "how many jobs are there has no known distribution"
+    for k in np.flatnonzero(by_priority(network)):
+        return f"{network.stations[k].name}: it goes by priority, where {unknown}"
+    for k in np.flatnonzero(unequal(network).any(axis=1)):
+        station = network.stations[k]
+        drawn = station.discipline is Discipline.RANDOM
+        order = "random order" if drawn else "first come first served"
+        return f"{station.name}: {order} with times that differ by class; {unknown}"
+    for name in last_in_pools(network):
+        order = "a pool that serves the last first, with times that differ by class"
+        return f"{name}: {order}; {unknown}"
+    return ""
+
+
+def whole_marginal(network: ClassNetwork, place: int) -> NumberLaw:
+    """Find how many jobs are at a station of closed classes, state by state.
+
+    Parameters
+    ----------
+    network
+        With the ways of its classes, at one operating point; small, and every service exponential.
+    place
+        Which of its stations.
+
+    Raises
+    ------
+    GraphError
+        For what no chain solves.
+
+    Examples
+    --------
+    >>> from headway.queueing.classes.ways import ClassWays
+    >>> ways = ClassWays(np.ones((2, 1, 1)), np.zeros((2, 1, 1, 2, 1)))
+    >>> cpu = SharedStation("cpu", (1.0, 1.0), (1, 1), discipline=Discipline.FCFS)
+    >>> two = [JobClass(c, population=1, think_time=1.0) for c in "ab"]
+    >>> whole_marginal(read_network([cpu], two, ways), 0).head.round(9).tolist()
+    [0.2, 0.4, 0.4]
+    """
+    found = whole_numbers(network, place)
+    if found is None:
+        raise GraphError(lawless(network) or "the network has no Markov chain")
+    return NumberLaw(found[0], waits=found[1])
 
 
 def _alone(network: ClassNetwork, place: int, load: float) -> NumberLaw:

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from headway.kinds import FloatArray
-from headway.queueing.markov.orders import Order
+from headway.queueing.markov.orders import Here, Order
 from headway.queueing.markov.space import Space, explore, stationary
 
 Onward: TypeAlias = tuple[tuple[float, int | None, int], ...]
@@ -131,6 +131,52 @@ def solve_circuit(circuit: Circuit, rates: FloatArray, most: int) -> Solved | No
     served = rates[: -len(circuit.populations)].reshape(*speeds.shape[:2], -1).swapaxes(0, 1)
     through = np.einsum("kcs,sp->ckp", speeds, shares) * served
     return Solved(np.einsum("kcs,sp->ckp", counts, shares), through)
+
+
+def circuit_numbers(
+    circuit: Circuit, rates: FloatArray, place: int, most: int
+) -> tuple[FloatArray, float] | None:
+    """Chances of 0, 1, 2... jobs of all classes at a station, and the chance to find none free.
+
+    Whoever comes to a station finds as many there as are left behind by those who go: each step
+    up is one down later. So those who come find no server free as often as those who go leave as
+    many of them busy as before.
+
+    Parameters
+    ----------
+    circuit, most
+        As for `solve_circuit`.
+    rates
+        Those of one operating point, shape (rates,) [1/s].
+    place
+        Which of the stations.
+
+    Returns
+    -------
+    None where there are more states; the chance is NaN where nobody comes.
+
+    Examples
+    --------
+    >>> from headway.queueing.markov.orders import in_order
+    >>> two = Circuit((in_order(1),), (2,), (True,), (((0, 1.0),),), ((((1.0, None, 0),),),))
+    >>> numbers, waits = circuit_numbers(two, np.array([2.0, 1.0]), 0, 10)
+    >>> numbers.round(12).tolist(), round(waits, 12)
+    ([0.4, 0.4, 0.2], 0.333333333333)
+    """
+    space = explore(circuit.start, circuit.moves, most)
+    if space is None:
+        return None
+    shares, order = stationary(space, rates), circuit.orders[place]
+    own = rates[place * len(circuit.populations) :]
+    here: list[Here] = [state[0][place] for state in space.states]  # type: ignore[index]
+    gone = [
+        (share * times * own[c], order.busy(after) == order.busy(before))
+        for share, before in zip(shares, here, strict=True)
+        for c, times, after in order.left(before)
+    ]
+    flow, busy = np.array(gone).reshape(-1, 2).T
+    waits = float(flow @ busy / flow.sum()) if flow.any() else np.nan
+    return np.bincount([len(order.present(state)) for state in here], shares), waits
 
 
 def _counts(space: Space, circuit: Circuit) -> FloatArray:

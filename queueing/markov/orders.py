@@ -23,12 +23,15 @@ class Order:
         States after a class joins, each with its chance.
     left
         Completions: the class, how many times its rate, and the state after.
+    busy
+        How many servers are.
     present
         The classes of the jobs that are there.
     """
 
     joined: Callable[[Here, int], Iterator[tuple[Here, float]]]
     left: Callable[[Here], Iterator[tuple[int, float, Here]]]
+    busy: Callable[[Here], int]
     present: Callable[[Here], Here] = tuple
 
 
@@ -49,7 +52,7 @@ def sharing(servers: int) -> Order:
         for c in sorted(set(here)):
             yield c, each * here.count(c), _without(here, here.index(c))
 
-    return Order(joined, left)
+    return Order(joined, left, _at_most(servers))
 
 
 def in_order(servers: int) -> Order:
@@ -68,7 +71,7 @@ def in_order(servers: int) -> Order:
     def joined(here: Here, c: int) -> Iterator[tuple[Here, float]]:
         yield _settled((*here, c), servers), 1.0
 
-    return Order(joined, left)
+    return Order(joined, left, _at_most(servers))
 
 
 def by_rank(ranks: tuple[int, ...], servers: int) -> Order:
@@ -88,7 +91,7 @@ def by_rank(ranks: tuple[int, ...], servers: int) -> Order:
         for place, c in enumerate(here[:servers]):
             yield c, 1.0, _without(here, place)
 
-    return Order(joined, left)
+    return Order(joined, left, _at_most(servers))
 
 
 def next_by_rank(ranks: tuple[int, ...], servers: int) -> Order:
@@ -104,7 +107,7 @@ def next_by_rank(ranks: tuple[int, ...], servers: int) -> Order:
     def joined(here: Here, c: int) -> Iterator[tuple[Here, float]]:
         yield _settled(_behind(here, c, ranks, servers), servers), 1.0
 
-    return Order(joined, in_order(servers).left)
+    return Order(joined, in_order(servers).left, _at_most(servers))
 
 
 def at_random(servers: int) -> Order:
@@ -130,7 +133,7 @@ def at_random(servers: int) -> Order:
                 after = (*rest[: servers - 1], taken, *_without(rest, own)[servers - 1 :])
                 yield c, waiting.count(taken) / len(waiting), _as_set(after, servers)
 
-    return Order(joined, left)
+    return Order(joined, left, _at_most(servers))
 
 
 def last_first(servers: int) -> Order:
@@ -149,7 +152,7 @@ def last_first(servers: int) -> Order:
         for place in range(max(len(here) - servers, 0), len(here)):
             yield here[place], 1.0, _without(here, place)
 
-    return Order(joined, left)
+    return Order(joined, left, _at_most(servers))
 
 
 def apart(queues: int, servers: int, order: Callable[[int], Order]) -> Order:
@@ -167,7 +170,14 @@ def apart(queues: int, servers: int, order: Callable[[int], Order]) -> Order:
             for c, times, after in one.left(lane):
                 yield c, times, _lanes(here, place, after)
 
-    return Order(joined, left, lambda here: tuple(c for lane in here for c in lane))
+    def busy(here: Here) -> int:
+        return sum(map(one.busy, here))
+
+    return Order(joined, left, busy, lambda here: tuple(c for lane in here for c in lane))
+
+
+def _at_most(servers: int) -> Callable[[Here], int]:
+    return lambda here: min(len(here), servers)
 
 
 def _lanes(lanes: Here, place: int, after: Here) -> Here:

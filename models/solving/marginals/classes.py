@@ -1,19 +1,20 @@
 """Laws of the numbers of jobs at stations that several classes share, by operating point."""
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from headway.errors import GraphError
 from headway.models.solving.classes.solve import class_network
+from headway.models.solving.classes.ways import class_ways
 from headway.models.structure.parts.keys import of_class
 from headway.models.structure.planning.by_class import class_routes
 from headway.queueing.chains.parts import network_of, parts_of
-from headway.queueing.classes.network import SharedStation
-from headway.queueing.marginals.classes import class_marginal
+from headway.queueing.chains.wholly import network_by_class, with_everybody
+from headway.queueing.classes.network import read_network
+from headway.queueing.closed.demands import Method
+from headway.queueing.marginals.classes import class_marginal, lawless, whole_marginal
 from headway.queueing.numbers.laws import NumberLaw
-from headway.queueing.stations.abilities import Discipline, ServiceKind
 
 if TYPE_CHECKING:
     from headway.models.solving.solutions.solution import Solution
@@ -34,7 +35,7 @@ def class_laws(solution: "Solution", station: str) -> list[NumberLaw | None]:
     Raises
     ------
     GraphError
-        For a station without a product form.
+        For a station without a product form, unless the whole Markov chain has been solved.
     InvalidParameter
         For a lattice of populations too large to walk.
     """
@@ -48,21 +49,19 @@ def class_laws(solution: "Solution", station: str) -> list[NumberLaw | None]:
 def _law(point: "Solution", station: str) -> NumberLaw:
     model, place = point.model.network, point.stations.index(station)
     values, stations, classes = class_network(model)
+    by_chain = point.method == Method.CHAIN
     if model.graph.ways_by_class:
-        _check_alike(stations)
-        parts = parts_of(stations, classes, class_routes(model.graph, values))
+        routes = class_routes(model.graph, values)
+        parts = parts_of(stations, classes, routes)
+        network = network_by_class(parts, routes)
+        reason = lawless(with_everybody(parts, network))
+        if reason and by_chain:
+            return whole_marginal(network, place)
+        if reason:
+            raise GraphError(reason)
         return class_marginal(*network_of(parts), place)
+    network = read_network(stations, classes, class_ways(model.graph, values))
+    if by_chain and lawless(network):
+        return whole_marginal(network, place)
     rates = [float(np.ravel(point[of_class(c.name, "throughput")])[0]) for c in classes]
     return class_marginal(stations, classes, place, np.array(rates))
-
-
-def _check_alike(stations: Sequence[SharedStation]) -> None:
-    """Refuse chains that queues in order of arrival serve for different times in their classes."""
-    for station in stations:
-        ordered = station.discipline == Discipline.FCFS and station.kind is not ServiceKind.DELAY
-        if ordered and len({float(time) for time in station.service_times}) > 1:
-            msg = (
-                f"{station.name}: first come first served with times that differ by class; how "
-                "many jobs are there has no known distribution"
-            )
-            raise GraphError(msg)

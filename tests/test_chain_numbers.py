@@ -1,0 +1,163 @@
+"""How many jobs are at stations of networks that are solved by their whole Markov chain.
+
+Against chains written for the tests, to 1e-9 relative.
+"""
+
+import numpy as np
+import pytest
+
+from headway.models import parse_model
+from tests.brute.chain import solve_chain
+from tests.brute.network import Jobs, Network
+from tests.brute.orders import HeadOfLine, Line, Lottery, Preemptive, Stack
+from tests.test_marginals import chances_by_chain
+
+TOLERANCE = 1e-9
+
+ORDERS = {
+    "fcfs": Line,
+    "siro": Lottery,
+    "priority": HeadOfLine,
+    "preemptive": Preemptive,
+    "lcfs": Stack,
+}
+
+CLASSES = """
+name = "ordered"
+[classes.web]
+population = 2
+think_time = 1.0
+priority = 1
+[classes.batch]
+population = 2
+think_time = 0.5
+priority = 2
+[stations.cpu]
+kind = "MM1"
+discipline = "{order}"
+service_time = {{web = 0.2, batch = 0.5}}
+[stations.pool]
+kind = "MMm"
+servers = 2
+discipline = "{order}"
+service_time = {{web = 0.6, batch = 0.3}}
+[[routes]]
+from = "cpu"
+to = "pool"
+probability = 0.7
+[[routes]]
+from = "pool"
+to = "cpu"
+probability = 0.5
+"""
+
+
+def ordered(order):
+    """The two classes at stations of one order; where none goes first they have no priority."""
+    text = CLASSES.format(order=order)
+    if order in ("priority", "preemptive"):
+        return text
+    return "\n".join(line for line in text.splitlines() if not line.startswith("priority"))
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_closed_classes_served_in_turn_are_there_as_in_the_whole_chain(order):
+    place, jobs = ORDERS[order], (Jobs("web", None, 2, 1.0), Jobs("batch", None, 2, 0.5))
+    ranks = (1, 2)
+    places = (place((0.2, 0.5), ranks=ranks), place((0.6, 0.3), servers=2, ranks=ranks))
+    hops = {}
+    for c in range(2):
+        hops[0, c] = [(0.7, 1, c), (0.3, None, c)]
+        hops[1, c] = [(0.5, 0, c), (0.5, None, c)]
+    solution = parse_model(ordered(order)).solve(method="chain")
+    for k, name in enumerate(("cpu", "pool")):
+        exact, met = chances_by_chain(Network(places, jobs, hops), k)
+        law = solution.queue_lengths(name).laws[name][0]
+        assert law.chances(4) == pytest.approx(exact, rel=TOLERANCE)
+        waits = float(met[k + 1 :].sum())
+        assert solution[f"{name}.waiting_probability"] == pytest.approx(waits, rel=TOLERANCE)
+        assert law.mean == pytest.approx(solution[f"{name}.queue_length"], rel=TOLERANCE)
+
+
+def test_queues_side_by_side_let_those_wait_who_choose_a_busy_one():
+    """Each of two queues by itself is a closed network's station: as one of two MM1 with half."""
+    text = ordered("fcfs")
+    apart = text.replace('kind = "MMm"', 'kind = "Parallel"')
+    single = text.replace('kind = "MMm"\nservers = 2', 'kind = "MM1"').replace("0.7", "0.35")
+    single += '\n[stations.twin]\nkind = "MM1"\nservice_time = {web = 0.6, batch = 0.3}\n'
+    single += '[[routes]]\nfrom = "cpu"\nto = "twin"\nprobability = 0.35\n'
+    single += '[[routes]]\nfrom = "twin"\nto = "cpu"\nprobability = 0.5\n'
+    one, two = (parse_model(t).solve(method="chain") for t in (single, apart))
+    for part in ("waiting_probability", "response_time"):
+        assert two[f"pool.{part}"] == pytest.approx(one[f"pool.{part}"], rel=TOLERANCE)
+
+
+BACK = """
+name = "back"
+[classes.web]
+population = 3
+think_time = 1.0
+[classes.batch]
+population = 1
+[stations.cpu]
+kind = "MM1"
+service_time = {web = 0.2, batch = 0.5}
+[[routes]]
+from = "cpu"
+to = "cpu"
+probability = 0.4
+"""
+
+
+def test_who_comes_straight_back_finds_those_it_left_behind():
+    """A job that does not think is always there; who is served alone finds nobody when it is back."""
+    solution = parse_model(BACK).solve(method="chain")
+    law = solution.queue_lengths("cpu").laws["cpu"][0]
+    assert law.empty == 0
+    alone = law.chances(1)[1]  # the job that does not think, which then serves 1/0.5 times a second
+    through = sum(solution[f"class {c}.throughput"] for c in ("web", "batch")) / 0.6
+    found_free = alone / 0.5 / through
+    assert solution["cpu.waiting_probability"] == pytest.approx(1 - found_free, rel=TOLERANCE)
+
+
+def test_classes_that_turn_into_one_another_at_a_pool_are_solved_state_by_state():
+    """More jobs than servers may wait there in order, whatever class they began as."""
+    text = """
+    name = "passes"
+    [classes.request]
+    population = 4
+    reference = "terminals"
+    [classes.answer]
+    population = 0
+    [stations.terminals]
+    kind = "Delay"
+    service_time = 0.5
+    [stations.server]
+    kind = "MMm"
+    servers = 2
+    discipline = "fcfs"
+    service_time = { request = 0.1, answer = 2.0 }
+    [[routes]]
+    from = "terminals"
+    to = "server"
+    [[routes]]
+    from = "server"
+    to = "server"
+    class = "request"
+    becomes = "answer"
+    [[routes]]
+    from = "server"
+    to = "terminals"
+    class = "answer"
+    becomes = "request"
+    """
+    hops = {(0, 0): [(1.0, 0, 1)], (0, 1): [(1.0, None, 0)]}
+    truth = Network(
+        (Line((0.1, 2.0), servers=2),), (Jobs("a", None, 4, 0.5), Jobs("b", None, 0)), hops
+    )
+    chain = solve_chain(truth.start, truth.moves)
+    counts = [sum(truth.places[0].counts(state[0][0])) for state in chain.states]
+    solution = parse_model(text).solve()
+    assert (solution.method, solution.approximation) == ("chain", "")
+    found = solution.queue_lengths("server").chances("server")
+    assert found == pytest.approx(np.bincount(counts, chain.shares), rel=1e-8)
