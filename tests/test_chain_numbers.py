@@ -110,7 +110,7 @@ probability = 0.4
 
 
 def test_who_comes_straight_back_finds_those_it_left_behind():
-    """A job that does not think is always there; who is served alone finds nobody when it is back."""
+    """A job that does not think is always there; alone, it finds nobody when it is back."""
     solution = parse_model(BACK).solve(method="chain")
     law = solution.queue_lengths("cpu").laws["cpu"][0]
     assert law.empty == 0

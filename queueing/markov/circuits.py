@@ -176,7 +176,8 @@ def circuit_numbers(
     ]
     flow, busy = np.array(gone).reshape(-1, 2).T
     waits = float(flow @ busy / flow.sum()) if flow.any() else np.nan
-    return np.bincount([len(order.present(state)) for state in here], shares), waits
+    chances = np.bincount([len(order.present(state)) for state in here], shares)
+    return np.asarray(chances, np.float64), waits
 
 
 def _counts(space: Space, circuit: Circuit) -> FloatArray:
