@@ -177,13 +177,17 @@ def _names(simulation: Simulation) -> Iterator[tuple[str, Unit]]:
     for name, parts in simulation.stations.items():
         for part in (part for part in PARTS if part in parts):
             yield f"{name}.{part}", part_unit(part)
+    for name, parts in simulation.regions.items():
+        for part in parts:
+            yield f"{name}.{part}", part_unit(part)
 
 
 def _analytic(solution: Solution, name: str) -> float | None:
     station, _, part = name.rpartition(".")
     if station in solution.stations and part == "response_time":  # by Little's law
         return _one(solution[f"{station}.queue_length"]) / _one(solution[f"{station}.throughput"])
-    if name in (*solution.outputs, *solution.class_outputs) or station in solution.stations:
+    own = station in solution.stations or station in solution.model.graph.regions
+    if own or name in (*solution.outputs, *solution.class_outputs):
         return _one(solution[name])
     return None
 

@@ -15,13 +15,16 @@ import ciw
 import numpy as np
 from ciw import dists
 
-from headway.models.simulating.jobs import Blueprint, Jobs, Place, Ways
+from headway.models.simulating.plan import Blueprint, Jobs, Place, Ways
 from headway.models.simulating.queues import (
+    AT_GATES,
     Arrivals,
     Budgeted,
     Forking,
+    Gate,
     Gone,
     Queue,
+    Ranked,
     Sharing,
 )
 from headway.models.simulating.streams import Stream
@@ -57,9 +60,10 @@ class Run(ciw.Simulation):
         self._forget()
         nodes = [node for k, place in enumerate(plan.places) for node in _nodes(k, place)]
         outside = partial(Sharing, serving=_THINKING, station=_OUTSIDE, speed=float)
+        gates = [partial(Gate, limit=region.limit) for region in plan.regions]
         super().__init__(
-            _network(plan, len(nodes), self._sources),
-            node_class=[*nodes, outside],
+            _network(plan, len(nodes) + len(gates), self._sources),
+            node_class=[*nodes, *gates, outside],
             arrival_node_class=Arrivals,
             exit_node_class=Gone,
         )
@@ -68,6 +72,20 @@ class Run(ciw.Simulation):
             [node for node in self.transitive_nodes if node.station == k]
             for k in range(len(plan.places))
         ]
+        self._hold_up()
+
+    def _hold_up(self) -> None:
+        """Say what full rooms do, and where the doors of regions are."""
+        self.gates = [node for node in self.transitive_nodes if node.station == AT_GATES]
+        self._gates = {
+            k: gate
+            for gate, region in zip(self.gates, self.plan.regions, strict=True)
+            for k in region.stations
+        }
+        for k, place in enumerate(self.plan.places):
+            for node in self._of[k]:
+                node.gate = self._gates.get(k)
+                node.hold_up(place.blocking)
 
     def _forget(self) -> None:
         self.journeys = {jobs.name: array("d") for jobs in self.plan.classes}
@@ -107,30 +125,59 @@ class Run(ciw.Simulation):
         if job.customer_class in self._waits:
             self.door.accept(job)
             return
-        self._begin(job).accept(job)
+        node = self._begin(job, _NOWHERE)
+        crowded = job.customer_class in self._closed and node.is_full
+        (self._seat(job) if crowded else node).accept(job)
 
-    def _begin(self, job: Any) -> Any:
-        job.began, job.began_as = self.current_time, job.customer_class
+    def _seat(self, job: Any) -> Any:
+        """A station with room, for one who is there from the start."""
+        free = next(k for k, nodes in enumerate(self._of) if not nodes[0].is_full)
+        return self._to(job, _NOWHERE, free)
+
+    def _begin(self, job: Any, station: int) -> Any:
+        """Where a job goes at the start of a journey; None where it stays to be served again."""
+        if not getattr(job, "stays", False):
+            job.began, job.began_as = self.current_time, job.customer_class
         first = self._guides[job.customer_class].first(job)
-        return self._done(job) if first is None else self._node(first)
+        node = (
+            self._done(job, station) if first is None else self._to(job, station, first, anew=True)
+        )
+        job.stays = node is None
+        return node
 
     def after(self, job: Any, station: int) -> Any:
-        """Where a job goes from a station."""
+        """Where a job goes from a station; None for nowhere, to be served there once more."""
         if station == _OUTSIDE:
-            return self._begin(job)
+            return self._begin(job, station)
         waited = getattr(job, "waited", None)
         if waited is not None:
             waited.done()
             return self.nodes[-1]
         onward = self._guides[job.customer_class].next(job, station)
-        return self._done(job) if onward is None else self._node(onward)
+        return self._done(job, station) if onward is None else self._to(job, station, onward)
 
-    def _done(self, job: Any) -> Any:
-        taken = self.current_time - job.began + self.plan.beyond
-        self.journeys[job.began_as].append(taken)
-        if job.customer_class in self._waits:
-            return self.door
-        return self._begin(job) if job.customer_class in self._closed else self.nodes[-1]
+    def _done(self, job: Any, station: int) -> Any:
+        """Where a job goes at the end of a journey, which may be the start of the next."""
+        began, began_as = job.began, job.began_as
+        node = self.door if job.customer_class in self._waits else self.nodes[-1]
+        if job.customer_class in self._closed and node is not self.door:
+            node, job.stays = self._begin(job, station), False
+        if node is None:
+            job.began, job.began_as = began, began_as
+        else:
+            self.journeys[began_as].append(self.current_time - began + self.plan.beyond)
+        return node
+
+    def _to(self, job: Any, station: int, target: int, *, anew: bool = False) -> Any:
+        """The queue of a station, or the door of its region; None where a full one sends back."""
+        node = self._node(target)
+        if node.repeats and node.is_full and station not in (target, _NOWHERE):
+            return None
+        gate = self._gates.get(target)
+        if gate is None or (gate is self._gates.get(station) and not anew):
+            return node
+        job.inside = node
+        return gate
 
     def lose(self, job: Any) -> None:
         """Count a job that found no place."""
@@ -144,6 +191,7 @@ class Run(ciw.Simulation):
 
 
 _OUTSIDE = -1
+_NOWHERE = -3
 
 
 class _ByRoutes:
@@ -284,6 +332,8 @@ def _nodes(station: int, place: Place) -> list[Callable[..., Any]]:
         return [partial(Forking, serving=serving, station=station), *(own * serving.queues)]
     if serving.budget is not None:
         return [partial(Budgeted, serving=serving, station=station)]
+    if serving.paces:
+        return [partial(Ranked, serving=serving, station=station)]
     speed = serving.speed
     if place.by_turns and speed is None and serving.servers < inf:
         turns = partial(Turns, discipline=place.discipline)
@@ -309,12 +359,13 @@ def _network(plan: Blueprint, queues: int, sources: Mapping[str, Merged]) -> Any
         service_distributions={
             j.name: [
                 *(_service(p.times[j.name], p.scvs[j.name]) for p in served),
+                *[dists.Deterministic(0.0)] * (queues - len(served)),
                 _thinking(j, plan.beyond),
             ]
             for j in plan.classes
         },
         routing={j.name: nothing for j in plan.classes},
-        number_of_servers=[*servers, inf],
+        number_of_servers=[*servers, *[inf] * (queues + 1 - len(servers))],
     )
 
 

@@ -20,7 +20,7 @@ import numpy as np
 
 from headway.errors import Saturated
 from headway.kinds import FloatArray
-from headway.models.simulating.jobs import Blueprint, Jobs
+from headway.models.simulating.plan import Blueprint, Jobs, Region
 
 RELAXATIONS, JOURNEYS = 5.0, 2.0
 WINDOW = 5.0
@@ -78,6 +78,7 @@ def schedule(
     journey = max(_journey(plan, jobs) for jobs in plan.crowd)
     known = loads or {}
     slowest = max(_relaxation(plan, k, known.get(p.name)) for k, p in enumerate(plan.places))
+    slowest = max([slowest, *(_outside(plan, region, known) for region in plan.regions)])
     warm_up = RELAXATIONS * slowest + JOURNEYS * journey
     wanted = max((BEYOND / (1 - p / 100) for p in percentiles), default=0.0)
     rarest = max(wanted, FEWEST_OF_A_CLASS) / min(rates.values())
@@ -143,7 +144,7 @@ def _relaxation(plan: Blueprint, station: int, known: float | None) -> float:
     serving = plan.places[station].serving
     load, most = open_load(plan, station), serving.places
     if known is not None and not isfinite(most):
-        load = known
+        load = max(known, load)
     if plan.is_closed:
         load, most = _unlike(plan, station), sum(jobs.population for jobs in plan.classes)
     time = max(place_time for place_time in plan.places[station].times.values())
@@ -153,6 +154,18 @@ def _relaxation(plan: Blueprint, station: int, known: float | None) -> float:
     bursts = max((s.scv for jobs in plan.classes for s in jobs.streams), default=1.0)
     spread = time * (max(bursts, 1.0) + serving.scv) / (2 * serving.most)
     return spread / (1 + load - 2 * sqrt(load) * cos(pi / (most + 1))) + rest
+
+
+def _outside(plan: Blueprint, region: Region, known: Mapping[str, float]) -> float:
+    """Relaxation time of those who wait outside a region of an open network: M/M/1's [s].
+
+    Each of its places is free again after the time that a job alone spends inside.
+    """
+    load = known.get(region.name, 0.0)
+    jobs = plan.classes[0]
+    visits = plan.visits(jobs)[list(region.stations)]
+    times = [plan.places[k].serving.alone(plan.places[k].times[jobs.name]) for k in region.stations]
+    return float(visits @ times) / region.limit / (1 - sqrt(load)) ** 2
 
 
 def _unlike(plan: Blueprint, station: int) -> float:

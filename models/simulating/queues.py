@@ -7,6 +7,7 @@ from typing import Any
 
 import ciw
 
+from headway.queueing.blocking.network import Blocking
 from headway.queueing.stations.listed.serving import Serving
 
 
@@ -15,20 +16,38 @@ class Tally:
 
     def __init__(self, since: float) -> None:
         self.since = since
-        self.present = self.used = self.stayed = 0.0
+        self.present = self.used = self.stayed = self.held = 0.0
         self.served = self.lost = 0
 
 
 class Queue(ciw.Node):
-    """Servers and a queue in order of arrival, by Ciw; what finds no place is lost, not held up."""
+    """Servers and a queue in order of arrival, by Ciw; what finds no place from outside is lost.
+
+    With blocking after service, as Ciw has it, jobs from other stations wait where they are until
+    there is a place; with repetitive service they are served there once more.
+    """
 
     def __init__(self, number: int, simulation: Any, serving: Serving, station: int) -> None:
         super().__init__(number, simulation)
         self.serving, self.station = serving, station
+        self.gate: Gate | None = None
+        self.repeats = False
+        self._held = 0
         self.tally = Tally(0.0)
         self._counted = 0.0
         self._stale = True
         self.next_node = self.onward  # as Ciw calls it
+
+    @property
+    def is_full(self) -> bool:
+        """Whether there is no place left."""
+        return bool(self.number_of_individuals >= self.serving.places)
+
+    def hold_up(self, blocking: Blocking) -> None:
+        """Say what becomes of jobs from other stations that find no place."""
+        self.repeats = blocking is Blocking.REPETITIVE
+        if blocking is Blocking.AFTER_SERVICE:
+            self.node_capacity = self.serving.places
 
     def begin(self) -> None:
         """Count from now on."""
@@ -41,8 +60,13 @@ class Queue(ciw.Node):
         if passed > 0 and self.number_of_individuals:
             self.progress(passed)
             self.tally.present += passed * self.number_of_individuals
-            self.tally.used += passed * self.serving.used(self.number_of_individuals)
+            self.tally.used += passed * self.in_use()
+            self.tally.held += passed * self._held / self.serving.servers
         self._counted = self.now
+
+    def in_use(self) -> float:
+        """Share of its lasting speed that is in use now; servers that are held up are not."""
+        return self.serving.used(self.number_of_individuals) - self._held / self.serving.servers
 
     def progress(self, passed: float) -> None:
         """Serve for so long with the number that is present."""
@@ -62,13 +86,44 @@ class Queue(ciw.Node):
         """Ask the simulation where the job goes."""
         return self.simulation.after(individual, self.station)
 
-    def release(self, next_individual: Any, *told: Any) -> None:
-        """Let a job go."""
+    def finish_service(self) -> None:
+        """Let the job go whose service is over, hold it up, or serve it once more."""
+        job = self.decide_between_simultaneous_individuals()
+        target = self.onward(job)
+        if target is None:
+            self.serve_again(job)
+            return
+        job.destination = target.id_number
+        if job.server:
+            job.server.next_end_service_date = inf
+        if target is self or target.number_of_individuals < target.node_capacity:
+            self.release(job, target)
+        else:
+            self.block_individual(job, target)
+
+    def serve_again(self, job: Any) -> None:
+        """Begin its service anew at the same server."""
+        self._stale = True
+        job.service_time = self.get_service_time(job)
+        job.server.next_end_service_date = job.service_end_date = self.now + job.service_time
+
+    def block_individual(self, individual: Any, next_node: Any) -> None:
+        """Hold a job up, at its server."""
+        self.count()
+        self._held += 1
+        self._stale = True
+        super().block_individual(individual, next_node)
+
+    def release(self, next_individual: Any, next_node: Any, *told: Any) -> None:
+        """Let a job go; out of a region it makes room there."""
         self.count()
         self.tally.served += 1
         self.tally.stayed += self.now - next_individual.came
+        self._held -= next_individual.is_blocked
         self._stale = True
-        super().release(next_individual, *told)
+        super().release(next_individual, next_node, *told)
+        if self.gate is not None and getattr(next_node, "gate", None) is not self.gate:
+            self.gate.leave()
 
     def update_next_event_date(self) -> None:
         """Look for the next job to leave, where something has changed."""
@@ -124,9 +179,21 @@ class Sharing(Queue):
     def begin_service_if_possible_release(self, *_: Any) -> None:
         """Nobody has waited."""
 
-    def release(self, next_individual: Any, *told: Any) -> None:
-        """Let the first go whose service is complete."""
+    def serve_again(self, job: Any) -> None:
+        """Begin its service anew."""
         heappop(self._ends)
+        self._stale = True
+        self.begin_service_if_possible_accept(job)
+
+    def block_individual(self, individual: Any, next_node: Any) -> None:
+        """Hold a job up whose service is complete."""
+        heappop(self._ends)
+        super().block_individual(individual, next_node)
+
+    def release(self, next_individual: Any, *told: Any) -> None:
+        """Let the first go whose service is complete, or one that was held up."""
+        if not next_individual.is_blocked:
+            heappop(self._ends)
         super().release(next_individual, *told)
         if not self._ends:
             self._each = 0.0  # it would lose digits
@@ -173,6 +240,80 @@ class Budgeted(Queue):
         self._current, self._worked = current + 1 + whole, rest - whole * budget
         end: float = self._current * self._period + self._worked
         return end - float(self.now)
+
+
+class Ranked(Queue):
+    """Servers of unequal speed, the fastest first; whoever finds several free takes the first."""
+
+    def get_service_time(self, ind: Any) -> float:
+        """That of the server taken [s]."""
+        work: float = super().get_service_time(ind)
+        pace: float = self.serving.paces[ind.server.id_number - 1]
+        return work * pace
+
+    def in_use(self) -> float:
+        """Share of the speed of all servers together that the busy ones have."""
+        busy: list[int] = [one.id_number - 1 for one in self.servers if one.busy]
+        return sum(1 / self.serving.paces[k] for k in busy) / self.serving.most
+
+
+class Gate(Queue):
+    """Where jobs wait, in order of arrival, until there is room in a region."""
+
+    def __init__(self, number: int, simulation: Any, limit: int) -> None:
+        super().__init__(number, simulation, Serving(0.0, servers=inf), AT_GATES)
+        self._limit, self._inside = limit, 0
+        self.begin()
+
+    def begin(self) -> None:
+        """Count from now on."""
+        super().begin()
+        self.entered, self.full = 0, 0.0
+
+    def count(self) -> None:
+        """Bring the areas up to now, before somebody comes or goes."""
+        passed = self.now - self._counted
+        self._counted = self.now
+        self.tally.present += passed * self.number_of_individuals
+        self.tally.used += passed * self._inside / self._limit
+        if passed > 0 and self._inside >= self._limit:
+            self.full += passed
+
+    def accept(self, next_individual: Any, *told: Any) -> None:
+        """Let a job in, or let it wait."""
+        if self._inside < self._limit:
+            self._admit()
+            next_individual.inside.accept(next_individual)
+        else:
+            super().accept(next_individual, *told)
+
+    def _admit(self) -> None:
+        self.count()
+        self._inside += 1
+        self.entered += 1
+
+    def leave(self) -> None:
+        """One is gone: let in who has waited longest."""
+        self.count()
+        self._inside -= 1
+        if self.individuals[0]:
+            first = self.individuals[0][0]
+            self._admit()
+            self.release(first, first.inside)
+
+    def begin_service_if_possible_accept(self, next_individual: Any) -> None:
+        """Let it wait: nobody serves here."""
+
+    def begin_service_if_possible_release(self, *_: Any) -> None:
+        """Nobody serves here."""
+
+    def find_next_to_leave(self) -> None:
+        """Nobody leaves of their own accord."""
+        self.next_event_type, self.next_event_date = "end_service", inf
+
+
+AT_GATES = -2
+"""The station, by position, of those who wait outside a region."""
 
 
 class Forking(Queue):

@@ -11,8 +11,8 @@ import ciw
 import numpy as np
 
 from headway.kinds import FloatArray
-from headway.models.simulating.jobs import Blueprint
 from headway.models.simulating.network import Run
+from headway.models.simulating.plan import Blueprint
 from headway.models.simulating.planning import Schedule
 from headway.models.solving.solutions.asked import percentile_name
 from headway.models.structure.parts.keys import of_class
@@ -44,7 +44,8 @@ def replica(
         run.begin()
         run.simulate_until_max_time(planned.horizon)
         run.end()
-    return _system(plan, run, planned.window, percentiles) | _stations(plan, run, planned.window)
+    found = _system(plan, run, planned.window, percentiles) | _stations(plan, run, planned.window)
+    return found | _regions(plan, run, planned.window)
 
 
 def seconds_an_event(plan: Blueprint, planned: Schedule, seed: int) -> float:
@@ -109,8 +110,25 @@ def _stations(plan: Blueprint, run: Run, window: float) -> Replica:
         told = _station(seen[:1] if place.serving.needed else seen, window)
         if place.serving.needed and not place.branches:  # as busy as the queues of its parts
             told["utilisation"] = _station(seen[1:], window)["utilisation"]
+        if plan.blocks:
+            told["blocked"] = sum(each.held for each in seen) / window / len(seen)
         for part, value in told.items():
             found[f"{place.name}.{part}"] = value
+    return found
+
+
+def _regions(plan: Blueprint, run: Run, window: float) -> Replica:
+    """What is seen of regions and those who wait outside."""
+    found: Replica = {}
+    for region, gate in zip(plan.regions, run.gates, strict=True):
+        told = {
+            "throughput": gate.entered / window,
+            "utilisation": gate.tally.used / window,
+            "full": gate.full / window,
+            "queue_length": gate.tally.present / window,
+            "waiting_time": gate.tally.present / gate.entered if gate.entered else nan,
+        }
+        found |= {f"{region.name}.{part}": value for part, value in told.items()}
     return found
 
 

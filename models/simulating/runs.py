@@ -9,7 +9,8 @@ import numpy as np
 from headway.errors import GraphError, InvalidParameter
 from headway.kinds import check_domain
 from headway.models.simulating.estimates import Estimate, estimates, needed
-from headway.models.simulating.jobs import Blueprint, blueprint
+from headway.models.simulating.jobs import blueprint
+from headway.models.simulating.plan import Blueprint
 from headway.models.simulating.planning import AT_MOST, Schedule, check_stable, schedule
 from headway.models.simulating.replica import Replica, replica, seconds_an_event
 from headway.models.simulating.simulation import Effort, Simulation, is_judged
@@ -90,12 +91,18 @@ def _named(model: Model, found: dict[str, Estimate]) -> dict[str, Estimate]:
 
 
 def _loads(model: Model, plan: Blueprint) -> dict[str, float]:
-    """What losses leave to each station, which the solver knows; no queue may grow without end."""
-    if not plan.loses:
+    """What losses leave to each station, and how busy those are that hold jobs up.
+
+    The solver knows it; no queue may grow without end.
+    """
+    if plan.is_closed or not (plan.loses or plan.blocks or plan.regions):
         check_stable(plan)
         return {}
     solved = model.solve().require_stable()
-    return {name: float(np.ravel(solved[f"{name}.utilisation"])[0]) for name in solved.stations}
+    parts = ("utilisation", "blocked") if plan.blocks else ("utilisation",)
+    busy = {name: [f"{name}.{part}" for part in parts] for name in solved.stations}
+    busy |= {region.name: [f"{region.name}.utilisation"] for region in plan.regions}
+    return {n: sum(float(np.ravel(solved[part])[0]) for part in own) for n, own in busy.items()}
 
 
 @dataclass

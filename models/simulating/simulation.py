@@ -9,9 +9,10 @@ from headway.models.language.frozen import Kept
 from headway.models.simulating.estimates import Estimate
 from headway.models.structure.model import Model
 from headway.models.structure.parts.keys import of_class
+from headway.models.structure.parts.regions import REGION_PARTS
 from headway.models.tables.shown import Answer
 
-STATION_PARTS = ("utilisation", "response_time", "queue_length", "throughput")
+STATION_PARTS = ("utilisation", "blocked", "response_time", "queue_length", "throughput")
 """What is told of a station: its response time is that of a visit."""
 
 
@@ -97,6 +98,14 @@ class Simulation(Kept, Answer):
         return {
             name: self._parts({part: f"{name}.{part}" for part in STATION_PARTS})
             for name in self.model.graph.stations
+        }
+
+    @property
+    def regions(self) -> dict[str, dict[str, Estimate]]:
+        """What is told of each region."""
+        return {
+            name: self._parts({part: f"{name}.{part}" for part in REGION_PARTS})
+            for name in self.model.graph.regions
         }
 
     @property

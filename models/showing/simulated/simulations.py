@@ -25,7 +25,8 @@ def simulation_tables(found: Simulation) -> list[Table]:
     tables = [Table(found.model.title, columns, (*set_note(found.model), *effort_notes(found)))]
     if found.classes:
         tables.append(_parts_table("classes", "class", found.classes))
-    return [*tables, _parts_table("stations", "station", found.stations)]
+    tables.append(_parts_table("stations", "station", found.stations))
+    return [*tables, *([_parts_table("regions", "region", found.regions)] if found.regions else [])]
 
 
 def _parts_table(title: str, kind: str, each: Parts) -> Table:
@@ -78,11 +79,11 @@ def system(found: Simulation) -> Iterator[tuple[str, Estimate, Unit]]:
 
 
 def every(found: Simulation) -> Iterator[tuple[str, Estimate, Unit]]:
-    """Each estimate with its unit: of the system, of classes, of stations."""
+    """Each estimate with its unit: of the system, of classes, of stations, of regions."""
     yield from system(found)
     for name, parts in found.classes.items():
         yield from ((of_class(name, part), one, part_unit(part)) for part, one in parts.items())
-    for name, parts in found.stations.items():
+    for name, parts in (*found.stations.items(), *found.regions.items()):
         yield from ((f"{name}.{part}", one, part_unit(part)) for part, one in parts.items())
 
 
@@ -123,6 +124,8 @@ def simulation_document(found: Simulation) -> dict[str, Any]:
     }
     if found.classes:
         point["classes"] = _documents(found.classes)
+    if found.regions:
+        point["regions"] = _documents(found.regions)
     head = {"model": model.name, "preset": model.preset, "method": "simulation"}
     return {**head, **effort_document(found), "points": [point]}
 

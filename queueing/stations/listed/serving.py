@@ -39,6 +39,9 @@ class Serving:
     needed
         Parts of a request that have to be done, one at each of its queues or branches; 0 where
         jobs do not fork.
+    paces
+        Service times of unequal servers over `time`, which is the fastest's, in order of speed;
+        whoever finds several free takes the fastest. Empty where all servers are alike.
     budget
         Share of each period that it may work, and the period [s].
     unordered
@@ -61,6 +64,7 @@ class Serving:
     most: float = 1.0
     used: Callable[[int], float] = lambda present: float(present > 0)
     needed: int = 0
+    paces: tuple[float, ...] = ()
     budget: tuple[float, float] | None = None
     unordered: str = ""
 
@@ -150,6 +154,14 @@ def _by_number(station: Any) -> Serving:
     return Serving(1.0, speed=speed, most=rates[-1], used=used, unordered=station.lawless)
 
 
+def _fastest_first(station: Any) -> Serving:
+    """The fastest of the servers that are free; the share in use is known server by server."""
+    times = sorted(float(np.asarray(time, float)) for time in station.service_times)
+    paces = tuple(time / times[0] for time in times)
+    most = sum(1 / pace for pace in paces)
+    return Serving(times[0], servers=float(len(times)), most=most, paces=paces)
+
+
 def _waking_up(station: Any) -> Serving:
     return replace(_by_number(station), used=lambda present: float(present > 0))
 
@@ -182,6 +194,7 @@ SERVING: Mapping[str, Rule] = {
     "Slowing": _by_number,
     "WakeUp": _waking_up,
     "UnequalServers": _by_number,
+    "FastestFirst": _fastest_first,
     "BatchK": _batches_in_a_room,
     "Quota": _on_a_quota,
     "ForkJoin": _all_at_once,

@@ -1,0 +1,63 @@
+"""What holds jobs up, as a simulation reads it: rooms that block, and regions with a limit."""
+
+from collections.abc import Sequence
+from math import inf, isfinite
+
+import numpy as np
+
+from headway.errors import GraphError
+from headway.models.simulating.plan import Place, Region
+from headway.models.solving.blocking.refused import check_solvable
+from headway.models.solving.solutions.held import point_of
+from headway.models.structure.model import Model
+from headway.queueing.blocking.network import Blocking, BlockingNetwork
+
+
+def regions_of(model: Model, places: Sequence[Place]) -> tuple[Region, ...]:
+    """Read the regions of a model, after a look at whether what holds its jobs up can be simulated.
+
+    Parameters
+    ----------
+    model
+        At one operating point; one that holds nobody up passes.
+    places
+        Its stations.
+
+    Raises
+    ------
+    GraphError
+        For structures that no such network has, for what comes to stand still, and for stations
+        of which it is not said who keeps a server when jobs are held up there.
+    """
+    graph = model.graph
+    if not graph.blocks:
+        return ()
+    check_solvable(graph)
+    point = {name: float(np.ravel(value)[0]) for name, value in model.inputs.items()}
+    network = point_of(graph, point).network
+    for k in range(len(places)):
+        _check_source(places, network, k)
+    named = zip(graph.regions, network.windows, strict=True)
+    return tuple(Region(name, window.stations, int(window.limit)) for name, window in named)
+
+
+def _check_source(places: Sequence[Place], network: BlockingNetwork, k: int) -> None:
+    """Refuse a station that blocked jobs would stay at, where nothing says what they keep."""
+    targets = [places[j] for j in range(len(places)) if network.circulating[k, j] > 0 and j != k]
+    full = [one for one in targets if one.blocking is not Blocking.LOST]
+    if full and not _keeps_servers(places[k]):
+        msg = (
+            f"{places[k].name}: it is not simulated who keeps a server there when {full[0].name} "
+            "holds jobs up; servers in order of arrival and delays are"
+        )
+        raise GraphError(msg)
+
+
+def _keeps_servers(place: Place) -> bool:
+    """Whether each job has a server of its own until it goes, or needs none."""
+    serving = place.serving
+    if serving.servers == inf and serving.speed is None:
+        return True
+    in_order = not (place.shared or place.by_turns)
+    plain = serving.speed is None and serving.budget is None and isfinite(serving.servers)
+    return in_order and plain

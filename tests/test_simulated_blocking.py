@@ -1,0 +1,108 @@
+"""Jobs that are held up, job by job, held to whole Markov chains; and servers of unequal speed.
+
+All intervals are of 99 %, at fixed seeds.
+"""
+
+import numpy as np
+import pytest
+
+from headway.errors import GraphError
+from headway.models import ModelGraph, parse_model
+from headway.models.showing.simulated.simulations import simulation_document, simulation_tables
+from headway.models.structure.parts.regions import REGION_PARTS
+from headway.queueing import MM1, MM1K, FastestFirst, LoadDependent
+from tests.brute.kinds import KINDS, drawn
+
+SURE = 0.99
+HELD = ("blocking after service", "repetitive service", "region")
+
+
+def missed(found, values):
+    """Names and values that lie outside."""
+    return {name: value for name, value in values.items() if not found[name].holds(value, SURE)}
+
+
+def of(solution, graph):
+    """What a solver says of stations and regions that a simulation tells too."""
+    parts = {one: ("utilisation", "blocked") for one in graph.stations if not graph.regions}
+    parts |= dict.fromkeys(graph.regions, ("throughput", "utilisation", "full", "waiting_time"))
+    names = [f"{one}.{part}" for one, several in parts.items() for part in several]
+    names += [
+        n for n in ("throughput", "response_time", "loss_probability") if n in solution.outputs
+    ]
+    return {name: float(np.ravel(solution[name])[0]) for name in names}
+
+
+@pytest.mark.parametrize("kind", HELD)
+@pytest.mark.parametrize("turn", [0, 2])
+def test_networks_that_hold_jobs_up_do_what_their_chains_say(kind, turn):
+    """Open and closed ones; the chain of other hands, and the solver's own further numbers."""
+    case = drawn(list(KINDS).index(kind) + turn * len(KINDS))
+    model = parse_model(case.text)
+    found = model.simulate(0.2, seed=5)
+    assert missed(found, case.solve().numbers) == {}
+    solution = model.solve()
+    assert solution.approximation or missed(found, of(solution, model.graph)) == {}
+
+
+def test_jobs_that_return_to_a_full_station_keep_its_place():
+    """One place, S = 0.5 s, back with 0.4: a job holds it S / 0.6 on average; M/M/1/1."""
+    room = MM1K(0.5, 1)
+    graph = ModelGraph("loop").station("cpu", room, blocking="after service")
+    found = graph.route("cpu", "cpu", 0.4).at(arrival_rate=1.2).simulate(0.05, seed=3)
+    assert (
+        missed(found, {"throughput": 0.6, "loss_probability": 0.5, "response_time": 1 / 1.2}) == {}
+    )
+
+
+def test_everybody_finds_a_place_to_begin_at():
+    """Three jobs at two stations of two places each, nobody thinks: three states, alike."""
+    graph = ModelGraph("ring").station("a", MM1K(1.0, 2), blocking="after service")
+    graph = graph.station("b", MM1K(1.0, 2), blocking="after service").route("a", "b")
+    model = graph.at().closed(3)
+    found = model.simulate(0.05, seed=3)
+    solution = model.solve()
+    names = ("throughput", "response_time", "a.blocked", "b.blocked", "a.queue_length")
+    assert not solution.approximation
+    assert missed(found, {name: float(np.ravel(solution[name])[0]) for name in names}) == {}
+
+
+def test_a_region_for_one_is_a_server_of_all_its_times():
+    """Two stations of 0.1 s and 0.2 s: M/G/1 of scv 5 / 9, by Pollaczek and Khinchine."""
+    graph = ModelGraph("row").station("a", MM1(0.1)).station("b", MM1(0.2)).route("a", "b")
+    found = graph.region("lock", ["a", "b"], limit=1).at(arrival_rate=2.0).simulate(0.1, seed=3)
+    waits = 0.6 * (1 + 5 / 9) / 2 * 0.3 / (1 - 0.6)
+    values = {"lock.waiting_time": waits, "lock.utilisation": 0.6, "response_time": waits + 0.3}
+    assert missed(found, {**values, "lock.full": 0.6, "lock.throughput": 2.0}) == {}
+    assert found.regions["lock"]["full"] is found["lock.full"]
+
+
+@pytest.mark.parametrize("rate", [2.0, 5.0])
+def test_the_fastest_that_is_free_serves(rate):
+    model = ModelGraph("pair").station("pair", FastestFirst((0.4, 0.1))).at(arrival_rate=rate)
+    solution = model.solve()
+    names = ("response_time", "pair.utilisation", "pair.queue_length")
+    found = model.simulate(0.1, seed=3)
+    assert missed(found, {name: float(np.ravel(solution[name])[0]) for name in names}) == {}
+
+
+def test_what_is_not_said_of_stations_that_hold_up_is_refused_by_name():
+    graph = ModelGraph("two").station("a", LoadDependent((1.0, 2.0)))
+    graph = graph.station("b", MM1K(1.0, 2), blocking="after service").route("a", "b")
+    with pytest.raises(GraphError, match="a: it is not simulated who keeps a server there when b"):
+        graph.at(arrival_rate=0.1).simulate()
+    ring = ModelGraph("ring").station("a", MM1K(1.0, 1), blocking="after service")
+    ring = ring.station("b", MM1K(1.0, 1), blocking="after service").route("a", "b")
+    with pytest.raises(GraphError, match="deadlock"):
+        ring.at().closed(2).simulate()
+
+
+def test_a_check_holds_regions_to_the_simulation_and_shows_them():
+    """M/M/1, whose queue is outside a region of one."""
+    graph = ModelGraph("row").station("a", MM1(0.1)).region("lock", ["a"], limit=1)
+    check = graph.at(arrival_rate=5.0).check(half_width=0.2)
+    assert check["lock.queue_length"].analytic == pytest.approx(0.5)
+    assert check.outside == ()
+    document = simulation_document(check.simulation)
+    assert set(document["points"][0]["regions"]["lock"]) == set(REGION_PARTS)
+    assert simulation_tables(check.simulation)[-1].title == "regions"
