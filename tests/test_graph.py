@@ -285,3 +285,21 @@ def test_branches_of_a_graph_know_their_own_routes():
         with pytest.raises(GraphError, match="given twice"):
             graph.route("a", "b", 0.1)
     assert start.route("b", "a", 0.5) == left
+
+
+def test_what_needs_nothing_given_is_calculated_once(monkeypatch):
+    """Stations and flows of plain numbers are kept; what is given in their place counts anew."""
+    graph = ModelGraph("one").bind("time", "0.1").station("cpu", MM1("time"))
+    made = []
+    monkeypatch.setattr(MM1, "__post_init__", lambda self: made.append(self))
+    model = graph.at()
+    found = [model.solve(rate).response_time for rate in (1.0, 2.0, 5.0)]
+    assert found == pytest.approx([0.1 / 0.9, 0.1 / 0.8, 0.1 / 0.5], rel=1e-15)
+    assert len(made) == 1
+    asked = graph.plan.run({"arrival_rate": 5.0, "time": 0.05}, ["response_time"])
+    assert asked["response_time"] == pytest.approx(0.05 / 0.75, rel=1e-15)
+    monkeypatch.undo()
+    wrong = ModelGraph("one").station("cpu", MM1("0.1 - 0.2")).at()
+    for _ in range(2):
+        with pytest.raises(InvalidParameter, match="cpu: service_time"):
+            wrong.solve(1.0)

@@ -62,10 +62,8 @@ def doubts_of_spread(graph: Structure, values: Values) -> str:
     """What is not exact: all but networks of M/M/m queues, and M/G/1 alone."""
     if SPREAD.of(values).exact:
         return ""
-    busy = [
-        np.max(np.asarray(values[f"{name}.utilisation"]), initial=0.0) for name in graph.stations
-    ]
+    busy = np.stack(np.broadcast_arrays(*(values[f"{n}.utilisation"] for n in graph.stations)))
     own = [n for n, station in graph.stations.items() if "arrival_scv" in station.fields]
-    notes = [approximation(max(busy))]
+    notes = [approximation(float(busy.max(initial=0.0)))]
     notes += [f"the arrival_scv of {', '.join(own)} gives way to what comes"] if own else []
     return "; ".join(notes)

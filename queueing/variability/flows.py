@@ -42,6 +42,7 @@ _FULL = 1 - 1e-9  # utilisation at which flows are looked at beyond saturation
 _TIMES = 2  # how often: more changes little
 _IDLE = 1e-12  # utilisation below which everything is let through
 _LEAST = 1e-300
+_STEEPEST = 1.0639  # w*(t) / sqrt(t) is 8 / (3 sqrt(2 pi)) at most
 _DENSE = 40  # stations up to which equations are eliminated, not iterated
 _MOST_NUMBERS = 1_000_000  # of all points' equations that are held at once
 _SETTLED, _UNSEEN, _MOST_ROUNDS = 1e-11, 5, 2000  # what is looked at once in five rounds
@@ -144,8 +145,11 @@ def _let_through(traffic: Traffic, spread: FloatArray) -> FloatArray:
     load = np.minimum(traffic.busy, _FULL)
     own = traffic.rates * (1 - load) ** 2 / np.maximum(load * spread, _IDLE)
     seen = load**2 * spread / (2 * (1 - load) ** 2 * np.maximum(traffic.rates, _LEAST))
-    later = remembered(own[..., None, :] * seen[..., :, None])
-    return np.asarray(np.maximum(1 - load[..., None, :] ** 2, later))
+    scale = own[..., None, :] * seen[..., :, None]
+    found = np.broadcast_to(1 - load[..., None, :] ** 2, scale.shape).copy()
+    later = scale > (found / _STEEPEST) ** 2  # only there w* may be more
+    found[later] = np.maximum(found[later], remembered(scale[later]))
+    return found
 
 
 def remembered(scale: FloatArray) -> FloatArray:
@@ -241,16 +245,19 @@ def _iterated(traffic: Traffic, coming: FloatArray) -> FloatArray:
     from scipy.sparse import csr_array
 
     seen = _seen(traffic, coming)
-    backwards = csr_array(seen.both[0].T)
+    backwards = csr_array(np.ascontiguousarray(seen.both[0].T))
     weight, through = seen.weight[0].T.copy(), seen.through[0].T.copy()
     own = backwards @ ((1 - through) * traffic.serving[0][:, None])
-    change = seen.constants(own.T)[0].T.copy()
-    found = change.copy()
+    constants = seen.constants(own.T)[0].T
+    change, passing = through * constants, through * weight
+    total = change.copy()
     for _ in range(_MOST_ROUNDS):
         for _ in range(_UNSEEN):
-            change = weight * (backwards @ (change * through))
-            found += change
+            change = backwards @ change
+            change *= passing
+            total += change
         if change.max() <= _SETTLED:
+            found = constants + weight * (backwards @ total)
             return np.diagonal(found)[None]
     msg = "the flows between so many stations do not settle; fewer jobs may go round in loops"
     raise GraphError(msg)

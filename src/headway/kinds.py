@@ -230,10 +230,12 @@ def check_domain(name: str, value: object, good: Callable[[Any], Any], must: str
 
 
 def _ends(value: object) -> tuple[float, float] | None:
-    """Least and largest entry of an array of floats (NaN if one is); None of anything else.
+    """Least and largest entry of floats (NaN if one is); None of anything else.
 
     Two passes; checking entry by entry makes four arrays, more than many a law costs.
     """
+    if type(value) is float:
+        return value, value
     if not isinstance(value, np.ndarray) or value.dtype != float or value.size == 0:
         return None
     return float(value.min()), float(value.max())
@@ -272,6 +274,8 @@ def check_count(name: str, value: object) -> None:
         ...
     headway.errors.InvalidParameter: servers is 2.5; it must be a whole number of 1 or more
     """
+    if type(value) is float and 1 <= value < math.inf and value.is_integer():
+        return
     check_domain(
         name,
         value,

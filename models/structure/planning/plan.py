@@ -1,6 +1,7 @@
 """A graph's steps in an order in which each finds what it needs."""
 
 from collections.abc import Callable, Hashable, Iterable, Mapping
+from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
 
 from headway.errors import GraphError
@@ -12,6 +13,21 @@ from headway.models.structure.planning.steps import all_steps
 
 MOST_KEPT = 64
 """Numbers found by searches that a plan keeps."""
+
+
+@dataclass(frozen=True)
+class _Run:
+    """What gives some targets: constants, and the steps that go through them each time."""
+
+    constants: Found
+    steps: tuple[AnyStep, ...]
+
+
+def _calculated(steps: Iterable[AnyStep], values: Found) -> Found:
+    """Add to the values what each of the steps gives."""
+    for step in steps:
+        values[step.key] = step.calculate(values)
+    return values
 
 
 class Plan:
@@ -32,7 +48,8 @@ class Plan:
             circle = " -> ".join(reversed(error.args[1]))
             msg = f"{graph.name}: these numbers need each other in a circle: {circle}"
             raise GraphError(msg) from None
-        self._runs: dict[tuple[frozenset[str], frozenset[str]], tuple[str, ...]] = {}
+        self._constant = self._constants()
+        self._runs: dict[tuple[frozenset[str], frozenset[str]], _Run] = {}
         self._kept: dict[Hashable, float] = {}
 
     def needed(self, targets: Iterable[str], given: Iterable[str] = ()) -> frozenset[str]:
@@ -53,14 +70,32 @@ class Plan:
         key = (frozenset(targets), frozenset(given))
         if key not in self._runs:
             wanted = self.needed(*key) - key[1]
-            self._runs[key] = tuple(name for name in self._order if name in wanted)
-        values = dict(given)
-        for name in self._runs[key]:
-            if name not in self._steps:
-                msg = f"{name} is used, but only a network with stations has it"
-                raise GraphError(msg)
-            values[name] = self._steps[name].calculate(values)
-        return values
+            steps = [self._known(name) for name in self._order if name in wanted]
+            self._runs[key] = self._prepared(steps, key[1])
+        run = self._runs[key]
+        return _calculated(run.steps, {**given, **run.constants})
+
+    def _constants(self) -> frozenset[str]:
+        """Steps that give the same whatever is given, for they need nothing."""
+        found: set[str] = set()
+        for name in self._order:
+            if name in self._steps and self._steps[name].needs <= found:
+                found.add(name)
+        return frozenset(found)
+
+    def _prepared(self, steps: list[AnyStep], given: frozenset[str]) -> "_Run":
+        """Calculate once what stays the same; all is anew where constants are given otherwise."""
+        if given & self._constant:
+            return _Run({}, tuple(steps))
+        once = [step for step in steps if step.key in self._constant]
+        each = tuple(step for step in steps if step.key not in self._constant)
+        return _Run(_calculated(once, {}), each)
+
+    def _known(self, name: str) -> AnyStep:
+        if name not in self._steps:
+            msg = f"{name} is used, but only a network with stations has it"
+            raise GraphError(msg)
+        return self._steps[name]
 
     def kept(self, key: Hashable, calculate: Callable[[], float]) -> float:
         """What was calculated before under this key; of many, those asked for last are kept.

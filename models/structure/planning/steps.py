@@ -4,6 +4,7 @@ The steps do not care what kind of numbers they carry; fed with symbols they giv
 forms, fed with arrays they give every operating point at once.
 """
 
+import math
 import operator
 from collections.abc import Mapping
 from functools import partial, reduce
@@ -204,8 +205,12 @@ def _product_step(name: str, *factors: str) -> AnyStep:
 
 def _product(names: tuple[str, ...], values: Values) -> Amount:
     """Multiply, where no visits times endless waiting is none."""
+    factors = [values[name] for name in names]
+    if all(type(factor) is float for factor in factors):  # these never warn
+        product = math.prod(factors)
+        return product if product == product or 0.0 not in factors else 0.0
     with np.errstate(invalid="ignore"):
-        product = reduce(operator.mul, (values[name] for name in names))
+        product = reduce(operator.mul, factors)
     if isinstance(product, float | np.ndarray) and np.isnan(product).any():
         nothing = [np.asarray(values[name]) == 0 for name in names]
         return np.where(np.any(np.broadcast_arrays(*nothing), axis=0), 0.0, product)

@@ -164,7 +164,10 @@ def _network(graph: Structure, values: Values) -> GeneralNetwork:
 
 
 def _columns(values: Iterator[Amount]) -> FloatArray:
-    return np.stack(np.broadcast_arrays(*(np.asarray(v, float) for v in values)), axis=-1)
+    rows = list(values)
+    if not any(map(np.ndim, rows)):
+        return np.array(rows, float)
+    return np.stack(np.broadcast_arrays(*(np.asarray(v, float) for v in rows)), axis=-1)
 
 
 def _rates(graph: Structure, values: Values) -> Iterator[Amount]:
