@@ -111,11 +111,9 @@ class _Seen:
 
     @staticmethod
     def of(shape: Shape, found: Stationary) -> "_Seen":
-        states = found.space.states
-        count = np.array([state[0] for state in states], float)
-        busy = np.array([shape.busy(state) for state in states], float)
-        full = count >= np.array([places for _, places, _ in shape.rooms])
-        return _Seen(found.chance, busy, count, full)
+        space = found.space
+        full = space.count >= np.array([places for _, places, _ in shape.rooms])
+        return _Seen(found.chance, space.busy, space.count, full)
 
 
 def _answers(network: BlockingNetwork, rates: Rates, found: Stationary) -> BlockingSolution:

@@ -1,10 +1,12 @@
 """Networks with blocking by their whole Markov chain: exact."""
 
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from math import inf, isfinite
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import lu_factor, lu_solve
 from scipy.optimize import brentq
 from scipy.sparse import csr_array, diags_array
 
@@ -124,7 +126,7 @@ def stationary(rates: Rates) -> Stationary:
     flows = space.generator(speed).tocsr()
     if level is None:
         return Stationary(space, balanced(flows))
-    blocks = blocks_of(space, flows, level)
+    blocks = blocks_of(levels_of(shape, level), flows)
     if drift(blocks) >= 0:
         raise Saturated("more jobs come than the network lets through")
     with np.errstate(all="ignore"):
@@ -158,26 +160,49 @@ class Blocks:
     ----------
     up, same, down
         A0, A1 and A2, shape (phases, phases).
-    low, last
-        Positions of the states up to the first of these levels, and of that level in its order.
+    levels
+        Which states are where.
     """
 
     up: FloatArray
     same: FloatArray
     down: FloatArray
+    levels: "Levels"
+
+
+@dataclass(frozen=True)
+class Levels:
+    """Positions of the states by how long the unlimited queue is.
+
+    Parameters
+    ----------
+    low
+        Up to the first of the levels that are alike.
+    last, top
+        That level, and the one above it, each in the same order.
+    """
+
     low: NDArray[np.intp]
     last: NDArray[np.intp]
+    top: NDArray[np.intp]
 
 
-def blocks_of(space: Space, flows: csr_array, level: Unlimited) -> Blocks:
-    """Take the rates between the two longest levels that are listed."""
+@lru_cache(maxsize=64)
+def levels_of(shape: Shape, level: Unlimited) -> Levels:
+    """Sort the states of a shape by level."""
+    space = space_of(shape)
     lengths = np.array([level.length(state) for state in space.states])
     last, top = (_in_order(space, level, lengths, level.steady + k) for k in (0, 1))
+    return Levels(np.flatnonzero(lengths <= level.steady), last, top)
+
+
+def blocks_of(levels: Levels, flows: csr_array) -> Blocks:
+    """Take the rates between the two longest levels that are listed."""
+    last, top = levels.last, levels.top
     up, down = flows[last][:, top].toarray(), flows[top][:, last].toarray()
     within = flows[top][:, top].toarray()
     outflow = within.sum(axis=1) + up.sum(axis=1) + down.sum(axis=1)
-    low = np.flatnonzero(lengths <= level.steady)
-    return Blocks(up, within - np.diag(outflow), down, low, np.searchsorted(low, last))
+    return Blocks(up, within - np.diag(outflow), down, levels)
 
 
 def _in_order(
@@ -199,15 +224,16 @@ def drift(blocks: Blocks) -> float:
 def _with_levels(space: Space, flows: csr_array, level: Unlimited, blocks: Blocks) -> Stationary:
     """Solve a chain that goes on for ever: pi_(k+1) = pi_k R (Neuts)."""
     ratio = _ratio(blocks)
-    low, last = blocks.low, blocks.last
+    low = blocks.levels.low
+    last = np.searchsorted(low, blocks.levels.last)
     outflow = np.asarray(flows.sum(axis=1)).ravel()[low]
     balance = (flows[low][:, low].T - diags_array(outflow)).toarray()
-    balance[np.ix_(last, last)] += (ratio @ blocks.down).T
+    balance[np.ix_(last, last)] += (ratio @ csr_array(blocks.down)).T
     rest = np.linalg.solve(balance[1:, 1:], -balance[1:, 0])
     shares = np.concatenate([[1.0], rest])
-    more = np.linalg.inv(np.eye(last.size) - ratio)
-    tail = shares[last] @ more
-    longer = float((tail @ ratio @ more).sum())
+    above = lu_factor((np.eye(last.size) - ratio).T)
+    tail = lu_solve(above, shares[last])
+    longer = float(lu_solve(above, tail @ ratio).sum())
     shares[last] = tail
     total = shares.sum()
     chance = np.zeros(len(space.states))
@@ -216,19 +242,20 @@ def _with_levels(space: Space, flows: csr_array, level: Unlimited, blocks: Block
 
 
 def _ratio(blocks: Blocks) -> FloatArray:
-    """R, by logarithmic reduction for G (Latouche and Ramaswami, J. Appl. Prob. 30, 1993)."""
-    size = blocks.same.shape[0]
-    inverse = np.linalg.inv(-blocks.same)
-    up, down = inverse @ blocks.up, inverse @ blocks.down
-    first, product = down.copy(), up.copy()
+    """R = A0 / -U, by cyclic reduction for U (Bini and Meini, SIAM J. Matrix Anal. 17, 1996)."""
+    up, down, within = blocks.up, blocks.down, -blocks.same
+    under, size = within.copy(), within.shape[0]
+    least = _SETTLED * np.diagonal(within).min()
     for _ in range(_MOST_ROUNDS):
-        both = np.linalg.inv(np.eye(size) - (up @ down + down @ up))
-        up, down = both @ up @ up, both @ down @ down
-        step = product @ down
-        first, product = first + step, product @ up
-        if np.abs(step).max() <= _SETTLED:
+        both = np.linalg.solve(within, np.hstack([up, down]))
+        higher, lower = both[:, :size], both[:, size:]
+        through = up @ lower
+        under -= through
+        within = within - through - down @ higher
+        up, down = up @ higher, down @ lower
+        if up.max() <= least:
             break
-    return np.asarray(blocks.up @ np.linalg.inv(-(blocks.same + blocks.up @ first)), float)
+    return np.asarray(np.linalg.solve(under.T, csr_array(blocks.up).T.toarray()).T, float)
 
 
 def saturation(network: BlockingNetwork) -> float:
@@ -243,12 +270,12 @@ def saturation(network: BlockingNetwork) -> float:
     level, shape = unlimited_of(rates.shape), _listed(rates.shape)
     if level is None:
         return inf
-    space = space_of(shape)
+    space, levels = space_of(shape), levels_of(shape, level)
 
     def growth(scale: float) -> float:
         speed = [r * (scale if m.source == OUT else 1.0) for m, r in rates.rate.items()]
         flows = space.generator(np.array(speed)).tocsr()
-        return drift(blocks_of(space, flows, level))
+        return drift(blocks_of(levels, flows))
 
     high = 1.0
     while growth(high) < 0:

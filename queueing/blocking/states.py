@@ -29,6 +29,8 @@ class Space:
     source, target, move, servers
         A way between states each: from which to which, by which move (its position in the shape),
         made by how many servers.
+    count, busy
+        Jobs, and servers at work, by state (rows) and station.
     """
 
     states: tuple[State, ...]
@@ -36,6 +38,8 @@ class Space:
     target: NDArray[np.intp]
     move: NDArray[np.intp]
     servers: FloatArray
+    count: FloatArray
+    busy: FloatArray
 
     def generator(self, rates: FloatArray) -> coo_array:
         """Rates between states without the diagonal, shape (states, states)."""
@@ -158,15 +162,15 @@ def space_of(shape: Shape) -> Space:
                 todo.append(event.after)
             ways.append((known[state], known[event.after], position[event.move], event.servers))
     table = np.array(ways, dtype=np.intp).reshape(-1, 4)
-    return _recurrent(tuple(known), table)
+    return _recurrent(shape, tuple(known), table)
 
 
-def _recurrent(states: tuple[State, ...], ways: NDArray[np.intp]) -> Space:
+def _recurrent(shape: Shape, states: tuple[State, ...], ways: NDArray[np.intp]) -> Space:
     """Leave out what is never come back to."""
     size = len(states)
     links = coo_array((np.ones(len(ways)), (ways[:, 0], ways[:, 1])), shape=(size, size))
-    count, label = connected_components(links, connection="strong")
-    left = np.zeros(count, bool)
+    sets, label = connected_components(links, connection="strong")
+    left = np.zeros(sets, bool)
     left[label[ways[label[ways[:, 0]] != label[ways[:, 1]], 0]]] = True
     lasting = np.flatnonzero(~left)
     if lasting.size != 1:
@@ -178,7 +182,9 @@ def _recurrent(states: tuple[State, ...], ways: NDArray[np.intp]) -> Space:
     inside = ways[(new[ways[:, 0]] >= 0) & (new[ways[:, 1]] >= 0)]
     source, target = new[inside[:, 0]], new[inside[:, 1]]
     named = tuple(states[k] for k in kept)
-    return Space(named, source, target, inside[:, 2], inside[:, 3].astype(float))
+    count = np.array([state[0] for state in named], float)
+    busy = np.array([shape.busy(state) for state in named], float)
+    return Space(named, source, target, inside[:, 2], inside[:, 3].astype(float), count, busy)
 
 
 def start(shape: Shape) -> State:
