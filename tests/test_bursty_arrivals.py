@@ -153,6 +153,9 @@ def test_what_it_cannot_do_is_refused_by_name():
     ):
         with pytest.raises(GraphError, match="nobody arrives"):
             asked()
+    for method in ("exact", "schweitzer"):
+        with pytest.raises(GraphError, match=f"no method {method}.*leave the method open"):
+            model.solve(method=method)
     with pytest.raises(GraphError, match="percentiles are not known"):
         model.solve().with_percentile(99)
     with pytest.raises(GraphError, match="no closed form"):
@@ -216,6 +219,38 @@ def test_the_simulation_draws_arrivals_of_that_scv():
     assert any("hyperexponential" in note for note in found.notes)
 
 
+@pytest.mark.parametrize(
+    ("asked", "words"),
+    [
+        (("solve", "--percentile", "99"), "percentiles are not known where variability"),
+        (("solve", "--show", "x.waiting_time_p95"), "numbers of jobs beyond their means"),
+        (("solve", "--queue-lengths", "x"), "numbers of jobs beyond their means"),
+        (("solve", "--method", "exact"), "no method exact"),
+        (("sweep", "--set", "rate=1,2", "--reduce", "top(response_time_p99, 1)"), "percentiles"),
+        (
+            (
+                "size",
+                "--target",
+                "response_time_p99<=1s",
+                "--choose",
+                "servers=1:3",
+                "--cost",
+                "servers",
+            ),
+            "percentiles are not known where variability",
+        ),
+    ],
+)
+def test_what_two_moments_do_not_tell_is_refused_in_a_line_by_each_command(tmp_path, asked, words):
+    path = tmp_path / "m.toml"
+    path.write_text(
+        'name = "m"\n[parameters]\nrate = "5 /s"\nservers = 1\n[stations.x]\nkind = "MMm"\n'
+        'service_time = "0.1 s"\nservers = "servers"\n[arrivals]\nx = {rate = "rate", scv = 4}\n',
+        encoding="utf-8",
+    )
+    assert words in refusal(asked[0], path, *asked[1:])
+
+
 GAPS = "job,gap_ms\n1,10\n2,30\n3,0\n4,80\n"
 
 
@@ -250,6 +285,8 @@ def test_a_trace_gives_rate_and_scv(tmp_path):
         ("gap\n1\n-2\n", 'trace = "gaps.csv"', "gaps.csv:3: '-2' is no time"),
         ("gap\n1\nnan\n", 'trace = "gaps.csv"', "'nan' is no time"),
         ("gap\n1\n1e400\n", 'trace = "gaps.csv"', "is no time"),
+        ("gap\n1e-320\n1e-320\n", 'trace = "gaps.csv"', "mean is none"),
+        ("at\n" + "".join(f"{k}\n" for k in range(10)), 'trace = "gaps.csv"', "only grow"),
         (GAPS, 'trace = "gaps.csv"', "has 2 columns; give column"),
         (GAPS, 'trace = "gaps.csv", column = "gap"', "has no column 'gap'"),
         (GAPS, 'trace = "gaps.csv", column = "gap_ms", scv = 2', "leave out those or the trace"),

@@ -18,6 +18,9 @@ LARGEST_TRACE = 64_000_000
 FEWEST = 2
 """Times between arrivals that have a variance."""
 
+FEWEST_GROWING = 10
+"""Times of which each is longer than the one before by chance once in 3.6 million traces."""
+
 
 def with_traces(entry: ModelEntry, place: Place) -> ModelEntry:
     """The same entries, with the rate and scv that traces of arrivals have in their place.
@@ -63,18 +66,28 @@ def of_trace(path: Path, column: str = "") -> ArrivalEntry:
     ------
     MeasurementError
         For a file that is missing, too large, or no table; a column that is not there; times
-        that are no numbers, negative, too few, or all zero.
+        that are no numbers, negative, too few, all zero, or that only grow, as points in time do.
     """
     if is_given(path):
         msg = f"{path}: a trace is a file beside the model, no pipe"
         raise MeasurementError(msg)
     gaps = _column(read_text(path, LARGEST_TRACE), str(path), column)
     mean = float(gaps.mean())
-    if len(gaps) < FEWEST or not 0 < mean < np.inf:
-        why = "one time only" if len(gaps) < FEWEST else "times whose mean is none"
-        msg = f"{path}: holds {why}; an scv takes several times between arrivals"
+    if why := _no_gaps(gaps, mean):
+        msg = f"{path}: holds {why}"
         raise MeasurementError(msg)
     return ArrivalEntry(1 / mean, float(np.mean((gaps / mean - 1) ** 2)))
+
+
+def _no_gaps(gaps: FloatArray, mean: float) -> str:
+    """Why a column has no scv of times between arrivals; empty where it has one."""
+    if len(gaps) < FEWEST:
+        return "one time only; an scv takes several times between arrivals"
+    if not (0 < mean < np.inf and 1 / mean < np.inf):
+        return "times whose mean is none; an scv takes several times between arrivals"
+    if len(gaps) >= FEWEST_GROWING and (np.diff(gaps) > 0).all():
+        return "times that only grow, as points in time do; give the times between them"
+    return ""
 
 
 def _column(text: str, source: str, column: str) -> FloatArray:

@@ -7,6 +7,7 @@ from headway.models.solving.solutions.marks import QNA, Marks
 from headway.models.solving.solutions.solution import STATION_RESULTS, Solution
 from headway.models.solving.spreading import (
     check_open,
+    check_way,
     doubts_of_spread,
     propagating,
     with_spread,
@@ -87,6 +88,7 @@ def _network_values(network: Model, method: str, shape: tuple[int, ...]) -> tupl
         from headway.models.solving.closed.solve import closed_values
 
         return closed_values(network, method, shape)
+    check_way(network.graph, method)
     return _open_values(network)
 
 

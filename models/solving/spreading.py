@@ -6,6 +6,7 @@ import numpy as np
 
 from headway.errors import GraphError
 from headway.models.language.formula import of_number
+from headway.models.solving.solutions.marks import QNA
 from headway.models.structure.model import Model
 from headway.models.structure.parts.keys import Found, Values
 from headway.models.structure.parts.structure import Structure
@@ -47,6 +48,22 @@ def check_open(network: Model) -> None:
         msg = (
             f"{network.name}: variability is propagated from arrivals, and in a closed network "
             "nobody arrives; leave out the population, or the scv of arrivals and method qna"
+        )
+        raise GraphError(msg)
+
+
+def check_way(graph: Structure, method: str) -> None:
+    """Refuse methods of closed networks where arrivals have an scv.
+
+    Raises
+    ------
+    GraphError
+        Naming the remedy.
+    """
+    if graph.arrival_scvs and method not in ("auto", QNA):
+        msg = (
+            f"{graph.name}: arrivals have an scv, for which there is no method {method}; "
+            "leave the method open"
         )
         raise GraphError(msg)
 
