@@ -12,7 +12,7 @@ EXAMPLE = "Example: headway import shop.jsimg --out shop.toml"
 
 
 @click.command("import", help=COMMANDS["import"], epilog=EXAMPLE)
-@click.argument("model", metavar="MODEL.jmva|.jsimg|.jsimgz")
+@click.argument("model", metavar="MODEL.jmva|.jsimg|.jsimgz|.pmif")
 @click.option(
     "--out",
     metavar="FILE.toml",

@@ -7,8 +7,8 @@ from headway.models.files.reading import read_model
 from headway.models.files.shipped import catalogue_model, is_own
 from headway.models.structure.model import Model
 
-ENDINGS = (".jmva", ".jsimg", ".jsimgz")
-"""How the names of files of JMT end: analytic models, simulated ones, and these compressed."""
+ENDINGS = (".jmva", ".jsimg", ".jsimgz", ".pmif", ".xml")
+"""How the names of other tools' files end: JMT's, analytic, simulated and compressed; PMIF's."""
 
 
 def find_model(name_or_path: str) -> Model:

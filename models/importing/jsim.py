@@ -94,11 +94,35 @@ def _network(
     if switches(boxes):
         return switched(bare, boxes, links, source)
     matrices = {c.name: _matrix(boxes, links, c, names, source) for c in bare.classes}
+    return routed(bare, boxes, matrices, source)
+
+
+def routed(
+    bare: Network, boxes: Mapping[str, Box], matrices: Mapping[str, FloatArray], source: str
+) -> Network:
+    """Give a network the visits of its classes, and the ways of an only one.
+
+    Parameters
+    ----------
+    bare
+        Its stations and classes.
+    boxes
+        Stations, sources and sinks by name.
+    matrices
+        Probabilities by class to go from each box to each, in their order.
+    source
+        The file's name, for messages.
+
+    Raises
+    ------
+    ModelFileError
+        For jobs that never come to an end, or returns that visits hide.
+    """
     visits: dict[tuple[str, str], float] = {}
     for each in bare.classes:
         visits |= _visits(boxes, each, matrices[each.name], source)
-    _check_orders(stations, bare.classes, visits, boxes, matrices, source)
-    held_up = bool(regions) or any(station.blocking for station in stations)
+    _check_orders(bare.stations, bare.classes, visits, boxes, matrices, source)
+    held_up = bool(bare.regions) or any(station.blocking for station in bare.stations)
     entries, routes = _ways(boxes, bare.classes, matrices, held_up=held_up)
     return replace(bare, visits=visits, entries=entries, routes=routes)
 
