@@ -116,7 +116,8 @@ def _policy(element: Element, source: str) -> tuple[Serves, Discipline]:
     told = element.get("SchedulingPolicy", "")
     if told not in _POLICIES:
         known = ", ".join(_POLICIES)
-        msg = f"{source}: {_name(element)}: SchedulingPolicy is {quoted(told)}: not yet; headway has {known}"
+        place = f"{source}: {_name(element)}: SchedulingPolicy"
+        msg = f"{place} is {quoted(told)}: not yet; headway has {known}"
         raise ModelFileError(msg)
     return _POLICIES[told]
 
