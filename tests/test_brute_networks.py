@@ -4,6 +4,7 @@
 chains are held to closed forms first.
 """
 
+from dataclasses import replace
 from math import factorial
 
 import pytest
@@ -135,7 +136,9 @@ def test_a_larger_network_is_as_it_is_simulated():
     found = see(1)
     assert found.kind == "one class, open"
     assert found.inside == found.numbers > 0
+    assert not found.missed
     assert any("100.0%" in line for line in larger([found]))
+    assert any("seed 1: " in line for line in larger([replace(found, missed=True)]))
 
 
 def test_the_campaign_says_how_many_of_each_kind_are_right(capsys):
