@@ -85,7 +85,10 @@ build/typing:
 	for p in loggp queueing models cli; do ln -sfn ../../../$$p $@/headway/$$p; done
 
 docs: $(READY)
-	$(BIN)/python -m sphinx -q -W --keep-going -b html docs build/docs
+	rm -rf build/docs
+	$(BIN)/python -m sphinx -q -W --keep-going -d build/doctrees -b html docs build/docs
+	$(BIN)/python -m tests.links build/docs
+	$(BIN)/python -m tests.narrow build/docs
 
 benchmark: $(READY)
 	$(BIN)/python -m pytest benchmarks -q --benchmark-disable-gc

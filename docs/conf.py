@@ -1,5 +1,14 @@
 """Settings of the documentation: ``make docs`` builds it with warnings as errors."""
 
+import importlib
+from typing import Any
+
+from docutils import nodes
+from docutils.parsers.rst import directives
+from sphinx.application import Sphinx
+from sphinx.util.docutils import SphinxDirective
+from sphinx.util.nodes import make_refnode
+
 import headway
 
 project = "headway"
@@ -10,28 +19,95 @@ release = version = headway.__version__
 extensions = [
     "myst_parser",
     "sphinx.ext.autodoc",
-    "sphinx.ext.mathjax",
     "sphinx.ext.napoleon",
     "sphinx_click",
+    "sphinx_copybutton",
 ]
 exclude_patterns = ["_build"]
 source_suffix = {".md": "markdown"}
-html_theme = "alabaster"
-html_theme_options = {
-    "description": "analytic performance models",
-    "fixed_sidebar": True,
-    "page_width": "1100px",
-}
-html_title = "headway"
 
-autodoc_default_options = {"members": True, "show-inheritance": True}
+html_theme = "furo"
+html_title = "headway"
+html_static_path = ["static"]
+html_css_files = ["pages.css"]
+html_copy_source = False
+html_show_sphinx = False
+html_theme_options = {
+    "light_css_variables": {"color-brand-primary": "#1f5fa8", "color-brand-content": "#1f5fa8"},
+    "dark_css_variables": {"color-brand-primary": "#7ab4f5", "color-brand-content": "#7ab4f5"},
+}
+pygments_style = "default"
+pygments_dark_style = "github-dark"
+
+# What a reader copies is what he types: no prompts, and nothing that was printed.
+copybutton_prompt_text = r"\$ |>>> |\.\.\. "
+copybutton_prompt_is_regexp = True
+copybutton_only_copy_prompt_lines = True
+copybutton_copy_empty_lines = False
+copybutton_line_continuation_character = "\\"
+
 autodoc_member_order = "bysource"
 autodoc_typehints = "description"
 autodoc_typehints_description_target = "documented"
+autodoc_class_signature = "mixed"
 napoleon_google_docstring = False
+python_use_unqualified_type_names = True
+toc_object_entries_show_parents = "hide"
 myst_heading_anchors = 4
+smartquotes_action = "qe"  # two hyphens begin an option
 # No lexer knows CSV; the tests know these blocks by that name. Words of a Returns line, such as
 # "shape (classes, points)", are taken for names of types; several classes have fields so called.
 suppress_warnings = ["misc.highlighting_failure", "ref.python"]
 # Console blocks show tables that no lexer knows; they are checked by tests/test_documents.py.
 highlight_options = {"default": {"stripall": False}}
+
+FOREIGN = "dict, tuple, str, int, Enum, StrEnum, Exception, object"
+ROOMS = ("headway.models", "headway.queueing", "headway.loggp")
+
+
+class PublicNames(SphinxDirective):
+    """``public-names:: ROOM``: what people import of a room, and nothing else that it holds.
+
+    With ``:inherited:`` each class shows all that it can be asked, wherever that is defined.
+    """
+
+    required_arguments = 1
+    option_spec = {"inherited": directives.flag}
+
+    def run(self) -> list[nodes.Node]:
+        """Document the names in the room's ``__all__``, under the names they are imported by."""
+        inherited = f"   :inherited-members: {FOREIGN}\n" if "inherited" in self.options else ""
+        rst = f".. automodule:: {self.arguments[0]}\n   :members:\n{inherited}"
+        return self.parse_text_to_nodes(f"```{{eval-rst}}\n{rst}```\n")
+
+
+def name_module(_app: Sphinx, what: str, name: str, _o: Any, _p: Any, lines: list[str]) -> None:
+    """Show a module by its name and the first line of what it says of itself."""
+    if what == "module":
+        lines[:] = [] if name in ROOMS else [f"``{name}``: {lines[0] if lines else ''}", ""]
+
+
+def imported_from() -> dict[str, str]:
+    """Find where people import each name from, by where it is defined."""
+    found = {}
+    for room in map(importlib.import_module, ROOMS):
+        for name in room.__all__:
+            home = getattr(getattr(room, name), "__module__", "")
+            found[f"{home}.{name}"] = f"{room.__name__}.{name}"
+    return found
+
+
+def setup(app: Sphinx) -> None:
+    """Add what this documentation needs of its own."""
+    app.add_directive("public-names", PublicNames)
+    app.connect("autodoc-process-docstring", name_module)
+    homes = imported_from()
+
+    def lead_home(app: Sphinx, env: Any, node: Any, content: Any) -> nodes.reference | None:
+        domain = env.get_domain("py")
+        found = domain.objects.get(homes.get(node.get("reftarget"), ""))
+        if node.get("refdomain") != "py" or not found:
+            return None
+        return make_refnode(app.builder, node["refdoc"], found.docname, found.node_id, content)
+
+    app.connect("missing-reference", lead_home)
