@@ -1,4 +1,5 @@
 # make demo: the main job on shipped data.  make test: all tests.  make check: lint, types, layers, docs.
+# make dist: wheel and source archive, checked, installed into empty environments and run there.
 # make fuzz FUZZ=100000 SEED=17: spoilt inputs by the thousand, and the property tests on random examples.
 # make fuzz-inputs KIND=tool: spoilt files of tools only, each read and audited
 PYTHON ?= python3
@@ -89,6 +90,23 @@ docs: $(READY)
 	$(BIN)/python -m sphinx -q -W --keep-going -d build/doctrees -b html docs build/docs
 	$(BIN)/python -m tests.links build/docs
 	$(BIN)/python -m tests.narrow build/docs
+
+# Wheel and source archive as PyPI takes them, each installed into an empty environment and used
+# from outside the clone.
+DIST := $(CURDIR)/build/dist
+.PHONY: dist
+dist:
+	$(check_python)rm -rf dist $(DIST)
+	$(PYTHON) -m venv $(DIST)/tools
+	$(DIST)/tools/bin/python -m pip install --quiet --disable-pip-version-check build twine
+	$(DIST)/tools/bin/python -m build --outdir dist .
+	$(DIST)/tools/bin/python -m twine check --strict dist/*
+	for made in dist/*; do \
+	    rm -rf $(DIST)/empty && $(PYTHON) -m venv $(DIST)/empty && \
+	    $(DIST)/empty/bin/python -m pip install --quiet --disable-pip-version-check $$made && \
+	    (cd $(DIST) && empty/bin/headway solve nfs-server --preset raid && empty/bin/headway reproduce) || exit 1; \
+	done
+	@echo "dist/ holds what was checked"
 
 benchmark: $(READY)
 	$(BIN)/python -m pytest benchmarks -q --benchmark-disable-gc
