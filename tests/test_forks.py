@@ -27,6 +27,7 @@ from headway.queueing import (
     response_time_percentile,
 )
 from headway.queueing.forks.kth import kth
+from headway.queueing.forks.sharing import Wait, kth_sharing
 from tests.command import headway
 from tests.unlike_forks import REQUESTS, case, errors, simulated, stored, table, told
 
@@ -161,6 +162,8 @@ def test_the_table_of_the_page_is_that_of_the_simulation():
     label = Fork.approximation
     assert f"mean response within {np.ceil(mean):.0f} % of simulations" in label
     assert f"within {np.ceil(part):.0f} % of the slowest's" in label
+    most = max(parts[0].max() for parts in some)
+    assert f"of some of the branches within {np.ceil(most):.0f} %" in label
     median, high = (max(np.nanmax(p[k]) for p in (*every, *some[:3])) for k in (1, 2))
     note = Fork((MM1(1.0), MM1(0.5)), 2).time_law(0.5).notes[-1]
     assert f"the 99th within {np.ceil(high):.0f} % of simulations" in note
@@ -173,6 +176,22 @@ def test_a_stored_row_is_what_the_simulation_gives():
     again = simulated(8, REQUESTS // 10)
     assert again.mean() == pytest.approx(row[2], rel=0.02)
     assert errors(row[None])[0, 3] == pytest.approx(0.0, abs=0.03)
+
+
+def test_waits_share_what_two_exponential_branches_do():
+    """What waits share is found from Nelson and Tantawi's mean of two, and has no other number."""
+    for busy in (0.05, 0.5, 0.85):
+        one = Wait(1.0, 1.0, busy, 1 / (1 - busy), (1 - busy) ** -2, busy, 1.0)
+        longer, shorter = (kth_sharing([one, one], k) * (1 - busy) for k in (2, 1))
+        assert longer == pytest.approx(1.5 - busy / 8, rel=1e-4)
+        assert shorter == pytest.approx(0.5 + busy / 8, rel=4e-3)  # both add up to two of one
+
+
+def test_branches_nearly_alike_take_what_those_alike_do():
+    """The first of three: no jump where the one law hands over to the other."""
+    found = [Fork((MM1(1.0), MM1(1.0), MM1(1 - x)), 1).response_time(0.7) for x in (0, 1e-6, 0.01)]
+    assert found[1] == pytest.approx(found[0], rel=1e-4)
+    assert found[2] == pytest.approx(found[0], rel=0.02)
 
 
 FILE = """name = "write"

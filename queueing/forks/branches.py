@@ -19,6 +19,8 @@ from headway.queueing.stations.abilities import ServiceKind
 from headway.queueing.stations.base import Station
 from headway.queueing.times.orders import own_scv
 
+_LEAST = 1e-9  # squared coefficient of variation that a wait has at least
+
 
 class Part(NamedTuple):
     """The time that a part of a request takes at its branch.
@@ -83,6 +85,34 @@ def part(station: Station, arrival_rate: Amount, forked: Amount) -> Part:
     share = np.where(np.asarray(arrival_rate) > 0, forked / _positive(arrival_rate), 1.0) / queues
     own = (1 - share) * scv + share * np.asarray(own_scv(waits.chance, spread), float)
     return Part(mean, scv, own)
+
+
+def waiting(station: Station, arrival_rate: Amount, forked: Amount) -> tuple[FloatArray, ...]:
+    """Rows of `Wait`, each a number or one for each operating point.
+
+    Parameters
+    ----------
+    station, arrival_rate, forked
+        As for `part`.
+
+    Examples
+    --------
+    >>> from headway.queueing import MM1
+    >>> [float(row) for row in waiting(MM1(1.0), 0.5, 0.5)]
+    [1.0, 1.0, 0.5, 2.0, 4.0, 0.5, 1.0]
+    """
+    service, spread = service_of(station)
+    wait = np.asarray(station.waiting_time(arrival_rate), float)
+    waits, queues = _waits(station, arrival_rate)
+    square = 2 * wait**2 + waits.variation * (1 + spread) * (1 + 2 * spread) / 6
+    some = (wait > 0) & (waits.chance > 0)
+    chance = np.where(some, waits.chance, 0.0)
+    mean = np.where(some, wait / np.where(some, chance, 1.0), 0.0)
+    variance = np.where(some, square / np.where(some, chance, 1.0) - mean**2, 0.0)
+    busy = np.asarray(station.utilisation(arrival_rate), float)
+    share = np.where(np.asarray(arrival_rate) > 0, forked / _positive(arrival_rate), 1.0) / queues
+    least = np.maximum(variance, _LEAST * mean**2)
+    return service, spread, chance, mean, least, busy, np.asarray(share)
 
 
 def service_of(station: Station) -> tuple[FloatArray, FloatArray]:
