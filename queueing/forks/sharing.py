@@ -147,7 +147,7 @@ def _waited(wait: Wait, shared: float, times: FloatArray) -> FloatArray:
     from scipy.special import gammainc
 
     shape = wait.wait**2 / wait.variance
-    each = gammainc(shape, np.maximum(times, 0) * shape / wait.wait)
+    each = np.asarray(gammainc(shape, np.maximum(times, 0) * shape / wait.wait), float)
     chances = _scored(1 - wait.chance * (1 - each), shared)
     return np.where(times[:, None] < 0, 0.0, chances)
 
