@@ -85,6 +85,11 @@ FAMILIES = {
 }
 FAMILIES |= {
     "random order, closed": Family("siro", jobs=(1, 3)),
+    "random order, 3 classes at two queues": Family("siro", 3, (1, 3), stations=(2, 2)),
+    "random order, closed, 1 to 3 servers": Family("siro", jobs=(2, 5), servers=(1, 3)),
+    "random order, open beside closed": Family(
+        "siro", jobs=(1, 6), stations=(1, 1), busy=(0.1, 0.6), opens=(0,)
+    ),
     "in order of arrival, closed": Family("fcfs", jobs=(1, 3)),
     "last first at 2 to 3 servers, closed": Family("lcfs", jobs=(1, 3), servers=(2, 3)),
 }

@@ -81,7 +81,8 @@ def test_open_tandems_miss_no_more_than_is_said():
 def test_more_spread_is_a_longer_wait_in_closed_networks_too():
     found = [
         solve_multiclass(
-            [line((0.2, 0.4), (scv, scv)), shared("d", (0.15, 0.1))], [closed(4, 0.3), closed(2)]
+            [line((0.2, 0.4), (scv, scv)), shared("d", (0.15, 0.1))],
+            [closed(4, 3.0), closed(2, 2.0)],
         ).throughput
         for scv in (0.0, 0.5, 1.0, 2.0)
     ]

@@ -15,7 +15,7 @@ from headway.queueing import (
 )
 from headway.queueing.classes.network import Saturation
 from headway.queueing.classes.ways import ClassWays
-from headway.queueing.orders.measured import ALONE, LAST, OPEN
+from headway.queueing.orders.measured import ALONE, LAST, OPEN, TURNS
 from tests.class_networks import AGREE, shared
 from tests.order_chain import Coming, Served, solve_orders
 from tests.order_errors import FAMILIES, errors
@@ -228,6 +228,8 @@ def test_last_come_at_several_servers_is_labelled():
         ("preemptive, closed, 2 classes of 1 to 4", ALONE),
         ("head of the line, open, 2 to 3 servers", (100.0, OPEN)),
         ("last first at 2 to 3 servers, closed", LAST),
+        ("random order, closed", TURNS),
+        ("in order of arrival, closed", TURNS),
     ],
 )
 def test_errors_are_those_that_answers_tell(name, most):

@@ -16,9 +16,9 @@ import numpy as np
 
 from headway.kinds import FloatArray
 from headway.queueing.bounds.common import Bounds, in_order
+from headway.queueing.classes.crossings import by_priority
 from headway.queueing.classes.fcfs import unequal
 from headway.queueing.classes.network import ClassNetwork, JobClass, SharedStation, read_network
-from headway.queueing.classes.ordered import by_priority
 from headway.queueing.classes.overload import find_overload
 
 

@@ -8,9 +8,9 @@ from headway.kinds import FloatArray
 from headway.queueing.chains.parting import assembled
 from headway.queueing.chains.parts import Parts
 from headway.queueing.chains.routes import ClassRoutes, entry_states
+from headway.queueing.classes.crossings import by_priority
 from headway.queueing.classes.fcfs import unequal
 from headway.queueing.classes.network import ClassNetwork, read_network
-from headway.queueing.classes.ordered import by_priority
 from headway.queueing.classes.solve import MulticlassSolution
 from headway.queueing.classes.ways import ClassWays
 from headway.queueing.classes.whole import most_states, whole_chain

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from headway.errors import GraphError
 from headway.kinds import Amount, FloatArray
 from headway.queueing.classes.network import ClassNetwork
+from headway.queueing.closed.measured import Turns
 from headway.queueing.stations.abilities import Discipline, ServiceKind
 from headway.queueing.stations.base import Station
 from headway.queueing.stations.general import GGm, MGm
@@ -57,6 +58,24 @@ def unequal(network: ClassNetwork) -> Amount:
             :, None
         ]
     return np.array(ordered)[:, None] & unlike & ~_room_for_all(network)
+
+
+def turns_at(network: ClassNetwork) -> Turns:
+    """Stations of `unequal` by name: those in order of arrival, and those in random order."""
+    here = unequal(network).any(axis=1)
+    names: dict[bool, list[str]] = {False: [], True: []}
+    for station, unlike in zip(network.stations, here, strict=True):
+        if unlike:
+            names[station.discipline is Discipline.RANDOM].append(station.name)
+    return Turns(tuple(names[False]), tuple(names[True]))
+
+
+def is_spread(network: ClassNetwork) -> bool:
+    """Whether some times are not exponential where that matters, or arrivals have an scv."""
+    if network.scv is None:
+        return False
+    arrivals = any(s.is_spread and s.arrival_scv is not None for s in network.stations)
+    return bool(arrivals or (network.scv != 1).any())
 
 
 def _room_for_all(network: ClassNetwork) -> NDArray[np.bool_]:

@@ -1,6 +1,6 @@
 """The ways to solve the closed classes of a network, beside its open ones."""
 
-from dataclasses import dataclass
+from dataclasses import replace
 from math import prod
 
 import numpy as np
@@ -8,15 +8,22 @@ from numpy.typing import NDArray
 
 from headway.errors import GraphError
 from headway.kinds import FloatArray
+from headway.queueing.classes.approximate import approximated, by_station
 from headway.queueing.classes.fcfs import last_in_pools, unequal
 from headway.queueing.classes.lattice import convolution_bytes, lattice_bytes
 from headway.queueing.classes.lattice_convolution import Speeds, lattice_convolution
 from headway.queueing.classes.lattice_mva import lattice_mva
+from headway.queueing.classes.lengths import (
+    Lengths,
+    free_share,
+    queueing_demands,
+    thinking,
+    with_delays,
+)
 from headway.queueing.classes.network import ClassNetwork
 from headway.queueing.classes.whole import MOST_ASKED, most_states, whole_chain
-from headway.queueing.closed.approximate import Closed, Ordered, linearizer, schweitzer
+from headway.queueing.closed.approximate import Closed, schweitzer
 from headway.queueing.closed.demands import Method
-from headway.queueing.closed.measured import closed_note
 from headway.queueing.closed.memory import LARGEST
 from headway.queueing.closed.pools import closed_rates
 from headway.queueing.erlang.formulas import erlang_c
@@ -28,39 +35,6 @@ _Given = tuple[FloatArray, FloatArray, FloatArray, FloatArray]
 
 FEW = 10_000
 """Populations up to which pools are solved exactly also where an approximation is asked for."""
-
-
-@dataclass(frozen=True)
-class Lengths:
-    """Throughputs and queue lengths of closed classes.
-
-    Parameters
-    ----------
-    method, approximation
-        The method used and what is not exact about it.
-    throughput
-        Shape (closed classes, points) [1/s].
-    queue_length
-        Shape (closed classes, stations, points).
-    open_growth
-        Mean number of open jobs for each server they hold, shape (stations, points).
-    alone
-        Of stations that wake up: the chance that nobody is there, shape (stations, points), and
-        that one closed job of a class is and nobody else, shape as `queue_length`.
-    """
-
-    method: Method
-    approximation: str
-    throughput: FloatArray
-    queue_length: FloatArray
-    open_growth: FloatArray
-    alone: tuple[FloatArray, FloatArray] | None = None
-
-    @classmethod
-    def without_jobs(cls, open_growth: FloatArray) -> "Lengths":
-        """Give those of a network without closed classes."""
-        none = np.zeros((0, *open_growth.shape))
-        return cls(Method.EXACT, "", none[:, 0], none, open_growth)
 
 
 def solve_closed_classes(network: ClassNetwork, load: FloatArray, method: Method) -> Lengths:
@@ -90,6 +64,12 @@ def solve_closed_classes(network: ClassNetwork, load: FloatArray, method: Method
             return whole
     if in_order.any() and not in_order.all():
         return _in_two_parts(network, load, method, in_order)
+    alone = by_station(network, load) if in_order.any() and method is Method.AUTO else None
+    return alone or _by_product_form(network, load, method)
+
+
+def _by_product_form(network: ClassNetwork, load: FloatArray, method: Method) -> Lengths:
+    """Solve by what holds for product forms, or nearly without one."""
     used = _choose(network, load, method)
     if used in SOLVERS and not network.is_crowd.any():
         return _by_recursion(network, load, used)
@@ -97,7 +77,7 @@ def solve_closed_classes(network: ClassNetwork, load: FloatArray, method: Method
         return _by_mva(network, load)
     if not used.approximate:
         return _by_convolutions(network, load)
-    return _approximated(network, load, used)
+    return approximated(network, load, used)
 
 
 def by_chain(network: ClassNetwork, method: Method) -> Lengths | None:
@@ -138,7 +118,11 @@ def _in_two_parts(
         return np.asarray(np.concatenate(parts, axis=-1)[..., back])
 
     rate, queue, growth = map(joined, ("throughput", "queue_length", "open_growth"))
-    return Lengths(one.method, one.approximation, rate, queue, growth)
+    stay = None
+    if one.open_stay is not None:
+        two = replace(two, open_stay=network.at(second).service_times * two.open_growth)
+        stay = joined("open_stay")
+    return Lengths(one.method, one.approximation, rate, queue, growth, open_stay=stay)
 
 
 def growth_alone(network: ClassNetwork, load: FloatArray) -> FloatArray:
@@ -206,33 +190,10 @@ def _without_product_form(network: ClassNetwork, method: Method) -> Method:
     return Method.LINEARIZER if method is Method.AUTO else method
 
 
-def _still(network: ClassNetwork) -> FloatArray:
-    """Time of closed classes without queueing, thinking and at delays."""
-    closed, rest = ~network.is_open, network.is_delay[:, None]
-    resting = np.where(rest, network.demand[closed], 0.0).sum(axis=1)
-    return np.asarray(network.think_time[closed] + resting)
-
-
-def _queueing(network: ClassNetwork) -> FloatArray:
-    """Demands of closed classes where they queue."""
-    return np.where(network.is_delay[:, None], 0.0, network.demand[~network.is_open])
-
-
-def _with_delays(network: ClassNetwork, rate: FloatArray, queue: FloatArray) -> FloatArray:
-    """Fill in the numbers at delays, X D."""
-    resting = rate[:, None] * network.demand[~network.is_open]
-    return np.where(network.is_delay[:, None], resting, queue)
-
-
-def _free(network: ClassNetwork, load: FloatArray) -> FloatArray:
-    """Share of a server that open classes leave, shape (stations, points)."""
-    return np.where(network.is_delay[:, None], 1.0, 1 - load / network.servers)
-
-
 def _single(network: ClassNetwork, load: FloatArray) -> _Given:
     """Demands, queues, think times and populations of closed classes at single servers."""
-    population, demand = network.population[~network.is_open], _queueing(network)
-    return demand / _free(network, load), network.queues, _still(network), population
+    population, demand = network.population[~network.is_open], queueing_demands(network)
+    return demand / free_share(network, load), network.queues, thinking(network), population
 
 
 def _by_mva(network: ClassNetwork, load: FloatArray) -> Lengths:
@@ -248,54 +209,9 @@ def _by_recursion(network: ClassNetwork, load: FloatArray, method: Method) -> Le
 def _grown(
     network: ClassNetwork, load: FloatArray, method: Method, rate: FloatArray, queue: FloatArray
 ) -> Lengths:
-    growth = (1 + queue.sum(axis=0) / network.queues) / _free(network, load)
+    growth = (1 + queue.sum(axis=0) / network.queues) / free_share(network, load)
     growth = np.where(network.is_delay[:, None], 1.0, growth)
-    return Lengths(method, "", rate, _with_delays(network, rate, queue), growth)
-
-
-def _approximated(network: ClassNetwork, load: FloatArray, method: Method) -> Lengths:
-    arrays = _arrays(network, load)
-    state = schweitzer(arrays) if method is Method.SCHWEITZER else linearizer(arrays)
-    growth = np.where(network.is_delay[:, None], 1.0, arrays.growth(state))
-    queue = _with_delays(network, state.rate, state.queue)
-    in_order = unequal(network).any(axis=1)
-    names = [s.name for s, k in zip(network.stations, in_order, strict=True) if k]
-    spread = network.scv is not None
-    pools = bool(network.is_pool.any())
-    note = closed_note(method, pools=pools, in_order=names, spread=spread)
-    return Lengths(method, note, state.rate, queue, growth)
-
-
-def _arrays(network: ClassNetwork, load: FloatArray) -> Closed:
-    """Closed classes and what open ones leave them."""
-    closed = ~network.is_open
-    free = _free(network, load)
-    crowded = np.flatnonzero(network.is_pool)
-    jobs = max(int(network.population[closed].sum(axis=0).max()), 1)
-    most = min(jobs, int(network.servers[crowded].max(initial=1)))
-    rates = [closed_rates(network.servers[k], load[k], most) for k in crowded]
-    return Closed(
-        _queueing(network),
-        network.queues,
-        _still(network),
-        network.population[closed],
-        free,
-        tuple(crowded.tolist()),
-        np.stack(rates, axis=1) if rates else None,
-        _line(network),
-    )
-
-
-def _line(network: ClassNetwork) -> Ordered | None:
-    here, closed = unequal(network), ~network.is_open
-    if not here.any():
-        return None
-    held = network.rates[:, None] * network.demand
-    scv = 1.0 if network.scv is None else network.scv
-    rest = network.service_times * (scv - 1) / 2
-    work = (held * (network.service_times + rest)).sum(axis=0)
-    times, visits = network.service_times[closed], network.visits[closed]
-    return Ordered(here, times, visits, held.sum(axis=0), work, rest[closed])
+    return Lengths(method, "", rate, with_delays(network, rate, queue), growth)
 
 
 def _by_convolutions(network: ClassNetwork, load: FloatArray) -> Lengths:
@@ -325,7 +241,7 @@ def _by_convolution(network: ClassNetwork, load: FloatArray) -> Lengths:
             demand[:, which] / share,
             speeds,
             taken,
-            _still(network),
+            thinking(network),
             network.population[closed],
             _guess(network, load),
             watched,
@@ -339,7 +255,7 @@ def _by_convolution(network: ClassNetwork, load: FloatArray) -> Lengths:
         empty[k], single[:, k] = convolved.empty[row], convolved.single[:, row]
     growth = np.where(queue.sum(axis=0) > 0, growth, growth_alone(network, load))
     rate = convolved.throughput
-    queue = _with_delays(network, rate, queue)
+    queue = with_delays(network, rate, queue)
     return Lengths(Method.CONVOLUTION, "", rate, queue, growth, (empty, single))
 
 
@@ -348,7 +264,7 @@ def _guess(network: ClassNetwork, load: FloatArray) -> FloatArray:
     full = np.where(network.is_crowd[:, None], network.fastest, 1.0)
     free = np.where(network.is_delay[:, None], 1.0, 1 - load / network.full)
     population = network.population[~network.is_open]
-    demand, still = _queueing(network) / full, _still(network)
+    demand, still = queueing_demands(network) / full, thinking(network)
     near = schweitzer(Closed(demand, network.queues, still, population, free))
     return np.maximum(near.rate, 1e-300)
 

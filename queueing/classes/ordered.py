@@ -3,10 +3,16 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from headway.errors import GraphError, Saturated
 from headway.kinds import FloatArray
+from headway.queueing.classes.crossings import (
+    by_priority,
+    comers,
+    crossing_of,
+    disciplines_at,
+    fitting,
+)
 from headway.queueing.classes.methods import by_chain
 from headway.queueing.classes.network import ClassNetwork
 from headway.queueing.classes.overload import Overload
@@ -17,8 +23,7 @@ from headway.queueing.orders.isolated import is_exact, solve_isolated
 from headway.queueing.orders.measured import priority_note
 from headway.queueing.orders.mva import ordered_mva
 from headway.queueing.orders.open import Offered, head_of_line, preemptive
-from headway.queueing.orders.shared import Crossing
-from headway.queueing.stations.abilities import Discipline, ServiceKind
+from headway.queueing.stations.abilities import Discipline
 
 
 @dataclass(frozen=True)
@@ -42,36 +47,6 @@ class Ordered:
     rate: FloatArray
     stay: FloatArray
     queue: FloatArray | None = None
-
-
-def comers(network: ClassNetwork) -> NDArray[np.bool_]:
-    """Which classes are served at each station, at some point; shape (classes, stations)."""
-    come = (network.rates + network.population)[:, None] * network.demand > 0
-    return np.asarray(come.any(axis=2))
-
-
-def by_priority(network: ClassNetwork) -> NDArray[np.bool_]:
-    """Tell at which stations jobs go before others, shape (stations,).
-
-    Where all who come have one priority it is order of arrival.
-
-    Examples
-    --------
-    >>> from headway.queueing.classes.network import JobClass, SharedStation, read_network
-    >>> cpu = SharedStation("cpu", (0.2, 2.0), (1, 1), discipline=Discipline.PRIORITY)
-    >>> web, batch = JobClass("web", 0.4), JobClass("batch", 0.2, priority=2)
-    >>> by_priority(read_network([cpu], [web, batch])).tolist()
-    [True]
-    """
-    come, ranks = comers(network), np.array([c.priority for c in network.classes])
-    return np.array(
-        [
-            s.discipline.by_priority
-            and s.kind is not ServiceKind.DELAY
-            and len(set(ranks[come[:, k]].tolist())) > 1
-            for k, s in enumerate(network.stations)
-        ]
-    )
 
 
 def solve_ordered(network: ClassNetwork, overload: Overload, method: Method) -> Ordered:
@@ -122,7 +97,7 @@ def _check_exponential(network: ClassNetwork) -> None:
 
 def _one_by_one(network: ClassNetwork, method: Method) -> Ordered:
     """Solve stations by priority state by state, each alone, where they are small."""
-    crossing = _crossing(network)
+    crossing = crossing_of(network)
     rest, shares = ordered_mva(crossing, corrected=method is not Method.SCHWEITZER)
     _check_fits(network, rest.stay)
     local = None if method.approximate else solve_isolated(crossing, shares, rest)
@@ -135,7 +110,7 @@ def _one_by_one(network: ClassNetwork, method: Method) -> Ordered:
         return Ordered(Method.CHAIN, "", local.rate, local.stay)
     used = method if method.approximate else Method.LINEARIZER
     note = priority_note(_named(network), closed=True, local=local is not None)
-    rest = rest if local is None else local
+    rest = fitting(network, rest if local is None else local)
     return Ordered(used, note, rest.rate, rest.stay)
 
 
@@ -155,37 +130,10 @@ def _check_fits(network: ClassNetwork, stay: FloatArray) -> None:
         raise Saturated(msg)
 
 
-def _disciplines(network: ClassNetwork) -> tuple[Discipline | None, ...]:
-    """Whose turn it is, order of arrival where all who come have one priority."""
-    real = by_priority(network)
-    found: list[Discipline | None] = []
-    for station, first in zip(network.stations, real, strict=True):
-        discipline = station.discipline
-        if discipline.by_priority and not first:
-            discipline = Discipline.FCFS
-        found.append(None if station.kind is ServiceKind.DELAY else discipline)
-    return tuple(found)
-
-
-def _crossing(network: ClassNetwork) -> Crossing:
-    return Crossing(
-        network.service_times,
-        network.visits,
-        network.servers / network.queues,
-        network.queues,
-        network.population,
-        network.think_time,
-        network.rates,
-        network.is_open,
-        tuple(c.priority for c in network.classes),
-        _disciplines(network),
-    )
-
-
 def _open_stay(network: ClassNetwork, overload: Overload) -> FloatArray:
     """Response times of open classes at every station, each by its own law."""
     stay = network.service_times.copy()
-    for k, discipline in enumerate(_disciplines(network)):
+    for k, discipline in enumerate(disciplines_at(network)):
         if discipline is not None:
             stay[:, k] = _stay_at(network, k, discipline)
     return np.where(overload.stuck, np.inf, stay)

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headway.kinds import Amount, FloatArray, plain
+from headway.queueing.classes.crossings import by_priority
 from headway.queueing.classes.fcfs import (
     is_exact,
     last_in_pools,
@@ -15,9 +16,11 @@ from headway.queueing.classes.fcfs import (
     refuse_never_served,
     refuse_speeds,
     spread_waits,
+    turns_at,
     unequal,
 )
-from headway.queueing.classes.methods import Lengths, growth_alone, solve_closed_classes
+from headway.queueing.classes.lengths import Lengths
+from headway.queueing.classes.methods import growth_alone, solve_closed_classes
 from headway.queueing.classes.network import (
     ClassNetwork,
     JobClass,
@@ -25,7 +28,7 @@ from headway.queueing.classes.network import (
     SharedStation,
     read_network,
 )
-from headway.queueing.classes.ordered import by_priority, solve_ordered
+from headway.queueing.classes.ordered import solve_ordered
 from headway.queueing.classes.overload import Overload, find_overload, refuse_overload, without
 from headway.queueing.classes.ways import ClassWays
 from headway.queueing.closed.demands import Method
@@ -170,6 +173,8 @@ def _open_stay(
     network: ClassNetwork, result: Lengths, queue: FloatArray, unlike: NDArray[np.bool_]
 ) -> FloatArray:
     """Response time per visit of open classes, shape (classes, stations, points) [s]."""
+    if result.open_stay is not None:
+        return result.open_stay
     shared = network.service_times * result.open_growth
     if not unlike.any():
         return np.asarray(shared)
@@ -185,9 +190,7 @@ def _in_order(network: ClassNetwork, unlike: NDArray[np.bool_]) -> str:
     """Label open classes of different times at queues in order of arrival."""
     if not unlike.any() or not network.is_open.any() or is_exact(network, unlike):
         return ""
-    names = [s.name for s, k in zip(network.stations, np.any(unlike, axis=1), strict=True) if k]
-    several = network.scv is not None
-    return open_note(names, spread=several)
+    return open_note(turns_at(network), spread=network.scv is not None)
 
 
 def _solution(

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from headway.errors import GraphError, InvalidParameter
 from headway.kinds import FloatArray
+from headway.queueing.classes.crossings import by_priority
 from headway.queueing.classes.fcfs import last_in_pools, unequal
 from headway.queueing.classes.lattice import lattice_for
 from headway.queueing.classes.lattice_convolution import (
@@ -27,7 +28,6 @@ from headway.queueing.classes.lattice_convolution import (
 )
 from headway.queueing.classes.methods import convolution_stations
 from headway.queueing.classes.network import ClassNetwork, JobClass, SharedStation, read_network
-from headway.queueing.classes.ordered import by_priority
 from headway.queueing.classes.overload import find_overload, refuse_overload
 from headway.queueing.classes.whole import whole_numbers
 from headway.queueing.numbers.laws import (

@@ -5,9 +5,14 @@
 
 from collections.abc import Sequence
 
+from headway.queueing.closed.measured import Turns, different_times
+
 ALONE = (52.0, 55.0)
 """Closed and mixed networks, each station by priority state by state: largest errors of
 throughputs and response times [%]; the second by ``python -m tests.brute.campaign``."""
+
+TURNS = (31.0, 27.0)
+"""The same in order of arrival or in random order, with times that differ by class."""
 
 MEAN = (40.0, 39.0)
 """By mean value analysis alone: medians with 5 to 15 jobs of two classes [%]."""
@@ -48,6 +53,21 @@ def priority_note(names: Sequence[str], *, closed: bool, local: bool = False) ->
     return (
         f"{said}, approximate mean value analysis; median error measured: {errors}, "
         "and any factor for a class that those before it starve"
+    )
+
+
+def turns_note(turns: Turns) -> str:
+    """Say what is not exact about stations in order or in random order, each solved alone.
+
+    Examples
+    --------
+    >>> turns_note(Turns(at_random=("cpu",)))[:64]
+    'cpu: served in random order with times that differ by class, tim'
+    """
+    rate, time = TURNS
+    return (
+        f"{different_times(turns)}, times between visits taken as exponential; largest error "
+        f"measured: throughput {rate:g} %, response time {time:g} %"
     )
 
 

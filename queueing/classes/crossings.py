@@ -1,0 +1,88 @@
+"""Networks of classes as the approximations for disciplines see them."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headway.queueing.classes.network import ClassNetwork
+from headway.queueing.orders.capacity import Asked, longer_waits
+from headway.queueing.orders.mva import Rest
+from headway.queueing.orders.shared import Crossing
+from headway.queueing.stations.abilities import Discipline, ServiceKind
+
+
+def comers(network: ClassNetwork) -> NDArray[np.bool_]:
+    """Which classes are served at each station, at some point; shape (classes, stations)."""
+    come = (network.rates + network.population)[:, None] * network.demand > 0
+    return np.asarray(come.any(axis=2))
+
+
+def by_priority(network: ClassNetwork) -> NDArray[np.bool_]:
+    """Tell at which stations jobs go before others, shape (stations,).
+
+    Where all who come have one priority it is order of arrival.
+
+    Examples
+    --------
+    >>> from headway.queueing.classes.network import JobClass, SharedStation, read_network
+    >>> cpu = SharedStation("cpu", (0.2, 2.0), (1, 1), discipline=Discipline.PRIORITY)
+    >>> web, batch = JobClass("web", 0.4), JobClass("batch", 0.2, priority=2)
+    >>> by_priority(read_network([cpu], [web, batch])).tolist()
+    [True]
+    """
+    come, ranks = comers(network), np.array([c.priority for c in network.classes])
+    return np.array(
+        [
+            s.discipline.by_priority
+            and s.kind is not ServiceKind.DELAY
+            and len(set(ranks[come[:, k]].tolist())) > 1
+            for k, s in enumerate(network.stations)
+        ]
+    )
+
+
+def disciplines_at(network: ClassNetwork) -> tuple[Discipline | None, ...]:
+    """Whose turn it is, order of arrival where all who come have one priority."""
+    real = by_priority(network)
+    found: list[Discipline | None] = []
+    for station, first in zip(network.stations, real, strict=True):
+        discipline = station.discipline
+        if discipline.by_priority and not first:
+            discipline = Discipline.FCFS
+        found.append(None if station.kind is ServiceKind.DELAY else discipline)
+    return tuple(found)
+
+
+def crossing_of(network: ClassNetwork) -> Crossing:
+    """A network as approximations for disciplines see it."""
+    return Crossing(
+        network.service_times,
+        network.visits,
+        network.servers / network.queues,
+        network.queues,
+        network.population,
+        network.think_time,
+        network.rates,
+        network.is_open,
+        tuple(c.priority for c in network.classes),
+        disciplines_at(network),
+    )
+
+
+def fitting(network: ClassNetwork, rest: Rest) -> Rest:
+    """Let jobs wait longer where a station would be busier than it can be."""
+    closed = ~network.is_open[:, None]
+    slowed = np.array(
+        [s.discipline in {Discipline.SHARING, Discipline.LAST} for s in network.stations]
+    )[:, None]
+    each = np.where(slowed, network.service_times, network.service_times > 0)
+    held = (network.rates[:, None] * network.demand).sum(axis=0)
+    asked = Asked(
+        np.where(closed, network.population, 0.0),
+        network.population / np.where(closed & (rest.rate > 0), rest.rate, 1.0),
+        network.demand,
+        network.visits * each,
+        np.where(network.is_delay[:, None], np.inf, network.servers - held),
+    )
+    longer = longer_waits(asked)
+    rate = np.where(closed & (longer > 0).any(axis=0), asked.rate(longer), rest.rate)
+    return Rest(rate, rest.stay + each * longer)

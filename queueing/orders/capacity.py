@@ -1,0 +1,123 @@
+"""Approximate answers within what stations can serve.
+
+Formulas for the mean time of a visit do not see to it that a station serves no more than it can:
+Linearizer's corrections, and service times that vary less than exponential ones, may let closed
+jobs come back sooner than it lets them go. Where they do, everybody waits there for as much longer
+as makes it serve just what it can,
+
+    X_c = N_c / (Z_c + sum over k of (R_ck + a_ck h_k)),
+    h_k (m_k - sum over c of X_c D_ck) = 0,  h_k >= 0,
+
+so all operational laws hold. In order of arrival the wait is that of everybody, a_ck = V_ck; where
+servers are shared, classes are slowed alike, a_ck = D_ck. In the limit of many jobs this is what
+bottlenecks do: for a = D these are the conditions of proportional fairness.
+
+Source: Schweitzer, Serazzi and Broglia, "A survey of bottleneck analysis in closed networks of
+queues", LNCS 729, 1993; Kelly, "On a class of approximations for closed queueing networks",
+Queueing Systems 4, 1989.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headway.errors import InvalidParameter
+from headway.kinds import FloatArray
+
+_JUST = 1 - 1e-12  # of what a station can serve
+_NEARLY = 1 + 1e-13  # as near as steps come to it
+_CLOSE = 1e-9
+_SWEEPS, _STEPS = 1000, 100
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What closed classes ask of stations.
+
+    Parameters
+    ----------
+    population, cycle
+        N, and the time of a round as it is found, Z included [s]; shape (classes, points).
+    demand, weight
+        D and a, shape (classes, stations, points) [s].
+    room
+        Servers that open classes leave, without end at delays; shape (stations, points).
+    """
+
+    population: FloatArray
+    cycle: FloatArray
+    demand: FloatArray
+    weight: FloatArray
+    room: FloatArray
+
+    def at(self, points: int | NDArray[np.intp]) -> "Asked":
+        """Give one of the points, or some in a row."""
+        return Asked(*(part[..., points] for part in vars(self).values()))
+
+    def rate(self, longer: FloatArray) -> FloatArray:
+        """Throughputs where everybody waits longer by h, shape (classes, points) [1/s]."""
+        cycle = self.cycle + (self.weight * longer).sum(axis=1)
+        return np.where(self.population > 0, self.population / np.where(cycle > 0, cycle, 1.0), 0.0)
+
+    def held(self, longer: FloatArray) -> FloatArray:
+        """Servers that are then busy, shape (stations, points)."""
+        return np.asarray((self.rate(longer)[:, None] * self.demand).sum(axis=0))
+
+
+def longer_waits(asked: Asked) -> FloatArray:
+    """How much longer jobs wait at each station that none is busier than it can be.
+
+    Returns
+    -------
+    h, shape (stations, points), 0 where nothing is to be mended.
+
+    Raises
+    ------
+    InvalidParameter
+        If the steps do not come to rest.
+
+    Examples
+    --------
+    >>> one = np.ones((1, 1))
+    >>> asked = Asked(2 * one, 1.5 * one, one[None], one[None], one)
+    >>> longer_waits(asked).ravel().round(6).tolist()
+    [0.5]
+    """
+    longer = np.zeros(asked.room.shape)
+    for point in np.flatnonzero((asked.held(longer) > asked.room).any(axis=0)):
+        here = np.array([point])
+        longer[:, here] = _at_one(asked.at(here))
+    return longer
+
+
+def _at_one(asked: Asked) -> FloatArray:
+    """Fill one station after the other, until none is left that is too full."""
+    longer = np.zeros(asked.room.shape)
+    for _ in range(_SWEEPS):
+        before = longer.copy()
+        for k in np.flatnonzero((asked.held(longer) > asked.room) | (longer > 0)):
+            longer[k] = _just_full(asked, int(k), longer)
+        fits = (asked.held(longer) <= asked.room).all()
+        if fits and (np.abs(longer - before) <= _CLOSE * longer).all():
+            return longer
+    raise InvalidParameter("the approximation did not settle; use another method")
+
+
+def _just_full(asked: Asked, k: int, longer: FloatArray) -> FloatArray:
+    """How much longer all wait at a station that it serves what it can; 0 where it does.
+
+    One over a sum of 1 / (b + a h) is concave in h: steps from the left stay left.
+    """
+    here, limit = longer.copy(), _JUST * asked.room[k]
+    here[k] = 0.0
+    for _ in range(_STEPS):
+        rate = asked.rate(here)
+        held = (rate * asked.demand[:, k]).sum(axis=0)
+        if (held <= limit * _NEARLY).all():
+            break
+        each = rate**2 / np.maximum(asked.population, 1.0) * asked.weight[:, k]
+        slope = (each * asked.demand[:, k]).sum(axis=0)
+        here[k] += (held / limit - 1) * held / slope
+    found: FloatArray = here[k]
+    return found
