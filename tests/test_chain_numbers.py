@@ -6,8 +6,11 @@ Against chains written for the tests, to 1e-9 relative.
 import numpy as np
 import pytest
 
-from headway.models import parse_model
+from headway.errors import GraphError
+from headway.models import ModelGraph, parse_model
+from headway.queueing import MM1, MM1K, MMm
 from tests.brute.chain import solve_chain
+from tests.brute.held_up import Blocking, Crowd, Region
 from tests.brute.network import Jobs, Network
 from tests.brute.orders import HeadOfLine, Line, Lottery, Preemptive, Stack
 from tests.test_marginals import chances_by_chain
@@ -161,3 +164,88 @@ def test_classes_that_turn_into_one_another_at_a_pool_are_solved_state_by_state(
     assert (solution.method, solution.approximation) == ("chain", "")
     found = solution.queue_lengths("server").chances("server")
     assert found == pytest.approx(np.bincount(counts, chain.shares), rel=1e-8)
+
+
+def counted(truth, place):
+    """Chances of numbers at a place, and of no server free for who comes, by the whole chain.
+
+    Who comes is told by the number that grows: in these networks nobody comes straight back.
+    """
+    chain = solve_chain(truth.start, truth.moves)
+    counts = [state[0][place] for state in chain.states]
+    number = dict(zip(chain.states, counts, strict=True))
+    met = np.zeros(max(counts) + 1)
+    for state, share in zip(chain.states, chain.shares, strict=True):
+        for after, rate in truth.moves(state):
+            if number[after] > number[state]:
+                met[number[state]] += share * rate
+    return np.bincount(counts, chain.shares), met / met.sum()
+
+
+def line(blocking):
+    graph = ModelGraph("line").station("a", MM1(0.5)).station("b", MM1K(0.8, 2), blocking=blocking)
+    graph = graph.route("a", "b", 0.9)
+    return graph.route("b", "a", 0.2) if blocking == "repetitive" else graph
+
+
+LINES = {
+    "repetitive": {0: [(0.9, 1), (0.1, None)], 1: [(0.2, 0), (0.8, None)]},
+    "after service": {0: [(0.9, 1), (0.1, None)], 1: [(1.0, None)]},
+}
+
+
+@pytest.mark.parametrize("blocking", ["after service", "repetitive"])
+@pytest.mark.parametrize("crowd", [Crowd(0.4), Crowd(0, 4, 1.0)])
+def test_jobs_held_up_count_where_they_were_served(blocking, crowd):
+    """The open chain of the test has 60 places at the first station: 1e-9 is left beyond."""
+    room = 60 if crowd.rate else float("inf")
+    truth = Blocking(
+        (0.5, 0.8), (room, 2), LINES[blocking], crowd, repeats=blocking == "repetitive"
+    )
+    given = (
+        {"arrival_rate": 0.4} if crowd.rate else {"population": 4, "think_time": crowd.think_time}
+    )
+    solution = line(blocking).at().solve(**given)
+    assert solution.method == "chain"
+    for k, name in enumerate("ab"):
+        exact, met = counted(truth, k)
+        law = solution.queue_lengths(name).laws[name][0]
+        assert law.chances(len(exact) - 1) == pytest.approx(exact, rel=1e-8, abs=1e-12)
+        assert law.mean == pytest.approx(solution[f"{name}.queue_length"], rel=TOLERANCE)
+        if blocking == "repetitive":
+            waits = float(met[1:].sum())
+            assert solution[f"{name}.waiting_probability"] == pytest.approx(waits, rel=1e-8)
+        else:
+            with pytest.raises(GraphError, match=f"line: {name}: who of those that come finds"):
+                solution[f"{name}.waiting_probability"]
+        with pytest.raises(GraphError, match="line: waiting times at stations are not known"):
+            solution[f"{name}.waiting_time_p95"]
+
+
+@pytest.mark.parametrize("crowd", [Crowd(0.8, cap=70), Crowd(0, 5, 1.0)])
+def test_jobs_outside_a_region_count_at_no_station(crowd):
+    ways = {0: [(1.0, 1)], 1: [(0.3, 0), (0.7, None)]}
+    truth = Region((0.2, 0.5), (1, 2), ways, crowd, frozenset({0, 1}), 3)
+    graph = ModelGraph("few").station("a", MM1(0.2)).station("b", MMm(0.5, 2))
+    graph = graph.route("a", "b").route("b", "a", 0.3).region("threads", ["a", "b"], limit=3)
+    given = {"arrival_rate": 0.8} if crowd.rate else {"population": 5, "think_time": 1.0}
+    solution = graph.at().solve(**given)
+    for k, name in enumerate("ab"):
+        exact, _ = counted(truth, k)
+        law = solution.queue_lengths(name).laws[name][0]
+        assert law.chances(3) == pytest.approx(exact, rel=1e-8)
+        assert law.mean == pytest.approx(solution[f"{name}.queue_length"], rel=TOLERANCE)
+        assert 0 < solution[f"{name}.waiting_probability"] < 1
+
+
+def test_beyond_the_chain_and_behind_what_holds_up_numbers_are_refused_by_name():
+    solved = line("after service").at().solve(arrival_rate=0.4, method="decomposition")
+    with pytest.raises(GraphError, match="line: a: jobs are held up, and decomposition has means"):
+        solved.queue_lengths("a")
+    graph = line("after service").station("c", MM1(0.1)).route("b", "c", 0.5)
+    behind = graph.at().solve(arrival_rate=0.4)
+    assert behind["b.queue_length_variance"] > 0
+    with pytest.raises(GraphError, match="line: c: what comes there is not Poisson"):
+        behind.queue_lengths("c")
+    full = line("after service").at().solve([0.2, 5.0]).queue_lengths("a")
+    assert full.laws["a"][1] is None

@@ -101,7 +101,7 @@ def solve_chain(network: BlockingNetwork) -> BlockingSolution:
 
 
 @dataclass(frozen=True)
-class _Seen:
+class Seen:
     """Numbers of each state: servers at work, jobs, and whether there is no place; by station."""
 
     chance: FloatArray
@@ -110,15 +110,16 @@ class _Seen:
     full: NDArray[np.bool_]
 
     @staticmethod
-    def of(shape: Shape, found: Stationary) -> "_Seen":
+    def of(shape: Shape, found: Stationary) -> "Seen":
+        """Read them off the states of a chain."""
         space = found.space
         full = space.count >= np.array([places for _, places, _ in shape.rooms])
-        return _Seen(found.chance, space.busy, space.count, full)
+        return Seen(found.chance, space.busy, space.count, full)
 
 
 def _answers(network: BlockingNetwork, rates: Rates, found: Stationary) -> BlockingSolution:
     shape, size = rates.shape, len(network.rooms)
-    seen = _Seen.of(shape, found)
+    seen = Seen.of(shape, found)
     flows = _flows(rates, seen)
     done = sum(f for m, f in flows.items() if _ends(network, m))
     if not done > 0 and (network.closed or network.arrival_rate):
@@ -160,8 +161,13 @@ def _response_time(network: BlockingNetwork, done: float, present: float) -> flo
     return float(network.visits @ [room.service_time for room in network.rooms])
 
 
-def _flows(rates: Rates, seen: _Seen) -> dict[Move, float]:
+def _flows(rates: Rates, seen: Seen) -> dict[Move, float]:
     """How often each move is made; a job held up makes it later, one served once more does not."""
+    return {move: float(made.sum()) for move, made in flows_by_state(rates, seen).items()}
+
+
+def flows_by_state(rates: Rates, seen: Seen) -> dict[Move, FloatArray]:
+    """How often each move is made in each state, shape (states,) [1/s]."""
     found = {}
     for move, rate in rates.rate.items():
         busy = seen.busy[:, move.source] if move.source != OUT else 1.0
@@ -171,7 +177,7 @@ def _flows(rates: Rates, seen: _Seen) -> dict[Move, float]:
             move.target not in (OUT, move.source) and blocks is not Blocking.AFTER_SERVICE
         ) or move.source == OUT:
             made = made * ~seen.full[:, move.target]
-        found[move] = rate * float(made.sum())
+        found[move] = np.asarray(rate * made, float)
     return found
 
 
@@ -190,7 +196,7 @@ def _outside(found: Stationary, window: int) -> float:
 
 
 def _window(
-    shape: Shape, window: int, seen: _Seen, flows: dict[Move, float], outside: float
+    shape: Shape, window: int, seen: Seen, flows: dict[Move, float], outside: float
 ) -> WindowAnswer:
     stations, limit = shape.windows[window].stations, shape.windows[window].limit
     inside = seen.count[:, list(stations)].sum(axis=1)

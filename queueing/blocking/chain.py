@@ -37,12 +37,17 @@ class Stationary:
         By how much the unlimited queue is longer on average than the states say.
     level
         The unlimited queue: a station, or a region's, by number; None for none.
+    ratio, last
+        By which matrix its levels follow one another, shape (phases, phases), and the states of
+        the longest that is listed; None without.
     """
 
     space: Space
     chance: FloatArray
     beyond: float = 0.0
     level: "Unlimited | None" = None
+    ratio: FloatArray | None = None
+    last: NDArray[np.intp] | None = None
 
 
 @dataclass(frozen=True)
@@ -238,7 +243,7 @@ def _with_levels(space: Space, flows: csr_array, level: Unlimited, blocks: Block
     total = shares.sum()
     chance = np.zeros(len(space.states))
     chance[low] = np.maximum(shares / total, 0.0)
-    return Stationary(space, chance, longer / float(total), level)
+    return Stationary(space, chance, longer / float(total), level, ratio, low[last])
 
 
 def _ratio(blocks: Blocks) -> FloatArray:

@@ -67,6 +67,8 @@ def number_laws(solution: "Solution", station: str) -> NumberLaws:
     """
     check_asked(solution)
     with named(solution, station):
+        if solution.model.graph.blocks:
+            return _of_held_up(solution, station)
         if solution.model.network.graph.classes:
             return _of_classes(solution, station)
         if solution.model.network.is_closed:
@@ -88,6 +90,7 @@ def wait_laws(solution: "Solution", station: str) -> WaitLaws:
         Where no law is known, with the reason.
     """
     check_asked(solution)
+    refuse_blocking(solution.model.graph, "waiting times at stations")
     with named(solution, station):
         network = solution.model.network
         if network.graph.classes:
@@ -122,7 +125,6 @@ def check_asked(solution: "Solution") -> None:
     if not solution.stations:
         msg = f"{name}: a program has no queues"
         raise GraphError(msg)
-    refuse_blocking(solution.model.graph, "distributions at stations")
     if solution.method == QNA:
         msg = (
             f"{name}: numbers of jobs beyond their means are not known where variability is "
@@ -252,6 +254,12 @@ def _waits_closed(solution: "Solution", station: str) -> WaitLaws:
         else None
         for k, (n, one) in enumerate(zip(jobs, each, strict=True))
     ]
+
+
+def _of_held_up(solution: "Solution", station: str) -> NumberLaws:
+    from headway.models.solving.marginals.held import held_laws
+
+    return held_laws(solution, station)
 
 
 def _of_classes(solution: "Solution", station: str) -> NumberLaws:

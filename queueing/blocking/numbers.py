@@ -1,0 +1,141 @@
+"""How many jobs are at the stations of a network with blocking, by its whole Markov chain: exact.
+
+A job that is held up counts where it was served; one outside a region counts nowhere.
+
+Source: Neuts, *Matrix-Geometric Solutions in Stochastic Models*, 1981, for the queue without limit.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headway.errors import GraphError
+from headway.kinds import FloatArray
+from headway.queueing.blocking.answers import Seen, flows_by_state
+from headway.queueing.blocking.chain import Stationary, stationary
+from headway.queueing.blocking.moves import Rates, rates_of
+from headway.queueing.blocking.network import BlockingNetwork
+from headway.queueing.blocking.parting import core_of, parts_of
+from headway.queueing.numbers.laws import MOST_NUMBERS, NumberLaw
+from headway.queueing.stations.base import Station
+
+_NOTHING = 1e-18
+_STEADY = 1e-14
+
+
+def blocking_numbers(
+    network: BlockingNetwork, stations: Sequence[Station], place: int
+) -> NumberLaw:
+    """Find how many jobs are at one of the stations of a network that its chain solves.
+
+    Parameters
+    ----------
+    network, stations
+        As for `headway.queueing.blocking.solve.solve_blocking`.
+    place
+        Which of the stations.
+
+    Raises
+    ------
+    GraphError
+        Behind what holds jobs up, and for chains that are too large.
+    Saturated
+        For an open network in overload.
+
+    Examples
+    --------
+    >>> from headway.queueing import MM1
+    >>> from headway.queueing.blocking.network import Room, Window
+    >>> none, first = np.zeros((1, 1)), np.ones(1)
+    >>> one = BlockingNetwork((Room(1.0),), none, first, 0.5, windows=(Window((0,), 2),))
+    >>> blocking_numbers(one, [MM1(1.0)], 0).head.round(12).tolist()  # the others are outside
+    [0.5, 0.25, 0.25]
+    """
+    if network.closed:
+        return chain_numbers(network, place)
+    if not network.arrival_rate:
+        return NumberLaw(np.ones(1))
+    parts = parts_of(network)
+    if place in parts.before:
+        return stations[place].number_law(float(network.arrival_rate * network.visits[place]))
+    if place in parts.after or not all(stations[k].can.product_form for k in parts.before):
+        msg = "what comes there is not Poisson; how many jobs are there has no known distribution"
+        raise GraphError(msg)
+    core = core_of(network, parts)
+    if not core.arrival_rate:
+        return NumberLaw(np.ones(1))
+    return chain_numbers(core, int(np.flatnonzero(parts.core == place)[0]))
+
+
+def chain_numbers(network: BlockingNetwork, place: int) -> NumberLaw:
+    """Find how many jobs are at a station of a network that is solved as one chain.
+
+    The chance to wait is known where nobody is held up after service; else it is NaN.
+
+    Examples
+    --------
+    >>> from headway.queueing.blocking.network import Blocking, Room
+    >>> full = Room(1.0, places=1, blocking=Blocking.AFTER_SERVICE)
+    >>> ring = np.array([[0.0, 1.0], [0.0, 0.0]])
+    >>> two = BlockingNetwork((Room(1.0), full), ring, np.array([1.0, 0.0]), population=2)
+    >>> chain_numbers(two, 0).head.round(12).tolist()
+    [0.0, 0.666666666667, 0.333333333333]
+    """
+    rates = rates_of(network)
+    found = stationary(rates)
+    seen, servers = Seen.of(rates.shape, found), network.rooms[place].servers
+    count = seen.count[:, place].astype(int)
+    ratio, behind = 0.0, np.where(count > servers, 1.0, 0.0)
+    if found.level is not None and found.level.station == place:
+        head, ratio = _unlimited(found, count)
+        behind[_last_of(found)] = _longer(found)
+    else:
+        head = np.bincount(count, found.chance)
+    waits = np.nan if any(r.holds_up for r in network.rooms) else _waits(rates, seen, place, behind)
+    return NumberLaw(np.asarray(head, float), ratio, waits)
+
+
+def _waits(rates: Rates, seen: Seen, place: int, behind: FloatArray) -> float:
+    """Share of those who go that leave all servers busy, as who comes finds them."""
+    made = [flow for move, flow in flows_by_state(rates, seen).items() if move.source == place]
+    flow = np.sum(made, axis=0)
+    return float(flow @ behind / flow.sum()) if np.any(flow) else np.nan
+
+
+def _longer(found: Stationary) -> FloatArray:
+    """Of each state of the longest level listed, the share that stands for longer ones."""
+    whole, first = found.chance[_last_of(found)], _first(found)
+    return np.asarray(1 - np.where(whole > 0, first / np.where(whole > 0, whole, 1.0), 1.0))
+
+
+def _first(found: Stationary) -> FloatArray:
+    """Chances of the longest level listed alone, without the longer ones that count with it."""
+    ratio = _ratio_of(found)
+    return np.asarray(found.chance[_last_of(found)] @ (np.eye(len(ratio)) - ratio))
+
+
+def _ratio_of(found: Stationary) -> FloatArray:
+    assert found.ratio is not None  # noqa: S101 - every chain with a level has it
+    return found.ratio
+
+
+def _last_of(found: Stationary) -> NDArray[np.intp]:
+    assert found.last is not None  # noqa: S101 - the same
+    return found.last
+
+
+def _unlimited(found: Stationary, count: NDArray[np.intp]) -> tuple[FloatArray, float]:
+    """Chances of the queue without limit, and by which each beyond is less than the one before."""
+    assert found.level is not None  # noqa: S101 - asked of one only
+    short = np.bincount(count, found.chance)[: found.level.steady]
+    phases, ratio, before = _first(found), _ratio_of(found), 0.0
+    chances = [float(phases.sum())]
+    for _ in range(MOST_NUMBERS):
+        phases = phases @ ratio
+        chances.append(float(phases.sum()))
+        fall = chances[-1] / chances[-2] if chances[-2] > 0 else 0.0
+        if chances[-1] <= _NOTHING or abs(fall - before) <= _STEADY * (1 - fall):
+            break
+        before = fall
+    return np.concatenate([short, chances]), max(fall, 0.0)
