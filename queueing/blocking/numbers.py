@@ -91,7 +91,7 @@ def chain_numbers(network: BlockingNetwork, place: int) -> NumberLaw:
         head, ratio = _unlimited(found, count)
         behind[_last_of(found)] = _longer(found)
     else:
-        head = np.bincount(count, found.chance)
+        head = np.bincount(count, found.chance).astype(float)
     waits = np.nan if any(r.holds_up for r in network.rooms) else _waits(rates, seen, place, behind)
     return NumberLaw(np.asarray(head, float), ratio, waits)
 
