@@ -99,7 +99,7 @@ dist:
 	$(check_python)rm -rf dist $(DIST)
 	$(PYTHON) -m venv $(DIST)/tools
 	$(DIST)/tools/bin/python -m pip install --quiet --disable-pip-version-check build twine
-	$(DIST)/tools/bin/python -m build --outdir dist .
+	$(DIST)/tools/bin/python -m build --outdir dist . > $(DIST)/build.log || { cat $(DIST)/build.log; exit 1; }
 	$(DIST)/tools/bin/python -m twine check --strict dist/*
 	for made in dist/*; do \
 	    rm -rf $(DIST)/empty && $(PYTHON) -m venv $(DIST)/empty && \
