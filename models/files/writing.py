@@ -4,8 +4,9 @@ import math
 from typing import Any
 
 from headway.errors import ModelFileError, is_hidden
-from headway.models.files.building.entries import FILE_KEYS
+from headway.models.files.building.keys import FILE_KEYS
 from headway.models.files.correlations import correlation_table
+from headway.models.files.editors import SCHEMA_LINE
 from headway.models.files.forms import form_table
 from headway.models.files.reading import too_many
 from headway.models.language.algorithms import ALGORITHMS
@@ -41,7 +42,7 @@ def to_toml(model: Model) -> str:
     if wrong := too_many(tables):
         msg = f"{model.name}: {wrong} in a file; keep it in Python"
         raise ModelFileError(msg)
-    text = tomli_w.dumps(tables)
+    text = SCHEMA_LINE + tomli_w.dumps(tables)
     return "".join(c if c == "\n" or not is_hidden(c) else f"\\u{ord(c):04x}" for c in text)
 
 

@@ -34,6 +34,10 @@ class Algorithm:
     word, kinds
         Where there are several classes: the key of a model file that says which, and their names
         by what stands there, the first where nothing does. Each has fields of its own.
+    labels
+        The key of a model file that names the entries of its lists; empty where they have no names.
+    file
+        The key of a model file that names a file with its lists; empty where there is none.
     """
 
     module: str
@@ -43,6 +47,8 @@ class Algorithm:
     parts: tuple[str, ...]
     defaults: tuple[tuple[str, float], ...] = ()
     word: str = ""
+    labels: str = ""
+    file: str = ""
     kinds: tuple[tuple[str, str], ...] = ()
 
     def kind(self, word: str = "") -> type:
@@ -115,6 +121,7 @@ ALGORITHMS = {
             "best_packet",
             "best_time",
         ),
+        labels="stages",
     ),
     "contention": Algorithm(
         "headway.loggp.programs.related",
@@ -131,6 +138,7 @@ ALGORITHMS = {
         ("size", "objects", "exponent", "lifetime", "rate"),
         ("hit_ratio", "miss_ratio", "marginal_hit_ratio", "held"),
         word="policy",
+        file="curve",
         kinds=(
             ("lru", "LRUCache"),
             ("fifo", "FIFOCache"),

@@ -6,7 +6,7 @@ from typing import Any
 from headway.lazy import loaded
 from headway.models.analysis.audit import CHECKS
 from headway.models.auditing.finding import Severity
-from headway.models.files.building.entries import FILE_KEYS
+from headway.models.files.building.keys import FILE_KEYS
 from headway.models.reading.recognise import reader_kinds
 from headway.models.sweeping.reductions.grammar import REDUCTIONS
 from headway.models.tables.table import Column, Table
@@ -41,7 +41,7 @@ def _stations() -> list[_Kind]:
         closed = _CLOSED[kind.can.product_form is not None, nearly]
         found.append(_Kind(name, numbers, _words(kind), closed))
     written = [
-        _Kind(name, told.numbers, _words(loaded(f"{told.module}:{name}")), told.closed)
+        _Kind(name, tuple(told.numbers), _words(loaded(f"{told.module}:{name}")), told.closed)
         for name, told in WRITTEN.items()
     ]
     own = len(STATIONS)

@@ -11,11 +11,13 @@ from headway.cli.output import print_tables
 @click.option("--files", is_flag=True, help="Kinds of measured files only.")
 @click.option("--findings", is_flag=True, help="Kinds of findings of audit.")
 @click.option("--reductions", is_flag=True, help="Kinds of reductions of sweep.")
+@click.option("--schema", is_flag=True, help="JSON schema of model files, for editors.")
 @format_options
 def command(
     files: bool,  # noqa: FBT001 - a flag
     findings: bool,  # noqa: FBT001 - a flag
     reductions: bool,  # noqa: FBT001 - a flag
+    schema: bool,  # noqa: FBT001 - a flag
     output_format: Format | None,
 ) -> None:
     """List kinds of station, of measured files, of findings in them, and of reductions."""
@@ -29,7 +31,12 @@ def command(
     )
     from headway.models.tables.strict import strict_json
 
-    if output_format is Format.JSON:
+    if schema:
+        from headway.models.files.editors import json_schema
+        from headway.queueing.stations.listed.kinds import usable_kinds
+
+        click.echo(strict_json(json_schema(usable_kinds())))
+    elif output_format is Format.JSON:
         click.echo(strict_json(kinds_document()))
     elif output_format is Format.CSV:
         click.echo(kinds_csv(), nl=False)

@@ -5,13 +5,12 @@ from typing import Any
 
 from headway.models.files.building.entries import Entries
 from headway.models.files.building.expressions import units_of
+from headway.models.files.building.keys import algorithm_keys
 from headway.models.language.algorithms import ALGORITHMS, Algorithm
 from headway.models.structure.graph import ModelGraph
 
-WORDS = {"stages", "curve", *(kind.word for kind in ALGORITHMS.values() if kind.word)}
+WORDS = {key for kind in ALGORITHMS.values() for key in (kind.word, kind.labels, kind.file) if key}
 """Keys of these tables that hold words, no numbers."""
-
-_CURVE = "curve"
 
 
 class Algorithms(Entries):
@@ -20,14 +19,14 @@ class Algorithms(Entries):
     def algorithm(self, graph: ModelGraph, table: str, name: str) -> ModelGraph:
         """Add a component with an algorithm."""
         algorithm, numbers = ALGORITHMS[table], dict(getattr(self.entry, table)[name])
-        labels: Any = numbers.pop("stages", None) if not algorithm.kinds else None
         word = self._word(table, name, algorithm, numbers)
         with self.place(table, name, algorithm.word):
             kind = algorithm.kind(word)
-        if word == _CURVE and _CURVE in numbers:
-            numbers |= self._curve(table, name, numbers.pop(_CURVE))
-        known = algorithm.keys(kind)
-        self.check_keys(table, name, numbers, known)
+        if word == algorithm.file and algorithm.file in numbers:
+            numbers |= self._curve(table, name, numbers.pop(algorithm.file))
+        known = algorithm_keys(algorithm, kind)
+        self.check_names(table, name, numbers, known)
+        labels = self._labels(table, name, numbers.pop(algorithm.labels, None))
         numbers = {**dict(algorithm.defaults), **numbers}
         for key in (*algorithm.needed(kind), *(key for key in known if key in numbers)):
             wanted = list if key in algorithm.lists else (str, int, float)
@@ -46,9 +45,10 @@ class Algorithms(Entries):
         """Which of several kinds it is: as it says, or by what is given."""
         if not algorithm.kinds:
             return ""
-        usual = _CURVE if {_CURVE, "sizes"} & numbers.keys() else algorithm.kinds[0][0]
+        by_file = {algorithm.file, "sizes"} & numbers.keys()
+        usual = algorithm.file if by_file else algorithm.kinds[0][0]
         word = numbers.pop(algorithm.word, usual)
-        if not isinstance(word, str):
+        if not (isinstance(word, str) and word):
             msg = f"must be one of {', '.join(word for word, _ in algorithm.kinds)}"
             raise self.place.error(msg, table, name, algorithm.word)
         return word
@@ -56,17 +56,23 @@ class Algorithms(Entries):
     def _curve(self, table: str, name: str, file: Any) -> dict[str, list[float]]:
         if not isinstance(file, str):
             msg = 'must be the name of a CSV file, such as "misses.csv"'
-            raise self.place.error(msg, table, name, _CURVE)
-        with self.place(table, name, _CURVE):
+            raise self.place.error(msg, table, name, ALGORITHMS[table].file)
+        with self.place(table, name, ALGORITHMS[table].file):
             return self.miss_curve(file)
 
+    def _labels(self, table: str, name: str, given: Any) -> list[Any] | None:
+        """What the entries of lists are called, where the file says."""
+        if given is not None and not isinstance(given, list):
+            raise self.place.error("must be a list of names", table, name, ALGORITHMS[table].labels)
+        return given
+
     def _stages(
-        self, table: str, name: str, values: Mapping[str, Any], labels: Any
+        self, table: str, name: str, values: Mapping[str, Any], labels: list[Any] | None
     ) -> tuple[str, ...]:
         """Names of a pipeline's stages, or their numbers; refuses lists of different length."""
         lengths = {key: len(values[key]) for key in ALGORITHMS[table].lists}
         count = max(lengths.values(), default=0)
-        stages = labels if isinstance(labels, list) else list(range(1, count + 1))
+        stages = list(range(1, count + 1)) if labels is None else labels
         if set(lengths.values()) - {len(stages)} or (lengths and not count):
             counts = ", ".join(f"{length} {key}" for key, length in lengths.items())
             msg = f"{name} has {len(stages)} stages, {counts}; give one of each a stage"

@@ -8,13 +8,12 @@ from typing import Any
 from headway.errors import nearest
 from headway.models.files.building import schema
 from headway.models.files.building.expressions import FIELD_UNITS, MEANT_NUMBER, expression
+from headway.models.files.building.keys import FILE_KEYS
 from headway.models.files.building.places import Place
+from headway.models.files.building.shapes import KeyTable
 from headway.models.language.parameters import Parameter
 from headway.models.language.units import LEADING_NUMBER, ONE, Unit, quantity, unit
 from headway.models.structure.graph import ModelGraph
-
-FILE_KEYS = {"places": "capacity"}
-"""Numbers of stations that model files call otherwise than Python does."""
 
 
 class Entries:
@@ -40,12 +39,21 @@ class Entries:
         with self.place("parameters", name, "ci95"):
             return found.within(*entry.ci95)
 
-    def check_keys(self, kind: str, name: str, table: Mapping[str, Any], known: Any) -> None:
+    def check_names(self, kind: str, name: str, table: Mapping[str, Any], known: KeyTable) -> None:
         """Refuse keys that an entry does not have, naming the nearest."""
         for key in table:
             if key not in known:
                 msg = f"{name} has no {key!r}{nearest(key, known)}"
                 raise self.place.error(msg, kind, name, key)
+
+    def check_keys(self, kind: str, name: str, table: Mapping[str, Any], known: KeyTable) -> None:
+        """Refuse keys that an entry does not have, and values of another form than theirs."""
+        self.check_names(kind, name, table, known)
+        for key, entry in table.items():
+            try:
+                known[key].shape(entry, (kind, name, key))
+            except schema.Fault as fault:
+                raise self.place.error(fault.what, *fault.keys) from None
 
     def numbers(
         self,

@@ -3,13 +3,26 @@
 from collections.abc import Mapping
 from typing import Any
 
+from headway.models.files.building.keys import VISITS
 from headway.models.files.building.places import Place
 from headway.models.files.building.schema import ModelEntry, Number, RouteEntry
+from headway.models.files.building.shapes import Key, KeyTable, Plain, Text, Texts
 from headway.queueing.stations.listed.kinds import WRITTEN
 
 FORK, JOIN = "Fork", "Join"
-_FORK_KEYS = ("kind", *WRITTEN[FORK].numbers, "visits")
-_JOIN_KEYS = ("kind", "fork", "needed")
+_TOLD = WRITTEN[FORK].numbers
+_NEEDED = Key(Plain(), _TOLD["needed"])
+FORK_KEYS: KeyTable = {
+    "branches": Key(Texts("stations"), _TOLD["branches"]),
+    "needed": _NEEDED,
+    "visits": VISITS,
+}
+"""What a fork may say, besides its kind."""
+JOIN_KEYS: KeyTable = {
+    "fork": Key(Text(), "The station of kind Fork whose branches it waits for.", needed=True),
+    "needed": _NEEDED,
+}
+"""What a join may say, besides its kind."""
 
 _Tables = dict[str, Mapping[str, Number]]
 
@@ -71,7 +84,7 @@ def _joined(
 ) -> list[RouteEntry]:
     """Routes without those of a fork to its branches and on to their join, which leaves."""
     table = stations.pop(join)
-    _check_keys(join, table, _JOIN_KEYS, place)
+    _check_keys(join, table, JOIN_KEYS, place)
     fork = str(table.get("fork", ""))
     known = stations.get(fork, {})
     if known.get("kind") != FORK:
@@ -124,16 +137,14 @@ def _check_fork(name: str, table: Mapping[str, Number], place: Place) -> None:
             "name its branches"
         )
         raise place.error(msg, "stations", name)
-    _check_keys(name, table, _FORK_KEYS, place)
+    _check_keys(name, table, FORK_KEYS, place)
     named = table["branches"]
     if not (isinstance(named, list) and named and all(isinstance(b, str) for b in named)):
         raise place.error("branches must be a list of stations", "stations", name, "branches")
 
 
-def _check_keys(
-    name: str, table: Mapping[str, Number], known: tuple[str, ...], place: Place
-) -> None:
+def _check_keys(name: str, table: Mapping[str, Number], known: KeyTable, place: Place) -> None:
     for key in table:
-        if key not in known:
-            msg = f"{name} is a {table['kind']} and has no {key!r}; it has {', '.join(known[1:])}"
+        if key not in (*known, "kind"):
+            msg = f"{name} is a {table['kind']} and has no {key!r}; it has {', '.join(known)}"
             raise place.error(msg, "stations", name, key)

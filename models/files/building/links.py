@@ -10,16 +10,25 @@ from headway.loggp.machine.platforms import PLATFORMS
 from headway.models.files.building import schema
 from headway.models.files.building.entries import Entries
 from headway.models.files.building.places import Place
+from headway.models.files.building.schema import PARAMETER, word
+from headway.models.files.building.shapes import Key, KeyTable
 from headway.models.language.parameters import Parameter
 from headway.models.structure.graph import ModelGraph
 from headway.models.structure.model import Model
 from headway.models.structure.parts.links import (
-    LINK_KEYS,
+    LINK_DOCS,
     LINK_PARTS,
     LINK_UNITS,
     by_sides,
     settable,
 )
+
+LINK: KeyTable = {
+    "platform": Key(word(*PLATFORMS), "A published machine, whose numbers the link has."),
+    "convention": Key(word(*Convention), "Whose meaning the latency has; papers if left out."),
+    **{part: Key(PARAMETER, doc) for part, doc in LINK_DOCS.items()},
+}
+"""What a link may say."""
 
 
 class Links(Entries):
@@ -37,7 +46,7 @@ class Links(Entries):
             msg = f"there is no platform {platform!r}{nearest(str(platform), PLATFORMS)}"
             raise self.place.error(msg, "links", name, "platform")
         convention = self._convention(name, table.pop("convention", None), platform)
-        self.check_keys("links", name, table, LINK_KEYS)
+        self.check_names("links", name, table, LINK)
         with self.place("links", name):
             values = by_sides(self.numbers(graph, "links", name, table, LINK_UNITS))
         if platform is not None:

@@ -1,19 +1,37 @@
-"""The shape of a model file: which tables and keys there are, and what may stand in them."""
+"""The shape of a model file: which tables and keys there are, and what may stand in them.
 
-from collections.abc import Callable, Mapping
-from math import inf, isfinite
-from typing import Any, NamedTuple, TypeAlias
+A key is declared here once: the reader, the JSON schema that editors use, and their help go by it.
+"""
 
-Scalar: TypeAlias = str | int | float
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
-Number: TypeAlias = str | int | float | list[Scalar] | dict[str, Scalar]
-"""A station's number: one, a list (load-dependent rates), or a table by class."""
+from headway.models.files.building.shapes import (
+    Entry,
+    Fault,
+    Json,
+    Key,
+    Keyed,
+    Keys,
+    KeyTable,
+    ListOf,
+    Number,
+    Plain,
+    Real,
+    Scalar,
+    Several,
+    Shape,
+    TableOf,
+    Text,
+    Texts,
+    table,
+)
+from headway.models.structure.forms import Load
+from headway.models.structure.meanings import Better
+from headway.models.structure.parts.structure import CLASS_KEYS
 
-Keys: TypeAlias = tuple[str, ...]
-"""Where in a document something stands."""
-
-Shape: TypeAlias = Callable[[Any, Keys], Any]
-"""Gives a part of a document, or raises a `Fault` with its keys."""
+__all__ = ["Fault", "Keys", "Number", "Scalar", "structure"]
 
 
 class ParameterEntry(NamedTuple):
@@ -126,15 +144,6 @@ class ModelEntry(NamedTuple):
     regions: Mapping[str, RegionEntry] = {}
 
 
-class Fault(Exception):
-    """Something that has no place in a model file: what it is, and the keys that lead there."""
-
-    def __init__(self, what: str, keys: Keys) -> None:
-        super().__init__(what)
-        self.what = what
-        self.keys = keys
-
-
 def structure(document: dict[str, Any]) -> ModelEntry:
     """Read a parsed TOML document.
 
@@ -152,247 +161,222 @@ def structure(document: dict[str, Any]) -> ModelEntry:
     return entry
 
 
-def _text(value: Any, keys: Keys) -> str:
-    if not isinstance(value, str):
-        raise Fault("must be text", keys)
-    return value
-
-
-def _scalar(value: Any, keys: Keys) -> Scalar:
-    if isinstance(value, bool) or not isinstance(value, str | int | float):
-        raise Fault("must be a number or text", keys)
-    return value
-
-
-def _number(value: Any, keys: Keys) -> Number:
-    if isinstance(value, dict):
-        return _scalars(value, keys)  # type: ignore[no-any-return]
-    if isinstance(value, list):
-        return [_scalar(entry, (*keys, str(place))) for place, entry in enumerate(value)]
-    return _scalar(value, keys)
-
-
-def _real(value: Any, keys: Keys) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise Fault("must be a number", keys)
-    try:
-        number = float(value)
-    except OverflowError:
-        number = inf
-    if not isfinite(number):
-        raise Fault("must be a finite number", keys)
-    return number
-
-
-def _list_of_text(what: str) -> Shape:
-    """A list of texts, and what they are."""
-
-    def read(value: Any, keys: Keys) -> tuple[str, ...]:
-        if not isinstance(value, list):
-            msg = f"must be a list of {what}"
-            raise Fault(msg, keys)
-        return tuple(_text(entry, keys) for entry in value)
-
-    return read
-
-
-_names, _texts = _list_of_text("names"), _list_of_text("texts")
-
-
-def _table_of(shape: Shape) -> Shape:
-    """A table of things of one shape by name."""
-
-    def read(value: Any, keys: Keys) -> dict[str, Any]:
-        return {key: shape(entry, (*keys, key)) for key, entry in _table(value, keys).items()}
-
-    return read
-
-
-def _table(value: Any, keys: Keys) -> dict[str, Any]:
-    if not isinstance(value, dict):
-        raise Fault("must be a table", keys)
-    return value
-
-
-def _list_of(shape: Shape) -> Shape:
-    """A list of tables of one shape; which of them is at fault is not said."""
-
-    def read(value: Any, keys: Keys) -> tuple[Any, ...]:
-        if not isinstance(value, list):
-            msg = f"must be a list of tables: write [[{keys[-1]}]]"
-            raise Fault(msg, keys)
-        return tuple(shape(entry, keys) for entry in value)
-
-    return read
-
-
-def _entry(kind: type[NamedTuple], shapes: Mapping[str, Shape], short: str = "") -> Shape:
-    """A table with a key for each field of a kind, in their order.
-
-    Parameters
-    ----------
-    kind
-        What is made of it.
-    shapes
-        What may stand under each key.
-    short
-        The key that a bare value in place of the table stands for.
-    """
-    fields = dict(zip(kind._fields, shapes.items(), strict=True))
-    make: Callable[..., Any] = kind
-
-    def read(value: Any, keys: Keys) -> Any:
-        table = _table({short: value} if short and not isinstance(value, dict) else value, keys)
-        found = {}
-        for field, (key, shape) in fields.items():
-            if key in table:
-                found[field] = shape(table[key], (*keys, key))
-            elif field not in kind._field_defaults:
-                msg = f"the key {key!r} is missing"
-                raise Fault(msg, keys)
-        if unknown := sorted(table.keys() - shapes.keys()):
-            msg = f"unknown key {', '.join(unknown)}"
-            raise Fault(msg, keys)
-        return make(**found)
-
-    return read
-
-
-def _ends(value: Any, keys: Keys) -> tuple[Scalar, Scalar]:
+@dataclass(frozen=True)
+class _Ends(Shape):
     """Both ends of an interval; one that is not known is empty text."""
-    if not isinstance(value, list) or len(value) != 2:
-        msg = 'must be a list of two ends, such as ["0.9 ms", "1.1 ms"]'
-        raise Fault(msg, keys)
-    return _scalar(value[0], keys), _scalar(value[1], keys)
+
+    def __call__(self, value: Any, keys: Keys) -> tuple[Scalar, Scalar]:
+        """Read the two ends."""
+        if not isinstance(value, list) or len(value) != 2:
+            msg = 'must be a list of two ends, such as ["0.9 ms", "1.1 ms"]'
+            raise Fault(msg, keys)
+        return _PLAIN(value[0], keys), _PLAIN(value[1], keys)
+
+    def described(self) -> Json:
+        """Describe both."""
+        return {"type": "array", "items": _PLAIN.described(), "minItems": 2, "maxItems": 2}
 
 
-_scalars, _numbers = _table_of(_scalar), _table_of(_number)
-
-
-def _settings(value: Any, keys: Keys) -> dict[str, Scalar]:
+@dataclass(frozen=True)
+class _Settings(Shape):
     """Values by name; ``lan.latency``, which TOML reads as a table, is a name too."""
-    flat: dict[str, Any] = {}
-    for key, entry in _table(value, keys).items():
-        parts = entry.items() if isinstance(entry, dict) else [("", entry)]
-        flat |= {f"{key}.{part}".rstrip("."): one for part, one in parts}
-    found: dict[str, Scalar] = _scalars(flat, keys)
-    return found
+
+    about: KeyTable
+
+    def __call__(self, value: Any, keys: Keys) -> dict[str, Scalar]:
+        """Read the values."""
+        flat: dict[str, Any] = {}
+        for key, entry in table(value, keys).items():
+            parts = entry.items() if isinstance(entry, dict) else [("", entry)]
+            flat |= {f"{key}.{part}".rstrip("."): one for part, one in parts}
+        return {key: _PLAIN(entry, (*keys, key)) for key, entry in flat.items()}
+
+    def described(self) -> Json:
+        """Describe the values, and what is said of them."""
+        plain = _PLAIN.described()
+        value = {"type": [*plain["type"], "object"], "additionalProperties": plain}
+        words = {name: {**value, "description": key.doc} for name, key in self.about.items()}
+        return {"type": "object", "properties": words, "additionalProperties": value}
 
 
-def _job_class(value: Any, keys: Keys) -> dict[str, Number]:
-    """The numbers of a class, and the places that it names; shares by station where it arrives."""
-    shapes = {"arrives": _shares, "reference": _text}
-    return {
-        key: shapes.get(key, _scalar)(entry, (*keys, key))
-        for key, entry in _table(value, keys).items()
-    }
+@dataclass(frozen=True)
+class _Arrival(Shape):
+    """A rate alone, or a table."""
+
+    entry: Entry
+
+    def __call__(self, value: Any, keys: Keys) -> ArrivalEntry:
+        """Read an arrival."""
+        found: ArrivalEntry = (
+            self.entry(value, keys)
+            if isinstance(value, dict)
+            else ArrivalEntry(_PLAIN(value, keys))
+        )
+        return found
+
+    def described(self) -> Json:
+        """Describe both."""
+        return self.entry.described()
 
 
-def _shares(value: Any, keys: Keys) -> Number:
-    return _scalars(value, keys) if isinstance(value, dict) else _text(value, keys)
+@dataclass(frozen=True)
+class _Route(Shape):
+    """A route leads to a station, or to several in parallel."""
+
+    entry: Entry
+
+    def __call__(self, value: Any, keys: Keys) -> RouteEntry:
+        """Read a route."""
+        found: RouteEntry = self.entry(value, keys)
+        if not found.parallel and ("parallel" in value or not found.target):
+            named = "parallel" in value
+            raise Fault("parallel names no station" if named else "the key 'to' is missing", keys)
+        if found.parallel and (found.job_class or found.becomes):
+            raise Fault("class and becomes go with one station that the route leads to", keys)
+        if found.needed is not None and not found.parallel:
+            raise Fault("needed goes with parallel, which names the stations to wait for", keys)
+        return found
+
+    def described(self) -> Json:
+        """Describe a route, and which keys go with which."""
+        ways = [{"required": ["to"]}, {"required": ["parallel"]}]
+        return {**self.entry.described(), "anyOf": ways, "dependencies": {"needed": ["parallel"]}}
 
 
-_ABOUT: dict[str, Shape] = {"doc": _text, "source": _text}
-_PARAMETER = _entry(
-    ParameterEntry,
-    {
-        "value": _scalar,
-        "formula": _text,
-        "unit": _text,
-        "min": _scalar,
-        "max": _scalar,
-        **_ABOUT,
-        "ci95": _ends,
-    },
-    short="value",
+_TEXT, _PLAIN, _NAMES, _LINES = Text(), Plain(), Texts("names"), Texts()
+_FORMULAS = TableOf(_PLAIN)
+
+_DOC = Key(_TEXT, "What it is, in a few words; tables and reports show it.")
+_SOURCE = Key(_TEXT, "Where it comes from: a publication with its page, or a measurement.")
+_UNIT = Key(_TEXT, 'The unit in which it is shown, such as "ms".')
+_ABOUT: KeyTable = {"doc": _DOC, "source": _SOURCE}
+
+_VALUED: KeyTable = {
+    "value": Key(_PLAIN, 'A number in SI units, or text with a unit such as "650 us".'),
+    "formula": Key(_TEXT, "A formula of other numbers, in place of a value."),
+    "unit": _UNIT,
+    "min": Key(_PLAIN, "The least value that it can have."),
+    "max": Key(_PLAIN, "The largest value that it can have."),
+    **_ABOUT,
+    "ci95": Key(_Ends(), 'Its 95 % interval, such as ["0.9 ms", "1.1 ms"]; "" for an unknown end.'),
+}
+PARAMETER = Entry(ParameterEntry, _VALUED, short="value")
+"""A number with a value or a formula."""
+
+
+def word(*choices: str) -> Entry:
+    """A word among numbers that are written as `PARAMETER`: a link's platform, for one."""
+    value = Key(Text(choices), "One of a few words.")
+    return Entry(ParameterEntry, {**_VALUED, "value": value}, short="value")
+
+
+_FORMULA = Key(_TEXT, "The formula that gives it.")
+_BETTER = Key(Text(tuple(Better)), "Whether less or more of it is better.")
+_OUTPUT = Entry(
+    OutputEntry,
+    {"formula": _FORMULA, "unit": _UNIT, **_ABOUT, "better": _BETTER},
+    short="formula",
 )
-_OUTPUT = _entry(
-    OutputEntry, {"formula": _text, "unit": _text, **_ABOUT, "better": _text}, short="formula"
-)
-_ANY_ROUTE = _entry(
+_ROUTE = Entry(
     RouteEntry,
     {
-        "from": _text,
-        "to": _text,
-        "probability": _scalar,
-        "parallel": _names,
-        "needed": _scalar,
-        "class": _text,
-        "becomes": _text,
+        "from": Key(_TEXT, "The station that jobs leave."),
+        "to": Key(_TEXT, "The station that they go to."),
+        "probability": Key(_PLAIN, "The share of jobs that goes this way; 1 if left out."),
+        "parallel": Key(_NAMES, "The stations that a request goes to at the same time."),
+        "needed": Key(_PLAIN, "How many of these must be done; all if left out."),
+        "class": Key(_TEXT, "The class of jobs that goes this way; every class if left out."),
+        "becomes": Key(_TEXT, "The class that these jobs have from there on."),
     },
 )
+_REGION = Entry(
+    RegionEntry,
+    {
+        "stations": Key(_NAMES, "The stations that share the limit."),
+        "limit": Key(_PLAIN, "The largest number of jobs inside; the others wait outside."),
+    },
+)
+_ARRIVAL = Entry(
+    ArrivalEntry,
+    {
+        "rate": Key(_PLAIN, "The arrival rate [1/s]; arrival_rate if left out."),
+        "scv": Key(_PLAIN, "Squared coefficient of variation of the times between arrivals."),
+        "trace": Key(_TEXT, "A CSV file, beside this one, of measured times between arrivals."),
+        "column": Key(_TEXT, "The column of these times in the trace."),
+    },
+    short="rate",
+)
+CLASS: KeyTable = {
+    **{name: Key(_PLAIN, doc) for name, doc in CLASS_KEYS.items()},
+    "arrives": Key(
+        Several(listed=False), "The station at which the class enters, or shares by station."
+    ),
+    "reference": Key(_TEXT, "The station at which rounds of a closed class begin."),
+}
+"""What a class of jobs may say."""
 
-
-def _route(value: Any, keys: Keys) -> Any:
-    """A route leads to a station, or to several in parallel."""
-    found = _ANY_ROUTE(value, keys)
-    if not found.parallel and ("parallel" in value or not found.target):
-        named = "parallel" in value
-        raise Fault("parallel names no station" if named else "the key 'to' is missing", keys)
-    if found.parallel and (found.job_class or found.becomes):
-        raise Fault("class and becomes go with one station that the route leads to", keys)
-    if found.needed is not None and not found.parallel:
-        raise Fault("needed goes with parallel, which names the stations to wait for", keys)
-    return found
-
-
-_REGION = _entry(RegionEntry, {"stations": _names, "limit": _scalar})
-_ARRIVAL = _entry(ArrivalEntry, {"rate": _scalar, "scv": _scalar, "trace": _text, "column": _text})
-
-
-def _arrival(value: Any, keys: Keys) -> ArrivalEntry:
-    """A rate alone, or a table."""
-    whole = isinstance(value, dict)
-    entry: ArrivalEntry = _ARRIVAL(value, keys) if whole else ArrivalEntry(_scalar(value, keys))
-    return entry
-
-
-_TRIED = _entry(
+_TRIED = Entry(
     TriedEntry,
     {
-        "load": _text,
-        "free": _names,
-        "order": _real,
-        "without": _names,
-        "equation": _texts,
-        "told": _names,
+        "load": Key(Text(tuple(Load)), "The load of the curves for which it is tried."),
+        "free": Key(_NAMES, "The parameters to determine."),
+        "order": Key(Real(), "Its place among the variants of the family; the simplest is first."),
+        "without": Key(_NAMES, "The parameters that are zero in this variant."),
+        "equation": Key(_LINES, "The terms of the response time, where they differ."),
+        "told": Key(_NAMES, "Parameters that keep the value that a result page discloses."),
     },
 )
-_TELLS = _entry(TellsEntry, {"formula": _text, "unit": _text}, short="formula")
-_FORM = _entry(
+_TELLS = Entry(TellsEntry, {"formula": _FORMULA, "unit": _UNIT}, short="formula")
+_FORM = Entry(
     FormEntry,
     {
-        "family": _text,
-        "saturation": _text,
-        "tried": _list_of(_TRIED),
-        "start": _scalars,
-        "tells": _table_of(_TELLS),
-        "equation": _texts,
-        "told": _scalars,
-        "least": _scalars,
-        "most": _scalars,
+        "family": Key(_TEXT, 'The family in which it competes, such as "server".'),
+        "saturation": Key(_TEXT, "Formula of the throughput at which it saturates."),
+        "tried": Key(ListOf(_TRIED), "The variants of the form that are tried."),
+        "start": Key(_FORMULAS, "Formulas, from the curve, of the values that a fit starts from."),
+        "tells": Key(TableOf(_TELLS), "Other quantities that the parameters determine, by name."),
+        "equation": Key(_LINES, "The terms that add up to the response time, for people to read."),
+        "told": Key(_FORMULAS, "Formulas, from a result page, of the values of parameters."),
+        "least": Key(_FORMULAS, "Lower bounds that a curve sets to parameters, as formulas."),
+        "most": Key(_FORMULAS, "Upper bounds that a curve sets to parameters, as formulas."),
     },
 )
-_MODEL = _entry(
+_NUMBERS = Several()
+_MODEL = Entry(
     ModelEntry,
     {
-        "name": _text,
+        "name": Key(_TEXT, "The model's name."),
         **_ABOUT,
-        "assumptions": _text,
-        "parameters": _table_of(_PARAMETER),
-        "links": _table_of(_table_of(_PARAMETER)),
-        "pipelines": _table_of(_numbers),
-        "contention": _table_of(_numbers),
-        "caches": _table_of(_numbers),
-        "stations": _table_of(_numbers),
-        "classes": _table_of(_job_class),
-        "routes": _list_of(_route),
-        "arrivals": _table_of(_arrival),
-        "outputs": _table_of(_OUTPUT),
-        "presets": _table_of(_settings),
-        "form": _FORM,
-        "correlations": _table_of(_real),
-        "reference": _text,
-        "regions": _table_of(_REGION),
+        "assumptions": Key(_TEXT, "What the model assumes."),
+        "parameters": Key(TableOf(PARAMETER), "Numbers by name, with unit, bounds and source."),
+        "links": Key(TableOf(Keyed("link", PARAMETER)), "LogGP links by name."),
+        "pipelines": Key(
+            TableOf(Keyed("pipelines", _NUMBERS)), "Rows of stages that packets pass, by name."
+        ),
+        "contention": Key(
+            TableOf(Keyed("contention", _NUMBERS)),
+            "Processors that wait for the requests they send (LoPC), by name.",
+        ),
+        "caches": Key(TableOf(Keyed("caches", _NUMBERS)), "Caches by name."),
+        "stations": Key(TableOf(Keyed("station", _NUMBERS)), "Stations by name."),
+        "classes": Key(
+            TableOf(Keyed("class", _PLAIN, {key: CLASS[key] for key in ("arrives", "reference")})),
+            "Classes of jobs by name.",
+        ),
+        "routes": Key(ListOf(_Route(_ROUTE)), "Where jobs go from each station."),
+        "arrivals": Key(
+            TableOf(_Arrival(_ARRIVAL)), "Where jobs enter, by station, and at which rate."
+        ),
+        "outputs": Key(TableOf(_OUTPUT), "Results that formulas give, by name."),
+        "presets": Key(TableOf(_Settings(_ABOUT)), "Published sets of values, by name."),
+        "form": Key(_FORM, "How the model is tried on measured curves, as one of a family."),
+        "correlations": Key(
+            TableOf(Real()), 'Correlations of parameters that have ci95: "NAME, NAME" = -0.7.'
+        ),
+        "reference": Key(_TEXT, "The station at which rounds of a closed network begin."),
+        "regions": Key(TableOf(_REGION), "Limits that several stations share, by name."),
     },
 )
+
+MODEL: Shape = _MODEL
+"""A whole model file."""

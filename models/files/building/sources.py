@@ -4,11 +4,17 @@ from collections.abc import Mapping
 
 from headway.models.files.building.places import Place
 from headway.models.files.building.schema import ModelEntry, Number
+from headway.models.files.building.shapes import Key, KeyTable, Plain, Several
 from headway.queueing.stations.listed.kinds import WRITTEN
 
 KIND = "FiniteSource"
 CLASS = "sources"
-_KEYS = WRITTEN[KIND].numbers
+_BY_CLASS = "service_time"
+SOURCE_KEYS: KeyTable = {
+    name: Key(Several(listed=False) if name == _BY_CLASS else Plain(), doc, needed=True)
+    for name, doc in WRITTEN[KIND].numbers.items()
+}
+"""What such a station says, besides its kind."""
 
 
 def with_sources(entry: ModelEntry, place: Place) -> ModelEntry:
@@ -59,10 +65,10 @@ def _check_alone(name: str, entry: ModelEntry, place: Place) -> None:
 
 def _check_keys(name: str, table: Mapping[str, Number], place: Place) -> None:
     for key in table:
-        if key not in (*_KEYS, "kind"):
-            msg = f"{name} is a {KIND} and has no {key!r}; it has {', '.join(_KEYS)}"
+        if key not in (*SOURCE_KEYS, "kind"):
+            msg = f"{name} is a {KIND} and has no {key!r}; it has {', '.join(SOURCE_KEYS)}"
             raise place.error(msg, "stations", name, key)
-    for key in _KEYS:
+    for key in SOURCE_KEYS:
         if key not in table:
             msg = f"{KIND} needs {key}"
             raise place.error(msg, "stations", name)

@@ -41,6 +41,9 @@ _KNOWN = {
 LINK_KEYS = tuple(_KNOWN)
 """Numbers of a link that can be given and set, in the order in which they are told."""
 
+LINK_DOCS = {part: known.doc for part, known in _KNOWN.items()}
+"""What each means."""
+
 LINK_UNITS = {part: known.unit for part, known in _KNOWN.items()}
 """The unit in which each is shown."""
 

@@ -14,7 +14,14 @@ from headway.models.structure.parts.regions import REGION_PARTS, Region
 from headway.models.structure.parts.routes import Routes, routes_of
 
 RESERVED = frozenset({"arrival_rate", "throughput", "response_time", "saturation_throughput"})
-CLASS_KEYS = ("arrival_rate", "population", "think_time", "priority")
+CLASS_KEYS = {
+    "arrival_rate": "The rate at which jobs of the class arrive [1/s], of an open class.",
+    "population": "The number of its jobs, of a closed class.",
+    "think_time": "The time from a reply to the next request, of a closed class.",
+    "priority": "Whose turn it is where stations serve by priority; 1 is first.",
+}
+"""Numbers of a class of jobs, and what they mean."""
+
 CLASS_PLACES = ("arrives", "reference")
 
 

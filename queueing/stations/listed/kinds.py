@@ -1,5 +1,6 @@
 """Kinds of station by name, as model files give them; a kind's module is loaded when used."""
 
+from collections.abc import Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -42,21 +43,33 @@ class Written(NamedTuple):
     module
         That holds its law.
     numbers
-        Keys of its table in a model file.
+        Keys of its table in a model file, and what each means.
     closed
         Whether closed networks hold it: ``yes``, ``nearly`` or ``no``.
     """
 
     module: str
-    numbers: tuple[str, ...]
+    numbers: Mapping[str, str]
     closed: str
 
 
 WRITTEN = {
-    "Fork": Written("headway.queueing.forks.fork", ("branches", "needed"), "nearly"),
+    "Fork": Written(
+        "headway.queueing.forks.fork",
+        {
+            "branches": "The stations that a request goes to at the same time.",
+            "needed": "How many branches must be done; all if left out.",
+        },
+        "nearly",
+    ),
     "FiniteSource": Written(
         "headway.queueing.stations.speeds.sources",
-        ("service_time", "servers", "sources", "think_time"),
+        {
+            "service_time": "Mean service time of one server [s].",
+            "servers": "Number of servers.",
+            "sources": "Number of sources.",
+            "think_time": "How long a source pauses before it asks again [s].",
+        },
         "yes",
     ),
 }

@@ -1,0 +1,139 @@
+"""The keys of components whose kind decides what they have, with the words of its docstring."""
+
+import inspect
+import re
+from collections.abc import Sequence
+from dataclasses import MISSING, Field, fields
+from functools import lru_cache
+from typing import Any, get_origin
+
+from headway.models.files.building.shapes import Key, KeyTable, Plain, Several, Text
+from headway.models.language.algorithms import Algorithm
+from headway.queueing.blocking.network import Blocking
+from headway.queueing.stations.abilities import Discipline
+from headway.queueing.stations.base import Station
+
+FILE_KEYS = {"places": "capacity"}
+"""Numbers of stations that model files call otherwise than Python does."""
+
+BY_CLASS = ("service_time", "scv")
+"""Numbers of stations that may differ by class."""
+
+VISITS = Key(
+    Several(listed=False), "Mean visits of a job, in place of routes; or a table by class."
+)
+
+_COMMON: KeyTable = {
+    "visits": VISITS,
+    "discipline": Key(Text(tuple(Discipline)), "Whose turn it is at the queue; fcfs if left out."),
+    "blocking": Key(
+        Text(tuple(Blocking)), "What becomes of jobs that find no place; lost if left out."
+    ),
+}
+
+_LIST = Several(one=False, by_class=False)
+_ALIKE = re.compile(r"As for `(\w+)`")
+
+
+def station_keys(kind: type[Station]) -> KeyTable:
+    """The keys that a kind of station has in a model file, besides its kind.
+
+    Parameters
+    ----------
+    kind
+        A frozen dataclass.
+
+    Examples
+    --------
+    >>> from headway.queueing import MM1K
+    >>> list(station_keys(MM1K))
+    ['service_time', 'capacity', 'visits', 'discipline', 'blocking']
+    """
+    return _station_keys(kind)
+
+
+@lru_cache(maxsize=256)
+def _station_keys(kind: type[Station]) -> KeyTable:
+    docs = field_docs(kind)
+    own = {
+        FILE_KEYS.get(field.name, field.name): Key(
+            _shape(field), docs.get(field.name, ""), needed=field.default is MISSING
+        )
+        for field in fields(kind)  # type: ignore[arg-type]
+    }
+    by_name = kind.can.shared or (kind.can.loses and "service_time" in own)
+    if by_name and "service_time" not in own:  # kinds that say it by other numbers
+        words = "The service time of a job that is alone, by class."
+        own["service_time"] = Key(Several(one=False, listed=False), words)
+    return own | dict(_COMMON)
+
+
+def _shape(field: "Field[Any]") -> Several:
+    """In which forms a number may stand, by the type of its field."""
+    by_class = field.name in BY_CLASS
+    if isinstance(field.type, str) or field.type is Any:
+        return Several(by_class=by_class)
+    many = get_origin(field.type) is Sequence
+    return Several(one=not many, listed=many, by_class=by_class)
+
+
+def algorithm_keys(algorithm: Algorithm, kind: type) -> KeyTable:
+    """The keys that a component with an algorithm has in a model file, besides its kind.
+
+    Parameters
+    ----------
+    algorithm
+        What the table of the component brings in.
+    kind
+        One of its classes.
+
+    Examples
+    --------
+    >>> from headway.models.language.algorithms import ALGORITHMS
+    >>> pipelines = ALGORITHMS["pipelines"]
+    >>> list(algorithm_keys(pipelines, pipelines.kind()))
+    ['occupancy', 'gap_per_byte', 'transfer', 'packet', 'stages']
+    """
+    docs, needed = field_docs(kind), algorithm.needed(kind)
+    from_file = bool(algorithm.file) and algorithm.word_of(kind) == algorithm.file
+    own = {
+        key: Key(
+            _LIST if key in algorithm.lists else Plain(),
+            docs.get(key, ""),
+            needed=key in needed and not (from_file and key in algorithm.lists),
+        )
+        for key in algorithm.keys(kind)
+    }
+    if algorithm.labels:
+        own[algorithm.labels] = Key(_LIST, "The names of the stages, in their order.")
+    if from_file:
+        own[algorithm.file] = Key(Text(), "A CSV file, beside this one, that holds the lists.")
+    return own
+
+
+def field_docs(kind: type) -> dict[str, str]:
+    """What the docstring of a class says of each of its parameters.
+
+    Examples
+    --------
+    >>> from headway.queueing import MM1
+    >>> field_docs(MM1)
+    {'service_time': 'Mean service time S [s], 0 or more.'}
+    """
+    text = inspect.cleandoc(kind.__doc__ or "")
+    _, _, section = text.partition("Parameters\n----------\n")
+    section = re.split(r"\n\n\w+\n-+\n", section)[0]
+    found: dict[str, str] = {}
+    for names, words in re.findall(r"^(\w[\w, ]*)\n((?:    .*\n?)+)", section, re.MULTILINE):
+        said = " ".join(words.split())
+        found |= {name: _said(kind, name, said) for name in names.split(", ")}
+    return found
+
+
+def _said(kind: type, name: str, words: str) -> str:
+    """What is said of a parameter, also where it is said of another class."""
+    alike = _ALIKE.match(words)
+    if alike is None:
+        return words
+    other = getattr(inspect.getmodule(kind), alike[1])
+    return field_docs(other)[name] + words[alike.end() :].lstrip(".")

@@ -1,0 +1,317 @@
+"""What may stand under a key of a model file: read from a file, and described to an editor."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from math import inf, isfinite
+from typing import Any, NamedTuple, TypeAlias
+
+Scalar: TypeAlias = str | int | float
+
+Number: TypeAlias = str | int | float | list[Scalar] | dict[str, Scalar]
+"""A station's number: one, a list (load-dependent rates), or a table by class."""
+
+Keys: TypeAlias = tuple[str, ...]
+"""Where in a document something stands."""
+
+Json: TypeAlias = dict[str, Any]
+"""A part of a JSON schema (draft 7)."""
+
+
+class Fault(Exception):
+    """Something that has no place in a model file: what it is, and the keys that lead there."""
+
+    def __init__(self, what: str, keys: Keys) -> None:
+        super().__init__(what)
+        self.what = what
+        self.keys = keys
+
+
+class Shape(ABC):
+    """Gives a part of a document, or raises a `Fault` with its keys."""
+
+    @abstractmethod
+    def __call__(self, value: Any, keys: Keys) -> Any:
+        """Read what stands there."""
+
+    @abstractmethod
+    def described(self) -> Json:
+        """The same as a JSON schema, which accepts whatever is read without a fault."""
+
+
+class Key(NamedTuple):
+    """A key of a table: what may stand under it, what it means, and whether it must be there."""
+
+    shape: Shape
+    doc: str
+    needed: bool = False
+
+
+KeyTable: TypeAlias = Mapping[str, Key]
+"""The keys that a table may have."""
+
+
+def keyed(keys: KeyTable) -> Json:
+    """The JSON schema of a table that has these keys and no others."""
+    needed = [name for name, key in keys.items() if key.needed]
+    return {
+        "type": "object",
+        "properties": {name: _with_words(key) for name, key in keys.items()},
+        **({"required": needed} if needed else {}),
+        "additionalProperties": False,
+    }
+
+
+def _with_words(key: Key) -> Json:
+    return {"description": key.doc, **key.shape.described()}
+
+
+@dataclass(frozen=True)
+class Text(Shape):
+    """Text; where it is one of a few words, these are offered to an editor.
+
+    Whether it is one of them is for the reader of the whole to say, who names the nearest.
+    """
+
+    choices: tuple[str, ...] = ()
+
+    def __call__(self, value: Any, keys: Keys) -> str:
+        """Read text."""
+        if not isinstance(value, str):
+            raise Fault("must be text", keys)
+        if self.choices and not value and value not in self.choices:
+            msg = f"must be one of {', '.join(self.choices)}"
+            raise Fault(msg, keys)
+        return value
+
+    def described(self) -> Json:
+        """Say that it is text, and which."""
+        return {"type": "string", **({"enum": list(self.choices)} if self.choices else {})}
+
+
+@dataclass(frozen=True)
+class Plain(Shape):
+    """A number, a quantity with unit, or a formula."""
+
+    def __call__(self, value: Any, keys: Keys) -> Scalar:
+        """Read a number or text."""
+        if isinstance(value, bool) or not isinstance(value, str | int | float):
+            raise Fault("must be a number or text", keys)
+        return value
+
+    def described(self) -> Json:
+        """Say that it is a number or text."""
+        return {"type": ["string", "number"]}
+
+
+@dataclass(frozen=True)
+class Real(Shape):
+    """A finite number without unit."""
+
+    def __call__(self, value: Any, keys: Keys) -> float:
+        """Read a number."""
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise Fault("must be a number", keys)
+        try:
+            number = float(value)
+        except OverflowError:
+            number = inf
+        if not isfinite(number):
+            raise Fault("must be a finite number", keys)
+        return number
+
+    def described(self) -> Json:
+        """Say that it is a number."""
+        return {"type": "number"}
+
+
+@dataclass(frozen=True)
+class Several(Shape):
+    """A number in one of the forms that its place allows: one, a list of them, one for each class.
+
+    Parameters
+    ----------
+    one, listed, by_class
+        Which of these it may be.
+    """
+
+    one: bool = True
+    listed: bool = True
+    by_class: bool = True
+
+    def __call__(self, value: Any, keys: Keys) -> Number:
+        """Read a number, a list or a table of them."""
+        plain = Plain()
+        if isinstance(value, dict) and self.by_class and value:
+            return {key: plain(entry, (*keys, key)) for key, entry in value.items()}
+        if isinstance(value, list) and self.listed:
+            return [plain(entry, (*keys, str(place))) for place, entry in enumerate(value)]
+        if self.one and not isinstance(value, dict | list):
+            return plain(value, keys)
+        msg = f"must be {self._forms()}"
+        raise Fault(msg, keys)
+
+    def _forms(self) -> str:
+        allowed = (
+            (self.one, "a number or text"),
+            (self.listed, "a list of numbers"),
+            (self.by_class, "a table of numbers by name"),
+        )
+        return ", or ".join(form for is_allowed, form in allowed if is_allowed)
+
+    def described(self) -> Json:
+        """Say in which forms it may stand."""
+        allowed = ((self.one, "string"), (self.one, "number"))
+        allowed += ((self.listed, "array"), (self.by_class, "object"))
+        plain = Plain().described()
+        return {
+            "type": [kind for is_allowed, kind in allowed if is_allowed],
+            **({"items": plain} if self.listed else {}),
+            **({"additionalProperties": plain, "minProperties": 1} if self.by_class else {}),
+        }
+
+
+@dataclass(frozen=True)
+class Texts(Shape):
+    """A list of texts, and what they are."""
+
+    what: str = "texts"
+
+    def __call__(self, value: Any, keys: Keys) -> tuple[str, ...]:
+        """Read a list of texts."""
+        if not isinstance(value, list):
+            msg = f"must be a list of {self.what}"
+            raise Fault(msg, keys)
+        return tuple(Text()(entry, keys) for entry in value)
+
+    def described(self) -> Json:
+        """Say that it is a list of texts."""
+        return {"type": "array", "items": Text().described()}
+
+
+@dataclass(frozen=True)
+class TableOf(Shape):
+    """A table of things of one shape by name."""
+
+    shape: Shape
+
+    def __call__(self, value: Any, keys: Keys) -> dict[str, Any]:
+        """Read a table."""
+        return {key: self.shape(entry, (*keys, key)) for key, entry in table(value, keys).items()}
+
+    def described(self) -> Json:
+        """Describe what stands under each name."""
+        return {"type": "object", "additionalProperties": self.shape.described()}
+
+
+@dataclass(frozen=True)
+class ListOf(Shape):
+    """A list of tables of one shape; which of them is at fault is not said."""
+
+    shape: Shape
+
+    def __call__(self, value: Any, keys: Keys) -> tuple[Any, ...]:
+        """Read a list of tables."""
+        if not isinstance(value, list):
+            msg = f"must be a list of tables: write [[{keys[-1]}]]"
+            raise Fault(msg, keys)
+        return tuple(self.shape(entry, keys) for entry in value)
+
+    def described(self) -> Json:
+        """Describe each of them."""
+        return {"type": "array", "items": self.shape.described()}
+
+
+@dataclass(frozen=True)
+class Entry(Shape):
+    """A table with a key for each field of a kind, in their order.
+
+    Parameters
+    ----------
+    kind
+        What is made of it.
+    keys
+        What may stand under each key. Those of fields without a default are needed.
+    short
+        The key that a bare value in place of the table stands for.
+    """
+
+    kind: type[NamedTuple]
+    keys: KeyTable
+    short: str = ""
+
+    def __call__(self, value: Any, keys: Keys) -> Any:
+        """Read the table."""
+        whole = isinstance(value, dict) or not self.short
+        given, found = table(value if whole else {self.short: value}, keys), {}
+        for name, (key, allowed) in zip(self.kind._fields, self.keys.items(), strict=True):
+            if key in given:
+                found[name] = allowed.shape(given[key], (*keys, key))
+            elif name not in self.kind._field_defaults:
+                msg = f"the key {key!r} is missing"
+                raise Fault(msg, keys)
+        if unknown := sorted(given.keys() - self.keys.keys()):
+            msg = f"unknown key {', '.join(unknown)}"
+            raise Fault(msg, keys)
+        make: Callable[..., Any] = self.kind
+        return make(**found)
+
+    def described(self) -> Json:
+        """Describe every key; a bare value is that of the key it stands for."""
+        defaults = self.kind._field_defaults
+        told = keyed(
+            {
+                key: allowed._replace(needed=name not in defaults)
+                for name, (key, allowed) in zip(self.kind._fields, self.keys.items(), strict=True)
+            }
+        )
+        if not self.short:
+            return told
+        bare = self.keys[self.short].shape.described()
+        if "enum" in bare:
+            return {"anyOf": [bare, told]}
+        kinds = bare["type"] if isinstance(bare["type"], list) else [bare["type"]]
+        return {**told, "type": [*kinds, "object"]}
+
+
+@dataclass(frozen=True)
+class Keyed(Shape):
+    """A table whose keys are for the reader of the whole to check, who knows its kind.
+
+    Parameters
+    ----------
+    name
+        What the JSON schema calls it, which describes it there (`headway.models.files.editors`).
+    other
+        What may stand under a key.
+    keys
+        Those under which something else may stand.
+    """
+
+    name: str
+    other: Shape
+    keys: KeyTable = field(default_factory=dict)
+
+    def __call__(self, value: Any, keys: Keys) -> dict[str, Any]:
+        """Read the table, whatever its keys are."""
+        return {
+            key: (self.keys[key].shape if key in self.keys else self.other)(entry, (*keys, key))
+            for key, entry in table(value, keys).items()
+        }
+
+    def described(self) -> Json:
+        """Name the definition."""
+        return {"$ref": f"#/definitions/{self.name}"}
+
+
+def table(value: Any, keys: Keys) -> dict[str, Any]:
+    """Read a table of anything.
+
+    Raises
+    ------
+    Fault
+        If it is none.
+    """
+    if not isinstance(value, dict):
+        raise Fault("must be a table", keys)
+    return value

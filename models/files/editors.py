@@ -1,0 +1,106 @@
+"""The JSON schema of model files: editors complete and check TOML by it.
+
+Taplo, Even Better TOML and Tombi find it by the first line of a file, and take draft 7.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+
+from headway.models.files.building.algorithms import ALGORITHMS
+from headway.models.files.building.forks import FORK, FORK_KEYS, JOIN, JOIN_KEYS
+from headway.models.files.building.keys import algorithm_keys, station_keys
+from headway.models.files.building.links import LINK
+from headway.models.files.building.schema import CLASS, MODEL
+from headway.models.files.building.shapes import Json, Key, KeyTable, Text, keyed
+from headway.models.files.building.sources import KIND, SOURCE_KEYS
+from headway.models.language.algorithms import Algorithm
+from headway.queueing.stations.listed.kinds import STATIONS, station_kind
+
+SCHEMA_FILE = "model.schema.json"
+"""What the schema is called where it stands beside model files."""
+
+SCHEMA_LINE = f"#:schema ./{SCHEMA_FILE}\n\n"
+"""The first line of a model file; Tombi wants the empty one after it."""
+
+_DRAFT = "http://json-schema.org/draft-07/schema#"
+_FORKS = "Sends a request to several stations at the same time."
+_JOINS = "Waits for the branches of a fork."
+_SOURCES = "A limited number of sources, each of which waits for its answer and pauses: M/M/m//N."
+
+
+def json_schema(kinds: Iterable[str] = STATIONS) -> Json:
+    """The JSON schema of model files, which accepts every file that can be read.
+
+    What no schema can say is left to the reader: whether names are known, formulas make sense,
+    and numbers are possible.
+
+    Parameters
+    ----------
+    kinds
+        Names of the kinds of station that a file may use; headway's own if left out.
+
+    Examples
+    --------
+    >>> json_schema()["properties"]["name"]["description"]
+    "The model's name."
+    >>> "MM1" in json_schema()["definitions"]["station"]["allOf"][0]["properties"]["kind"]["enum"]
+    True
+    """
+    parts = {table: _algorithm(found) for table, found in ALGORITHMS.items()}
+    definitions = {"station": _stations(kinds), "link": keyed(LINK), "class": keyed(CLASS), **parts}
+    words = {"title": "headway model", "description": "A performance model, as headway reads it."}
+    return {"$schema": _DRAFT, **words, **MODEL.described(), "definitions": definitions}
+
+
+def _stations(kinds: Iterable[str]) -> Json:
+    found = {name: station_kind(name) for name in kinds}
+    tables = {name: station_keys(kind) for name, kind in found.items()}
+    docs = {name: (kind.__doc__ or "").partition("\n")[0] for name, kind in found.items()}
+    tables |= {KIND: SOURCE_KEYS, FORK: FORK_KEYS, JOIN: JOIN_KEYS}
+    docs |= {KIND: _SOURCES, FORK: _FORKS, JOIN: _JOINS}
+    word = Key(Text(tuple(tables)), "The kind of station, which decides its numbers.", needed=True)
+    return _by_kind("kind", word, tables, docs)
+
+
+def _algorithm(found: Algorithm) -> Json:
+    if not found.kinds:
+        return keyed(algorithm_keys(found, found.kind()))
+    kinds = {word: found.kind(word) for word, _ in found.kinds}
+    tables = {word: algorithm_keys(found, kind) for word, kind in kinds.items()}
+    docs = {word: (kind.__doc__ or "").partition("\n")[0] for word, kind in kinds.items()}
+    return _by_kind(found.word, Key(Text(tuple(tables)), "Its kind."), tables, docs)
+
+
+def _by_kind(name: str, word: Key, tables: Mapping[str, KeyTable], docs: Mapping[str, str]) -> Json:
+    """A table whose keys depend on one of its words.
+
+    First the keys of all kinds together, from which editors complete; then those of each kind.
+    """
+    described = {kind: keyed(keys) for kind, keys in tables.items()}
+    every = keyed({name: word})
+    every["properties"][name]["x-taplo"] = {"docs": {"enumValues": [docs[kind] for kind in tables]}}
+    every["properties"] |= _together([one["properties"] for one in described.values()])
+    cases = [_case(name, kind, one) for kind, one in described.items()]
+    return {"type": "object", "additionalProperties": True, "allOf": [every, *cases]}
+
+
+def _case(name: str, kind: str, own: Json) -> Json:
+    """What a table of one kind may say."""
+    known = {**own, "properties": {name: {}, **own["properties"]}}
+    return {"if": {"properties": {name: {"enum": [kind]}}, "required": [name]}, "then": known}
+
+
+def _together(tables: Iterable[Mapping[str, Json]]) -> dict[str, Json]:
+    """Every key of several tables, with the words and forms that most of them give it."""
+    found: dict[str, list[Json]] = {}
+    for table in tables:
+        for key, one in table.items():
+            found.setdefault(key, []).append(one)
+    return {key: _usual(each) for key, each in found.items()}
+
+
+def _usual(each: list[Json]) -> Json:
+    """What several tables say of a key: their usual words, and its form where they agree on it."""
+    usual = Counter(one["description"] for one in each).most_common(1)[0][0]
+    forms = [{k: v for k, v in one.items() if k != "description"} for one in each]
+    return {"description": usual, **(forms[0] if all(form == forms[0] for form in forms) else {})}
