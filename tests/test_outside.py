@@ -3,14 +3,17 @@
 import json
 import subprocess
 import sys
+import tomllib
 
 import numpy as np
 import pytest
 from click.shell_completion import ShellComplete
+from jsonschema import Draft7Validator
 
 from headway.cli.main import cli
 from headway.errors import GraphError, PackageError
 from headway.models import Measurements, catalogue_model, model_names, parse_model
+from headway.models.files.editors import json_schema
 from headway.models.files.shipped import catalogue_model as loaded_model
 from headway.models.language.verbs import perform
 from headway.models.tables.shown import Answer
@@ -64,6 +67,19 @@ def test_a_kind_and_a_model_are_solved_and_shown():
     assert headway("show", "clocked-server", "--formula").out.startswith("response_time = ")
     assert parse_model(model.to_toml()) == model
     assert model.plot().axes
+
+
+@pytest.mark.usefixtures("pounder")
+def test_editors_know_a_kind_by_the_schema_that_headway_prints():
+    schema = json.loads(headway("kinds", "--schema").out)
+    own = Draft7Validator(schema)
+    table = tomllib.loads(FILES["clocked-server.toml"])
+    shipped = Draft7Validator(json_schema())
+
+    assert own.is_valid(table)
+    assert not shipped.is_valid(table)
+    table["stations"]["cpu"]["clok"] = 1e9
+    assert not own.is_valid(table)
 
 
 @pytest.mark.usefixtures("pounder")

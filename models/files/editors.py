@@ -6,14 +6,13 @@ Taplo, Even Better TOML and Tombi find it by the first line of a file, and take 
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
-from headway.models.files.building.algorithms import ALGORITHMS
 from headway.models.files.building.forks import FORK, FORK_KEYS, JOIN, JOIN_KEYS
 from headway.models.files.building.keys import algorithm_keys, station_keys
 from headway.models.files.building.links import LINK
 from headway.models.files.building.schema import CLASS, MODEL
 from headway.models.files.building.shapes import Json, Key, KeyTable, Text, keyed
 from headway.models.files.building.sources import KIND, SOURCE_KEYS
-from headway.models.language.algorithms import Algorithm
+from headway.models.language.algorithms import ALGORITHMS, Algorithm
 from headway.queueing.stations.listed.kinds import STATIONS, station_kind
 
 SCHEMA_FILE = "model.schema.json"

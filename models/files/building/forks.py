@@ -97,6 +97,7 @@ def _joined(
     if {"needed", "visits"} & known.keys():
         msg = f"{fork} has a Join: give needed there, and routes in place of visits"
         raise place.error(msg, "stations", fork)
+    _check_keys(fork, known, FORK_KEYS, place)
     branches = [route.target for route in routes if route.source == fork]
     _check_ways(fork, join, branches, routes, place)
     needed: dict[str, Number] = {"needed": table["needed"]} if "needed" in table else {}

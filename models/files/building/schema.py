@@ -178,6 +178,19 @@ class _Ends(Shape):
 
 
 @dataclass(frozen=True)
+class _Shares(Shape):
+    """A station, or a table of shares by station."""
+
+    def __call__(self, value: Any, keys: Keys) -> Any:
+        """Read a name or shares."""
+        return Several(listed=False)(value, keys) if isinstance(value, dict) else _TEXT(value, keys)
+
+    def described(self) -> Json:
+        """Describe both."""
+        return {**Several(one=False, listed=False).described(), "type": ["string", "object"]}
+
+
+@dataclass(frozen=True)
 class _Settings(Shape):
     """Values by name; ``lan.latency``, which TOML reads as a table, is a name too."""
 
@@ -308,9 +321,7 @@ _ARRIVAL = Entry(
 )
 CLASS: KeyTable = {
     **{name: Key(_PLAIN, doc) for name, doc in CLASS_KEYS.items()},
-    "arrives": Key(
-        Several(listed=False), "The station at which the class enters, or shares by station."
-    ),
+    "arrives": Key(_Shares(), "The station at which the class enters, or shares by station."),
     "reference": Key(_TEXT, "The station at which rounds of a closed class begin."),
 }
 """What a class of jobs may say."""
@@ -358,7 +369,9 @@ _MODEL = Entry(
             "Processors that wait for the requests they send (LoPC), by name.",
         ),
         "caches": Key(TableOf(Keyed("caches", _NUMBERS)), "Caches by name."),
-        "stations": Key(TableOf(Keyed("station", _NUMBERS)), "Stations by name."),
+        "stations": Key(
+            TableOf(Keyed("station", _NUMBERS, {"kind": Key(_TEXT, "")})), "Stations by name."
+        ),
         "classes": Key(
             TableOf(Keyed("class", _PLAIN, {key: CLASS[key] for key in ("arrives", "reference")})),
             "Classes of jobs by name.",

@@ -161,8 +161,12 @@ class Several(Shape):
 
     def described(self) -> Json:
         """Say in which forms it may stand."""
-        allowed = ((self.one, "string"), (self.one, "number"))
-        allowed += ((self.listed, "array"), (self.by_class, "object"))
+        allowed = (
+            (self.one, "string"),
+            (self.one, "number"),
+            (self.listed, "array"),
+            (self.by_class, "object"),
+        )
         plain = Plain().described()
         return {
             "type": [kind for is_allowed, kind in allowed if is_allowed],
