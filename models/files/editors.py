@@ -6,6 +6,7 @@ Taplo, Even Better TOML and Tombi find it by the first line of a file, and take 
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
+from headway.lazy import loaded
 from headway.models.files.building.forks import FORK, FORK_KEYS, JOIN, JOIN_KEYS
 from headway.models.files.building.keys import algorithm_keys, station_keys
 from headway.models.files.building.links import LINK
@@ -13,7 +14,7 @@ from headway.models.files.building.schema import CLASS, MODEL
 from headway.models.files.building.shapes import Json, Key, KeyTable, Text, keyed
 from headway.models.files.building.sources import KIND, SOURCE_KEYS
 from headway.models.language.algorithms import ALGORITHMS, Algorithm
-from headway.queueing.stations.listed.kinds import STATIONS, station_kind
+from headway.queueing.stations.listed.kinds import STATIONS, WRITTEN, station_kind
 
 SCHEMA_FILE = "model.schema.json"
 """What the schema is called where it stands beside model files."""
@@ -22,9 +23,7 @@ SCHEMA_LINE = f"#:schema ./{SCHEMA_FILE}\n\n"
 """The first line of a model file; Tombi wants the empty one after it."""
 
 _DRAFT = "http://json-schema.org/draft-07/schema#"
-_FORKS = "Sends a request to several stations at the same time."
 _JOINS = "Waits for the branches of a fork."
-_SOURCES = "A limited number of sources, each of which waits for its answer and pauses: M/M/m//N."
 
 
 def json_schema(kinds: Iterable[str] = STATIONS) -> Json:
@@ -54,9 +53,10 @@ def json_schema(kinds: Iterable[str] = STATIONS) -> Json:
 def _stations(kinds: Iterable[str]) -> Json:
     found = {name: station_kind(name) for name in kinds}
     tables = {name: station_keys(kind) for name, kind in found.items()}
-    docs = {name: (kind.__doc__ or "").partition("\n")[0] for name, kind in found.items()}
+    docs = {name: _words(kind) for name, kind in found.items()}
     tables |= {KIND: SOURCE_KEYS, FORK: FORK_KEYS, JOIN: JOIN_KEYS}
-    docs |= {KIND: _SOURCES, FORK: _FORKS, JOIN: _JOINS}
+    docs |= {name: _words(loaded(f"{told.module}:{name}")) for name, told in WRITTEN.items()}
+    docs[JOIN] = _JOINS
     word = Key(Text(tuple(tables)), "The kind of station, which decides its numbers.", needed=True)
     return _by_kind("kind", word, tables, docs)
 
@@ -66,8 +66,13 @@ def _algorithm(found: Algorithm) -> Json:
         return keyed(algorithm_keys(found, found.kind()))
     kinds = {word: found.kind(word) for word, _ in found.kinds}
     tables = {word: algorithm_keys(found, kind) for word, kind in kinds.items()}
-    docs = {word: (kind.__doc__ or "").partition("\n")[0] for word, kind in kinds.items()}
+    docs = {word: _words(kind) for word, kind in kinds.items()}
     return _by_kind(found.word, Key(Text(tuple(tables)), "Its kind."), tables, docs)
+
+
+def _words(kind: type) -> str:
+    """What a kind is: the first line that its class says."""
+    return (kind.__doc__ or "").partition("\n")[0]
 
 
 def _by_kind(name: str, word: Key, tables: Mapping[str, KeyTable], docs: Mapping[str, str]) -> Json:
