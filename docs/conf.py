@@ -1,6 +1,7 @@
 """Settings of the documentation: ``make docs`` builds it with warnings as errors."""
 
 import importlib
+import re
 from typing import Any
 
 from docutils import nodes
@@ -32,6 +33,7 @@ html_static_path = ["static"]
 html_css_files = ["pages.css"]
 html_copy_source = False
 html_show_sphinx = False
+html_domain_indices = False  # of modules, which are no concern of those who import names
 html_theme_options = {
     "light_css_variables": {"color-brand-primary": "#1f5fa8", "color-brand-content": "#1f5fa8"},
     "dark_css_variables": {"color-brand-primary": "#7ab4f5", "color-brand-content": "#7ab4f5"},
@@ -54,7 +56,7 @@ napoleon_google_docstring = False
 python_use_unqualified_type_names = True
 toc_object_entries_show_parents = "hide"
 myst_heading_anchors = 4
-smartquotes_action = "qe"  # two hyphens begin an option
+default_role = "py:obj"
 # No lexer knows CSV; the tests know these blocks by that name. Words of a Returns line, such as
 # "shape (classes, points)", are taken for names of types; several classes have fields so called.
 suppress_warnings = ["misc.highlighting_failure", "ref.python"]
@@ -62,6 +64,8 @@ suppress_warnings = ["misc.highlighting_failure", "ref.python"]
 highlight_options = {"default": {"stripall": False}}
 
 FOREIGN = "dict, tuple, str, int, Enum, StrEnum, Exception, object"
+EXAMPLE = re.compile(r"Example: (headway .*)")
+OPTION = re.compile(r"(?<![\w`-])(--[a-z][a-z-]*)(?![^`]*``)")
 ROOMS = ("headway.models", "headway.queueing", "headway.loggp")
 
 
@@ -87,6 +91,13 @@ def name_module(_app: Sphinx, what: str, name: str, _o: Any, _p: Any, lines: lis
         lines[:] = [] if name in ROOMS else [f"``{name}``: {lines[0] if lines else ''}", ""]
 
 
+def mark_options(_app: Sphinx, _context: Any, lines: list[str]) -> None:
+    """Set options that help texts name as code: elsewhere two hyphens become a dash."""
+    for number, line in enumerate(lines):
+        if not line.lstrip().startswith((".. ", ":")):
+            lines[number] = OPTION.sub(r"``\1``", EXAMPLE.sub(r"Example: ``\1``", line))
+
+
 def imported_from() -> dict[str, str]:
     """Find where people import each name from, by where it is defined."""
     found = {}
@@ -101,6 +112,8 @@ def setup(app: Sphinx) -> None:
     """Add what this documentation needs of its own."""
     app.add_directive("public-names", PublicNames)
     app.connect("autodoc-process-docstring", name_module)
+    for part in ("description", "options", "epilog"):
+        app.connect(f"sphinx-click-process-{part}", mark_options)
     homes = imported_from()
 
     def lead_home(app: Sphinx, env: Any, node: Any, content: Any) -> nodes.reference | None:
