@@ -119,4 +119,4 @@ accuracy: $(READY)
 	nice $(BIN)/python -m benchmarks.accuracy --workers $(WORKERS) --cell single --rounds 100 --curves 100
 
 clean:
-	rm -rf $(VENV) build demo .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) build demo dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
