@@ -51,4 +51,4 @@ def told_curve(text: str, hints: "Hints") -> "Measurements":
 
 def is_told(table: "Measurements") -> bool:
     """Whether it was told at which settings a curve was measured."""
-    return any(column.told for column in table.columns.values())
+    return any(column.stated for column in table.columns.values())

@@ -21,7 +21,7 @@ Pairs: TypeAlias = tuple[str, ...]
 """What a repeatable option was given."""
 
 
-class Told(click.Option):
+class TwinOption(click.Option):
     """An option that help tells in one line with its twin, as ``--x, --y COLUMN``."""
 
     twin: tuple[str, str] | None = None
@@ -32,7 +32,7 @@ class Told(click.Option):
         return self.twin
 
 
-def twins(options: str, words: str) -> tuple[type[Told], type[Told]]:
+def twins(options: str, words: str) -> tuple[type[TwinOption], type[TwinOption]]:
     """Make the kinds of two options that share a line of help: of the one told, and of the other.
 
     Parameters
@@ -40,7 +40,7 @@ def twins(options: str, words: str) -> tuple[type[Told], type[Told]]:
     options, words
         The line: both names with what they take, and what they say.
     """
-    return type("First", (Told,), {"twin": (options, words)}), Told
+    return type("First", (TwinOption,), {"twin": (options, words)}), TwinOption
 
 
 class Format(StrEnum):

@@ -94,10 +94,10 @@ def model_and_spreads(model: Model, asked: Asked) -> tuple[Model, dict[str, Told
     return model.at(single) if single else model, spreads
 
 
-def _once(told: Iterator[tuple[str, Told]]) -> Iterator[tuple[str, Told]]:
+def _once(pairs: Iterator[tuple[str, Told]]) -> Iterator[tuple[str, Told]]:
     """Refuse a name that is told twice."""
     seen = set()
-    for name, spread in told:
+    for name, spread in pairs:
         if name in seen:
             msg = f"--set {name} is given twice; a list is {name}=1,2,4"
             raise InvalidParameter(msg)
@@ -161,10 +161,10 @@ def _in_file(model: Model, file: Path, asked: Asked, swept: Iterable[str]) -> Sp
     return space
 
 
-def _singles(told: Mapping[str, Told]) -> dict[str, float]:
+def _singles(stated: Mapping[str, Told]) -> dict[str, float]:
     """Values of what is not swept."""
     return {
         name: float(own.values(0, 1)[0])
-        for name, own in told.items()
+        for name, own in stated.items()
         if not isinstance(own, Between) and own.count == 1
     }

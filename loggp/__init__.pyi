@@ -16,8 +16,8 @@ from .machine.messages import train_time as train_time
 from .machine.messages import windowed_gap as windowed_gap
 from .machine.parameters import Convention as Convention
 from .machine.parameters import LogGP as LogGP
+from .machine.phases import Concurrent as Concurrent
 from .machine.phases import Event as Event
-from .machine.phases import Parallel as Parallel
 from .machine.phases import Phase as Phase
 from .machine.phases import Series as Series
 from .machine.pipeline import EqualPackets as EqualPackets
@@ -45,9 +45,9 @@ from .measuring.signature import issue_times as issue_times
 from .measuring.signature import regime as regime
 from .measuring.signature import steady_issue_cost as steady_issue_cost
 from .measuring.sizefit import Break as Break
-from .measuring.sizefit import Line as Line
 from .measuring.sizefit import LineParameter as LineParameter
 from .measuring.sizefit import SizeFit as SizeFit
+from .measuring.sizefit import SizeLine as SizeLine
 from .measuring.sizefit import fit_sizes as fit_sizes
 from .measuring.sizes import SizeSeries as SizeSeries
 from .measuring.sizes import find_breaks as find_breaks

@@ -166,7 +166,7 @@ PLACES: dict[str, dict[str, str]] = {
         "costly_warnings": "headway.models.inference.warnings:costly_warnings",
         "provenance": "headway.models.showing.fitted.provenance:with_provenance",
         "next_loads": "headway.models.inference.advice:fit_next_loads",
-        "saturation": "headway.models.inference.told:saturation_of_fit",
+        "saturation": "headway.models.inference.quantities:saturation_of_fit",
     },
     "ServerFit": {
         "tables": "headway.models.showing.fitted.servers:server_tables",

@@ -32,7 +32,7 @@ from .flows.laws import service_demand as service_demand
 from .flows.laws import utilisation_law as utilisation_law
 from .flows.traffic import visit_ratios as visit_ratios
 from .forks.fork import Fork as Fork
-from .percentiles import Phase as Phase
+from .percentiles import StationVisits as StationVisits
 from .percentiles import path_exceedance as path_exceedance
 from .percentiles import path_percentile as path_percentile
 from .percentiles import response_time_percentile as response_time_percentile

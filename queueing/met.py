@@ -11,7 +11,7 @@ from headway.kinds import FloatArray
 from headway.queueing.stations.abilities import Abilities
 from headway.queueing.stations.base import MMm
 from headway.queueing.times.laws import TimeLaw
-from headway.queueing.times.lines import Line, Shared
+from headway.queueing.times.lines import OrderedQueue, Shared
 from headway.queueing.times.meeting import shared_law
 from headway.queueing.times.phases import in_phases, one_of
 from headway.queueing.times.stops import Stop
@@ -141,5 +141,5 @@ def met_in_turn(rates: FloatArray, times: FloatArray, own: float, law: TimeLaw) 
     """
     least = _SHORT * float(rates @ times) / float(rates.sum())
     service = one_of(np.maximum(times, least), rates)
-    found = partial(Line, others=service, own=in_phases(own, 1.0), stay=law.mean)
+    found = partial(OrderedQueue, others=service, own=in_phases(own, 1.0), stay=law.mean)
     return Met(own, lambda: law, found)

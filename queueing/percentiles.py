@@ -25,7 +25,7 @@ _SAME = 1e-13  # relative: percentiles that count as one
 
 
 @dataclass(frozen=True)
-class Phase:
+class StationVisits:
     """Visits of a request to a station.
 
     Parameters
@@ -41,7 +41,7 @@ class Phase:
     Examples
     --------
     >>> from headway.queueing import MM1
-    >>> Phase(1.0, MM1(0.01), 50.0).visits
+    >>> StationVisits(1.0, MM1(0.01), 50.0).visits
     1.0
     """
 
@@ -90,10 +90,10 @@ def response_time_percentile(station: Station, arrival_rate: Amount, share: Amou
     ----------
     Kleinrock, *Queueing Systems* I, 1975, sections 3.2 and 5.7.
     """
-    return path_percentile([Phase(1.0, station, arrival_rate)], share)
+    return path_percentile([StationVisits(1.0, station, arrival_rate)], share)
 
 
-def path_percentile(phases: Sequence[Phase], share: Amount) -> Amount:
+def path_percentile(phases: Sequence[StationVisits], share: Amount) -> Amount:
     """Time within which a share of requests has made all its visits, taken as independent.
 
     Parameters
@@ -117,7 +117,7 @@ def path_percentile(phases: Sequence[Phase], share: Amount) -> Amount:
     Examples
     --------
     >>> from headway.queueing import MM1
-    >>> tandem = [Phase(1, MM1(0.5), 1.0), Phase(1, MM1(0.5), 1.0)]
+    >>> tandem = [StationVisits(1, MM1(0.5), 1.0), StationVisits(1, MM1(0.5), 1.0)]
     >>> round(path_percentile(tandem, 0.95), 6)
     4.743865
     """
@@ -125,7 +125,7 @@ def path_percentile(phases: Sequence[Phase], share: Amount) -> Amount:
     return _pointwise(phases, share, percentile_of, np.inf)
 
 
-def path_exceedance(phases: Sequence[Phase], time: Amount) -> Amount:
+def path_exceedance(phases: Sequence[StationVisits], time: Amount) -> Amount:
     """Chance that all visits take longer than a time, taken as independent.
 
     Parameters
@@ -138,7 +138,7 @@ def path_exceedance(phases: Sequence[Phase], time: Amount) -> Amount:
     Examples
     --------
     >>> from headway.queueing import MM1
-    >>> round(path_exceedance([Phase(1, MM1(0.5), 1.0)], 1.0), 6)
+    >>> round(path_exceedance([StationVisits(1, MM1(0.5), 1.0)], 1.0), 6)
     0.367879
     """
     check_not_negative("time", time)
@@ -181,7 +181,7 @@ def percentile_of(law: TimeLaw, share: float) -> float:
     return next(jumps, found)
 
 
-def path_law(phases: Sequence[Phase]) -> TimeLaw:
+def path_law(phases: Sequence[StationVisits]) -> TimeLaw:
     """How long all visits of a path take, at one operating point.
 
     Parameters
@@ -197,7 +197,7 @@ def path_law(phases: Sequence[Phase]) -> TimeLaw:
     Examples
     --------
     >>> from headway.queueing import Delay
-    >>> path_law([Phase(2.5, Delay(2.0), 1.0)]).mean
+    >>> path_law([StationVisits(2.5, Delay(2.0), 1.0)]).mean
     5.0
     """
     if not phases:
@@ -220,7 +220,9 @@ def of_visits(law: TimeLaw, visits: float) -> TimeLaw:
     return in_series(*([repeated(law, whole)] if whole else []), *perhaps)
 
 
-def _pointwise(phases: Sequence[Phase], asked: Amount, answer: Amount, saturated: float) -> Amount:
+def _pointwise(
+    phases: Sequence[StationVisits], asked: Amount, answer: Amount, saturated: float
+) -> Amount:
     """Answer point by point; a saturated one has the answer given for it."""
     if not phases:
         raise GraphError("a path needs a phase; there is none")
@@ -240,11 +242,11 @@ def _numbers(station: Station) -> dict[str, Amount]:
     return {name: v for name, v in own.items() if isinstance(v, np.ndarray)}
 
 
-def _at(phase: Phase, shape: tuple[int, ...], index: tuple[int, ...]) -> Phase:
+def _at(phase: StationVisits, shape: tuple[int, ...], index: tuple[int, ...]) -> StationVisits:
     own = {n: _pick(v, shape, index) for n, v in _numbers(phase.station).items()}
     station = replace(phase.station, **own) if own else phase.station  # type: ignore[type-var]
     visits, rate = (_pick(v, shape, index) for v in (phase.visits, phase.arrival_rate))
-    return Phase(visits, station, rate)
+    return StationVisits(visits, station, rate)
 
 
 def _pick(value: Amount, shape: tuple[int, ...], index: tuple[int, ...]) -> float:

@@ -171,7 +171,7 @@ class _Sweep:
             found[points] = self._at(self.along[points], share)
         return found
 
-    def _interpolate(self, pieces: list[_Piece], share: float, found: FloatArray) -> list[_Piece]:
+    def _interpolate(self, pieces: list[_Piece], share: float, out: FloatArray) -> list[_Piece]:
         """Fill in what curves tell; the pieces that none tells."""
         allowed = max(_ALLOWED * PRECISION / (1 - share), _DIGITS)
         ends = np.array([piece[:2] for piece in pieces])
@@ -184,7 +184,7 @@ class _Sweep:
             fitted = _FITTED @ values[: _POINTS.size]
             if _tells(fitted, values, allowed):
                 there = (self.along[piece[2]] - centre) / width
-                found[piece[2]] = _value(_ended(fitted, allowed * _LOST), there)
+                out[piece[2]] = _value(_ended(fitted, allowed * _LOST), there)
             else:
                 failed.append(piece)
         return failed

@@ -18,8 +18,8 @@ import numpy as np
 from headway.errors import Saturated
 from headway.models import Measurements, data_path
 from headway.models.inference.fitting import fit_model
+from headway.models.inference.form_curve import seen_curve
 from headway.models.inference.forms import forms_for, listed_forms, started
-from headway.models.inference.seen_curve import seen_curve
 from headway.models.reading.loadtest import read_load_test
 from headway.models.signatures.sfs import ALL
 from tests import campaigns

@@ -13,7 +13,7 @@ from headway.models import (
     fit_model,
 )
 from headway.models.inference.closed_curves import clients_of
-from headway.models.measured.bends import bent
+from headway.models.measured.bends import bends_back
 from headway.models.solving import paced
 from headway.queueing.stations.abilities import ServiceKind
 from headway.queueing.stations.listed.kinds import STATIONS, station_kind
@@ -85,7 +85,7 @@ def test_throughput_behind_its_request_is_closed():
 
 
 def test_rising_curves_do_not_bend():
-    assert not bent(np.array([1.0, 2, 3]), np.array([1.0, 1, 9])).any()
+    assert not bends_back(np.array([1.0, 2, 3]), np.array([1.0, 1, 9])).any()
 
 
 def test_pacing_agrees_with_the_solver():

@@ -12,10 +12,10 @@ from scipy.stats import binom
 from headway.models import Measurements, ModelGraph, catalogue_model, data_path, fit_model
 from headway.models.inference.closed_curves import clients_of
 from headway.models.inference.forms import catalogue_forms
+from headway.models.inference.quantities import ServerQuantity
 from headway.models.inference.searching import descent
 from headway.models.inference.server import ServerFit, fit_server
 from headway.models.inference.side_by_side import SideBySide
-from headway.models.inference.told import Told
 from headway.models.solving.evaluate import compiled_forms
 from headway.models.solving.symbolic import symbol
 from headway.models.structure.forms import Load
@@ -92,9 +92,9 @@ def test_known_exactly_is_never_said(line, flat):
 
 
 def test_a_number_about_nothing_is_determined_and_a_far_one_is_not():
-    assert Told("slope", 1e-9, -1e-8, 1e-8, "us*s/op").determined
-    assert not Told("saturation throughput", 6e10, 7e2, 8e10, "op/s").determined
-    assert Told("saturation throughput", 900, 800, 1000, "op/s").determined
+    assert ServerQuantity("slope", 1e-9, -1e-8, 1e-8, "us*s/op").determined
+    assert not ServerQuantity("saturation throughput", 6e10, 7e2, 8e10, "op/s").determined
+    assert ServerQuantity("saturation throughput", 900, 800, 1000, "op/s").determined
 
 
 def test_best_value_of_nothing_has_an_end():

@@ -8,9 +8,9 @@ import pytest
 
 from headway.models import Measurements, catalogue_model, data_path, model_names
 from headway.models.inference.forms import catalogue_forms, forms_for
+from headway.models.inference.quantities import ServerQuantity
 from headway.models.inference.server import fit_server
 from headway.models.inference.side_by_side import SideBySide, differences
-from headway.models.inference.told import Told
 from headway.models.structure.forms import Load
 from tests.command import headway, refusal
 
@@ -171,7 +171,7 @@ def test_servers_are_compared_by_a_form_that_both_determine():
     side = SideBySide(tuple(fit_server(curve) for curve in curves))
 
     assert all(told.determined for server in side.common_fits() for told in server.told)
-    assert not Told("load", 3.4, 6e-22, 1.7e22, "op/s").determined
+    assert not ServerQuantity("load", 3.4, 6e-22, 1.7e22, "op/s").determined
     assert "not determined" not in str(side)
 
 

@@ -127,7 +127,7 @@ def test_one_form_alone_is_shown(ibm):
 def test_progress_moves_with_the_forms():
     told = []
 
-    found = fit_server(Measurements.read(IBM), seen=lambda *step: told.append(step))
+    found = fit_server(Measurements.read(IBM), progress=lambda *step: told.append(step))
 
     doing = [step[0] for step in told]
     assert sum(share for _, share in told) == pytest.approx(1)

@@ -14,8 +14,8 @@ import pytest
 from headway.errors import HeadwayError, ModelFileError
 from headway.models import find_model, import_model, parse_model
 from headway.models.importing import sections
+from headway.models.importing.foreign import distributions
 from headway.models.importing.safe_xml import LARGEST_FILE, parse_xml
-from headway.models.importing.told import distributions
 from tests import jmt_files as jmt
 from tests.command import headway, refusal
 

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from scipy.stats import gamma as gamma_law
 
-from headway.queueing import MD1, MM1, MMm, Phase, path_percentile, response_time_percentile
+from headway.queueing import MD1, MM1, MMm, StationVisits, path_percentile, response_time_percentile
 from headway.queueing.percentiles import percentile_of
 from headway.queueing.times.laws import (
     Piece,
@@ -93,5 +93,5 @@ def test_pools(servers, load, share):
 @shares
 def test_lines_of_unlike_servers(share):
     means = (0.1, 0.7, 1.0, 3.0)
-    time = path_percentile([Phase(1, MM1(mean), 0.0) for mean in means], share)
+    time = path_percentile([StationVisits(1, MM1(mean), 0.0) for mean in means], share)
     holds(hypoexponential(means, time), share)

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from headway.errors import HeadwayError
 from headway.loggp import (
+    Concurrent,
     Event,
-    Parallel,
     Series,
     bulk_gap_run_time,
     burst_gap_run_time,
@@ -197,7 +197,7 @@ phase_times = st.lists(st.floats(0, 1e6), min_size=1, max_size=6)
 
 @given(phase_times, phase_times)
 def test_series_add_and_parallels_take_the_longest(first, second):
-    inner = Parallel(tuple(Event(1, time) for time in second))
+    inner = Concurrent(tuple(Event(1, time) for time in second))
     outer = Series((*(Event(1, time) for time in first), inner))
 
     assert inner.time == max(second)
@@ -208,7 +208,7 @@ def test_phases_take_symbols_and_arrays_alike():
     count = sympy.Symbol("n", positive=True)
 
     def phases(n):
-        return Series((Event(n, 2.0), Parallel((Event(1, 7.0), Event(n, 3.0)))))
+        return Series((Event(n, 2.0), Concurrent((Event(1, 7.0), Event(n, 3.0)))))
 
     numbers = np.array([1.0, 2.0, 3.0])
     symbolic = [float(phases(count).time.subs(count, n)) for n in numbers]
@@ -224,7 +224,7 @@ def test_an_overhead_run_is_a_series_of_events():
 def test_phases_refuse_nothing_and_negative_events():
     for make in (
         lambda: Series(()),
-        lambda: Parallel(()),
+        lambda: Concurrent(()),
         lambda: Event(-1, 1.0),
         lambda: Event(1, -1.0),
     ):

@@ -9,8 +9,8 @@ import pytest
 
 from headway.errors import GraphError, MeasurementError
 from headway.models import Measurements, catalogue_model
+from headway.models.inference.form_curve import seen_curve
 from headway.models.inference.forms import listed_forms
-from headway.models.inference.seen_curve import seen_curve
 from headway.models.inference.server import choose_form
 from headway.models.solving import percentile as percentiles
 from headway.models.solving.percentile import swift_percentile

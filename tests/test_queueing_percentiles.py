@@ -14,7 +14,7 @@ from headway.queueing import (
     GGm,
     MMm,
     Parallel,
-    Phase,
+    StationVisits,
     path_exceedance,
     path_percentile,
     response_time_percentile,
@@ -52,7 +52,7 @@ def test_mmm_closed_form(servers, utilisation, time):
     waits = erlang_c(servers, load)
     exact = np.exp(-time) * (1 + waits * (1 - np.exp(-rest * time)) / rest)
 
-    assert path_exceedance([Phase(1, MMm(1.0, servers), load)], time) == pytest.approx(
+    assert path_exceedance([StationVisits(1, MMm(1.0, servers), load)], time) == pytest.approx(
         exact, abs=INVERTED
     )
 
@@ -66,7 +66,7 @@ def test_sum_of_exponentials_is_hypoexponential(means, time):
     weights = [np.prod([b / (b - a) for b in rates if b != a]) for a in rates]
     exact = sum(w * np.exp(-a * time) for w, a in zip(weights, rates, strict=True))
 
-    found = path_exceedance([Phase(1, MM1(mean), 0.0) for mean in means], time)
+    found = path_exceedance([StationVisits(1, MM1(mean), 0.0) for mean in means], time)
 
     assert found == pytest.approx(exact, abs=INVERTED)
 
@@ -74,14 +74,16 @@ def test_sum_of_exponentials_is_hypoexponential(means, time):
 def test_constant_delay_shifts():
     bare = response_time_percentile(MM1(0.5), 1.0, 0.9)
 
-    behind = path_percentile([Phase(2, Delay(3.0), 1.0), Phase(1, MM1(0.5), 1.0)], 0.9)
+    behind = path_percentile(
+        [StationVisits(2, Delay(3.0), 1.0), StationVisits(1, MM1(0.5), 1.0)], 0.9
+    )
 
     assert behind == pytest.approx(6.0 + bare, rel=1e-9)
     assert response_time_percentile(Delay(3.0), 1.0, 0.9) == pytest.approx(3.0, rel=1e-12)
 
 
 def test_optional_visit_is_a_mixture():
-    path = [Phase(1, MM1(0.1), 0.0), Phase(0.4, MM1(2.0), 0.0)]
+    path = [StationVisits(1, MM1(0.1), 0.0), StationVisits(0.4, MM1(2.0), 0.0)]
     time = 1.5
     both = (2.0 * np.exp(-time / 2.0) - 0.1 * np.exp(-time / 0.1)) / 1.9
 
@@ -91,7 +93,11 @@ def test_optional_visit_is_a_mixture():
 
 
 def test_percentile_is_where_the_exceedance_is_the_rest():
-    path = [Phase(1.5, MMm(1.0, 3), 2.0), Phase(1, MG1(0.5, 2.0), 1.0), Phase(1, Delay(1.0), 1.0)]
+    path = [
+        StationVisits(1.5, MMm(1.0, 3), 2.0),
+        StationVisits(1, MG1(0.5, 2.0), 1.0),
+        StationVisits(1, Delay(1.0), 1.0),
+    ]
     share = np.array([0.5, 0.9, 0.99])
 
     times = path_percentile(path, share)
@@ -101,10 +107,14 @@ def test_percentile_is_where_the_exceedance_is_the_rest():
 
 
 def test_no_time_is_exceeded_by_all_who_do_not_get_through_at_once():
-    assert path_exceedance([Phase(0.4, MM1(2.0), 0.0)], 0.0) == pytest.approx(0.4, abs=INVERTED)
-    assert path_exceedance([Phase(1, Delay(2.0), 0.0)], 2.0) == 0.0
+    assert path_exceedance([StationVisits(0.4, MM1(2.0), 0.0)], 0.0) == pytest.approx(
+        0.4, abs=INVERTED
+    )
+    assert path_exceedance([StationVisits(1, Delay(2.0), 0.0)], 2.0) == 0.0
     # Who finds M/D/1 empty is answered in exactly the service time.
-    assert path_exceedance([Phase(1, MD1(1.0), 0.3)], 1.0) == pytest.approx(0.3, abs=INVERTED)
+    assert path_exceedance([StationVisits(1, MD1(1.0), 0.3)], 1.0) == pytest.approx(
+        0.3, abs=INVERTED
+    )
 
 
 def test_mg1_at_scv_one_is_mm1():
@@ -142,7 +152,7 @@ def test_saturated_points_are_infinite():
     times = response_time_percentile(MM1(0.5), rates, 0.95)
 
     assert np.isinf(times).tolist() == [False, False, True, True]
-    assert path_exceedance([Phase(1, MM1(0.5), rates)], 1.0)[2:].tolist() == [1.0, 1.0]
+    assert path_exceedance([StationVisits(1, MM1(0.5), rates)], 1.0)[2:].tolist() == [1.0, 1.0]
 
 
 def test_bad_input():

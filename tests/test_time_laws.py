@@ -22,7 +22,7 @@ from headway.queueing import (
     LoadDependent,
     MMm,
     MMmK,
-    Phase,
+    StationVisits,
     path_exceedance,
     path_percentile,
     response_time_percentile,
@@ -31,7 +31,7 @@ from headway.queueing.percentiles import percentile_of
 from headway.queueing.times.feedback import Feedback
 from headway.queueing.times.inversion import exceedance
 from headway.queueing.times.laws import gamma
-from headway.queueing.times.lines import Line
+from headway.queueing.times.lines import OrderedQueue
 from headway.queueing.times.loops import loop_laws
 from headway.queueing.times.phases import in_phases
 from headway.queueing.times.stops import Loop
@@ -62,7 +62,7 @@ def test_closed_laws_hold_far_into_the_tail(share):
         time = response_time_percentile(MD1(2.0), busy / 2, share)
         if time > 2.0 * (1 + 1e-9):  # else the jump of those who find nobody holds the percentile
             assert crommelin(busy / 2, 2.0, time) == pytest.approx(tail, rel=TAIL)
-    time = path_percentile([Phase(1, MM1(m), 0.0) for m in (0.1, 0.7, 1.0, 3.0)], share)
+    time = path_percentile([StationVisits(1, MM1(m), 0.0) for m in (0.1, 0.7, 1.0, 3.0)], share)
     assert hypoexponential([0.1, 0.7, 1.0, 3.0], time) == pytest.approx(tail, rel=TAIL)
     for servers, load in ((2, 1.7), (8, 4.0), (30, 28.2)):
         time = response_time_percentile(MMm(1.0, servers), load, share)
@@ -74,7 +74,7 @@ def test_closed_laws_hold_far_into_the_tail(share):
 def test_crommelins_tail():
     """Table of the issue: today 2.1372 and 3.25e-5."""
     assert response_time_percentile(MD1(1.0), 0.05, 0.999) == pytest.approx(2.1277, abs=5e-5)
-    assert path_exceedance([Phase(1, MD1(1.0), 0.05)], 3.0) == pytest.approx(
+    assert path_exceedance([StationVisits(1, MD1(1.0), 0.05)], 3.0) == pytest.approx(
         crommelin(0.05, 1.0, 3.0), rel=1e-5
     )
 
@@ -82,14 +82,14 @@ def test_crommelins_tail():
 def test_many_visits():
     """A sum of 5,000 exponential times is gamma-distributed."""
     for share in (0.01, 0.5, 0.99, 0.999):
-        time = path_percentile([Phase(5000, MM1(1.0), 0.5)], share)
+        time = path_percentile([StationVisits(5000, MM1(1.0), 0.5)], share)
         assert gamma_law.cdf(time / 2, 5000) == pytest.approx(share, rel=1e-9)
 
 
 def test_times_jump_where_a_constant_is_visited_by_some():
     graph = ModelGraph("some").station("cpu", MM1(0.01)).station("wan", Delay(10.0))
     routed = graph.route("cpu", "wan", 0.3).at().solve(arrival_rate=50.0)
-    given = [Phase(1, MM1(0.01), 50.0), Phase(0.3, Delay(10.0), 15.0)]
+    given = [StationVisits(1, MM1(0.01), 50.0), StationVisits(0.3, Delay(10.0), 15.0)]
 
     # P(T > t) = 0.7 exp(-50 t) + 0.3 exp(-50 (t - 10)) from 10 on; before it, 0.7 exp(-50 t) + 0.3
     for percent, time in ((99, 10.068024), (99.9, 10.114076), (70.5, 10.000336), (60, 0.038918)):
@@ -225,7 +225,10 @@ def test_loops_of_few_steps(back, queues):
     onward = np.array([[0, on], [back, 0]])
     flows = rate / (1 - on * back) * np.array([1, on])
     service = in_phases(0.3, 1.0)
-    stops = (Line(flows[0], service, service, 0.3), Line(flows[1], service, service, 0.3, queues))
+    stops = (
+        OrderedQueue(flows[0], service, service, 0.3),
+        OrderedQueue(flows[1], service, service, 0.3, queues),
+    )
     loop = Loop(stops, np.array([1.0, 0.0]), onward)
 
     [to_first, to_last], _ = loop_laws(loop)

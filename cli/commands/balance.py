@@ -65,10 +65,10 @@ def command(
     present(grown, output_format, plot)
 
 
-def _growth(found: "Balance", load: str, per_year: str, start: str | None) -> "Growth":
+def _growth(balance: "Balance", load: str, per_year: str, start: str | None) -> "Growth":
     from headway.models.analysis.growth import Growth, month
     from headway.models.language.units import ONE, quantity
 
-    now = quantity(load, found.machines[0].unit, "--from")
+    now = quantity(load, balance.machines[0].unit, "--from")
     share = quantity(per_year, ONE, "--per-year")
-    return Growth(found, now, share, None if start is None else month(start))
+    return Growth(balance, now, share, None if start is None else month(start))

@@ -242,7 +242,7 @@ def _family(
     fit = partial(fit_server, x=x, y=y, within=within, loss=kind, family=family, forms=listed)
     with progress("fitting", len(curves)) as advance, hands as crew:
         if crew is None or len(curves) == 1:
-            found = [fit(curve, seen=_seen(curve, curves, advance)) for curve in curves]
+            found = [fit(curve, progress=_seen(curve, curves, advance)) for curve in curves]
         else:
             found = [_told(one, advance) for one in spread(fit, curves, crew)]
     return found[0] if len(found) == 1 else SideBySide(tuple(found))
@@ -311,7 +311,7 @@ def _fitted(
             bounds,
             Loss(loss),
             rounds=bootstrap,
-            seen=advance,
+            progress=advance,
             crew=crew,
         )
     return found.examined()

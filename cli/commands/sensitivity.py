@@ -172,11 +172,11 @@ def _global(
         )
 
 
-def _fitted(found: "Fit", targets: tuple[str, ...], parameter: str | None) -> Answer:
+def _fitted(fit: "Fit", targets: tuple[str, ...], parameter: str | None) -> Answer:
     """Derivatives of what a fit found, with their intervals, or what a target takes there."""
     if parameter is None:
-        return found.sensitivity()
-    return replace(_target(found.model, targets, parameter), axes=found.comparison.axes)
+        return fit.sensitivity()
+    return replace(_target(fit.model, targets, parameter), axes=fit.comparison.axes)
 
 
 def _local(

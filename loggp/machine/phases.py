@@ -83,20 +83,20 @@ class Series:
 
 
 @dataclass(frozen=True)
-class Parallel:
+class Concurrent:
     """Phases at the same time, which all have to end: the longest counts.
 
     Examples
     --------
     >>> from sympy import Symbol
-    >>> Parallel((Event(2, 3), Event(1, Symbol("x", positive=True)))).time
+    >>> Concurrent((Event(2, 3), Event(1, Symbol("x", positive=True)))).time
     Max(6, x)
     """
 
     phases: tuple[Phase, ...]
 
     def __post_init__(self) -> None:
-        _check_not_empty("Parallel", self.phases)
+        _check_not_empty("Concurrent", self.phases)
 
     @property
     def time(self) -> Amount:

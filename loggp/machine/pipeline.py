@@ -259,12 +259,12 @@ class Pipeline:
         return self.equal_packets(transfer, lowest)
 
 
-def _pass(ready: FloatArray, held: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _pass(ready: FloatArray, occupied: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Start and end of packets in one stage, given when each is ready and how long it holds.
 
     Unrolled, end[k] = max over j <= k of ready[j] + held[j] + ... + held[k]: sums up to k,
     plus a running maximum.
     """
-    before = np.concatenate(([0.0], np.cumsum(held)[:-1]))
+    before = np.concatenate(([0.0], np.cumsum(occupied)[:-1]))
     start = np.maximum.accumulate(ready - before) + before
-    return start, start + held
+    return start, start + occupied

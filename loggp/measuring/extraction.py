@@ -321,7 +321,7 @@ def read_signature(
 
 
 def signature_misfit(
-    found: LogPEstimate,
+    estimate: LogPEstimate,
     burst_size: ArrayLike,
     delay: ArrayLike,
     cost: ArrayLike,
@@ -332,7 +332,7 @@ def signature_misfit(
 
     Parameters
     ----------
-    found
+    estimate
         As `read_signature` gives it for these measurements.
     burst_size, delay, cost, window, repeated
         As for `read_signature`.
@@ -350,7 +350,7 @@ def signature_misfit(
     curves, deviation, freedom = _curves(_check_rows(burst_size, delay, cost), repeated)
     measured = np.concatenate([curve.time / curve.burst for curve in curves])
     repeats = np.concatenate([curve.repeats for curve in curves])
-    machine = found.machine()
+    machine = estimate.machine()
     predicted = _costs(machine, curves, window)
     step = _STEP * float(request_reply_time(machine))
     slopes = [

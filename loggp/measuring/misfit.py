@@ -16,7 +16,7 @@ import numpy as np
 
 from headway.errors import MeasurementError
 from headway.kinds import FloatArray, check_not_negative, check_positive
-from headway.loggp.measuring.sizefit import Line, SizeFit
+from headway.loggp.measuring.sizefit import SizeFit, SizeLine
 from headway.loggp.measuring.sizes import SizeSeries
 
 SIGNIFICANT = 0.01
@@ -181,7 +181,7 @@ def _f_test(
     return inflated, _chance(square * left, directions, np.asarray(freedom))
 
 
-def _chance(seen: float, directions: FloatArray, freedom: FloatArray) -> float:
+def _chance(misfit: float, directions: FloatArray, freedom: FloatArray) -> float:
     """Share of draws, each with deviations of its own, that miss as much without a lack of fit."""
     random = np.random.default_rng(0)
     shape = (_DRAWS, freedom.size)
@@ -190,7 +190,7 @@ def _chance(seen: float, directions: FloatArray, freedom: FloatArray) -> float:
     along = (weight * missed) @ directions
     inner = np.einsum("kp,bk,kq->bpq", directions, weight, directions, optimize=True)
     explained = (along * np.linalg.solve(inner, along[..., None])[..., 0]).sum(axis=1)
-    more = (weight * missed**2).sum(axis=1) - explained >= seen
+    more = (weight * missed**2).sum(axis=1) - explained >= misfit
     return float((1 + more.sum()) / (1 + _DRAWS))
 
 
@@ -216,7 +216,7 @@ def line_misfits(series: Sequence[SizeSeries], fit: SizeFit) -> dict[str, Misfit
     return {one.name: _line_misfit(one, fit.lines[one.name]) for one in series}
 
 
-def _line_misfit(one: SizeSeries, lines: Sequence[Line]) -> Misfit:
+def _line_misfit(one: SizeSeries, lines: Sequence[SizeLine]) -> Misfit:
     on = [(one.size >= line.first_size) & (one.size <= line.last_size) for line in lines]
     predicted = np.zeros(one.size.size)
     for here, line in zip(on, lines, strict=True):

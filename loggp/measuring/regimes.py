@@ -5,7 +5,7 @@ from collections.abc import Callable
 from headway.errors import MeasurementError
 from headway.kinds import check_positive
 from headway.loggp.machine.parameters import LogGP
-from headway.loggp.measuring.sizefit import Line, LineParameter, SizeFit
+from headway.loggp.measuring.sizefit import LineParameter, SizeFit, SizeLine
 
 TOGETHER = "both overheads and the latency are in it together, and it does not tell them apart"
 
@@ -56,7 +56,7 @@ def _told(read: Callable[[], float]) -> float | str:
         return str(error)
 
 
-def _determined(line: Line, name: str, part: str) -> float:
+def _determined(line: SizeLine, name: str, part: str) -> float:
     """Give a line's intercept or slope, or refuse one that the data do not determine."""
     parameter: LineParameter = getattr(line, part)
     if not parameter.determined:

@@ -60,7 +60,7 @@ class LineParameter:
 
 
 @dataclass(frozen=True)
-class Line:
+class SizeLine:
     """A straight line t = intercept + slope s through part of a series.
 
     Parameters
@@ -123,10 +123,10 @@ class SizeFit:
     """
 
     breaks: tuple[Break, ...]
-    lines: dict[str, tuple[Line, ...]]
+    lines: dict[str, tuple[SizeLine, ...]]
     deviation: dict[str, float]
 
-    def line(self, name: str, size: float) -> Line:
+    def line(self, name: str, size: float) -> SizeLine:
         """Give the line of a series that holds at a size."""
         check_count("size", size)
         if name not in self.lines:
@@ -257,14 +257,14 @@ def _breaks(
 
 def _series_lines(
     one: SizeSeries, edges: tuple[int, ...], drawn: Drawn, tolerance: float
-) -> tuple[Line, ...]:
+) -> tuple[SizeLine, ...]:
     """Fit the lines of one series between the breaks."""
     lines, (medians, scale) = [], drawn
     for low, high in pairwise(edges):
         _refuse_falling(one, low, high, tolerance)
         intercept, slope = _lines(one.size[low:high], medians[:, low:high], scale[:, low:high])
         lines.append(
-            Line(
+            SizeLine(
                 float(one.size[low]),
                 float(one.size[high - 1]),
                 _parameter(intercept),

@@ -25,7 +25,7 @@ NEARLY = 1.15
 
 
 @dataclass(frozen=True)
-class Limit:
+class ResourceLimit:
     """The load at which a resource is full.
 
     Parameters
@@ -60,7 +60,7 @@ class Bars:
     """
 
     title: str
-    limits: tuple[Limit, ...]
+    limits: tuple[ResourceLimit, ...]
     unit: Unit
     notes: tuple[str, ...] = ()
 
@@ -69,7 +69,7 @@ class Bars:
         """The phases, in the model's order."""
         return tuple(dict.fromkeys(limit.phase for limit in self.limits))
 
-    def order(self, phase: str = "") -> list[Limit]:
+    def order(self, phase: str = "") -> list[ResourceLimit]:
         """The limits of a phase, the first to be reached first; unused resources left out."""
         used = [x for x in self.limits if x.phase == phase and math.isfinite(x.load)]
         return sorted(used, key=lambda limit: limit.load)
@@ -155,12 +155,12 @@ def _notes(solution: Solution, named: Sequence[str]) -> list[str]:
     return ["the load is that of all classes together, in the proportion they have"]
 
 
-def _station_limits(solution: Solution) -> list[Limit]:
-    return [Limit("", name, limit) for name, limit in station_limits(solution).items()]
+def _station_limits(solution: Solution) -> list[ResourceLimit]:
+    return [ResourceLimit("", name, limit) for name, limit in station_limits(solution).items()]
 
 
-def _limit(output: str, load: Any) -> Limit:
+def _limit(output: str, load: Any) -> ResourceLimit:
     phase, _, rest = output.removesuffix(ENDING).partition("_")
     if phase not in PHASES:
         phase, rest = "", output.removesuffix(ENDING)
-    return Limit(phase, rest.replace("_", " "), float(np.ravel(load)[0]))
+    return ResourceLimit(phase, rest.replace("_", " "), float(np.ravel(load)[0]))

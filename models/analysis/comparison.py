@@ -332,19 +332,19 @@ def compare(
     return replace(every[0], beside=tuple(every[1:]))
 
 
-def _solved(found: Match) -> Solution:
+def _solved(match: Match) -> Solution:
     """Solve at the measured points; a closed model paces itself to the delivered throughput.
 
     Where the curve bends back nobody thinks longer than the model's think time.
     """
-    if "throughput" in found.inputs:
+    if "throughput" in match.inputs:
         from headway.models.solving.paced import paced_solution
 
-        rate = found.load.values
-        points_shape({**found.model.inputs, **found.inputs})
-        settings = {n: v for n, v in found.inputs.items() if n != "throughput"}
-        return paced_solution(found.model.at(settings), rate, found.full)
-    return found.model.at(found.inputs).solve()
+        rate = match.load.values
+        points_shape({**match.model.inputs, **match.inputs})
+        settings = {n: v for n, v in match.inputs.items() if n != "throughput"}
+        return paced_solution(match.model.at(settings), rate, match.full)
+    return match.model.at(match.inputs).solve()
 
 
 def _with_percentile(solution: Solution, percent: float | None) -> Solution:

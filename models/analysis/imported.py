@@ -9,8 +9,8 @@ import numpy as np
 
 from headway.kinds import FloatArray
 from headway.models.importing.building import Imported
+from headway.models.importing.foreign.network import Expected, Serves
 from headway.models.importing.reader import read_foreign
-from headway.models.importing.told.network import Expected, Serves
 from headway.models.language.frozen import Kept
 from headway.models.language.units import ONE, Unit, unit
 from headway.models.solving.classes.solve import class_solution
@@ -46,7 +46,7 @@ _WITHOUT = (Serves.AT_ONCE, Serves.FORK)
 
 
 @dataclass(frozen=True)
-class Line:
+class ExpectedRow:
     """A value of the file and headway's.
 
     Parameters
@@ -124,23 +124,23 @@ class Import(Kept, Answer):
         return (*said, *self.imported.network.notes)
 
     @cached_property
-    def lines(self) -> tuple[Line, ...]:
+    def lines(self) -> tuple[ExpectedRow, ...]:
         """Every value that the file holds, then those of stations it has none of."""
         given = [self._line(each) for each in self.imported.network.expected]
         known = {(line.station, line.measure) for line in given if not line.job_class}
         return (*given, *(line for line in self._others() if _key(line) not in known))
 
-    def _others(self) -> Iterator[Line]:
+    def _others(self) -> Iterator[ExpectedRow]:
         for name in self.imported.stations:
             for part in SHOWN:
-                yield Line(name, "", part, None, self._solved(part, name, ""))
+                yield ExpectedRow(name, "", part, None, self._solved(part, name, ""))
 
-    def _line(self, expected: Expected) -> Line:
+    def _line(self, expected: Expected) -> ExpectedRow:
         measure = MEASURES.get(expected.measure.strip().lower())
         station, job_class = expected.station, expected.job_class
         if measure is None:
-            return Line(station, job_class, expected.measure, expected, None)
-        return Line(
+            return ExpectedRow(station, job_class, expected.measure, expected, None)
+        return ExpectedRow(
             station, job_class, measure, expected, self._solved(measure, station, job_class)
         )
 
@@ -192,7 +192,7 @@ class Import(Kept, Answer):
         }
 
 
-def _key(line: Line) -> tuple[str, str]:
+def _key(line: ExpectedRow) -> tuple[str, str]:
     return line.station, line.measure
 
 

@@ -120,11 +120,11 @@ def what_all_take(model: Model, goals: Sequence[str | Goal], parameter: str) -> 
     return JointTarget(model, wanted, parameter, value, beyond, tuple(here.tolist()), binding)
 
 
-def _missed(goals: Sequence[Goal], found: FloatArray) -> FloatArray:
+def _missed(goals: Sequence[Goal], values: FloatArray) -> FloatArray:
     """By how much each goal is missed; 0 where it holds."""
     columns = [
         np.where(goal.met(column), 0.0, goal.misses(column))
-        for goal, column in zip(goals, found.T, strict=True)
+        for goal, column in zip(goals, values.T, strict=True)
     ]
     return np.stack(columns, axis=1)
 

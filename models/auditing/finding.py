@@ -65,7 +65,7 @@ class Kind:
     Examples
     --------
     >>> slow = Kind("slow", Severity.NOTE, "it is slow", "wait")
-    >>> slow.found("the point at 5 took 3 s", [0]).text
+    >>> slow.finding("the point at 5 took 3 s", [0]).text
     'the point at 5 took 3 s; wait'
     """
 
@@ -75,7 +75,7 @@ class Kind:
     remedy: str
     percentiles: bool = False
 
-    def found(
+    def finding(
         self,
         said: str,
         points: Iterable[int] = (),

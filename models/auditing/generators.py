@@ -62,7 +62,7 @@ def breaks_littles_law(points: Sequence[Point]) -> Iterator[Finding]:
             worst = max(some, key=lambda k: abs(some[k]))
             clients = points[worst].population or 0.0
             held = clients * (1 + some[worst])
-            yield LITTLES_LAW.found(
+            yield LITTLES_LAW.finding(
                 f"{naming([worst], points)}: throughput times response time is {held:.4g}, the "
                 f"population {clients:g}: {abs(some[worst]):.0%} {why}{of_several(len(some))}",
                 some,
@@ -109,7 +109,7 @@ def has_mean_of_rate(points: Sequence[Point]) -> Iterator[Finding]:
     places = [k for k, point in enumerate(points) if point.mean_of_rate]
     if places:
         tools = ", ".join(dict.fromkeys(points[k].tool for k in places))
-        yield MEAN_OF_RATE.found(
+        yield MEAN_OF_RATE.finding(
             f"{tools} makes its mean time from rate and clients: Little's law holds whatever "
             "happened",
             places,
@@ -121,7 +121,7 @@ def ran_out(points: Sequence[Point]) -> Iterator[Finding]:
     shares = {k: p.dropped for k, p in enumerate(points) if p.dropped and p.dropped > _DROPPED}
     if shares:
         worst = max(shares, key=lambda k: shares[k])
-        yield RAN_OUT.found(
+        yield RAN_OUT.finding(
             f"{naming([worst], points)}: {points[worst].tool} ran out of clients and did not send "
             f"{shares[worst]:.1%} of the requests that were due{of_several(len(shares))}",
             shares,
@@ -134,7 +134,7 @@ def sent_late(points: Sequence[Point]) -> Iterator[Finding]:
     late = [k for k, point in enumerate(points) if _is_late(point)]
     if late:
         most = max(points[k].lateness or 0.0 for k in late)
-        yield SENT_LATE.found(
+        yield SENT_LATE.finding(
             f"{naming(late, points)}: requests were sent up to {most:.3g} s after they were due, "
             "in the mean, and timed from when they were sent",
             late,
@@ -158,7 +158,7 @@ def is_saturated(points: Sequence[Point]) -> Iterator[Finding]:
             continue
         who = f"{point.name}, which makes the load," if makes_load else name
         full = makes_load and busy > _BUSY * point.more.get("cores", 1.0)
-        yield SATURATED.found(
+        yield SATURATED.finding(
             f"{point.file or point.tool}: {who} was busy for {busy:.0%} of the time",
             [place],
             busy,

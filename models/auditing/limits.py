@@ -46,7 +46,7 @@ def falls_behind(points: Sequence[Point]) -> Iterator[Finding]:
     """Points past the limit where what is inside grows as it does in an open test."""
     behind = past_the_limit(points)
     if behind and hidden_limit(points) is None:
-        yield BEHIND.found(f"{naming(behind, points)} got less through than was offered", behind)
+        yield BEHIND.finding(f"{naming(behind, points)} got less through than was offered", behind)
 
 
 def levels_off(points: Sequence[Point]) -> Iterator[Finding]:
@@ -56,7 +56,7 @@ def levels_off(points: Sequence[Point]) -> Iterator[Finding]:
         return
     behind = past_the_limit(points)
     value, low, high = limit
-    yield HIDDEN.found(
+    yield HIDDEN.finding(
         f"throughput times response time levels off at {value:.4g} ({low:.4g} to {high:.4g}) "
         f"however much is offered: no more requests than that were ever inside, so at "
         f"{naming(behind, points)} the test was a closed one of {value:.0f}",

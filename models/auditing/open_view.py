@@ -34,7 +34,7 @@ _VARIES = (0.02, 4.0)  # least and largest squared coefficient of variation
 
 
 @dataclass(frozen=True)
-class Seen:
+class ClosedView:
     """What a closed test shows of a server.
 
     Parameters
@@ -129,7 +129,7 @@ def _refused(point: Point, busy: float | None, why: str) -> OpenPoint:
     )
 
 
-def _opened(server: Seen, point: Point, percents: Sequence[float]) -> OpenPoint:
+def _opened(server: ClosedView, point: Point, percents: Sequence[float]) -> OpenPoint:
     rate = point.throughput or 0.0
     busy = rate * server.service_time / server.servers
     band = next((errors for top, errors in BANDS.items() if busy <= top), None)
@@ -151,7 +151,7 @@ def _opened(server: Seen, point: Point, percents: Sequence[float]) -> OpenPoint:
     )
 
 
-def seen(points: Sequence[Point]) -> Seen:
+def seen(points: Sequence[Point]) -> ClosedView:
     """Find the server whose closed throughput is nearest to that of some points.
 
     Parameters
@@ -180,7 +180,7 @@ def seen(points: Sequence[Point]) -> Seen:
         found.append((float(fit.cost), servers, *(fit.x * least).tolist()))
     cost, servers, delay, service = min(found)
     misfit = float(np.sqrt(2 * cost / len(points)))
-    return Seen(delay, service, servers, _scv(points, delay, service), misfit)
+    return ClosedView(delay, service, servers, _scv(points, delay, service), misfit)
 
 
 def finite_source(clients: FloatArray, delay: float, service: float, servers: int) -> FloatArray:
@@ -226,7 +226,7 @@ def _scv(points: Sequence[Point], delay: float, service: float) -> float | None:
     return float(brentq(over, low, high)) if over(high) > 0 else high
 
 
-def waiting(server: Seen, rate: float) -> tuple[float, float]:
+def waiting(server: ClosedView, rate: float) -> tuple[float, float]:
     """Mean wait of an open client [s], and the chance to wait."""
     scv = 1.0 if server.scv is None else server.scv
     station = MMm(server.service_time, server.servers)
@@ -234,7 +234,7 @@ def waiting(server: Seen, rate: float) -> tuple[float, float]:
     return wait * (1 + scv) / 2, float(erlang_c(server.servers, rate * server.service_time))
 
 
-def percentile(server: Seen, wait: float, chance: float, share: float) -> float:
+def percentile(server: ClosedView, wait: float, chance: float, share: float) -> float:
     """Time within which a share of an open client's requests is answered [s]."""
     from scipy.optimize import brentq
     from scipy.special import gammaincinv

@@ -73,7 +73,7 @@ def _errors(
     point, unknown = points[worst], math.isnan(share)
     told = "" if unknown else f" ({share:.1%})"
     counted = f"; {point.tool} counts them in its times" * point.with_failures
-    return ERRORS.found(
+    return ERRORS.finding(
         f"{naming([worst], points)}: {point.errors or 0:.0f} requests failed{told}"
         f"{of_several(len(some))}{counted}",
         some,
@@ -100,7 +100,7 @@ def falls(points: Sequence[Point]) -> Iterator[Finding]:
     steady = tail.size > _STEPS and bool(np.all(np.diff(tail) < 0))
     if fall > _CHANCE or (fall > _DROP and steady):
         past = [k for k, rate in rates[best + 1 :] if rate < (1 - _DROP) * tail[0]]
-        yield FALLS.found(
+        yield FALLS.finding(
             f"past its peak of {tail[0]:.4g}/s throughput falls by {fall:.0%}", past, fall
         )
 
@@ -115,7 +115,7 @@ def ends_early(points: Sequence[Point]) -> Iterator[Finding]:
     ]
     early = [k for k in places if k not in over]
     if early:
-        yield SHORT.found(
+        yield SHORT.finding(
             f"{naming(early, points)} lasted less than {_LENGTHS:.0f} response times", early
         )
 
@@ -127,7 +127,7 @@ def drifts(points: Sequence[Point]) -> Iterator[Finding]:
             values = np.array([getattr(points[k], what) or math.nan for k in places])
             apart = float(values.max() / values.min() - 1)
             if apart > max(_APART, _by_chance([points[k] for k in places])):
-                yield DRIFT.found(
+                yield DRIFT.finding(
                     f"{len(places)} runs of one load differ by {apart:.1%} in "
                     f"{what.replace('_', ' ')}",
                     places,
@@ -167,7 +167,7 @@ def scatters(points: Sequence[Point]) -> Iterator[Finding]:
     squares = float(sum(((each - each.mean()) ** 2).sum() for each in logs))
     ends = np.sqrt(squares / chdtri(freedom, [0.025, 0.975]))
     error = math.sqrt(squares / freedom)
-    yield REPEATS.found(
+    yield REPEATS.finding(
         f"repeats of {len(groups)} load{'s' * (len(groups) > 1)} scatter by {error:.1%} in "
         f"response time ({ends[0]:.1%} to {ends[1]:.1%})",
         [k for places in groups for k in places],
@@ -183,4 +183,4 @@ def mixes(points: Sequence[Point]) -> Iterator[Finding]:
     tools = dict.fromkeys(point.tool for point in measured)
     if len(loops) > 1 or len(tools) > 1:
         what = "open and closed tests" if len(loops) > 1 else f"files of {', '.join(tools)}"
-        yield MIXED.found(f"{what} stand in one sweep")
+        yield MIXED.finding(f"{what} stand in one sweep")

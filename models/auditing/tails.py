@@ -47,7 +47,7 @@ def rest_on_few(points: Sequence[Point]) -> Iterator[Finding]:
     for beyond, places in thin.items():
         if beyond:
             samples = min(points[k].samples or 0.0 for k in places)
-            yield FEW.found(
+            yield FEW.finding(
                 f"{naming(places, points)}: {', '.join(f'p{q:g}' for q in beyond)} of "
                 f"{samples:.0f} requests rests on less than {_BEYOND:.0f} of them; p{beyond[0]:g} "
                 f"needs {round(_BEYOND / (1 - beyond[0] / 100))} or more",
@@ -68,7 +68,7 @@ def is_wide(points: Sequence[Point]) -> Iterator[Finding]:
         worst = max(wide, key=lambda k: wide[k][2])
         percent, ends, _ = wide[worst]
         value = points[worst].percentiles[percent]
-        yield WIDE.found(
+        yield WIDE.finding(
             f"{naming([worst], points)}: p{percent:g} of {points[worst].samples or 0:.0f} "
             f"requests, {value:.3g} s, lies between {ends[0]:.3g} and {ends[1]:.3g} s"
             f"{of_several(len(wide))}",
@@ -149,7 +149,7 @@ def omits(points: Sequence[Point]) -> Iterator[Finding]:
     paced = [k for k in places if points[k].offered_rate is not None]
     if places:
         asked = "a rate was asked for, but " if paced else ""
-        yield OMITS.found(
+        yield OMITS.finding(
             f"{asked}the percentiles are a closed loop's: its clients do not send while they wait, "
             "so that stalls count once",
             places,

@@ -35,6 +35,6 @@ def _pair(key: str, place: Place) -> Pair:
     return names[0], names[1]
 
 
-def correlation_table(told: Correlations) -> dict[str, float]:
+def correlation_table(correlations: Correlations) -> dict[str, float]:
     """The table as it is read."""
-    return {", ".join(pair): float(value) for pair, value in told.items()}
+    return {", ".join(pair): float(value) for pair, value in correlations.items()}

@@ -24,18 +24,21 @@ def form_of(entry: schema.FormEntry | None, known: Names, place: Place) -> FormT
     """
     if entry is None:
         return None
-    _check(entry.told, known, place, "told")
+    _check(entry.disclosed, known, place, "disclosed")
     limit = entry.saturation
     ends = {"start": entry.start, "least": entry.least, "most": entry.most}
     start, least, most = (_of_curve(table, known, place, key) for key, table in ends.items())
     return FormTable(
         entry.family,
-        tuple(_variant(tried, known, entry.told, place) for tried in entry.tried),
+        tuple(_variant(tried, known, entry.disclosed, place) for tried in entry.tried),
         start,
         _formula(limit, known, place, "saturation") if limit else None,
         tuple(_telling(name, tell, known, place) for name, tell in entry.tells.items()),
         entry.equation,
-        {n: _formula(str(text), FACTS, place, "told", n) for n, text in entry.told.items()},
+        {
+            n: _formula(str(text), FACTS, place, "disclosed", n)
+            for n, text in entry.disclosed.items()
+        },
         least,
         most,
     )
@@ -55,8 +58,8 @@ def _variant(entry: schema.TriedEntry, known: Names, facts: Names, place: Place)
         raise place.error(msg, "form", "tried", "load")
     _check(entry.free, known, place, "tried", "free")
     _check(entry.without, known, place, "tried", "without")
-    _check(entry.told, facts, place, "tried", "told")
-    read = entry.free, entry.without, entry.equation, entry.told
+    _check(entry.disclosed, facts, place, "tried", "disclosed")
+    read = entry.free, entry.without, entry.equation, entry.disclosed
     return Variant(Load(entry.load), entry.order, *read)
 
 
@@ -89,7 +92,7 @@ def form_table(form: FormTable) -> dict[str, Any]:
         "start": {name: read.text for name, read in form.start.items()},
         "tells": {telling.name: _tells(telling) for telling in form.tells},
         "equation": list(form.equation),
-        "told": {name: read.text for name, read in form.told.items()},
+        "disclosed": {name: read.text for name, read in form.disclosed.items()},
         "least": {name: read.text for name, read in form.least.items()},
         "most": {name: read.text for name, read in form.most.items()},
     }
@@ -103,7 +106,11 @@ def _tells(telling: Telling) -> dict[str, Any]:
 def _tried(variant: Variant) -> dict[str, Any]:
     order = int(variant.order) if variant.order.is_integer() else variant.order
     table = {"load": variant.load.value, "order": order, "free": list(variant.free)}
-    more = {"without": variant.without, "equation": variant.equation, "told": variant.told}
+    more = {
+        "without": variant.without,
+        "equation": variant.equation,
+        "disclosed": variant.disclosed,
+    }
     return table | _filled({key: list(entry) for key, entry in more.items()})
 
 

@@ -38,17 +38,17 @@ def with_traces(entry: ModelEntry, place: Place) -> ModelEntry:
     return entry._replace(arrivals=arrivals)
 
 
-def _arriving(told: ArrivalEntry, folder: Path) -> ArrivalEntry:
-    some = told.rate is not None or told.scv is not None
-    if told.trace:
+def _arriving(entry: ArrivalEntry, folder: Path) -> ArrivalEntry:
+    some = entry.rate is not None or entry.scv is not None
+    if entry.trace:
         if some:
             raise InvalidParameter("a trace says rate and scv; leave out those or the trace")
-        return of_trace(folder / told.trace, told.column)
-    if told.column:
+        return of_trace(folder / entry.trace, entry.column)
+    if entry.column:
         raise InvalidParameter("column names one of a trace; give trace too")
     if not some:
         raise InvalidParameter("nothing is said of arrivals; give rate, scv or trace")
-    return told
+    return entry
 
 
 def of_trace(path: Path, column: str = "") -> ArrivalEntry:

@@ -4,10 +4,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from headway.errors import GraphError, ModelFileError
+from headway.models.importing.foreign.naming import plain_names
+from headway.models.importing.foreign.network import JobClass, Network, Serves
+from headway.models.importing.foreign.network import Station as Told
 from headway.models.importing.orders import check_times, ranks
-from headway.models.importing.told.naming import plain_names
-from headway.models.importing.told.network import JobClass, Network, Serves
-from headway.models.importing.told.network import Station as Told
 from headway.models.language.parameters import Parameter
 from headway.models.language.units import ONE, Unit, unit
 from headway.models.structure.graph import ModelGraph
@@ -171,28 +171,31 @@ def _with_class(
 
 
 def _with_station(
-    graph: ModelGraph, network: Network, told: Told, names: Names, source: str
+    graph: ModelGraph, network: Network, imported: Told, names: Names, source: str
 ) -> ModelGraph:
     """Add a station, with visits by class where there are no routes."""
     visits = {
-        names.classes[c.name]: network.visits.get((told.name, c.name), 0.0) for c in network.classes
+        names.classes[c.name]: network.visits.get((imported.name, c.name), 0.0)
+        for c in network.classes
     }
-    if told.branches:
-        branches = [names.stations[branch] for branch in told.branches]
-        shared = None if network.entries else network.of_all(told.name)
-        return graph.fork(names.stations[told.name], branches, told.needed, shared)
+    if imported.branches:
+        branches = [names.stations[branch] for branch in imported.branches]
+        shared = None if network.entries else network.of_all(imported.name)
+        return graph.fork(names.stations[imported.name], branches, imported.needed, shared)
     missing = [
         c.name
         for c in network.classes
-        if network.visits.get((told.name, c.name)) and c.name not in told.times
+        if network.visits.get((imported.name, c.name)) and c.name not in imported.times
     ]
     if missing:
-        msg = f"{source}: {told.name}: class {missing[0]} visits it and has no service time there"
+        msg = (
+            f"{source}: {imported.name}: class {missing[0]} visits it and has no service time there"
+        )
         raise ModelFileError(msg)
-    kind = _kind(network, told, names, f"{source}: {told.name}")
-    times = {names.classes[c]: names.time(told, c) for c in told.times}
+    kind = _kind(network, imported, names, f"{source}: {imported.name}")
+    times = {names.classes[c]: names.time(imported, c) for c in imported.times}
     by_class = times if len(set(times.values())) > 1 or len(times) < len(visits) else None
-    if len(visits) == 1 or told.serves is Serves.VARYING:
+    if len(visits) == 1 or imported.serves is Serves.VARYING:
         by_class = None
     if by_class is not None:
         visits = {c: v for c, v in visits.items() if c in by_class}
@@ -200,43 +203,46 @@ def _with_station(
     if network.entries or network.class_entries or network.routes:
         given = None
     if network.classless and given is not None:
-        given = network.of_all(told.name)
+        given = network.of_all(imported.name)
     order = check_times(
-        told, _come(network, told), f"{source}: {told.name}", lone=_is_lone(network, told)
+        imported,
+        _come(network, imported),
+        f"{source}: {imported.name}",
+        lone=_is_lone(network, imported),
     )
-    spreads = _spreads(told, names) if kind.can.spread else None
+    spreads = _spreads(imported, names) if kind.can.spread else None
     return graph.station(
-        names.stations[told.name],
+        names.stations[imported.name],
         kind,
         given,
         by_class,
         order.value,
         scvs=spreads,
-        blocking=Blocking.AFTER_SERVICE if told.blocking else Blocking.LOST,
+        blocking=Blocking.AFTER_SERVICE if imported.blocking else Blocking.LOST,
     )
 
 
-def _come(network: Network, told: Told) -> list[str]:
+def _come(network: Network, imported: Told) -> list[str]:
     """Classes that come to a station, or of which parts do."""
-    parts = any(told.name in station.branches for station in network.stations)
-    return [c.name for c in network.classes if parts or network.visits.get((told.name, c.name))]
+    parts = any(imported.name in station.branches for station in network.stations)
+    return [c.name for c in network.classes if parts or network.visits.get((imported.name, c.name))]
 
 
-def _is_lone(network: Network, told: Told) -> bool:
+def _is_lone(network: Network, imported: Told) -> bool:
     """Whether a station is the only queue, and open classes that stay what they are come once."""
     queues = [s.name for s in network.stations if s.serves is not Serves.AT_ONCE]
     closed = any(c.population is not None for c in network.classes)
-    once = all(network.visits.get((told.name, c.name), 0.0) <= 1 for c in network.classes)
-    return queues == [told.name] and once and not closed and not network.class_entries
+    once = all(network.visits.get((imported.name, c.name), 0.0) <= 1 for c in network.classes)
+    return queues == [imported.name] and once and not closed and not network.class_entries
 
 
-def _spreads(told: Told, names: Names) -> dict[str, float] | None:
+def _spreads(imported: Told, names: Names) -> dict[str, float] | None:
     """Squared coefficients of variation by class, where they differ."""
-    found = {names.classes[c]: told.times[c].scv for c in told.times}
+    found = {names.classes[c]: imported.times[c].scv for c in imported.times}
     return found if len(set(found.values())) > 1 else None
 
 
-def _kind(network: Network, told: Told, names: Names, place: str) -> Station:
+def _kind(network: Network, imported: Told, names: Names, place: str) -> Station:
     """A station of the kind that serves as the file says.
 
     Raises
@@ -244,27 +250,27 @@ def _kind(network: Network, told: Told, names: Names, place: str) -> Station:
     ModelFileError
         If there is none, with the reason.
     """
-    if told.serves is Serves.VARYING:
-        return _made("LoadDependent", rates=list(told.rates))
-    time = names.time(told, next(iter(told.times))) if told.times else 0.0
-    if told.serves is Serves.AT_ONCE:
+    if imported.serves is Serves.VARYING:
+        return _made("LoadDependent", rates=list(imported.rates))
+    time = names.time(imported, next(iter(imported.times))) if imported.times else 0.0
+    if imported.serves is Serves.AT_ONCE:
         return _made("Delay", service_time=time)
-    several = {} if told.servers == 1 else {"servers": names.servers(told)}
+    several = {} if imported.servers == 1 else {"servers": names.servers(imported)}
     arrivals = network.classes[0].arrivals
     if arrivals is not None and arrivals.scv != 1 and _is_alone(network):
-        scv = next(iter(told.times.values())).scv
-        servers = names.servers(told) if several else 1
+        scv = next(iter(imported.times.values())).scv
+        servers = names.servers(imported) if several else 1
         return _made("GGm", service_time=time, servers=servers, arrival_scv=arrivals.scv, scv=scv)
-    scvs = {told.times[c].scv for c in _come(network, told) if c in told.times}
-    if told.places is not None:
-        _check_room(network, told, scvs, place)
+    scvs = {imported.times[c].scv for c in _come(network, imported) if c in imported.times}
+    if imported.places is not None:
+        _check_room(network, imported, scvs, place)
         return _made(
-            "MMmK" if several else "MM1K", service_time=time, places=told.places, **several
+            "MMmK" if several else "MM1K", service_time=time, places=imported.places, **several
         )
-    nothing = told.servers == 1 and not any(t.mean for t in told.times.values())
-    if scvs <= {1.0} or told.order is Discipline.LAST or nothing:
+    nothing = imported.servers == 1 and not any(t.mean for t in imported.times.values())
+    if scvs <= {1.0} or imported.order is Discipline.LAST or nothing:
         return _made("MMm" if several else "MM1", service_time=time, **several)
-    _check_general(network, told, place)
+    _check_general(network, imported, place)
     return _made("MGm" if several else "MG1", service_time=time, scv=max(scvs), **several)
 
 
@@ -272,38 +278,38 @@ def _made(kind: str, **numbers: object) -> Station:  # numbers of any kind, as s
     return station_kind(kind)(**numbers)
 
 
-def _check_room(network: Network, told: Told, scvs: set[float], place: str) -> None:
+def _check_room(network: Network, imported: Told, scvs: set[float], place: str) -> None:
     """Refuse a limited room where jobs of several classes, or closed ones, find no place."""
     arrive = network.classes[0].arrivals is not None
-    is_one = len(network.classes) == 1 and (arrive or told.blocking)
-    back = network.routes.get((told.name, told.name), 0.0)
+    is_one = len(network.classes) == 1 and (arrive or imported.blocking)
+    back = network.routes.get((imported.name, imported.name), 0.0)
     if (
         is_one
         and scvs <= {1.0}
-        and told.order is Discipline.FCFS
+        and imported.order is Discipline.FCFS
         and not back
-        and told.servers <= (told.places or 0)
+        and imported.servers <= (imported.places or 0)
     ):
         return
-    who = "one class" if told.blocking else "one open class"
+    who = "one class" if imported.blocking else "one open class"
     msg = (
-        f"{place}: room for {told.places} only: not yet, but for {who} that is served in "
+        f"{place}: room for {imported.places} only: not yet, but for {who} that is served in "
         "order, in exponential times, by no more servers than places, and not sent straight back"
     )
     raise ModelFileError(msg)
 
 
-def _check_general(network: Network, told: Told, place: str) -> None:
+def _check_general(network: Network, imported: Told, place: str) -> None:
     """Refuse times that are not exponential where only exponential ones have a law."""
     what = "times that are not exponential"
-    if told.shared:
-        means = ", ".join(f"{times.mean:g} s" for times in told.times.values())
+    if imported.shared:
+        means = ", ".join(f"{times.mean:g} s" for times in imported.times.values())
         msg = (
             f"{place}: {what} at shared servers: not yet; the means are those of exponential times "
             f"of {means}, the percentiles are not"
         )
         raise ModelFileError(msg)
-    if network.routes.get((told.name, told.name)):
+    if network.routes.get((imported.name, imported.name)):
         msg = f"{place}: {what}, and jobs that come straight back to the end of its queue: not yet"
         raise ModelFileError(msg)
 

@@ -4,10 +4,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from headway.errors import ModelFileError, quoted
+from headway.models.importing.foreign.network import JobClass, Serves, Station
+from headway.models.importing.foreign.numbers import number, whole
+from headway.models.importing.foreign.parameters import Entry, by_class
 from headway.models.importing.sections import JOIN, PASSED, Box
-from headway.models.importing.told.network import JobClass, Serves, Station
-from headway.models.importing.told.numbers import number, whole
-from headway.models.importing.told.parameters import Entry, by_class
 from headway.queueing.stations.abilities import Discipline
 
 Links = Mapping[str, Sequence[str]]

@@ -6,7 +6,7 @@ from typing import TypeAlias
 from xml.etree.ElementTree import Element
 
 from headway.errors import ModelFileError, quoted
-from headway.models.importing.told.network import (
+from headway.models.importing.foreign.network import (
     Expected,
     JobClass,
     Network,
@@ -14,7 +14,7 @@ from headway.models.importing.told.network import (
     ServiceTimes,
     Station,
 )
-from headway.models.importing.told.numbers import name_of, number, positive, unique, whole
+from headway.models.importing.foreign.numbers import name_of, number, positive, unique, whole
 from headway.queueing.stations.abilities import Discipline
 
 Visits: TypeAlias = dict[tuple[str, str], float]

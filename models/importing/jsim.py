@@ -8,6 +8,16 @@ import numpy as np
 
 from headway.errors import ModelFileError, quoted
 from headway.kinds import FloatArray
+from headway.models.importing.foreign.network import (
+    Expected,
+    JobClass,
+    Network,
+    Serves,
+    ServiceTimes,
+    Shares,
+    Station,
+)
+from headway.models.importing.foreign.numbers import name_of, number, unique, whole
 from headway.models.importing.forks import check_branches, folded
 from headway.models.importing.orders import hides_returns, means_only
 from headway.models.importing.regions import read_regions
@@ -30,16 +40,6 @@ from headway.models.importing.sections import (
     read_station,
     service_times,
 )
-from headway.models.importing.told.network import (
-    Expected,
-    JobClass,
-    Network,
-    Serves,
-    ServiceTimes,
-    Shares,
-    Station,
-)
-from headway.models.importing.told.numbers import name_of, number, unique, whole
 
 _KNOWN = ("userClass", "node", "measure", "connection", "preload", "blockingRegion")
 _NEVER = 1e-12

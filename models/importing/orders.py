@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 
 from headway.errors import ModelFileError
-from headway.models.importing.told.network import ServiceTimes, Station
+from headway.models.importing.foreign.network import ServiceTimes, Station
 from headway.queueing.stations.abilities import Discipline
 
 PREEMPTIVE = "PreemptiveServer"
@@ -68,7 +68,7 @@ def order_of(kinds: Iterable[str], section: str, place: str) -> tuple[Discipline
     return known[kind], kind == HEAD
 
 
-def check_times(told: Station, come: Iterable[str], place: str, *, lone: bool) -> Discipline:
+def check_times(station: Station, come: Iterable[str], place: str, *, lone: bool) -> Discipline:
     """The discipline to solve a station with, whose times have a law under it.
 
     Whoever is next, the number of jobs of one class is the same as in order of arrival, as long as
@@ -77,7 +77,7 @@ def check_times(told: Station, come: Iterable[str], place: str, *, lone: bool) -
 
     Parameters
     ----------
-    told, come
+    station, come
         The station, and classes that come to it.
     place
         For messages.
@@ -91,26 +91,26 @@ def check_times(told: Station, come: Iterable[str], place: str, *, lone: bool) -
         For times that have none.
     """
     classes = list(come)
-    times = {told.times[c] for c in classes if c in told.times}
+    times = {station.times[c] for c in classes if c in station.times}
     plain = all(each.scv == 1 for each in times)
     alike = len(classes) <= 1 or (plain and len(times) <= 1)
-    if told.last_next and not alike:
+    if station.last_next and not alike:
         what = f"last come, first served, with nobody interrupted ({HEAD})"
         rest = "but for one class, or classes of one exponential time"
         msg = f"{place}: {what}: not yet, {rest}"
         raise ModelFileError(msg)
-    if plain or told.order in (Discipline.FCFS, Discipline.SHARING):
-        return told.order
-    if told.order is Discipline.RANDOM and alike:
+    if plain or station.order in (Discipline.FCFS, Discipline.SHARING):
+        return station.order
+    if station.order is Discipline.RANDOM and alike:
         return Discipline.FCFS
-    if told.order is Discipline.LAST and told.servers == 1:
-        return told.order
-    if told.order.by_priority and told.servers == 1 and lone:
-        return told.order
+    if station.order is Discipline.LAST and station.servers == 1:
+        return station.order
+    if station.order.by_priority and station.servers == 1 and lone:
+        return station.order
     rest = ", but at one server to which open classes come once, the only queue"
     msg = (
-        f"{place}: times that are not exponential, {_SAID[told.order]}: not yet"
-        f"{rest if told.order.by_priority else ''}"
+        f"{place}: times that are not exponential, {_SAID[station.order]}: not yet"
+        f"{rest if station.order.by_priority else ''}"
     )
     raise ModelFileError(msg)
 
@@ -134,16 +134,16 @@ def ranks(priorities: Iterable[int]) -> dict[int, int]:
     return {each: k for k, each in enumerate(sorted(set(priorities), reverse=True), 1)}
 
 
-def hides_returns(told: Station) -> bool:
+def hides_returns(station: Station) -> bool:
     """Whether open classes have a law at a queue that holds where each job comes once only."""
-    if told.order in (Discipline.SHARING, Discipline.LAST):
+    if station.order in (Discipline.SHARING, Discipline.LAST):
         return False
-    times = set(told.times.values())
-    return len(times) > 1 or (len(told.times) > 1 and told.order.by_priority)
+    times = set(station.times.values())
+    return len(times) > 1 or (len(station.times) > 1 and station.order.by_priority)
 
 
-def means_only(told: Station) -> bool:
+def means_only(station: Station) -> bool:
     """Whether only the means of a station's answers are those of the file."""
-    anyhow: set[ServiceTimes] = {t for t in told.times.values() if t.scv != 1}
-    by_chance = told.order in (Discipline.RANDOM, Discipline.LAST) and bool(anyhow)
-    return told.last_next or by_chance
+    anyhow: set[ServiceTimes] = {t for t in station.times.values() if t.scv != 1}
+    by_chance = station.order in (Discipline.RANDOM, Discipline.LAST) and bool(anyhow)
+    return station.last_next or by_chance

@@ -12,10 +12,16 @@ import numpy as np
 
 from headway.errors import ModelFileError, quoted
 from headway.kinds import FloatArray
+from headway.models.importing.foreign.network import (
+    JobClass,
+    Network,
+    Serves,
+    ServiceTimes,
+    Station,
+)
+from headway.models.importing.foreign.numbers import name_of, number, positive, unique, whole
 from headway.models.importing.jsim import routed
 from headway.models.importing.sections import SINK, SOURCE, Box
-from headway.models.importing.told.network import JobClass, Network, Serves, ServiceTimes, Station
-from headway.models.importing.told.numbers import name_of, number, positive, unique, whole
 from headway.queueing.stations.abilities import Discipline
 
 _POLICIES = {

@@ -3,8 +3,8 @@
 from xml.etree.ElementTree import Element
 
 from headway.errors import ModelFileError, quoted
-from headway.models.importing.told.network import JobClass, Region, Station
-from headway.models.importing.told.numbers import name_of, unique, whole
+from headway.models.importing.foreign.network import JobClass, Region, Station
+from headway.models.importing.foreign.numbers import name_of, unique, whole
 
 _PLAIN = {
     ("globalMemoryConstraint", "maxMemory"): "-1",

@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Mapping, Sequence
 
 from headway.errors import ModelFileError, quoted
+from headway.models.importing.foreign.network import JobClass, Station
 from headway.models.importing.sections import PASSED, SOURCE, Box
-from headway.models.importing.told.network import JobClass, Station
 from headway.queueing.stations.abilities import Discipline
 
 

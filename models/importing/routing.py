@@ -8,10 +8,10 @@ from numpy.typing import NDArray
 
 from headway.errors import ModelFileError, quoted
 from headway.kinds import FloatArray
+from headway.models.importing.foreign.network import JobClass, Network, Serves
+from headway.models.importing.foreign.numbers import number
+from headway.models.importing.foreign.parameters import Entry, by_class
 from headway.models.importing.sections import PASSED, SINK, Box
-from headway.models.importing.told.network import JobClass, Network, Serves
-from headway.models.importing.told.numbers import number
-from headway.models.importing.told.parameters import Entry, by_class
 from headway.queueing.chains.routes import reached
 
 Links = Mapping[str, Sequence[str]]

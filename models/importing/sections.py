@@ -5,11 +5,11 @@ from dataclasses import dataclass, replace
 from xml.etree.ElementTree import Element
 
 from headway.errors import ModelFileError, quoted
+from headway.models.importing.foreign.distributions import times_of
+from headway.models.importing.foreign.network import Serves, ServiceTimes, Station
+from headway.models.importing.foreign.numbers import name_of, whole
+from headway.models.importing.foreign.parameters import Entry, by_class, entry
 from headway.models.importing.orders import PREEMPTIVE, order_of
-from headway.models.importing.told.distributions import times_of
-from headway.models.importing.told.network import Serves, ServiceTimes, Station
-from headway.models.importing.told.numbers import name_of, whole
-from headway.models.importing.told.parameters import Entry, by_class, entry
 from headway.queueing.stations.abilities import Discipline
 
 SOURCE, SINK, PASSED, JOIN = "source", "sink", "passed", "join"

@@ -7,7 +7,7 @@ import numpy as np
 
 from headway.errors import MeasurementError
 from headway.kinds import FloatArray
-from headway.models.measured.bends import bent
+from headway.models.measured.bends import bends_back
 from headway.models.measured.measurements import Measurements
 from headway.models.signatures.sfs import Curve, curve
 from headway.queueing.flows.laws import littles_law
@@ -22,7 +22,7 @@ class Clients:
 
     Parameters
     ----------
-    bent, behind
+    bends_back, behind
         Points on a branch that bends back, and points below their requested load.
     population
         Requests that circulate, by Little's law at those points; None where there are none.
@@ -30,7 +30,7 @@ class Clients:
         Relative standard deviation of that number over the points.
     """
 
-    bent: Any
+    bends_back: Any
     behind: Any
     population: float | None
     spread: float
@@ -41,12 +41,12 @@ class Clients:
         return self.population is not None
 
 
-def clients(found: Curve, requested: FloatArray | None = None) -> Clients:
+def clients(curve: Curve, requested: FloatArray | None = None) -> Clients:
     r"""Look for signs of a closed population: a branch that bends back, loads not reached.
 
     Parameters
     ----------
-    found
+    curve
         A curve.
     requested
         Requested loads where they were recorded [1/s].
@@ -57,8 +57,8 @@ def clients(found: Curve, requested: FloatArray | None = None) -> Clients:
     >>> round(clients(curve(Measurements.parse(text, "curve"))).population)
     31
     """
-    rate, time = found.throughput.values, found.response_time.values
-    back = bent(rate, time)
+    rate, time = curve.throughput.values, curve.response_time.values
+    back = bends_back(rate, time)
     behind = np.zeros(rate.shape, bool) if requested is None else rate < BEHIND * requested
     full = back | behind
     if not full.any():
@@ -86,7 +86,7 @@ def closed_signs(measurements: Measurements) -> list[str]:
     if found is None or found.population is None:
         return []
     signs = []
-    if found.bent.any():
+    if found.bends_back.any():
         signs.append("the curve bends back")
     if found.behind.any():
         signs.append(f"{int(found.behind.sum())} points fell behind their requested load")

@@ -42,7 +42,7 @@ from headway.models.inference.forecasting.predictions import (
     predicted,
 )
 from headway.models.inference.searching.problem import Problem
-from headway.models.inference.searching.search import Found
+from headway.models.inference.searching.search import Optimum
 from headway.models.language.verbs import perform
 from headway.models.measured.measurements import Measurements
 from headway.models.structure.model import Model
@@ -69,7 +69,7 @@ class Fit(Answer):
         What it was fitted to.
     comparison
         The fitted model held against the measurements.
-    problem, found
+    problem, optimum
         What was solved, and the end of the search.
     refits
         Fits to resampled errors, where a bootstrap was asked for.
@@ -93,7 +93,7 @@ class Fit(Answer):
     measurements: Measurements
     comparison: Comparison
     problem: Problem
-    found: Found
+    optimum: Optimum
     refits: Refits | None
 
     def __repr__(self) -> str:
@@ -114,12 +114,12 @@ class Fit(Answer):
     @property
     def values(self) -> dict[str, float]:
         """Fitted values by name, in SI."""
-        return dict(zip(self.free, map(float, self.found.free), strict=True))
+        return dict(zip(self.free, map(float, self.optimum.free), strict=True))
 
     @cached_property
     def known(self) -> Uncertainty:
         """Covariance, standard errors and correlations."""
-        return uncertainty(self.problem, self.found)
+        return uncertainty(self.problem, self.optimum)
 
     @property
     def standard_errors(self) -> dict[str, float]:
@@ -129,10 +129,10 @@ class Fit(Answer):
     @cached_property
     def answers(self) -> tuple[Minimum, ...]:
         """The best values, and others far from them that fit not significantly worse."""
-        found = answers(self.problem, self.found, self.known)
+        found = answers(self.problem, self.optimum, self.known)
         if self.refits is None:
             return found
-        ends = studentised(self.problem, self.found, self.known, self.refits)
+        ends = studentised(self.problem, self.optimum, self.known, self.refits)
         return (replace(found[0], ends=tuple(ends)), *found[1:])
 
     @cached_property
@@ -144,7 +144,7 @@ class Fit(Answer):
     def robust_ci95(self) -> dict[str, tuple[float, float]]:
         """Intervals that hold also where relative errors differ over the curve; never narrower."""
         factor = student(self.known.degrees)
-        errors = unequal_errors(self.problem, self.found)
+        errors = unequal_errors(self.problem, self.optimum)
         found = {}
         for k, (name, (low, high)) in enumerate(self.ci95.items()):
             value, half = self.values[name], factor * float(errors[k])
@@ -166,17 +166,17 @@ class Fit(Answer):
     @cached_property
     def identified(self) -> Identified:
         """What the data do not determine, before and after the search, and what would help."""
-        before = structure(self.problem, self.found.free)
+        before = structure(self.problem, self.optimum.free)
         if before.sentences:
             return before
-        return precision(self.problem, self.found.free, self.known)
+        return precision(self.problem, self.optimum.free, self.known)
 
     @cached_property
     def leave_one_out(self) -> FloatArray:
         """Relative error at each point when the others alone determine the parameters."""
         points = np.flatnonzero(self.problem.first(self.problem.used))
         groups = self.problem.of_points(np.arange(self.problem.loads) == points[:, None])
-        return left_out_errors(self.problem, self.found, list(groups))
+        return left_out_errors(self.problem, self.optimum, list(groups))
 
     @cached_property
     def leave_last_load_out(self) -> float:
@@ -184,13 +184,13 @@ class Fit(Answer):
         used = self.problem.first(self.problem.used)
         loads = np.where(used, self.comparison.load.values, -np.inf)
         group = self.problem.of_points(loads >= loads.max())
-        errors = left_out_errors(self.problem, self.found, [group])
+        errors = left_out_errors(self.problem, self.optimum, [group])
         return float(np.abs(errors).max())
 
     @cached_property
     def pure_error(self) -> PureError | None:
         """How repeats of loads scatter, and whether the fit misses by more; None without any."""
-        return pure_error(self.problem, self.found.free)
+        return pure_error(self.problem, self.optimum.free)
 
     @property
     def leave_one_out_rms(self) -> float:
@@ -206,7 +206,7 @@ class Fit(Answer):
         n, k = self.points, len(self.free) + self.problem.estimated
         if n - k - 1 <= 0:
             return math.inf
-        scatter = max(2 * self.found.cost / n, _TOO_GOOD * self.problem.rounding, _EXACT)
+        scatter = max(2 * self.optimum.cost / n, _TOO_GOOD * self.problem.rounding, _EXACT)
         return n * math.log(scatter) + 2 * k + 2 * k * (k + 1) / (n - k - 1)
 
     @cached_property
@@ -239,7 +239,7 @@ class Fit(Answer):
     @cached_property
     def draws(self) -> Draws:
         """Values of the free parameters that the data leave plausible."""
-        return drawn_about(self.problem, self.found, self.known)
+        return drawn_about(self.problem, self.optimum, self.known)
 
     def predict(
         self, loads: FloatArray | Sequence[float], percentiles: Sequence[float] | None = None
@@ -275,7 +275,7 @@ class Fit(Answer):
         >>> round(float(middle), 9)  # 1 ms and 1 ms / (1 - 0.75)
         0.005
         """
-        unit, free = self.comparison.load.unit, self.found.free
+        unit, free = self.comparison.load.unit, self.optimum.free
         percents = percents_of(self.problem) if percentiles is None else percentiles
         name, draws = self.model.name, [self.draws]
         return predicted(name, self.load, unit, loads, draws, free, percents)

@@ -54,7 +54,7 @@ def fit_model(
     loss: Loss = Loss.LINEAR,
     starts: int = STARTS,
     rounds: int = 0,
-    seen: Callable[[], None] = _ignore,
+    progress: Callable[[], None] = _ignore,
     crew: Crew | None = None,
 ) -> Fit:
     r"""Determine parameters of a model from measurements, by least squares of relative errors.
@@ -80,7 +80,7 @@ def fit_model(
         How residuals count; linear is least squares.
     starts
         How many starts are followed at most.
-    rounds, seen
+    rounds, progress
         Rounds of bootstrap for the intervals, and what to call after each.
     crew
         Whose workers do the rounds; this process alone where it is left out.
@@ -109,7 +109,7 @@ def fit_model(
     solved, found = weighed_search(asked, starts)
     values = dict(zip(free, map(float, found.free), strict=True))
     fitted = bounded.at(values)
-    refits = bootstrap(solved, found, rounds, seen, crew) if rounds else None
+    refits = bootstrap(solved, found, rounds, progress, crew) if rounds else None
     comparison = compare(fitted, kept, x, y)
     return Fit(bounded, fitted, kept, comparison, solved, found, refits)
 

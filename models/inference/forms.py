@@ -44,7 +44,7 @@ class Form:
     @property
     def name(self) -> str:
         """What tables call it."""
-        lacks, told = self.variant.without, self.variant.told
+        lacks, told = self.variant.without, self.variant.disclosed
         notes = [f"no {', '.join(lacks)}"] * bool(lacks) + [f"{', '.join(told)} told"] * bool(told)
         return f"{self.model} ({'; '.join(notes)})" if notes else self.model
 
@@ -182,14 +182,14 @@ def forms_for(loads: int, forms: Sequence[Form]) -> list[Form]:
 
 def knowing(forms: Sequence[Form], facts: Mapping[str, Fact]) -> list[Form]:
     """Leave out forms that must be told what nothing discloses."""
-    return [form for form in forms if {*form.variant.told} <= _told(form, facts).keys()]
+    return [form for form in forms if {*form.variant.disclosed} <= _told(form, facts).keys()]
 
 
 def _told(form: Form, facts: Mapping[str, Fact]) -> dict[str, float]:
     """What facts tell of parameters, within their bounds; nothing of those of an unknown fact."""
     known = {name: fact.value for name, fact in facts.items() if fact.value is not None}
     found = {}
-    for name, read in (form.made.form.told if form.made.form else {}).items():
+    for name, read in (form.made.form.disclosed if form.made.form else {}).items():
         value = float(read.evaluate(known)) if read.names <= known.keys() else math.nan
         if math.isfinite(value):
             parameter = form.made.parameters[name]

@@ -24,6 +24,7 @@ from headway.models.inference.forecasting.predictions import (
     percents_of,
     predicted,
 )
+from headway.models.inference.form_curve import seen_curve
 from headway.models.inference.forms import (
     SPARE,
     Form,
@@ -31,9 +32,8 @@ from headway.models.inference.forms import (
     listed_forms,
     started,
 )
+from headway.models.inference.quantities import ServerQuantity, saturation_of, told_of
 from headway.models.inference.searching.loss import Loss
-from headway.models.inference.seen_curve import seen_curve
-from headway.models.inference.told import Told, saturation_of, told_of
 from headway.models.inference.warnings import is_worse_than_constant
 from headway.models.measured.measurements import Measurements
 from headway.models.signatures.sfs import ALL, Range
@@ -51,8 +51,8 @@ Else noise chose it before a simpler one that made the curve, 3 times of 100 ins
 CLEARLY = 0.8
 """Share of the leave-one-out error that a form may have to be taken before one of less AICc."""
 
-Seen = Callable[[str, float], None]
-"""Told what goes on, and the share of the whole that it is."""
+Progress = Callable[[str, float], None]
+"""ServerQuantity what goes on, and the share of the whole that it is."""
 
 _FITTING = 0.5  # share of the work that fitting is; the rest are intervals and left-out points
 
@@ -94,7 +94,7 @@ class ServerFit(Answer):
         return f"ServerFit({self.best.measurements.source}: {self.form.name}, RMS {error:.1%})"
 
     @cached_property
-    def told(self) -> tuple[Told, ...]:
+    def quantities(self) -> tuple[ServerQuantity, ...]:
         """Base, slope, time per operation and cache as the chosen form has them, and saturation.
 
         The saturation throughput is that of all forms that fit not significantly worse.
@@ -104,7 +104,7 @@ class ServerFit(Answer):
     @cached_property
     def plausible(self) -> tuple[tuple[Form, Fit], ...]:
         """The chosen form, and those that fit not significantly worse than the best."""
-        fits = [(fit.problem, fit.found) for _, fit in self.candidates]
+        fits = [(fit.problem, fit.optimum) for _, fit in self.candidates]
         pairs = zip(self.candidates, plausible(fits), strict=True)
         return tuple(pair for pair, fits_well in pairs if fits_well or pair is self.candidates[0])
 
@@ -112,20 +112,20 @@ class ServerFit(Answer):
     def draws(self) -> tuple[Draws, ...]:
         """Plausible values of each plausible form: all count alike."""
         found = [
-            drawn(fit.problem, fit.found, fit.known, fit.model.form.saturation)
+            drawn(fit.problem, fit.optimum, fit.known, fit.model.form.saturation)
             for _, fit in self.plausible
             if fit.model.form is not None and fit.model.form.saturation is not None
         ]
         return tuple(each for each in found if len(each.free))
 
     @cached_property
-    def saturation(self) -> Told | None:
+    def saturation(self) -> ServerQuantity | None:
         """Saturation throughput by all plausible forms; None where none of them tells."""
         if not self.draws:
             return None
         best, table = self.best, self.best.model.form
         read = table.saturation if table is not None else None
-        limit = saturations(best.problem, read, best.found.free[None])
+        limit = saturations(best.problem, read, best.optimum.free[None])
         return saturation_of(self.draws, float(limit[0]))
 
     def predict(
@@ -186,13 +186,13 @@ class ServerFit(Answer):
         """The same, with all computed that its tables show and that takes further fits."""
         return self.examining(_ignore, 1.0)
 
-    def examining(self, seen: Seen, share: float) -> "ServerFit":
+    def examining(self, progress: Progress, share: float) -> "ServerFit":
         """The same as `examined`, saying what goes on, and which part of a share is done."""
         part = share / (len(self.candidates) + 1)
-        seen(f"{self.form.name}: intervals", part)
-        _ = self.told, self.best.examined()
+        progress(f"{self.form.name}: intervals", part)
+        _ = self.quantities, self.best.examined()
         for form, fit in self.candidates:
-            seen(f"{form.name}: points left out", part)
+            progress(f"{form.name}: points left out", part)
             _ = fit.leave_one_out
         return self
 
@@ -218,7 +218,7 @@ def fit_server(
     within: Range = ALL,
     loss: Loss = Loss.LINEAR,
     family: str | None = None,
-    seen: Seen = _ignore,
+    progress: Progress = _ignore,
     forms: Sequence[str | Model] | None = None,
 ) -> ServerFit:
     r"""Fit the forms that a curve can carry, and choose among them.
@@ -232,8 +232,8 @@ def fit_server(
         As for `headway.models.inference.fitting.fit_model`.
     family
         Whose forms are tried; all that there are where it is left out.
-    seen
-        Told before each step what it is, and its share; all shares add up to 1.
+    progress
+        ServerQuantity before each step what it is, and its share; all shares add up to 1.
     forms
         Models that compete: names, paths of model files, models, or ``all`` for those of the
         catalogue, which compete where it is left out.
@@ -253,8 +253,8 @@ def fit_server(
     >>> found.form.model, round(found.best.values["service_time"], 6)
     ('server-single', 0.001)
     """
-    chosen = choose_form(measurements, x, y, within, loss, family, seen, forms)
-    return chosen.examining(seen, 1 - _FITTING)
+    chosen = choose_form(measurements, x, y, within, loss, family, progress, forms)
+    return chosen.examining(progress, 1 - _FITTING)
 
 
 def choose_form(
@@ -264,7 +264,7 @@ def choose_form(
     within: Range = ALL,
     loss: Loss = Loss.LINEAR,
     family: str | None = None,
-    seen: Seen = _ignore,
+    progress: Progress = _ignore,
     forms: Sequence[str | Model] | None = None,
 ) -> ServerFit:
     """Fit and choose as `fit_server`, and leave intervals and left-out points for when asked."""
@@ -275,7 +275,7 @@ def choose_form(
     fits: list[tuple[Form, Fit]] = []
     refused: list[tuple[Form, HeadwayError]] = []
     for form in tried:
-        seen(form.name, _FITTING / len(tried))
+        progress(form.name, _FITTING / len(tried))
         try:
             ends = curve.rate[inside], curve.time[inside]
             model = started(form, *ends, measurements.facts)

@@ -27,7 +27,7 @@ class SideBySide(Answer):
                 totals[form] = totals.get(form, 0.0) + fit.aicc
         shared = [f for f in totals if all(f in dict(s.candidates) for s in self.servers)]
         shared.sort(key=lambda form: totals[form])
-        clear = (f for f in shared if all(t.determined for s in self._by(f) for t in s.told))
+        clear = (f for f in shared if all(t.determined for s in self._by(f) for t in s.quantities))
         return next(clear, shared[0])
 
     def common_fits(self) -> list[ServerFit]:
@@ -53,7 +53,7 @@ def differences(fits: Sequence[ServerFit]) -> list[str]:
     first = fits[0]
     for other in fits[1:]:
         apart, alike = [], []
-        for mine, theirs in zip(first.told, other.told, strict=True):
+        for mine, theirs in zip(first.quantities, other.quantities, strict=True):
             ratio = theirs.value / mine.value if mine.value else float("nan")
             clear = mine.determined and theirs.determined
             if clear and (mine.high < theirs.low or theirs.high < mine.low):

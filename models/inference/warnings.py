@@ -55,7 +55,7 @@ def _unequal(fit: Fit) -> list[str]:
 
 def _at_bounds(fit: Fit) -> list[str]:
     sentences = []
-    for name, at_bound in zip(fit.free, fit.found.at_bound, strict=True):
+    for name, at_bound in zip(fit.free, fit.optimum.at_bound, strict=True):
         if at_bound:
             parameter = fit.model.parameters[name]
             scale = fit.problem.scales[fit.free.index(name)]
@@ -86,7 +86,7 @@ def is_worse_than_constant(fit: Fit) -> bool:
     measured = fit.problem.measured.reshape(outputs, -1)
     mean = (weights * measured).sum(axis=1, keepdims=True) / weights.sum(axis=1, keepdims=True)
     constant = float(np.sum(weights * (mean - measured) ** 2))
-    return 2 * fit.found.cost >= constant
+    return 2 * fit.optimum.cost >= constant
 
 
 def _worse_than_constant(fit: Fit) -> list[str]:

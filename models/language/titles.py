@@ -156,9 +156,9 @@ def _unit_or_none(text: str, read: Callable[[str], Unit] = unit_in_words) -> Uni
         return None
 
 
-def _nameless(title: str, found: Unit) -> str:
+def _nameless(title: str, unit_given: Unit) -> str:
     """What to call a title that is a unit and nothing else."""
-    is_rate = found.dimension == unit("op/s").dimension
+    is_rate = unit_given.dimension == unit("op/s").dimension
     return RATE if is_rate else "_".join(_words(title))
 
 

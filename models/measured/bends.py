@@ -13,7 +13,7 @@ ALIKE = 0.1
 """How well throughput times response time agrees along a branch that bends back."""
 
 
-def bent(throughput: FloatArray, response_time: FloatArray) -> Any:
+def bends_back(throughput: FloatArray, response_time: FloatArray) -> Any:
     """Which points lie on a branch that bends back: slower, yet less gets through.
 
     There X R stays near its largest value, the number of requests that circulate. Before it bends
@@ -31,7 +31,7 @@ def bent(throughput: FloatArray, response_time: FloatArray) -> Any:
     Examples
     --------
     >>> rate = np.array([100.0, 200.0, 300.0, 310.0, 280.0])
-    >>> bent(rate, np.array([0.01, 0.012, 0.05, 0.1, 0.11])).tolist()
+    >>> bends_back(rate, np.array([0.01, 0.012, 0.05, 0.1, 0.11])).tolist()
     [False, False, False, True, True]
     """
     product = throughput * response_time
@@ -59,12 +59,12 @@ def bent_by_level(
     """
     settings = [np.asarray(v) for n, v in inputs.items() if n != "throughput"]
     if not settings:
-        return bent(throughput, response_time)
+        return bends_back(throughput, response_time)
     _, curve = np.unique(np.stack(settings), axis=1, return_inverse=True)
     marks = np.zeros(throughput.shape, bool)
     for number in np.unique(curve):
         own = np.ravel(curve) == number
-        marks[own] = bent(throughput[own], response_time[own])
+        marks[own] = bends_back(throughput[own], response_time[own])
     product = throughput * response_time
     if marks.any():
         marks |= product >= (1 - ALIKE) * product[marks].mean()

@@ -50,7 +50,7 @@ class Observed:
         What is wrong with a cell of it, which matters only once it is used; empty if nothing is.
     role
         What the user says it is; empty where its title tells.
-    told
+    stated
         Whether it was told of a whole curve, rather than measured.
     """
 
@@ -61,7 +61,7 @@ class Observed:
     resolution: FloatArray
     complaint: str = ""
     role: str = ""
-    told: bool = False
+    stated: bool = False
 
     def asked(self) -> "Observed":
         r"""Give this column back, if it can be used.
@@ -131,16 +131,16 @@ def _ways(cells: Iterable[str]) -> set[str]:
     return {mark for mark in DECIMALS if all(_number(cell, mark) is not None for cell in bare)}
 
 
-def _mark(cells: Sequence[str], ways: set[str], told: set[str]) -> str:
+def _mark(cells: Sequence[str], ways: set[str], known: set[str]) -> str:
     """The mark of one column: its own, else the table's, else the point where no comma is."""
     if len(ways) == 1:
         return next(iter(ways))
     if not ways:
-        return next(iter(told)) if len(told) == 1 else "."
-    if len(told) == 1:
-        return next(iter(told))
+        return next(iter(known)) if len(known) == 1 else "."
+    if len(known) == 1:
+        return next(iter(known))
     differing = [cell for cell in cells if _number(cell, ".") != _number(cell, ",")]
-    return "." if not differing or not (told or "," in "".join(differing)) else ""
+    return "." if not differing or not (known or "," in "".join(differing)) else ""
 
 
 def observed(

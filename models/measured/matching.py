@@ -146,14 +146,14 @@ def is_offered(model: Model, load: Observed) -> bool:
 
 
 def _adds(column: Observed) -> bool:
-    return column.told and column.name.startswith(ADDED)
+    return column.stated and column.name.startswith(ADDED)
 
 
 def _check_told(measurements: Measurements, used: Sequence[Observed]) -> None:
     """Refuse what is told of curves and sets nothing, as another column says it."""
     names = {column.name for column in used}
     for column in measurements.columns.values():
-        if column.told and column.name not in names:
+        if column.stated and column.name not in names:
             msg = f"{measurements.source}: {column.name} is told, but a column of the data says it"
             raise MeasurementError(msg)
 
@@ -171,7 +171,7 @@ def _told_of_each(model: Model, measurements: Measurements) -> Measurements:
     """Check what was told of curves; those that were told nothing are at the model's own value."""
     columns = dict(measurements.columns)
     for title, column in measurements.columns.items():
-        if not column.told:
+        if not column.stated:
             continue
         name = column.name.removeprefix(ADDED)
         if name not in model.parameters:
@@ -211,9 +211,9 @@ def outputs_named(measurements: Measurements, y: Named) -> tuple[str, ...]:
     return (y,) if whole is not None else tuple(part.strip() for part in y.split(","))
 
 
-def _check_different(source: str, found: Sequence[_Measured]) -> None:
+def _check_different(source: str, measured: Sequence[_Measured]) -> None:
     """Refuse an output that is named twice, be it by one column or by two."""
-    for (one, output, _), (other, same, _) in combinations(found, 2):
+    for (one, output, _), (other, same, _) in combinations(measured, 2):
         if output == same:
             twice = one.header if one.header == other.header else f"{one.header}, {other.header}"
             msg = f"{source}: --y names the {output.replace('_', ' ')} twice ({twice}); keep one"

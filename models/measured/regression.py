@@ -11,7 +11,7 @@ FEWEST_POINTS = 3
 
 
 @dataclass(frozen=True)
-class Line:
+class RegressionLine:
     """A least-squares line y = intercept + slope x.
 
     Parameters
@@ -31,7 +31,7 @@ class Line:
     intercept_error: float
 
 
-def regression_line(x: FloatArray, y: FloatArray, source: str = "data") -> Line:
+def regression_line(x: FloatArray, y: FloatArray, source: str = "data") -> RegressionLine:
     """Fit a straight line by least squares.
 
     slope = sum (x - mean x)(y - mean y) / sum (x - mean x)**2
@@ -72,7 +72,7 @@ def regression_line(x: FloatArray, y: FloatArray, source: str = "data") -> Line:
     intercept = float(y.mean() - slope * x.mean())
     residual = up - slope * across
     variance = float(residual @ residual) / max(len(x) - 2, 1)
-    return Line(
+    return RegressionLine(
         slope,
         intercept,
         r_squared(y, intercept + slope * x),

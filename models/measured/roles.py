@@ -319,12 +319,12 @@ def _without_percent(title: str) -> str:
 _RESOURCES = frozenset(("cpu", "disk", "memory", "network", "nic", "gpu"))
 
 
-def _resource(title: str, found: Unit | None) -> Part | None:
+def _resource(title: str, measured_unit: Unit | None) -> Part | None:
     """The resource whose utilisation a title names: ``cpu_util``, ``Disk busy``, ``CPU [%]``."""
     *words, last = plain_title(title).lstrip("%").split("_")
     if last in UTILISATION.titles and words:
         return Part(UTILISATION, "_".join(words))
-    is_share = found is not None and found.text == "%"
+    is_share = measured_unit is not None and measured_unit.text == "%"
     return Part(UTILISATION, last) if is_share and not words and last in _RESOURCES else None
 
 

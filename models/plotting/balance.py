@@ -11,29 +11,29 @@ from headway.models.analysis.growth import Growth
 from headway.models.plotting.pieces import HATCHES, light_grid, literal, plain_log_axis, style
 
 
-def balance_figure(found: Balance) -> Figure:
+def balance_figure(balance: Balance) -> Figure:
     """Draw the load that fills each resource, on a logarithmic axis, the least one marked."""
-    phases = list(dict.fromkeys(phase for bars in found.machines for phase in bars.phases))
-    resources = list(dict.fromkeys(x.resource for bars in found.machines for x in bars.limits))
-    width = max(6.0, 1.2 + 1.1 * len(found.machines))
+    phases = list(dict.fromkeys(phase for bars in balance.machines for phase in bars.phases))
+    resources = list(dict.fromkeys(x.resource for bars in balance.machines for x in bars.limits))
+    width = max(6.0, 1.2 + 1.1 * len(balance.machines))
     figure = Figure(figsize=(width, 0.8 + 2.9 * len(phases)), layout="constrained")
     panels = figure.subplots(len(phases), 1, sharex=True, sharey=True, squeeze=False)[:, 0]
     for axes, phase in zip(panels, phases, strict=True):
-        for index, bars in enumerate(found.machines):
+        for index, bars in enumerate(balance.machines):
             _draw_group(axes, index, bars, phase, resources)
         plain_log_axis(axes)
-        axes.set_ylim(*_ends(found))
-        axes.set_ylabel(f"{phase} saturation [{found.machines[0].unit}]".strip())
+        axes.set_ylim(*_ends(balance))
+        axes.set_ylabel(f"{phase} saturation [{balance.machines[0].unit}]".strip())
         light_grid(axes)
         axes.grid(visible=False, axis="x")
-    panels[0].set_title(_name_machines(panels[-1], found))
+    panels[0].set_title(_name_machines(panels[-1], balance))
     _legend(figure, resources)
     return figure
 
 
-def growth_figure(found: Growth) -> Figure:
+def growth_figure(growth: Growth) -> Figure:
     """Draw when each resource is full, the first one on top, a bar from now on."""
-    fillings = found.fillings()[::-1]
+    fillings = growth.fillings()[::-1]
     several = len({(one.machine, one.phase) for one in fillings}) > 1
     names = [
         literal(" ".join(filter(None, (one.machine, one.phase, one.resource))))
@@ -44,7 +44,7 @@ def growth_figure(found: Growth) -> Figure:
     figure = Figure(figsize=(7, 1.2 + 0.4 * len(fillings)), layout="constrained")
     axes = figure.subplots()
     drawn = axes.barh(range(len(fillings)), [one.years for one in fillings], color=style(0).colour)
-    dates = [str(found.date(one) or f"{one.years:.3g}") for one in fillings]
+    dates = [str(growth.date(one) or f"{one.years:.3g}") for one in fillings]
     axes.bar_label(drawn, dates, padding=3, fontsize="small")
     axes.set_yticks(range(len(fillings)), names)
     axes.set_xlabel("time until full [years]")
@@ -76,16 +76,16 @@ def _hatch(place: int) -> str:
     return HATCHES[place % len(HATCHES)]
 
 
-def _ends(found: Balance) -> tuple[float, float]:
+def _ends(balance: Balance) -> tuple[float, float]:
     """Ends of the axis: above the greatest load, and low enough that the least is still a bar."""
-    loads = [x.load / b.unit.scale for b in found.machines for x in b.limits]
+    loads = [x.load / b.unit.scale for b in balance.machines for x in b.limits]
     used = [load for load in loads if 0 < load < math.inf]
     return float(10.0 ** math.floor(math.log10(min(used) / 2))), 1.3 * max(used)
 
 
-def _name_machines(axes: Axes, found: Balance) -> str:
+def _name_machines(axes: Axes, balance: Balance) -> str:
     """Write the machines below the axis; give back the model that they have in common."""
-    titles = [bars.title for bars in found.machines]
+    titles = [bars.title for bars in balance.machines]
     common = titles[0].partition(" (")[0]
     if len(titles) > 1 and all(title.startswith(f"{common} (") for title in titles):
         titles = [title.removeprefix(f"{common} (").rstrip(")") for title in titles]

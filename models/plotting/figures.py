@@ -57,7 +57,7 @@ def comparison_figure(comparison: Comparison) -> Figure:
 
 def _draw_comparison(upper: Axes, lower: Axes, comparison: Comparison) -> None:
     """Draw one output: the curve above, relative errors below."""
-    shown = shown_unit(comparison)
+    shown = drawn_unit(comparison)
     x = comparison.load.values / comparison.load.unit.scale
     draw_model(upper, comparison, shown)
     draw_points(upper, x, comparison.measured.values / shown.scale)
@@ -73,7 +73,7 @@ def title_of(model: Model) -> str:
     return literal(model.title)
 
 
-def shown_unit(comparison: Comparison) -> Unit:
+def drawn_unit(comparison: Comparison) -> Unit:
     """The unit to draw what was measured in."""
     meant = comparison.model.meaning(comparison.output).unit
     return scale_of(comparison.measured.values, meant)
@@ -104,7 +104,7 @@ def heading(figure: Figure, columns: Any, text: str, size: str = "large") -> Non
 
 def _label(upper: Axes, lower: Axes, comparison: Comparison) -> None:
     load, measured = comparison.load, comparison.measured
-    upper.set_ylabel(column_label(comparison.output, shown_unit(comparison), "y", measured))
+    upper.set_ylabel(column_label(comparison.output, drawn_unit(comparison), "y", measured))
     lower.set_xlabel(column_label(load.name, load.unit, "x", load))
     for axes in (upper, lower):
         light_grid(axes)
@@ -293,24 +293,24 @@ def _draw_utilisations(axes: Axes, x: FloatArray, solution: Solution) -> None:
     axes.set_ylim(bottom=0)
 
 
-def signature_figure(found: MeasuredSignature) -> Figure:
+def signature_figure(measured: MeasuredSignature) -> Figure:
     """Draw a measured curve with its regression line."""
     figure = Figure(figsize=(7, 4.5), layout="constrained")
     axes = figure.subplots()
-    shown = scale_of(found.curve.response_time.values, unit("s"))
-    load, signature = found.curve.load.values, found.signature
-    response = found.curve.response_time.values / shown.scale
+    shown = scale_of(measured.curve.response_time.values, unit("s"))
+    load, signature = measured.curve.load.values, measured.signature
+    response = measured.curve.response_time.values / shown.scale
     draw_points(axes, load, response)
-    inside = load[found.within.holds(load)]
+    inside = load[measured.within.holds(load)]
     ends = np.array([inside.min(), inside.max()])
     height = (signature.intercept + signature.slope * ends) / shown.scale
     label = f"line: {signature.slope * 1e6:.2f} us per op/s, r² {signature.r_squared:.3f}"
     axes.plot(ends, height, "--", color=MODELLED, label=label)
     draw_saturation(axes, signature.saturation_throughput, "highest measured throughput")
     axes.set_ylim(0)
-    axes.set_xlabel(column_label(found.curve.load.name, unit("op/s"), "x", found.curve.load))
-    axes.set_ylabel(column_label("response_time", shown, "y", found.curve.response_time))
-    axes.set_title(short_source(found.curve.source))
+    axes.set_xlabel(column_label(measured.curve.load.name, unit("op/s"), "x", measured.curve.load))
+    axes.set_ylabel(column_label("response_time", shown, "y", measured.curve.response_time))
+    axes.set_title(short_source(measured.curve.source))
     legend(axes)
     light_grid(axes)
     return figure

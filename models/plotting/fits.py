@@ -15,11 +15,11 @@ from headway.models.inference.side_by_side import SideBySide
 from headway.models.language.units import Unit
 from headway.models.plotting.figures import (
     draw_model,
+    drawn_unit,
     heading,
     mark_saturation,
     panels,
     short_source,
-    shown_unit,
     title_of,
 )
 from headway.models.plotting.pieces import (
@@ -46,15 +46,15 @@ def fit_figure(fit: Fit) -> Figure:
     return _figure(fit, (), fit)
 
 
-def server_figure(found: ServerFit) -> Figure:
+def server_figure(server_fit: ServerFit) -> Figure:
     """Draw the chosen form of a server like a fit, and thin lines of others that may be right."""
-    plausible = {id(fit) for _, fit in found.plausible if fit is not found.best}
-    weighed = list(zip(found.candidates, found.weights.tolist(), strict=True))[1:]
+    plausible = {id(fit) for _, fit in server_fit.plausible if fit is not server_fit.best}
+    weighed = list(zip(server_fit.candidates, server_fit.weights.tolist(), strict=True))[1:]
     weighed.sort(key=lambda entry: id(entry[0][1]) not in plausible)  # stable: by AICc else
     others = [(f"{form.name}, weight {weight:.0%}", fit) for (form, fit), weight in weighed]
     least, most = _RUNNERS_UP
     shown = others[: min(max(len(plausible), least), most)]
-    return _figure(found.best, shown, found if found.draws else found.best)
+    return _figure(server_fit.best, shown, server_fit if server_fit.draws else server_fit.best)
 
 
 def _figure(fit: Fit, others: Sequence[tuple[str, Fit]], expecting: Fit | ServerFit) -> Figure:
@@ -70,7 +70,7 @@ def _figure(fit: Fit, others: Sequence[tuple[str, Fit]], expecting: Fit | Server
 
 def _draw_beside(upper: Axes, lower: Axes, one: Comparison) -> None:
     """Draw a further output that the fit was made to."""
-    shown, x = shown_unit(one), one.load.values / one.load.unit.scale
+    shown, x = drawn_unit(one), one.load.values / one.load.unit.scale
     draw_model(upper, one, shown, "fit")
     draw_points(upper, x, one.measured.values / shown.scale)
     upper.set_ylim(0, 1.3 * float(one.measured.values.max()) / shown.scale)
@@ -87,7 +87,7 @@ def _draw_first(
 ) -> None:
     """Draw the first output with the band and the runners-up."""
     comparison = fit.comparison
-    shown, load = shown_unit(comparison), comparison.load.unit
+    shown, load = drawn_unit(comparison), comparison.load.unit
     scale, x = shown.scale, comparison.load.values / load.scale
     _draw_fit(upper, fit, shown, expecting)
     for place, (name, other) in enumerate(others, 1):
@@ -107,7 +107,7 @@ def _draw_fit(axes: Axes, fit: Fit, shown: Unit, expecting: Fit | ServerFit) -> 
     if loads.size == 0:
         draw_model(axes, fit.comparison, shown, "fit")
         return
-    predicted = Elsewhere(fit.problem, loads).response_time(fit.found.free)
+    predicted = Elsewhere(fit.problem, loads).response_time(fit.optimum.free)
     low, _, high = expecting.predict(loads).response_time
     draw_band(axes, loads / unit, low / shown.scale, high / shown.scale)
     draw_curve(axes, loads / unit, predicted / shown.scale, "fit")
@@ -129,7 +129,7 @@ def _draw_other(axes: Axes, fit: Fit, name: str, place: int, scale: float) -> No
     """Draw a runner-up where it has a curve over the load."""
     loads, look = fit.loads(), style(place)
     if loads.size:
-        predicted = Elsewhere(fit.problem, loads).response_time(fit.found.free) / scale
+        predicted = Elsewhere(fit.problem, loads).response_time(fit.optimum.free) / scale
         x = loads / fit.comparison.load.unit.scale
         axes.plot(x, predicted, color=look.colour, linestyle=look.line, linewidth=1, label=name)
 

@@ -23,7 +23,7 @@ _FAINT = 0.6
 _SHOWN = (50.0, 95.0, 99.0)  # percentiles that are drawn where tools told them
 
 
-def loadtest_figure(found: LoadTest) -> Figure:
+def loadtest_figure(test: LoadTest) -> Figure:
     """Draw response time, and percentiles where there are some, over throughput.
 
     Raises
@@ -31,9 +31,9 @@ def loadtest_figure(found: LoadTest) -> Figure:
     MeasurementError
         Where no point has both a throughput and a response time.
     """
-    both = [p for p in found.points if p.throughput is not None and p.response_time is not None]
+    both = [p for p in test.points if p.throughput is not None and p.response_time is not None]
     if not both:
-        msg = f"{found.source}: no point has both a throughput and a response time to draw"
+        msg = f"{test.source}: no point has both a throughput and a response time to draw"
         raise MeasurementError(msg)
     times = np.array([p.response_time for p in both])
     shown = scale_of(times, unit("s"))
@@ -44,7 +44,7 @@ def loadtest_figure(found: LoadTest) -> Figure:
     draw_points(axes, np.array([p.throughput for p in both]), times / shown.scale, "mean")
     axes.set_xlabel("throughput [op/s]")
     axes.set_ylabel(axis_label("response time", shown))
-    axes.set_title(literal(found.source))
+    axes.set_title(literal(test.source))
     axes.set_ylim(bottom=0)
     light_grid(axes)
     legend(axes)
@@ -63,6 +63,6 @@ def _draw_percentile(
                   markersize=4, label=f"p{percent:g}")  # fmt: skip
 
 
-def audit_figure(found: Audit) -> Figure:
+def audit_figure(audit: Audit) -> Figure:
     """Draw the test that was looked at."""
-    return loadtest_figure(found.test)
+    return loadtest_figure(audit.test)

@@ -17,9 +17,11 @@ from headway.models.plotting.pieces import (
 _LEAST = 1e-3  # elasticity worth a bar
 
 
-def tornado(found: Sensitivity) -> Figure:
+def tornado(sensitivity: Sensitivity) -> Figure:
     """Draw what 1 % of each parameter does to each output, the largest on top."""
-    panels = {output: bars for output in found.effects if (bars := _bars(found, output))}
+    panels = {
+        output: bars for output in sensitivity.effects if (bars := _bars(sensitivity, output))
+    }
     if not panels:
         raise InvalidParameter("no parameter has an effect; there is nothing to plot")
     ratios = [1.5 + len(bars) for bars in panels.values()]
@@ -31,13 +33,13 @@ def tornado(found: Sensitivity) -> Figure:
         _draw_bars(axes, bars)
         axes.set_title(output.replace("_", " "), fontsize="medium")
     all_axes[-1].set_xlabel("elasticity [% per 1 % of the parameter]")
-    figure.suptitle(title_of(found.model))
+    figure.suptitle(title_of(sensitivity.model))
     return figure
 
 
-def _bars(found: Sensitivity, output: str) -> list[tuple[str, Effect]]:
+def _bars(sensitivity: Sensitivity, output: str) -> list[tuple[str, Effect]]:
     """Parameters and effects worth a bar, the smallest first."""
-    worth = ((n, e) for n, e in found.effects[output].items() if abs(e.elasticity) > _LEAST)
+    worth = ((n, e) for n, e in sensitivity.effects[output].items() if abs(e.elasticity) > _LEAST)
     return sorted(worth, key=lambda bar: round(abs(bar[1].elasticity), 6))
 
 

@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 
 from headway.kinds import FloatArray
 from headway.loggp.measuring.signature import issue_cost
-from headway.loggp.measuring.sizefit import Line
+from headway.loggp.measuring.sizefit import SizeLine
 from headway.loggp.measuring.sizes import SizeSeries
 from headway.models.language.units import readable, unit
 from headway.models.plotting.figures import short_source
@@ -28,25 +28,25 @@ from headway.models.signatures.logp import MeasuredLogp
 _MOST_DELAYS = 7
 
 
-def logp_figure(found: MeasuredLogp) -> Figure:
+def logp_figure(logp: MeasuredLogp) -> Figure:
     """Draw the mean cost of a request over the burst size, a colour for each delay."""
     figure = Figure(figsize=(7, 4.5), layout="constrained")
     axes = figure.subplots()
-    dense = _dense(found.burst_size)
-    machine = found.found.machine()
-    for place, delay in enumerate(np.unique(found.delay)[:_MOST_DELAYS]):
-        mine, look = found.delay == delay, style(place)
+    dense = _dense(logp.burst_size)
+    machine = logp.estimate.machine()
+    for place, delay in enumerate(np.unique(logp.delay)[:_MOST_DELAYS]):
+        mine, look = logp.delay == delay, style(place)
         axes.plot(
-            found.burst_size[mine], found.cost[mine] * 1e6, look.marker, color=look.colour,
+            logp.burst_size[mine], logp.cost[mine] * 1e6, look.marker, color=look.colour,
             markersize=4, label=f"delay {delay * 1e6:.4g} us",
         )  # fmt: skip
-        modelled = issue_cost(machine, dense, float(delay), found.window)
+        modelled = issue_cost(machine, dense, float(delay), logp.window)
         axes.plot(dense, modelled * 1e6, color=look.colour, linestyle=look.line, linewidth=1)
     axes.set_xscale("log", base=2)
     axes.set_ylim(bottom=0)
     axes.set_xlabel("burst size [requests]")
     axes.set_ylabel("cost of a request [us]")
-    axes.set_title(f"{short_source(found.source)}: marks measured, lines by what was read off")
+    axes.set_title(f"{short_source(logp.source)}: marks measured, lines by what was read off")
     outside_legend(axes)
     light_grid(axes)
     return figure
@@ -57,24 +57,24 @@ def _dense(bursts: FloatArray) -> Any:
     return np.unique(np.geomspace(1, bursts.max(), 80).round().astype(int))
 
 
-def sizes_figure(found: MeasuredSizes) -> Figure:
+def sizes_figure(sizes: MeasuredSizes) -> Figure:
     """Draw each series over message size, with its lines and the breaks."""
-    count = len(found.series)
+    count = len(sizes.series)
     figure = Figure(figsize=(7, 1.5 + 2.5 * count), layout="constrained")
     panels = figure.subplots(count, 1, sharex=True, squeeze=False)[:, 0]
-    for axes, one in zip(panels, found.series, strict=True):
-        _draw_series(axes, one, found.fit.lines[one.name])
-        for place, brink in enumerate(found.fit.breaks):
+    for axes, one in zip(panels, sizes.series, strict=True):
+        _draw_series(axes, one, sizes.fit.lines[one.name])
+        for place, brink in enumerate(sizes.fit.breaks):
             low, high = brink.interval or (brink.below, brink.above)
             label = "break" if place == 0 else None
             axes.axvspan(low, high, color="0.85", zorder=0, label=label)
     legend(panels[0])
     panels[-1].set_xlabel("message size [B]")
-    panels[0].set_title(short_source(found.source))
+    panels[0].set_title(short_source(sizes.source))
     return figure
 
 
-def _draw_series(axes: Axes, one: SizeSeries, lines: tuple[Line, ...]) -> None:
+def _draw_series(axes: Axes, one: SizeSeries, lines: tuple[SizeLine, ...]) -> None:
     shown = readable(unit("s").dimension, float(np.median(one.median)))
     sizes = np.repeat(one.size, one.time.shape[1])
     axes.plot(

@@ -16,13 +16,13 @@ from headway.models.sizing.size import Size
 from headway.models.tables.table import scale_of
 
 
-def size_figure(found: Size) -> Figure:
+def size_figure(size: Size) -> Figure:
     """Draw the front of cost against response time, with the configuration that was chosen."""
-    measure = found.ranking.output
-    costs = np.array([one.cost for one in found.front])
-    values = np.array([one.measure for one in found.front])
-    unit = scale_of(values, found.model.meaning(measure).unit)
-    meets = np.array([one.meets for one in found.front], bool)
+    measure = size.ranking.output
+    costs = np.array([one.cost for one in size.front])
+    values = np.array([one.measure for one in size.front])
+    unit = scale_of(values, size.model.meaning(measure).unit)
+    meets = np.array([one.meets for one in size.front], bool)
     figure = Figure(figsize=(7, 4.5), layout="constrained")
     axes = figure.subplots()
     axes.step(costs, values / unit.scale, where="post", color=QUIET, linewidth=1, zorder=1)
@@ -32,14 +32,14 @@ def size_figure(found: Size) -> Figure:
     ):
         if chosen.any():
             axes.plot(costs[chosen], values[chosen] / unit.scale, mark, color=colour, label=label)
-    best = found.best
+    best = size.best
     axes.plot(best.cost, best.measure / unit.scale, "D", color=SECOND, label="cheapest that does")
-    for goal in found.goals:
+    for goal in size.goals:
         if goal.output == measure:
             axes.axhline(goal.limit / unit.scale, color=QUIET, linestyle=":", label="target")
     axes.set_xlabel("cost [currency]")
     axes.set_ylabel(axis_label(measure, unit))
-    axes.set_title(title_of(found.model))
+    axes.set_title(title_of(size.model))
     axes.set_ylim(bottom=0)
     legend(axes)
     light_grid(axes)

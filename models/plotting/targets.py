@@ -26,42 +26,42 @@ _POINTS = 201
 _BEYOND = 0.25  # of the way from value to answer, drawn on either side
 
 
-def target_figure(found: Target) -> Figure:
+def target_figure(target: Target) -> Figure:
     """Draw an output over the parameter that is to bring it to a target, around both values."""
-    return _figure(found, [(found.output, found.wanted)])
+    return _figure(target, [(target.output, target.wanted)])
 
 
-def joint_figure(found: JointTarget) -> Figure:
+def joint_figure(target: JointTarget) -> Figure:
     """Draw the output of each goal over the parameter, a panel a goal."""
-    return _figure(found, [(goal.output, goal.limit) for goal in found.goals])
+    return _figure(target, [(goal.output, goal.limit) for goal in target.goals])
 
 
-def _figure(found: Target | JointTarget, wanted: Sequence[tuple[str, float]]) -> Figure:
+def _figure(target: Target | JointTarget, wanted: Sequence[tuple[str, float]]) -> Figure:
     figure = Figure(figsize=(7, 1.5 + 3.0 * len(wanted)), layout="constrained")
     panels = figure.subplots(len(wanted), 1, sharex=True, squeeze=False)[:, 0]
     for axes, (output, limit) in zip(panels, wanted, strict=True):
-        _draw(axes, found, output, limit)
-    now = value_now(found.model, found.parameter)
-    meant = found.model.parameters[found.parameter].unit
+        _draw(axes, target, output, limit)
+    now = value_now(target.model, target.parameter)
+    meant = target.model.parameters[target.parameter].unit
     panels[-1].set_xlabel(
-        axis_label(found.parameter, scale_of(np.array([now, found.value]), meant))
+        axis_label(target.parameter, scale_of(np.array([now, target.value]), meant))
     )
-    panels[0].set_title(title_of(found.model))
+    panels[0].set_title(title_of(target.model))
     legend(panels[0])
     return figure
 
 
-def _draw(axes: Axes, found: Target | JointTarget, output: str, limit: float) -> None:
+def _draw(axes: Axes, target: Target | JointTarget, output: str, limit: float) -> None:
     """Draw an output around the value now and the value that is needed."""
-    model = found.model
-    ends = np.array([value_now(model, found.parameter), found.value])
+    model = target.model
+    ends = np.array([value_now(model, target.parameter), target.value])
     across = _across(*ends.tolist())
-    outputs = _outputs(found, output, across)
+    outputs = _outputs(target, output, across)
     drawn = np.isfinite(outputs)
-    x_scale = scale_of(ends, model.parameters[found.parameter].unit).scale
+    x_scale = scale_of(ends, model.parameters[target.parameter].unit).scale
     unit = scale_of(np.array([limit]), model.meaning(output).unit)
     draw_curve(axes, across[drawn] / x_scale, outputs[drawn] / unit.scale)
-    start, reached = _outputs(found, output, ends) / unit.scale
+    start, reached = _outputs(target, output, ends) / unit.scale
     wanted = limit / unit.scale
     axes.axhline(wanted, color=QUIET, linestyle=":", label="target")
     axes.plot(ends[0] / x_scale, start, "s", color=MODELLED, label="now")
@@ -81,8 +81,8 @@ def _across(now: float, value: float) -> FloatArray:
     return np.union1d(even, whole)
 
 
-def _outputs(found: Target | JointTarget, output: str, values: FloatArray) -> FloatArray:
+def _outputs(target: Target | JointTarget, output: str, values: FloatArray) -> FloatArray:
     """The output at values of the parameter; NaN where the model has none."""
-    changes = [{found.parameter: value} for value in values.tolist()]
-    method = method_of(found.solution)
-    return outputs_at(found.model, changes, [output], method)[:, 0]
+    changes = [{target.parameter: value} for value in values.tolist()]
+    method = method_of(target.solution)
+    return outputs_at(target.model, changes, [output], method)[:, 0]

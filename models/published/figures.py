@@ -10,9 +10,9 @@ from headway.models.published.reproduction import Reproduction
 _WIDEST = 2.0
 
 
-def reproduction_figure(found: Reproduction) -> Figure:
+def reproduction_figure(reproduction: Reproduction) -> Figure:
     """Draw each cell that should agree at its difference over its tolerance."""
-    parts = [part for part in found.parts if any(map(_is_drawn, part.asked))]
+    parts = [part for part in reproduction.parts if any(map(_is_drawn, part.asked))]
     figure = Figure(figsize=(8, 1.2 + 0.28 * len(parts)), layout="constrained")
     axes = figure.subplots()
     for place, part in enumerate(parts):

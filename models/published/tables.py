@@ -7,15 +7,15 @@ from headway.models.published.reproduction import Recomputed, Reproduction, View
 from headway.models.tables.table import Column, Table
 
 
-def shown_tables(found: Reproduction) -> list[Table]:
+def shown_tables(reproduction: Reproduction) -> list[Table]:
     """What the view asks for."""
     views = {View.SUMMARY: summary_tables, View.CELLS: cell_tables, View.ERRATA: errata_tables}
-    return views[found.view](found)
+    return views[reproduction.view](reproduction)
 
 
-def summary_tables(found: Reproduction) -> list[Table]:
+def summary_tables(reproduction: Reproduction) -> list[Table]:
     """One line a table, and what came of all cells."""
-    parts = found.parts
+    parts = reproduction.parts
     columns = (
         Column("table", tuple(part.name for part in parts)),
         Column("cells", tuple(float(len(part.cells)) for part in parts)),
@@ -25,7 +25,7 @@ def summary_tables(found: Reproduction) -> list[Table]:
         Column("input", tuple(_count(part, Outcome.INPUT) for part in parts)),
         Column("worst", tuple(_worst(part) for part in parts)),
     )
-    return [Table("published tables, recomputed", columns, tuple(_notes(found)))]
+    return [Table("published tables, recomputed", columns, tuple(_notes(reproduction)))]
 
 
 def _of(some: int, all_cells: int) -> str:
@@ -41,18 +41,18 @@ def _worst(part: Recomputed) -> str:
     return "-" if ratio is None else f"{ratio:.2f}"
 
 
-def _notes(found: Reproduction) -> list[str]:
+def _notes(reproduction: Reproduction) -> list[str]:
     """Say how many cells came to what, and name those that should agree and do not."""
-    total = sum(len(part.cells) for part in found.parts)
-    asked = sum(len(part.asked) for part in found.parts)
+    total = sum(len(part.cells) for part in reproduction.parts)
+    asked = sum(len(part.asked) for part in reproduction.parts)
     notes = [
-        f"{total} cells: {found.count(Outcome.AGREES)} of {asked} agree that should; "
-        f"{found.count(Outcome.ERRATUM)} errata of print,",
-        f"{found.count(Outcome.BEYOND)} beyond the model, "
-        f"{found.count(Outcome.INPUT)} that set the model (input) and prove nothing",
+        f"{total} cells: {reproduction.count(Outcome.AGREES)} of {asked} agree that should; "
+        f"{reproduction.count(Outcome.ERRATUM)} errata of print,",
+        f"{reproduction.count(Outcome.BEYOND)} beyond the model, "
+        f"{reproduction.count(Outcome.INPUT)} that set the model (input) and prove nothing",
         "worst: largest difference over its tolerance; TABLE or --cells shows cells, --errata why",
     ]
-    for part in found.parts:
+    for part in reproduction.parts:
         notes += [
             f"DIFFERS: {part.name}: {cell.name}: printed {cell.printed}, "
             f"recomputed {cell.recomputed}"
@@ -62,9 +62,9 @@ def _notes(found: Reproduction) -> list[str]:
     return notes
 
 
-def cell_tables(found: Reproduction) -> list[Table]:
+def cell_tables(reproduction: Reproduction) -> list[Table]:
     """Every cell of every table, with explanations below."""
-    return [_cells(part) for part in found.parts]
+    return [_cells(part) for part in reproduction.parts]
 
 
 def _cells(part: Recomputed) -> Table:
@@ -87,9 +87,9 @@ def _cells(part: Recomputed) -> Table:
     return Table(f"{part.name}: {part.table.title}", columns, tuple(notes))
 
 
-def errata_tables(found: Reproduction) -> list[Table]:
+def errata_tables(reproduction: Reproduction) -> list[Table]:
     """Every erratum of print, with the explanation of each below."""
-    rows = [(part, cell) for part in found.parts for cell in part.errata]
+    rows = [(part, cell) for part in reproduction.parts for cell in part.errata]
     columns = (
         Column("table", tuple(part.name for part, _ in rows)),
         Column("cell", tuple(cell.name for _, cell in rows)),
@@ -119,19 +119,21 @@ def _tolerance(cell: Cell) -> str:
     return f"{cell.tolerance:.2g}"
 
 
-def document_of(found: Reproduction) -> dict[str, Any]:
+def document_of(reproduction: Reproduction) -> dict[str, Any]:
     """The JSON contract's document for `reproduce`."""
     return {
-        "tables": [_entry(part) for part in found.parts],
-        "cells": sum(len(part.cells) for part in found.parts),
-        "reproduced": found.count(Outcome.AGREES),
-        "different": found.count(Outcome.DIFFERS),
+        "tables": [_entry(part) for part in reproduction.parts],
+        "cells": sum(len(part.cells) for part in reproduction.parts),
+        "reproduced": reproduction.count(Outcome.AGREES),
+        "different": reproduction.count(Outcome.DIFFERS),
     }
 
 
-def cell_rows(found: Reproduction) -> list[dict[str, Any]]:
+def cell_rows(reproduction: Reproduction) -> list[dict[str, Any]]:
     """A dict a cell, in the units of print."""
-    return [{"table": part.name, **_value(cell)} for part in found.parts for cell in part.cells]
+    return [
+        {"table": part.name, **_value(cell)} for part in reproduction.parts for cell in part.cells
+    ]
 
 
 def _entry(part: Recomputed) -> dict[str, Any]:
@@ -171,9 +173,9 @@ def _value(cell: Cell) -> dict[str, Any]:
     }
 
 
-def cells_csv(found: Reproduction) -> str:
+def cells_csv(reproduction: Reproduction) -> str:
     """A CSV row a cell, in the units of print."""
-    rows = [(part, cell) for part in found.parts for cell in part.cells]
+    rows = [(part, cell) for part in reproduction.parts for cell in part.cells]
     columns = (
         Column("table", tuple(part.name for part, _ in rows)),
         Column("unit", tuple(part.table.unit for part, _ in rows)),

@@ -43,7 +43,7 @@ def _constant(measurements: Measurements, name: str, value: str) -> Observed:
     shown = unit(LEADING_NUMBER.sub("", text))
     title = ADDED + name if adds else name
     count = len(measurements)
-    return Observed(title, title, shown, np.full(count, number), np.zeros(count), told=True)
+    return Observed(title, title, shown, np.full(count, number), np.zeros(count), stated=True)
 
 
 def together(tables: Sequence[Measurements]) -> Measurements:
@@ -108,7 +108,7 @@ def _aligned(tables: Sequence[Measurements]) -> list[dict[str, Observed]]:
 
 
 def _role(column: Observed) -> str:
-    part = None if column.told else part_of(column)
+    part = None if column.stated else part_of(column)
     return "" if part is None else str(part)
 
 
@@ -119,7 +119,7 @@ def _stacked(each: Sequence[Observed | None], tables: Sequence[Measurements]) ->
         if column is not None and column.unit.dimension != first.unit.dimension:
             msg = f"{table.source}: {column.header} and {first.header} differ in their units"
             raise MeasurementError(msg)
-    missing = 0.0 if first.told and first.name.startswith(ADDED) else np.nan
+    missing = 0.0 if first.stated and first.name.startswith(ADDED) else np.nan
     empty = [np.full(len(table), missing) for table in tables]
     pairs = list(zip(each, empty, strict=True))
     return replace(
@@ -131,7 +131,7 @@ def _stacked(each: Sequence[Observed | None], tables: Sequence[Measurements]) ->
             [0 * none if column is None else column.resolution for column, none in pairs]
         ),
         complaint=next((c.complaint for c in each if c is not None and c.complaint), ""),
-        told=any(column is not None and column.told for column in each),
+        stated=any(column is not None and column.stated for column in each),
     )
 
 

@@ -124,9 +124,9 @@ def with_units(measurements: Measurements, given: Mapping[str, str]) -> Measurem
     return measurements
 
 
-def _in(measurements: Measurements, column: Observed, told: Unit) -> Observed:
+def _in(measurements: Measurements, column: Observed, stated: Unit) -> Observed:
     """A column of bare numbers, in a unit; quantities are not negative."""
-    values, known = told.si(column.values), told.si(column.resolution)
+    values, known = stated.si(column.values), stated.si(column.resolution)
     below = np.flatnonzero(column.values < 0)
     complaint = column.complaint
     if below.size and not complaint:
@@ -134,7 +134,7 @@ def _in(measurements: Measurements, column: Observed, told: Unit) -> Observed:
         complaint = (
             f"{place}: {column.header} is {column.values[below[0]]:g}; it cannot be negative"
         )
-    return replace(column, unit=told, values=values, resolution=known, complaint=complaint)
+    return replace(column, unit=stated, values=values, resolution=known, complaint=complaint)
 
 
 def with_roles(measurements: Measurements, given: Mapping[str, str]) -> Measurements:

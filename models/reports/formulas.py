@@ -222,6 +222,6 @@ def _equation(model: Model, name: str, right: Any) -> Equation | None:
     return Equation(name, equals, str(form), doc)
 
 
-def uses_erlang(found: list[Equation]) -> bool:
+def uses_erlang(equations: list[Equation]) -> bool:
     """Tell whether Erlang's C stands in some equation."""
-    return any("erlang_c(" in equation.text for equation in found)
+    return any("erlang_c(" in equation.text for equation in equations)

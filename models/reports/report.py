@@ -112,7 +112,7 @@ def make_report(
     x: str | None = None,
     y: str | None = None,
     within: Range = ALL,
-    held: Collection[str] = (),
+    fixed: Collection[str] = (),
     command: str = "",
 ) -> Report:
     r"""Hold a model against measurements, fit it if asked to, and differentiate it.
@@ -126,7 +126,7 @@ def make_report(
         As for `headway.models.analysis.comparison.compare`.
     free
         Names of parameters to fit; none to take the model as it is.
-    held
+    fixed
         Names of parameters whose values were set by hand: where the data set one too, the value
         set by hand makes the operating point.
     command
@@ -135,7 +135,7 @@ def make_report(
     Raises
     ------
     HeadwayError
-        As `compare`, `fit_model` and `sensitivity` do; the latter where `held` asks for a
+        As `compare`, `fit_model` and `sensitivity` do; the latter where `fixed` asks for a
         point that the model cannot sustain.
 
     Examples
@@ -149,16 +149,16 @@ def make_report(
     """
     fit = fit_model(model, measurements, free, x, y, within) if free else None
     comparison = fit.comparison if fit else compare(model, measurements, x, y, within)
-    known = _known(model, comparison, fit, held)
-    return Report(measurements, comparison, fit, known, frozenset(held), command)
+    known = _known(model, comparison, fit, fixed)
+    return Report(measurements, comparison, fit, known, frozenset(fixed), command)
 
 
-def server_report(found: ServerFit, command: str = "") -> Report:
+def server_report(server_fit: ServerFit, command: str = "") -> Report:
     r"""Show the form that suits a server of unknown inside, and those it was chosen from.
 
     Parameters
     ----------
-    found
+    server_fit
         The forms of a family, fitted.
     command
         What was typed to get the report, for the record.
@@ -171,17 +171,17 @@ def server_report(found: ServerFit, command: str = "") -> Report:
     >>> server_report(fit_server(Measurements.parse(text, "curve")))
     Report(server-single against curve, 9 points)
     """
-    fit = found.best
+    fit = server_fit.best
     known = _known(fit.model, fit.comparison, fit)
-    return Report(fit.measurements, fit.comparison, fit, known, command=command, forms=found)
+    return Report(fit.measurements, fit.comparison, fit, known, command=command, forms=server_fit)
 
 
 def _known(
-    model: Model, comparison: Comparison, fit: Fit | None, held: Collection[str] = ()
+    model: Model, comparison: Comparison, fit: Fit | None, fixed: Collection[str] = ()
 ) -> Sensitivity | None:
     """Sensitivities at the operating point; None where no measured load is sustained."""
     swept = [name for name, value in comparison.model.inputs.items() if np.ndim(value)]
-    values = {name: model.parameters[name].value for name in swept if name in held}
+    values = {name: model.parameters[name].value for name in swept if name in fixed}
     point = operating_point(comparison, {n: v for n, v in values.items() if v is not None})
     has_limit = "saturation_throughput" in comparison.solution.outputs
     outputs = [comparison.output, *(["saturation_throughput"] if has_limit else [])]

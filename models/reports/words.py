@@ -107,7 +107,7 @@ def _parameter_row(report: Report, parameter: Parameter) -> tuple[str, ...]:
         unit = shown_unit(parameter.unit, fit.values[name])
         value = estimate(fit, name, unit)
         interval, origin = ends(*fit.ci95[name], unit), "fitted to the data"
-        if fit.found.at_bound[fit.free.index(name)]:
+        if fit.optimum.at_bound[fit.free.index(name)]:
             value, interval, origin = (
                 _bound(parameter, fit.values[name]),
                 "",
@@ -194,11 +194,11 @@ def _fixed(value: float, unit: Unit, places: int) -> str:
     return f"{value / unit.scale:.{places}f}" if math.isfinite(value) else "∞"
 
 
-def sensitivity_table(found: Sensitivity) -> Table:
+def sensitivity_table(sensitivity: Sensitivity) -> Table:
     """Elasticities by output."""
-    table = sensitivity_tables(found)[0]
+    table = sensitivity_tables(sensitivity)[0]
     title = "Change of each output [%] per 1 % of each parameter"
-    return Table(title, table.columns, table.notes[len(found.binds[:1]) :])
+    return Table(title, table.columns, table.notes[len(sensitivity.binds[:1]) :])
 
 
 def swept_by_data(report: Report) -> list[str]:
@@ -206,9 +206,9 @@ def swept_by_data(report: Report) -> list[str]:
     return [name for name, value in report.model.inputs.items() if np.ndim(value)]
 
 
-def derivative_table(found: Sensitivity) -> Table:
+def derivative_table(sensitivity: Sensitivity) -> Table:
     """Derivatives in readable units."""
-    table = sensitivity_tables(found)[1]
+    table = sensitivity_tables(sensitivity)[1]
     return Table("Derivatives", table.columns, table.notes)
 
 
@@ -253,9 +253,9 @@ def _rate(value: float, unit: Unit) -> str:
     return f"{number:.0f} {unit}" if abs(number) >= 1000 else f"{number:.4g} {unit}"
 
 
-def _strongest(found: Sensitivity) -> str:
+def _strongest(sensitivity: Sensitivity) -> str:
     """A program has no stations: the parameter that matters most to its first output."""
-    output, effects = next(iter(found.effects.items()))
+    output, effects = next(iter(sensitivity.effects.items()))
     sizes = {n: e.elasticity for n, e in effects.items() if math.isfinite(e.elasticity)}
     if not sizes:
         return "The model has no stations, so nothing saturates."

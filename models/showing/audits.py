@@ -12,18 +12,18 @@ from headway.models.showing.loadtests import columns_document, columns_taken
 from headway.models.tables.table import Column, Table
 
 
-def audit_tables(found: Audit) -> list[Table]:
+def audit_tables(audit: Audit) -> list[Table]:
     """A line a finding, the gravest first."""
-    opened = [_open_table(found.as_open)] if found.as_open else []
-    if not found.findings:
-        nothing = ("nothing speaks against this test", *columns_taken(found.test))
-        return [Table(found.test.title, (), nothing), *opened]
+    opened = [_open_table(audit.as_open)] if audit.as_open else []
+    if not audit.findings:
+        nothing = ("nothing speaks against this test", *columns_taken(audit.test))
+        return [Table(audit.test.title, (), nothing), *opened]
     columns = (
-        Column("finding", tuple(each.kind.replace("_", " ") for each in found.findings)),
-        Column("severity", tuple(each.severity.value for each in found.findings)),
-        Column("what, and what to do", tuple(each.text for each in found.findings)),
+        Column("finding", tuple(each.kind.replace("_", " ") for each in audit.findings)),
+        Column("severity", tuple(each.severity.value for each in audit.findings)),
+        Column("what, and what to do", tuple(each.text for each in audit.findings)),
     )
-    return [Table(found.test.title, columns, tuple(columns_taken(found.test))), *opened]
+    return [Table(audit.test.title, columns, tuple(columns_taken(audit.test))), *opened]
 
 
 def _open_table(points: Sequence[OpenPoint]) -> Table:
@@ -71,9 +71,9 @@ def open_rows(points: Sequence[OpenPoint]) -> list[dict[str, Any]]:
     ]
 
 
-def audit_rows(found: Audit) -> list[dict[str, Any]]:
+def audit_rows(audit: Audit) -> list[dict[str, Any]]:
     """A dict a finding."""
-    return finding_rows(found.findings)
+    return finding_rows(audit.findings)
 
 
 def finding_lines(findings: Sequence[Finding]) -> list[str]:
@@ -96,21 +96,21 @@ def finding_rows(findings: Sequence[Finding]) -> list[dict[str, Any]]:
     ]
 
 
-def audit_document(found: Audit) -> dict[str, Any]:
+def audit_document(audit: Audit) -> dict[str, Any]:
     """The JSON contract's document."""
     return {
-        "findings": audit_rows(found),
-        "as_open": open_rows(found.as_open),
-        "columns": columns_document(found.test),
+        "findings": audit_rows(audit),
+        "as_open": open_rows(audit.as_open),
+        "columns": columns_document(audit.test),
     }
 
 
-def audit_csv(found: Audit) -> str:
+def audit_csv(audit: Audit) -> str:
     """A CSV row a finding."""
     columns = (
-        Column("kind", tuple(each.kind for each in found.findings)),
-        Column("severity", tuple(each.severity.value for each in found.findings)),
-        Column("text", tuple(each.text for each in found.findings)),
-        Column("value", tuple(each.value for each in found.findings)),
+        Column("kind", tuple(each.kind for each in audit.findings)),
+        Column("severity", tuple(each.severity.value for each in audit.findings)),
+        Column("text", tuple(each.text for each in audit.findings)),
+        Column("value", tuple(each.value for each in audit.findings)),
     )
     return Table("", columns).to_csv()

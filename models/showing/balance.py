@@ -7,24 +7,24 @@ from headway.models.analysis.balance import Balance, Bars
 from headway.models.tables.table import Column, Table
 
 
-def balance_tables(found: Balance) -> list[Table]:
+def balance_tables(balance: Balance) -> list[Table]:
     """The load that each resource bears, a row a phase."""
-    rows = [(bars, phase) for bars in found.machines for phase in bars.phases]
-    resources = dict.fromkeys(x.resource for bars in found.machines for x in bars.limits)
+    rows = [(bars, phase) for bars in balance.machines for phase in bars.phases]
+    resources = dict.fromkeys(x.resource for bars in balance.machines for x in bars.limits)
     columns = [Column("machine", tuple(bars.title for bars, _ in rows))]
     if any(phase for _, phase in rows):
         columns.append(Column("phase", tuple(phase for _, phase in rows)))
     for name in resources:
         loads = tuple(_load(bars, phase, name) for bars, phase in rows)
-        columns.append(Column(name, loads, found.machines[0].unit))
+        columns.append(Column(name, loads, balance.machines[0].unit))
     columns.append(Column("full first", tuple(bars.first(p) for bars, p in rows)))
     columns.append(Column("balance", tuple(bars.evenness(p) for bars, p in rows)))
     note = "the load at which each resource is full; balance = least / greatest, 1 is even"
-    notes = dict.fromkeys(note for bars in found.machines for note in bars.notes)
+    notes = dict.fromkeys(note for bars in balance.machines for note in bars.notes)
     return [Table("balance", tuple(columns), (note, *notes))]
 
 
-def balance_rows(found: Balance) -> list[dict[str, Any]]:
+def balance_rows(balance: Balance) -> list[dict[str, Any]]:
     """A dict a machine and phase, loads in SI, unused resources infinite."""
     return [
         {
@@ -35,19 +35,19 @@ def balance_rows(found: Balance) -> list[dict[str, Any]]:
             "first": bars.order(phase)[0].resource,
             "balance": bars.evenness(phase),
         }
-        for bars in found.machines
+        for bars in balance.machines
         for phase in bars.phases
     ]
 
 
-def balance_document(found: Balance) -> dict[str, Any]:
+def balance_document(balance: Balance) -> dict[str, Any]:
     """The JSON contract's document; a resource that is not used is null."""
-    return {"machines": balance_rows(found)}
+    return {"machines": balance_rows(balance)}
 
 
-def balance_csv(found: Balance) -> str:
+def balance_csv(balance: Balance) -> str:
     """A CSV row a machine and phase."""
-    return balance_tables(found)[0].to_csv()
+    return balance_tables(balance)[0].to_csv()
 
 
 def _load(bars: Bars, phase: str, resource: str) -> float | None:

@@ -16,9 +16,9 @@ _MOST_LEFT = 8
 """Columns without a role that are named."""
 
 
-def loadtest_tables(found: LoadTest) -> list[Table]:
+def loadtest_tables(test: LoadTest) -> list[Table]:
     """The points by load, what wrote them, and what was left out."""
-    points = found.points
+    points = test.points
     places = [_short(point) for point in points]
     columns = [Column("file", tuple(places))] if len(set(places)) > 1 else []
     if any(point.loop for point in points):
@@ -26,25 +26,25 @@ def loadtest_tables(found: LoadTest) -> list[Table]:
     for name, shown in _SHOWN.items():
         values = [getattr(point, name) for point in points]
         columns += _column(name.replace("_", " "), values, shown)
-    for percent in _percents(found):
+    for percent in _percents(test):
         values = [point.percentiles.get(percent) for point in points]
         columns += _column(f"p{percent:g}", values, unit("s"))
-    further, left = _further(found, _MOST_COLUMNS - len(columns))
+    further, left = _further(test, _MOST_COLUMNS - len(columns))
     columns += further
     said = dict.fromkeys([*(note for point in points for note in point.notes), *left])
-    notes = (*said, *columns_taken(found), *_left_out(found))
-    return [Table(found.title, tuple(columns), notes)]
+    notes = (*said, *columns_taken(test), *_left_out(test))
+    return [Table(test.title, tuple(columns), notes)]
 
 
 _MOST_COLUMNS = 8  # that a terminal of ordinary width shows without breaking numbers
 
 
-def _further(found: LoadTest, room: int) -> tuple[list[Column], list[str]]:
+def _further(test: LoadTest, room: int) -> tuple[list[Column], list[str]]:
     """What else the tools tell, all of it or as much as there is room for, and what is left."""
-    table = found.measurements
-    own = {name for point in found.points for name in point.more}
+    table = test.measurements
+    own = {name for point in test.points for name in point.more}
     tells = [table.columns[name] for name in table.columns if name in own]
-    shown = tells if found.wide else tells[: max(room, 0)]
+    shown = tells if test.wide else tells[: max(room, 0)]
     hidden = ", ".join(each.header for each in tells[len(shown) :])
     columns = [
         column
@@ -66,8 +66,8 @@ def _column(name: str, values: list[float | None], shown: Unit) -> list[Column]:
     return [Column(name, tuple(values), Column.of(name, known, shown).unit)]
 
 
-def _percents(found: LoadTest) -> list[float]:
-    return sorted({percent for point in found.points for percent in point.percentiles})
+def _percents(test: LoadTest) -> list[float]:
+    return sorted({percent for point in test.points for percent in point.percentiles})
 
 
 def _short(point: Point) -> str:
@@ -75,42 +75,42 @@ def _short(point: Point) -> str:
     return f"{name}: {point.name}" if point.name else name
 
 
-def columns_taken(found: LoadTest) -> list[str]:
+def columns_taken(test: LoadTest) -> list[str]:
     """Say what the columns of tables were taken for, and which were not used."""
-    used = [str(each) for each in found.columns if each.role]
-    left = [str(each) for each in found.columns if not each.role]
+    used = [str(each) for each in test.columns if each.role]
+    left = [str(each) for each in test.columns if not each.role]
     more = f" and {len(left) - _MOST_LEFT} more" if len(left) > _MOST_LEFT else ""
     sentences = [", ".join(used)] if used else []
     return [*sentences, *([f"not used: {', '.join(left[:_MOST_LEFT])}{more}"] if left else [])]
 
 
-def columns_document(found: LoadTest) -> list[dict[str, str | None]]:
+def columns_document(test: LoadTest) -> list[dict[str, str | None]]:
     """The same for the JSON contract; null is no role, or nothing to be said."""
     return [
         {"column": u.column, "unit": u.unit, "role": u.role or None, "why": u.why or None}
-        for u in found.columns
+        for u in test.columns
     ]
 
 
-def _left_out(found: LoadTest) -> list[str]:
-    return [f"left out: {each.reason}" for each in found.left_out]
+def _left_out(test: LoadTest) -> list[str]:
+    return [f"left out: {each.reason}" for each in test.left_out]
 
 
-def loadtest_rows(found: LoadTest) -> list[dict[str, Any]]:
+def loadtest_rows(test: LoadTest) -> list[dict[str, Any]]:
     """A dict a point."""
-    return [point.document() for point in found.points]
+    return [point.document() for point in test.points]
 
 
-def loadtest_document(found: LoadTest) -> dict[str, Any]:
+def loadtest_document(test: LoadTest) -> dict[str, Any]:
     """The JSON contract's document."""
-    left_out = [{"file": each.file, "reason": each.reason} for each in found.left_out]
-    columns = columns_document(found)
-    return {"points": loadtest_rows(found), "left_out": left_out, "columns": columns}
+    left_out = [{"file": each.file, "reason": each.reason} for each in test.left_out]
+    columns = columns_document(test)
+    return {"points": loadtest_rows(test), "left_out": left_out, "columns": columns}
 
 
-def loadtest_csv(found: LoadTest) -> str:
+def loadtest_csv(test: LoadTest) -> str:
     """Headway's own CSV of the points: what `fit` and `compare` read."""
-    table = found.measurements
+    table = test.measurements
     rows = range(len(table))
     lines = [",".join(table.columns)]
     lines += [

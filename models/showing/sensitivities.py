@@ -16,27 +16,27 @@ _FLAT = 1e-12  # elasticity below which a parameter has no effect
 _VISIBLE = 5e-4  # elasticity below which tables show none
 
 
-def sensitivity_tables(found: Sensitivity) -> list[Table]:
+def sensitivity_tables(sensitivity: Sensitivity) -> list[Table]:
     """Elasticities by output, derivatives in readable units, and what one more or fewer does."""
-    tables = [_elasticity_table(found), _derivative_table(found)]
-    steps = _of(found, Change.WHOLE_STEP)
+    tables = [_elasticity_table(sensitivity), _derivative_table(sensitivity)]
+    steps = _of(sensitivity, Change.WHOLE_STEP)
     counted = [step for step in steps if abs(step[2].elasticity) >= _VISIBLE]
-    return [*tables, _whole_table(found, counted)] if counted else tables
+    return [*tables, _whole_table(sensitivity, counted)] if counted else tables
 
 
-def _of(found: Sensitivity, change: Change) -> list[tuple[str, str, Effect]]:
+def _of(sensitivity: Sensitivity, change: Change) -> list[tuple[str, str, Effect]]:
     """Outputs and parameters whose change is of a kind, where the output has a value."""
     return [
         (output, name, effect)
-        for output, effects in found.effects.items()
+        for output, effects in sensitivity.effects.items()
         for name, effect in effects.items()
-        if effect.change is change and math.isfinite(float(found.solution[output]))
+        if effect.change is change and math.isfinite(float(sensitivity.solution[output]))
     ]
 
 
-def csv_columns(found: Sensitivity) -> tuple[Column, ...]:
+def csv_columns(sensitivity: Sensitivity) -> tuple[Column, ...]:
     """The rows as columns; those that would say nothing in any row are left out."""
-    rows = found.rows()
+    rows = sensitivity.rows()
     columns: dict[str, list[Any]] = {
         title: [row[title] for row in rows]
         for title in ("output", "parameter", "derivative", "elasticity")
@@ -47,27 +47,31 @@ def csv_columns(found: Sensitivity) -> tuple[Column, ...]:
     if any(row["change"] != Change.DERIVATIVE for row in rows):
         columns["change"] = [row["change"] for row in rows]
         columns |= {title: [row.get(title) for row in rows] for title in ("fewer", "more")}
-    if found.solution.approximation:
-        columns["approximation"] = [found.solution.approximation] * len(rows)
+    if sensitivity.solution.approximation:
+        columns["approximation"] = [sensitivity.solution.approximation] * len(rows)
     if any("error" in row for row in rows):
         columns["error"] = [row.get("error") for row in rows]
-    taken = found.axes.columns(len(rows)) if found.axes else ()
+    taken = sensitivity.axes.columns(len(rows)) if sensitivity.axes else ()
     return (*(Column(title, tuple(cells)) for title, cells in columns.items()), *taken)
 
 
-def _elasticity_table(found: Sensitivity) -> Table:
-    inputs = found.model.inputs
-    shown = {o: e for o, e in found.effects.items() if math.isfinite(float(found.solution[o]))}
+def _elasticity_table(sensitivity: Sensitivity) -> Table:
+    inputs = sensitivity.model.inputs
+    shown = {
+        o: e
+        for o, e in sensitivity.effects.items()
+        if math.isfinite(float(sensitivity.solution[o]))
+    }
     names = [n for n in inputs if any(_matters(e.get(n)) for e in shown.values())]
     columns = [
         Column("parameter", tuple(names)),
-        Column("value", tuple(_value(found.model, name) for name in names)),
+        Column("value", tuple(_value(sensitivity.model, name) for name in names)),
     ]
     for output, effects in shown.items():
         cells = [_percent(effects[name]) for name in names]
         columns.append(Column(output.replace("_", " "), tuple(cells)))
-    title = f"{found.model.title}: change of each output [%] per 1 % of each parameter"
-    return Table(title, tuple(columns), tuple(_sentences(found)))
+    title = f"{sensitivity.model.title}: change of each output [%] per 1 % of each parameter"
+    return Table(title, tuple(columns), tuple(_sentences(sensitivity)))
 
 
 def _matters(effect: Effect | None) -> bool:
@@ -88,26 +92,27 @@ def _value(model: Model, name: str) -> str:
     return model.parameters[name].shown(float(model.inputs[name]))
 
 
-def _sentences(found: Sensitivity) -> list[str]:
+def _sentences(sensitivity: Sensitivity) -> list[str]:
     """Say what binds, and what would bind next."""
-    rate = found.model.meaning("throughput").unit
+    rate = sensitivity.model.meaning("throughput").unit
     shown = [
-        f"{b.station} at {b.saturation_throughput / rate.scale:.6g} {rate}" for b in found.binds
+        f"{b.station} at {b.saturation_throughput / rate.scale:.6g} {rate}"
+        for b in sensitivity.binds
     ]
-    sentences = [f"fitted: {found.axes}"] if found.axes else []
+    sentences = [f"fitted: {sensitivity.axes}"] if sensitivity.axes else []
     if shown:
         following = f"; were that relieved, {shown[1]} is next" if len(shown) > 1 else ""
         sentences.append(f"{shown[0].replace(' at ', ' binds: it saturates at ', 1)}{following}")
-    sentences += _warnings(found) + labels(found.solution)
-    effects = [effect for each in found.effects.values() for effect in each.values()]
+    sentences += _warnings(sensitivity) + labels(sensitivity.solution)
+    effects = [effect for each in sensitivity.effects.values() for effect in each.values()]
     if any(effect.half_width is not None for effect in effects):
         sentences.append("± is half of a 95 % interval, from the fit")
     return sentences
 
 
-def _warnings(found: Sensitivity) -> list[str]:
+def _warnings(sensitivity: Sensitivity) -> list[str]:
     """Say which of the numbers are no derivatives."""
-    steps = _of(found, Change.WHOLE_STEP)
+    steps = _of(sensitivity, Change.WHOLE_STEP)
     counted = dict.fromkeys(name for _, name, effect in steps if _matters(effect))
     said = []
     if counted:
@@ -116,31 +121,31 @@ def _warnings(found: Sensitivity) -> list[str]:
         (Change.CORNER, "mean of both sides of a corner"),
         (Change.NONE, "undefined, as the output jumps there"),
     ):
-        pairs = [f"{output} by {name}" for output, name, _ in _of(found, change)]
+        pairs = [f"{output} by {name}" for output, name, _ in _of(sensitivity, change)]
         said += [f"{words}: {', '.join(pairs)}"] if pairs else []
     return said
 
 
-def _whole_table(found: Sensitivity, counted: list[tuple[str, str, Effect]]) -> Table:
+def _whole_table(sensitivity: Sensitivity, counted: list[tuple[str, str, Effect]]) -> Table:
     """Outputs with one fewer and one more of what is counted."""
     rows = []
     for output, name, effect in counted:
-        here = float(found.solution[output])
+        here = float(sensitivity.solution[output])
         values = np.array([effect.fewer, here, effect.more])
-        shown = Column.of("", values, scale_of(values, found.model.meaning(output).unit))
+        shown = Column.of("", values, scale_of(values, sensitivity.model.meaning(output).unit))
         rows.append((name, output, *shown.texts, str(shown.unit) or "-"))
     titles = ("whole number", "output", "one fewer", "now", "one more", "unit")
     cells = zip(*rows, strict=True)
     return Table("", tuple(Column(t, tuple(c)) for t, c in zip(titles, cells, strict=True)), keys=2)
 
 
-def _derivative_table(found: Sensitivity) -> Table:
+def _derivative_table(sensitivity: Sensitivity) -> Table:
     rows = []
-    for output, effects in found.effects.items():
-        shown = found.model.meaning(output).unit
+    for output, effects in sensitivity.effects.items():
+        shown = sensitivity.model.meaning(output).unit
         for name, effect in effects.items():
             if abs(effect.derivative) > 0 and math.isfinite(effect.derivative):
-                by = found.model.parameters[name].unit
+                by = sensitivity.model.parameters[name].unit
                 size = effect.derivative * by.scale / shown.scale
                 units = f"{str(shown) or 1} per {str(by) or 1}"
                 rows.append((output, name, four_digits(size), units))
@@ -149,39 +154,39 @@ def _derivative_table(found: Sensitivity) -> Table:
     return Table("", tuple(Column(t, tuple(c)) for t, c in zip(titles, cells, strict=True)))
 
 
-def sensitivity_rows(found: Sensitivity) -> list[dict[str, Any]]:
+def sensitivity_rows(sensitivity: Sensitivity) -> list[dict[str, Any]]:
     """One dict an output and parameter."""
     return [
         {"output": output, "parameter": name, **_entry(effect)}
-        for output, effects in found.effects.items()
+        for output, effects in sensitivity.effects.items()
         for name, effect in effects.items()
     ]
 
 
-def sensitivity_document(found: Sensitivity) -> dict[str, Any]:
+def sensitivity_document(sensitivity: Sensitivity) -> dict[str, Any]:
     """The JSON contract's document."""
     return {
-        "model": found.model.name,
-        "preset": found.model.preset,
-        **(found.axes.document() if found.axes else {}),
-        "method": found.solution.method,
-        "approximation": found.solution.approximation or None,
-        "inputs": {name: float(value) for name, value in found.model.inputs.items()},
+        "model": sensitivity.model.name,
+        "preset": sensitivity.model.preset,
+        **(sensitivity.axes.document() if sensitivity.axes else {}),
+        "method": sensitivity.solution.method,
+        "approximation": sensitivity.solution.approximation or None,
+        "inputs": {name: float(value) for name, value in sensitivity.model.inputs.items()},
         "outputs": {
             output: {name: _entry(effect) for name, effect in effects.items()}
-            for output, effects in found.effects.items()
+            for output, effects in sensitivity.effects.items()
         },
-        "bottleneck": found.bottleneck,
+        "bottleneck": sensitivity.bottleneck,
         "binds": [
             {"station": b.station, "saturation_throughput": b.saturation_throughput}
-            for b in found.binds
+            for b in sensitivity.binds
         ],
     }
 
 
-def sensitivity_csv(found: Sensitivity) -> str:
+def sensitivity_csv(sensitivity: Sensitivity) -> str:
     """A CSV row an output and parameter."""
-    return Table("", csv_columns(found)).to_csv()
+    return Table("", csv_columns(sensitivity)).to_csv()
 
 
 def _entry(effect: Effect) -> dict[str, Any]:

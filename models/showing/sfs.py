@@ -41,43 +41,43 @@ def span(within: Range, load: FloatArray) -> str:
     return f"line and base over {inside.min():g} to {inside.max():g} op/s ({inside.size} points)"
 
 
-def curve_tables(found: MeasuredSignature) -> list[Table]:
+def curve_tables(signature: MeasuredSignature) -> list[Table]:
     """The signature in readable units."""
-    notes = [str(found.curve.axes), span(found.within, found.curve.load.values)]
-    if found.curve.start is Start.FIRST_POINT:
+    notes = [str(signature.curve.axes), span(signature.within, signature.curve.load.values)]
+    if signature.curve.start is Start.FIRST_POINT:
         notes.append("overall response time from the first point on, as SPECstorage has it")
-    if found.curve.invalid:
-        notes.append(f"{found.curve.invalid} points are marked invalid by the benchmark")
-    table = signature_table(f"{found.curve.source}: signature", {"value": found.signature})
+    if signature.curve.invalid:
+        notes.append(f"{signature.curve.invalid} points are marked invalid by the benchmark")
+    table = signature_table(f"{signature.curve.source}: signature", {"value": signature.signature})
     return [Table(table.title, table.columns, tuple(notes))]
 
 
-def curve_rows(found: MeasuredSignature) -> list[dict[str, float]]:
+def curve_rows(signature: MeasuredSignature) -> list[dict[str, float]]:
     """One dict: the signature in SI."""
-    return [found.signature.document()]
+    return [signature.signature.document()]
 
 
-def curve_document(found: MeasuredSignature) -> dict[str, Any]:
+def curve_document(signature: MeasuredSignature) -> dict[str, Any]:
     """The JSON contract's document."""
-    return {**found.curve.axes.document(), **found.signature.document()}
+    return {**signature.curve.axes.document(), **signature.signature.document()}
 
 
-def curve_csv(found: MeasuredSignature) -> str:
+def curve_csv(signature: MeasuredSignature) -> str:
     """One row of SI values, and the columns they come from."""
     units = {"slope": "s/op*s", "r_squared": "", "outstanding_requests": ""}
     columns = [
         Column(name, (value,), unit(units.get(name, "op/s" if "throughput" in name else "s")))
-        for name, value in found.signature.document().items()
+        for name, value in signature.signature.document().items()
     ]
-    return Table("", (*columns, *found.curve.axes.columns(1))).to_csv()
+    return Table("", (*columns, *signature.curve.axes.columns(1))).to_csv()
 
 
-def use_tables(found: MeasuredUse) -> list[Table]:
+def use_tables(measured_use: MeasuredUse) -> list[Table]:
     """One table a resource: what each operation takes of it."""
-    return [_table(found, use) for use in found.resources]
+    return [_table(measured_use, use) for use in measured_use.resources]
 
 
-def _table(found: MeasuredUse, use: Use) -> Table:
+def _table(measured_use: MeasuredUse, use: Use) -> Table:
     cells = [_cells(demand) for demand in use.demands]
     columns = (
         Column("rate", tuple(demand.rate for demand in use.demands)),
@@ -91,7 +91,9 @@ def _table(found: MeasuredUse, use: Use) -> Table:
         *(f"warning: {text}" for text in use.warnings),
         "of several servers in one column, demands are those of one operation by their number",
     ]
-    return Table(f"{found.source}: what operations take of {use.resource}", columns, tuple(notes))
+    return Table(
+        f"{measured_use.source}: what operations take of {use.resource}", columns, tuple(notes)
+    )
 
 
 def _cells(demand: Demand) -> tuple[str, str]:
@@ -100,11 +102,11 @@ def _cells(demand: Demand) -> tuple[str, str]:
     return with_unit(in_unit(demand.value, shown), shown), with_unit(both, shown)
 
 
-def use_rows(found: MeasuredUse) -> list[dict[str, Any]]:
+def use_rows(measured_use: MeasuredUse) -> list[dict[str, Any]]:
     """One dict a demand, SI."""
     return [
         {"resource": use.resource, "rate": demand.rate, **_document(demand)}
-        for use in found.resources
+        for use in measured_use.resources
         for demand in use.demands
     ]
 
@@ -118,7 +120,7 @@ def _document(demand: Demand) -> dict[str, Any]:
     }
 
 
-def use_document(found: MeasuredUse) -> dict[str, Any]:
+def use_document(measured_use: MeasuredUse) -> dict[str, Any]:
     """The JSON contract's document."""
     resources = {
         use.resource: {
@@ -128,14 +130,14 @@ def use_document(found: MeasuredUse) -> dict[str, Any]:
             "points": use.points,
             "warnings": list(use.warnings),
         }
-        for use in found.resources
+        for use in measured_use.resources
     }
-    return {"source": found.source, "resources": resources}
+    return {"source": measured_use.source, "resources": resources}
 
 
-def use_csv(found: MeasuredUse) -> str:
+def use_csv(measured_use: MeasuredUse) -> str:
     """A row a demand, SI."""
-    rows = [(use.resource, demand) for use in found.resources for demand in use.demands]
+    rows = [(use.resource, demand) for use in measured_use.resources for demand in use.demands]
     columns = (
         Column("resource", tuple(resource for resource, _ in rows)),
         Column("rate", tuple(demand.rate for _, demand in rows)),

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
-from headway.loggp.measuring.sizefit import Line, LineParameter
+from headway.loggp.measuring.sizefit import LineParameter, SizeLine
 from headway.models.language.units import Unit, unit
 from headway.models.signatures.loggp import NUMBERS, MeasuredSizes
 from headway.models.tables.table import Cell, Column, Table
@@ -14,17 +14,17 @@ NOT_DETERMINED = "not determined by this data"
 _BYTE, _MICROSECOND, _PER_BYTE = unit("B"), unit("us"), unit("ns/B")
 
 
-def sizes_tables(found: MeasuredSizes) -> list[Table]:
+def sizes_tables(sizes: MeasuredSizes) -> list[Table]:
     """Breaks, lines of each series, and LogGP by range of sizes."""
-    tables = [_lines_table(found)]
-    if found.fit.breaks:
-        tables.append(_breaks_table(found))
-    told = any(isinstance(value, float) for numbers in found.regimes for value in numbers.values())
-    return [*tables, _machine_table(found)] if told or len(found.series) > 1 else tables
+    tables = [_lines_table(sizes)]
+    if sizes.fit.breaks:
+        tables.append(_breaks_table(sizes))
+    told = any(isinstance(value, float) for numbers in sizes.regimes for value in numbers.values())
+    return [*tables, _machine_table(sizes)] if told or len(sizes.series) > 1 else tables
 
 
-def _lines_table(found: MeasuredSizes) -> Table:
-    lines = [(name, line) for name, several in found.fit.lines.items() for line in several]
+def _lines_table(sizes: MeasuredSizes) -> Table:
+    lines = [(name, line) for name, several in sizes.fit.lines.items() for line in several]
     columns = [
         Column("series", tuple(name for name, _ in lines)),
         Column("from", tuple(line.first_size for _, line in lines), _BYTE),
@@ -33,30 +33,30 @@ def _lines_table(found: MeasuredSizes) -> Table:
     for part, shown in (("intercept", _MICROSECOND), ("slope", _PER_BYTE)):
         texts = tuple(_text(getattr(line, part), shown) for _, line in lines)
         columns.append(Column(f"{part} [{shown}]", texts))
-    return Table(f"{found.source}: time by message size", tuple(columns), _notes(found))
+    return Table(f"{sizes.source}: time by message size", tuple(columns), _notes(sizes))
 
 
-def _notes(found: MeasuredSizes) -> tuple[str, ...]:
-    spread = ", ".join(f"{name} {100 * d:.2g} %" for name, d in found.fit.deviation.items())
-    notes = [note for one in found.series for note in one.notes]
+def _notes(sizes: MeasuredSizes) -> tuple[str, ...]:
+    spread = ", ".join(f"{name} {100 * d:.2g} %" for name, d in sizes.fit.deviation.items())
+    notes = [note for one in sizes.series for note in one.notes]
     notes.append(f"spread of one measurement: {spread}")
-    first = next(iter(found.fit.lines.values()))[0]
+    first = next(iter(sizes.fit.lines.values()))[0]
     if first.intercept.interval is None:
         notes.append("no intervals: repeat the measurements, as further rows")
     else:
         notes.append("in brackets: 95 % intervals, breaks held")
-    return (*notes, *_tests(found), *found.warnings)
+    return (*notes, *_tests(sizes), *sizes.warnings)
 
 
-def _tests(found: MeasuredSizes) -> list[str]:
+def _tests(sizes: MeasuredSizes) -> list[str]:
     """F and its chance for each series in which the scatter of a measurement is known."""
-    tests = [(name, one) for name, one in found.misfits.items() if one.f is not None]
+    tests = [(name, one) for name, one in sizes.misfits.items() if one.f is not None]
     shown = [f"{name} F = {one.f:.3g}, p = {one.p:.2g}" for name, one in tests]
     return [f"test of the lines against the scatter of repeats: {'; '.join(shown)}"] * bool(shown)
 
 
-def _breaks_table(found: MeasuredSizes) -> Table:
-    breaks = found.fit.breaks
+def _breaks_table(sizes: MeasuredSizes) -> Table:
+    breaks = sizes.fit.breaks
     sure = [f"{b.interval[0]:g} to {b.interval[1]:g}" if b.interval else "-" for b in breaks]
     columns = (
         Column("break above", tuple(b.below for b in breaks), _BYTE),
@@ -67,42 +67,42 @@ def _breaks_table(found: MeasuredSizes) -> Table:
     return Table("breaks", columns)
 
 
-def _machine_table(found: MeasuredSizes) -> Table:
-    lines = next(iter(found.fit.lines.values()))
+def _machine_table(sizes: MeasuredSizes) -> Table:
+    lines = next(iter(sizes.fit.lines.values()))
     columns = [
         Column("from", tuple(line.first_size for line in lines), _BYTE),
         Column("to", tuple(line.last_size for line in lines), _BYTE),
     ]
     for name in NUMBERS:
         shown = _PER_BYTE if name == "gap_per_byte" else _MICROSECOND
-        cells = tuple(_cell(numbers[name]) for numbers in found.regimes)
+        cells = tuple(_cell(numbers[name]) for numbers in sizes.regimes)
         columns.append(Column(name.replace("_", " "), cells, shown))
-    notes = ("latency in the papers' convention: overheads and bytes taken out", *_why(found))
+    notes = ("latency in the papers' convention: overheads and bytes taken out", *_why(sizes))
     return Table("LogGP near the first of these sizes", tuple(columns), notes)
 
 
-def _why(found: MeasuredSizes) -> list[str]:
+def _why(sizes: MeasuredSizes) -> list[str]:
     """Why numbers are missing, each reason once with the numbers that it is of."""
     reasons: dict[str, dict[str, None]] = {}
-    for numbers in found.regimes:
+    for numbers in sizes.regimes:
         for name, told in numbers.items():
             if isinstance(told, str):
                 reasons.setdefault(told, {})[name.replace("_", " ")] = None
     return [f"{', '.join(names)}: {reason}" for reason, names in reasons.items()]
 
 
-def sizes_document(found: MeasuredSizes) -> dict[str, Any]:
+def sizes_document(sizes: MeasuredSizes) -> dict[str, Any]:
     """The JSON contract's document."""
     return {
-        "breaks": [asdict(one) for one in found.fit.breaks],
+        "breaks": [asdict(one) for one in sizes.fit.breaks],
         "series": {
             name: {
-                "relative_deviation": found.fit.deviation[name],
-                "lack_of_fit": found.misfits[name].document(),
-                "notes": [note for one in found.series if one.name == name for note in one.notes],
+                "relative_deviation": sizes.fit.deviation[name],
+                "lack_of_fit": sizes.misfits[name].document(),
+                "notes": [note for one in sizes.series if one.name == name for note in one.notes],
                 "lines": [_line_document(line) for line in lines],
             }
-            for name, lines in found.fit.lines.items()
+            for name, lines in sizes.fit.lines.items()
         },
         "regimes": [
             {
@@ -112,25 +112,25 @@ def sizes_document(found: MeasuredSizes) -> dict[str, Any]:
                 **_reasons(numbers),
             }
             for line, numbers in zip(
-                next(iter(found.fit.lines.values())), found.regimes, strict=True
+                next(iter(sizes.fit.lines.values())), sizes.regimes, strict=True
             )
         ],
-        "warnings": list(found.warnings),
+        "warnings": list(sizes.warnings),
     }
 
 
-def sizes_rows(found: MeasuredSizes) -> list[dict[str, Any]]:
+def sizes_rows(sizes: MeasuredSizes) -> list[dict[str, Any]]:
     """One dict a line: series, sizes, intercept and slope in SI."""
     return [
         {"series": name, **_line_document(line)}
-        for name, lines in found.fit.lines.items()
+        for name, lines in sizes.fit.lines.items()
         for line in lines
     ]
 
 
-def sizes_csv(found: MeasuredSizes) -> str:
+def sizes_csv(sizes: MeasuredSizes) -> str:
     """A row a line in SI; cells that the data do not determine are empty."""
-    rows = sizes_rows(found)
+    rows = sizes_rows(sizes)
     columns = [Column("series", tuple(row["series"] for row in rows))]
     columns += [
         Column(name, tuple(row[name] for row in rows), _BYTE)
@@ -143,19 +143,19 @@ def sizes_csv(found: MeasuredSizes) -> str:
             Column(f"{part}_{side}", tuple(end[place] for end in ends), shown)
             for place, side in enumerate(("low", "high"))
         ]
-    tests = [found.misfits[row["series"]] for row in rows]
+    tests = [sizes.misfits[row["series"]] for row in rows]
     columns.append(Column("lack_of_fit_f", tuple(one.f for one in tests)))
     columns.append(Column("lack_of_fit_p", tuple(one.p for one in tests)))
-    columns.append(Column("lack_of_fit", tuple(_missed(found, row["series"]) for row in rows)))
+    columns.append(Column("lack_of_fit", tuple(_missed(sizes, row["series"]) for row in rows)))
     return Table("", tuple(columns)).to_csv()
 
 
-def _missed(found: MeasuredSizes, series: str) -> str:
-    return "yes" if found.misfits[series].is_lack_of_fit else "no"
+def _missed(sizes: MeasuredSizes, series: str) -> str:
+    return "yes" if sizes.misfits[series].is_lack_of_fit else "no"
 
 
-def _cell(told: float | str) -> Cell:
-    return None if isinstance(told, str) else told
+def _cell(value: float | str) -> Cell:
+    return None if isinstance(value, str) else value
 
 
 def _reasons(numbers: Mapping[str, float | str]) -> dict[str, Any]:
@@ -173,7 +173,7 @@ def _text(parameter: LineParameter, shown: Unit) -> str:
     return f"{parameter.value / shown.scale:.4g}{interval}"
 
 
-def _line_document(line: Line) -> dict[str, Any]:
+def _line_document(line: SizeLine) -> dict[str, Any]:
     return {
         "first_size": line.first_size,
         "last_size": line.last_size,

@@ -156,14 +156,14 @@ class MeasuredSizes(Answer):
         return tuple(_missed(one, found) for one, found in pairs if found.is_lack_of_fit)
 
 
-def _missed(one: SizeSeries, found: Misfit) -> str:
+def _missed(one: SizeSeries, misfit: Misfit) -> str:
     """Say where lines miss a series, by how much, and what to do."""
-    sizes = [f"{one.size[place]:g}" for place in found.missed if place != found.worst]
+    sizes = [f"{one.size[place]:g}" for place in misfit.missed if place != misfit.worst]
     more = f", ... ({len(sizes)} sizes)" if len(sizes) > _MOST_SIZES else ""
     also = f"; missed too: {', '.join(sizes[:_MOST_SIZES])}{more} bytes" if sizes else ""
     return (
-        f"lack of fit: the lines miss {one.name} at {one.size[found.worst]:g} bytes "
-        f"{found.words}{also}; measure more sizes about there, or hold a break with --pin SIZE"
+        f"lack of fit: the lines miss {one.name} at {one.size[misfit.worst]:g} bytes "
+        f"{misfit.words}{also}; measure more sizes about there, or hold a break with --pin SIZE"
     )
 
 

@@ -61,7 +61,7 @@ class MeasuredLogp(Answer):
     delay: FloatArray
     cost: FloatArray
     round_trip: FloatArray
-    found: LogPEstimate
+    estimate: LogPEstimate
     left_out: int = 0
     window: int = WINDOW
     repeated: Repeated = ONCE
@@ -93,7 +93,7 @@ class MeasuredLogp(Answer):
         --------
         >>> text = "burst_size,delay_us,cost_us\n1,0,2\n64,0,6\n128,0,6\n64,9,14\n128,9,14\n"
         >>> found = MeasuredLogp.of(Measurements.parse(text, "now.csv"), 20e-6)
-        >>> round(found.found.receive_overhead.value * 1e6, 6)
+        >>> round(found.estimate.receive_overhead.value * 1e6, 6)
         3.0
         """
         burst, delay, cost = (
@@ -137,7 +137,7 @@ class MeasuredLogp(Answer):
         >>> {name: round(one.value * 1e6, 6) for name, one in found.items()}
         {'send_overhead': 2.0, 'receive_overhead': 3.0, 'gap': 6.0, 'latency': 5.0}
         """
-        return {name: getattr(self.found, name) for name in PARAMETERS}
+        return {name: getattr(self.estimate, name) for name in PARAMETERS}
 
     @cached_property
     def misfit(self) -> Misfit:
@@ -150,7 +150,7 @@ class MeasuredLogp(Answer):
         False
         """
         columns = (self.burst_size, self.delay, self.cost)
-        return signature_misfit(self.found, *columns, self.window, self.repeated)
+        return signature_misfit(self.estimate, *columns, self.window, self.repeated)
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -169,9 +169,9 @@ class MeasuredLogp(Answer):
                 f"lack of fit: these parameters miss bursts of {burst:g} at delay "
                 f"{delay * 1e6:.4g} us {self.misfit.words}"
             )
-        if self.found.excess > 0:
+        if self.estimate.excess > 0:
             told.append(
-                f"the overheads exceed half the round trip by {self.found.excess * 1e6:.3g} us: "
+                f"the overheads exceed half the round trip by {self.estimate.excess * 1e6:.3g} us: "
                 "the latency is given as 0"
             )
         return tuple(told)

@@ -365,9 +365,9 @@ def _timed(point: Point) -> _Timed:
     return _Timed(size, time, max(share * deviation / math.sqrt(count), _CLOCK * time), count)
 
 
-def _round_trips(found: Sequence[SizeSeries]) -> list[SizeSeries]:
+def _round_trips(series: Sequence[SizeSeries]) -> list[SizeSeries]:
     """Sending and receiving of a ping-pong, which make a round trip."""
-    both = [one for one in found if one.name in ("MPI_Send", "MPI_Recv")]
+    both = [one for one in series if one.name in ("MPI_Send", "MPI_Recv")]
     if len(both) < 2 or not np.array_equal(both[0].size, both[1].size):
         return []
     time = both[0].median + both[1].median
@@ -378,10 +378,10 @@ def _round_trips(found: Sequence[SizeSeries]) -> list[SizeSeries]:
     return [SizeSeries("round_trip", both[0].size, time[:, None], error, counts, (note,))]
 
 
-def _common(found: list[SizeSeries]) -> list[SizeSeries]:
+def _common(series: list[SizeSeries]) -> list[SizeSeries]:
     """The series at the sizes that all of them have."""
-    shared: FloatArray = reduce(np.intersect1d, (one.size for one in found))
-    return [_at(one, np.isin(one.size, shared)) for one in found]
+    shared: FloatArray = reduce(np.intersect1d, (one.size for one in series))
+    return [_at(one, np.isin(one.size, shared)) for one in series]
 
 
 def _at(one: SizeSeries, kept: NDArray[np.bool_]) -> SizeSeries:

@@ -129,7 +129,7 @@ def check_model(
     half_width: float = 0.02,
     seed: int = 1,
     at_most: float = AT_MOST,
-    seen: Callable[[str, float], None] | None = None,
+    progress: Callable[[str, float], None] | None = None,
 ) -> Check:
     """Solve a model and simulate it.
 
@@ -137,7 +137,7 @@ def check_model(
     ----------
     model
         With one operating point.
-    percentiles, half_width, seed, at_most, seen
+    percentiles, half_width, seed, at_most, progress
         As for `headway.models.simulating.runs.simulate_model`.
 
     Raises
@@ -147,7 +147,7 @@ def check_model(
     """
     solution = model.solve().require_stable()
     solution, unknown = _with_percentiles(solution, percentiles)
-    asked = half_width, seed, percentiles, at_most, seen
+    asked = half_width, seed, percentiles, at_most, progress
     simulation: Simulation = who_does(Model, "simulate")(model, *asked)
     return Check(solution, simulation, tuple(_rows(solution, simulation)), unknown)
 

@@ -81,9 +81,9 @@ def together(confidence: float, count: int) -> float:
     return 1 - (1 - confidence) / max(count, 1)
 
 
-def needed(found: Estimate, relative: float) -> int:
+def needed(estimate: Estimate, relative: float) -> int:
     """Replicas that a relative half width takes, judged by those there are."""
-    if found.meets(relative):
-        return found.replicas
-    wanted = found.half_width() / (relative * abs(found.mean)) if found.mean else inf
-    return int(np.ceil(min(found.replicas * wanted**2, 1e12)))
+    if estimate.meets(relative):
+        return estimate.replicas
+    wanted = estimate.half_width() / (relative * abs(estimate.mean)) if estimate.mean else inf
+    return int(np.ceil(min(estimate.replicas * wanted**2, 1e12)))

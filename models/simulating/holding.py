@@ -8,7 +8,7 @@ import numpy as np
 from headway.errors import GraphError
 from headway.models.simulating.plan import Place, Region
 from headway.models.solving.blocking.refused import check_solvable
-from headway.models.solving.solutions.held import point_of
+from headway.models.solving.solutions.blocked import point_of
 from headway.models.structure.model import Model
 from headway.queueing.blocking.network import Blocking, BlockingNetwork
 

@@ -193,7 +193,7 @@ def _times(
     return {c: values[t] * alone if t in values else serving.time for c, t in own.items()}
 
 
-def _beyond(model: Model, values: Mapping[str, Amount], found: Blueprint) -> float:
+def _beyond(model: Model, values: Mapping[str, Amount], blueprint: Blueprint) -> float:
     """What a formula for the response time adds to the time at stations [s].
 
     It is evaluated at stations where nobody waits, and at ones that take twice as long.
@@ -201,18 +201,18 @@ def _beyond(model: Model, values: Mapping[str, Amount], found: Blueprint) -> flo
     graph = model.graph
     if "response_time" not in graph.outputs or graph.classes:
         return 0.0
-    visits = found.classes[0].ways.mean_visits.tolist()
-    times = [place.serving.alone(place.times[ALL]) for place in found.places]
+    visits = blueprint.classes[0].ways.mean_visits.tolist()
+    times = [place.serving.alone(place.times[ALL]) for place in blueprint.places]
     given = {n: v for n, v in values.items() if n in model.inputs}
     given |= dict.fromkeys(RATES, _rate(model, values))
 
     def added(scale: float) -> float:
         stays: dict[str, Amount] = {}
-        for place, visit, time in zip(found.places, visits, times, strict=True):
+        for place, visit, time in zip(blueprint.places, visits, times, strict=True):
             stays[f"{place.name}.response_time"] = scale * time
             stays[f"{place.name}.residence_time"] = scale * time * visit
         total = graph.plan.run({**given, **stays}, ["response_time"])["response_time"]
-        inside = sum(stays[f"{place.name}.residence_time"] for place in found.places)
+        inside = sum(stays[f"{place.name}.residence_time"] for place in blueprint.places)
         return float(total - inside)
 
     once, twice = added(1.0), added(2.0)
@@ -232,16 +232,16 @@ def _rate(model: Model, values: Mapping[str, Amount]) -> float:
     return float(np.ravel(model.solve().throughput)[0])
 
 
-def _check_classes(found: Blueprint) -> None:
-    for jobs in found.classes:
-        if jobs.ways.turning is not None and jobs not in found.crowd:
+def _check_classes(blueprint: Blueprint) -> None:
+    for jobs in blueprint.classes:
+        if jobs.ways.turning is not None and jobs not in blueprint.crowd:
             continue
-        who = f"class {jobs.name}" if jobs.name else found.name
+        who = f"class {jobs.name}" if jobs.name else blueprint.name
         if not jobs.population and not jobs.arrival_rate > 0:
             msg = f"{who}: nobody comes, so there is nothing to simulate; give it jobs"
             raise InvalidParameter(msg)
-        visits = found.visits(jobs)
-        spent = sum(v * p.times[jobs.name] for v, p in zip(visits, found.places, strict=True))
-        if not spent + jobs.think_time + found.beyond > 0:
+        visits = blueprint.visits(jobs)
+        spent = sum(v * p.times[jobs.name] for v, p in zip(visits, blueprint.places, strict=True))
+        if not spent + jobs.think_time + blueprint.beyond > 0:
             msg = f"{who}: its jobs take no time at all, so there is nothing to simulate"
             raise InvalidParameter(msg)

@@ -132,11 +132,11 @@ def _regions(plan: Blueprint, run: Run, window: float) -> Replica:
     return found
 
 
-def _station(seen: list[Any], window: float) -> Replica:
-    served = sum(each.served for each in seen)
+def _station(visits: list[Any], window: float) -> Replica:
+    served = sum(each.served for each in visits)
     return {
-        "utilisation": sum(each.used for each in seen) / window / len(seen),
-        "response_time": sum(each.stayed for each in seen) / served if served else nan,
-        "queue_length": sum(each.present for each in seen) / window,
+        "utilisation": sum(each.used for each in visits) / window / len(visits),
+        "response_time": sum(each.stayed for each in visits) / served if served else nan,
+        "queue_length": sum(each.present for each in visits) / window,
         "throughput": served / window,
     }

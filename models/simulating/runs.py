@@ -25,7 +25,7 @@ MORE = 1.05
 
 MOST_SEED = 2**64
 
-Seen = Callable[[str, float], None]
+Progress = Callable[[str, float], None]
 
 
 def simulate_model(
@@ -34,7 +34,7 @@ def simulate_model(
     seed: int = 1,
     percentiles: Sequence[float] = (),
     at_most: float = AT_MOST,
-    seen: Seen | None = None,
+    progress: Progress | None = None,
 ) -> Simulation:
     """Simulate a model at one operating point, until its answers are as sure as asked for.
 
@@ -50,7 +50,7 @@ def simulate_model(
         Between 0 and 100, e.g. 95.
     at_most
         Time that it may take [s], as estimated from the first replicas.
-    seen
+    progress
         Called with what goes on, and the share done since the last call.
 
     Raises
@@ -73,7 +73,7 @@ def simulate_model(
         msg = f"{model.name}: percentiles are not simulated; {plan.unordered}"
         raise GraphError(msg)
     planned = schedule(plan, asked, _loads(model, plan))
-    series = _Series(plan, planned, int(seed), asked, _Bar(seen))
+    series = _Series(plan, planned, int(seed), asked, _Bar(progress))
     interrupted = _until(series, half_width, at_most)
     effort = Effort(
         int(seed), half_width, len(series.made), planned.warm_up, planned.window, interrupted
@@ -81,13 +81,13 @@ def simulate_model(
     return Simulation(model, _named(model, estimates(series.made)), effort, plan.notes)
 
 
-def _named(model: Model, found: dict[str, Estimate]) -> dict[str, Estimate]:
+def _named(model: Model, estimates: dict[str, Estimate]) -> dict[str, Estimate]:
     """Say of an only class what is known of all jobs."""
     if len(model.graph.classes) != 1:
-        return found
+        return estimates
     (name,) = model.graph.classes
-    own = {of_class(name, part): value for part, value in found.items() if "." not in part}
-    return found | own
+    own = {of_class(name, part): value for part, value in estimates.items() if "." not in part}
+    return estimates | own
 
 
 def _loads(model: Model, plan: Blueprint) -> dict[str, float]:
@@ -109,14 +109,14 @@ def _loads(model: Model, plan: Blueprint) -> dict[str, float]:
 class _Bar:
     """How much is done, told as what was added."""
 
-    seen: Seen | None
-    told: float = 0.0
+    progress: Progress | None
+    shown: float = 0.0
 
     def at(self, share: float) -> None:
         """Say that so much is done of what there is to do as far as known now."""
-        if self.seen is not None:
-            self.seen("simulating", share - self.told)
-        self.told = share
+        if self.progress is not None:
+            self.progress("simulating", share - self.shown)
+        self.shown = share
 
 
 @dataclass

@@ -13,7 +13,7 @@ from headway.kinds import FloatArray
 from headway.models.sizing.choices import Grid
 from headway.models.sizing.cost import Cost
 from headway.models.sizing.judge import Judge
-from headway.models.sizing.search import Found, in_order, search
+from headway.models.sizing.search import Explored, in_order, search
 
 _SEED = 1
 _GENERATIONS = 150
@@ -24,7 +24,7 @@ _DEAR = 1e6  # times the greatest cost of a sample: what a configuration costs t
 _FARTHEST = 1e6  # by how much a goal is missed that is missed without end
 
 
-def evolved(grid: Grid, cost: Cost, judge: Judge) -> Found:
+def evolved(grid: Grid, cost: Cost, judge: Judge) -> Explored:
     """Look for a cheap configuration that meets all goals among too many to look at each.
 
     Parameters

@@ -65,10 +65,10 @@ def _lined(grid: Grid, resources: Sequence[str], name: str, place: int) -> Grid:
     return replace(grid, values={**grid.values, **fixed})
 
 
-def _along(grid: Grid, name: str, found: FloatArray) -> FloatArray:
+def _along(grid: Grid, name: str, values: FloatArray) -> FloatArray:
     """What was found for each configuration of a grid: a row a value of one choice."""
     axis = grid.names.index(name)
-    return np.moveaxis(found.reshape(grid.shape), axis, 0).reshape(grid.shape[axis], -1)
+    return np.moveaxis(values.reshape(grid.shape), axis, 0).reshape(grid.shape[axis], -1)
 
 
 def _keeping(grid: Grid, name: str, kept: slice) -> Grid:

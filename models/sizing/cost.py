@@ -56,10 +56,10 @@ class Cost:
             raise InvalidParameter(self._refusal(columns, int(np.flatnonzero(wrong)[0]), found))
         return _rounded(found)
 
-    def _refusal(self, columns: Columns, place: int, found: FloatArray) -> str:
+    def _refusal(self, columns: Columns, place: int, costs: FloatArray) -> str:
         values = ", ".join(f"{n}={digits(float(column[place]))}" for n, column in columns.items())
         return (
-            f"cost {self.text!r} is {found[place]:.6g} at {values}; "
+            f"cost {self.text!r} is {costs[place]:.6g} at {values}; "
             "every configuration must cost more than nothing"
         )
 

@@ -145,9 +145,9 @@ class ByModel:
         """Nothing is uncertain."""
         return
 
-    def _ranked(self, found: FloatArray) -> FloatArray:
+    def _ranked(self, values: FloatArray) -> FloatArray:
         sign = 1.0 if self.ranking.sense is Sense.AT_MOST else -1.0
-        return np.asarray(np.where(np.isnan(found), np.inf, sign * found))
+        return np.asarray(np.where(np.isnan(values), np.inf, sign * values))
 
 
 def ranked_by(model: Model, goals: Sequence[Goal]) -> Goal:

@@ -10,7 +10,7 @@ from headway.kinds import FloatArray
 from headway.models.analysis.goals import Goal
 from headway.models.analysis.points import output_of
 from headway.models.sizing.judge import Chance
-from headway.models.sizing.search import Found
+from headway.models.sizing.search import Explored
 from headway.models.structure.model import Model
 
 _MOST = 65_536
@@ -18,7 +18,7 @@ _IDLE = 0.3  # busy below this, a station makes few wait
 
 
 def refusal(
-    model: Model, goals: Sequence[Goal], found: Found, chance: Chance | None, count: int
+    model: Model, goals: Sequence[Goal], explored: Explored, chance: Chance | None, count: int
 ) -> str:
     """Say in one line that no configuration meets all goals, and how far the best one is.
 
@@ -26,22 +26,22 @@ def refusal(
     ----------
     model, goals
         What was asked.
-    found
+    explored
         A search that saw every configuration, or those among which the nearest surely is.
     chance
         With which probability all goals must hold; None where nothing is uncertain.
     count
         How many configurations there are.
     """
-    verdict = found.verdict
+    verdict = explored.verdict
     nearest = int(np.argmin(verdict.misses))
     said = " and ".join(goal.text(model) for goal in goals)
     start = f"none of {count} configurations meets {said}"
     if chance is not None:
-        return f"{start} {_unsure(model, found, nearest, chance)}; let more be chosen"
+        return f"{start} {_unsure(model, explored, nearest, chance)}; let more be chosen"
     if not np.isfinite(verdict.misses[nearest]):
-        return f"{start}; {_saturated(model, found)}; let more be chosen, or change a target"
-    values = _values(found, nearest)
+        return f"{start}; {_saturated(model, explored)}; let more be chosen, or change a target"
+    values = _values(explored, nearest)
     missed = [
         f"{goal.output} {goal.shown(model, x)}, {goal.by(model, float(goal.misses(x)))}"
         for goal, x in zip(goals, verdict.outputs[nearest].tolist(), strict=True)
@@ -53,10 +53,10 @@ def refusal(
     )
 
 
-def _unsure(model: Model, found: Found, nearest: int, chance: Chance) -> str:
+def _unsure(model: Model, explored: Explored, nearest: int, chance: Chance) -> str:
     """Say with which probability the configuration that comes nearest meets all goals."""
-    values = _values(found, nearest)
-    share = chance.confidence - float(found.verdict.misses[nearest])
+    values = _values(explored, nearest)
+    share = chance.confidence - float(explored.verdict.misses[nearest])
     return (
         f"with a probability of {100 * chance.confidence:g} %; nearest is "
         f"{shown_values(model, values)} with {100 * share:.3g} %{_limit(model, values)}"
@@ -76,8 +76,8 @@ def shown_values(model: Model, values: Mapping[str, float]) -> str:
     return ", ".join(f"{name} {known[name].shown(value)}" for name, value in values.items())
 
 
-def _values(found: Found, number: int) -> dict[str, float]:
-    columns = found.grid.at(found.places[[number]])
+def _values(explored: Explored, number: int) -> dict[str, float]:
+    columns = explored.grid.at(explored.places[[number]])
     return {name: float(column[0]) for name, column in columns.items()}
 
 
@@ -93,13 +93,13 @@ def _limit(model: Model, values: Mapping[str, float]) -> str:
     return f"; {name} limits, {100 * busy:.3g} % busy"
 
 
-def _saturated(model: Model, found: Found) -> str:
+def _saturated(model: Model, explored: Explored) -> str:
     """Name the station that even the least busy configuration cannot do without more of."""
-    costly = found.places[-_MOST:]
+    costly = explored.places[-_MOST:]
     try:
-        solution = model.at(found.grid.at(costly)).solve()
+        solution = model.at(explored.grid.at(costly)).solve()
         busy: FloatArray = np.atleast_1d(output_of(solution, "utilisation"))
-        values = _values(found, found.places.size - costly.size + int(np.argmin(busy)))
+        values = _values(explored, explored.places.size - costly.size + int(np.argmin(busy)))
         return f"all are saturated, at best {shown_values(model, values)}{_limit(model, values)}"
     except HeadwayError as error:
         return f"none can be solved: {error}"

@@ -18,7 +18,7 @@ _STEP = 0.01
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
+class Explored:
     """What a search in order of cost has seen.
 
     Parameters
@@ -83,7 +83,7 @@ def in_order(grid: Grid, cost: Cost, ceiling: float = np.inf) -> tuple[Places, F
     return all_places[order], all_costs[order]
 
 
-def search(grid: Grid, ordered: tuple[Places, FloatArray], judge: Judge, most: int = 0) -> Found:
+def search(grid: Grid, ordered: tuple[Places, FloatArray], judge: Judge, most: int = 0) -> Explored:
     """Look for the cheapest configuration that meets all goals, the cheapest first.
 
     Parameters
@@ -117,23 +117,23 @@ def search(grid: Grid, ordered: tuple[Places, FloatArray], judge: Judge, most: i
     cheaper, nearest = (_nearest(seen, start, below) for start in (level, 0))
     if nearest is not None and not np.isfinite(seen.misses[nearest]):
         nearest = None
-    return Found(grid, places, costs, seen, measures, best, cheaper, nearest)
+    return Explored(grid, places, costs, seen, measures, best, cheaper, nearest)
 
 
-def _best_of(seen: Verdict, among: Places, costs: FloatArray) -> int | None:
+def _best_of(verdict: Verdict, among: Places, costs: FloatArray) -> int | None:
     """The cheapest of those that meet all goals; at equal cost that with the least measure."""
     if not among.size:
         return None
     level = among[costs[among] == costs[among[0]]]
-    return int(level[np.argmin(seen.measure[level])])
+    return int(level[np.argmin(verdict.measure[level])])
 
 
-def _nearest(seen: Verdict, start: int, stop: int) -> int | None:
+def _nearest(verdict: Verdict, start: int, stop: int) -> int | None:
     """Of some, the configuration that misses its goals by the least."""
     if start == stop:
         return None
     part = slice(start, stop)
-    return start + int(np.lexsort((seen.measure[part], seen.misses[part]))[0])
+    return start + int(np.lexsort((verdict.measure[part], verdict.misses[part]))[0])
 
 
 def _blocks(count: int) -> Iterator[tuple[int, int]]:

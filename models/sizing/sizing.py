@@ -17,7 +17,7 @@ from headway.models.sizing.cost import Cost, cost_of
 from headway.models.sizing.judge import ByModel, Judge, ranked_by
 from headway.models.sizing.refusal import refusal
 from headway.models.sizing.resources import resources
-from headway.models.sizing.search import Found, in_order, search
+from headway.models.sizing.search import Explored, in_order, search
 from headway.models.sizing.size import Configuration, Scope, Size
 from headway.models.solving.percentile import all_at_once
 from headway.models.solving.solutions.asked import PERCENTILE
@@ -162,7 +162,7 @@ def answered(asked: Question, extent: Extent) -> Size:
     return _sized(asked, best, found, proven=proven)
 
 
-def cheapest(asked: Question, extent: Extent) -> tuple[Found, bool]:
+def cheapest(asked: Question, extent: Extent) -> tuple[Explored, bool]:
     """Look at every configuration that bounds leave, or, of too many, let some evolve.
 
     Also whether nothing cheaper meets the goals for certain.
@@ -178,11 +178,11 @@ def cheapest(asked: Question, extent: Extent) -> tuple[Found, bool]:
     return evolved(grid, asked.cost, asked.judge), False
 
 
-def _sized(asked: Question, best: Configuration, found: Found, *, proven: bool) -> Size:
-    numbers = {"cheaper": found.cheaper, "nearest": found.nearest}
+def _sized(asked: Question, best: Configuration, explored: Explored, *, proven: bool) -> Size:
+    numbers = {"cheaper": explored.cheaper, "nearest": explored.nearest}
     named = {name: place for name, place in numbers.items() if place is not None}
-    wanted = found.places[[*named.values(), *found.front()]]
-    judged = _configurations(asked, found.grid.at(wanted))
+    wanted = explored.places[[*named.values(), *explored.front()]]
+    judged = _configurations(asked, explored.grid.at(wanted))
     shown = dict(zip(named, judged, strict=False))
     steps = _steps(asked, best)
     stepped = _configurations(asked, _stacked(list(steps.values()))) if steps else []
@@ -196,17 +196,17 @@ def _sized(asked: Question, best: Configuration, found: Found, *, proven: bool) 
         nearest=shown.get("nearest"),
         steps=dict(zip(steps, stepped, strict=True)),
         front=tuple(judged[len(named) :]),
-        scope=_scope(asked, found),
-        looked_at=int(found.measures.size),
+        scope=_scope(asked, explored),
+        looked_at=int(explored.measures.size),
         proven=proven,
         chance=asked.judge.chance,
     )
 
 
-def _scope(asked: Question, found: Found) -> Scope:
-    if found.grid.size < asked.grid.size:
+def _scope(asked: Question, explored: Explored) -> Scope:
+    if explored.grid.size < asked.grid.size:
         return Scope.AROUND
-    return Scope.ALL if found.measures.size == asked.grid.size else Scope.CHEAPEST
+    return Scope.ALL if explored.measures.size == asked.grid.size else Scope.CHEAPEST
 
 
 def _configurations(asked: Question, columns: Columns) -> list[Configuration]:

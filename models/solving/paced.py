@@ -29,7 +29,7 @@ _PACED = (ServiceKind.DELAY, ServiceKind.QUEUE, ServiceKind.PARALLEL)
 
 
 def _residence(
-    station: Station, visits: Amount, throughput: Amount, seen: Amount
+    station: Station, visits: Amount, throughput: Amount, share: Amount
 ) -> tuple[Amount, Amount]:
     """V R and utilisation; m servers by Seidmann as a delay and one that is m times as fast."""
     form = station.can.product_form
@@ -41,7 +41,7 @@ def _residence(
     if form is ServiceKind.DELAY:
         return visits * time, throughput * 0
     servers: Amount = station.count
-    busy = visits * time * throughput / servers * seen
+    busy = visits * time * throughput / servers * share
     stretched = visits * time / (1 - busy)
     if form is ServiceKind.QUEUE:
         return visits * time * (servers - 1) / servers + stretched / servers, busy

@@ -23,7 +23,7 @@ from headway.models.solving.summed import summed_in, summed_law, summed_percenti
 from headway.models.structure.parts.keys import OWN_VISITS, VISITS, of_class, station_at
 from headway.models.structure.parts.orders import check_turns_known
 from headway.models.structure.planning.ways import shares, visits_given, ways_of
-from headway.queueing.percentiles import Phase, path_law, percentile_of
+from headway.queueing.percentiles import StationVisits, path_law, percentile_of
 from headway.queueing.routed import GIVEN, RoutedNetwork
 from headway.queueing.sweeps import sweep_percentiles
 from headway.queueing.swift import swift_percentiles
@@ -270,7 +270,7 @@ def _named(point: "Solution") -> Iterator[None]:
 def _of_visits(point: "Solution") -> TimeLaw:
     values, own = point.values, OWN_VISITS.of(point.values)
     phases = [
-        Phase(own[name], station_at(name).of(values), values[f"{name}.arrival_rate"])
+        StationVisits(own[name], station_at(name).of(values), values[f"{name}.arrival_rate"])
         for name in point.stations
         if own[name] > 0
     ]

@@ -13,7 +13,7 @@ from headway.models.structure.graph import ModelGraph
 from headway.models.structure.parts.keys import station_at
 from headway.models.structure.planning.ways import shares
 from headway.queueing.forward import ForwardNetwork
-from headway.queueing.percentiles import Phase, path_law
+from headway.queueing.percentiles import StationVisits, path_law
 from headway.queueing.stations.base import Delay
 from headway.queueing.stations.rows import in_a_row
 from headway.queueing.times.laws import TimeLaw
@@ -96,7 +96,7 @@ def summed_law(point: "Solution", parts: Summed) -> TimeLaw:
     values, rate = point.values, point.values[f"{parts.station}.arrival_rate"]
     constant = Delay(_constant(point, parts))
     station = station_at(parts.station).of(values)
-    return path_law([Phase(1.0, constant, rate), Phase(1.0, station, rate)])
+    return path_law([StationVisits(1.0, constant, rate), StationVisits(1.0, station, rate)])
 
 
 def summed_percentiles(

@@ -16,15 +16,19 @@ Correlations: TypeAlias = Mapping[Pair, float]
 _ROUNDED = 0.005  # what rounding to two decimals leaves open of a correlation
 
 
-def still_uncertain(told: Correlations, parameters: Mapping[str, Parameter]) -> Correlations:
+def still_uncertain(
+    correlations: Correlations, parameters: Mapping[str, Parameter]
+) -> Correlations:
     """Those of some correlations both of whose parameters have an interval."""
-    if not told:
-        return told
+    if not correlations:
+        return correlations
     sure = {name for name, parameter in parameters.items() if parameter.interval is None}
-    return {pair: value for pair, value in told.items() if not sure & {*pair}}
+    return {pair: value for pair, value in correlations.items() if not sure & {*pair}}
 
 
-def fault(told: Correlations, parameters: Mapping[str, Parameter]) -> tuple[Pair, str] | None:
+def fault(
+    correlations: Correlations, parameters: Mapping[str, Parameter]
+) -> tuple[Pair, str] | None:
     """The first pair that cannot be as it is told, and why; None if all can.
 
     Examples
@@ -34,13 +38,13 @@ def fault(told: Correlations, parameters: Mapping[str, Parameter]) -> tuple[Pair
     (('delay', 'speed'), "there is no parameter 'speed'; there are delay")
     """
     seen: set[frozenset[str]] = set()
-    for pair, value in told.items():
+    for pair, value in correlations.items():
         if wrong := _wrong(pair, value, parameters):
             return pair, wrong
         if frozenset(pair) in seen:
             return pair, "is told twice"
         seen.add(frozenset(pair))
-    return _contradiction(told)
+    return _contradiction(correlations)
 
 
 def _wrong(pair: Pair, value: float, parameters: Mapping[str, Parameter]) -> str:
@@ -57,19 +61,19 @@ def _wrong(pair: Pair, value: float, parameters: Mapping[str, Parameter]) -> str
     return ""
 
 
-def _contradiction(told: Correlations) -> tuple[Pair, str] | None:
+def _contradiction(correlations: Correlations) -> tuple[Pair, str] | None:
     """The pair that fits the others least, where no random numbers can go together as told."""
-    names = list(dict.fromkeys(name for pair in told for name in pair))
-    values, ways = np.linalg.eigh(correlation_matrix(names, told))
+    names = list(dict.fromkeys(name for pair in correlations for name in pair))
+    values, ways = np.linalg.eigh(correlation_matrix(names, correlations))
     if not names or values[0] >= -_ROUNDED * (len(names) - 1):
         return None
     way = dict(zip(names, ways[:, 0].tolist(), strict=True))
-    pair = min(told, key=lambda pair: told[pair] * way[pair[0]] * way[pair[1]])
+    pair = min(correlations, key=lambda pair: correlations[pair] * way[pair[0]] * way[pair[1]])
     others = f"the matrix has the eigenvalue {values[0]:.2g}, and none may be below 0"
-    return pair, f"is {told[pair]:g}, which cannot be with the other correlations: {others}"
+    return pair, f"is {correlations[pair]:g}, which cannot be with the other correlations: {others}"
 
 
-def check_correlations(told: Correlations, parameters: Mapping[str, Parameter]) -> None:
+def check_correlations(correlations: Correlations, parameters: Mapping[str, Parameter]) -> None:
     """Refuse correlations that cannot be.
 
     Raises
@@ -77,14 +81,14 @@ def check_correlations(told: Correlations, parameters: Mapping[str, Parameter]) 
     InvalidParameter
         Naming the pair.
     """
-    found = fault(told, parameters)
+    found = fault(correlations, parameters)
     if found is not None:
         (one, other), wrong = found
         msg = f"correlation of {one}, {other}: {wrong}"
         raise InvalidParameter(msg)
 
 
-def correlation_matrix(names: Sequence[str], told: Correlations) -> FloatArray:
+def correlation_matrix(names: Sequence[str], correlations: Correlations) -> FloatArray:
     """Correlations of these parameters as a matrix, 0 where nothing is told.
 
     Examples
@@ -94,6 +98,6 @@ def correlation_matrix(names: Sequence[str], told: Correlations) -> FloatArray:
     """
     places = {name: place for place, name in enumerate(names)}
     matrix = np.eye(len(names))
-    for (one, other), value in told.items():
+    for (one, other), value in correlations.items():
         matrix[places[one], places[other]] = matrix[places[other], places[one]] = value
     return matrix

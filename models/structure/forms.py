@@ -62,7 +62,7 @@ class Variant:
         Parameters that are zero in it.
     equation
         Terms of the response time, where they are other than the form's own.
-    told
+    disclosed
         Parameters that are not determined but held at what facts tell.
     """
 
@@ -71,7 +71,7 @@ class Variant:
     free: tuple[str, ...]
     without: tuple[str, ...] = ()
     equation: tuple[str, ...] = ()
-    told: tuple[str, ...] = ()
+    disclosed: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,7 @@ class FormTable(Kept):
     equation
         Terms that add up to the response time, in words and names of parameters; x is the
         throughput.
-    told
+    disclosed
         Formula in facts that a result page discloses of the value a parameter starts from, or has
         where a variant holds it.
     least, most
@@ -115,7 +115,7 @@ class FormTable(Kept):
     saturation: Formula | None = None
     tells: tuple[Telling, ...] = ()
     equation: tuple[str, ...] = ()
-    told: Mapping[str, Formula] = field(default_factory=dict)
+    disclosed: Mapping[str, Formula] = field(default_factory=dict)
     least: Mapping[str, Formula] = field(default_factory=dict)
     most: Mapping[str, Formula] = field(default_factory=dict)
 

@@ -134,7 +134,7 @@ def _of_ends(four: FloatArray) -> tuple[FloatArray, FloatArray]:
     return first, total
 
 
-def most_important(found: Importance, output: str, point: int) -> str | None:
+def most_important(importance: Importance, output: str, point: int) -> str | None:
     """The parameter that is worth most to know for an output; None where none is told."""
-    shares = found.first[output][:, point]
-    return None if np.isnan(shares).all() else found.parameters[int(np.nanargmax(shares))]
+    shares = importance.first[output][:, point]
+    return None if np.isnan(shares).all() else importance.parameters[int(np.nanargmax(shares))]

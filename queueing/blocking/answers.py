@@ -110,16 +110,16 @@ class Seen:
     full: NDArray[np.bool_]
 
     @staticmethod
-    def of(shape: Shape, found: Stationary) -> "Seen":
+    def of(shape: Shape, stationary: Stationary) -> "Seen":
         """Read them off the states of a chain."""
-        space = found.space
+        space = stationary.space
         full = space.count >= np.array([places for _, places, _ in shape.rooms])
-        return Seen(found.chance, space.busy, space.count, full)
+        return Seen(stationary.chance, space.busy, space.count, full)
 
 
-def _answers(network: BlockingNetwork, rates: Rates, found: Stationary) -> BlockingSolution:
+def _answers(network: BlockingNetwork, rates: Rates, stationary: Stationary) -> BlockingSolution:
     shape, size = rates.shape, len(network.rooms)
-    seen = Seen.of(shape, found)
+    seen = Seen.of(shape, stationary)
     flows = _flows(rates, seen)
     done = sum(f for m, f in flows.items() if _ends(network, m))
     if not done > 0 and (network.closed or network.arrival_rate):
@@ -128,10 +128,10 @@ def _answers(network: BlockingNetwork, rates: Rates, found: Stationary) -> Block
     servers = np.array([room.servers for room in network.rooms])
     per = np.where(np.isfinite(servers), servers, np.inf)
     held = np.minimum(seen.count[:, :size], servers) - seen.busy[:, :size]
-    outside = [_outside(found, k) for k in range(len(shape.windows))]
+    outside = [_outside(stationary, k) for k in range(len(shape.windows))]
     queue = seen.chance @ seen.count[:, :size]
-    if found.level is not None and found.level.station is not None:
-        queue[found.level.station] += found.beyond
+    if stationary.level is not None and stationary.level.station is not None:
+        queue[stationary.level.station] += stationary.beyond
     through = [sum(f for m, f in flows.items() if m.source == k) for k in range(size)]
     return BlockingSolution(
         throughput=float(done),
@@ -188,11 +188,11 @@ def _ends(network: BlockingNetwork, move: Move) -> bool:
     return move.target == OUT or move.anew or move.target == len(network.rooms)
 
 
-def _outside(found: Stationary, window: int) -> float:
+def _outside(stationary: Stationary, window: int) -> float:
     """Mean number of those who wait for a place in a region."""
-    mean = float(found.chance @ [len(state[2][window]) for state in found.space.states])
-    level = found.level
-    return mean + (found.beyond if level is not None and level.window == window else 0.0)
+    mean = float(stationary.chance @ [len(state[2][window]) for state in stationary.space.states])
+    level = stationary.level
+    return mean + (stationary.beyond if level is not None and level.window == window else 0.0)
 
 
 def _window(

@@ -103,33 +103,33 @@ def _waits(rates: Rates, seen: Seen, place: int, behind: FloatArray) -> float:
     return float(flow @ behind / flow.sum()) if np.any(flow) else np.nan
 
 
-def _longer(found: Stationary) -> FloatArray:
+def _longer(stationary: Stationary) -> FloatArray:
     """Of each state of the longest level listed, the share that stands for longer ones."""
-    whole, first = found.chance[_last_of(found)], _first(found)
+    whole, first = stationary.chance[_last_of(stationary)], _first(stationary)
     return np.asarray(1 - np.where(whole > 0, first / np.where(whole > 0, whole, 1.0), 1.0))
 
 
-def _first(found: Stationary) -> FloatArray:
+def _first(stationary: Stationary) -> FloatArray:
     """Chances of the longest level listed alone, without the longer ones that count with it."""
-    ratio = _ratio_of(found)
-    return np.asarray(found.chance[_last_of(found)] @ (np.eye(len(ratio)) - ratio))
+    ratio = _ratio_of(stationary)
+    return np.asarray(stationary.chance[_last_of(stationary)] @ (np.eye(len(ratio)) - ratio))
 
 
-def _ratio_of(found: Stationary) -> FloatArray:
-    assert found.ratio is not None  # noqa: S101 - every chain with a level has it
-    return found.ratio
+def _ratio_of(stationary: Stationary) -> FloatArray:
+    assert stationary.ratio is not None  # noqa: S101 - every chain with a level has it
+    return stationary.ratio
 
 
-def _last_of(found: Stationary) -> NDArray[np.intp]:
-    assert found.last is not None  # noqa: S101 - the same
-    return found.last
+def _last_of(stationary: Stationary) -> NDArray[np.intp]:
+    assert stationary.last is not None  # noqa: S101 - the same
+    return stationary.last
 
 
-def _unlimited(found: Stationary, count: NDArray[np.intp]) -> tuple[FloatArray, float]:
+def _unlimited(stationary: Stationary, count: NDArray[np.intp]) -> tuple[FloatArray, float]:
     """Chances of the queue without limit, and by which each beyond is less than the one before."""
-    assert found.level is not None  # noqa: S101 - asked of one only
-    short = np.bincount(count, found.chance)[: found.level.steady]
-    phases, ratio, before = _first(found), _ratio_of(found), 0.0
+    assert stationary.level is not None  # noqa: S101 - asked of one only
+    short = np.bincount(count, stationary.chance)[: stationary.level.steady]
+    phases, ratio, before = _first(stationary), _ratio_of(stationary), 0.0
     chances = [float(phases.sum())]
     for _ in range(MOST_NUMBERS):
         phases = phases @ ratio

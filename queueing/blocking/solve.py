@@ -326,26 +326,26 @@ _WIDE = 2_000  # places of which an open region's last ones are next to never ta
 
 
 def _whole(
-    network: BlockingNetwork, stations: Sequence[Station], parts: Parts, found: BlockingSolution
+    network: BlockingNetwork, stations: Sequence[Station], parts: Parts, solution: BlockingSolution
 ) -> BlockingSolution:
     """Add what is before and after the core, at the rates that come there."""
     around = [*parts.before, *parts.after]
     if not around:
-        return found
-    rates = rates_around(network, parts, found.station_throughput)
+        return solution
+    rates = rates_around(network, parts, solution.station_throughput)
     queue, busy, blocked = (np.zeros(len(stations)) for _ in range(3))
-    queue[parts.core] = found.queue_length
-    busy[parts.core], blocked[parts.core] = found.utilisation, found.blocked
+    queue[parts.core] = solution.queue_length
+    busy[parts.core], blocked[parts.core] = solution.utilisation, solution.blocked
     for k in around:
         queue[k] = float(stations[k].queue_length(float(rates[k])))
         busy[k] = float(stations[k].utilisation(float(rates[k])))
     if not np.isfinite(queue).all():
         raise Saturated("more jobs come than the network lets through")
-    lost = found.loss_probability * core_of(network, parts).arrival_rate
+    lost = solution.loss_probability * core_of(network, parts).arrival_rate
     through = network.arrival_rate - lost
-    present = float(queue.sum() + sum(w.queue_length for w in found.windows))
+    present = float(queue.sum() + sum(w.queue_length for w in solution.windows))
     return replace(
-        found,
+        solution,
         throughput=through,
         response_time=present / through,
         station_throughput=rates,
@@ -354,7 +354,7 @@ def _whole(
         queue_length=queue,
         loss_probability=lost / network.arrival_rate,
         approximation="; ".join(
-            filter(None, [found.approximation, _flows(network, stations, parts)])
+            filter(None, [solution.approximation, _flows(network, stations, parts)])
         ),
     )
 

@@ -174,17 +174,17 @@ def refuse_never_served(network: ClassNetwork) -> None:
             raise GraphError(msg)
 
 
-def mean_found(network: ClassNetwork, queue: FloatArray, held: FloatArray) -> FloatArray:
+def mean_found(network: ClassNetwork, queue: FloatArray, busy: FloatArray) -> FloatArray:
     """Mean service time of the jobs that an arrival finds, shape (stations, points) [s].
 
     Parameters
     ----------
     queue
         Closed jobs it finds, 0 for open classes, shape (classes, stations, points).
-    held
+    busy
         Servers that open classes hold, 0 for closed ones, the same shape.
     """
-    found = queue + held
+    found = queue + busy
     jobs = found.sum(axis=0)
     work = (found * network.service_times).sum(axis=0)
     return np.where(jobs > 0, work / np.where(jobs > 0, jobs, 1.0), 0.0)

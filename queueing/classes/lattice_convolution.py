@@ -203,27 +203,27 @@ def _followed(ratio: FloatArray, series: FloatArray) -> FloatArray:
     return series
 
 
-def _logs(speeds: FloatArray, held: FloatArray) -> FloatArray:
+def _logs(speeds: FloatArray, load: FloatArray) -> FloatArray:
     """Logarithms of a**t / (a(1) ... a(t)), t < K, shape (K, points)."""
     with np.errstate(divide="ignore"):
-        steps = np.log(held) - np.log(speeds[:-1])
+        steps = np.log(load) - np.log(speeds[:-1])
     return np.concatenate([np.zeros((1, steps.shape[1])), np.cumsum(steps, axis=0)])
 
 
-def _of_none(speeds: FloatArray, held: FloatArray) -> FloatArray:
+def _of_none(speeds: FloatArray, load: FloatArray) -> FloatArray:
     """The term of an empty station on the scale of `_series`."""
-    return np.asarray(np.exp(-_logs(speeds, held).max(axis=0)))
+    return np.asarray(np.exp(-_logs(speeds, load).max(axis=0)))
 
 
-def _series(speeds: FloatArray, held: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _series(speeds: FloatArray, load: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Coefficients of P, and of T, at a, over the largest term of F; shape (degrees, points)."""
-    logs = _logs(speeds, held)
+    logs = _logs(speeds, load)
     terms = np.exp(logs - logs.max(axis=0))
     last = speeds[-1]
     if (speeds <= last).all():
         before = np.concatenate([np.zeros((1, speeds.shape[1])), speeds[:-1]])
         return np.zeros((0, speeds.shape[1])), terms * (1 - before / last)
-    beyond = np.concatenate([np.zeros(terms.shape), terms[-1:] * (held / last)])
+    beyond = np.concatenate([np.zeros(terms.shape), terms[-1:] * (load / last)])
     return terms, beyond
 
 

@@ -64,10 +64,10 @@ def find_overload(network: ClassNetwork) -> Overload:
     return Overload(load, full, stuck, _message(network, held, load) if full.any() else "")
 
 
-def _full_for(network: ClassNetwork, held: FloatArray, full: Amount) -> Amount:
+def _full_for(network: ClassNetwork, busy: FloatArray, full: Amount) -> Amount:
     """Stations that cannot serve a class with those that go before or beside it."""
     ranks = np.array([c.priority for c in network.classes])
-    up_to = np.array([held[ranks <= rank].sum(axis=0) for rank in ranks])
+    up_to = np.array([busy[ranks <= rank].sum(axis=0) for rank in ranks])
     ordered = np.array([s.discipline.by_priority for s in network.stations])[:, None]
     return full & (~ordered | (up_to >= network.full))
 
@@ -89,13 +89,13 @@ def without(network: ClassNetwork, overload: Overload) -> ClassNetwork:
     return replace(network, population=np.where(overload.hit, 0.0, network.population))
 
 
-def _message(network: ClassNetwork, held: FloatArray, load: FloatArray) -> str:
+def _message(network: ClassNetwork, busy_by_class: FloatArray, load: FloatArray) -> str:
     """Name the first point's fullest station, its greatest class, and the rate it sustains."""
     busy = np.where(network.is_delay[:, None], 0.0, load / network.full)
     point = int((busy >= 1).any(axis=0).argmax())
     k = int(busy[:, point].argmax())
-    c = int(held[:, k, point].argmax())
-    others = load[k, point] - held[c, k, point]
+    c = int(busy_by_class[:, k, point].argmax())
+    others = load[k, point] - busy_by_class[c, k, point]
     limit = max(network.full[k, point] - others, 0) / network.demand[c, k, point]
     return (
         f"{network.stations[k].name}: utilisation {busy[k, point]:.3g} by open classes, "

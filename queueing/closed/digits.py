@@ -112,9 +112,9 @@ def _tables(sums: FloatArray, powers: FloatArray, width: int) -> FloatArray:
     return windows[:, :, width - 1 :: -1, ::2]
 
 
-def _added(held: FloatArray, tables: FloatArray, values: int) -> FloatArray:
+def _added(row: FloatArray, tables: FloatArray, values: int) -> FloatArray:
     """Weight of carrying nothing past the last place, for each row of the tables."""
-    carried = held[None, None]
+    carried = row[None, None]
     for table in tables:
         before = carried.shape[-1]
         carried = carried @ table[:, :before, : (before + values - 1) // 2]

@@ -99,12 +99,12 @@ class Crowd:
         before = np.concatenate([np.zeros((1, *self.full.shape)), rates[:-1]])
         self._idle = 1 - before / self.full
 
-    def moments(self, held: FloatArray, own: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def moments(self, busy: FloatArray, own: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Sum of (n + 1) (a(m) / a(n + 1) - 1) p(n), and its change by a job less.
 
         Parameters
         ----------
-        held
+        busy
             Servers' worth of work U, the sum of X_c D_c, shape (stations, points).
         own
             Chance that a job is the one taken away, the mean of its share of the queue over N_c.
@@ -113,27 +113,27 @@ class Crowd:
         -------
         A and B: a job that has a share s of the queue and a population N finds A + B s / N.
         """
-        number, taken = self._number, held * own
+        number, taken = self._number, busy * own
         with np.errstate(divide="ignore"):
-            up = np.log(np.maximum(held - number * taken, 0.0))
+            up = np.log(np.maximum(busy - number * taken, 0.0))
             down = np.log(np.maximum(self._rates - (number + 1) * taken, 1e-9 * self._rates))
-            logs = np.concatenate([np.zeros((1, *held.shape)), np.cumsum(up - down, axis=0)])
+            logs = np.concatenate([np.zeros((1, *busy.shape)), np.cumsum(up - down, axis=0)])
         weight = np.exp(logs - logs.max(axis=0))
-        idle = np.maximum(1 - held / self.full, 0.0)
+        idle = np.maximum(1 - busy / self.full, 0.0)
         # The recursion alone does not see to it that a chance is no more than 1.
         chance = np.minimum(weight * (idle / (weight[:-1] * self._idle).sum(axis=0)), 1.0)
         fewer = (number + 1) * chance[1:] - number * chance[:-1]
         return (self._extra * chance[:-1]).sum(axis=0), (self._extra * fewer).sum(axis=0)
 
-    def found(self, held: FloatArray, own: FloatArray) -> tuple[FloatArray, ...]:
+    def found(self, busy: FloatArray, own: FloatArray) -> tuple[FloatArray, ...]:
         """Give A + B `own`, its derivatives by U and by `own`, and B."""
 
-        def mean(held: FloatArray, own: FloatArray) -> FloatArray:
-            idle, fewer = self.moments(held, own)
+        def mean(busy: FloatArray, own: FloatArray) -> FloatArray:
+            idle, fewer = self.moments(busy, own)
             return idle + fewer * own
 
-        idle, fewer = self.moments(held, own)
+        idle, fewer = self.moments(busy, own)
         here, step = idle + fewer * own, 1e-6 * self.full
-        by_held = (mean(held + step, own) - here) / step
-        by_own = (mean(held, own * (1 + 1e-6)) - here) / (1e-6 * np.maximum(own, 1e-12))
+        by_held = (mean(busy + step, own) - here) / step
+        by_own = (mean(busy, own * (1 + 1e-6)) - here) / (1e-6 * np.maximum(own, 1e-12))
         return here, by_held, by_own, fewer

@@ -19,7 +19,7 @@ _BRIEF = 1e-11  # of a service time: away, for jobs that come straight back
 
 
 @dataclass(frozen=True)
-class Seen:
+class BusyStation:
     """A station and the classes that come to it, at one operating point."""
 
     place: int
@@ -27,7 +27,7 @@ class Seen:
     local: Local
 
 
-def seen_stations(network: Crossing, point: int) -> list[Seen] | None:
+def seen_stations(network: Crossing, point: int) -> list[BusyStation] | None:
     """Stations that are to be solved state by state; None where one of them has too many states.
 
     Parameters
@@ -46,7 +46,7 @@ def seen_stations(network: Crossing, point: int) -> list[Seen] | None:
         local = _local(network, k, classes, point)
         if local.states > MOST or network.lanes[k, point] != 1:
             return None
-        found.append(Seen(k, tuple(classes), local))
+        found.append(BusyStation(k, tuple(classes), local))
     return found
 
 
@@ -110,7 +110,7 @@ def solve_isolated(network: Crossing, shares: Shares, start: Rest) -> Rest | Non
 
 
 def _settle(
-    network: Crossing, shares: Shares, stay: FloatArray, stations: list[Seen]
+    network: Crossing, shares: Shares, stay: FloatArray, stations: list[BusyStation]
 ) -> Rest | None:
     """Iterate between the stations by themselves and the rest, at one point."""
     others = replace(
@@ -139,9 +139,9 @@ def _settle(
     return Rest(rate, stay)
 
 
-def _at(network: Crossing, seen: Seen, stay: FloatArray) -> FloatArray | None:
+def _at(network: Crossing, station: BusyStation, stay: FloatArray) -> FloatArray | None:
     """Times of a visit by class; None where arrivals would often find no room."""
-    k, classes = seen.place, list(seen.classes)
+    k, classes = station.place, list(station.classes)
     if not classes:
         return np.zeros(0)
     visits, times = network.visits[classes, k, 0], network.times[classes, k, 0]
@@ -149,5 +149,7 @@ def _at(network: Crossing, seen: Seen, stay: FloatArray) -> FloatArray | None:
     away = np.maximum(cycle / visits - stay[classes, k, 0], _BRIEF * times)
     away = np.where(network.is_open[classes], 1.0, away)
     rates = network.rates[classes, 0] * visits
-    through, number, full = solve_local(seen.local, times.tolist(), away.tolist(), rates.tolist())
+    through, number, full = solve_local(
+        station.local, times.tolist(), away.tolist(), rates.tolist()
+    )
     return None if full > _HARDLY else number / np.maximum(through, 1e-300)

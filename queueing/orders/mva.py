@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from headway.errors import InvalidParameter
 from headway.kinds import FloatArray
 from headway.queueing.orders.shared import Crossing
-from headway.queueing.orders.stays import Found, stay
+from headway.queueing.orders.stays import ArrivalView, stay
 
 _CLOSE = ((300, 1e-11), (1500, 1e-9), (4000, 1e-6))
 """Relative change at which it is at rest, in the first steps and in later ones."""
@@ -151,7 +151,7 @@ def stays_at(network: Crossing, shares: Shares, stays: FloatArray) -> FloatArray
         come = rate * visits / lanes
         length, busy = come * stays[:, k], come * network.times[:, k]
         between = cycle / np.where(visits > 0, visits, 1.0) - stays[:, k]
-        seen = Found(
+        seen = ArrivalView(
             np.maximum(length[:, None] * (1 - less) + fewer * jobs[:, :, k] / lanes, 0.0),
             np.maximum(busy[:, None] * (1 - less) + fewer * held[:, :, k] / lanes, 0.0),
             busy,

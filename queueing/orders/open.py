@@ -153,11 +153,11 @@ def _given(offered: Offered) -> FloatArray:
     return given
 
 
-def _in_service(offered: Offered, held: FloatArray) -> FloatArray:
+def _in_service(offered: Offered, busy: FloatArray) -> FloatArray:
     """Wait of all in order of arrival times 1 - U, C(m, u) T / m with T the mean time left."""
-    load = held.sum(axis=0)
+    load = busy.sum(axis=0)
     some = load > 0
-    mean = (held * offered.left).sum(axis=0) / np.where(some, load, 1.0)
+    mean = (busy * offered.left).sum(axis=0) / np.where(some, load, 1.0)
     full = load >= offered.servers
     inside = np.where(some & ~full, load, offered.servers / 2)
     chance = np.where(full, 1.0, np.asarray(erlang_c(offered.servers, inside)))

@@ -37,7 +37,7 @@ _NOBODY = 1e-300
 
 
 @dataclass(frozen=True)
-class Found:
+class ArrivalView:
     """What jobs find at a station, whose queues are seen one by one.
 
     Parameters
@@ -62,53 +62,53 @@ class Found:
     rate: FloatArray
 
 
-def stay(network: Crossing, k: int, found: Found) -> FloatArray:
+def stay(network: Crossing, k: int, arrival: ArrivalView) -> FloatArray:
     """Time of a visit to a station, by class, shape (classes, points) [s]."""
     discipline = network.disciplines[k]
     if discipline is None:
         return np.asarray(network.times[:, k])
     rule = _STAYS.get(discipline, _shared)
-    return np.asarray(rule(network, k, found))
+    return np.asarray(rule(network, k, arrival))
 
 
-def _shared(network: Crossing, k: int, found: Found) -> FloatArray:
+def _shared(network: Crossing, k: int, arrival: ArrivalView) -> FloatArray:
     times, everybody = network.times[:, k], _everybody(network)
-    fast = times * found.present.sum(axis=0) / network.servers[k]
-    return np.asarray(times + fast * _pooled(network, k, found, found.present, everybody))
+    fast = times * arrival.present.sum(axis=0) / network.servers[k]
+    return np.asarray(times + fast * _pooled(network, k, arrival, arrival.present, everybody))
 
 
-def _in_order(network: Crossing, k: int, found: Found) -> FloatArray:
+def _in_order(network: Crossing, k: int, arrival: ArrivalView) -> FloatArray:
     times, everybody = network.times[:, k], _everybody(network)
-    fast = (found.present * times[:, None]).sum(axis=0) / network.servers[k]
-    waits = times + fast * _pooled(network, k, found, found.present, everybody)
+    fast = (arrival.present * times[:, None]).sum(axis=0) / network.servers[k]
+    waits = times + fast * _pooled(network, k, arrival, arrival.present, everybody)
     return np.where(times > 0, waits, 0.0)
 
 
-def _head_of_line(network: Crossing, k: int, found: Found) -> FloatArray:
+def _head_of_line(network: Crossing, k: int, arrival: ArrivalView) -> FloatArray:
     times, servers = network.times[:, k], network.servers[k]
     first, later = network.before[..., None], network.before.T[..., None]
-    matters = np.where(first, _again(network, found, times), found.present)
-    weight = np.where(first, _fewer(network, found)[:, None], 1.0)
-    matters = np.where(later, found.serving, matters)
+    matters = np.where(first, _again(network, arrival, times), arrival.present)
+    weight = np.where(first, _fewer(network, arrival)[:, None], 1.0)
+    matters = np.where(later, arrival.serving, matters)
     work = (matters * weight * times[:, None]).sum(axis=0) / servers
-    fast = work / _left(network, k, found)
-    waits = times + fast * _pooled(network, k, found, matters, _everybody(network))
+    fast = work / _left(network, k, arrival)
+    waits = times + fast * _pooled(network, k, arrival, matters, _everybody(network))
     return np.where(times > 0, waits, 0.0)
 
 
-def _preemptive(network: Crossing, k: int, found: Found) -> FloatArray:
+def _preemptive(network: Crossing, k: int, arrival: ArrivalView) -> FloatArray:
     times, servers = network.times[:, k], network.servers[k]
     first, later = network.before[..., None], network.before.T[..., None]
-    matters = np.where(first, _again(network, found, None), found.present)
+    matters = np.where(first, _again(network, arrival, None), arrival.present)
     matters = np.where(later, 0.0, matters)
-    weight = np.where(first, _fewer(network, found)[:, None], 1.0)
+    weight = np.where(first, _fewer(network, arrival)[:, None], 1.0)
     work = (matters * weight * times[:, None]).sum(axis=0) / servers
-    fast = (times / servers + work) / _left(network, k, found) - times / servers
-    waits = times + fast * _pooled(network, k, found, matters, ~network.before.T)
+    fast = (times / servers + work) / _left(network, k, arrival) - times / servers
+    waits = times + fast * _pooled(network, k, arrival, matters, ~network.before.T)
     return np.where(times > 0, waits, 0.0)
 
 
-_Rule = Callable[[Crossing, int, Found], FloatArray]
+_Rule = Callable[[Crossing, int, ArrivalView], FloatArray]
 _STAYS: Mapping[Discipline, _Rule] = {
     Discipline.FCFS: _in_order,
     Discipline.RANDOM: _in_order,
@@ -117,33 +117,33 @@ _STAYS: Mapping[Discipline, _Rule] = {
 }
 
 
-def _left(network: Crossing, k: int, found: Found) -> FloatArray:
+def _left(network: Crossing, k: int, arrival: ArrivalView) -> FloatArray:
     """Share of the servers that those who go first leave each class."""
-    taken = (network.before[..., None] * found.held[:, None]).sum(axis=0) / network.servers[k]
+    taken = (network.before[..., None] * arrival.held[:, None]).sum(axis=0) / network.servers[k]
     return np.asarray(np.maximum(1 - taken, _LEAST))
 
 
-def _fewer(network: Crossing, found: Found) -> FloatArray:
+def _fewer(network: Crossing, arrival: ArrivalView) -> FloatArray:
     """w_j, 1 for open classes."""
-    return np.clip(1 - found.length / network.jobs, 0.0, 1.0)
+    return np.clip(1 - arrival.length / network.jobs, 0.0, 1.0)
 
 
-def _again(network: Crossing, found: Found, times: FloatArray | None) -> FloatArray:
+def _again(network: Crossing, arrival: ArrivalView, times: FloatArray | None) -> FloatArray:
     """Jobs of class j that one of class c finds, where it left none but those of its service."""
-    fewer = _fewer(network, found)
-    back = np.maximum(found.stay * fewer, _NOBODY)[:, None]
-    behind = np.zeros(found.present.shape)
+    fewer = _fewer(network, arrival)
+    back = np.maximum(arrival.stay * fewer, _NOBODY)[:, None]
+    behind = np.zeros(arrival.present.shape)
     if times is not None:
-        pace = found.rate / np.maximum(fewer, 1e-9)  # of all N_j together
+        pace = arrival.rate / np.maximum(fewer, 1e-9)  # of all N_j together
         alone = np.where(network.is_open[:, None], pace, pace / network.jobs)[:, None] * times
         many = np.where(network.is_open[:, None], np.inf, network.jobs)[:, None]
         behind = np.where(np.isinf(many), alone, np.minimum(many, 1e300) * alone / (1 + alone))
-        behind = np.minimum(behind, found.present)
-    away = np.broadcast_to(found.away, back.shape[:1] + found.away.shape)
+        behind = np.minimum(behind, arrival.present)
+    away = np.broadcast_to(arrival.away, back.shape[:1] + arrival.away.shape)
     endless = np.isinf(away)
     away = np.where(endless, 1.0, away)
-    mixed = (found.present * away + behind * back) / (away + back)
-    return np.where(endless, found.present, mixed)
+    mixed = (arrival.present * away + behind * back) / (away + back)
+    return np.where(endless, arrival.present, mixed)
 
 
 def _everybody(network: Crossing) -> Amount:
@@ -151,15 +151,15 @@ def _everybody(network: Crossing) -> Amount:
 
 
 def _pooled(
-    network: Crossing, k: int, found: Found, matters: FloatArray, among: Amount
+    network: Crossing, k: int, arrival: ArrivalView, matters: FloatArray, among: Amount
 ) -> FloatArray | float:
     """By what waits at a fast server become those at a pool among some classes (rows), by class."""
     crowd = network.crowd(k)
     if crowd is None:
         return 1.0
-    part = np.zeros(found.held.shape)
+    part = np.zeros(arrival.held.shape)
     for c in range(len(part)):
-        held = np.where(among[:, c, None], found.held, 0.0)
+        held = np.where(among[:, c, None], arrival.held, 0.0)
         total = np.maximum(held.sum(axis=0), _NOBODY)
         share = held / total / network.jobs
         own = (held * share).sum(axis=0) / total

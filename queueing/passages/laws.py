@@ -1,6 +1,6 @@
 """How long a job of a closed network takes: the law that fits its ways.
 
-Where jobs go forward only, it is that of what a job finds (`headway.queueing.passages.found`);
+Where jobs go forward only, it is that of what a job finds (`headway.queueing.passages.job`);
 where they come back, a chain is followed (`headway.queueing.passages.followed`), a smaller one for
 many jobs (`headway.queueing.passages.returning`), and else visits are taken as independent.
 """
@@ -16,7 +16,7 @@ from headway.queueing.passages.circle import Circle, in_order
 from headway.queueing.passages.coming import Comers
 from headway.queueing.passages.company import Kind
 from headway.queueing.passages.followed import Followed
-from headway.queueing.passages.found import Found, cannot_overtake
+from headway.queueing.passages.job import FollowedJob, cannot_overtake
 from headway.queueing.passages.returning import Returning
 from headway.queueing.passages.sharing import sharing_law
 from headway.queueing.percentiles import of_visits
@@ -254,7 +254,7 @@ def _random(circle: Circle) -> TimeLaw:
 
 
 def _as_found(circle: Circle, order: list[int]) -> TimeLaw:
-    return TimeLaw((Piece(0.0, Found(circle, order).transform),), circle.mean)
+    return TimeLaw((Piece(0.0, FollowedJob(circle, order).transform),), circle.mean)
 
 
 def _followed(circle: Circle) -> TimeLaw:

@@ -33,7 +33,7 @@ from headway.queueing.stations.abilities import SERVERS, Abilities, ServiceKind
 from headway.queueing.stations.counted import Counted
 from headway.queueing.times.feedback import feedback_law
 from headway.queueing.times.laws import TimeLaw, constant, exponential, pooled
-from headway.queueing.times.lines import Line, Pause, Pool
+from headway.queueing.times.lines import OrderedQueue, Pause, Pool
 from headway.queueing.times.phases import in_phases
 from headway.queueing.times.stops import Stop
 
@@ -278,7 +278,7 @@ class MM1(Station):
     can: ClassVar[Abilities] = Abilities(
         ServiceKind.QUEUE, shared=True, smooth=True, exponential=True, scv=1.0, chained=True
     )
-    followed: ClassVar[type[Stop] | None] = Line
+    followed: ClassVar[type[Stop] | None] = OrderedQueue
 
     service_time: Quantity | str
 

@@ -23,7 +23,7 @@ from headway.queueing.times.laws import (
     gamma,
     poisson_wait,
 )
-from headway.queueing.times.lines import Line
+from headway.queueing.times.lines import OrderedQueue
 from headway.queueing.times.phases import IN_PHASES, STAGES, in_phases
 from headway.queueing.times.stops import Stop
 
@@ -134,7 +134,7 @@ class MG1(Station):
         service, rate = in_phases(self.mean_service, self._plain_scv), arrival_rate * (1 - again)
         stay = (1 - again) * float(self.returning(again).response_time(rate))
         notes = (GAMMA,) if self._plain_scv * STAGES >= 1 else (IN_PHASES,)
-        return Line(arrival_rate, service, service, stay, again=again, notes=notes)
+        return OrderedQueue(arrival_rate, service, service, stay, again=again, notes=notes)
 
 
 @dataclass(frozen=True)

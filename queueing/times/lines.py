@@ -82,19 +82,19 @@ def _between(moves: FloatArray) -> Change:
     return before, after, moves[before, after]
 
 
-class Line(Stop):
+class OrderedQueue(Stop):
     """Single servers of any times, in order: places are phases of one's own, or who is ahead.
 
     Examples
     --------
     >>> from headway.queueing.times.phases import in_phases
     >>> one = in_phases(1.0, 1.0)
-    >>> Line(0.5, one, one, 2.0).numbers(3).tolist()
+    >>> OrderedQueue(0.5, one, one, 2.0).numbers(3).tolist()
     [0.5, 0.25, 0.125]
     """
 
     @classmethod
-    def alike(cls, rate: float, service: Phases, stay: float, count: int) -> "Line":
+    def alike(cls, rate: float, service: Phases, stay: float, count: int) -> "OrderedQueue":
         """With a queue at each server."""
         return cls(rate, service, service, stay, lanes=count)
 

@@ -170,7 +170,7 @@ def _moments(branches: int, needed: int, scv: float) -> tuple[float, float]:
     return float(weights @ times), float(weights @ times**2)
 
 
-def ordered(rate: Amount, time: Amount, scv: Amount, found: tuple[Amount, Amount]) -> TimeLaw:
+def ordered(rate: Amount, time: Amount, scv: Amount, pair: tuple[Amount, Amount]) -> TimeLaw:
     """How long the k-th of n branches takes: a wait that all have in common, and the rest.
 
     Parameters
@@ -178,7 +178,7 @@ def ordered(rate: Amount, time: Amount, scv: Amount, found: tuple[Amount, Amount
     rate, time, scv
         Arrivals [1/s] at one branch; mean [s], above 0, and squared coefficient of variation of its
         service, above 0. Below saturation; numbers or arrays over operating points.
-    found
+    pair
         What `moments` gives.
 
     Examples
@@ -188,7 +188,7 @@ def ordered(rate: Amount, time: Amount, scv: Amount, found: tuple[Amount, Amount
     2.875
     """
     wait, wait_variance = _waiting(rate * time, time, scv)
-    mean, variance = _spread(rate * time, time, scv, found)
+    mean, variance = _spread(rate * time, time, scv, pair)
     deviation = (variance / np.maximum(wait_variance, _TINY)) ** 0.5
     least = np.minimum(deviation, mean / np.maximum(wait, _TINY))
     share = np.minimum(1 / (1 + scv**_UNLIKE), _SOME * least)
@@ -209,12 +209,12 @@ def _waiting(busy: Amount, time: Amount, scv: Amount) -> tuple[Amount, Amount]:
 
 
 def _spread(
-    busy: Amount, time: Amount, scv: Amount, found: tuple[Amount, Amount]
+    busy: Amount, time: Amount, scv: Amount, pair: tuple[Amount, Amount]
 ) -> tuple[Amount, Amount]:
     """Mean and variance of the k-th: between a term and a factor that branches have in common."""
     wait, variance = _waiting(busy, time, scv)
     one, all_of_one, own = wait + time, variance + scv * time**2, own_scv(busy, scv)
-    first, second = found
+    first, second = pair
     term = all_of_one + one**2 * (second - first**2 - own)
     factor = (one**2 + all_of_one) / (1 + own) * second - (one * first) ** 2
     return one * first, term ** (1 - _FACTOR) * factor**_FACTOR

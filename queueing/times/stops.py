@@ -146,9 +146,9 @@ class Loop:
     Examples
     --------
     >>> from headway.queueing.times.phases import in_phases
-    >>> from headway.queueing.times.lines import Line
+    >>> from headway.queueing.times.lines import OrderedQueue
     >>> one, service = np.ones(1), in_phases(1.0, 1.0)
-    >>> loop = Loop((Line(0.5, service, service, 2.0),), one, np.array([[0.9]]))
+    >>> loop = Loop((OrderedQueue(0.5, service, service, 2.0),), one, np.array([[0.9]]))
     >>> round(loop.busy, 12), round(loop.through, 12)
     (0.5, 0.05)
     """

@@ -96,7 +96,7 @@ class TriedEntry(NamedTuple):
     order: float = 0.0
     without: tuple[str, ...] = ()
     equation: tuple[str, ...] = ()
-    told: tuple[str, ...] = ()
+    disclosed: tuple[str, ...] = ()
 
 
 class TellsEntry(NamedTuple):
@@ -115,7 +115,7 @@ class FormEntry(NamedTuple):
     start: Mapping[str, Scalar] = {}
     tells: Mapping[str, TellsEntry] = {}
     equation: tuple[str, ...] = ()
-    told: Mapping[str, Scalar] = {}
+    disclosed: Mapping[str, Scalar] = {}
     least: Mapping[str, Scalar] = {}
     most: Mapping[str, Scalar] = {}
 
@@ -334,7 +334,7 @@ _TRIED = Entry(
         "order": Key(Real(), "Its place among the variants of the family; the simplest is first."),
         "without": Key(_NAMES, "The parameters that are zero in this variant."),
         "equation": Key(_LINES, "The terms of the response time, where they differ."),
-        "told": Key(_NAMES, "Parameters that keep the value that a result page discloses."),
+        "disclosed": Key(_NAMES, "Parameters that keep the value that a result page discloses."),
     },
 )
 _TELLS = Entry(TellsEntry, {"formula": _FORMULA, "unit": _UNIT}, short="formula")
@@ -347,7 +347,7 @@ _FORM = Entry(
         "start": Key(_FORMULAS, "Formulas, from the curve, of the values that a fit starts from."),
         "tells": Key(TableOf(_TELLS), "Other quantities that the parameters determine, by name."),
         "equation": Key(_LINES, "The terms that add up to the response time, for people to read."),
-        "told": Key(_FORMULAS, "Formulas, from a result page, of the values of parameters."),
+        "disclosed": Key(_FORMULAS, "Formulas, from a result page, of the values of parameters."),
         "least": Key(_FORMULAS, "Lower bounds that a curve sets to parameters, as formulas."),
         "most": Key(_FORMULAS, "Upper bounds that a curve sets to parameters, as formulas."),
     },

@@ -16,7 +16,7 @@ from headway.models.inference.certainty.tempering import SWEEPS, LogDensity, tem
 from headway.models.inference.certainty.uncertainty import Uncertainty, uncertainty
 from headway.models.inference.searching.loss import loss_cost
 from headway.models.inference.searching.problem import Problem
-from headway.models.inference.searching.search import Found
+from headway.models.inference.searching.search import Optimum
 from headway.models.language.formula import Formula
 
 COUNT = 512
@@ -83,12 +83,12 @@ def saturations(problem: Problem, limit: Formula | None, free: FloatArray) -> Fl
     return np.array(np.broadcast_to(np.asarray(found, float), len(free)))
 
 
-def drawn(problem: Problem, found: Found, known: Uncertainty, limit: Formula | None) -> Draws:
+def drawn(problem: Problem, optimum: Optimum, known: Uncertainty, limit: Formula | None) -> Draws:
     """Draw plausible values of a form that starts from what a curve shows.
 
     Parameters
     ----------
-    problem, found, known
+    problem, optimum, known
         Its fit.
     limit
         Formula of the throughput at which it saturates.
@@ -106,21 +106,21 @@ def drawn(problem: Problem, found: Found, known: Uncertainty, limit: Formula | N
         busy = top / saturations(problem, limit, _outer(problem, points))
         return likely + np.log(np.clip(busy, 1e-300, 1.0))
 
-    seen = _Seen(problem, found, known.shift)
+    seen = _Seen(problem, optimum, known.shift)
     return _of(seen, tempered(guess, _likelihood(seen), first, COUNT), limit)
 
 
-def drawn_about(problem: Problem, found: Found, known: Uncertainty) -> Draws:
+def drawn_about(problem: Problem, optimum: Optimum, known: Uncertainty) -> Draws:
     """Draw plausible values of any model, from about its best ones.
 
     Parameters
     ----------
-    problem, found, known
+    problem, optimum, known
         The fit.
     """
-    best, start = problem.inner(found.free), problem.inner(problem.initial)
-    unit = np.where(problem.logarithmic, 1.0, np.maximum(np.abs(found.free), 1e-300))
-    spread = np.minimum(_WIDER * _errors(problem, found, known), _ANY * unit)
+    best, start = problem.inner(optimum.free), problem.inner(problem.initial)
+    unit = np.where(problem.logarithmic, 1.0, np.maximum(np.abs(optimum.free), 1e-300))
+    spread = np.minimum(_WIDER * _errors(problem, optimum, known), _ANY * unit)
     random = np.random.default_rng(1)
     width = np.sqrt(random.chisquare(_TAILS, (_BEFORE * COUNT, 1)) / _TAILS)
     first = best + random.standard_normal((len(width), len(best))) @ _root(spread, known) / width
@@ -131,7 +131,7 @@ def drawn_about(problem: Problem, found: Found, known: Uncertainty) -> Draws:
         square = np.sum(((points - best) @ inverse) ** 2, axis=1)
         return np.asarray(-0.5 * (_TAILS + len(best)) * np.log1p(square / _TAILS))
 
-    seen = _Seen(problem, found, known.shift)
+    seen = _Seen(problem, optimum, known.shift)
     likelihood = _likelihood(seen)
 
     def data(points: FloatArray) -> FloatArray:
@@ -142,10 +142,10 @@ def drawn_about(problem: Problem, found: Found, known: Uncertainty) -> Draws:
     return _of(seen, tempered(guess, data, first, COUNT, sweeps), None)
 
 
-def _errors(problem: Problem, found: Found, known: Uncertainty) -> FloatArray:
+def _errors(problem: Problem, optimum: Optimum, known: Uncertainty) -> FloatArray:
     """Standard errors as the search sees its parameters."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        errors = known.standard_errors / np.where(problem.logarithmic, found.free, 1.0)
+        errors = known.standard_errors / np.where(problem.logarithmic, optimum.free, 1.0)
     return np.asarray(np.where(np.isfinite(errors) & (errors > 0), errors, 1e300), float)
 
 
@@ -172,7 +172,7 @@ class _Seen:
     """What was measured, and what residuals of a load have in common about the best values."""
 
     problem: Problem
-    found: Found
+    optimum: Optimum
     shift: Shift
 
     @property
@@ -185,27 +185,27 @@ class _Seen:
         squares = np.asarray(2 * loss_cost(self.problem.residuals(free), self.problem.loss))
         if not self.shift.by_load:
             return squares
-        more = (squares - 2 * self.found.cost) / self.shift.weight
+        more = (squares - 2 * self.optimum.cost) / self.shift.weight
         return np.asarray(self.least + np.maximum(more, 0.0))
 
     @property
     def least(self) -> float:
         """The least of them."""
         if not self.shift.by_load:
-            return 2 * self.found.cost
+            return 2 * self.optimum.cost
         rounding = self.shift.loads * self.problem.rounding
-        return max(2 * self.found.cost * self.shift.common_share, rounding, _LEAST)
+        return max(2 * self.optimum.cost * self.shift.common_share, rounding, _LEAST)
 
 
-def _likelihood(seen: _Seen) -> LogDensity:
+def _likelihood(evidence: _Seen) -> LogDensity:
     """Of the data, whatever their scatter: Student's density in all residuals together."""
-    problem, count, worth = seen.problem, seen.shift.counted, seen.worth
+    problem, count, worth = evidence.problem, evidence.shift.counted, evidence.worth
     low, high = problem.bounds
     inner = problem.inner(np.maximum(low, 1e-300)), problem.inner(high)
 
     def likelihood(points: FloatArray) -> FloatArray:
         inside = ((points >= inner[0]) & (points <= inner[1])).all(axis=1)
-        squares = seen.squares(_outer(problem, points))
+        squares = evidence.squares(_outer(problem, points))
         likely = -0.5 * (count + worth) * np.log(worth + squares)
         return np.where(inside, likely, -np.inf)
 
@@ -222,16 +222,16 @@ def _top_rate(problem: Problem) -> float | None:
     return None
 
 
-def _of(seen: _Seen, points: FloatArray, limit: Formula | None) -> Draws:
-    problem, free = seen.problem, _outer(seen.problem, points)
-    degrees = seen.shift.counted + seen.worth
+def _of(evidence: _Seen, points: FloatArray, limit: Formula | None) -> Draws:
+    problem, free = evidence.problem, _outer(evidence.problem, points)
+    degrees = evidence.shift.counted + evidence.worth
     drawn = np.random.default_rng(2).chisquare(degrees, len(free))
-    variance = seen.shift.single((seen.worth + seen.squares(free)) / drawn)
+    variance = evidence.shift.single((evidence.worth + evidence.squares(free)) / drawn)
     one = float(np.median(problem.sigma / problem.measured))
     return Draws(problem, free, one * np.sqrt(variance), limit)
 
 
-def plausible(fits: Sequence[tuple[Problem, Found]]) -> list[bool]:
+def plausible(fits: Sequence[tuple[Problem, Optimum]]) -> list[bool]:
     """Which of several models fit not significantly worse than the best, all to the same numbers.
 
     Parameters

@@ -14,7 +14,7 @@ import numpy as np
 from headway.kinds import FloatArray
 from headway.models.inference.searching.descent import Rows, Valley, descend
 from headway.models.inference.searching.problem import Problem
-from headway.models.inference.searching.search import Found, natural_scale, polish
+from headway.models.inference.searching.search import Optimum, natural_scale, polish
 from headway.models.solving.evaluate import slope_between
 
 _REACHES = 44  # doublings of a step before a quantity counts as without limit
@@ -209,7 +209,7 @@ def freed(problem: Problem) -> Problem:
     return replace(problem, whole=())
 
 
-def values_of(problem: Problem, whole: Problem, found: Found) -> FloatArray:
+def values_of(problem: Problem, whole: Problem, optimum: Optimum) -> FloatArray:
     """Fitted values of those parameters of a problem that another, smaller one has."""
-    values = dict(zip(whole.names, found.free, strict=True))
+    values = dict(zip(whole.names, optimum.free, strict=True))
     return np.array([values[name] for name in problem.names])

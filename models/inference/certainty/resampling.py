@@ -23,7 +23,7 @@ from headway.models.inference.certainty.uncertainty import (
     uncertainty,
 )
 from headway.models.inference.searching.problem import Ends, Problem
-from headway.models.inference.searching.search import Effort, Found, polish, polish_all
+from headway.models.inference.searching.search import Effort, Optimum, polish, polish_all
 from headway.models.running.crews import Crew
 from headway.models.running.spreading import spread
 
@@ -33,12 +33,12 @@ _LEVERAGE = 0.95  # most that is taken out of an error for a point that the fit 
 _LEAST = 1e-3  # of a prediction: no drawn measurement is less
 
 
-def left_out_errors(problem: Problem, found: Found, groups: list[Any]) -> FloatArray:
+def left_out_errors(problem: Problem, optimum: Optimum, groups: list[Any]) -> FloatArray:
     """Relative errors at points when they are left out, group by group.
 
     Parameters
     ----------
-    problem, found
+    problem, optimum
         The fit.
     groups
         Marks of the points to leave out together.
@@ -47,11 +47,11 @@ def left_out_errors(problem: Problem, found: Found, groups: list[Any]) -> FloatA
     -------
     One error a left-out point; infinite where the rest of the data has no fit.
     """
-    start = freed(problem.starting(found.free))
+    start = freed(problem.starting(optimum.free))
     missing = np.array(groups, bool).reshape(len(groups), -1) & problem.used
     sigma = np.where(missing, np.inf, problem.sigma)
     rest = start.weighing(np.broadcast_to(problem.measured, sigma.shape), sigma)
-    starts = np.tile(values_of(start, problem, found), (len(groups), 1))
+    starts = np.tile(values_of(start, problem, optimum), (len(groups), 1))
     ends = polish_all(rest, starts, _FAR)
     predicted = start.predict(np.array([end.free for end in ends]))
     enough = (problem.share * (problem.used & ~missing)).sum(axis=1) >= len(start.names)
@@ -81,37 +81,37 @@ BATCH = 32
 
 def bootstrap(
     problem: Problem,
-    found: Found,
+    optimum: Optimum,
     rounds: int,
-    seen: Callable[[], None],
+    progress: Callable[[], None],
     crew: Crew | None = None,
 ) -> Refits:
     """Refit to predictions plus errors drawn from those observed, again and again.
 
     Parameters
     ----------
-    problem, found
+    problem, optimum
         The fit.
     rounds
         How often.
-    seen
+    progress
         Called after each round.
     crew
         Whose workers refit; the same numbers with any, as the errors are drawn here.
     """
     random = np.random.default_rng(20_000)
-    best = freed(problem.starting(found.free))
-    start = values_of(best, problem, found)
-    predicted = problem.predict(found.free)
-    refit = partial(_refits, best, start, predicted, _set_right(problem, found))
+    best = freed(problem.starting(optimum.free))
+    start = values_of(best, problem, optimum)
+    predicted = problem.predict(optimum.free)
+    refit = partial(_refits, best, start, predicted, _set_right(problem, optimum))
     drawn = (random.choice(problem.loads, problem.loads) for _ in range(rounds))
     rows = []
     for batch in spread(refit, _batches(drawn, _size(rounds, crew)), crew):
         for row in batch:
             rows.append(row)
-            seen()
+            progress()
     values, spreads = (np.array([row[k] for row in rows]) for k in (0, 1))
-    return _widened(problem, best, found, Refits(values, spreads))
+    return _widened(problem, best, optimum, Refits(values, spreads))
 
 
 def _size(rounds: int, crew: Crew | None) -> int:
@@ -146,12 +146,12 @@ def _measuring(problem: Problem, measured: FloatArray) -> Problem:
     return replace(problem, measured=measured, sigma=measured * relative)
 
 
-def _set_right(problem: Problem, found: Found) -> FloatArray:
+def _set_right(problem: Problem, optimum: Optimum) -> FloatArray:
     """Relative errors as large as measurements have them, shape (outputs, points)."""
-    predicted = problem.predict(found.free)
+    predicted = problem.predict(optimum.free)
     errors = problem.measured / predicted - 1
     weight = np.sqrt(problem.share) / problem.sigma
-    jacobian = problem.slopes(found.free) * weight[:, None]
+    jacobian = problem.slopes(optimum.free) * weight[:, None]
     left, singular, _ = np.linalg.svd(jacobian, full_matrices=False)
     known = left[:, singular > 1e-9 * max(float(singular.max(initial=0.0)), 1e-300)]
     right = set_right(problem, errors, known, 0.5, 1 - _LEVERAGE).reshape(len(problem.outputs), -1)
@@ -166,30 +166,32 @@ def _refitted(problem: Problem, start: FloatArray) -> tuple[FloatArray, FloatArr
     return ended.free, uncertainty(problem, ended).standard_errors
 
 
-def _widened(problem: Problem, best: Problem, found: Found, refits: Refits) -> Refits:
+def _widened(problem: Problem, best: Problem, optimum: Optimum, refits: Refits) -> Refits:
     """Put counts that stayed back beside what moved."""
     rounds = len(refits.values)
-    values, errors = np.tile(found.free, (rounds, 1)), np.zeros((rounds, len(found.free)))
+    values, errors = np.tile(optimum.free, (rounds, 1)), np.zeros((rounds, len(optimum.free)))
     for k, name in enumerate(best.names):
         place = problem.names.index(name)
         values[:, place], errors[:, place] = refits.values[:, k], refits.errors[:, k]
     return Refits(values, errors)
 
 
-def studentised(problem: Problem, found: Found, known: Uncertainty, refits: Refits) -> list[Ends]:
+def studentised(
+    problem: Problem, optimum: Optimum, known: Uncertainty, refits: Refits
+) -> list[Ends]:
     """95 % intervals from refits, each measured by its own standard error.
 
     No end is nearer than Student's t has it: a few residuals, drawn again, show no tails.
 
     Parameters
     ----------
-    problem, found, known
+    problem, optimum, known
         The fit.
     refits
         Refits to resampled errors.
     """
     ends, least = [], student(known.degrees)
-    for k, (scale, value) in enumerate(zip(problem.scales, found.free.tolist(), strict=True)):
+    for k, (scale, value) in enumerate(zip(problem.scales, optimum.free.tolist(), strict=True)):
         ratios = (refits.values[:, k] - value) / refits.errors[:, k]
         ratios = ratios[np.isfinite(ratios)]
         own = float(known.standard_errors[k])

@@ -95,12 +95,12 @@ def tempered(
     return cloud.points
 
 
-def _step(told: FloatArray, most: float) -> float:
+def _step(likelihood: FloatArray, most: float) -> float:
     """The longest step that leaves half of the points of weight."""
 
     def left(step: float) -> float:
-        weights = np.exp(step * (told - told.max()))
-        return float(weights.sum() ** 2 / (weights**2).sum()) / told.size
+        weights = np.exp(step * (likelihood - likelihood.max()))
+        return float(weights.sum() ** 2 / (weights**2).sum()) / likelihood.size
 
     if left(most) >= _ALIKE:
         return most

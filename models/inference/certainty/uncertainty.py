@@ -25,7 +25,7 @@ from headway.models.inference.certainty.shifts import Shift, common_shift, stude
 from headway.models.inference.certainty.whole_numbers import count_interval
 from headway.models.inference.searching.loss import loss_derivatives
 from headway.models.inference.searching.problem import Ends, Problem
-from headway.models.inference.searching.search import Found, natural_scale
+from headway.models.inference.searching.search import Optimum, natural_scale
 
 WORTH = 1e-3
 """Share of the cost that makes a fit significantly worse which a step has to gain in a profile."""
@@ -95,14 +95,14 @@ class Uncertainty:
         return math.sqrt(max(float(slopes @ self.spread @ slopes), 0.0))
 
 
-def uncertainty(problem: Problem, found: Found) -> Uncertainty:
+def uncertainty(problem: Problem, optimum: Optimum) -> Uncertainty:
     """Linearised uncertainty at the best values; rounding to the printed digits is the least."""
-    first, second = loss_derivatives(problem.residuals(found.free), problem.loss)
-    curvature = _curvature(second, len(found.free))
-    scale = natural_scale(problem, found.free)
+    first, second = loss_derivatives(problem.residuals(optimum.free), problem.loss)
+    curvature = _curvature(second, len(optimum.free))
+    scale = natural_scale(problem, optimum.free)
     counted = np.array([name in problem.whole for name in problem.names], bool)
-    moving = ~(counted & np.asarray(found.at_bound, bool))  # one server is one, not nearly one
-    effects = problem.jacobian(found.free) * np.where(moving, scale, 0.0)
+    moving = ~(counted & np.asarray(optimum.at_bound, bool))  # one server is one, not nearly one
+    effects = problem.jacobian(optimum.free) * np.where(moving, scale, 0.0)
     shift = common_shift(problem, first, effects)
     scattered = shift.variance / curvature
     variance = scattered if np.isnan(scattered) else max(scattered, problem.rounding)
@@ -131,18 +131,20 @@ def _inverse(jacobian: FloatArray) -> tuple[FloatArray, FloatArray]:
     return (right.T * weights) @ right, right[~known]
 
 
-def unequal_errors(problem: Problem, found: Found) -> FloatArray:
+def unequal_errors(problem: Problem, optimum: Optimum) -> FloatArray:
     """Standard errors that hold where measurements err unequally: each by its own residual.
 
     Source: MacKinnon and White, *Some heteroskedasticity-consistent covariance matrix estimators*,
     1985, the jackknife form; residuals are set right by their leverage.
     """
-    scale = natural_scale(problem, found.free)
-    first, second = loss_derivatives(problem.residuals(found.free), problem.loss)
-    left, singular, right = np.linalg.svd(problem.jacobian(found.free) * scale, full_matrices=False)
+    scale = natural_scale(problem, optimum.free)
+    first, second = loss_derivatives(problem.residuals(optimum.free), problem.loss)
+    left, singular, right = np.linalg.svd(
+        problem.jacobian(optimum.free) * scale, full_matrices=False
+    )
     known = singular > _RANK * max(float(singular.max(initial=0.0)), 1e-300)
     pull = (right[known].T / singular[known]) @ left[:, known].T
-    errors = set_right(problem, first, left[:, known], 1.0) / _curvature(second, len(found.free))
+    errors = set_right(problem, first, left[:, known], 1.0) / _curvature(second, len(optimum.free))
     by_point = (pull * errors).reshape(len(pull), len(problem.outputs), -1).sum(axis=1)
     return np.asarray(scale * np.sqrt((by_point**2).sum(axis=1)))
 
@@ -176,69 +178,71 @@ def set_right(
     return np.asarray(np.einsum("pab,pb->ap", ways, stretched).reshape(-1))
 
 
-def worst_cost(found: Found, known: Uncertainty) -> float:
+def worst_cost(optimum: Optimum, known: Uncertainty) -> float:
     """Cost above which a fit is significantly worse than the best."""
-    return found.cost + 0.5 * known.variance * student(known.degrees) ** 2
+    return optimum.cost + 0.5 * known.variance * student(known.degrees) ** 2
 
 
 def intervals(
-    problem: Problem, found: Found, known: Uncertainty, most: float | None = None
+    problem: Problem, optimum: Optimum, known: Uncertainty, most: float | None = None
 ) -> tuple[Ends, ...]:
     """95 % interval of each free parameter.
 
     Parameters
     ----------
-    problem, found, known
+    problem, optimum, known
         The fit.
     most
         Cost up to which a fit is not significantly worse, if found is not the best one.
     """
     if known.degrees <= 0:
         return tuple((scale.low, scale.high) for scale in problem.scales)
-    limit = worst_cost(found, known) if most is None else most
+    limit = worst_cost(optimum, known) if most is None else most
     counted = {
-        name: _counted(problem, found, name, limit, WORTH * (worst_cost(found, known) - found.cost))
+        name: _counted(
+            problem, optimum, name, limit, WORTH * (worst_cost(optimum, known) - optimum.cost)
+        )
         for name in problem.names
         if name in problem.whole
     }
     half = student(known.degrees) * known.standard_errors
-    if most is None and not _doubtful(problem, found, known):
-        plain = [(v - h, v + h) for v, h in zip(found.free.tolist(), half.tolist(), strict=True)]
+    if most is None and not _doubtful(problem, optimum, known):
+        plain = [(v - h, v + h) for v, h in zip(optimum.free.tolist(), half.tolist(), strict=True)]
         ends = dict(zip(problem.names, plain, strict=True))
     else:
         smooth = [name for name in problem.names if name not in problem.whole]
-        ends = {n: profile_interval(problem, found, known, n, limit) for n in smooth}
+        ends = {n: profile_interval(problem, optimum, known, n, limit) for n in smooth}
     ends |= counted
     pairs = zip(problem.names, problem.scales, strict=True)
     return tuple(scale.within(*ends[name]) for name, scale in pairs)
 
 
-def _doubtful(problem: Problem, found: Found, known: Uncertainty) -> bool:
+def _doubtful(problem: Problem, optimum: Optimum, known: Uncertainty) -> bool:
     """Whether any value is little known or near a bound: then none's interval is symmetric."""
     half = student(known.degrees) * known.standard_errors
-    for k, (scale, value) in enumerate(zip(problem.scales, found.free, strict=True)):
+    for k, (scale, value) in enumerate(zip(problem.scales, optimum.free, strict=True)):
         if problem.names[k] in problem.whole:
             continue
-        near = found.at_bound[k] or value - half[k] <= scale.low or value + half[k] >= scale.high
+        near = optimum.at_bound[k] or value - half[k] <= scale.low or value + half[k] >= scale.high
         vague = scale.logarithmic and not known.standard_errors[k] <= _SYMMETRIC * abs(value)
         if near or vague:
             return True
     return False
 
 
-def _counted(problem: Problem, found: Found, name: str, most: float, worth: float) -> Ends:
+def _counted(problem: Problem, optimum: Optimum, name: str, most: float, worth: float) -> Ends:
     k = problem.names.index(name)
-    return count_interval(problem.starting(found.free), k, round(found.free[k]), most, worth)
+    return count_interval(problem.starting(optimum.free), k, round(optimum.free[k]), most, worth)
 
 
 def profile_interval(
-    problem: Problem, found: Found, known: Uncertainty, name: str, most: float | None = None
+    problem: Problem, optimum: Optimum, known: Uncertainty, name: str, most: float | None = None
 ) -> Ends:
     """Interval of one parameter by profile likelihood.
 
     Parameters
     ----------
-    problem, found, known
+    problem, optimum, known
         The fit.
     name
         The parameter.
@@ -249,15 +253,15 @@ def profile_interval(
     -------
     Both ends; a bound, zero or infinity where the data set no limit.
     """
-    rest = freed(problem.starting(found.free)) if problem.whole else problem
+    rest = freed(problem.starting(optimum.free)) if problem.whole else problem
     place, k = problem.names.index(name), rest.names.index(name)
-    own = values_of(rest, problem, found)
+    own = values_of(rest, problem, optimum)
     half = student(known.degrees) * float(known.standard_errors[place])
     reach = half if np.isfinite(half) and half > 0 else _UNKNOWN * natural_scale(rest, own)[k]
-    best = Reached(float(own[k]), found.cost, own)
+    best = Reached(float(own[k]), optimum.cost, own)
     limits = problem.scales[place].low, problem.scales[place].high
-    limit = worst_cost(found, known) if most is None else most
-    worth = WORTH * (worst_cost(found, known) - found.cost)
+    limit = worst_cost(optimum, known) if most is None else most
+    worth = WORTH * (worst_cost(optimum, known) - optimum.cost)
     hold = holding_parameter(rest, k, _followed(rest, problem, known, place), worth)
     return profile_ends(hold, best, reach, limits, limit)
 

@@ -18,7 +18,7 @@ from headway.models.inference.certainty.uncertainty import (
     worst_cost,
 )
 from headway.models.inference.searching.problem import Ends, Problem
-from headway.models.inference.searching.search import Found, follow, polish_all
+from headway.models.inference.searching.search import Optimum, follow, polish_all
 from headway.models.inference.searching.starts import starts_of
 
 _LOOKED_AT = 3  # starts that are followed to look for other valleys
@@ -49,19 +49,19 @@ class Minimum:
         return all(low <= value <= high for value, (low, high) in pairs)
 
 
-def answers(problem: Problem, found: Found, known: Uncertainty) -> tuple[Minimum, ...]:
+def answers(problem: Problem, optimum: Optimum, known: Uncertainty) -> tuple[Minimum, ...]:
     """The best answer first, then others that fit not significantly worse.
 
     Parameters
     ----------
-    problem, found, known
+    problem, optimum, known
         The fit.
     """
-    told = [Minimum(found.free, found.cost, intervals(problem, found, known))]
+    told = [Minimum(optimum.free, optimum.cost, intervals(problem, optimum, known))]
     if known.degrees <= 0:
         return tuple(told)
-    most = worst_cost(found, known)
-    ends = sorted(_other_ends(problem, found), key=lambda end: end.cost)
+    most = worst_cost(optimum, known)
+    ends = sorted(_other_ends(problem, optimum), key=lambda end: end.cost)
     for end in ends:
         new = end.cost <= most and not any(answer.holds(end.free) for answer in told)
         if new and len(told) < _MOST:
@@ -70,19 +70,19 @@ def answers(problem: Problem, found: Found, known: Uncertainty) -> tuple[Minimum
     return tuple(told)
 
 
-def hull(told: tuple[Minimum, ...]) -> list[Ends]:
+def hull(minima: tuple[Minimum, ...]) -> list[Ends]:
     """Intervals that hold whichever answer is right."""
     return [
         (min(low for low, _ in ends), max(high for _, high in ends))
-        for ends in zip(*(answer.ends for answer in told), strict=True)
+        for ends in zip(*(answer.ends for answer in minima), strict=True)
     ]
 
 
-def _other_ends(problem: Problem, found: Found) -> list[Found]:
+def _other_ends(problem: Problem, optimum: Optimum) -> list[Optimum]:
     """Where starts lead that exchange roles, or lie elsewhere; intervals of counts look alone."""
     if problem.whole or len(problem.names) < 2:
         return []
-    exchanged = _exchanged(problem, found.free)
+    exchanged = _exchanged(problem, optimum.free)
     ends = polish_all(problem, np.array(exchanged)) if exchanged else []
     try:
         starts = starts_of(problem, 1 + _LOOKED_AT)[1:]  # the first is where the search began

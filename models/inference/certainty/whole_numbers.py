@@ -10,7 +10,7 @@ from headway.models.inference.searching.problem import Problem
 from headway.models.inference.searching.search import (
     FEW,
     WHOLE,
-    Found,
+    Optimum,
     lowest,
     over_whole,
     polish_all,
@@ -108,7 +108,7 @@ def _fitting(problem: Problem, k: int, best: int, most: float, worth: float) -> 
         near = [known[min(known, key=lambda one: abs(one - count))] for count in counts]
         pairs = zip(near, counts, strict=True)
         starts = [lowest(held, with_count(held, free, k, count)) for free, count in pairs]
-        ends: list[Found] = polish_all(held, np.array(starts), effort)
+        ends: list[Optimum] = polish_all(held, np.array(starts), effort)
         if others:
             ends = over_whole(held, ends, others, _FIRST, most, effort)
         known.update({count: end.free for count, end in zip(counts, ends, strict=True)})

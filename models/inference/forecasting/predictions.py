@@ -155,9 +155,9 @@ def _own(problem: Problem, output: str) -> float:
     return float(np.median(own) / np.median(error))
 
 
-def _times(found: FloatArray, lost: NDArray[np.bool_], error: FloatArray) -> FloatArray:
+def _times(values: FloatArray, lost: NDArray[np.bool_], error: FloatArray) -> FloatArray:
     """Ends and middle of times; infinite where nothing plausible sustains a load."""
-    return np.nan_to_num(_band(np.where(lost, np.nan, found), error), nan=np.inf)
+    return np.nan_to_num(_band(np.where(lost, np.nan, values), error), nan=np.inf)
 
 
 def _known(wanted: FloatArray, else_: FloatArray) -> FloatArray:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from headway.kinds import FloatArray
 from headway.models.inference.searching.loss import loss_derivatives
 from headway.models.inference.searching.problem import Problem
-from headway.models.inference.searching.search import Found, polish, search
+from headway.models.inference.searching.search import Optimum, polish, search
 from headway.models.measured.matching import Match
 from headway.models.structure.model import Model
 
@@ -34,35 +34,35 @@ _SETTLED = 1e-3
 _ROUNDS = 30
 
 
-def shares(found: Match, model: Model, free: Sequence[str]) -> FloatArray | float:
+def shares(match: Match, model: Model, free: Sequence[str]) -> FloatArray | float:
     """How much each row of a fit counts, all points of the first output first.
 
     Parameters
     ----------
-    found
+    match
         What was measured.
     model
         At the measured points.
     free
         Parameters to determine; a think time among them is taken from the measurements.
     """
-    if len(found.each) == 1:
+    if len(match.each) == 1:
         return 1.0
-    outputs = [one.output for one in found.each]
-    same = outputs if says_the_same(found, model, free) else []
+    outputs = [one.output for one in match.each]
+    same = outputs if says_the_same(match, model, free) else []
     halved = [0.5 if output in _HALVES and output in same else 1.0 for output in outputs]
-    return np.repeat(halved, found.load.values.size)
+    return np.repeat(halved, match.load.values.size)
 
 
-def says_the_same(found: Match, model: Model, free: Sequence[str]) -> bool:
+def says_the_same(match: Match, model: Model, free: Sequence[str]) -> bool:
     """Whether throughput and response time follow from each other, by Little's law.
 
     Parameters
     ----------
-    found, model, free
+    match, model, free
         As for `shares`.
     """
-    measured = {one.output: one.measured.values for one in found.each}
+    measured = {one.output: one.measured.values for one in match.each}
     if not model.is_closed or not set(_HALVES) <= set(measured):
         return False
     rate, response = (measured[name] for name in _HALVES)
@@ -75,7 +75,7 @@ def says_the_same(found: Match, model: Model, free: Sequence[str]) -> bool:
     return float(np.sqrt(np.mean(((response + think) / circle - 1) ** 2))) <= AGREE
 
 
-def weighed_search(problem: Problem, starts: int) -> tuple[Problem, Found]:
+def weighed_search(problem: Problem, starts: int) -> tuple[Problem, Optimum]:
     """Find the values that fit best, each output weighed by its own scatter if these differ.
 
     Parameters

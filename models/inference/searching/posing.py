@@ -29,7 +29,7 @@ SMALLEST = 1e-9
 
 
 def problem(
-    model: Model, found: Match, free: Sequence[str], source: str, loss: Loss = Loss.LINEAR
+    model: Model, match: Match, free: Sequence[str], source: str, loss: Loss = Loss.LINEAR
 ) -> Problem:
     """Set a fit up.
 
@@ -37,7 +37,7 @@ def problem(
     ----------
     model
         With values for every parameter; those of free ones are where the search starts.
-    found
+    match
         The measured points.
     free
         Names of the parameters to determine.
@@ -56,32 +56,32 @@ def problem(
     MeasurementError
         For fewer points than free parameters, equal loads, or values that are not above 0.
     """
-    _check_free(model, found, free)
-    _check_measured(found, source)
-    _check_offered(found, source)
-    _check_points(found, len(free), source)
-    each = [one.measured for one in found.each]
+    _check_free(model, match, free)
+    _check_measured(match, source)
+    _check_offered(match, source)
+    _check_points(match, len(free), source)
+    each = [one.measured for one in match.each]
     measured = np.concatenate([one.values for one in each])
     digits = np.concatenate([np.nan_to_num(one.resolution) for one in each])
     sigma = measured * np.sqrt(RELATIVE_NOISE**2 + (digits / (math.sqrt(3) * measured)) ** 2)
     whole = tuple(name for name in free if name in counts(model.graph))
-    added = {name: more for name, more in found.added.items() if name in free}
-    inputs = {name: values for name, values in found.inputs.items() if name not in added}
-    if "throughput" in found.inputs:
-        _check_paced(found, source)
+    added = {name: more for name, more in match.added.items() if name in free}
+    inputs = {name: values for name, values in match.inputs.items() if name not in added}
+    if "throughput" in match.inputs:
+        _check_paced(match, source)
         at_points = model.at({n: v for n, v in inputs.items() if n != "throughput"})
-        evaluate = paced_evaluator(at_points, found.load.values, found.full, tuple(free))
+        evaluate = paced_evaluator(at_points, match.load.values, match.full, tuple(free))
         evaluate = adding(evaluate) if added else evaluate
     else:
         at_points = model.at(inputs)
         if model.is_closed:
             at_points.solve()  # what cannot be closed says why
-        _check_law(at_points, found)
-        evaluate = evaluator(at_points, [one.output for one in found.each], free, whole, added)
+        _check_law(at_points, match)
+        evaluate = evaluator(at_points, [one.output for one in match.each], free, whole, added)
     scales = tuple(_scale(model, name) for name in free)
     used = np.ones(measured.shape, bool)
     weighed = at_points, tuple(free), scales, measured, sigma, used
-    times, rates = _times_and_rates(found)
+    times, rates = _times_and_rates(match)
     return Problem(
         *weighed,
         evaluate,
@@ -89,33 +89,33 @@ def problem(
         times,
         rates,
         loss=loss,
-        outputs=tuple(one.output for one in found.each),
-        share=shares(found, at_points, free),
+        outputs=tuple(one.output for one in match.each),
+        share=shares(match, at_points, free),
         scatter=(1.0,) * len(each),
         added=added,
-        places=_places(found),
+        places=_places(match),
     )
 
 
-def _check_law(at_points: Model, found: Match) -> None:
+def _check_law(at_points: Model, match: Match) -> None:
     """Refuse percentiles that the model has no law of."""
-    for percent in (one.percent for one in found.each if one.percent is not None):
+    for percent in (one.percent for one in match.each if one.percent is not None):
         refused = why_unknown(at_points.solve(), percent)
         if refused is not None:
             raise refused
 
 
-def _places(found: Match) -> NDArray[np.intp]:
+def _places(match: Match) -> NDArray[np.intp]:
     """Which combination of load and settings each point was measured at."""
-    points = found.load.values
-    told = [np.broadcast_to(values, points.shape) for values in found.inputs.values()]
+    points = match.load.values
+    told = [np.broadcast_to(values, points.shape) for values in match.inputs.values()]
     table = np.stack([points, *told])
     return np.asarray(np.ravel(np.unique(table, axis=1, return_inverse=True)[1]))
 
 
-def _check_paced(found: Match, source: str) -> None:
+def _check_paced(match: Match, source: str) -> None:
     """Refuse what a closed model does not predict from a throughput that it is paced to."""
-    other = [one for one in found.each if one.output != "response_time"]
+    other = [one for one in match.each if one.output != "response_time"]
     if other:
         msg = (
             f"{source}: a closed model that is held against a throughput predicts response times, "
@@ -124,10 +124,10 @@ def _check_paced(found: Match, source: str) -> None:
         raise MeasurementError(msg)
 
 
-def _times_and_rates(found: Match) -> tuple[Ends, Ends]:
+def _times_and_rates(match: Match) -> tuple[Ends, Ends]:
     """Ends of what is measured in time and per time; one tells the other where there is but one."""
     ends: dict[int, Ends] = {}
-    for column in (*(one.measured for one in found.each), found.load):
+    for column in (*(one.measured for one in match.each), match.load):
         values = np.abs(column.values[column.values != 0])
         ends[column.unit.dimension[0]] = float(values.min()), float(values.max())
     times = ends.get(1) or tuple(1 / end for end in reversed(ends.get(-1, (1.0, 1.0))))
@@ -135,18 +135,18 @@ def _times_and_rates(found: Match) -> tuple[Ends, Ends]:
     return (times[0], times[1]), (rates[0], rates[1])
 
 
-def _is_told(found: Match, name: str) -> bool:
-    return any(column.told and column.name == name for column in found.table.columns.values())
+def _is_told(match: Match, name: str) -> bool:
+    return any(column.stated and column.name == name for column in match.table.columns.values())
 
 
-def _check_free(model: Model, found: Match, free: Sequence[str]) -> None:
+def _check_free(model: Model, match: Match, free: Sequence[str]) -> None:
     if not free:
-        msg = f"name the parameters to fit{nearest('', set(model.parameters) - set(found.inputs))}"
+        msg = f"name the parameters to fit{nearest('', set(model.parameters) - set(match.inputs))}"
         raise InvalidParameter(msg)
     for name in free:
         model.exposing(name)
-        if name in found.inputs and name not in found.added:
-            more = "; NAME=+VALUE says what was added" if _is_told(found, name) else ""
+        if name in match.inputs and name not in match.added:
+            more = "; NAME=+VALUE says what was added" if _is_told(match, name) else ""
             msg = f"{name} is a column of the data; it cannot be fitted too{more}"
             raise InvalidParameter(msg)
         if list(free).count(name) > 1:
@@ -168,8 +168,8 @@ def _check_span(column: Observed, source: str, widest: float) -> None:
         raise MeasurementError(msg)
 
 
-def _check_measured(found: Match, source: str) -> None:
-    for one in found.each:
+def _check_measured(match: Match, source: str) -> None:
+    for one in match.each:
         if not (one.measured.values > 0).all():
             msg = f"{source}: {one.measured.header} must be above 0, as errors are relative to it"
             raise MeasurementError(msg)
@@ -179,9 +179,9 @@ def _check_measured(found: Match, source: str) -> None:
 _MORE = 1.1  # times what was offered: what short runs and their ends may leave
 
 
-def _check_offered(found: Match, source: str) -> None:
+def _check_offered(match: Match, source: str) -> None:
     """Refuse a row that lets more through than was offered."""
-    offered, rate = find(found.table, OFFERED), find(found.table, DELIVERED)
+    offered, rate = find(match.table, OFFERED), find(match.table, DELIVERED)
     if offered is None or rate is None:
         return
     more = np.flatnonzero(rate.values > _MORE * offered.values)
@@ -189,31 +189,31 @@ def _check_offered(found: Match, source: str) -> None:
         row = int(more[0])
         came, asked = (in_unit(c.values[row], c.unit) for c in (rate, offered))
         msg = (
-            f"{source}:{found.table.lines[row]}: {rate.header} of {came} {rate.unit} is more than "
+            f"{source}:{match.table.lines[row]}: {rate.header} of {came} {rate.unit} is more than "
             f"the {asked} {offered.unit} offered; are columns exchanged?"
         )
         raise MeasurementError(msg)
 
 
-def _check_points(found: Match, free: int, source: str) -> None:
-    different = np.unique(np.stack([*found.inputs.values()]), axis=1).shape[1]
-    if found.load.values.size < 2:
+def _check_points(match: Match, free: int, source: str) -> None:
+    different = np.unique(np.stack([*match.inputs.values()]), axis=1).shape[1]
+    if match.load.values.size < 2:
         msg = f"{source}: one point is no curve; a fit needs several loads"
         raise MeasurementError(msg)
     if different < 2:
         msg = f"{source}: all points are at one load; a fit needs different ones"
         raise MeasurementError(msg)
-    driven = next(iter(found.inputs)) in (*RATES, "population")
-    if driven and not (found.load.values > 0).all():
-        msg = f"{source}: {found.load.header} holds a load of 0, at which nothing can be measured"
+    driven = next(iter(match.inputs)) in (*RATES, "population")
+    if driven and not (match.load.values > 0).all():
+        msg = f"{source}: {match.load.header} holds a load of 0, at which nothing can be measured"
         raise MeasurementError(msg)
-    if (found.load.values > 0).all():
-        _check_span(found.load, source, _WIDEST_LOAD)
-    if free > different * len(found.each):
+    if (match.load.values > 0).all():
+        _check_span(match.load, source, _WIDEST_LOAD)
+    if free > different * len(match.each):
         msg = f"{source}: {free} free parameters but {different} different points; fix some"
         raise MeasurementError(msg)
-    if all(np.ptp(one.measured.values) == 0 for one in found.each):
-        msg = f"{source}: {found.measured.header} is the same at every load; nothing can be fitted"
+    if all(np.ptp(one.measured.values) == 0 for one in match.each):
+        msg = f"{source}: {match.measured.header} is the same at every load; nothing can be fitted"
         raise MeasurementError(msg)
 
 

@@ -69,7 +69,7 @@ WHOLE = Effort(300, 1e-10)
 
 
 @dataclass(frozen=True)
-class Found:
+class Optimum:
     """The end of a search.
 
     Parameters
@@ -90,7 +90,7 @@ class Found:
 _cost = attrgetter("cost")
 
 
-def search(problem: Problem, starts: int = STARTS) -> Found:
+def search(problem: Problem, starts: int = STARTS) -> Optimum:
     """Find the values that fit best.
 
     Parameters
@@ -106,7 +106,7 @@ def search(problem: Problem, starts: int = STARTS) -> Found:
         If no values were found at which the model sustains every measured load.
     """
     if not problem.names:
-        return Found(np.array([]), float(problem.cost(np.array([]))), np.array([], bool))
+        return Optimum(np.array([]), float(problem.cost(np.array([]))), np.array([], bool))
     moving = replace(problem, still=frozenset(problem.whole))
     ends = _ends(moving, starts)
     best = min(ends, key=_cost)
@@ -117,7 +117,7 @@ def search(problem: Problem, starts: int = STARTS) -> Found:
     return _kicked(moving, best) if starts > 1 else best
 
 
-def _ends(problem: Problem, count: int) -> list[Found]:
+def _ends(problem: Problem, count: int) -> list[Optimum]:
     """Where so many starts end; of many parameters each takes long, so fewer are looked at."""
     if count == 1:
         return follow(problem, starts_of(problem, 1))
@@ -133,7 +133,7 @@ def _ends(problem: Problem, count: int) -> list[Found]:
     return polish_all(problem, _lowest(problem, [*ends, *polish_all(problem, beyond, _NEARLY)]))
 
 
-def _lowest(problem: Problem, ends: list[Found]) -> FloatArray:
+def _lowest(problem: Problem, ends: list[Optimum]) -> FloatArray:
     """Values of the lowest, and of others that differ and are hardly higher."""
     if len(problem.whole) > 1:  # one may be without effect here, and no step of it alone led down
         return best_of(problem, np.array([found.free for found in ends]), _COUNTED)
@@ -164,14 +164,14 @@ def _beyond(problem: Problem, free: FloatArray) -> FloatArray:
     return _holding(problem, sustained(problem, free, problem.outer(places)), held)[0]
 
 
-def _holding(problem: Problem, starts: FloatArray, held: Rows) -> tuple[FloatArray, FloatArray]:
+def _holding(problem: Problem, starts: FloatArray, fixed: Rows) -> tuple[FloatArray, FloatArray]:
     """Go half of the way with one value held, another in each start."""
     if starts.shape[-1] == 1:
         return starts, np.asarray(problem.cost(starts))
-    return _descended(problem, starts, _HALFWAY, held)
+    return _descended(problem, starts, _HALFWAY, fixed)
 
 
-def _kicked(problem: Problem, best: Found) -> Found:
+def _kicked(problem: Problem, best: Optimum) -> Optimum:
     """Leave a valley by random kicks, and stay where it is deeper.
 
     Few parameters have few valleys, which many starts find. With many, deeper ones lie near
@@ -196,7 +196,7 @@ def natural_scale(problem: Problem, free: FloatArray) -> FloatArray:
     return np.asarray(np.maximum(np.abs(free), np.abs(problem.initial)) + 1e-300)
 
 
-def follow(problem: Problem, starts: FloatArray) -> list[Found]:
+def follow(problem: Problem, starts: FloatArray) -> list[Optimum]:
     """Follow starts, which may be far away, to their ends.
 
     Parameters
@@ -233,12 +233,12 @@ def _by_ratios(problem: Problem, starts: FloatArray, effort: Effort) -> FloatArr
     return np.where(np.isfinite(cost)[:, None], problem.outer(found), starts)
 
 
-def polish(problem: Problem, start: FloatArray, worth: float = 0.0) -> Found:
+def polish(problem: Problem, start: FloatArray, worth: float = 0.0) -> Optimum:
     """Follow one start to its end, as `polish_all`; a step is made if it gains what it is worth."""
     return polish_all(problem, start[None], replace(WHOLE, worth=worth))[0]
 
 
-def polish_all(problem: Problem, starts: FloatArray, effort: Effort = WHOLE) -> list[Found]:
+def polish_all(problem: Problem, starts: FloatArray, effort: Effort = WHOLE) -> list[Optimum]:
     """Follow starts to their ends in the parameters' own units, within their bounds.
 
     Steps to values at which a measured load is not sustained are never taken, so the
@@ -262,7 +262,7 @@ def polish_all(problem: Problem, starts: FloatArray, effort: Effort = WHOLE) -> 
     width = np.maximum(np.abs(np.where(np.isfinite(low), low, 0)), np.abs(problem.initial))
     with np.errstate(invalid="ignore"):
         near = (free - low < _AT_BOUND * width) | (high - free < _AT_BOUND * width)
-    return [Found(*end) for end in zip(free, cost.tolist(), near, strict=True)]
+    return [Optimum(*end) for end in zip(free, cost.tolist(), near, strict=True)]
 
 
 def _descended(
@@ -290,7 +290,7 @@ def _descended(
     return np.array([free for free, _ in ends]), np.array([cost for _, cost in ends])
 
 
-def _over_whole(problem: Problem, ends: list[Found]) -> Found:
+def _over_whole(problem: Problem, ends: list[Optimum]) -> Optimum:
     """Look for better whole numbers: by steps of doubling, down to steps of one."""
     found = min(over_whole(problem, ends, frozenset(problem.whole), effort=_NEARLY), key=_cost)
     found = polish(problem, found.free)
@@ -299,12 +299,12 @@ def _over_whole(problem: Problem, ends: list[Found]) -> Found:
 
 def over_whole(
     problem: Problem,
-    begun: Sequence[Found],
+    begun: Sequence[Optimum],
     moving: frozenset[str],
     factor: float = 2.0,
     enough: float = -np.inf,
     effort: Effort = WHOLE,
-) -> list[Found]:
+) -> list[Optimum]:
     """Look for better whole numbers from several ends side by side, by smaller and smaller steps.
 
     Parameters
@@ -345,7 +345,7 @@ def over_whole(
     return best
 
 
-def _ratio(problem: Problem, one: Found, other: Found) -> float:
+def _ratio(problem: Problem, one: Optimum, other: Optimum) -> float:
     """By how much counts differ at most."""
     pairs = zip(_counts(problem, one.free), _counts(problem, other.free), strict=True)
     return max(max(a / b, b / a) for a, b in pairs)
@@ -388,11 +388,11 @@ def with_count(problem: Problem, free: FloatArray, k: int, count: float) -> Floa
     return np.clip(tried, *problem.bounds)
 
 
-def _at_edge(problem: Problem, found: Found) -> Any:
+def _at_edge(problem: Problem, optimum: Optimum) -> Any:
     """Which values lie at a bound: a count, only where it has a largest."""
-    edges = np.array(found.at_bound)
+    edges = np.array(optimum.at_bound)
     for k, name in enumerate(problem.names):
         if name in problem.whole:
             ends = max(problem.scales[k].low, 1.0), min(problem.scales[k].high, _MOST)
-            edges[k] = found.free[k] in ends and problem.model.parameters[name].maximum < np.inf
+            edges[k] = optimum.free[k] in ends and problem.model.parameters[name].maximum < np.inf
     return edges

@@ -79,13 +79,13 @@ def best_of(problem: Problem, free: FloatArray, count: int) -> FloatArray:
     return _distinct(problem, free[order], count, ratios[order])
 
 
-def _drawn(problem: Problem, first: FloatArray, bent: int) -> FloatArray:
+def _drawn(problem: Problem, first: FloatArray, nonlinear: int) -> FloatArray:
     """Values about the initial ones, and others about the times that the data speak of.
 
     As many as it takes to come near any point of a box of so many axes.
     """
     most = _MOST_DRAWS if problem.evaluate.smooth else _MOST_SOLVED
-    half = min(_DRAWS ** max(bent, 1), most) // 2
+    half = min(_DRAWS ** max(nonlinear, 1), most) // 2
     share = _even(2 * half, len(first))
     initial = problem.inner(first)
     far = np.where(problem.logarithmic, _DECADES * np.log(10), 1.0)

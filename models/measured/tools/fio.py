@@ -53,8 +53,8 @@ class _Jobs:
         found = [each.get(direction) for each in self.entries]
         return [each for each in found if isinstance(each, dict) and self.at(each, "iops")]
 
-    def at(self, found: Mapping[str, Any], *path: str, scale: float = 1.0) -> float | None:
-        return amount(found, *path, source=self.place, scale=scale)
+    def at(self, document: Mapping[str, Any], *path: str, scale: float = 1.0) -> float | None:
+        return amount(document, *path, source=self.place, scale=scale)
 
     def total(self, parts: Sequence[Mapping[str, Any]], name: str) -> float | None:
         """The sum of what the parts count; None where one does not."""
@@ -90,9 +90,9 @@ def _from_brace(text: str) -> str:
     return "\n" * text.count("\n", 0, start) + text[start:]
 
 
-def _entries(found: Mapping[str, Any], source: str) -> list[Mapping[str, Any]]:
+def _entries(document: Mapping[str, Any], source: str) -> list[Mapping[str, Any]]:
     """Jobs of one machine, or of several clients without their sum."""
-    jobs = found.get("jobs", found.get("client_stats"))
+    jobs = document.get("jobs", document.get("client_stats"))
     if not isinstance(jobs, list) or not all(isinstance(each, dict) for each in jobs):
         msg = f"{source}: this fio run has no list of jobs; write it again"
         raise MeasurementError(msg)
@@ -122,9 +122,9 @@ def _group(jobs: _Jobs) -> str:
     return str(jobs.entries[0].get("groupid"))
 
 
-def _disks(found: Mapping[str, Any], source: str) -> dict[str, float]:
+def _disks(document: Mapping[str, Any], source: str) -> dict[str, float]:
     """Share of time that each disk was busy, over the whole run."""
-    disks = found.get("disk_util")
+    disks = document.get("disk_util")
     known = {}
     for disk in disks if isinstance(disks, list) else []:
         busy = amount(disk, "util", source=source, scale=_PERCENT)

@@ -34,18 +34,18 @@ def _of_json(text: str, source: str) -> list[Point]:
 
 
 def _point(
-    found: Mapping[str, Any], stimulus: Mapping[str, Any], notes: tuple[str, ...], source: str
+    document: Mapping[str, Any], stimulus: Mapping[str, Any], notes: tuple[str, ...], source: str
 ) -> Point:
     """The point of all requests, of metrics with their units."""
-    rate = amount(found, "request_throughput", "avg", source=source)
-    latency = _time(found, "request_latency", source)
+    rate = amount(document, "request_throughput", "avg", source=source)
+    latency = _time(document, "request_latency", source)
     if not rate or latency is None:
         raise nothing(source, "no request")
     offered = amount(stimulus, "request_rate", source=source)
     clients = amount(stimulus, "concurrency", source=source)
-    tokens = amount(found, "output_token_throughput", "avg", source=source)
-    count = amount(found, "request_count", "avg", source=source)
-    more = {name: _time(found, key, source) for name, key in _MORE.items()}
+    tokens = amount(document, "output_token_throughput", "avg", source=source)
+    count = amount(document, "request_count", "avg", source=source)
+    more = {name: _time(document, key, source) for name, key in _MORE.items()}
     return Point(
         _TOOL,
         Loop.OPEN if offered else Loop.CLOSED if clients else None,
@@ -53,7 +53,7 @@ def _point(
         population=clients,
         throughput=rate,
         response_time=latency,
-        percentiles=_percentiles(found, "request_latency", source),
+        percentiles=_percentiles(document, "request_latency", source),
         samples=count,
         duration=count / rate if count else None,
         more=filled({**more, "output_tokens_per_s": tokens}),
@@ -61,18 +61,18 @@ def _point(
     )
 
 
-def _time(found: Mapping[str, Any], name: str, source: str) -> float | None:
+def _time(document: Mapping[str, Any], name: str, source: str) -> float | None:
     """The mean of a metric of times [s]."""
-    scale = _scale(found, name, source)
-    return amount(found, name, "avg", source=source, scale=scale)
+    scale = _scale(document, name, source)
+    return amount(document, name, "avg", source=source, scale=scale)
 
 
-def _percentiles(found: Mapping[str, Any], name: str, source: str) -> dict[float, float]:
-    return named_percentiles(under(found, name), source, _scale(found, name, source))
+def _percentiles(document: Mapping[str, Any], name: str, source: str) -> dict[float, float]:
+    return named_percentiles(under(document, name), source, _scale(document, name, source))
 
 
-def _scale(found: Mapping[str, Any], name: str, source: str) -> float:
-    unit = under(found, name).get("unit", "ms")
+def _scale(document: Mapping[str, Any], name: str, source: str) -> float:
+    unit = under(document, name).get("unit", "ms")
     if not isinstance(unit, str) or unit not in SECONDS:
         msg = f"{source}: {name} is in {unit!r}, which is no unit of time"
         raise MeasurementError(msg)

@@ -55,16 +55,16 @@ _LATE = 0.01  # s that requests may be sent late without a note
 _LATENCY = ("successes", "latency", "request_latency")
 
 
-def _more(found: Mapping[str, Any], source: str) -> dict[str, float]:
+def _more(document: Mapping[str, Any], source: str) -> dict[str, float]:
     """What else a stage tells: tokens, and how far the client fell behind."""
-    latency = under(found, "successes", "latency")
+    latency = under(document, "successes", "latency")
     cells = {f"{name}_s": amount(latency, name, "mean", source=source) for name in _TIMES}
     for name in ("time_to_first_token", "inter_token_latency"):
         for percent in (50.0, 90.0, 99.0):
             inner = named_percentiles(under(latency, name), source)
             cells[f"{name}_p{percent:g}_s"] = inner.get(percent)
-    rates = under(found, "successes", "throughput")
-    load = under(found, "load_summary")
+    rates = under(document, "successes", "throughput")
+    load = under(document, "load_summary")
     cells |= {
         "output_tokens_per_s": amount(rates, "output_tokens_per_sec", source=source),
         "sent_rate_ops_s": amount(load, "achieved_rate", source=source),
@@ -96,21 +96,21 @@ def _guidellm(text: str, source: str) -> list[Point]:
     return [_benchmark(each, f"{source}: benchmark {i}") for i, each in enumerate(found, 1)]
 
 
-def _benchmark(found: Any, source: str) -> Point:
+def _benchmark(document: Any, source: str) -> Point:
     def mean(name: str, scale: float = 1.0) -> float | None:
-        return amount(found, "metrics", name, "successful", "mean", source=source, scale=scale)
+        return amount(document, "metrics", name, "successful", "mean", source=source, scale=scale)
 
-    counts = under(found, "request_totals") or under(found, "run_stats", "requests_made")
+    counts = under(document, "request_totals") or under(document, "run_stats", "requests_made")
     good = amount(counts, "successful", source=source)
     rate, latency = mean("requests_per_second"), mean("request_latency")
     if not good or rate is None or latency is None:
         msg = f"{source}: no request succeeded, or their rate and latency are not in it"
         raise MeasurementError(msg)
-    strategy = under(found, "args", "strategy") or under(found, "config", "strategy")
+    strategy = under(document, "args", "strategy") or under(document, "config", "strategy")
     offered = amount(strategy, "rate", source=source)
     streams = amount(strategy, "streams", source=source)
     more = {name: mean(key, scale) for name, key, scale in _GUIDELLM}
-    inner = under(found, "metrics", "request_latency", "successful", "percentiles")
+    inner = under(document, "metrics", "request_latency", "successful", "percentiles")
     return Point(
         "guidellm",
         Loop.OPEN if offered else Loop.CLOSED if streams else None,
@@ -121,7 +121,7 @@ def _benchmark(found: Any, source: str) -> Point:
         percentiles=_short_percentiles(inner, source),
         errors=amount(counts, "errored", source=source),
         samples=good,
-        duration=amount(found, "duration", source=source),
+        duration=amount(document, "duration", source=source),
         more=filled(more),
         notes=(_BURST,) * (strategy.get("initial_burst") is True),
     )
@@ -136,9 +136,11 @@ _GUIDELLM = (
 )
 
 
-def _short_percentiles(found: Mapping[str, Any], source: str) -> dict[float, float]:
+def _short_percentiles(document: Mapping[str, Any], source: str) -> dict[float, float]:
     """Percentiles with keys such as ``p99`` and ``p999``, whose third digit is a decimal."""
-    named = {key if len(key) < 4 else f"{key[:3]}.{key[3:]}": cell for key, cell in found.items()}
+    named = {
+        key if len(key) < 4 else f"{key[:3]}.{key[3:]}": cell for key, cell in document.items()
+    }
     return named_percentiles(named, source)
 
 

@@ -144,13 +144,13 @@ def _mdtest_points(text: str, source: str) -> Sequence[Point]:
 
 
 def _operation(
-    found: re.Match[str], tasks: float | None, iterations: str, place: str
+    match: re.Match[str], tasks: float | None, iterations: str, place: str
 ) -> list[Point]:
     """The mean rate of an operation; trees are made by one task alone."""
-    largest, least, mean, spread = (number(cell, place) for cell in found[2].split())
+    largest, least, mean, spread = (number(cell, place) for cell in match[2].split())
     if not mean:
         return []
-    name = found[1]
+    name = match[1]
     more = {"rate_max_ops_s": largest, "rate_min_ops_s": least, "rate_deviation_ops_s": spread}
     return [
         Point(

@@ -133,12 +133,12 @@ def _values(metric: Any) -> Any:
     return inner if isinstance(inner, Mapping) else metric
 
 
-def _percentiles(found: Any, source: str) -> dict[float, float]:
+def _percentiles(document: Any, source: str) -> dict[float, float]:
     """Percentiles of a trend, ``med`` and those such as ``p(99)``."""
     cells = {}
-    for key in found if isinstance(found, Mapping) else ():
+    for key in document if isinstance(document, Mapping) else ():
         percent = 50.0 if key == "med" else _percent(key)
-        value = amount(found, key, source=source, scale=1e-3)
+        value = amount(document, key, source=source, scale=1e-3)
         if percent is not None and value is not None:
             cells[percent] = value
     return dict(sorted(cells.items()))

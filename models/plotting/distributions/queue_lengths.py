@@ -18,20 +18,20 @@ _SHOWN = 0.999  # share of the time that a panel covers
 _BANDS = ((0.05, 0.95, 0.2), (0.25, 0.75, 0.35))  # shares of the time, and how dark
 
 
-def length_figure(found: QueueLengths[Solution]) -> Figure:
+def length_figure(lengths: QueueLengths[Solution]) -> Figure:
     """Draw a panel a station: chances of 0, 1, 2... jobs, or their spread over what was swept."""
-    across = len(swept(found.solution)) == 1 and np.prod(found.solution.shape) > 1
-    count = len(found.stations)
+    across = len(swept(lengths.solution)) == 1 and np.prod(lengths.solution.shape) > 1
+    count = len(lengths.stations)
     figure = Figure(figsize=(7.0, 1.2 + 2.4 * count), layout="constrained")
     panels = figure.subplots(count, squeeze=False)[:, 0]
-    for place, (axes, name) in enumerate(zip(panels, found.stations, strict=True)):
+    for place, (axes, name) in enumerate(zip(panels, lengths.stations, strict=True)):
         if across:
-            _draw_across(axes, found, name, place)
+            _draw_across(axes, lengths, name, place)
         else:
-            _draw_chances(axes, found.laws[name][0], place)
+            _draw_chances(axes, lengths.laws[name][0], place)
         axes.set_title(literal(name), loc="left", fontsize="medium")
         light_grid(axes)
-    figure.suptitle(f"{title_of(found.solution.model)}: jobs at stations", fontsize="large")
+    figure.suptitle(f"{title_of(lengths.solution.model)}: jobs at stations", fontsize="large")
     return figure
 
 
@@ -50,20 +50,20 @@ def _draw_chances(axes: Axes, law: NumberLaw | None, place: int) -> None:
     legend(axes)
 
 
-def _draw_across(axes: Axes, found: QueueLengths[Solution], name: str, place: int) -> None:
+def _draw_across(axes: Axes, lengths: QueueLengths[Solution], name: str, place: int) -> None:
     """The mean over what was swept, between numbers that hold for shares of the time."""
-    solution = found.solution
+    solution = lengths.solution
     key = swept(solution)[0]
     values = np.broadcast_to(np.asarray(solution.model.inputs[key], float), solution.shape).ravel()
     shown = scale_of(values, solution.model.parameters[key].unit)
     x, colour = values / shown.scale, style(place).colour
     for low, high, alpha in _BANDS:
-        least, most = (_flat(found, name, share) for share in (low, high))
+        least, most = (_flat(lengths, name, share) for share in (low, high))
         label = f"{100 * (high - low):.0f} % of the time"
         axes.fill_between(
             x, least, most, color=colour, alpha=alpha, linewidth=0, step="mid", label=label
         )
-    means = [np.nan if law is None else law.mean for law in found.laws[name]]
+    means = [np.nan if law is None else law.mean for law in lengths.laws[name]]
     axes.plot(x, visible(means), color=colour, label="mean")
     axes.set_ylim(bottom=0)
     axes.set_ylabel("jobs there")
@@ -71,5 +71,5 @@ def _draw_across(axes: Axes, found: QueueLengths[Solution], name: str, place: in
     legend(axes)
 
 
-def _flat(found: QueueLengths[Solution], name: str, share: float) -> FloatArray:
-    return np.ravel(np.asarray(found.covering(name, share), float))
+def _flat(lengths: QueueLengths[Solution], name: str, share: float) -> FloatArray:
+    return np.ravel(np.asarray(lengths.covering(name, share), float))

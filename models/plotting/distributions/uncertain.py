@@ -18,12 +18,12 @@ _FAINT = 0.2
 _ABOVE = 1.1  # of the highest finite end: how far up a panel shows a band without upper end
 
 
-def propagation_figure(found: Propagation) -> Figure:
+def propagation_figure(propagation: Propagation) -> Figure:
     """Draw a solution over its first swept input, each line with its 95 % band.
 
     A band that has no upper end, as draws saturate, goes on to the top of its panel.
     """
-    figure, solution = solution_figure(found.solution), found.solution
+    figure, solution = solution_figure(propagation.solution), propagation.solution
     name = swept(solution)[0]
     across = np.asarray(solution.model.inputs[name], float)
     x = across / scale_of(across, solution.model.parameters[name].unit).scale
@@ -32,29 +32,31 @@ def propagation_figure(found: Propagation) -> Figure:
         scale = unit_of(solution, together).scale
         groups = groups_of(solution, len(x)).values()
         for place, (output, mine) in enumerate(product(together, groups)):
-            low, high = (end[mine] / scale for end in _ends(found, output))
+            low, high = (end[mine] / scale for end in _ends(propagation, output))
             _draw_band(axes, x[mine], low, high, place)
-        ends = [end for output in together for end in (solution[output], *_ends(found, output))]
+        ends = [
+            end for output in together for end in (solution[output], *_ends(propagation, output))
+        ]
         _set_top(axes, [np.asarray(end, float) / scale for end in ends])
     if solution.stations and len(swept(solution)) == 1:
-        _draw_stations(panels[-1], x, found)
+        _draw_stations(panels[-1], x, propagation)
     if len(swept(solution)) == 1:
         for axes in panels:
             legend(axes)
     return figure
 
 
-def _ends(found: Propagation, name: str) -> list[FloatArray]:
+def _ends(propagation: Propagation, name: str) -> list[FloatArray]:
     """Both ends of a band, an entry an operating point."""
-    return [np.asarray(end, float) for end in found.band(name)]
+    return [np.asarray(end, float) for end in propagation.band(name)]
 
 
-def _draw_stations(axes: Axes, x: FloatArray, found: Propagation) -> None:
+def _draw_stations(axes: Axes, x: FloatArray, propagation: Propagation) -> None:
     """Bands of the utilisations that are drawn."""
-    solution = found.solution
+    solution = propagation.solution
     used = [n for n in solution.stations if np.any(np.asarray(solution[f"{n}.utilisation"]) > 0)]
     for place, name in enumerate(used):
-        low, high = (100 * end for end in _ends(found, f"{name}.utilisation"))
+        low, high = (100 * end for end in _ends(propagation, f"{name}.utilisation"))
         _draw_band(axes, x, low, high, place, "_" if place else "95 % band")
 
 

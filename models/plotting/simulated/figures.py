@@ -24,10 +24,10 @@ from headway.models.simulating.simulation import Simulation, is_judged
 _ROW = 0.32  # inches
 
 
-def simulation_figure(found: Simulation) -> Figure:
+def simulation_figure(simulation: Simulation) -> Figure:
     """Draw mean and percentiles of the response time, of all jobs and by class, with intervals."""
-    names = [name for name in found.estimates if is_judged(name) and "response_time" in name]
-    each = [found[name] for name in names]
+    names = [name for name in simulation.estimates if is_judged(name) and "response_time" in name]
+    each = [simulation[name] for name in names]
     shown = shown_unit(unit("s"), max(one.mean for one in each))
     figure, axes = _rows(names)
     means = np.array([one.mean for one in each]) / shown.scale
@@ -35,13 +35,13 @@ def simulation_figure(found: Simulation) -> Figure:
     _intervals(axes, means, halves)
     axes.set_xlim(left=0)
     axes.set_xlabel(f"simulated, with 95 % intervals [{shown}]")
-    axes.set_title(literal(found.model.title))
+    axes.set_title(literal(simulation.model.title))
     return figure
 
 
-def check_figure(found: Check) -> Figure:
+def check_figure(check: Check) -> Figure:
     """Draw each interval relative to the simulated mean, and where the analytic answer lies."""
-    rows = [row for row in found.rows_checked if row.difference is not None]
+    rows = [row for row in check.rows_checked if row.difference is not None]
     figure, axes = _rows([row.name for row in rows])
     halves = [100 * row.simulated.half_width(row.confidence) / row.simulated.mean for row in rows]
     _intervals(axes, np.zeros(len(rows)), np.array(halves))
@@ -57,7 +57,7 @@ def check_figure(found: Check) -> Figure:
             axes.plot(differences[mask], places[mask], marker, color=colour, label=label)
     axes.axvline(0, color=QUIET, linewidth=0.8)
     axes.set_xlabel("difference from the simulated mean [%]")
-    axes.set_title(literal(found.solution.model.title))
+    axes.set_title(literal(check.solution.model.title))
     legend(axes)
     return figure
 

@@ -8,7 +8,7 @@ import numpy as np
 from headway.kinds import FloatArray
 from headway.models.files.shipped import Row, catalogue_model
 from headway.models.files.shipped import data_rows as rows
-from headway.models.measured.regression import Line, r_squared, regression_line
+from headway.models.measured.regression import RegressionLine, r_squared, regression_line
 from headway.models.published.cells import Cell, Expectation, PublishedTable, cell_of_print
 from headway.models.structure.model import Model
 
@@ -43,7 +43,7 @@ class System:
     low: int
     high: int
 
-    def line(self, response: FloatArray) -> Line:
+    def line(self, response: FloatArray) -> RegressionLine:
         """Regression of response times [ms] on the requested loads of its range."""
         loads = np.array(self.requested, float)
         inside = (loads >= self.low) & (loads <= self.high)
@@ -78,7 +78,7 @@ _SERVICE = (
 )
 
 
-def _quantities(line: Line, base: float) -> dict[str, float]:
+def _quantities(line: RegressionLine, base: float) -> dict[str, float]:
     return {
         "slope": 1000 * line.slope,
         "y_intercept": line.intercept,
@@ -120,14 +120,14 @@ _SURE = {("RAID", "base"): 0.07, ("RAID", "r_squared"): 0.005}
 """Modelled cells that do reproduce, with their tolerances."""
 
 
-def _predicted_cell(system: System, quantity: str, row: Row, found: float) -> Cell:
+def _predicted_cell(system: System, quantity: str, row: Row, computed: float) -> Cell:
     name = f"{system.name} predicted {quantity}"
     printed, key = float(row["published_prediction"]), (system.name, quantity)
     if key in _SURE:
-        return Cell(name, printed, found, _SURE[key])
+        return Cell(name, printed, computed, _SURE[key])
     reason = _EXCHANGED if key == ("RAID", "y_intercept") else ""
     return Cell(
-        name, printed, found, 0.0, Expectation.ERRATUM, "; ".join((reason, _SERVICE)).strip("; ")
+        name, printed, computed, 0.0, Expectation.ERRATUM, "; ".join((reason, _SERVICE)).strip("; ")
     )
 
 
@@ -135,12 +135,12 @@ _LAST_DIGIT = {"slope": 0.0, "y_intercept": 0.005, "base": 0.0, "r_squared": 0.0
 """Beyond half of the last digit: the inputs are response times rounded to 0.1 ms."""
 
 
-def _measured_cell(system: System, quantity: str, row: Row, found: float) -> Cell:
+def _measured_cell(system: System, quantity: str, row: Row, computed: float) -> Cell:
     name = f"{system.name} measured {quantity}"
     if (system.name, quantity) == ("RAID", "y_intercept"):
         value = float(row["measured_value"])
-        return Cell(name, value, found, 0.0, Expectation.ERRATUM, _EXCHANGED)
-    return cell_of_print(name, row["measured_value"], found, slack=_LAST_DIGIT[quantity])
+        return Cell(name, value, computed, 0.0, Expectation.ERRATUM, _EXCHANGED)
+    return cell_of_print(name, row["measured_value"], computed, slack=_LAST_DIGIT[quantity])
 
 
 def _peaks(system: System) -> tuple[FloatArray, FloatArray]:

@@ -7,7 +7,7 @@ import numpy as np
 
 from headway.models.analysis.comparison import Comparison
 from headway.models.inference.fit import Fit
-from headway.models.inference.told import Told
+from headway.models.inference.quantities import ServerQuantity
 from headway.models.language.digits import ends, in_unit, shown_unit, with_error, with_unit
 from headway.models.language.parameters import Parameter
 from headway.models.language.units import Unit
@@ -245,7 +245,7 @@ def fit_document(fit: Fit) -> dict[str, Any]:
                         fit.free, answer.free.tolist(), answer.ends, strict=True
                     )
                 },
-                "relative_cost": answer.cost / fit.found.cost if fit.found.cost else 1.0,
+                "relative_cost": answer.cost / fit.optimum.cost if fit.optimum.cost else 1.0,
             }
             for answer in fit.answers
         ],
@@ -260,7 +260,7 @@ def fit_document(fit: Fit) -> dict[str, Any]:
     }
 
 
-def limit_document(limit: Told | None) -> dict[str, Any] | None:
+def limit_document(limit: ServerQuantity | None) -> dict[str, Any] | None:
     """Saturation throughput with its interval; null for a model without stations."""
     if limit is None:
         return None

@@ -20,36 +20,38 @@ _BAND = (
 )
 
 
-def prediction_tables(found: Predictions) -> list[Table]:
+def prediction_tables(predictions: Predictions) -> list[Table]:
     """A row a load."""
-    times, rates = found.response_time, found.throughput
+    times, rates = predictions.response_time, predictions.throughput
     known = times[np.isfinite(times)]
     scale = shown_unit(unit("s"), float(np.median(known)) if known.size else 1.0)
-    columns = [Column("at", tuple(_in(load, found.unit) for load in found.loads.tolist()))]
-    if found.load == "population":
+    columns = [
+        Column("at", tuple(_in(load, predictions.unit) for load in predictions.loads.tolist()))
+    ]
+    if predictions.load == "population":
         rate = unit("op/s")
         columns += [Column("throughput", _values(rates, rate)), Column("95 %", _bands(rates, rate))]
     columns += [
         Column("response time", _values(times, scale)),
         Column("95 % band", _bands(times, scale)),
     ]
-    for name, tail in found.percentiles.items():
+    for name, tail in predictions.percentiles.items():
         title = name.removeprefix("response_time_")
         columns += [Column(title, _values(tail, scale)), Column("95 % band", _bands(tail, scale))]
     columns += [
-        Column("sustained", tuple(_chance(share) for share in found.sustained.tolist())),
+        Column("sustained", tuple(_chance(share) for share in predictions.sustained.tolist())),
     ]
-    notes = (_BAND, *_without(found))
-    return [Table(f"{found.model}: predictions", tuple(columns), notes)]
+    notes = (_BAND, *_without(predictions))
+    return [Table(f"{predictions.model}: predictions", tuple(columns), notes)]
 
 
-def _without(found: Predictions) -> list[str]:
+def _without(predictions: Predictions) -> list[str]:
     """Who has no part in the percentiles, in a line."""
-    if not found.without_percentiles:
+    if not predictions.without_percentiles:
         return []
-    names = ", ".join(name.removeprefix("response_time_") for name in found.percentiles)
-    others = ", ".join(found.without_percentiles)
-    have = "has" if len(found.without_percentiles) == 1 else "have"
+    names = ", ".join(name.removeprefix("response_time_") for name in predictions.percentiles)
+    others = ", ".join(predictions.without_percentiles)
+    have = "has" if len(predictions.without_percentiles) == 1 else "have"
     return [f"{names}: by the plausible forms that have it; {others} {have} no law of it"]
 
 
@@ -72,9 +74,15 @@ def _chance(share: float) -> str:
     return f"{share:.0%} likely" if share >= HARDLY else "no"
 
 
-def prediction_rows(found: Predictions) -> list[dict[str, Any]]:
+def prediction_rows(predictions: Predictions) -> list[dict[str, Any]]:
     """One dict a load, in SI; null where nothing plausible sustains it."""
-    each = zip(found.loads, found.throughput.T, found.response_time.T, found.sustained, strict=True)
+    each = zip(
+        predictions.loads,
+        predictions.throughput.T,
+        predictions.response_time.T,
+        predictions.sustained,
+        strict=True,
+    )
     return [
         {
             "load": float(load),
@@ -83,7 +91,7 @@ def prediction_rows(found: Predictions) -> list[dict[str, Any]]:
             "response_time": _known(time[1]),
             "ci95": [_known(time[0]), _known(time[2])],
             "sustained": float(share),
-            **{name: _interval(tail[:, place]) for name, tail in found.percentiles.items()},
+            **{name: _interval(tail[:, place]) for name, tail in predictions.percentiles.items()},
         }
         for place, (load, rate, time, share) in enumerate(each)
     ]
@@ -97,51 +105,56 @@ def _known(value: float) -> float | None:
     return float(value) if math.isfinite(value) else None
 
 
-def prediction_document(found: Predictions) -> dict[str, Any]:
+def prediction_document(predictions: Predictions) -> dict[str, Any]:
     """The model, its load and the predictions."""
-    return {"model": found.model, "load": found.load, **_document(found)}
+    return {"model": predictions.model, "load": predictions.load, **_document(predictions)}
 
 
-def _document(found: Predictions) -> dict[str, Any]:
+def _document(predictions: Predictions) -> dict[str, Any]:
     """The predictions, and of percentiles the models that have none."""
-    told = {"without_percentiles": list(found.without_percentiles)} if found.percentiles else {}
-    return {"predictions": prediction_rows(found), **told}
+    told = (
+        {"without_percentiles": list(predictions.without_percentiles)}
+        if predictions.percentiles
+        else {}
+    )
+    return {"predictions": prediction_rows(predictions), **told}
 
 
-def prediction_csv(found: Predictions) -> str:
+def prediction_csv(predictions: Predictions) -> str:
     """A CSV row a load, in SI."""
-    times, rates = found.response_time, found.throughput
+    times, rates = predictions.response_time, predictions.throughput
+    per = "" if predictions.load == "population" else "_per_s"
     cells = {
-        f"{found.load}{'' if found.load == 'population' else '_per_s'}": found.loads,
+        f"{predictions.load}{per}": predictions.loads,
         "throughput_per_s": rates[1],
         "throughput_low_per_s": rates[0],
         "throughput_high_per_s": rates[2],
         "response_time_s": times[1],
         "response_time_low_s": times[0],
         "response_time_high_s": times[2],
-        "sustained": found.sustained,
+        "sustained": predictions.sustained,
     }
-    for name, tail in found.percentiles.items():
+    for name, tail in predictions.percentiles.items():
         ends = zip(("", "_low", "_high"), (tail[1], tail[0], tail[2]), strict=True)
         cells |= {f"{name}{end}_s": values for end, values in ends}
     columns = [Column(t, tuple(map(_known, each.tolist()))) for t, each in cells.items()]
-    if found.without_percentiles:
-        others = "; ".join(found.without_percentiles)
-        columns.append(Column("without_percentiles", (others,) * found.loads.size))
+    if predictions.without_percentiles:
+        others = "; ".join(predictions.without_percentiles)
+        columns.append(Column("without_percentiles", (others,) * predictions.loads.size))
     return Table("", tuple(columns)).to_csv()
 
 
-def next_tables(found: NextLoads) -> list[Table]:
+def next_tables(loads: NextLoads) -> list[Table]:
     """A row a further run."""
-    title = f"{found.quantity.replace('_', ' ')}: where to measure next"
-    now = f"its 95 % interval now: {_reach(found.factors[0])}"
+    title = f"{loads.quantity.replace('_', ' ')}: where to measure next"
+    now = f"its 95 % interval now: {_reach(loads.factors[0])}"
     stop = f"a run after these narrows it by less than {PAYS:.0%}"
-    if not found.loads.size:
+    if not loads.loads.size:
         return [Table(title, (), (now, f"no further run narrows it by {PAYS:.0%} or more"))]
     columns = (
-        Column("run", tuple(str(k + 1) for k in range(found.loads.size))),
-        Column("measure at", tuple(_in(load, found.unit) for load in found.loads.tolist())),
-        Column("95 % interval then", tuple(map(_reach, found.factors[1:].tolist()))),
+        Column("run", tuple(str(k + 1) for k in range(loads.loads.size))),
+        Column("measure at", tuple(_in(load, loads.unit) for load in loads.loads.tolist())),
+        Column("95 % interval then", tuple(map(_reach, loads.factors[1:].tolist()))),
     )
     return [Table(title, columns, (now, stop))]
 
@@ -153,56 +166,56 @@ def _reach(factor: float) -> str:
     return f"± {100 * (factor - 1):.2g} %"
 
 
-def next_rows(found: NextLoads) -> list[dict[str, Any]]:
+def next_rows(loads: NextLoads) -> list[dict[str, Any]]:
     """One dict a further run: its load in SI, and the factor that the interval reaches then."""
-    pairs = zip(found.loads.tolist(), found.factors[1:].tolist(), strict=True)
+    pairs = zip(loads.loads.tolist(), loads.factors[1:].tolist(), strict=True)
     return [{"load": load, "expected_factor": factor} for load, factor in pairs]
 
 
-def next_document(found: NextLoads) -> dict[str, Any]:
+def next_document(loads: NextLoads) -> dict[str, Any]:
     """What is to be known, how well it is now, and the further runs."""
     return {
-        "quantity": found.quantity,
-        "load": found.load,
-        "factor": float(found.factors[0]),
-        "runs": next_rows(found),
+        "quantity": loads.quantity,
+        "load": loads.load,
+        "factor": float(loads.factors[0]),
+        "runs": next_rows(loads),
     }
 
 
-def next_csv(found: NextLoads) -> str:
+def next_csv(loads: NextLoads) -> str:
     """A CSV row a further run, in SI."""
-    columns = Column("load", tuple(found.loads)), Column("factor", tuple(found.factors[1:]))
+    columns = Column("load", tuple(loads.loads)), Column("factor", tuple(loads.factors[1:]))
     return Table("", columns).to_csv()
 
 
-def forecast_tables(found: Forecast) -> list[Table]:
+def forecast_tables(forecast: Forecast) -> list[Table]:
     """The fit's tables, and what was asked besides."""
-    more = [part.tables() for part in (found.predictions, found.ahead) if part is not None]
-    return [*found.fit.tables(), *(table for tables in more for table in tables)]
+    more = [part.tables() for part in (forecast.predictions, forecast.ahead) if part is not None]
+    return [*forecast.fit.tables(), *(table for tables in more for table in tables)]
 
 
-def forecast_rows(found: Forecast) -> list[dict[str, Any]]:
+def forecast_rows(forecast: Forecast) -> list[dict[str, Any]]:
     """The fit's rows."""
-    return found.fit.rows()
+    return forecast.fit.rows()
 
 
-def forecast_document(found: Forecast) -> dict[str, Any]:
+def forecast_document(forecast: Forecast) -> dict[str, Any]:
     """The fit's document with `predictions` and `next`."""
     from headway.models.language.verbs import perform
 
-    document: dict[str, Any] = perform(found.fit, "document")
-    if found.predictions is not None:
-        document |= _document(found.predictions)
-    if found.ahead is not None:
-        document["next"] = next_document(found.ahead)
+    document: dict[str, Any] = perform(forecast.fit, "document")
+    if forecast.predictions is not None:
+        document |= _document(forecast.predictions)
+    if forecast.ahead is not None:
+        document["next"] = next_document(forecast.ahead)
     return document
 
 
-def forecast_csv(found: Forecast) -> str:
+def forecast_csv(forecast: Forecast) -> str:
     """The predictions where there are some, else the fit's CSV."""
-    return (found.predictions or found.fit).to_csv()
+    return (forecast.predictions or forecast.fit).to_csv()
 
 
-def forecast_figure(found: Forecast) -> Any:
+def forecast_figure(forecast: Forecast) -> Any:
     """The fit's figure."""
-    return found.fit.plot()
+    return forecast.fit.plot()

@@ -9,9 +9,9 @@ import numpy as np
 
 from headway.errors import InvalidParameter
 from headway.models.inference.fit import Fit
+from headway.models.inference.quantities import ServerQuantity
 from headway.models.inference.server import ServerFit
 from headway.models.inference.side_by_side import SideBySide, differences, name_of
-from headway.models.inference.told import Told
 from headway.models.language.digits import four_digits, in_unit, shown_unit, with_unit
 from headway.models.language.units import unit
 from headway.models.showing.audits import finding_lines
@@ -19,93 +19,102 @@ from headway.models.showing.fitted.fits import fit_document, limit_document, mai
 from headway.models.tables.table import Column, Table
 
 
-def server_tables(found: ServerFit) -> list[Table]:
+def server_tables(server_fit: ServerFit) -> list[Table]:
     """The chosen form with its equation, its fit, what that tells of the server, and the others."""
-    parameters, *more = main_tables(found.best)
+    parameters, *more = main_tables(server_fit.best)
     fitted = [replace(parameters, title=""), *more]  # what the title says stands above
-    return [_chosen_table(found), *fitted, _told_table(found), _forms_table(found)]
+    return [_chosen_table(server_fit), *fitted, _told_table(server_fit), _forms_table(server_fit)]
 
 
-def server_rows(found: ServerFit) -> list[dict[str, Any]]:
+def server_rows(server_fit: ServerFit) -> list[dict[str, Any]]:
     """A dict a free parameter of the chosen form."""
-    return found.best.rows()
+    return server_fit.best.rows()
 
 
-def server_csv(found: ServerFit) -> str:
+def server_csv(server_fit: ServerFit) -> str:
     """A CSV row a free parameter of the chosen form."""
-    return found.best.to_csv()
+    return server_fit.best.to_csv()
 
 
-def _chosen_table(found: ServerFit) -> Table:
+def _chosen_table(server_fit: ServerFit) -> Table:
     """What was chosen, and its equation in words."""
-    best, count = found.best, len(found.candidates)
+    best, count = server_fit.best, len(server_fit.candidates)
     among = f", the best of {count} forms" if count > 1 else ""
     left_out = _left_out(best)
     errors = f"RMS error {_rms(best)}" + (f", left out {left_out}" if left_out != "-" else "")
-    title = f"{best.measurements.source}: {found.form.name}{among} ({errors})"
-    return Table(title, (), tuple(_equation(found)))
+    title = f"{best.measurements.source}: {server_fit.form.name}{among} ({errors})"
+    return Table(title, (), tuple(_equation(server_fit)))
 
 
-def _equation(found: ServerFit) -> list[str]:
+def _equation(server_fit: ServerFit) -> list[str]:
     """The response time as a sum, a term a line, and the throughput where that was measured."""
     signs = chain(["response time ="], repeat("              +"))
-    lines = [f"{sign} {term}" for sign, term in zip(signs, found.form.equation, strict=False)]
-    if lines and found.best.comparison.output == "throughput":
+    lines = [f"{sign} {term}" for sign, term in zip(signs, server_fit.form.equation, strict=False)]
+    if lines and server_fit.best.comparison.output == "throughput":
         lines.append("throughput    = population / (response time + think_time)")
     return lines
 
 
-def _forms_table(found: ServerFit) -> Table:
+def _forms_table(server_fit: ServerFit) -> Table:
     """A line a form, the chosen one first, and below it what those are that may be right."""
-    weights = found.weights.tolist()
+    weights = server_fit.weights.tolist()
     rows = [
         (form.name, _rms(fit), _left_out(fit), _share(weight), len(fit.free))
-        for (form, fit), weight in zip(found.candidates, weights, strict=True)
+        for (form, fit), weight in zip(server_fit.candidates, weights, strict=True)
     ]
     titles = ("form", "RMS error", "left out", "AICc weight", "free")
     cells = zip(*rows, strict=True)
     columns = tuple(Column(title, cell) for title, cell in zip(titles, cells, strict=True))
     likely = (
         pair
-        for pair, weight in zip(found.candidates, weights, strict=True)
-        if weight >= _LITTLE or pair[1] is found.best
+        for pair, weight in zip(server_fit.candidates, weights, strict=True)
+        if weight >= _LITTLE or pair[1] is server_fit.best
     )
     explained = {form.model: f"{form.model}: {fit.model.doc}" for form, fit in likely}
-    notes = _choice(found), *_untried(found), *_without_law(found), *explained.values()
+    notes = (
+        _choice(server_fit),
+        *_untried(server_fit),
+        *_without_law(server_fit),
+        *explained.values(),
+    )
     return Table("", columns, notes)
 
 
-def _untried(found: ServerFit) -> list[str]:
+def _untried(server_fit: ServerFit) -> list[str]:
     """Say which forms were left out because points repeat loads."""
-    if not found.untried:
+    if not server_fit.untried:
         return []
-    names, shift = ", ".join(form.name for form in found.untried), found.best.known.shift
+    names, shift = ", ".join(form.name for form in server_fit.untried), server_fit.best.known.shift
     return [
         f"not tried: {names}; {shift.points} points at {shift.loads} loads do not carry "
-        f"{min(len(form.free) for form in found.untried)} free parameters: measure more loads"
+        f"{min(len(form.free) for form in server_fit.untried)} free parameters: measure more loads"
     ]
 
 
-def _without_law(found: ServerFit) -> list[str]:
+def _without_law(server_fit: ServerFit) -> list[str]:
     """Say which forms were left out because they have no law of what was measured."""
-    names = ", ".join(form.name for form, _ in found.left_out)
+    names = ", ".join(form.name for form, _ in server_fit.left_out)
     return [f"left out: {names}; no law of percentiles is known of them"] if names else []
 
 
-def _choice(found: ServerFit) -> str:
+def _choice(server_fit: ServerFit) -> str:
     """Say what was chosen and why, and what came next."""
-    others = [form.name for form, _ in found.candidates[1:3]]
+    others = [form.name for form, _ in server_fit.candidates[1:3]]
     runners = f"; runners-up: {', '.join(others)}" if others else ""
-    least, fit = min(found.candidates, key=lambda pair: pair[1].aicc)
+    least, fit = min(server_fit.candidates, key=lambda pair: pair[1].aicc)
     why = "which has the least AICc"
-    if fit is not found.best:
-        more = found.best.aicc - fit.aicc
+    if fit is not server_fit.best:
+        more = server_fit.best.aicc - fit.aicc
         why = f"better at left-out points than {least.name}, whose AICc is {more:.1f} less"
-    return f"chosen: {found.form.name}, {why}{runners}" if others else f"chosen: {found.form.name}"
+    return (
+        f"chosen: {server_fit.form.name}, {why}{runners}"
+        if others
+        else f"chosen: {server_fit.form.name}"
+    )
 
 
-def _runner_up(found: ServerFit) -> str:
-    return found.candidates[1][0].name if len(found.candidates) > 1 else "-"
+def _runner_up(server_fit: ServerFit) -> str:
+    return server_fit.candidates[1][0].name if len(server_fit.candidates) > 1 else "-"
 
 
 def _rms(fit: Fit) -> str:
@@ -117,19 +126,19 @@ def _share(weight: float) -> str:
     return f"{weight:.1%}" if weight >= _LITTLE else f"below {_LITTLE:.1%}"
 
 
-def _told_table(found: ServerFit) -> Table:
-    names = tuple(t.name for t in found.told)
-    texts = tuple(_told_text(t) + _where_to_look(found, t) for t in found.told)
+def _told_table(server_fit: ServerFit) -> Table:
+    names = tuple(t.name for t in server_fit.quantities)
+    texts = tuple(_told_text(t) + _where_to_look(server_fit, t) for t in server_fit.quantities)
     columns = (Column("what it tells", names), Column("value and 95 % interval", texts))
     return Table("", columns)
 
 
-def _where_to_look(found: ServerFit, told: Told) -> str:
+def _where_to_look(server_fit: ServerFit, quantity: ServerQuantity) -> str:
     """What to measure to know the saturation throughput, where the data stop short of it."""
-    if told is not found.saturation or told.determined:
+    if quantity is not server_fit.saturation or quantity.determined:
         return ""
     try:
-        ahead = found.next_loads()
+        ahead = server_fit.next_loads()
     except InvalidParameter:
         return ""
     if not ahead.loads.size:
@@ -138,21 +147,21 @@ def _where_to_look(found: ServerFit, told: Told) -> str:
     return f"; to know more, measure at {where}"
 
 
-def _told_text(told: Told, largest: float | None = None) -> str:
+def _told_text(quantity: ServerQuantity, largest: float | None = None) -> str:
     """Value and interval, in the unit that suits the largest value beside it."""
-    if not told.determined:
-        return told.undetermined
-    return told.shown(shown_unit(unit(told.unit), largest or told.value))
+    if not quantity.determined:
+        return quantity.undetermined
+    return quantity.shown(shown_unit(unit(quantity.unit), largest or quantity.value))
 
 
-def server_document(found: ServerFit) -> dict[str, Any]:
+def server_document(server_fit: ServerFit) -> dict[str, Any]:
     """The JSON contract's document for `fit`, with the choice and what it tells."""
     return {
-        **fit_document(found.best),
-        "saturation_throughput": limit_document(found.saturation),
-        "form": found.form.name,
-        "untried": [form.name for form in found.untried],
-        "left_out": [{"form": form.name, "reason": why} for form, why in found.left_out],
+        **fit_document(server_fit.best),
+        "saturation_throughput": limit_document(server_fit.saturation),
+        "form": server_fit.form.name,
+        "untried": [form.name for form in server_fit.untried],
+        "left_out": [{"form": form.name, "reason": why} for form, why in server_fit.left_out],
         "candidates": [
             {
                 "form": form.name,
@@ -162,15 +171,17 @@ def server_document(found: ServerFit) -> dict[str, Any]:
                 "weight": weight,
                 "free_parameters": len(fit.free),
             }
-            for (form, fit), weight in zip(found.candidates, found.weights.tolist(), strict=True)
+            for (form, fit), weight in zip(
+                server_fit.candidates, server_fit.weights.tolist(), strict=True
+            )
         ],
         "server": {
-            told.name.replace(" ", "_"): {
-                "value": _value(told),
-                "ci95": [told.low, told.high],
-                "determined": told.determined,
+            quantity.name.replace(" ", "_"): {
+                "value": _value(quantity),
+                "ci95": [quantity.low, quantity.high],
+                "determined": quantity.determined,
             }
-            for told in found.told
+            for quantity in server_fit.quantities
         },
     }
 
@@ -181,29 +192,29 @@ MOST_COLUMNS = 4
 """Servers that one table holds side by side; of more only the chosen forms are shown."""
 
 
-def side_tables(found: SideBySide) -> list[Table]:
+def side_tables(fits: SideBySide) -> list[Table]:
     """Each server's chosen form, all by one form, and in what they differ."""
-    if len(found.servers) > MOST_COLUMNS:
-        return [_winners_table(found.servers)]
-    return [_winners_table(found.servers), _side_table(found)]
+    if len(fits.servers) > MOST_COLUMNS:
+        return [_winners_table(fits.servers)]
+    return [_winners_table(fits.servers), _side_table(fits)]
 
 
-def side_rows(found: SideBySide) -> list[dict[str, Any]]:
+def side_rows(fits: SideBySide) -> list[dict[str, Any]]:
     """One dict a server."""
-    return [server_document(server) for server in found.servers]
+    return [server_document(server) for server in fits.servers]
 
 
-def side_document(found: SideBySide) -> dict[str, Any]:
+def side_document(fits: SideBySide) -> dict[str, Any]:
     """Every server's document, and in what they differ."""
     return {
-        "model": found.common.family,
-        "servers": side_rows(found),
-        "common_form": found.common.name,
-        "differences": differences(found.common_fits()),
+        "model": fits.common.family,
+        "servers": side_rows(fits),
+        "common_form": fits.common.name,
+        "differences": differences(fits.common_fits()),
     }
 
 
-def side_csv(found: SideBySide) -> str:
+def side_csv(fits: SideBySide) -> str:
     """A CSV row a server and quantity, in SI."""
     cells = [
         (
@@ -214,8 +225,8 @@ def side_csv(found: SideBySide) -> str:
             t.high,
             *server.best.comparison.axes,
         )
-        for server in found.common_fits()
-        for t in server.told
+        for server in fits.common_fits()
+        for t in server.quantities
     ]
     titles = ("server", "quantity", "value", "low", "high", "x", "y")
     pairs = zip(titles, zip(*cells, strict=True), strict=True)
@@ -254,23 +265,23 @@ def _left_out(fit: Fit) -> str:
 
 
 def _value_of(server: ServerFit, begins: str) -> float:
-    return next(t.value for t in server.told if t.name.startswith(begins))
+    return next(t.value for t in server.quantities if t.name.startswith(begins))
 
 
 def _limit_of(server: ServerFit) -> str:
-    limit = next(t for t in server.told if t.name.startswith("saturation"))
+    limit = next(t for t in server.quantities if t.name.startswith("saturation"))
     return four_digits(limit.value) if limit.determined else f"at least {four_digits(limit.low)}"
 
 
 def _side_table(side: SideBySide) -> Table:
     fits = side.common_fits()
-    rows = list(zip(*(s.told for s in fits), strict=True))
+    rows = list(zip(*(s.quantities for s in fits), strict=True))
     largest = [max(told.value for told in row) for row in rows]
     columns = [Column("quantity", tuple(row[0].name for row in rows))]
-    columns += [Column(name_of(s), tuple(map(_told_text, s.told, largest))) for s in fits]
+    columns += [Column(name_of(s), tuple(map(_told_text, s.quantities, largest))) for s in fits]
     title = f"all by one form, {side.common.name}"
     return Table(title, tuple(columns), tuple(differences(fits)))
 
 
-def _value(told: Told) -> float | None:
-    return told.value if told.determined else None
+def _value(quantity: ServerQuantity) -> float | None:
+    return quantity.value if quantity.determined else None

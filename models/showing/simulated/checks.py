@@ -16,15 +16,15 @@ from headway.models.simulating.check import TOGETHER, Check, Row
 from headway.models.tables.table import Column, Table
 
 
-def check_tables(found: Check) -> list[Table]:
+def check_tables(check: Check) -> list[Table]:
     """The system and its classes, then the stations; both answers in each row."""
-    stations = set(found.solution.stations)
-    inside = [row for row in found.rows_checked if row.name.rpartition(".")[0] in stations]
-    system = [row for row in found.rows_checked if row not in inside]
-    notes = [*set_note(found.solution.model), *labels(found.solution), *_verdict(found)]
-    unknown = [f"without an analytic answer: {found.unknown}"] if found.unknown else []
-    below = (*notes, *unknown, *effort_notes(found.simulation))
-    title = f"{found.solution.model.title}: solved and simulated"
+    stations = set(check.solution.stations)
+    inside = [row for row in check.rows_checked if row.name.rpartition(".")[0] in stations]
+    system = [row for row in check.rows_checked if row not in inside]
+    notes = [*set_note(check.solution.model), *labels(check.solution), *_verdict(check)]
+    unknown = [f"without an analytic answer: {check.unknown}"] if check.unknown else []
+    below = (*notes, *unknown, *effort_notes(check.simulation))
+    title = f"{check.solution.model.title}: solved and simulated"
     return [_table(title, "answer", system), _table("stations", "answer", inside, below)]
 
 
@@ -49,23 +49,23 @@ def _percent(value: float | None) -> str | None:
     return None if value is None else f"{round(100 * value, 2) + 0.0:+.2f}%"
 
 
-def _verdict(found: Check) -> list[str]:
+def _verdict(check: Check) -> list[str]:
     """Which analytic answers the intervals do not hold, and what that says of them."""
-    count = sum(row.inside is not None for row in found.rows_checked)
+    count = sum(row.inside is not None for row in check.rows_checked)
     sure = f"{100 * TOGETHER:g} %"
-    largest = found.largest
+    largest = check.largest
     most = f"{largest.name}, {_percent(largest.difference)}" if largest else "none"
-    if not found.outside:
+    if not check.outside:
         first = f"all {count} analytic answers lie in their intervals ({sure} together)"
         return [f"{first}; largest difference: {most}"]
-    names = ", ".join(found.outside)
-    notes = [f"outside: {names} ({len(found.outside)} of {count}; intervals {sure} together)"]
-    if found.solution.approximation:
+    names = ", ".join(check.outside)
+    notes = [f"outside: {names} ({len(check.outside)} of {count}; intervals {sure} together)"]
+    if check.solution.approximation:
         return [*notes, f"that is what the approximation misses here: at most {most}"]
     return [*notes, f"largest difference: {most}; an exact answer is outside once in 100 seeds"]
 
 
-def check_rows(found: Check) -> list[dict[str, Any]]:
+def check_rows(check: Check) -> list[dict[str, Any]]:
     """A dict a row, in SI."""
     return [
         {
@@ -77,32 +77,32 @@ def check_rows(found: Check) -> list[dict[str, Any]]:
             "difference": row.difference,
             "inside": row.inside,
         }
-        for row in found.rows_checked
+        for row in check.rows_checked
     ]
 
 
-def check_document(found: Check) -> dict[str, Any]:
+def check_document(check: Check) -> dict[str, Any]:
     """The JSON contract's document."""
-    solution = found.solution
-    largest = found.largest
+    solution = check.solution
+    largest = check.largest
     return {
         "model": solution.model.name,
         "preset": solution.model.preset,
         "inputs": inputs_document(solution.model),
         "method": solution.method,
         "approximation": solution.approximation or None,
-        "unknown": found.unknown or None,
-        "simulation": effort_document(found.simulation),
+        "unknown": check.unknown or None,
+        "simulation": effort_document(check.simulation),
         "confidence": TOGETHER,
-        "outside": list(found.outside),
+        "outside": list(check.outside),
         "largest_difference": None if largest is None else largest.difference,
-        "rows": check_rows(found),
+        "rows": check_rows(check),
     }
 
 
-def check_csv(found: Check) -> str:
+def check_csv(check: Check) -> str:
     """A CSV row an answer; SI, the unit in a column of its own as rows differ in it."""
-    rows = check_rows(found)
+    rows = check_rows(check)
     columns = {
         "name": [row["name"] for row in rows],
         "unit": [row["unit"] for row in rows],
@@ -112,7 +112,7 @@ def check_csv(found: Check) -> str:
         "high": [row["interval"][1] for row in rows],
         "difference": [row["difference"] for row in rows],
         "inside": [_YES[row["inside"]] for row in rows],
-        "approximation": [found.solution.approximation] * len(rows),
+        "approximation": [check.solution.approximation] * len(rows),
     }
     return Table("", tuple(Column(n, tuple(cells)) for n, cells in columns.items())).to_csv()
 

@@ -18,15 +18,24 @@ from headway.models.tables.table import Column, Table
 Parts = Mapping[str, Mapping[str, Estimate]]
 
 
-def simulation_tables(found: Simulation) -> list[Table]:
+def simulation_tables(simulation: Simulation) -> list[Table]:
     """Outputs with their half widths, then classes and stations."""
-    values = tuple(shown(one, meant) for _, one, meant in system(found))
-    columns = Column("output", found.outputs), Column("simulated", values)
-    tables = [Table(found.model.title, columns, (*set_note(found.model), *effort_notes(found)))]
-    if found.classes:
-        tables.append(_parts_table("classes", "class", found.classes))
-    tables.append(_parts_table("stations", "station", found.stations))
-    return [*tables, *([_parts_table("regions", "region", found.regions)] if found.regions else [])]
+    values = tuple(shown(one, meant) for _, one, meant in system(simulation))
+    columns = Column("output", simulation.outputs), Column("simulated", values)
+    tables = [
+        Table(
+            simulation.model.title,
+            columns,
+            (*set_note(simulation.model), *effort_notes(simulation)),
+        )
+    ]
+    if simulation.classes:
+        tables.append(_parts_table("classes", "class", simulation.classes))
+    tables.append(_parts_table("stations", "station", simulation.stations))
+    return [
+        *tables,
+        *([_parts_table("regions", "region", simulation.regions)] if simulation.regions else []),
+    ]
 
 
 def _parts_table(title: str, kind: str, each: Parts) -> Table:
@@ -39,7 +48,7 @@ def _parts_table(title: str, kind: str, each: Parts) -> Table:
     return Table(title, tuple(columns))
 
 
-def shown(found: Estimate, meant: Unit, confidence: float = CONFIDENCE) -> str:
+def shown(estimate: Estimate, meant: Unit, confidence: float = CONFIDENCE) -> str:
     """A mean and the half width of its interval, in a unit that shows it with few digits.
 
     Examples
@@ -48,13 +57,13 @@ def shown(found: Estimate, meant: Unit, confidence: float = CONFIDENCE) -> str:
     >>> shown(estimate([0.010, 0.012, 0.011]), unit("s"))
     '11.0 ± 2.5 ms'
     """
-    best = shown_unit(meant, abs(found.mean))
-    return with_error(found.mean, found.half_width(confidence), best)
+    best = shown_unit(meant, abs(estimate.mean))
+    return with_error(estimate.mean, estimate.half_width(confidence), best)
 
 
-def effort_notes(found: Simulation) -> list[str]:
+def effort_notes(simulation: Simulation) -> list[str]:
     """Say how long was simulated, how sure the numbers are, and what was taken for granted."""
-    effort = found.effort
+    effort = simulation.effort
     warm_up, window = (_time(time) for time in (effort.warm_up, effort.window))
     notes = [
         f"simulated: {effort.replicas} replicas of {window} each, after a warm-up of {warm_up}; "
@@ -64,7 +73,7 @@ def effort_notes(found: Simulation) -> list[str]:
         notes.append(
             f"interrupted: intervals may be wider than the {100 * effort.half_width:g} % asked for"
         )
-    return [*notes, *found.notes]
+    return [*notes, *simulation.notes]
 
 
 def _time(seconds: float) -> str:
@@ -72,37 +81,37 @@ def _time(seconds: float) -> str:
     return f"{seconds / best.scale:.3g} {best}"
 
 
-def system(found: Simulation) -> Iterator[tuple[str, Estimate, Unit]]:
+def system(simulation: Simulation) -> Iterator[tuple[str, Estimate, Unit]]:
     """What is told of the whole system."""
-    for name in found.outputs:
-        yield name, found[name], found.model.meaning(name).unit
+    for name in simulation.outputs:
+        yield name, simulation[name], simulation.model.meaning(name).unit
 
 
-def every(found: Simulation) -> Iterator[tuple[str, Estimate, Unit]]:
+def every(simulation: Simulation) -> Iterator[tuple[str, Estimate, Unit]]:
     """Each estimate with its unit: of the system, of classes, of stations, of regions."""
-    yield from system(found)
-    for name, parts in found.classes.items():
+    yield from system(simulation)
+    for name, parts in simulation.classes.items():
         yield from ((of_class(name, part), one, part_unit(part)) for part, one in parts.items())
-    for name, parts in (*found.stations.items(), *found.regions.items()):
+    for name, parts in (*simulation.stations.items(), *simulation.regions.items()):
         yield from ((f"{name}.{part}", one, part_unit(part)) for part, one in parts.items())
 
 
-def simulation_rows(found: Simulation) -> list[dict[str, Any]]:
+def simulation_rows(simulation: Simulation) -> list[dict[str, Any]]:
     """A dict a number: its name, unit, value and interval, in SI."""
     return [
         {"name": name, "unit": si_text(meant.dimension), **interval_document(one)}
-        for name, one, meant in every(found)
+        for name, one, meant in every(simulation)
     ]
 
 
-def interval_document(found: Estimate) -> dict[str, Any]:
+def interval_document(estimate: Estimate) -> dict[str, Any]:
     """A value with its 95 % interval."""
-    return {"value": found.mean, "ci95": list(found.interval())}
+    return {"value": estimate.mean, "ci95": list(estimate.interval())}
 
 
-def effort_document(found: Simulation) -> dict[str, Any]:
+def effort_document(simulation: Simulation) -> dict[str, Any]:
     """What was simulated, for the JSON contract."""
-    effort = found.effort
+    effort = simulation.effort
     return {
         "seed": effort.seed,
         "half_width": effort.half_width,
@@ -110,24 +119,24 @@ def effort_document(found: Simulation) -> dict[str, Any]:
         "warm_up": effort.warm_up,
         "window": effort.window,
         "interrupted": effort.interrupted,
-        "notes": list(found.notes),
+        "notes": list(simulation.notes),
     }
 
 
-def simulation_document(found: Simulation) -> dict[str, Any]:
+def simulation_document(simulation: Simulation) -> dict[str, Any]:
     """The JSON contract's document: as of `solve`, each number with its interval."""
-    model = found.model
+    model = simulation.model
     point: dict[str, Any] = {
         "inputs": inputs_document(model),
-        "outputs": {name: interval_document(one) for name, one, _ in system(found)},
-        "components": _documents(found.stations),
+        "outputs": {name: interval_document(one) for name, one, _ in system(simulation)},
+        "components": _documents(simulation.stations),
     }
-    if found.classes:
-        point["classes"] = _documents(found.classes)
-    if found.regions:
-        point["regions"] = _documents(found.regions)
+    if simulation.classes:
+        point["classes"] = _documents(simulation.classes)
+    if simulation.regions:
+        point["regions"] = _documents(simulation.regions)
     head = {"model": model.name, "preset": model.preset, "method": "simulation"}
-    return {**head, **effort_document(found), "points": [point]}
+    return {**head, **effort_document(simulation), "points": [point]}
 
 
 def inputs_document(model: Model) -> dict[str, float]:
@@ -142,9 +151,9 @@ def _documents(each: Parts) -> dict[str, Any]:
     }
 
 
-def simulation_csv(found: Simulation) -> str:
+def simulation_csv(simulation: Simulation) -> str:
     """A CSV row a number; SI, the unit in a column of its own as rows differ in it."""
-    rows = simulation_rows(found)
+    rows = simulation_rows(simulation)
     columns = {
         "name": [row["name"] for row in rows],
         "unit": [row["unit"] for row in rows],

@@ -2,14 +2,14 @@
 
 from typing import Any
 
-from headway.models.analysis.imported import Import, Line
+from headway.models.analysis.imported import ExpectedRow, Import
 from headway.models.language.digits import four_digits
 from headway.models.tables.table import Column, Table
 
 
-def import_tables(found: Import) -> list[Table]:
+def import_tables(imported: Import) -> list[Table]:
     """Each value of the file beside headway's, and those of stations it has none of."""
-    lines = found.lines
+    lines = imported.lines
     columns = [
         Column("station", tuple(line.station or "all" for line in lines)),
         Column("class", tuple(line.job_class or "all" for line in lines)),
@@ -20,13 +20,13 @@ def import_tables(found: Import) -> list[Table]:
     ]
     if not any(line.job_class for line in lines):
         del columns[1]
-    names = {**found.imported.stations, **found.imported.classes}
+    names = {**imported.imported.stations, **imported.imported.classes}
     called = ", ".join(f"{old} is {new}" for old, new in names.items() if old != new)
-    notes = [_held(found), *found.notes, f"in headway {called}" if called else ""]
-    return [Table(found.model.name, tuple(columns), tuple(note for note in notes if note))]
+    notes = [_held(imported), *imported.notes, f"in headway {called}" if called else ""]
+    return [Table(imported.model.name, tuple(columns), tuple(note for note in notes if note))]
 
 
-def _measure(line: Line) -> str:
+def _measure(line: ExpectedRow) -> str:
     shown = f" [{line.unit}]" if line.unit.text else ""
     return line.measure.replace("_", " ") + shown
 
@@ -35,19 +35,19 @@ def _number(value: float | None) -> str | None:
     return None if value is None else four_digits(value)
 
 
-def _percent(line: Line) -> str | None:
+def _percent(line: ExpectedRow) -> str | None:
     return None if line.difference is None else f"{100 * line.difference:+.2f}"
 
 
-def _held(found: Import) -> str:
+def _held(imported: Import) -> str:
     """How many of the file's intervals hold headway's values."""
-    told = [line.inside for line in found.lines if line.inside is not None]
+    told = [line.inside for line in imported.lines if line.inside is not None]
     if not told:
         return ""
     return f"{sum(told)} of {len(told)} simulated intervals of the file hold the solved value"
 
 
-def import_rows(found: Import) -> list[dict[str, Any]]:
+def import_rows(imported: Import) -> list[dict[str, Any]]:
     """A dict a value, in SI."""
     return [
         {
@@ -60,33 +60,33 @@ def import_rows(found: Import) -> list[dict[str, Any]]:
             "difference": line.difference,
             "inside": line.inside,
         }
-        for line in found.lines
+        for line in imported.lines
     ]
 
 
-def _interval(line: Line) -> list[float] | None:
+def _interval(line: ExpectedRow) -> list[float] | None:
     given = line.expected
     if given is None or given.low is None or given.high is None:
         return None
     return [given.low, given.high]
 
 
-def import_document(found: Import) -> dict[str, Any]:
+def import_document(imported: Import) -> dict[str, Any]:
     """The JSON contract's document for `import`."""
     return {
-        "model": found.model.name,
-        "kind": found.imported.network.kind,
-        "stations": dict(found.imported.stations),
-        "classes": dict(found.imported.classes),
-        "approximation": found.solution.approximation or None,
-        "notes": list(found.imported.network.notes),
-        "values": import_rows(found),
+        "model": imported.model.name,
+        "kind": imported.imported.network.kind,
+        "stations": dict(imported.imported.stations),
+        "classes": dict(imported.imported.classes),
+        "approximation": imported.solution.approximation or None,
+        "notes": list(imported.imported.network.notes),
+        "values": import_rows(imported),
     }
 
 
-def import_csv(found: Import) -> str:
+def import_csv(imported: Import) -> str:
     """A CSV row a value, in SI."""
-    rows = import_rows(found)
+    rows = import_rows(imported)
     keys = ("station", "class", "measure", "in_file", "solved", "difference")
     columns = tuple(Column(key, tuple(row[key] for row in rows)) for key in keys)
-    return Table(found.model.name, columns).to_csv()
+    return Table(imported.model.name, columns).to_csv()

@@ -18,19 +18,19 @@ _SHARES = (0.5, 0.95, 0.99)
 _HEADS = ("mean", "variance", "P(0)", "waits", *(f"{100 * s:g} %" for s in _SHARES))
 
 
-def length_tables(found: QueueLengths[Solution]) -> list[Table]:
+def length_tables(lengths: QueueLengths[Solution]) -> list[Table]:
     """What laws sum up to by station and point; of a single point, the chances too."""
-    summary = _summary_table(found)
-    return [summary] if _points(found) > 1 else [summary, _chances_table(found)]
+    summary = _summary_table(lengths)
+    return [summary] if _points(lengths) > 1 else [summary, _chances_table(lengths)]
 
 
-def _points(found: QueueLengths[Solution]) -> int:
-    return int(np.prod(found.solution.shape))
+def _points(lengths: QueueLengths[Solution]) -> int:
+    return int(np.prod(lengths.solution.shape))
 
 
-def _summary_table(found: QueueLengths[Solution]) -> Table:
-    solution, count = found.solution, _points(found)
-    each = len(found.stations)
+def _summary_table(lengths: QueueLengths[Solution]) -> Table:
+    solution, count = lengths.solution, _points(lengths)
+    each = len(lengths.stations)
     keys = [
         Column.of(
             name,
@@ -39,11 +39,11 @@ def _summary_table(found: QueueLengths[Solution]) -> Table:
         )
         for name in swept(solution)
     ]
-    names = Column("station", found.stations * count)
-    laws = chain.from_iterable(zip(*found.laws.values(), strict=True))
+    names = Column("station", lengths.stations * count)
+    laws = chain.from_iterable(zip(*lengths.laws.values(), strict=True))
     told = list(zip(*map(_told, laws), strict=True))
     columns = [Column.of(head, values) for head, values in zip(_HEADS, told, strict=True)]
-    notes = (*notes_of(solution), *_assumed(found))
+    notes = (*notes_of(solution), *_assumed(lengths))
     last = "50 %, 95 %, 99 %: so many jobs at most are there for that share of the time"
     more = ["the chances themselves are in --csv and --json"] if count > 1 else []
     title = f"{solution.model.title}: jobs at stations"
@@ -57,16 +57,16 @@ def _told(law: NumberLaw | None) -> tuple[float, ...]:
     return (law.mean, law.variance, law.empty, law.waits, *most)
 
 
-def _assumed(found: QueueLengths[Solution]) -> list[str]:
+def _assumed(lengths: QueueLengths[Solution]) -> list[str]:
     """What laws take for granted, if anything."""
-    laws = chain.from_iterable(found.laws.values())
+    laws = chain.from_iterable(lengths.laws.values())
     notes = merged(*(law.notes for law in laws if law is not None))
     return [f"approximate: {'; '.join(notes)}"] if notes else []
 
 
-def _chances_table(found: QueueLengths[Solution]) -> Table:
+def _chances_table(lengths: QueueLengths[Solution]) -> Table:
     """Chances of 0, 1, 2... jobs as far as they matter; of many, several numbers a row."""
-    laws = {name: each[0] for name, each in found.laws.items() if each[0] is not None}
+    laws = {name: each[0] for name, each in lengths.laws.items() if each[0] is not None}
     most = max((covered(law, _SHOWN) for law in laws.values()), default=0)
     wide = -(-(most + 1) // _MOST_ROWS)
     starts = range(0, most + 1, wide)
@@ -78,20 +78,20 @@ def _chances_table(found: QueueLengths[Solution]) -> Table:
     return Table("chances of so many jobs", tuple(columns))
 
 
-def length_rows(found: QueueLengths[Solution]) -> list[dict[str, Any]]:
+def length_rows(lengths: QueueLengths[Solution]) -> list[dict[str, Any]]:
     """One dict an operating point: its inputs, and by station what its law says."""
-    solution = found.solution
+    solution = lengths.solution
     inputs = {
         name: np.broadcast_to(np.asarray(value, float), solution.shape).ravel().tolist()
         for name, value in solution.model.inputs.items()
     }
-    most = {name: listed(laws) for name, laws in found.laws.items()}
+    most = {name: listed(laws) for name, laws in lengths.laws.items()}
     return [
         {
             "inputs": {name: values[k] for name, values in inputs.items()},
-            "stations": {name: _law(laws[k], most[name]) for name, laws in found.laws.items()},
+            "stations": {name: _law(laws[k], most[name]) for name, laws in lengths.laws.items()},
         }
-        for k in range(_points(found))
+        for k in range(_points(lengths))
     ]
 
 
@@ -108,24 +108,24 @@ def _law(law: NumberLaw | None, most: int) -> dict[str, Any] | None:
     }
 
 
-def length_document(found: QueueLengths[Solution]) -> dict[str, Any]:
+def length_document(lengths: QueueLengths[Solution]) -> dict[str, Any]:
     """The JSON contract's document for queue lengths."""
-    solution = found.solution
+    solution = lengths.solution
     doubts = [solution.approximation] if solution.approximation else []
-    doubts += [note.removeprefix("approximate: ") for note in _assumed(found)]
+    doubts += [note.removeprefix("approximate: ") for note in _assumed(lengths)]
     return {
         "model": solution.model.name,
         "preset": solution.model.preset,
         "method": solution.method,
         "approximation": "; ".join(doubts) or None,
-        "points": length_rows(found),
+        "points": length_rows(lengths),
     }
 
 
-def length_csv(found: QueueLengths[Solution]) -> str:
+def length_csv(lengths: QueueLengths[Solution]) -> str:
     """A CSV row a number of jobs, station and operating point."""
-    solution = found.solution
-    document = length_document(found)
+    solution = lengths.solution
+    document = length_document(lengths)
     cells = [
         (row["inputs"], name, law, number)
         for row in document["points"]

@@ -18,20 +18,22 @@ Pairs = list[list[float]]
 """Both ends of a band, by operating point."""
 
 
-def propagation_rows(found: Propagation) -> list[dict[str, Any]]:
+def propagation_rows(propagation: Propagation) -> list[dict[str, Any]]:
     """One dict an operating point, as of a solution, with ``ci95`` and ``saturated_share``."""
-    solution = found.solution
-    outputs = _pairs(found, [(name, name) for name in solution.outputs])
+    solution = propagation.solution
+    outputs = _pairs(propagation, [(name, name) for name in solution.outputs])
     components = {
-        name: _pairs(found, [(part, f"{name}.{part}") for part in STATION_RESULTS])
+        name: _pairs(propagation, [(part, f"{name}.{part}") for part in STATION_RESULTS])
         for name in solution.stations
     }
     classes = {
-        name: _pairs(found, [(part, str(of_class(name, part))) for part in solution.class_parts])
+        name: _pairs(
+            propagation, [(part, str(of_class(name, part))) for part in solution.class_parts]
+        )
         for name in solution.classes
     }
     rows = solution_rows(solution)
-    for k, (row, share) in enumerate(zip(rows, found.saturated_share.ravel(), strict=True)):
+    for k, (row, share) in enumerate(zip(rows, propagation.saturated_share.ravel(), strict=True)):
         row["ci95"] = {"outputs": _at(outputs, k)}
         for kind, each in (("components", components), ("classes", classes)):
             if each:
@@ -41,8 +43,8 @@ def propagation_rows(found: Propagation) -> list[dict[str, Any]]:
     return rows
 
 
-def _pairs(found: Propagation, names: Iterable[tuple[str, str]]) -> dict[str, Pairs]:
-    bands = {part: found.band(name) for part, name in names}
+def _pairs(propagation: Propagation, names: Iterable[tuple[str, str]]) -> dict[str, Pairs]:
+    bands = {part: propagation.band(name) for part, name in names}
     return {part: np.stack([*map(np.ravel, band)], axis=1).tolist() for part, band in bands.items()}
 
 
@@ -50,36 +52,36 @@ def _at(bands: dict[str, Pairs], point: int) -> dict[str, list[float]]:
     return {name: pairs[point] for name, pairs in bands.items()}
 
 
-def propagation_document(found: Propagation) -> dict[str, Any]:
+def propagation_document(propagation: Propagation) -> dict[str, Any]:
     """The JSON contract's document for ``solve --uncertain``."""
-    told, points = found.importance, propagation_rows(found)
+    told, points = propagation.importance, propagation_rows(propagation)
     for k, point in enumerate(points):
         point["importance"] = {name: _indices(told, name, k) for name in told.first}
-    parameters = found.model.parameters
-    document = solution_document(found.solution)
+    parameters = propagation.model.parameters
+    document = solution_document(propagation.solution)
     del document["points"]
     return {
         **document,
-        "draws": found.count,
-        "seed": found.seed,
+        "draws": propagation.count,
+        "seed": propagation.seed,
         "uncertain": {
             name: {"value": parameters[name].value, "ci95": list(parameters[name].interval or ())}
-            for name in found.samples
+            for name in propagation.samples
         },
         "correlations": [
             {"parameters": list(pair), "value": value}
-            for pair, value in found.model.correlations.items()
+            for pair, value in propagation.model.correlations.items()
         ],
         "importance_error": told.error,
         "points": points,
     }
 
 
-def _indices(told: Importance, output: str, point: int) -> dict[str, dict[str, float]]:
-    first, total = (_column(each[output], point) for each in (told.first, told.total))
+def _indices(importance: Importance, output: str, point: int) -> dict[str, dict[str, float]]:
+    first, total = (_column(each[output], point) for each in (importance.first, importance.total))
     return {
         name: {"first": one, "total": other}
-        for name, one, other in zip(told.parameters, first, total, strict=True)
+        for name, one, other in zip(importance.parameters, first, total, strict=True)
     }
 
 
@@ -88,23 +90,27 @@ def _column(shares: FloatArray, point: int) -> list[float]:
     return column
 
 
-def propagation_csv(found: Propagation) -> str:
+def propagation_csv(propagation: Propagation) -> str:
     """A CSV row an operating point: a solution's columns, then both ends of each band."""
-    solution = found.solution
+    solution = propagation.solution
     columns = solution_columns(solution)
     for name in solution.outputs:
-        columns += _ends(found, name, name, solution.model.meaning(name).unit)
+        columns += _ends(propagation, name, name, solution.model.meaning(name).unit)
     for name in solution.classes:
         for part in solution.class_parts:
-            columns += _ends(found, f"{name}_{part}", str(of_class(name, part)), part_unit(part))
+            columns += _ends(
+                propagation, f"{name}_{part}", str(of_class(name, part)), part_unit(part)
+            )
     for name in solution.stations:
         for part in STATION_RESULTS:
-            columns += _ends(found, f"{name}_{part}", f"{name}.{part}", part_unit(part))
+            columns += _ends(propagation, f"{name}_{part}", f"{name}.{part}", part_unit(part))
     if solution.stations:
-        columns.append(Column("saturated_share", tuple(found.saturated_share.ravel().tolist())))
+        columns.append(
+            Column("saturated_share", tuple(propagation.saturated_share.ravel().tolist()))
+        )
     return Table(solution.model.name, tuple(columns)).to_csv()
 
 
-def _ends(found: Propagation, title: str, name: str, unit: Any) -> list[Column]:
-    each = zip(("low", "high"), found.band(name), strict=True)
+def _ends(propagation: Propagation, title: str, name: str, unit: Any) -> list[Column]:
+    each = zip(("low", "high"), propagation.band(name), strict=True)
     return [Column(f"{title}_{end}", tuple(np.ravel(b).tolist()), unit) for end, b in each]

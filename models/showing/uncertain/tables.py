@@ -25,30 +25,34 @@ _LEAST = 1e-3  # of an index: errors below it are not told
 _SAME = 1e-9  # relative width of a band below which it is none
 
 
-def propagation_tables(found: Propagation) -> list[Table]:
+def propagation_tables(propagation: Propagation) -> list[Table]:
     """Bands over many operating points, or of outputs, classes and stations of a single one."""
-    if np.prod(found.solution.shape) > 1:
-        return [_sweep_table(found), *_sweep_importances(found)]
-    return [_outputs_table(found), *_part_tables(found), *_importance_table(found)]
+    if np.prod(propagation.solution.shape) > 1:
+        return [_sweep_table(propagation), *_sweep_importances(propagation)]
+    return [
+        _outputs_table(propagation),
+        *_part_tables(propagation),
+        *_importance_table(propagation),
+    ]
 
 
-def _notes(found: Propagation) -> list[str]:
+def _notes(propagation: Propagation) -> list[str]:
     """What the bands are of, and the draws that saturate."""
-    parameters = found.model.parameters
+    parameters = propagation.model.parameters
     texts = [
         f"{name} {with_unit(ends(*p.interval, p.unit), p.unit)}"
         for name, p in parameters.items()
         if p.interval is not None
     ]
     notes = [
-        *notes_of(found.solution),
-        f"95 % bands of {found.count} draws, seed {found.seed}: {', '.join(texts)}",
+        *notes_of(propagation.solution),
+        f"95 % bands of {propagation.count} draws, seed {propagation.seed}: {', '.join(texts)}",
     ]
-    if found.model.correlations:
-        pairs = found.model.correlations.items()
+    if propagation.model.correlations:
+        pairs = propagation.model.correlations.items()
         notes.append(f"correlations: {', '.join(f'{a}, {b} {v:+.2f}' for (a, b), v in pairs)}")
-    notes += _limit(found)
-    most = float(np.max(found.saturated_share))
+    notes += _limit(propagation)
+    most = float(np.max(propagation.saturated_share))
     if most > 0:
         notes.append(
             f"up to {most:.1%} of the draws saturate: their infinite times count as above every "
@@ -57,12 +61,12 @@ def _notes(found: Propagation) -> list[str]:
     return notes
 
 
-def _limit(found: Propagation) -> list[str]:
+def _limit(propagation: Propagation) -> list[str]:
     """The band of a saturation throughput that all of several operating points have."""
-    solution, name = found.solution, _LIMITS[0]
+    solution, name = propagation.solution, _LIMITS[0]
     if name not in solution.outputs or np.prod(solution.shape) < 2:
         return []
-    low, high = (np.unique(np.ravel(end)) for end in found.band(name))
+    low, high = (np.unique(np.ravel(end)) for end in propagation.band(name))
     if low.size > 1 or high.size > 1 or not np.isfinite(low[0]):
         return []
     rate = solution.model.meaning(name).unit
@@ -70,41 +74,45 @@ def _limit(found: Propagation) -> list[str]:
     return [f"95 % band of the saturation throughput: {band}"]
 
 
-def _sweep_table(found: Propagation) -> Table:
-    solution = found.solution
+def _sweep_table(propagation: Propagation) -> Table:
+    solution = propagation.solution
     inputs = solution.model.inputs
     columns = [
         Column.of(n, np.broadcast_to(inputs[n], solution.shape), solution.model.parameters[n].unit)
         for n in swept(solution)
     ]
-    names = [name for name in solution.outputs if name not in _LIMITS and _varies(found, name)]
+    names = [
+        name for name in solution.outputs if name not in _LIMITS and _varies(propagation, name)
+    ]
     for name in names[:MOST_OUTPUTS]:
-        columns += _three(found, name, name, solution.model.meaning(name).unit)
+        columns += _three(propagation, name, name, solution.model.meaning(name).unit)
     for name in solution.classes:
         for part in solution.class_parts:
             key = str(of_class(name, part))
-            if _varies(found, key):
-                columns += _three(found, f"{part.replace('_', ' ')} {name}", key, part_unit(part))
-    if found.saturated_share.any():
-        columns.append(_saturating(found))
+            if _varies(propagation, key):
+                columns += _three(
+                    propagation, f"{part.replace('_', ' ')} {name}", key, part_unit(part)
+                )
+    if propagation.saturated_share.any():
+        columns.append(_saturating(propagation))
     hidden = max(len(names) - MOST_OUTPUTS, 0)
     more = [f"and {hidden} more outputs, in --csv and --json"] if hidden else []
     keys = max(1, len(swept(solution)))
-    return Table(solution.model.title, tuple(columns), (*_notes(found), *more), keys)
+    return Table(solution.model.title, tuple(columns), (*_notes(propagation), *more), keys)
 
 
-def _varies(found: Propagation, name: str) -> bool:
+def _varies(propagation: Propagation, name: str) -> bool:
     """Whether the draws make a difference to an output at some point."""
-    low, high = found.band(name)
+    low, high = propagation.band(name)
     with np.errstate(invalid="ignore"):
         return not bool(np.all(high - low <= _SAME * np.abs(high)))
 
 
-def _three(found: Propagation, title: str, name: str, meant: Unit) -> list[Column]:
+def _three(propagation: Propagation, title: str, name: str, meant: Unit) -> list[Column]:
     """Best value and both ends, in one unit."""
-    values = np.ravel(np.asarray(found.solution[name], float))
+    values = np.ravel(np.asarray(propagation.solution[name], float))
     unit = scale_of(values, meant)
-    low, high = (tuple(np.ravel(end).tolist()) for end in found.band(name))
+    low, high = (tuple(np.ravel(end).tolist()) for end in propagation.band(name))
     return [
         Column(title, tuple(values.tolist()), unit),
         Column("from", low, unit),
@@ -112,24 +120,24 @@ def _three(found: Propagation, title: str, name: str, meant: Unit) -> list[Colum
     ]
 
 
-def _saturating(found: Propagation) -> Column:
-    shares = found.saturated_share.ravel().tolist()
+def _saturating(propagation: Propagation) -> Column:
+    shares = propagation.saturated_share.ravel().tolist()
     return Column("draws that saturate", tuple(f"{share:.1%}" for share in shares))
 
 
-def _outputs_table(found: Propagation) -> Table:
-    solution = found.solution
-    rows = [(n, *_cells(found, n, solution.model.meaning(n).unit)) for n in solution.outputs]
+def _outputs_table(propagation: Propagation) -> Table:
+    solution = propagation.solution
+    rows = [(n, *_cells(propagation, n, solution.model.meaning(n).unit)) for n in solution.outputs]
     names, values, bands = zip(*rows, strict=True)
     columns = (Column("output", names), Column("value", values), Column("95 % band", bands))
-    return Table(solution.model.title, columns, tuple(_notes(found)))
+    return Table(solution.model.title, columns, tuple(_notes(propagation)))
 
 
-def _cells(found: Propagation, name: str, meant: Unit) -> tuple[str, str]:
+def _cells(propagation: Propagation, name: str, meant: Unit) -> tuple[str, str]:
     """A value and its band as texts, each with its unit."""
-    value = float(np.ravel(found.solution[name])[0])
+    value = float(np.ravel(propagation.solution[name])[0])
     column = Column.of(name, value, meant)
-    low, high = (float(np.ravel(end)[0]) for end in found.band(name))
+    low, high = (float(np.ravel(end)[0]) for end in propagation.band(name))
     text = with_unit(column.texts[0], column.unit)
     if np.isnan(low) or np.isnan(high):
         return text, "-"
@@ -138,53 +146,55 @@ def _cells(found: Propagation, name: str, meant: Unit) -> tuple[str, str]:
     return text, with_unit(ends(low, high, column.unit), column.unit)
 
 
-def _part_tables(found: Propagation) -> list[Table]:
+def _part_tables(propagation: Propagation) -> list[Table]:
     """Classes and stations: a number of each, and its band beside it."""
-    solution = found.solution
+    solution = propagation.solution
     tables = []
     if solution.classes:
         keys = [[str(of_class(c, part)) for c in solution.classes] for part in solution.class_parts]
-        tables.append(_parts(found, "classes", solution.classes, solution.class_parts, keys))
+        tables.append(_parts(propagation, "classes", solution.classes, solution.class_parts, keys))
     if solution.stations:
         keys = [[f"{station}.{part}" for station in solution.stations] for part in STATION_RESULTS]
-        tables.append(_parts(found, "stations", solution.stations, STATION_RESULTS, keys))
+        tables.append(_parts(propagation, "stations", solution.stations, STATION_RESULTS, keys))
     return tables
 
 
 def _parts(
-    found: Propagation, title: str, names: tuple[str, ...], parts: Any, keys: list[list[str]]
+    propagation: Propagation, title: str, names: tuple[str, ...], parts: Any, keys: list[list[str]]
 ) -> Table:
     columns = [Column({"classes": "class"}.get(title, "station"), names)]
     for part, each in zip(parts, keys, strict=True):
-        cells = [_cells(found, key, part_unit(part)) for key in each]
+        cells = [_cells(propagation, key, part_unit(part)) for key in each]
         values, bands = zip(*cells, strict=True)
         columns += [Column(part.replace("_", " "), values), Column("95 % band", bands)]
     return Table(title, tuple(columns))
 
 
-def _importance_table(found: Propagation) -> list[Table]:
+def _importance_table(propagation: Propagation) -> list[Table]:
     """Shares of every output's variance by parameter, at the only point."""
-    told = found.importance
+    told = propagation.importance
     rows = [
         (output, told.parameters[k], _share(told.first[output][k, 0]), _share(total[k, 0]))
         for output, total in told.total.items()
-        if _varies(found, output)
+        if _varies(propagation, output)
         for k in np.argsort(-told.first[output][:, 0], kind="stable").tolist()
     ]
     if not rows:
         return []
     titles = ("output", "parameter", "first index", "total index")
     columns = [Column(t, tuple(c)) for t, c in zip(titles, zip(*rows, strict=True), strict=True)]
-    notes = (*_advice(found, _main(found)[0]), *_importance_notes(found))
+    notes = (*_advice(propagation, _main(propagation)[0]), *_importance_notes(propagation))
     return [Table("what to measure next", tuple(columns), notes, 2)]
 
 
-def _advice(found: Propagation, output: str) -> list[str]:
+def _advice(propagation: Propagation, output: str) -> list[str]:
     """Name the parameter to measure, at the last operating point where the draws tell."""
-    for point in range(int(np.prod(found.solution.shape)) - 1, -1, -1):
-        name = most_important(found.importance, output, point)
+    for point in range(int(np.prod(propagation.solution.shape)) - 1, -1, -1):
+        name = most_important(propagation.importance, output, point)
         if name is not None:
-            share = found.importance.first[output][found.importance.parameters.index(name), point]
+            share = propagation.importance.first[output][
+                propagation.importance.parameters.index(name), point
+            ]
             return [f"measure {name} next: {share:.0%} of the variance of {output} goes with it"]
     return []
 
@@ -197,19 +207,19 @@ def _moved(error: float) -> str:
     return f"less than {_LEAST:g}" if error < _LEAST else f"{error:.1g} at most"
 
 
-def _importance_notes(found: Propagation) -> tuple[str, ...]:
-    told = found.importance
+def _importance_notes(propagation: Propagation) -> tuple[str, ...]:
+    told = propagation.importance
     notes = [
         "first index: share of the variance that goes if the parameter alone is known",
         "total index: share that stays if all the others are known",
         f"from {told.draws} draws; either half of them moves the indices by {_moved(told.error)}",
     ]
-    if found.model.correlations:
+    if propagation.model.correlations:
         notes.append("what correlated parameters share counts in the first index of each")
-    if found.is_slow:
+    if propagation.is_slow:
         notes.append("not of percentiles: in this network they are found one by one")
     unknown = [name for name, shares in told.first.items() if np.isnan(shares).any()]
-    if unknown and found.saturated_share.any():
+    if unknown and propagation.saturated_share.any():
         notes.append(
             "- where some draws saturate: an infinite variance has no shares; "
             "saturation_throughput has them"
@@ -217,20 +227,24 @@ def _importance_notes(found: Propagation) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def _sweep_importances(found: Propagation) -> list[Table]:
+def _sweep_importances(propagation: Propagation) -> list[Table]:
     """Shares by operating point, of the output asked for."""
-    return [_by_point(found, output) for output in _main(found) if _varies(found, output)]
+    return [
+        _by_point(propagation, output)
+        for output in _main(propagation)
+        if _varies(propagation, output)
+    ]
 
 
-def _main(found: Propagation) -> list[str]:
+def _main(propagation: Propagation) -> list[str]:
     """What importance is shown of in sweeps: percentiles asked for, else the mean."""
-    solution = found.solution
-    percentiles = [name for name in found.importance.first if percentile_asked(name)]
+    solution = propagation.solution
+    percentiles = [name for name in propagation.importance.first if percentile_asked(name)]
     return percentiles or (["response_time"] if solution.stations else [solution.outputs[0]])
 
 
-def _by_point(found: Propagation, output: str) -> Table:
-    solution, told = found.solution, found.importance
+def _by_point(propagation: Propagation, output: str) -> Table:
+    solution, told = propagation.solution, propagation.importance
     inputs = solution.model.inputs
     columns = [
         Column.of(n, np.broadcast_to(inputs[n], solution.shape), solution.model.parameters[n].unit)
@@ -241,5 +255,5 @@ def _by_point(found: Propagation, output: str) -> Table:
             cells = tuple(map(_share, shares[output][k].tolist()))
             columns.append(Column(f"{name} {title} index", cells))
     title = f"what to measure next for {output}"
-    notes = (*_advice(found, output), *_importance_notes(found))
+    notes = (*_advice(propagation, output), *_importance_notes(propagation))
     return Table(title, tuple(columns), notes, max(1, len(swept(solution))))

@@ -9,7 +9,7 @@ import numpy as np
 from headway.errors import InvalidParameter, Saturated
 from headway.kinds import Amount, FloatArray, plain
 from headway.models.solving.blocking.refused import check_solvable
-from headway.models.solving.solutions.held import Point, point_of, points_of
+from headway.models.solving.solutions.blocked import Point, point_of, points_of
 from headway.models.solving.solutions.marks import Marks
 from headway.models.structure.parts.keys import (
     ANSWERED,
@@ -117,23 +117,23 @@ def _saturated(point: Point) -> BlockingSolution:
     )
 
 
-def _values(model: "Model", point: Point, found: BlockingSolution) -> Found:
+def _values(model: "Model", point: Point, solution: BlockingSolution) -> Found:
     """What was found, by the names that formulas use."""
     graph, network = model.graph, point.network
-    offered = found.throughput if network.closed else network.arrival_rate
-    values: Found = {"throughput": offered, "response_time": found.response_time}
+    offered = solution.throughput if network.closed else network.arrival_rate
+    values: Found = {"throughput": offered, "response_time": solution.response_time}
     if network.closed:
         values["arrival_rate"] = offered
     elif any(room.finite for room in network.rooms):
-        values |= {ANSWERED: found.throughput, "loss_probability": found.loss_probability}
+        values |= {ANSWERED: solution.throughput, "loss_probability": solution.loss_probability}
     columns = {
-        "throughput": found.station_throughput,
-        "arrival_rate": found.station_throughput,
-        "visits": _per_job(found.station_throughput, found, network),
-        "utilisation": found.utilisation,
-        "blocked": found.blocked,
-        "queue_length": found.queue_length,
-        "response_time": _times(found, point),
+        "throughput": solution.station_throughput,
+        "arrival_rate": solution.station_throughput,
+        "visits": _per_job(solution.station_throughput, solution, network),
+        "utilisation": solution.utilisation,
+        "blocked": solution.blocked,
+        "queue_length": solution.queue_length,
+        "response_time": _times(solution, point),
     }
     for part, column in columns.items():
         values |= {f"{name}.{part}": float(column[k]) for k, name in enumerate(graph.stations)}
@@ -143,7 +143,7 @@ def _values(model: "Model", point: Point, found: BlockingSolution) -> Found:
         )
         stay = columns["response_time"][k]
         values[f"{name}.waiting_time"] = max(float(stay) - station.mean_service, 0.0)
-    for name, answer in zip(graph.regions, found.windows, strict=True):
+    for name, answer in zip(graph.regions, solution.windows, strict=True):
         values |= {f"{name}.{part}": getattr(answer, part) for part in REGION_PARTS}
     most = window_limits(network, point.stations)
     for name, window, rate in zip(graph.regions, network.windows, most, strict=True):
@@ -155,16 +155,18 @@ def _product(visits: Amount, time: Amount) -> float:
     return float(visits * time) if visits else 0.0
 
 
-def _per_job(through: FloatArray, found: BlockingSolution, network: BlockingNetwork) -> FloatArray:
+def _per_job(
+    through: FloatArray, solution: BlockingSolution, network: BlockingNetwork
+) -> FloatArray:
     """Visits of a job that is answered."""
-    return through / found.throughput if found.throughput else network.visits
+    return through / solution.throughput if solution.throughput else network.visits
 
 
-def _times(found: BlockingSolution, point: Point) -> FloatArray:
+def _times(solution: BlockingSolution, point: Point) -> FloatArray:
     """Mean time of a visit; alone where nobody comes."""
-    through = found.station_throughput
+    through = solution.station_throughput
     alone = np.array([station.mean_service for station in point.stations])
-    return np.where(through > 0, found.queue_length / np.where(through > 0, through, 1.0), alone)
+    return np.where(through > 0, solution.queue_length / np.where(through > 0, through, 1.0), alone)
 
 
 def _over_points(rows: list[Found], shape: tuple[int, ...]) -> Found:

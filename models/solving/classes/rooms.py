@@ -53,15 +53,15 @@ def as_one(model: Model) -> Model | None:
     return replace(model, graph=alone(replace(graph, classes={first: {"arrival_rate": total}})))
 
 
-def of_each(model: Model, found: Found) -> Found:
+def of_each(model: Model, blocked: Found) -> Found:
     """What classes that are one do each: their own share of what comes, in the same time."""
     keys = {name: of_class(name, "arrival_rate") for name in model.graph.classes}
     values = model.graph.plan.run(model.inputs, list(keys.values()))
     (station,) = model.graph.stations
-    carried, total = found[f"{station}.throughput"], sum(key.of(values) for key in keys.values())
+    carried, total = blocked[f"{station}.throughput"], sum(key.of(values) for key in keys.values())
     share = plain(np.where(np.asarray(total) > 0, carried / np.where(total > 0, total, 1.0), 0.0))
     each: Found = {of_class(c, "throughput"): key.of(values) * share for c, key in keys.items()}
-    return each | {of_class(c, "response_time"): found["response_time"] for c in keys}
+    return each | {of_class(c, "response_time"): blocked["response_time"] for c in keys}
 
 
 def _is_room(graph: ModelGraph) -> bool:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from headway.errors import GraphError
-from headway.models.solving.solutions.held import point_of, points_of
+from headway.models.solving.solutions.blocked import point_of, points_of
 from headway.queueing.blocking.numbers import blocking_numbers
 from headway.queueing.blocking.solve import Way
 from headway.queueing.numbers.laws import NumberLaw

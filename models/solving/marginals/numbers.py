@@ -94,11 +94,11 @@ def _of_waits(solution: "Solution", one: StationAsked, laws: WaitLaws, share: fl
 
 
 def _filled(
-    solution: "Solution", one: StationAsked, found: list[float | None], saturated: float
+    solution: "Solution", one: StationAsked, values: list[float | None], saturated: float
 ) -> FloatArray:
     """What was found; elsewhere what holds of a saturated station, or nothing."""
     busy = np.broadcast_to(solution.values[f"{one.station}.utilisation"], solution.shape)
-    each = zip(found, busy.reshape(-1), strict=True)
+    each = zip(values, busy.reshape(-1), strict=True)
     return np.array(
         [(saturated if u >= 1 else np.nan) if value is None else value for value, u in each]
     )

@@ -37,7 +37,7 @@ def saturation_throughput(graph: ModelGraph, inputs: Mapping[str, Amount]) -> Am
     no station ever saturates.
     """
     if graph.blocks:
-        from headway.models.solving.solutions.held import held_up_saturation
+        from headway.models.solving.solutions.blocked import held_up_saturation
 
         return held_up_saturation(graph, inputs)
     names = tuple(name for name, station in graph.stations.items() if station.can.saturates)

@@ -190,10 +190,10 @@ def _onward(graph: Structure, values: Values) -> FloatArray:
     return onward
 
 
-def _is_exact(network: GeneralNetwork, found: GeneralSolution) -> bool:
+def _is_exact(network: GeneralNetwork, solution: GeneralSolution) -> bool:
     """Whether this is a network of M/M/m queues, or one queue with Poisson arrivals alone."""
     queues = np.isfinite(network.servers)
     poisson = np.all((network.arrival_scvs == 1) | (network.arrival_rates == 0))
     exponential = np.all((network.scvs == 1) | ~queues)
     alone = network.shape[-1] == 1 and np.all((network.servers == 1) | ~queues)
-    return bool(poisson and (exponential or alone) and found.arrival_rate.size)
+    return bool(poisson and (exponential or alone) and solution.arrival_rate.size)

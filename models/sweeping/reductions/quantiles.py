@@ -58,14 +58,14 @@ class Quantiles(Sketched):
         told = Distribution.of(state)
         return [self._row(told, percent, sampled=sampled) for percent in self.percents]
 
-    def _row(self, told: Distribution, percent: float, *, sampled: bool) -> Row:
-        size, of = told.size, (told.size, told.absent)
+    def _row(self, distribution: Distribution, percent: float, *, sampled: bool) -> Row:
+        size, of = distribution.size, (distribution.size, distribution.absent)
         if not size:
             return self.row(_name(percent), math.nan, of)
-        low, high = told.at(rank_of(percent, size))
+        low, high = distribution.at(rank_of(percent, size))
         value = low if low == high else low / 2 + high / 2
         error = max(value - low, high - value) if low < high else 0.0
-        within = _interval(told, percent) if sampled else None
+        within = _interval(distribution, percent) if sampled else None
         return self.row(_name(percent), value, of, error=error, interval=within)
 
 
@@ -80,14 +80,14 @@ def rank_of(percent: float, size: int) -> int:
     return max(1, math.ceil(Fraction(repr(float(percent))) * size / 100))
 
 
-def _interval(told: Distribution, percent: float) -> tuple[float, float]:
+def _interval(distribution: Distribution, percent: float) -> tuple[float, float]:
     """From and to the values between whose ranks a law's quantile is in 95 % of samples."""
-    size, share = told.size, percent / 100
+    size, share = distribution.size, percent / 100
     half = NORMAL * math.sqrt(size * share * (1 - share))
     low, high = math.floor(size * share - half), math.ceil(size * share + half) + 1
     return (
-        told.at(low)[0] if low >= 1 else -math.inf,
-        told.at(high)[1] if high <= size else math.inf,
+        distribution.at(low)[0] if low >= 1 else -math.inf,
+        distribution.at(high)[1] if high <= size else math.inf,
     )
 
 

@@ -19,7 +19,7 @@ from headway.queueing.stations.abilities import SERVERS, Abilities, ServiceKind
 from headway.queueing.stations.base import MM1, Servers
 from headway.queueing.stations.speeds.varying import ALL, ByLaw, Rates, Varying
 from headway.queueing.times.laws import TimeLaw, exponential
-from headway.queueing.times.lines import Line
+from headway.queueing.times.lines import OrderedQueue
 from headway.queueing.times.stops import Stop
 
 
@@ -227,7 +227,7 @@ class Parallel(Servers):
         eased_by=SERVERS,
         scv=1.0,
     )
-    followed: ClassVar[type[Stop] | None] = Line
+    followed: ClassVar[type[Stop] | None] = OrderedQueue
 
     def waiting_time(self, arrival_rate: Quantity) -> Amount:
         """W = U S / (1 - U) [s]."""

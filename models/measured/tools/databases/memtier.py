@@ -58,34 +58,34 @@ def _notes(connections: float | None, pipeline: float) -> tuple[str, ...]:
     return (text,)
 
 
-def _stats(found: Mapping[str, Any], source: str) -> Mapping[str, Any]:
+def _stats(document: Mapping[str, Any], source: str) -> Mapping[str, Any]:
     """The results of the run, or the average of several."""
-    for key, stats in found.items():
+    for key, stats in document.items():
         if _WHOLE.fullmatch(key) and isinstance(stats, Mapping):
             return stats
     msg = f"{source}: there is no ALL STATS in it; is the file whole?"
     raise MeasurementError(msg)
 
 
-def _connections(found: Mapping[str, Any], source: str) -> float | None:
+def _connections(document: Mapping[str, Any], source: str) -> float | None:
     """Threads times the connections of each."""
     run = ("run information", "Threads"), ("run information", "Connections per thread")
     asked = ("configuration", "threads"), ("configuration", "clients")
     for pair in (run, asked):
-        threads, clients = (amount(found, *path, source=source) for path in pair)
+        threads, clients = (amount(document, *path, source=source) for path in pair)
         if threads is not None and clients is not None:
             return threads * clients
     return None
 
 
-def _mean(found: Any, source: str) -> float | None:
+def _mean(document: Any, source: str) -> float | None:
     """The mean latency; versions before 1.3 call it plain Latency."""
-    mean = amount(found, "Average Latency", source=source, scale=_MS)
-    return amount(found, "Latency", source=source, scale=_MS) if mean is None else mean
+    mean = amount(document, "Average Latency", source=source, scale=_MS)
+    return amount(document, "Latency", source=source, scale=_MS) if mean is None else mean
 
 
-def _percentiles(found: Any, source: str) -> dict[float, float]:
-    cells = found.get("Percentile Latencies") if isinstance(found, Mapping) else None
+def _percentiles(document: Any, source: str) -> dict[float, float]:
+    cells = document.get("Percentile Latencies") if isinstance(document, Mapping) else None
     named = {
         float(percent[1]): amount(cells, key, source=source, scale=_MS)
         for key in (cells if isinstance(cells, Mapping) else ())
@@ -94,15 +94,15 @@ def _percentiles(found: Any, source: str) -> dict[float, float]:
     return percentiles_of(named)
 
 
-def _kind(found: Any, name: str, source: str) -> dict[str, float | None]:
+def _kind(document: Any, name: str, source: str) -> dict[str, float | None]:
     """Rate and times of one kind of request; nothing where there was none."""
-    rate = amount(found, "Ops/sec", source=source)
+    rate = amount(document, "Ops/sec", source=source)
     if not rate:
         return {}
     return {
         f"{name}_throughput_ops_s": rate,
-        f"{name}_response_time_s": _mean(found, source),
-        **percentile_cells(name, _percentiles(found, source)),
+        f"{name}_response_time_s": _mean(document, source),
+        **percentile_cells(name, _percentiles(document, source)),
     }
 
 

@@ -55,12 +55,12 @@ def _points(text: str, source: str) -> list[Point]:
 _WITHOUT = r" \((?:excluding connections|without initial|including reconnection)"
 
 
-def _notes(found: Text, *, scheduled: bool, measured: bool) -> tuple[str, ...]:
-    late = found.number(r"^number of transactions skipped: CELL")
+def _notes(text: Text, *, scheduled: bool, measured: bool) -> tuple[str, ...]:
+    late = text.number(r"^number of transactions skipped: CELL")
     notes = {
         _SCHEDULED: scheduled,
         _COMPUTED: not measured,
-        _RECONNECTING: found.find(r"^tps = \S+ (\(including reconnection)") is not None,
+        _RECONNECTING: text.find(r"^tps = \S+ (\(including reconnection)") is not None,
         f"transactions skipped, as they were too late already: {late or 0:g}": late,
     }
     return tuple(note for note, holds in notes.items() if holds)

@@ -55,12 +55,12 @@ def _of_report(report: Text) -> Point:
     )  # fmt: skip
 
 
-def _of_table(found: Text) -> list[Point]:
-    lines = dropwhile(lambda told: not told[1].startswith(_HEADER), found)
+def _of_table(text: Text) -> list[Point]:
+    lines = dropwhile(lambda told: not told[1].startswith(_HEADER), text)
     titles = [title for place, line in islice(lines, 1) for title in cells_of(line, place)]
     points = [_of_row(titles, line, place) for place, line in lines if line.strip()]
     if not points:
-        raise found.missing("test below the header")
+        raise text.missing("test below the header")
     return points
 
 

@@ -48,20 +48,20 @@ def _points(text: str, source: str) -> list[Point]:
     ]
 
 
-def _rate(found: Text) -> float | None:
+def _rate(text: Text) -> float | None:
     """Transactions a second where there are any, else events; None where neither is printed."""
-    transactions = found.number(r"^\s*transactions:\s+\S+\s+\(CELL per sec")
+    transactions = text.number(r"^\s*transactions:\s+\S+\s+\(CELL per sec")
     if transactions is not None:
         return transactions
-    return found.number(r"^\s*(?:events per second:|events/s \(eps\):)\s+CELL")
+    return text.number(r"^\s*(?:events per second:|events/s \(eps\):)\s+CELL")
 
 
-def _percentiles(found: Text) -> dict[float, float]:
+def _percentiles(text: Text) -> dict[float, float]:
     """The one percentile that was asked for: the 95th unless told otherwise."""
-    line = found.find(r"^\s*(\d+)(?:st|nd|rd|th) percentile:\s+CELL")
+    line = text.find(r"^\s*(\d+)(?:st|nd|rd|th) percentile:\s+CELL")
     if line is None or not 0 < float(line[1]) <= 100:
         return {}
-    value = cell(line[2], found.place(line), _MS)
+    value = cell(line[2], text.place(line), _MS)
     return {} if value is None else {float(line[1]): value}
 
 

@@ -81,12 +81,12 @@ def _points(text: str, source: str) -> list[Point]:
     return points
 
 
-def _runs(found: Text) -> Iterator[_Run]:
+def _runs(text: Text) -> Iterator[_Run]:
     """Runs in the order of the file, each from its [OVERALL] on, with the options before it."""
     options: dict[str, float] = {}
     cells: dict[str, dict[str, float]] = {}
     start, whole = "", False
-    for place, line in found:
+    for place, line in text:
         told = _LINE.fullmatch(line)
         if told is None:
             options |= {name: float(value) for name, value in _OPTION.findall(line)}
@@ -102,11 +102,11 @@ def _runs(found: Text) -> Iterator[_Run]:
         yield _Run(start, cells, options, whole)
 
 
-def _put(section: dict[str, float], told: re.Match[str], place: str) -> None:
+def _put(section: dict[str, float], match: re.Match[str], place: str) -> None:
     """Add one cell in SI to its section."""
-    value = cell(told[4], place, SECONDS.get(told[3] or "", 1.0))
+    value = cell(match[4], place, SECONDS.get(match[3] or "", 1.0))
     if value is not None:
-        section[told[2]] = value
+        section[match[2]] = value
 
 
 def _point(run: _Run) -> Point:

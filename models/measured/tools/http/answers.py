@@ -49,7 +49,7 @@ def refuse_empty(answers: float, errors: float, place: str) -> None:
         raise MeasurementError(msg)
 
 
-def statuses(found: Mapping[str, float]) -> tuple[float, float]:
+def statuses(counts: Mapping[str, float]) -> tuple[float, float]:
     """Answers with a status that is an error, and all answers, of a count by status.
 
     Examples
@@ -57,4 +57,4 @@ def statuses(found: Mapping[str, float]) -> tuple[float, float]:
     >>> statuses({"200": 90, "302": 5, "503": 5})
     (5, 100)
     """
-    return sum(n for code, n in found.items() if code[:1] not in "123"), sum(found.values())
+    return sum(n for code, n in counts.items() if code[:1] not in "123"), sum(counts.values())

@@ -43,8 +43,8 @@ def _points(text: str, source: str) -> list[Point]:
     ]
 
 
-def _counts(found: Any, name: str, source: str) -> Mapping[str, float]:
-    return counts_of(at(found, name, source=source), name, source)
+def _counts(document: Any, name: str, source: str) -> Mapping[str, float]:
+    return counts_of(at(document, name, source=source), name, source)
 
 
 def _of_end(cut: float) -> tuple[str, ...]:
@@ -54,8 +54,8 @@ def _of_end(cut: float) -> tuple[str, ...]:
     return (f"{cut:g} requests were under way when the test ended: they are no errors",)
 
 
-def _percentiles(found: Any, source: str) -> Mapping[float, float]:
-    names = at(found, "latencyPercentiles", source=source)
+def _percentiles(document: Any, source: str) -> Mapping[float, float]:
+    names = at(document, "latencyPercentiles", source=source)
     cells = {
         float(match[1]): amount(names, name, source=source)
         for name in (names if isinstance(names, Mapping) else ())

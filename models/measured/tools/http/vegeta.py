@@ -39,24 +39,24 @@ def _points(text: str, source: str) -> list[Point]:
     ]
 
 
-def _codes(found: Any, source: str) -> Mapping[str, float]:
+def _codes(document: Any, source: str) -> Mapping[str, float]:
     """Answers by status; those of status 0 are requests that no answer came to."""
     name = "status_codes"
-    return counts_of(at(found, name, source=source), name, source)
+    return counts_of(at(document, name, source=source), name, source)
 
 
-def _percentiles(found: Any, source: str) -> Mapping[float, float]:
+def _percentiles(document: Any, source: str) -> Mapping[float, float]:
     names = {50.0: "50th", 90.0: "90th", 95.0: "95th", 99.0: "99th"}
     cells = {
-        percent: amount(found, "latencies", name, source=source, scale=1e-9)
+        percent: amount(document, "latencies", name, source=source, scale=1e-9)
         for percent, name in names.items()
     }
     return percentiles_of(cells)
 
 
-def _more(found: Any, source: str) -> Mapping[str, float]:
+def _more(document: Any, source: str) -> Mapping[str, float]:
     """How long it waited for its last answer after its last request."""
-    wait = amount(found, "wait", source=source, scale=1e-9)
+    wait = amount(document, "wait", source=source, scale=1e-9)
     return {} if wait is None else {"wait_s": wait}
 
 

@@ -29,7 +29,7 @@ def document(text: str, source: str) -> Mapping[str, Any]:
     return found
 
 
-def at(found: Any, *path: str, source: str) -> Any:
+def at(document: Any, *path: str, source: str) -> Any:
     """What stands under a path of keys.
 
     Raises
@@ -38,14 +38,14 @@ def at(found: Any, *path: str, source: str) -> Any:
         Where it is not there, with the path.
     """
     for key in path:
-        if not isinstance(found, Mapping) or key not in found:
+        if not isinstance(document, Mapping) or key not in document:
             msg = f"{source}: there is no {'.'.join(path)} in it"
             raise MeasurementError(msg)
-        found = found[key]
-    return found
+        document = document[key]
+    return document
 
 
-def under(found: Any, *path: str) -> Mapping[str, Any]:
+def under(document: Any, *path: str) -> Mapping[str, Any]:
     """The object under a path of keys; an empty one where there is none.
 
     Examples
@@ -54,16 +54,16 @@ def under(found: Any, *path: str) -> Mapping[str, Any]:
     ({'mean': 12.0}, {})
     """
     for key in path:
-        found = found.get(key) if isinstance(found, Mapping) else None
-    return found if isinstance(found, Mapping) else {}
+        document = document.get(key) if isinstance(document, Mapping) else None
+    return document if isinstance(document, Mapping) else {}
 
 
-def amount(found: Any, *path: str, source: str, scale: float = 1.0) -> float | None:
+def amount(document: Any, *path: str, source: str, scale: float = 1.0) -> float | None:
     """The number under a path of keys in SI; None where it is not there or says "none".
 
     Parameters
     ----------
-    found, path
+    document, path
         An object, and the keys to follow.
     source
         For messages.
@@ -83,23 +83,23 @@ def amount(found: Any, *path: str, source: str, scale: float = 1.0) -> float | N
     True
     """
     for key in path:
-        if not isinstance(found, Mapping) or key not in found:
+        if not isinstance(document, Mapping) or key not in document:
             return None
-        found = found[key]
-    if found is None or found == "" or found == "NaN":
+        document = document[key]
+    if document is None or document == "" or document == "NaN":
         return None
-    if isinstance(found, bool) or not isinstance(found, int | float | str):
+    if isinstance(document, bool) or not isinstance(document, int | float | str):
         msg = f"{source}: {'.'.join(path)} is no number"
         raise MeasurementError(msg)
     try:
-        value = float(found)
+        value = float(document)
     except (ValueError, OverflowError):
-        msg = f"{source}: {'.'.join(path)} is {quoted(str(found))}, not a number"
+        msg = f"{source}: {'.'.join(path)} is {quoted(str(document))}, not a number"
         raise MeasurementError(msg) from None
     return value * scale if math.isfinite(value) and value not in NOTHING else None
 
 
-def needed(found: Any, *path: str, source: str, scale: float = 1.0) -> float:
+def needed(document: Any, *path: str, source: str, scale: float = 1.0) -> float:
     """The number under a path of keys in SI.
 
     Raises
@@ -112,14 +112,14 @@ def needed(found: Any, *path: str, source: str, scale: float = 1.0) -> float:
     >>> needed({"rate": 12}, "rate", source="run")
     12.0
     """
-    value = amount(found, *path, source=source, scale=scale)
+    value = amount(document, *path, source=source, scale=scale)
     if value is None:
         msg = f"{source}: there is no number {'.'.join(path)} in it; give the whole file"
         raise MeasurementError(msg)
     return value
 
 
-def counts_of(found: Any, name: str, source: str) -> Mapping[str, float]:
+def counts_of(document: Any, name: str, source: str) -> Mapping[str, float]:
     """Counts by status or by error, of an object.
 
     Raises
@@ -132,14 +132,14 @@ def counts_of(found: Any, name: str, source: str) -> Mapping[str, float]:
     >>> counts_of({"200": 9}, "status_codes", "run")
     {'200': 9.0}
     """
-    if not isinstance(found, Mapping):
+    if not isinstance(document, Mapping):
         msg = f"{source}: {name} is no object; give the whole file"
         raise MeasurementError(msg)
-    return {key: needed(found, key, source=f"{source}: {name}") for key in found}
+    return {key: needed(document, key, source=f"{source}: {name}") for key in document}
 
 
 def named_percentiles(
-    found: Mapping[str, Any], source: str, scale: float = 1.0
+    document: Mapping[str, Any], source: str, scale: float = 1.0
 ) -> dict[float, float]:
     """Percentiles of an object with keys such as ``p99.9`` and ``median``.
 
@@ -148,9 +148,12 @@ def named_percentiles(
     >>> named_percentiles({"mean": 3.0, "median": 2.0, "p99": 9.0}, "run")
     {50.0: 2.0, 99.0: 9.0}
     """
-    named = {percent: key for key in found if (percent := _percent(key)) is not None}
+    named = {percent: key for key in document if (percent := _percent(key)) is not None}
     return percentiles_of(
-        {percent: amount(found, key, source=source, scale=scale) for percent, key in named.items()}
+        {
+            percent: amount(document, key, source=source, scale=scale)
+            for percent, key in named.items()
+        }
     )
 
 

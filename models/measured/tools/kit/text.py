@@ -37,7 +37,7 @@ def placed(lines: str | Iterable[str], source: str, first: int = 1) -> Iterator[
 
 
 @dataclass(frozen=True)
-class Found:
+class MatchedLine:
     """What a line says, and where it stands."""
 
     groups: tuple[str, ...]
@@ -71,7 +71,7 @@ class Text:
     >>> found.number("^errors: CELL") is None
     True
     >>> found.needs(r"clients:\s+(\S+)", "clients: 9")
-    Found(groups=('16',), place='run.txt:1')
+    MatchedLine(groups=('16',), place='run.txt:1')
     """
 
     text: str
@@ -91,9 +91,9 @@ class Text:
         """The first match of a pattern, in which CELL is a number and ^ the start of a line."""
         return re.search(pattern.replace("CELL", CELL), self.text, re.MULTILINE)
 
-    def place(self, found: re.Match[str]) -> str:
+    def place(self, match: re.Match[str]) -> str:
         """Where a match stands: the file and the number of the line."""
-        return f"{self.source}:{self.text.count(chr(10), 0, found.start(1)) + self.first}"
+        return f"{self.source}:{self.text.count(chr(10), 0, match.start(1)) + self.first}"
 
     def number(self, pattern: str, scale: float = 1.0) -> float | None:
         """The number in a pattern's first group, in SI; None where it is not there or "none".
@@ -123,13 +123,13 @@ class Text:
         """What refuses a text that ends without what it should hold; it names the last line."""
         return broken(self.end, f"there is no {what}")
 
-    def all(self, pattern: str) -> list[Found]:
+    def all(self, pattern: str) -> list[MatchedLine]:
         """What every line that begins like this says."""
         known = re.compile(pattern)
         matches = ((place, known.match(line)) for place, line in self)
-        return [Found(match.groups(), place) for place, match in matches if match]
+        return [MatchedLine(match.groups(), place) for place, match in matches if match]
 
-    def needs(self, pattern: str, shape: str) -> Found:
+    def needs(self, pattern: str, shape: str) -> MatchedLine:
         """What the first such line says.
 
         Raises

@@ -49,7 +49,7 @@ def _of_log(text: str, source: str) -> list[Point]:
     return [_point(tag, each, source) for tag, each in filled.items()]
 
 
-def _take(found: dict[str, _Tagged], written: str, place: str) -> None:
+def _take(tagged: dict[str, _Tagged], written: str, place: str) -> None:
     """Add one interval of a log to those of its tag."""
     parts = _LOG.fullmatch(written)
     if parts is None:
@@ -59,7 +59,7 @@ def _take(found: dict[str, _Tagged], written: str, place: str) -> None:
     if length < 0 or largest < 0:
         msg = f"{place}: an interval's length and maximum are not below zero"
         raise MeasurementError(msg)
-    each = found.setdefault(parts[1] or "", _Tagged())
+    each = tagged.setdefault(parts[1] or "", _Tagged())
     each.counts.update(counts_of(parts[5], place))
     each.length += length
     each.largest = max(each.largest, largest)

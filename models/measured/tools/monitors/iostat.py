@@ -92,8 +92,8 @@ def _american(line: str) -> str:
     return re.sub(r"^[0-9]{2}/[0-9]{2}/[0-9]{2,4}\s+", "", line)
 
 
-def _of_json(found: Mapping[str, Any], source: str) -> Iterator[_Run]:
-    for host, samples in hosts(found, source):
+def _of_json(document: Mapping[str, Any], source: str) -> Iterator[_Run]:
+    for host, samples in hosts(document, source):
         run = _Run([], {}, [])
         for index, sample in enumerate(samples):
             _take(run, sample, f"{source}: statistics[{index}]")

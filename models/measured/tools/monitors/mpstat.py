@@ -45,8 +45,8 @@ def _points(text: str, source: str) -> list[Point]:
     return [_point(rows, cores_of(text), started, source)]
 
 
-def _of_json(found: Mapping[str, Any], source: str) -> Iterator[Point]:
-    for host, samples in hosts(found, source):
+def _of_json(document: Mapping[str, Any], source: str) -> Iterator[Point]:
+    for host, samples in hosts(document, source):
         rows = [row for n, sample in enumerate(samples) for row in _sample(sample, source, n)]
         cores = amount(host, "number-of-cpus", source=source)
         more = {} if cores is None else {"cores": cores}

@@ -61,19 +61,19 @@ def _histograms(text: str, source: str) -> list[Histogram]:
     return seen.found
 
 
-def _begin(seen: _Seen, unit: str) -> None:
-    seen.current = Histogram(seen.name, UNITS[unit], seen.time) if unit in UNITS else None
-    seen.found += [seen.current] if seen.current else []
-    seen.name = ""
+def _begin(reading: _Seen, unit: str) -> None:
+    reading.current = Histogram(reading.name, UNITS[unit], reading.time) if unit in UNITS else None
+    reading.found += [reading.current] if reading.current else []
+    reading.name = ""
 
 
-def _take_words(seen: _Seen, content: str, place: str) -> None:
+def _take_words(reading: _Seen, content: str, place: str) -> None:
     if (stamp := clock(content.rstrip(":"))) is not None:
-        seen.time = stamp
+        reading.time = stamp
     elif mean := _MEAN.match(content):
-        _take_mean(seen.found, mean, place)
+        _take_mean(reading.found, mean, place)
     elif named := _NAME.fullmatch(content):
-        seen.name = named[2].strip()
+        reading.name = named[2].strip()
 
 
 def _count(current: Histogram | None, content: str, place: str) -> None:
@@ -87,13 +87,13 @@ def _count(current: Histogram | None, content: str, place: str) -> None:
         current.buckets[low * current.scale, (high + 1) * current.scale] = count
 
 
-def _take_mean(found: list[Histogram], mean: re.Match[str], place: str) -> None:
+def _take_mean(histograms: list[Histogram], mean: re.Match[str], place: str) -> None:
     """Take the exact sum of the times, which some tools print below a histogram."""
-    if not found or mean[4] not in UNITS:
+    if not histograms or mean[4] not in UNITS:
         msg = f"{place}: no histogram of times stands above this mean"
         raise MeasurementError(msg)
-    if number(mean[5], place) == found[-1].count:
-        found[-1].total = number(mean[3], place) * UNITS[mean[4]]
+    if number(mean[5], place) == histograms[-1].count:
+        histograms[-1].total = number(mean[3], place) * UNITS[mean[4]]
 
 
 BCC = tool_reader(

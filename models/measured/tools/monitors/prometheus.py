@@ -58,15 +58,15 @@ def _points(text: str, source: str) -> list[Point]:
     return points
 
 
-def _series(found: Mapping[str, Any], source: str) -> list[tuple[Labels, Samples]]:
-    if found.get("status") != "success":
-        msg = f"{source}: Prometheus answers with an error ({quoted(str(found.get('error')))})"
+def _series(document: Mapping[str, Any], source: str) -> list[tuple[Labels, Samples]]:
+    if document.get("status") != "success":
+        msg = f"{source}: Prometheus answers with an error ({quoted(str(document.get('error')))})"
         raise MeasurementError(msg)
-    kind = at(found, "data", "resultType", source=source)
+    kind = at(document, "data", "resultType", source=source)
     if kind != "matrix":
         msg = f"{source}: is no range query, but a {quoted(str(kind))}; ask query_range"
         raise MeasurementError(msg)
-    entries = at(found, "data", "result", source=source)
+    entries = at(document, "data", "result", source=source)
     if not isinstance(entries, list):
         msg = f"{source}: data.result is no list"
         raise MeasurementError(msg)

@@ -56,15 +56,15 @@ def _points(text: str, source: str) -> list[Point]:
     ]
 
 
-def _started(found: list[Table], rows: list[Row]) -> float | None:
+def _started(tables: list[Table], rows: list[Row]) -> float | None:
     """When the table of these rows began."""
-    return next((table.started for table in found if rows[0] in table.rows), None)
+    return next((table.started for table in tables if rows[0] in table.rows), None)
 
 
-def _others(found: list[Table]) -> Iterator[tuple[str, float]]:
+def _others(tables: list[Table]) -> Iterator[tuple[str, float]]:
     """Disks and networks, by their names."""
     for title, busy in _NAMES.items():
-        rows = [row for table in found if {title, busy} <= set(table.titles) for row in table.rows]
+        rows = [row for table in tables if {title, busy} <= set(table.titles) for row in table.rows]
         for name in dict.fromkeys(row.cells[title] for row in rows):
             mine = kept(row for row in rows if row.cells[title] == name)
             yield name, mean([share(row, busy) or 0.0 for row in mine])
@@ -107,8 +107,8 @@ def _of_host(host: Mapping[str, Any], samples: list[Any], source: str) -> Point:
     )
 
 
-def _entries(found: Any, key: str) -> list[Any]:
-    entries = found.get(key) if isinstance(found, Mapping) else None
+def _entries(document: Any, key: str) -> list[Any]:
+    entries = document.get(key) if isinstance(document, Mapping) else None
     return entries if isinstance(entries, list) else []
 
 

@@ -93,11 +93,11 @@ def clock(text: str) -> float | None:
     return _of_day(found) if found else None
 
 
-def _of_day(found: re.Match[str]) -> float:
-    hour = int(found["h"])
-    if found["half"]:
-        hour = hour % 12 + (12 if found["half"] == "PM" else 0)
-    return hour * 3600.0 + int(found["m"]) * 60.0 + int(found["s"])
+def _of_day(match: re.Match[str]) -> float:
+    hour = int(match["h"])
+    if match["half"]:
+        hour = hour % 12 + (12 if match["half"] == "PM" else 0)
+    return hour * 3600.0 + int(match["m"]) * 60.0 + int(match["s"])
 
 
 def cores_of(text: str) -> dict[str, float]:
@@ -143,12 +143,12 @@ def _parted(content: str) -> _Line:
     return _Line(content.removeprefix("Time ").split())
 
 
-def _add_row(found: list[Table], place: str, parts: _Line) -> None:
+def _add_row(tables: list[Table], place: str, parts: _Line) -> None:
     """Add a row to the last table."""
-    if not found:
+    if not tables:
         msg = f"{place}: a row stands before any titles; give the whole output"
         raise MeasurementError(msg)
-    table, words = found[-1], parts.words
+    table, words = tables[-1], parts.words
     titles = table.titles[1:] if table.titles[0] == "avg-cpu:" else table.titles
     if titles and titles[-1] == "Command" and len(words) > len(titles):
         words = [*words[: len(titles) - 1], " ".join(words[len(titles) - 1 :])]
@@ -169,7 +169,9 @@ def titled(titles: re.Pattern[str]) -> Callable[[str], bool]:
     return recognises
 
 
-def hosts(found: Mapping[str, Any], source: str) -> Iterator[tuple[Mapping[str, Any], list[Any]]]:
+def hosts(
+    document: Mapping[str, Any], source: str
+) -> Iterator[tuple[Mapping[str, Any], list[Any]]]:
     """Hosts of sysstat's JSON, each with its samples.
 
     Raises
@@ -177,7 +179,7 @@ def hosts(found: Mapping[str, Any], source: str) -> Iterator[tuple[Mapping[str, 
     MeasurementError
         Where it has none, or none has a sample.
     """
-    entries = at(found, "sysstat", "hosts", source=source)
+    entries = at(document, "sysstat", "hosts", source=source)
     for host in entries if isinstance(entries, list) else []:
         samples = at(host, "statistics", source=source)
         if not isinstance(samples, list) or not samples:

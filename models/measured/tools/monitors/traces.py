@@ -72,16 +72,16 @@ def _documents(text: str, source: str) -> Iterator[Any]:
             raise MeasurementError(msg) from None
 
 
-def _list(found: Any, key: str, source: str) -> list[Any]:
-    entries = found.get(key, []) if isinstance(found, Mapping) else None
+def _list(document: Any, key: str, source: str) -> list[Any]:
+    entries = document.get(key, []) if isinstance(document, Mapping) else None
     if not isinstance(entries, list):
         msg = f"{source}: {key} is no list"
         raise MeasurementError(msg)
     return entries
 
 
-def _otlp(found: Any, source: str) -> Iterator[_Span]:
-    for resource in _list(found, "resourceSpans", source):
+def _otlp(document: Any, source: str) -> Iterator[_Span]:
+    for resource in _list(document, "resourceSpans", source):
         labels = _list(at(resource, "resource", source=source), "attributes", source)
         service = _label(labels, "service.name")
         scopes = _list(resource, "scopeSpans", source) or _list(
@@ -117,8 +117,8 @@ def _of_otlp_span(span: Any, service: str, source: str) -> _Span:
     )
 
 
-def _among(found: Any, known: set[Any]) -> bool:
-    return isinstance(found, int | str) and found in known
+def _among(document: Any, known: set[Any]) -> bool:
+    return isinstance(document, int | str) and document in known
 
 
 def _time(span: Any, key: str, source: str) -> int:
@@ -131,9 +131,11 @@ def _time(span: Any, key: str, source: str) -> int:
     raise MeasurementError(msg)
 
 
-def _jaeger(found: Any, source: str) -> Iterator[_Span]:
+def _jaeger(document: Any, source: str) -> Iterator[_Span]:
     """Spans in a list as they are stored, or in traces as Jaeger's page gives them."""
-    entries = found if isinstance(found, list) else _list(found, "data", source) or [found]
+    entries = (
+        document if isinstance(document, list) else _list(document, "data", source) or [document]
+    )
     for entry in entries:
         if isinstance(entry, Mapping) and "spans" in entry:
             processes = entry.get("processes", {})

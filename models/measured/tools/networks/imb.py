@@ -62,9 +62,9 @@ def _points(text: str, source: str) -> list[Point]:
     return [point for table in tables for point in _of_table(table, named=several)]
 
 
-def _tables(found: Text) -> Iterator[_Table]:
+def _tables(text: Text) -> Iterator[_Table]:
     table = None
-    for place, line in found:
+    for place, line in text:
         if name := _NAME.fullmatch(line):
             if table:
                 yield table
@@ -153,9 +153,9 @@ def _megabyte(rows: Sequence[_Row]) -> float:
     return _MB
 
 
-def _miss(found: float, unit: float) -> float:
+def _miss(computed: float, unit: float) -> float:
     """How far off a unit is, whether one, two or four messages went over at a time."""
-    return min(abs(math.log(found * several / unit)) for several in (1, 2, 4))
+    return min(abs(math.log(computed * several / unit)) for several in (1, 2, 4))
 
 
 IMB = tool_reader(

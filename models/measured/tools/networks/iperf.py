@@ -42,16 +42,16 @@ def _received(end: Mapping[str, Any], way: str) -> Any:
     return end.get(f"sum_received{way}") or (end.get("sum") if not way else None)
 
 
-def _point(found: Mapping[str, Any], way: str, source: str, *, named: bool) -> Point:
-    end = found["end"]
+def _point(document: Mapping[str, Any], way: str, source: str, *, named: bool) -> Point:
+    end = document["end"]
     came, sent = _received(end, way), end.get(f"sum_sent{way}")
     rate = amount(came, "bits_per_second", source=source, scale=_BIT)
     if not rate:
         raise nothing(source, "no byte")
     lost = amount(came, "lost_packets", source=source)
     paced = amount(came, "jitter_ms", source=source) is not None
-    streams = amount(found, "start", "test_start", "num_streams", source=source)
-    target = amount(found, "start", "test_start", "target_bitrate", source=source, scale=_BIT)
+    streams = amount(document, "start", "test_start", "num_streams", source=source)
+    target = amount(document, "start", "test_start", "target_bitrate", source=source, scale=_BIT)
     each = target * streams if target and streams else None
     return Point(
         "iperf3",

@@ -46,13 +46,13 @@ def _points(text: str, source: str) -> list[Point]:
     return [_point(test, named=len(starts) > 1) for test in tests]
 
 
-def _point(found: Text, *, named: bool) -> Point:
-    test = found.find(_TEST.pattern)
+def _point(text: Text, *, named: bool) -> Point:
+    test = text.find(_TEST.pattern)
     kind = test[1].title().replace("Tcp", "TCP").replace("Udp", "UDP") if test else ""
-    cells = _keys(found) or _omni(found) or _table(found)
+    cells = _keys(text) or _omni(text) or _table(text)
     if not cells:
-        raise found.missing("result of this test")
-    burst = _BURST.search(found.text)
+        raise text.missing("result of this test")
+    burst = _BURST.search(text.text)
     place = cells["THROUGHPUT"][1]
     value, unit = _number(cells, "THROUGHPUT"), cells.get("THROUGHPUT_UNITS", ("", ""))[0]
     if not value:
@@ -66,7 +66,7 @@ def _point(found: Text, *, named: bool) -> Point:
         response_time=_number(cells, "MEAN_LATENCY", _US),
         percentiles=_percentiles(cells),
         errors=_number(cells, "ERRORS"),
-        samples=found.number(r"^HIST_TOTAL:\s+CELL"),
+        samples=text.number(r"^HIST_TOTAL:\s+CELL"),
         duration=_number(cells, "ELAPSED_TIME"),
         utilisation=_utilisation(cells),
         more=_more(cells, None if answered else value * _bytes(unit, place)),
@@ -115,17 +115,17 @@ def _bytes(unit: str, place: str) -> float:
     return scale / 8 if found[3].lower() == "bits" else scale
 
 
-def _keys(found: Text) -> Cells:
+def _keys(text: Text) -> Cells:
     """What ``-k`` prints: ``THROUGHPUT=48489.68``."""
-    lines = ((place, _KEY.fullmatch(line.strip())) for place, line in found)
+    lines = ((place, _KEY.fullmatch(line.strip())) for place, line in text)
     cells = {told[1]: (told[2], place) for place, told in lines if told}
     return cells if "THROUGHPUT" in cells else {}
 
 
-def _omni(found: Text) -> Cells:
+def _omni(text: Text) -> Cells:
     """What ``-o`` prints: a line of titles, which may be broken, and one of cells."""
     titles = ""
-    for place, line in found:
+    for place, line in text:
         if titles and re.match(r"[-\d]", line):
             return _paired([_name(title) for title in titles.split(",")], line.split(","), place)
         if titles or line.startswith("Throughput,"):
@@ -152,23 +152,23 @@ _SENT = ("", "", "ELAPSED_TIME", "", "ERRORS", "SENT_THROUGHPUT")
 _RECEIVED = ("", "ELAPSED_TIME", "", "THROUGHPUT")
 
 
-def _table(found: Text) -> Cells:
+def _table(text: Text) -> Cells:
     """The classic table: its title is over several lines, which say the unit and the kind."""
-    rows = [(place, line.split()) for place, line in found if re.fullmatch(r"[-\d. ]+", line)]
+    rows = [(place, line.split()) for place, line in text if re.fullmatch(r"[-\d. ]+", line)]
     rows = [(place, row) for place, row in rows if row]
-    unit = re.search(r"10\^\d+bits/s|[KMG]?Bytes/s", found.text)
+    unit = re.search(r"10\^\d+bits/s|[KMG]?Bytes/s", text.text)
     if not rows:
         return {}
-    if "per sec" in found.text:
+    if "per sec" in text.text:
         return _of_row(rows[0], _REQUESTS, _TRANSACTIONS)
     words = unit[0] if unit else ""
-    if "Messages" in found.text and len(rows) > 1:
+    if "Messages" in text.text and len(rows) > 1:
         return _of_row(rows[0], _SENT, words) | _of_row(rows[1], _RECEIVED, words)
-    return {} if "Messages" in found.text else _of_row(rows[0], _STREAM, words)
+    return {} if "Messages" in text.text else _of_row(rows[0], _STREAM, words)
 
 
-def _of_row(told: tuple[str, Sequence[str]], names: Sequence[str], unit: str) -> Cells:
-    place, row = told
+def _of_row(line: tuple[str, Sequence[str]], names: Sequence[str], unit: str) -> Cells:
+    place, row = line
     needed = max(names.index(n) for n in names if n.endswith("THROUGHPUT"))
     if len(row) <= needed:
         raise broken(place, f"{len(row)} cells are too few for a row of this table")

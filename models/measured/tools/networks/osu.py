@@ -58,10 +58,10 @@ def _points(text: str, source: str) -> list[Point]:
     return [_point(row, named=several) for row in rows]
 
 
-def _rows(found: Text) -> Iterator[_Row]:
+def _rows(text: Text) -> Iterator[_Row]:
     test = ""
     titles: tuple[str, ...] = ()
-    for place, line in found:
+    for place, line in text:
         if title := _TITLE.fullmatch(line):
             test, titles = title[1], ()
         elif test and (header := _HEADER.fullmatch(line)):

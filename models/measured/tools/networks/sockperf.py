@@ -37,14 +37,14 @@ def _points(text: str, source: str) -> list[Point]:
     return [_latency(found)]
 
 
-def _latency(found: Text) -> Point:
-    answered = found.needed(rf"{_VALID}.*ReceivedMessages=(\d+)", "valid duration")
-    sent = found.needed(rf"{_VALID}.*SentMessages=(\d+)", "valid duration")
-    duration = found.needed(rf"{_VALID} RunTime=([\d.]+) sec", "valid duration")
+def _latency(text: Text) -> Point:
+    answered = text.needed(rf"{_VALID}.*ReceivedMessages=(\d+)", "valid duration")
+    sent = text.needed(rf"{_VALID}.*SentMessages=(\d+)", "valid duration")
+    duration = text.needed(rf"{_VALID} RunTime=([\d.]+) sec", "valid duration")
     if answered == 0 or duration <= 0:
-        raise nothing(found.source, "no message")
-    half = found.find(r"^sockperf: Summary: (Latency)") is not None
-    mean = found.needed(r"^sockperf: Summary: (?:Latency|Round trip) is CELL usec", "mean", _US)
+        raise nothing(text.source, "no message")
+    half = text.find(r"^sockperf: Summary: (Latency)") is not None
+    mean = text.needed(r"^sockperf: Summary: (?:Latency|Round trip) is CELL usec", "mean", _US)
     closed = answered == sent
     return Point(
         "sockperf",
@@ -52,15 +52,15 @@ def _latency(found: Text) -> Point:
         offered_rate=None if closed else sent / duration,
         throughput=answered / duration if closed else None,
         response_time=mean,
-        percentiles=_percentiles(found),
-        errors=found.number(r"^sockperf: # dropped messages = (\d+)"),
-        samples=found.number(r"^sockperf: Total (\d+) observations"),
+        percentiles=_percentiles(text),
+        errors=text.number(r"^sockperf: # dropped messages = (\d+)"),
+        samples=text.number(r"^sockperf: Total (\d+) observations"),
         duration=duration,
         more=filled(
             {
-                "response_time_deviation_s": found.number(r"\(std-dev=([\d.]+)\)", _US),
-                "response_time_min_s": found.number(r"<MIN> observation =\s+CELL", _US),
-                "response_time_max_s": found.number(r"<MAX> observation =\s+CELL", _US),
+                "response_time_deviation_s": text.number(r"\(std-dev=([\d.]+)\)", _US),
+                "response_time_min_s": text.number(r"<MIN> observation =\s+CELL", _US),
+                "response_time_max_s": text.number(r"<MAX> observation =\s+CELL", _US),
             }
         ),
         notes=(_HALF,) * half + (_RATE if closed else _SOME,),
@@ -70,25 +70,25 @@ def _latency(found: Text) -> Point:
 _VALID = r"^sockperf: \[Valid Duration\]"
 
 
-def _percentiles(found: Text) -> dict[float, float]:
+def _percentiles(text: Text) -> dict[float, float]:
     values = {
-        number: cell(line[2], found.place(line), _US)
-        for line in _PERCENTILE.finditer(found.text)
-        if (number := cell(line[1], found.place(line))) is not None
+        number: cell(line[2], text.place(line), _US)
+        for line in _PERCENTILE.finditer(text.text)
+        if (number := cell(line[1], text.place(line))) is not None
     }
     return percentiles_of(values)
 
 
-def _one_way(found: Text) -> Point:
-    rate = found.needed(r"^sockperf: Summary: Message Rate is CELL \[msg/sec\]", "message rate")
+def _one_way(text: Text) -> Point:
+    rate = text.needed(r"^sockperf: Summary: Message Rate is CELL \[msg/sec\]", "message rate")
     if rate == 0:
-        raise nothing(found.source, "no message")
-    band = found.number(r"^sockperf: Summary: BandWidth is CELL MBps", _MIB)
+        raise nothing(text.source, "no message")
+    band = text.number(r"^sockperf: Summary: BandWidth is CELL MBps", _MIB)
     return Point(
         "sockperf",
         throughput=rate,
-        samples=found.number(r"^sockperf: Total of (\d+) messages sent"),
-        duration=found.number(r"messages sent in ([\d.]+) sec"),
+        samples=text.number(r"^sockperf: Total of (\d+) messages sent"),
+        duration=text.number(r"messages sent in ([\d.]+) sec"),
         more=filled({"bandwidth_bytes_s": band}),
         notes=(_ONE_WAY,),
     )

@@ -28,7 +28,7 @@ _GONE = -1
 
 
 @dataclass(frozen=True)
-class Found:
+class FollowedJob:
     """A job that goes through a circle, each station once at most.
 
     Parameters
@@ -43,7 +43,7 @@ class Found:
     >>> from headway.queueing.passages.circle import Place
     >>> one = np.ones(1)
     >>> two = Circle((Place("cpu", 1.0, 1, 1),), one, 0 * one[None], one, 2, 0.0, 1.0, 2 * one)
-    >>> Found(two, [0]).transform(np.array([1.0 + 0j])).real.tolist()
+    >>> FollowedJob(two, [0]).transform(np.array([1.0 + 0j])).real.tolist()
     [0.25]
     """
 

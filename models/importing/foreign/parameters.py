@@ -62,7 +62,7 @@ def entry(element: Element) -> Entry:
     return Entry(kind, (element.get("name") or "")[:LONGEST], text, tuple(parts))
 
 
-def by_class(found: Entry, classes: tuple[str, ...], place: str) -> dict[str, Entry]:
+def by_class(entry: Entry, classes: tuple[str, ...], place: str) -> dict[str, Entry]:
     """Parts by class of jobs; those of a file without names of classes in their order.
 
     Raises
@@ -70,13 +70,13 @@ def by_class(found: Entry, classes: tuple[str, ...], place: str) -> dict[str, En
     ModelFileError
         For classes that do not exist, or parts that are nobody's.
     """
-    if found.parts and not any(name for name, _ in found.parts):
-        if len(found.parts) != len(classes):
-            msg = f"{place}: {found.name} does not say which class each of its parts is for"
+    if entry.parts and not any(name for name, _ in entry.parts):
+        if len(entry.parts) != len(classes):
+            msg = f"{place}: {entry.name} does not say which class each of its parts is for"
             raise ModelFileError(msg)
-        return dict(zip(classes, (part for _, part in found.parts), strict=True))
-    unknown = [name for name, _ in found.parts if name not in classes]
+        return dict(zip(classes, (part for _, part in entry.parts), strict=True))
+    unknown = [name for name, _ in entry.parts if name not in classes]
     if unknown:
-        msg = f"{place}: {found.name}: there is no class {quoted(unknown[0])}"
+        msg = f"{place}: {entry.name}: there is no class {quoted(unknown[0])}"
         raise ModelFileError(msg)
-    return dict(found.parts)
+    return dict(entry.parts)

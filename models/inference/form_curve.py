@@ -25,7 +25,7 @@ _INSTANT = 1e-9  # seconds: less than any response time
 
 
 @dataclass(frozen=True)
-class SeenCurve:
+class FormCurve:
     """A curve as the forms need it: one pair of columns for all, rates and times to start from.
 
     The think time is that of a population that is the load, and None of an open curve; settings
@@ -63,25 +63,25 @@ class SeenCurve:
 
 def seen_curve(
     measurements: Measurements, x: str | None, y: str | None, every: Sequence[Form]
-) -> SeenCurve:
+) -> FormCurve:
     """Choose the columns, once for all forms, and of these those that suit the load."""
     found = _chosen(measurements, x, y, every)
     return replace(found, settings=_settings(measurements, found))
 
 
-def _settings(measurements: Measurements, found: SeenCurve) -> tuple[FloatArray, ...]:
+def _settings(measurements: Measurements, curve: FormCurve) -> tuple[FloatArray, ...]:
     """What was told of whole curves, at the points that count."""
-    x, y = found.columns
+    x, y = curve.columns
     names = [x, *([y] if isinstance(y, str) else y or ())]
     measured = np.stack([measurements.column(name).values for name in names])
     complete = np.isfinite(measured).all(axis=0)
-    told = (np.nan_to_num(c.values[complete]) for c in measurements.columns.values() if c.told)
-    return tuple(values for values in told if values.shape == found.load.shape)
+    told = (np.nan_to_num(c.values[complete]) for c in measurements.columns.values() if c.stated)
+    return tuple(values for values in told if values.shape == curve.load.shape)
 
 
 def _chosen(
     measurements: Measurements, x: str | None, y: str | None, every: Sequence[Form]
-) -> SeenCurve:
+) -> FormCurve:
     if is_population(load_column(measurements, x)):
         _check_no_percentiles(measurements, y)
         forms = _suiting(measurements, every, Load.POPULATION)
@@ -97,12 +97,12 @@ def _chosen(
     bent = (Load.BENT,) if seen is not None and seen.closed else ()
     forms = _suiting(measurements, every, Load.OPEN, *bent)
     load = found.load.values
-    return SeenCurve(columns, load, load, found.response_time.values, forms)
+    return FormCurve(columns, load, load, found.response_time.values, forms)
 
 
 def _offered(
     measurements: Measurements, x: str | None, y: str | None, every: Sequence[Form]
-) -> SeenCurve | None:
+) -> FormCurve | None:
     """A test that fell behind what it offered, as forms with a room see it; None for any other.
 
     These forms explain throughput and response time at the offered rate. Open ones are not tried
@@ -123,7 +123,7 @@ def _offered(
     if not (delivered < BEHIND * load).any():
         return None
     columns = (found.load.header, [one.measured.header for one in found.each])
-    return SeenCurve(columns, load, delivered, by_output["response_time"], forms)
+    return FormCurve(columns, load, delivered, by_output["response_time"], forms)
 
 
 def _suiting(measurements: Measurements, every: Sequence[Form], *loads: Load) -> Sequence[Form]:
@@ -141,7 +141,7 @@ def _suiting(measurements: Measurements, every: Sequence[Form], *loads: Load) ->
 
 def _circulating(
     measurements: Measurements, x: str | None, y: str | None, forms: Sequence[Form]
-) -> SeenCurve:
+) -> FormCurve:
     """A closed test: rates follow from times, or times from rates, by Little's law."""
     found = match(forms[0].made, measurements, x, y)
     jobs, measured = found.load.values, found.measured.values
@@ -152,7 +152,7 @@ def _circulating(
         else:
             rate, time = jobs / (measured + think), measured
     columns = (found.load.header, [one.measured.header for one in found.each])
-    return SeenCurve(columns, jobs, rate, np.maximum(time, _INSTANT), forms, think)
+    return FormCurve(columns, jobs, rate, np.maximum(time, _INSTANT), forms, think)
 
 
 def _check_no_percentiles(measurements: Measurements, y: Named) -> None:
@@ -177,11 +177,11 @@ def _has_percentiles(measurements: Measurements, y: Named) -> bool:
 
 def _of_percentiles(
     measurements: Measurements, x: str | None, y: Named, forms: Sequence[Form]
-) -> SeenCurve:
+) -> FormCurve:
     """An open curve of percentiles, alone or beside means."""
     found = _first_match(measurements, x, y, forms)
     load, columns = found.load.values, [one.measured.header for one in found.each]
-    return SeenCurve((found.load.header, columns), load, load, _mean_times(found), forms)
+    return FormCurve((found.load.header, columns), load, load, _mean_times(found), forms)
 
 
 def _first_match(
@@ -197,9 +197,9 @@ def _first_match(
     raise refused or MeasurementError(f"{measurements.source}: there is no form to try")
 
 
-def _mean_times(found: Match) -> FloatArray:
+def _mean_times(match: Match) -> FloatArray:
     """Means to start from: where percentiles alone were measured, as if times were exponential."""
-    means = (one.measured.values for one in found.each if one.output == "response_time")
-    if found.percent is None:
-        return next(means, found.measured.values)
-    return next(means, found.measured.values / -np.log1p(-found.percent / 100))
+    means = (one.measured.values for one in match.each if one.output == "response_time")
+    if match.percent is None:
+        return next(means, match.measured.values)
+    return next(means, match.measured.values / -np.log1p(-match.percent / 100))

@@ -4,9 +4,9 @@ import math
 from collections.abc import Callable, Mapping
 
 from headway.errors import ModelFileError
-from headway.models.importing.told.network import ServiceTimes
-from headway.models.importing.told.numbers import number
-from headway.models.importing.told.parameters import Entry
+from headway.models.importing.foreign.network import ServiceTimes
+from headway.models.importing.foreign.numbers import number
+from headway.models.importing.foreign.parameters import Entry
 
 _SAME = 1e-12
 """Closer to 1 than this a squared coefficient of variation is that of exponential times."""
@@ -15,12 +15,12 @@ Read = Callable[[str], float]
 """The value of a distribution's parameter by its name."""
 
 
-def times_of(found: Entry, place: str) -> ServiceTimes | None:
+def times_of(entry: Entry, place: str) -> ServiceTimes | None:
     """Read the times of a class; None where it has none (``null``).
 
     Parameters
     ----------
-    found
+    entry
         A ``ServiceTimeStrategy``.
     place
         For messages, such as ``shop.jsimg: Queue 1: service of web``.
@@ -30,17 +30,17 @@ def times_of(found: Entry, place: str) -> ServiceTimes | None:
     ModelFileError
         For a distribution that is not taken over, or parameters outside its domain.
     """
-    if found.kind == "ZeroServiceTimeStrategy":
+    if entry.kind == "ZeroServiceTimeStrategy":
         return ServiceTimes(0.0)
-    if found.value == "null" or not found.parts:
+    if entry.value == "null" or not entry.parts:
         return None
-    if found.kind != "ServiceTimeStrategy":
+    if entry.kind != "ServiceTimeStrategy":
         msg = (
-            f"{place}: a {found.kind} is not taken over; only plain service times are, not yet more"
+            f"{place}: a {entry.kind} is not taken over; only plain service times are, not yet more"
         )
         raise ModelFileError(msg)
-    numbers = found.part("distrPar")
-    law = next((p.kind for _, p in found.parts if p.name != "distrPar"), "")
+    numbers = entry.part("distrPar")
+    law = next((p.kind for _, p in entry.parts if p.name != "distrPar"), "")
     if numbers is None or law not in _LAWS:
         kinds = ", ".join(_LAWS)
         msg = f"{place}: {law or 'a time without a distribution'}: not yet; headway reads {kinds}"

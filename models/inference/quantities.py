@@ -41,7 +41,7 @@ _HARDLY = 0.15  # relative standard error up to which propagation is linear enou
 
 
 @dataclass(frozen=True)
-class Told:
+class ServerQuantity:
     """A quantity that a fit tells of a server, with its 95 % interval, in SI."""
 
     name: str
@@ -80,7 +80,7 @@ class Told:
         return f"{self.name}: {self.shown(unit(self.unit))}"
 
 
-def saturation_of(draws: Sequence[Draws], best: float) -> Told:
+def saturation_of(draws: Sequence[Draws], best: float) -> ServerQuantity:
     """Saturation throughput by all plausible values of one model, or of several alike.
 
     Ends more than three times apart are no use to decide by: then there is no upper one.
@@ -95,18 +95,20 @@ def saturation_of(draws: Sequence[Draws], best: float) -> Told:
     limits = np.concatenate([each.limits() for each in draws])
     low, middle, high = np.quantile(limits, ENDS).tolist()
     value = best if low <= best <= high else middle
-    return Told(SATURATION, value, low, high if high <= _CLOSE * low else math.inf, "op/s")
+    return ServerQuantity(
+        SATURATION, value, low, high if high <= _CLOSE * low else math.inf, "op/s"
+    )
 
 
-def saturation_of_fit(fit: Fit) -> Told | None:
+def saturation_of_fit(fit: Fit) -> ServerQuantity | None:
     """Saturation throughput of a fitted model; None for one without stations that can be full."""
     if not fit.comparison.solution.stations or not len(fit.draws.free):
         return None
-    best = float(saturations(fit.problem, fit.draws.limit, fit.found.free[None])[0])
+    best = float(saturations(fit.problem, fit.draws.limit, fit.optimum.free[None])[0])
     return saturation_of([fit.draws], best) if math.isfinite(best) else None
 
 
-def told_of(fit: Fit, limit: Told | None = None) -> tuple[Told, ...]:
+def told_of(fit: Fit, limit: ServerQuantity | None = None) -> tuple[ServerQuantity, ...]:
     """Quantities of a fitted form, each as its parameters have it.
 
     Parameters
@@ -129,18 +131,18 @@ def told_of(fit: Fit, limit: Told | None = None) -> tuple[Told, ...]:
     return (*found, *(_telling(fit, t, 0.0) for t in tells if t.formula.names & {*fit.free}))
 
 
-def _limit(fit: Fit, read: Formula) -> Told:
+def _limit(fit: Fit, read: Formula) -> ServerQuantity:
     """Saturation throughput as this form alone has it."""
     rate = is_rate(fit.comparison.load)
     top = float(fit.comparison.load.values.max()) if rate else 0.0
     return _telling(fit, Telling(SATURATION, read, unit("op/s")), top)
 
 
-def _telling(fit: Fit, telling: Telling, least: float) -> Told:
+def _telling(fit: Fit, telling: Telling, least: float) -> ServerQuantity:
     """What parameters tell: a free one itself with its interval, or what follows from some."""
     read, shown = telling.formula, telling.unit.text
     if read.text in fit.values:
-        return Told(telling.name, fit.values[read.text], *fit.ci95[read.text], shown)
+        return ServerQuantity(telling.name, fit.values[read.text], *fit.ci95[read.text], shown)
     inputs = fit.model.inputs
     held = {name: float(np.ravel(inputs[name])[0]) for name in read.names - {*fit.free}}
 
@@ -176,41 +178,43 @@ def _of_array(fit: Fit, of: Callable[[Values], float]) -> Quantity:
     return lambda free: float(of(dict(zip(fit.free, map(float, free), strict=True))))
 
 
-def _linear(fit: Fit, name: str, shown: str, of: Callable[[Values], float]) -> Told:
+def _linear(fit: Fit, name: str, shown: str, of: Callable[[Values], float]) -> ServerQuantity:
     """A quantity and its interval, linearly from what is known of the parameters."""
     quantity = _of_array(fit, of)
-    value = quantity(fit.found.free)
-    slopes = gradient(fit.problem, quantity, fit.found.free)
+    value = quantity(fit.optimum.free)
+    slopes = gradient(fit.problem, quantity, fit.optimum.free)
     half = student(fit.known.degrees) * fit.known.error_of(slopes)
     if half < value:
         factor = math.exp(half / value)
-        return Told(name, value, value / factor, value * factor, shown)
-    return Told(name, value, value - half, value + half, shown)
+        return ServerQuantity(name, value, value / factor, value * factor, shown)
+    return ServerQuantity(name, value, value - half, value + half, shown)
 
 
-def _profiled(fit: Fit, name: str, shown: str, of: Callable[[Values], float], least: float) -> Told:
+def _profiled(
+    fit: Fit, name: str, shown: str, of: Callable[[Values], float], least: float
+) -> ServerQuantity:
     """A positive quantity and its interval by profile likelihood, by its logarithm.
 
     Where counts do not move by fractions the linear interval stands, and so where it is narrow.
     """
     plain = _linear(fit, name, shown, of)
     narrow = math.isfinite(plain.high) and math.log(plain.high / plain.value) < 2 * _HARDLY
-    rest = freed(fit.problem.starting(fit.found.free)) if fit.problem.whole else fit.problem
+    rest = freed(fit.problem.starting(fit.optimum.free)) if fit.problem.whole else fit.problem
     stuck = rest.names != fit.free or fit.known.degrees <= 0
-    if stuck or (narrow and not fit.found.at_bound.any()):
+    if stuck or (narrow and not fit.optimum.at_bound.any()):
         return plain
 
     def quantity(free: FloatArray) -> float:
         value = _of_array(fit, of)(free)
         return math.log(value) if value > 0 else -math.inf
 
-    best = Reached(quantity(fit.found.free), fit.found.cost, fit.found.free)
+    best = Reached(quantity(fit.optimum.free), fit.optimum.cost, fit.optimum.free)
     reach = min(math.log(plain.high / plain.value), _REACH) if plain.high < math.inf else _REACH
     wide = math.log(_WIDEST)
     limits = (math.log(least) if least else best.value - wide, best.value + wide)
-    most = worst_cost(fit.found, fit.known)
-    hold = holding_quantity(rest, quantity, reach, WORTH * (most - fit.found.cost))
+    most = worst_cost(fit.optimum, fit.known)
+    hold = holding_quantity(rest, quantity, reach, WORTH * (most - fit.optimum.cost))
     ends = profile_ends(hold, best, reach, limits, most)
     low = math.exp(ends[0])
     high = math.inf if ends[1] >= limits[1] else math.exp(ends[1])
-    return Told(name, math.exp(best.value), low, high, shown)
+    return ServerQuantity(name, math.exp(best.value), low, high, shown)
