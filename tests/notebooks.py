@@ -30,7 +30,7 @@ systems_fitted = {
         "errors": np.abs(fit.comparison.relative_error).tolist(),
         "bend": on_bends(fit.measurements).tolist(),
         "values": {name: float(value) for name, value in fit.values.items()},
-        "cost": float(fit.found.cost),
+        "cost": float(fit.optimum.cost),
         "free": list(fit.free),
     }
     for system, fit in systems.items()

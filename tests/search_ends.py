@@ -73,7 +73,7 @@ def least_costs(
 
 def _cost(model, measurements, free, columns, limits) -> float:
     try:
-        return fit_model(model, measurements, free, *columns, ALL, limits).found.cost
+        return fit_model(model, measurements, free, *columns, ALL, limits).optimum.cost
     except Saturated:
         return float("inf")
 

@@ -59,7 +59,7 @@ def test_intervals_are_those_of_the_means_of_loads():
 def test_components_are_those_of_an_analysis_of_variance():
     found = fitted(3.0).known.shift
     fit = fitted(3.0)
-    residuals = fit.problem.residuals(fit.found.free).reshape(10, 3)
+    residuals = fit.problem.residuals(fit.optimum.free).reshape(10, 3)
 
     between = 3 * (residuals.mean(axis=1) ** 2).sum()
     within = ((residuals - residuals.mean(axis=1, keepdims=True)) ** 2).sum()

@@ -41,7 +41,7 @@ def test_servers_are_found_as_a_whole_number():
 
 
 def test_jacobian_is_exact(scsi):
-    problem, free = scsi.problem, scsi.found.free
+    problem, free = scsi.problem, scsi.optimum.free
     for k, name in enumerate(scsi.free):
         step = 1e-6 * free[k] * np.eye(len(free))[k]
         slope = (problem.residuals(free + step) - problem.residuals(free - step)) / (2 * step[k])
@@ -54,7 +54,7 @@ def test_saturation_stays_above_every_measured_load(scsi):
 
     assert limit > 1053
     left_out = scsi.problem.without(np.arange(7) >= 4)
-    assert np.isfinite(left_out.predict(scsi.found.free)).all()
+    assert np.isfinite(left_out.predict(scsi.optimum.free)).all()
 
 
 def test_same_effect_is_told_before_and_after():

@@ -72,7 +72,7 @@ def test_derivatives_with_what_was_added_are_those_of_predictions(closed):
     data = together(tables)
     model = SERVER.closed(12) if closed else SERVER
     found = fit_model(model, data, FREE)
-    problem, free = found.problem, found.found.free
+    problem, free = found.problem, found.optimum.free
 
     for k in range(2):
         step = 1e-5 * free[k] * np.eye(2)[k]

@@ -97,7 +97,7 @@ def test_deepest_valley_is_found_whatever_the_order_of_parameters(calibrated_sys
     free = (*SHARED, "bytes")
     first = calibrated_systems["scsi"]
     costs = [first["cost"]] + [
-        fit_model(model, family("scsi"), names, loss=Loss.SOFT_L1, starts=24).found.cost
+        fit_model(model, family("scsi"), names, loss=Loss.SOFT_L1, starts=24).optimum.cost
         for names in (free[::-1], free[6:] + free[:6])
     ]
 

@@ -58,7 +58,7 @@ def test_closed_forms_do_not_overflow():
 @pytest.mark.parametrize("shape", ["flat", "line"])
 def test_a_saturation_that_the_data_do_not_show_is_not_told(shape, request, tmp_path):
     found = request.getfixturevalue(shape)
-    told = next(t for t in found.told if t.name == "saturation throughput")
+    told = next(t for t in found.quantities if t.name == "saturation throughput")
 
     assert not told.determined
     assert 700 < told.low < 1e5  # errors of 0.5 % hide a rise of some percent
@@ -103,15 +103,15 @@ def test_best_value_of_nothing_has_an_end():
     for seed in range(20):
         fit = TWO.at(delay=1e-3, s=5e-4).fit(noisy(ONE.at(s=1e-3), loads, seed), ["delay", "s"])
         low, high = fit.ci95["delay"]
-        if fit.found.at_bound[0]:
+        if fit.optimum.at_bound[0]:
             break
-    assert fit.found.at_bound[0]
+    assert fit.optimum.at_bound[0]
     assert low == 0
     assert 0 < high < 1e-4  # 3 % noise of 1.1 ms over 12 points: some hundredths of a millisecond
     assert 0 < fit.standard_errors["delay"] < 1e-4
     assert not any("no prediction" in text for text in fit.warnings)
-    worse = TWO.at(delay=high * 1.5, s=1e-3).fit(fit.measurements, ["s"]).found.cost
-    most = fit.found.cost * (1 + 2.228**2 / 10)  # F test with 10 degrees of freedom
+    worse = TWO.at(delay=high * 1.5, s=1e-3).fit(fit.measurements, ["s"]).optimum.cost
+    most = fit.optimum.cost * (1 + 2.228**2 / 10)  # F test with 10 degrees of freedom
     assert worse > most
 
 

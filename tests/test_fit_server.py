@@ -95,7 +95,7 @@ def test_saturation_and_time_per_operation_are_told():
     found = fit_server(
         curve({"delay": 3e-3, "service_time": 1e-3}, "server-single", np.linspace(80, 950, 14), 1)
     )
-    told = {t.name: t for t in found.told}
+    told = {t.name: t for t in found.quantities}
 
     assert told["saturation throughput"].value == pytest.approx(1000, rel=0.02)
     assert told["saturation throughput"].low < told["saturation throughput"].value
@@ -155,7 +155,7 @@ def test_a_pool_of_whole_servers_is_told():
     times = [4.2, 4.2, 4.3, 4.3, 4.4, 4.8, 5.6, 6.3, 7.5, 11.2]
     rows = "\n".join(f"{x},{y}" for x, y in zip(loads, times, strict=True))
     found = fit_server(Measurements.parse("throughput_ops_s,response_ms\n" + rows, "pool.csv"))
-    told = {quantity.name: quantity for quantity in found.told}
+    told = {quantity.name: quantity for quantity in found.quantities}
     around = found.best.sensitivity(1000.0).rows()
 
     assert found.form.model == "server-pool"
@@ -170,7 +170,7 @@ def test_servers_are_compared_by_a_form_that_both_determine():
     curves = [Measurements.read(data_path(f"sfs_results/curves/{name}.csv")) for name in names]
     side = SideBySide(tuple(fit_server(curve) for curve in curves))
 
-    assert all(told.determined for server in side.common_fits() for told in server.told)
+    assert all(told.determined for server in side.common_fits() for told in server.quantities)
     assert not ServerQuantity("load", 3.4, 6e-22, 1.7e22, "op/s").determined
     assert "not determined" not in str(side)
 

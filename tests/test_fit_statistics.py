@@ -165,7 +165,7 @@ def test_profile_and_linear_intervals_agree_for_every_loss(loss):
         noisy(TWO.at(delay=2e-3, s=1e-3), loads), ["delay", "s"], loss=loss
     )
     for name in fit.free:
-        ends = profile_interval(fit.problem, fit.found, fit.known, name)
+        ends = profile_interval(fit.problem, fit.optimum, fit.known, name)
         assert ends == pytest.approx(fit.ci95[name], abs=0.15 * np.ptp(fit.ci95[name]))
 
 

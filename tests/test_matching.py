@@ -255,7 +255,7 @@ def test_a_server_is_fitted_closed_at_the_measured_populations(y):
     # eight printed digits, and the search's own tolerance
     assert found.best.values["service_time"] == pytest.approx(1e-3, rel=1e-4)
     assert found.best.values["delay"] == pytest.approx(4e-3, rel=1e-4)
-    told = {told.name: told.value for told in found.told}
+    told = {told.name: told.value for told in found.quantities}
     assert told["saturation throughput"] == pytest.approx(1000, rel=1e-4)
     assert told["base response time"] == pytest.approx(5e-3, rel=1e-4)
     assert "slope" not in told

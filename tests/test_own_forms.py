@@ -168,7 +168,7 @@ def test_what_is_told_is_written_and_read():
     own = parse_model(DISKS, "spindles.toml")
 
     assert parse_model(own.to_toml()) == own
-    assert own.form.told["disks"].text == "disks"
-    assert own.form.variants[0].told == ("disks",)
+    assert own.form.disclosed["disks"].text == "disks"
+    assert own.form.variants[0].disclosed == ("disks",)
     with pytest.raises(InvalidParameter, match="no form is listed"):
         listed_forms([])

@@ -308,13 +308,13 @@ def test_the_operating_point_is_the_median_that_is_sustained_or_as_set():
 
     assert make_report(slow, data).sensitivity.model.inputs["arrival_rate"] == 595.0
     named = raid.at(arrival_rate=1234.0)
-    found = make_report(named, data, held=("arrival_rate",))
+    found = make_report(named, data, fixed=("arrival_rate",))
     assert found.sensitivity.model.inputs["arrival_rate"] == 1234.0
     with pytest.raises(Saturated, match="saturates at 1000"):
-        make_report(slow, data, held=("arrival_rate",))
+        make_report(slow, data, fixed=("arrival_rate",))
     several = raid.at(arrival_rate=np.linspace(100, 200, 12))
     with pytest.raises(InvalidParameter, match="one operating point; arrival_rate"):
-        make_report(several, data, held=("arrival_rate",))
+        make_report(several, data, fixed=("arrival_rate",))
 
 
 def test_a_model_that_sustains_nothing_is_reported_as_that():

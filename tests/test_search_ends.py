@@ -60,7 +60,7 @@ def test_a_batch_larger_than_the_room_is_left_behind():
     outputs = ["response_s", "throughput_ops_s"]
     fit = fit_model(model, measurements, [*far], "offered_rate_ops_s", outputs, bounds=limits)
 
-    assert fit.found.cost == pytest.approx(11.9701, rel=1e-4)
+    assert fit.optimum.cost == pytest.approx(11.9701, rel=1e-4)
     assert (fit.values["largest_batch"], fit.values["room"]) == (111.0, 413.0)
 
 

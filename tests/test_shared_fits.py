@@ -21,8 +21,8 @@ def _nothing():
 
 def test_a_bootstrap_is_the_same_whoever_refits(two_workers, scsi):
     rounds, told = 67, []
-    alone = bootstrap(scsi.problem, scsi.found, rounds, _nothing)
-    shared = bootstrap(scsi.problem, scsi.found, rounds, lambda: told.append(1), two_workers)
+    alone = bootstrap(scsi.problem, scsi.optimum, rounds, _nothing)
+    shared = bootstrap(scsi.problem, scsi.optimum, rounds, lambda: told.append(1), two_workers)
     assert len(told) == rounds
     assert np.array_equal(alone.values, shared.values)
     assert np.array_equal(alone.errors, shared.errors, equal_nan=True)
@@ -36,7 +36,7 @@ def test_a_problem_that_has_travelled_predicts_the_same_bits(table, jobs):
     found = model.fit(Measurements.parse(table, "curve"), ["delay", "service_time"])
     travelled = pickle.loads(pickle.dumps(found))  # noqa: S301 - its own
     for way in ("predict", "slopes"):
-        here, there = (getattr(fit.problem, way)(found.found.free) for fit in (found, travelled))
+        here, there = (getattr(fit.problem, way)(found.optimum.free) for fit in (found, travelled))
         assert np.array_equal(here, there)
     assert travelled.ci95 == found.ci95
 

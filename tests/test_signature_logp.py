@@ -94,7 +94,7 @@ def test_intervals_hold_the_truth_at_their_rate():
     inside = []
     for seed in range(200):
         data = Measurements.parse(signature_text(0.02, 5, seed), "noisy.csv")
-        found = MeasuredLogp.of(data, 20.1e-6).found
+        found = MeasuredLogp.of(data, 20.1e-6).estimate
         for name in ("send_overhead", "receive_overhead", "latency"):
             low, high = getattr(found, name).interval
             inside.append(low <= getattr(PARAGON, name) <= high)
@@ -260,5 +260,5 @@ def test_signature_picture(tmp_path):
     dots, model = axes.lines[0], axes.lines[1]
     assert dots.get_xdata().size == 3 * BURSTS.size
     # the model goes on from the send overhead to the gap
-    assert model.get_ydata()[0] == pytest.approx(found.found.send_overhead.value * 1e6)
-    assert model.get_ydata().max() <= found.found.gap.value * 1e6
+    assert model.get_ydata()[0] == pytest.approx(found.estimate.send_overhead.value * 1e6)
+    assert model.get_ydata().max() <= found.estimate.gap.value * 1e6

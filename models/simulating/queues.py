@@ -71,7 +71,7 @@ class Queue(ciw.Node):
     def progress(self, passed: float) -> None:
         """Serve for so long with the number that is present."""
 
-    def accept(self, next_individual: Any, *told: Any) -> None:
+    def accept(self, next_individual: Any, *more: Any) -> None:
         """Let a job in, or lose it."""
         self.count()
         if self.number_of_individuals >= self.serving.places:
@@ -79,7 +79,7 @@ class Queue(ciw.Node):
             self.simulation.lose(next_individual)
             return
         next_individual.came = self.now
-        super().accept(next_individual, *told)
+        super().accept(next_individual, *more)
         self._stale = True
 
     def onward(self, individual: Any) -> Any:
@@ -107,22 +107,22 @@ class Queue(ciw.Node):
         job.service_time = self.get_service_time(job)
         job.server.next_end_service_date = job.service_end_date = self.now + job.service_time
 
-    def block_individual(self, individual: Any, next_node: Any) -> None:
+    def block_individual(self, individual: Any, target: Any) -> None:
         """Hold a job up, at its server."""
         self.count()
         self._held += 1
         self._stale = True
-        super().block_individual(individual, next_node)
+        super().block_individual(individual, target)
 
-    def release(self, next_individual: Any, next_node: Any, *told: Any) -> None:
+    def release(self, next_individual: Any, target: Any, *more: Any) -> None:
         """Let a job go; out of a region it makes room there."""
         self.count()
         self.tally.served += 1
         self.tally.stayed += self.now - next_individual.came
         self._held -= next_individual.is_blocked
         self._stale = True
-        super().release(next_individual, next_node, *told)
-        if self.gate is not None and getattr(next_node, "gate", None) is not self.gate:
+        super().release(next_individual, target, *more)
+        if self.gate is not None and getattr(target, "gate", None) is not self.gate:
             self.gate.leave()
 
     def update_next_event_date(self) -> None:
@@ -185,16 +185,16 @@ class Sharing(Queue):
         self._stale = True
         self.begin_service_if_possible_accept(job)
 
-    def block_individual(self, individual: Any, next_node: Any) -> None:
+    def block_individual(self, individual: Any, target: Any) -> None:
         """Hold a job up whose service is complete."""
         heappop(self._ends)
-        super().block_individual(individual, next_node)
+        super().block_individual(individual, target)
 
-    def release(self, next_individual: Any, *told: Any) -> None:
+    def release(self, next_individual: Any, *more: Any) -> None:
         """Let the first go whose service is complete, or one that was held up."""
         if not next_individual.is_blocked:
             heappop(self._ends)
-        super().release(next_individual, *told)
+        super().release(next_individual, *more)
         if not self._ends:
             self._each = 0.0  # it would lose digits
 
@@ -279,13 +279,13 @@ class Gate(Queue):
         if passed > 0 and self._inside >= self._limit:
             self.full += passed
 
-    def accept(self, next_individual: Any, *told: Any) -> None:
+    def accept(self, next_individual: Any, *more: Any) -> None:
         """Let a job in, or let it wait."""
         if self._inside < self._limit:
             self._admit()
             next_individual.inside.accept(next_individual)
         else:
-            super().accept(next_individual, *told)
+            super().accept(next_individual, *more)
 
     def _admit(self) -> None:
         self.count()
@@ -345,10 +345,10 @@ class Forking(Queue):
     def begin_service_if_possible_release(self, *_: Any) -> None:
         """Nobody has waited for a server."""
 
-    def release(self, next_individual: Any, *told: Any) -> None:
+    def release(self, next_individual: Any, *more: Any) -> None:
         """Let the first go that is ready."""
         self._ready.remove(next_individual)
-        super().release(next_individual, *told)
+        super().release(next_individual, *more)
 
     def find_next_to_leave(self) -> None:
         """Whoever is ready, at once."""
@@ -382,5 +382,5 @@ class Arrivals(ciw.ArrivalNode):
 class Gone(ciw.ExitNode):
     """Where jobs go that leave; nothing of them is kept."""
 
-    def accept(self, next_individual: Any, *told: Any) -> None:
+    def accept(self, next_individual: Any, *more: Any) -> None:
         """Forget a job."""
