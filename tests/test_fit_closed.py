@@ -62,7 +62,7 @@ def test_a_curve_that_bends_back_is_closed():
     data = table(rate, time)
 
     seen = clients_of(data)
-    assert seen.bent.tolist() == [False] * 5 + [True] * 3
+    assert seen.bends_back.tolist() == [False] * 5 + [True] * 3
     assert seen.population == pytest.approx(40, rel=0.01)
     found = (
         catalogue_model("server-closed")
