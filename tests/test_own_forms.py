@@ -93,7 +93,7 @@ def test_forms_that_are_none_are_refused(listed, why, data):
 
 
 def test_forms_go_without_free(data):
-    disclosed = refusal("fit", "server", "--free", "delay", "--forms", "all", "--data", data)
+    told = refusal("fit", "server", "--free", "delay", "--forms", "all", "--data", data)
 
     assert told == "--forms goes with server, and without --free"
 
@@ -138,7 +138,7 @@ def test_what_is_told_is_where_a_search_starts():
     [form] = catalogue_forms(Load.BENT)
     facts = disclosed(["Number of Load Generators: 6", "Processes per LG: 4"])
 
-    disclosed = started(
+    told = started(
         form, curve().column("throughput").values, curve().column("response").values, facts
     )
     free = started(form, curve().column("throughput").values, curve().column("response").values)
@@ -151,7 +151,11 @@ def test_what_is_told_is_where_a_search_starts():
     [
         ('disks = "disks"', 'disks = "disk"', "'disk'; did you mean disks"),
         ('disks = "disks"', 'discs = "disks"', "'discs'; did you mean disks"),
-        ('disclosed = ["disks"]', 'disclosed = ["disk_time"]', "nothing here is called 'disk_time'"),
+        (
+            'disclosed = ["disks"]',
+            'disclosed = ["disk_time"]',
+            "nothing here is called 'disk_time'",
+        ),
         ('disclosed = ["disks"]', 'disclosed = "disks"', "must be a list of names"),
     ],
 )

@@ -188,7 +188,7 @@ delay = "least_time / 9"
 [form.most]
 delay = "least_time"
 
-[form.told]
+[form.disclosed]
 cpu_time = "processors"
 
 [form.tells]
@@ -275,7 +275,7 @@ think_time = "5 s"
 WHOLE = [tomllib.loads(text) for text in (EVERYTHING, CLASSED, POOLED, FORKED, SOURCED)]
 NAMED = {"stations", "links", "pipelines", "contention", "caches", "classes", "regions"}
 FREE = {"parameters", "outputs", "arrivals", "presets", "correlations", *NAMED}
-FREE_OF_FORM = {"start", "least", "most", "told", "tells"}
+FREE_OF_FORM = {"start", "least", "most", "disclosed", "tells"}
 
 
 def tables(table, path=()):
