@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from headway.errors import GraphError, InvalidParameter, Saturated
+from headway.models import parse_model
 from headway.queueing import (
     Discipline,
     JobClass,
@@ -16,6 +17,8 @@ from headway.queueing import (
 from headway.queueing.classes.network import Saturation
 from headway.queueing.classes.ways import ClassWays
 from headway.queueing.orders.measured import ALONE, LAST, OPEN, TURNS
+from tests.brute.drawing import LARGE
+from tests.brute.kinds import drawn
 from tests.class_networks import AGREE, shared
 from tests.order_chain import Coming, Served, solve_orders
 from tests.order_errors import FAMILIES, errors
@@ -278,3 +281,11 @@ def test_a_way_of_such_stations_alone_is_no_better():
     wait = shared("wait", (0.1, 0.1))
     jobs = [JobClass("a", population=1), JobClass("b", population=2)]
     assert not solve_multiclass([*both, wait], jobs).approximation
+
+
+def test_many_states_at_several_stations_are_left_to_mean_value_analysis():
+    """Five stations of 3,960 states each took minutes to settle."""
+    solution = parse_model(drawn(92, LARGE).text).solve()
+
+    assert "approximate mean value analysis" in solution.approximation
+    assert float(solution.values["s0.utilisation"]) < 1

@@ -19,13 +19,15 @@ from headway.queueing.closed.fixed_point import State
 from headway.queueing.closed.measured import closed_note
 from headway.queueing.closed.pools import closed_rates
 from headway.queueing.orders.capacity import Asked, longer_waits
-from headway.queueing.orders.isolated import is_exact, seen_stations, solve_isolated
+from headway.queueing.orders.isolated import (
+    MOST_TOGETHER,
+    is_exact,
+    seen_stations,
+    solve_isolated,
+)
 from headway.queueing.orders.measured import turns_note
 from headway.queueing.orders.mva import ordered_mva
 from headway.queueing.orders.shared import Crossing
-
-MOST_TOGETHER = 10_000
-"""States of stations seen one by one, at all points together, up to which they are: a second."""
 
 
 def approximated(network: ClassNetwork, load: FloatArray, method: Method) -> Lengths:

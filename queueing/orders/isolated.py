@@ -14,7 +14,10 @@ from headway.queueing.orders.mva import Rest, Shares, stays_at
 from headway.queueing.orders.shared import Crossing
 from headway.queueing.stations.abilities import Discipline
 
-_CLOSE, _STEPS, _HARDLY = 1e-12, 200, 1e-11
+_CLOSE, _STEPS, _HARDLY = 1e-9, 200, 1e-11
+MOST_TOGETHER = 10_000
+"""States of all stations up to which a network is solved station by station, again and again."""
+
 _BRIEF = 1e-11  # of a service time: away, for jobs that come straight back
 
 
@@ -85,7 +88,9 @@ def is_exact(network: Crossing) -> bool:
 
 
 def solve_isolated(network: Crossing, shares: Shares, start: Rest) -> Rest | None:
-    """Solve a network from what mean value analysis says of it; None where it has too many states.
+    """Solve a network from what mean value analysis says of it, where that settles.
+
+    None where it does not, or where there are too many states.
 
     Parameters
     ----------
@@ -99,7 +104,7 @@ def solve_isolated(network: Crossing, shares: Shares, start: Rest) -> Rest | Non
     rate, stay = start.rate.copy(), start.stay.copy()
     for point in range(rate.shape[1]):
         stations = seen_stations(network, point)
-        if stations is None:
+        if stations is None or sum(one.local.states for one in stations) > MOST_TOGETHER:
             return None
         here = np.array([point])
         part = _settle(network.at(here), shares.at(here), stay[..., here], stations)
@@ -130,8 +135,12 @@ def _settle(
         change = np.abs(following / np.maximum(stay, 1e-300) - 1)[stay > 0]
         stay = np.where(stay > 0, np.sqrt(stay * following), following)
         if change.max(initial=0.0) <= _CLOSE:
-            stay = following
-            break
+            return _rest(network, following)
+    return None
+
+
+def _rest(network: Crossing, stay: FloatArray) -> Rest:
+    """Throughputs that belong to times of visits."""
     cycle = network.think_time + (network.visits * stay).sum(axis=1)
     rate = np.where(
         network.is_open[:, None], network.rates, network.population / np.maximum(cycle, 1e-300)
