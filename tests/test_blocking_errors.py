@@ -1,7 +1,6 @@
 """A part of the campaign that measures what blocking and regions miss; the words say so."""
 
 import re
-from pathlib import Path
 
 import pytest
 
@@ -19,6 +18,7 @@ from headway.queueing.blocking.measured import (
 )
 from headway.queueing.blocking.solve import Way
 from tests.blocking_errors import CASES, measured
+from tests.pages import accuracy
 
 NAMES = list(CASES)
 
@@ -33,8 +33,8 @@ def figures(name):
 
 def rows():
     """The table of docs/accuracy.md: numbers of each case."""
-    text = Path("docs/accuracy.md").read_text().split("### Blocking and regions")[1]
-    found = re.findall(r"^\| (.*(?:open|closed)) \|(.*)\|$", text.split("\n###")[0], re.MULTILINE)
+    text = accuracy().split("## Blocking and regions")[1]
+    found = re.findall(r"^\| (.*(?:open|closed)) \|(.*)\|$", text.split("\n## ")[0], re.MULTILINE)
     return {name: [float(x) for x in re.findall(r"\d[\d.]*", rest)] for name, rest in found}
 
 

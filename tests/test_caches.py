@@ -25,6 +25,7 @@ from headway.queueing.caches.popularity import zipf
 from tests import cache_errors
 from tests import cache_oracles as oracles
 from tests.command import headway
+from tests.pages import accuracy
 
 SIZED = [LRUCache, FIFOCache, RandomCache]
 ROOT = Path(__file__).parent.parent
@@ -47,7 +48,7 @@ def test_product_forms_are_those_of_the_whole_chain(kind, size):
 
 
 def test_errors_of_che_are_as_large_as_documents_and_answers_say():
-    documented = (ROOT / "docs" / "accuracy.md").read_text().partition("### Caches")[2]
+    documented = accuracy().partition("## Caches")[2]
 
     for policy, errors in cache_errors.rows():
         line = next(row for row in documented.splitlines() if row.startswith(f"| `{policy}`"))

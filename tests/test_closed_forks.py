@@ -2,7 +2,6 @@
 
 import csv
 import io
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,6 +12,7 @@ from headway.queueing import MG1, MM1, Delay, Fork, ForkJoin, MMm, Parallel, Quo
 from headway.queueing.forks.closed import APPROXIMATION
 from tests.closed_forks import Case, stored, table, told
 from tests.command import headway
+from tests.pages import accuracy
 
 
 def closed(fork, population, think=0.0, needed=None):
@@ -28,7 +28,7 @@ def closed(fork, population, think=0.0, needed=None):
 
 def test_the_table_of_the_page_is_that_of_the_simulation():
     rows = told(stored())
-    assert table(rows) in Path("docs/accuracy.md").read_text("utf-8")
+    assert table(rows) in accuracy()
     rate, time = np.max([parts.max(axis=1) for *_, parts in rows], axis=0)
     assert f"throughput within {np.ceil(rate):.0f} % of simulations" in APPROXIMATION
     assert f"response time within {np.ceil(time):.0f} %" in APPROXIMATION

@@ -1,7 +1,5 @@
 """Percentiles of closed networks against whole Markov chains, closed forms and simulation."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 from scipy.stats import gamma as gamma_law
@@ -14,16 +12,16 @@ from headway.queueing.passages.followed import Followed
 from headway.queueing.passages.laws import APART, circle_law
 from headway.queueing.passages.returning import Returning
 from headway.queueing.percentiles import percentile_of
+from tests.pages import accuracy
 from tests.passage_chain import Small, exceedances, percentiles
 from tests.percentile_errors import CLOSED, SHARES, chain_errors, circle_of, closed_errors
 
 LINE = ((0, 1, 0), (0, 0, 1), (0, 0, 0))
-ACCURACY = Path(__file__).parent.parent / "docs/accuracy.md"
 
 
 def stated():
     """Largest errors that the document states, in percent, by kind."""
-    lines = [line.split(" | ") for line in ACCURACY.read_text().splitlines()]
+    lines = [line.split(" | ") for line in accuracy().splitlines()]
     rows = {cells[0].strip("| "): cells[2:] for cells in lines if len(cells) == 6}
     return {
         kind: [float(cell.strip(" %|")) for cell in cells]

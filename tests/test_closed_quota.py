@@ -4,7 +4,6 @@ import csv
 import io
 import json
 import re
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,6 +15,7 @@ from headway.models import ModelGraph
 from headway.queueing import MM1, Delay, Method, MMm, Quota, solve_closed
 from tests.closed_quota_errors import errors, simulate, told
 from tests.command import headway
+from tests.pages import accuracy
 
 share = st.floats(0.05, 1.0)
 period = st.floats(1e-3, 1e4)
@@ -99,7 +99,7 @@ def test_errors_are_those_stated():
 
 
 def test_document_states_the_errors_that_answers_do():
-    page = Path("docs/accuracy.md").read_text(encoding="utf-8").partition("| error of |")[2]
+    page = accuracy().partition("| error of |")[2]
     rate, time = (
         re.search(rf"^\| {kind} \| (\S+ %) \| (\S+ %)", page, re.MULTILINE).groups()
         for kind in ("throughput", "response time")

@@ -19,9 +19,10 @@ from tests.command import headway
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT))
 from benchmarks.accuracy import CASES, RUNS, Runs, shifted, shifted_curve, started  # noqa: E402
+from tests.pages import accuracy  # noqa: E402
 
 CASE = CASES["single"]
-PAGE = (ROOT / "docs/accuracy.md").read_text()
+PAGE = accuracy()
 
 
 def fitted(shift, loads=10, seed=1):

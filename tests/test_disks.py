@@ -16,6 +16,7 @@ from headway.models.published.studies.disk_rates import (
     refit,
 )
 from tests.command import refusal
+from tests.pages import accuracy
 
 ROOT = Path(__file__).parent.parent
 TABLES = {"disk-streams": disk_streams(), "parallel-file": parallel_file()}
@@ -63,7 +64,7 @@ def test_leave_one_out(name):
         f"| `{name}` | {np.median(fitted):.1f} % | {np.median(left):.1f} % "
         f"| {fitted.max():.0f} % | {left.max():.0f} % |"
     )
-    assert stated in (ROOT / "docs/accuracy.md").read_text()
+    assert stated in accuracy()
 
 
 def test_a_fit_needs_its_points():

@@ -26,6 +26,7 @@ from tests.fit_data import ONE, TWO, noisy, table
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT))
 from benchmarks.accuracy import CASES, NOISES, covered, curve, started  # noqa: E402
+from tests.pages import accuracy  # noqa: E402
 
 LOADS = np.arange(100, 800, 100)
 FLAT = (2.00, 2.01, 2.02, 2.00, 2.01, 2.02, 2.00)
@@ -238,7 +239,7 @@ def test_printing_a_server_never_computes(flat, monkeypatch):
 
 def printed(heading):
     """Rows of a table in the documentation by model and noise: curves, and share by parameter."""
-    page = (ROOT / "docs/accuracy.md").read_text().split(heading)[1].split("\n## ")[0]
+    page = accuracy().split(heading)[1].split("\n## ")[0]
     rows = {}
     for line in page.splitlines():
         cells = [cell.strip() for cell in line.strip("|").split("|")]
@@ -278,7 +279,7 @@ def test_documented_shares_are_right_or_said():
 @pytest.mark.parametrize("noise", NOISES[:2], ids=lambda noise: noise.name)
 def test_bootstrap_intervals_cover(noise):
     """The first 30 of the 100 curves that are documented: no share is far off."""
-    page = (ROOT / "docs/accuracy.md").read_text()
+    page = accuracy()
     shares = re.search(
         r"`single` hold (\d+) and (\d+) of 100.*?(\d+) and (\d+) with five", page, re.DOTALL
     )

@@ -1,7 +1,6 @@
 """Predictions outside the data, by all forms that fit, and advice on what to measure next."""
 
 import json
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,8 +14,9 @@ from headway.models.signatures.sfs import Range
 from tests.command import headway, refusal
 from tests.extrapolations import curves, summary, tried
 from tests.next_runs import RUNS, compared
+from tests.pages import accuracy
 
-PAGE = (Path(__file__).parent.parent / "docs/accuracy.md").read_text()
+PAGE = accuracy()
 CURVE = data_path("sfs_results/curves/storage2020-20250929-00140.csv")
 
 

@@ -16,6 +16,7 @@ from headway.queueing import MD1, MG1, MM1, ForkJoin, response_time_percentile
 from headway.queueing.times.orders import own_scv
 from tests.command import headway
 from tests.fork_errors import errors, needed_of, simulate, stored, table, told
+from tests.pages import accuracy
 
 loads = st.floats(0.01, 0.99)
 spreads = st.floats(0.05, 4)
@@ -146,7 +147,7 @@ def test_forks_that_no_table_holds_are_near_a_simulation(branches, scv, busy):
 
 def test_the_table_of_the_page_is_that_of_the_simulation():
     rows = told(stored())
-    assert table(rows) in Path("docs/accuracy.md").read_text("utf-8")
+    assert table(rows) in accuracy()
     enough = [largest for needed, _, _, _, largest, _ in rows if needed != "fewer"]
     few = [largest for needed, _, _, _, largest, _ in rows if needed == "fewer"]
     mean, median, high, _ = np.max(enough, axis=0)

@@ -29,6 +29,7 @@ from headway.queueing import (
 from headway.queueing.forks.kth import kth
 from headway.queueing.forks.sharing import Wait, kth_sharing
 from tests.command import headway
+from tests.pages import accuracy
 from tests.unlike_forks import REQUESTS, case, errors, simulated, stored, table, told
 
 loads = st.floats(0.01, 0.97)
@@ -154,7 +155,7 @@ def test_the_table_of_the_page_is_that_of_the_simulation():
     """Errors by case, and the labels that follow from them."""
     found = stored()
     rows = told(found)
-    assert table(rows) in Path("docs/accuracy.md").read_text("utf-8")
+    assert table(rows) in accuracy()
     every = [parts for needed, _, _, parts in rows if needed == "all"]
     some = [parts for needed, _, _, parts in rows if needed != "all"]
     mean = max(parts[0].max() for parts in every)

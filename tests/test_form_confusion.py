@@ -23,9 +23,9 @@ from tests.form_confusion import (
     chosen,
     curve,
 )
-from tests.house import FOLDERS
+from tests.pages import accuracy
 
-PAGE = (FOLDERS["headway.models"].parent / "docs/accuracy.md").read_text()
+PAGE = accuracy()
 ROW = re.compile(r"^\| `([\w-]+)`, ([\w ]+) \| (.*) \| (\d+) of (\d+) \| (\d+) \|", re.MULTILINE)
 ROWS = {(form, load): rest for form, load, *rest in ROW.findall(PAGE)}
 TOLD = [case for case in CASES if case.load in (OPEN, BENT)]

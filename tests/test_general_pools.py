@@ -1,7 +1,5 @@
 """Several servers whose times vary: exact where that is known, near a simulation elsewhere."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -12,6 +10,7 @@ from sympy import Symbol
 from headway.models import catalogue_model
 from headway.queueing import MD1, MG1, GGm, MGm, MMm
 from tests.general_pools import stored, table, told
+from tests.pages import accuracy
 
 loads = st.floats(0.01, 0.99)
 
@@ -63,7 +62,7 @@ def test_its_closed_form_gives_its_numbers(rate):
 
 def test_the_table_of_the_page_is_that_of_the_simulation():
     rows = told(stored())
-    assert table(rows) in Path("docs/accuracy.md").read_text("utf-8")
+    assert table(rows) in accuracy()
     largest = {(law, what): row[1] for law, what, *row in rows}
     for law, kind in (("MGm", MGm), ("GGm", GGm)):
         assert f"within {largest[law, 'response time']:.2g} %" in kind.approximation

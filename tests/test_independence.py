@@ -4,7 +4,6 @@ The table of docs/accuracy.md; tolerance: its last digit.
 """
 
 import re
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,9 +14,10 @@ from headway.queueing import MD1, MM1
 from headway.queueing.percentiles import percentile_of
 from headway.queueing.routed import GIVEN, RoutedNetwork
 from headway.queueing.times.journeys import Journey
+from tests.pages import accuracy
 from tests.time_oracles import loop_exceedance
 
-PAGE = (Path(__file__).parent.parent / "docs/accuracy.md").read_text()
+PAGE = accuracy()
 ROW = re.compile(r"^\| (loop|feedback) ([^|]*) \| (\S+) \| (\S+) % \| (\S+) % \|$", re.MULTILINE)
 LOOPS = {
     "0.8, disk twice as slow": ((0.1, 0.2), ((0.0, 0.8), (1.0, 0.0)), 26),

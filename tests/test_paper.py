@@ -13,6 +13,7 @@ from headway.loggp import PLATFORMS, Convention, convert
 from headway.models import Measurements, catalogue_model, data_path, model_names, reproduce
 from headway.models.published.cells import Expectation
 from headway.queueing import STATIONS
+from tests.pages import accuracy
 from tests.test_fit_intervals import printed
 
 ROOT = Path(__file__).parent.parent
@@ -122,7 +123,7 @@ def test_no_figure_goes_without_a_check():
 
 
 def test_the_share_of_curves_is_of_as_many_as_the_paper_says():
-    page = (ROOT / "docs/accuracy.md").read_text()
+    page = accuracy()
 
     for noise in ("3%, n = 10", "1% to 8%, n = 10"):
         assert f"| single | {noise} | 400 |" in page

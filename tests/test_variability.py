@@ -1,7 +1,5 @@
 """Variability propagated through open networks: exact where that is known, measured elsewhere."""
 
-from pathlib import Path
-
 import mpmath
 import numpy as np
 import pytest
@@ -15,6 +13,7 @@ from headway.queueing.variability import flows
 from headway.queueing.variability.network import GeneralNetwork, approximation, solve_general
 from headway.queueing.variability.waiting import general_wait
 from tests.oracles import oracles
+from tests.pages import accuracy
 from tests.qna_errors import (
     FAMILIES,
     HOW,
@@ -221,7 +220,7 @@ def simulated():
 def test_what_it_misses_is_what_the_documents_say(simulated):
     """The tables of docs/accuracy.md from the simulations that ship; each answer's label too."""
     assert len(simulated) == sum(FAMILIES.values())
-    page = Path("docs/accuracy.md").read_text(encoding="utf-8").splitlines()
+    page = accuracy().splitlines()
     for line in lines(simulated):
         assert line in page, line
     networks = errors(simulated)[1]

@@ -1,0 +1,11 @@
+"""The pages of docs whose figures the tests recompute."""
+
+from pathlib import Path
+
+DOCS = Path(__file__).parent.parent / "docs"
+
+
+def accuracy() -> str:
+    """Return all pages on accuracy as one text."""
+    pages = sorted((DOCS / "accuracy").glob("*.md"))
+    return "".join(page.read_text(encoding="utf-8") for page in pages)
