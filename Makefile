@@ -1,4 +1,4 @@
-# make demo: the main job on shipped data.  make test: all tests.  make check: lint, types, layers, docs.
+# make demo: fit a model to shipped data, and name the page to open.  make test: all tests.  make check: lint, types, layers, docs.
 # make dist: wheel and source archive, checked, installed into empty environments and run there.
 # make fuzz FUZZ=100000 SEED=17: spoilt inputs by the thousand, and the property tests on random examples.
 # make fuzz-inputs KIND=tool: spoilt files of tools only, each read and audited
@@ -40,7 +40,7 @@ demo: $(RUNS)
 	$(BIN)/headway compare $(SCSI) --from 190 --to 1060 --plot demo/published.svg
 	$(BIN)/headway fit $(SCSI) $(FREE) --plot demo/fitted.svg
 	$(BIN)/headway report $(SCSI) $(FREE) --out demo/report.html
-	@echo "Open demo/report.html in a browser: the fitted model beside the published one, with sliders."
+	@echo "Now open demo/report.html in a browser: it shows the fitted model beside the published one, with sliders. (file://$(CURDIR)/demo/report.html)"
 
 test: $(READY)
 	$(BIN)/python -m pytest -n auto --dist worksteal

@@ -215,7 +215,7 @@ def test_the_same_figure_gives_the_same_bytes():
     assert picture(comparison.plot(), "svg") == picture(comparison.plot(), "svg")
 
 
-def test_the_readme_shows_the_picture_the_command_makes(tmp_path, request):
+def test_the_docs_show_the_picture_the_command_makes(tmp_path, request):
     comparison = raid().compare(RAID, low=490, high=1410)
     shown = request.config.rootpath / "docs" / "pictures" / "raid.svg"
 
