@@ -40,7 +40,7 @@ demo: $(RUNS)
 	$(BIN)/headway compare $(SCSI) --from 190 --to 1060 --plot demo/published.svg
 	$(BIN)/headway fit $(SCSI) $(FREE) --plot demo/fitted.svg
 	$(BIN)/headway report $(SCSI) $(FREE) --out demo/report.html
-	@echo "Now open demo/report.html in a browser: it shows the fitted model beside the published one, with sliders. (file://$(CURDIR)/demo/report.html)"
+	@echo "Open demo/report.html in a browser: it shows the fitted model beside the published one, with sliders. (file://$(CURDIR)/demo/report.html)"
 
 test: $(READY)
 	$(BIN)/python -m pytest -n auto --dist worksteal
