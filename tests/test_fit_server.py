@@ -42,7 +42,7 @@ def test_all_published_curves(fitted_curves):
     for name, error in errors.items():
         assert error <= 0.1 or any("lack of fit" in w for w in found[name]["warnings"]), name
     assert found["sfs2008-20110527-00186"]["model"] == "server-batching"
-    table = (Path(__file__).parent.parent / "docs/fitting.md").read_text()
+    table = (Path(__file__).parent.parent / "docs/reference/fitting.md").read_text()
     for name, fit in found.items():
         row = next(line for line in table.splitlines() if line.strip().startswith(name))
         assert f" {fit['form']} " in row, name
