@@ -9,3 +9,9 @@ def accuracy() -> str:
     """Return all pages on accuracy as one text."""
     pages = sorted((DOCS / "accuracy").glob("*.md"))
     return "".join(page.read_text(encoding="utf-8") for page in pages)
+
+
+def model_files() -> str:
+    """Return all pages on model files as one text."""
+    pages = [DOCS / "model-files.md", *sorted((DOCS / "reference").glob("model-file-*.md"))]
+    return "".join(page.read_text(encoding="utf-8") for page in pages)

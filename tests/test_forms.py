@@ -16,9 +16,10 @@ from headway.models.structure.parts.structure import CLASS_KEYS, RESERVED
 from tests.command import headway, refusal
 from tests.house import FOLDERS, modules
 from tests.outside import make_package
+from tests.pages import model_files
 
 DOCUMENTED = re.compile(r"^```toml\n(# shop-server\.toml\n.*?)^```", re.DOTALL | re.MULTILINE)
-PAGE = (FOLDERS["headway.models"].parent / "docs/model-files.md").read_text()
+PAGE = model_files()
 SHOP = DOCUMENTED.search(PAGE)[1]
 
 

@@ -1,5 +1,4 @@
 import math
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,6 +10,7 @@ from headway.errors import FormulaError, InvalidParameter
 from headway.models.language.algorithms import LAWS
 from headway.models.language.formula import formula, render
 from headway.models.language.from_sympy import from_sympy
+from tests.pages import model_files
 
 VALUES = {"a": 2.0, "b": 3.0, "lan.overhead": 5.0}
 
@@ -63,7 +63,7 @@ def test_a_law_refuses_what_it_cannot_take():
 
 
 def test_laws_stand_in_the_document():
-    text = (Path(__file__).parents[1] / "docs/model-files.md").read_text()
+    text = model_files()
 
     assert [law for law in LAWS if f"`{law}`" not in text] == []
 

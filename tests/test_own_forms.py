@@ -13,9 +13,9 @@ from headway.models.inference.server import fit_server
 from headway.models.measured.facts import disclosed, fact
 from headway.models.structure.forms import FACTS, Load
 from tests.command import headway, refusal
-from tests.house import FOLDERS
+from tests.pages import model_files
 
-PAGE = (FOLDERS["headway.models"].parent / "docs/model-files.md").read_text()
+PAGE = model_files()
 DISKS = re.search(r"^```toml\n(# spindles\.toml\n.*?)^```", PAGE, re.DOTALL | re.MULTILINE)[1]
 HALF = catalogue_model("server-single").to_toml().replace("server-single", "half")
 LOADS = (100, 300, 500, 700, 900, 1100, 1200, 1300)

@@ -2,7 +2,6 @@
 
 import dataclasses
 import re
-from pathlib import Path
 
 import pytest
 
@@ -17,8 +16,9 @@ from headway.models.files.building.schema import (
 )
 from headway.models.language.algorithms import ALGORITHMS
 from headway.queueing.stations.listed.kinds import STATIONS, station_kind
+from tests.pages import model_files
 
-PAGE = (Path(__file__).parent.parent / "docs/model-files.md").read_text()
+PAGE = model_files()
 
 
 def row(first):
