@@ -9,14 +9,17 @@ from headway.kinds import FloatArray, Number
 from headway.models.solving.solutions.asked import named_outputs, percentile_asked
 from headway.models.solving.solutions.solution import Solution
 from headway.models.structure.model import Model
+from headway.queueing.closed.demands import Method
 
 
 def method_of(solution: Solution) -> str:
     """The method to solve with again: a difference between two methods is no derivative.
 
-    Where jobs are held up, a search goes further than the method of one point does.
+    Where jobs are held up, a search goes further than the method of one point does; networks that
+    mean value analysis only approximates are solved station by station where these are small.
     """
-    several = solution.method == "open" or solution.model.network.graph.blocks
+    blocks = solution.model.network.graph.blocks
+    several = solution.method in {"open", Method.LINEARIZER} or blocks
     return "auto" if several else solution.method
 
 

@@ -19,15 +19,13 @@ from headway.queueing.closed.fixed_point import State
 from headway.queueing.closed.measured import closed_note
 from headway.queueing.closed.pools import closed_rates
 from headway.queueing.orders.capacity import Asked, longer_waits
-from headway.queueing.orders.isolated import (
-    MOST_TOGETHER,
-    is_exact,
-    seen_stations,
-    solve_isolated,
-)
+from headway.queueing.orders.isolated import is_exact, seen_stations, solve_isolated
 from headway.queueing.orders.measured import turns_note
 from headway.queueing.orders.mva import ordered_mva
 from headway.queueing.orders.shared import Crossing
+
+MOST_TURNS = 4_000
+"""States of all stations up to which a network in order of arrival is solved station by station."""
 
 
 def approximated(network: ClassNetwork, load: FloatArray, method: Method) -> Lengths:
@@ -134,13 +132,9 @@ def by_station(network: ClassNetwork, load: FloatArray) -> Lengths | None:
 
 
 def _is_small(crossing: Crossing) -> bool:
-    """Whether all stations at all points have few states, open classes as much room as there is."""
-    states = 0
+    """Whether the stations have few states at each point, however many points there are."""
     for point in range(crossing.population.shape[1]):
         stations = seen_stations(crossing, point)
-        if stations is None:
-            return False
-        states += sum(seen.local.states for seen in stations)
-        if states > MOST_TOGETHER:
+        if stations is None or sum(one.local.states for one in stations) > MOST_TURNS:
             return False
     return True

@@ -16,7 +16,7 @@ from headway.queueing.stations.abilities import Discipline
 
 _CLOSE, _STEPS, _HARDLY = 1e-9, 200, 1e-11
 MOST_TOGETHER = 10_000
-"""States of all stations up to which a network is solved station by station, again and again."""
+"""States of all stations up to which a network by priority is solved station by station."""
 
 _BRIEF = 1e-11  # of a service time: away, for jobs that come straight back
 

@@ -38,7 +38,7 @@ service_time = "s"
 [stations.room]
 kind = "MMmK"
 servers = 2
-places = "k"
+capacity = "k"
 service_time = "2 * s"
 [stations.disk]
 kind = "MG1"
@@ -104,7 +104,7 @@ LOOP = """name = "loop"
 arrival_rate = "10 /s"
 [stations.a]
 kind = "MM1K"
-places = 5
+capacity = 5
 service_time = "20 ms"
 [stations.b]
 kind = "Parallel"
