@@ -15,3 +15,8 @@ def model_files() -> str:
     """Return all pages on model files as one text."""
     pages = [DOCS / "model-files.md", *sorted((DOCS / "reference").glob("model-file-*.md"))]
     return "".join(page.read_text(encoding="utf-8") for page in pages)
+
+
+def design() -> str:
+    """Return both pages on the design as one text."""
+    return "".join(page.read_text(encoding="utf-8") for page in sorted(DOCS.glob("design*.md")))

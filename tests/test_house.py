@@ -20,6 +20,7 @@ from tests.house import (
     room_of,
     rooms,
 )
+from tests.pages import design
 
 MOST_FILES, MOST_LINES, MOST_BODY = 15, 400, 50
 
@@ -103,7 +104,7 @@ def test_rooms_import_one_way_too():
     assert circles(rooms(import_graph(FOLDERS))) == []
 
 
-DESIGN = (ROOT / "docs/design.md").read_text(encoding="utf-8")
+DESIGN = design()
 
 
 def test_the_picture_shows_the_house_as_it_is():
