@@ -219,9 +219,9 @@ def test_structures_that_no_such_network_has_are_refused() -> None:
         one.region("threads", ["cpus"], limit=1)
     with pytest.raises(GraphError, match="disk is MG1, which has no product form"):
         one.region("threads", ["disk"], limit=1)
-    with pytest.raises(GraphError, match="cpu is in region threads already"):
+    with pytest.raises(GraphError, match="cpu is already in region threads"):
         one.region("threads", ["cpu"], limit=1).region("window", ["cpu"], limit=1)
-    with pytest.raises(GraphError, match="give the stations it is around, each once"):
+    with pytest.raises(GraphError, match="list the stations inside it, each once"):
         one.region("threads", ["cpu", "cpu"], limit=1)
     with pytest.raises(GraphError, match="there is no blocking 'before'"):
         ModelGraph("one").station("cpu", MM1K(0.1, 2), blocking="before")

@@ -120,8 +120,8 @@ def test_where_nobody_comes_nobody_waits_and_flows_have_their_limits():
 @pytest.mark.parametrize(
     ("station", "words"),
     [
-        (MM1K(0.1, 5), "does not go through a MM1K"),
-        (LoadDependent((1.0, 2.0)), "does not go through a LoadDependent"),
+        (MM1K(0.1, 5), "through a MM1K"),
+        (LoadDependent((1.0, 2.0)), "through a LoadDependent"),
     ],
 )
 def test_stations_without_two_moments_are_refused(station, words):
@@ -134,10 +134,10 @@ def test_stations_without_two_moments_are_refused(station, words):
 
 def test_what_it_cannot_do_is_refused_by_name():
     line = ModelGraph("g").station("x", MM1(0.1), discipline="ps").arrive("x", 5.0, scv=2.0)
-    with pytest.raises(GraphError, match="in order of arrival, not discipline ps"):
+    with pytest.raises(GraphError, match="through fcfs queues only, not discipline ps"):
         line.at()
     visits = ModelGraph("g").station("x", MM1(0.1), visits=2).arrive("x", 5.0, scv=2.0)
-    with pytest.raises(GraphError, match="visits do not say where jobs go"):
+    with pytest.raises(GraphError, match="visits do not show where jobs go"):
         visits.at()
     classes = ModelGraph("g").job_class("a", 1.0).job_class("b", 1.0).station("x", MM1(0.1))
     with pytest.raises(GraphError, match="one class only"):
@@ -277,21 +277,21 @@ def test_a_trace_gives_rate_and_scv(tmp_path):
     ("text", "keys", "words"),
     [
         (None, 'trace = "none.csv"', "there is no such file"),
-        (None, 'trace = "/dev/stdin"', "no pipe"),
+        (None, 'trace = "/dev/stdin"', "not a pipe"),
         ("", 'trace = "gaps.csv"', "is empty"),
-        ("gap\n", 'trace = "gaps.csv"', "no observations"),
-        ("gap\n1\n", 'trace = "gaps.csv"', "one time only"),
-        ("gap\n0\n0\n", 'trace = "gaps.csv"', "mean is none"),
-        ("gap\n1\n-2\n", 'trace = "gaps.csv"', "gaps.csv:3: '-2' is no time"),
-        ("gap\n1\nnan\n", 'trace = "gaps.csv"', "'nan' is no time"),
-        ("gap\n1\n1e400\n", 'trace = "gaps.csv"', "is no time"),
-        ("gap\n1e-320\n1e-320\n", 'trace = "gaps.csv"', "mean is none"),
+        ("gap\n", 'trace = "gaps.csv"', "no rows"),
+        ("gap\n1\n", 'trace = "gaps.csv"', "only one time"),
+        ("gap\n0\n0\n", 'trace = "gaps.csv"', "mean too close to zero"),
+        ("gap\n1\n-2\n", 'trace = "gaps.csv"', "gaps.csv:3: '-2' is not a time"),
+        ("gap\n1\nnan\n", 'trace = "gaps.csv"', "'nan' is not a time"),
+        ("gap\n1\n1e400\n", 'trace = "gaps.csv"', "is not a time"),
+        ("gap\n1e-320\n1e-320\n", 'trace = "gaps.csv"', "mean too close to zero"),
         ("at\n" + "".join(f"{k}\n" for k in range(10)), 'trace = "gaps.csv"', "only grow"),
         (GAPS, 'trace = "gaps.csv"', "has 2 columns; give column"),
         (GAPS, 'trace = "gaps.csv", column = "gap"', "has no column 'gap'"),
-        (GAPS, 'trace = "gaps.csv", column = "gap_ms", scv = 2', "leave out those or the trace"),
-        (GAPS, 'column = "gap_ms"', "give trace too"),
-        (GAPS, "", "give rate, scv or trace"),
+        (GAPS, 'trace = "gaps.csv", column = "gap_ms", scv = 2', "delete those, or the trace"),
+        (GAPS, 'column = "gap_ms"', "column needs a trace"),
+        (GAPS, "", "arrivals need rate, scv or trace"),
         (GAPS, 'rate = "5 /s", spread = 2', "unknown key spread"),
         (GAPS, 'rate = "5 /s", scv = -2', "scv of arrivals at x"),
     ],

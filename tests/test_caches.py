@@ -280,8 +280,11 @@ def test_columns_of_a_curve_say_their_unit(tmp_path, head):
         ('curve = "nowhere.csv"\nsize = 1', "nowhere.csv: there is no such file"),
         ("curve = 3\nsize = 1", "must be the name of a CSV file"),
         ('curve = "/dev/zero"\nsize = 1', "a device or named pipe"),
-        ('curve = "words.csv"\nsize = 1', "words.csv:2: 'many' is no number"),
-        ('curve = "empty.csv"\nsize = 1', "empty.csv: empty; it needs columns size and miss_ratio"),
+        ('curve = "words.csv"\nsize = 1', "words.csv:2: 'many' is not a number"),
+        (
+            'curve = "empty.csv"\nsize = 1',
+            "empty.csv: the file is empty; it needs columns size and miss_ratio",
+        ),
         ('curve = "unnamed.csv"\nsize = 1', "there is no column size"),
         ('curve = "both.csv"\nsize = 1', "one column miss_ratio or hit_ratio"),
         ('curve = "rising.csv"\nsize = 1', "misses rise from 0.1 at 1 to 0.2 at 2"),

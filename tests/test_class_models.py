@@ -131,7 +131,7 @@ def file_with(extra, stations=CPU):
     [
         (
             file_with('[[routes]]\nfrom = "cpu"\nto = "cpu"\nprobability = 0.5\n') + "visits = 2\n",
-            "visits and there are routes",
+            "visits, but there are routes",
         ),
         (
             file_with("", '[stations.a]\nkind = "MM1"\nservice_time = 1\nvisits = 1\n')
@@ -140,10 +140,10 @@ def file_with(extra, stations=CPU):
         ),
         (file_with("") + "visits = { web = 1 }\n", "there is no class 'web'"),
         (file_with("[classes.web]\nrate = 1\n"), "web has no 'rate'"),
-        (file_with("[classes.web]\nthink_time = 1\n"), "either an arrival_rate or a population"),
+        (file_with("[classes.web]\nthink_time = 1\n"), "needs either an arrival_rate"),
         (
             file_with("[classes.web]\npopulation = 1\narrival_rate = 1\n"),
-            "either an arrival_rate or a population",
+            "needs either an arrival_rate",
         ),
     ],
 )

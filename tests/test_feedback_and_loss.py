@@ -183,7 +183,7 @@ def test_visits_given_beside_losses():
 
     assert "visits do not say who is lost at a" in solved.approximation
     many = ModelGraph("g").station("a", MM1K(1.0, 1), 3.0).at()
-    with pytest.raises(GraphError, match="would lose more than all jobs; give routes"):
+    with pytest.raises(GraphError, match="would lose more jobs than arrive; give routes"):
         many.solve(arrival_rate=1.0)
 
 

@@ -111,7 +111,7 @@ def replaced(old, new):
         (SERVER + '[[routes]]\nfrom = "cpu"\n', "m.toml:10 [routes]: the key 'to' is missing"),
         ("name = ", "not TOML"),
         ("name = 3", "m.toml:1 [name]"),
-        ('name = "x"', "needs [stations] or [outputs]"),
+        ('name = "x"', "needs stations or outputs"),
         ("a = [" * 5000, "not TOML"),
         (SERVER + "speed = 3\n", "unknown key speed"),
         ("name = 'x'\ndoc = 3\n", "m.toml:2 [doc]: must be text"),
@@ -124,7 +124,7 @@ def replaced(old, new):
         ("name = 'x'\nstations.cpu.rates = [[3]]\n", "rates.0]: must be a number or text"),
         (
             "name = 'x'\n[parameters]\n" + "".join(f"p{k} = 1\n" for k in range(10_001)),
-            "10001 entries are more than the 10000",
+            "10,001 entries are more than the limit of 10,000",
         ),
         (
             replaced('kind = "MM1"', 'kind = "MM2"'),
@@ -135,7 +135,7 @@ def replaced(old, new):
         (replaced('"cpu_time"', '"cpu_tiem"'), "did you mean cpu_time?"),
         (replaced('"cpu_time"', '"10 MB"'), "needs time, such as s"),
         (replaced('"cpu_time"', '"1 ms + 2 * cpu_time"'), "mixes units and arithmetic"),
-        (replaced('"cpu_time"', '"cpu.__class__"'), "attribute access is not allowed"),
+        (replaced('"cpu_time"', '"cpu.__class__"'), "only NAME.NAME can have a dot"),
         (replaced('"cpu_time"', "\"__import__('os')\""), "not a function"),
         (replaced('"cpu_time"', '"lambda: 1"'), "a lambda is not allowed"),
         (replaced('"cpu_time"', '"' + "(" * 10000 + ")" * 10000 + '"'), "longer than 10000"),
@@ -150,9 +150,9 @@ def replaced(old, new):
         (replaced('value = "10 ms"', 'value = "10 furlongs"'), "unit 'furlongs' is not known"),
         (replaced("back = 0.6", "back = true"), "back"),
         (replaced("back = 0.6", "back = []"), "m.toml:5"),
-        (replaced("back = 0.6", 'back = { value = 1, formula = "1" }'), "cannot have a value"),
+        (replaced("back = 0.6", 'back = { value = 1, formula = "1" }'), "delete its value"),
         (replaced("2 * cpu_time", "2 * slow"), "in a circle"),
-        (SERVER + '[links.lan]\nplatform = "cray"\n', "there is no platform 'cray'"),
+        (SERVER + '[links.lan]\nplatform = "cray"\n', "unknown platform 'cray'"),
         (SERVER + '[links.lan]\nlatency = "1 us"\n', "send_overhead is missing"),
         (SERVER + '[presets.fast]\ncpu_tiem = "1 ms"\n', "did you mean cpu_time?"),
         (SERVER + '[arrivals]\nnowhere = "1 /s"\n', "there is no station 'nowhere'"),
@@ -238,6 +238,6 @@ def test_a_station_says_its_discipline(line, times):
 def test_an_unknown_discipline_is_refused():
     with pytest.raises(
         ModelFileError,
-        match="no discipline 'lifo'; it must be one of ps, fcfs, lcfs, siro, priority, preemptive",
+        match="unknown discipline 'lifo'; it must be one of ps, fcfs, lcfs, siro, priority, pre",
     ):
         parse_model(f'{MIXED_TIMES}discipline = "lifo"\n')

@@ -100,17 +100,21 @@ def test_a_closed_form_is_refused_by_name():
         (
             "[stations.repair]",
             '[stations.disk]\nkind = "MM1"\nservice_time = "1 ms"\n\n[stations.repair]',
-            "repair: .* here is disk too; write a closed network: population, think_time, and an",
+            "repair: .* there is disk too; write a closed network: population, think_time, and an",
         ),
         (
             "[stations.repair]",
             '[classes.web]\narrival_rate = "1 op/s"\n\n[stations.repair]',
-            "repair: .* here is class web too",
+            "repair: .* there is class web too",
         ),
-        ("repairers = 2", 'repairers = 2\narrival_rate = "1 op/s"', "nobody comes from outside"),
+        ("repairers = 2", 'repairers = 2\narrival_rate = "1 op/s"', "has no arrivals from outside"),
         ('think_time = "1 s"', "", "FiniteSource needs think_time"),
-        ("think_time", "think", "repair is a FiniteSource and has no 'think'; it has service_time"),
-        ("servers =", "discipline = 'ps'\nservers =", "FiniteSource and has no 'discipline'"),
+        (
+            "think_time",
+            "think",
+            "repair is a FiniteSource and has no key 'think'; its keys are service_time",
+        ),
+        ("servers =", "discipline = 'ps'\nservers =", "FiniteSource and has no key 'discipline'"),
     ],
 )
 def test_what_is_no_such_model_is_refused(old, new, message):

@@ -322,32 +322,37 @@ def test_numbers_out_of_their_domain_are_refused():
 
 BAD = {
     "needed": (ROUTE + "needed = 3\n", "needed is 3, but there are 2 branches"),
-    "none": (ROUTE.replace('["disk", "log"]', "[]"), "parallel names no station"),
+    "none": (ROUTE.replace('["disk", "log"]', "[]"), "parallel is empty"),
     "unknown": (ROUTE.replace('"log"', '"lot"'), "there is no station 'lot'; did you mean log"),
     "twice": (ROUTE.replace('"log"', '"disk"'), "disk is named twice"),
-    "alone": ('[[routes]]\nfrom = "cpu"\nto = "disk"\nneeded = 1\n', "needed goes with parallel"),
+    "alone": (
+        '[[routes]]\nfrom = "cpu"\nto = "disk"\nneeded = 1\n',
+        "needed is missing its list of stations",
+    ),
     "nested": (
         ROUTE.replace('"log"', '"split"')
         + '[stations.split]\nkind = "Fork"\nbranches = ["disk", "log"]\n',
-        "its branch split forks itself; forks within forks are not known",
+        "its branch split is a fork too; nested forks are not supported",
     ),
     "no join": (PAIR.replace('kind = "Join"\nfork = "split"', 'kind = "MM1"\nservice_time = 0'),
                 "split is a Fork without a Join"),
-    "nobody": (PAIR.replace('fork = "split"', ""), "both waits for nobody: it names no fork"),
-    "no fork": (PAIR.replace('fork = "split"', 'fork = "cpu"'), "'cpu' is no station of kind Fork"),
-    "leaves": (PAIR[: PAIR.rindex("[[routes]]")], "log is a branch of split and does not lead to"),
+    "nobody": (PAIR.replace('fork = "split"', ""),
+               "both is a Join without a Fork: its key fork is missing"),
+    "no fork": (PAIR.replace('fork = "split"', 'fork = "cpu"'),
+                "'cpu' is not a station of kind Fork"),
+    "leaves": (PAIR[: PAIR.rindex("[[routes]]")], "log is a branch of split, so it must lead to"),
     "share": (
         PAIR.replace('to = "disk"\n', 'to = "disk"\nprobability = 0.5\n'),
-        "a fork goes to all; leave out the probability",
+        "a fork sends to every branch; delete the probability",
     ),
     "stranger": (
         PAIR + '[[routes]]\nfrom = "cpu"\nto = "both"\n',
-        "both waits for cpu, to which split sends nothing",
+        "both waits for cpu, but split sends nothing there",
     ),
     "two joins": (PAIR + '[stations.again]\nkind = "Join"\nfork = "split"\n',
-                  "again waits for nobody: split names its branches itself"),
-    "key": (ONE.replace("branches", "servers = 2\nbranches"), "is a Fork and has no 'servers'"),
-    "list": (ONE.replace('["disk", "log"]', '"disk"'), "branches must be a list of stations"),
+                  "again is not needed: split lists its branches"),
+    "key": (ONE.replace("branches", "servers = 2\nbranches"), "is a Fork and has no key 'servers'"),
+    "list": (ONE.replace('["disk", "log"]', '"disk"'), "branches must be a list of station names"),
     "loses": (
         ROUTE.replace('"log"', '"room"')
         + '[stations.room]\nkind = "MM1K"\nservice_time = 1\ncapacity = 3\n',
@@ -356,7 +361,7 @@ BAD = {
     "spread": (
         ROUTE.replace('"log"', '"gpu"')
         + '[stations.gpu]\nkind = "Batch"\nbatch_time = 1\nrequest_time = 1\nlargest_batch = 4\n',
-        "of which it is not known how much times vary",
+        "whose response time variance is unknown",
     ),
 }  # fmt: skip
 
@@ -377,11 +382,11 @@ def test_what_is_not_known_of_forks_is_refused_by_name():
     forked = graph.fork("both", ["disk", "log"])
     with pytest.raises(GraphError, match="no closed form"):
         forked.closed_form("response_time")
-    with pytest.raises(GraphError, match="several classes"):
+    with pytest.raises(GraphError, match="one class of jobs only"):
         forked.job_class("web", 1.0).at().solve()
     batch = graph.station("gpu", Batch(1.0, 1.0, 4))
-    with pytest.raises(GraphError, match="it is not known how much times vary"):
+    with pytest.raises(GraphError, match="whose response time variance is unknown"):
         batch.fork("all", ["disk", "gpu"])
     loop = graph.station("cpu", MG1(1e-3, 0.5)).route("cpu", "cpu", 0.5)
-    with pytest.raises(GraphError, match="jobs come straight back to cpu"):
+    with pytest.raises(GraphError, match="jobs return directly to cpu"):
         loop.fork("all", ["disk", "cpu"]).at().solve(arrival_rate=1.0)

@@ -47,7 +47,7 @@ def test_what_a_form_starts_from_is_documented(name):
         ('load = "open"', 'load = "opened"', "must be one of open, bent, population, offered"),
         ("least_time / 4", "last_time / 4", "'last_time'; did you mean least_time"),
         ("least_time / 4", "least_time /", "formula"),
-        ("0.5 / service_time", "0.5 / times", "nothing here is called 'times'"),
+        ("0.5 / service_time", "0.5 / times", "unknown name 'times'"),
         ('unit = "ms" }', 'unit = "mss" }', "unit 'mss'"),
         ('family = "shops"', "family = 3", "must be text"),
         ('free = ["service_time"]', 'free = "service_time"', "must be a list of names"),

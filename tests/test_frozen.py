@@ -116,10 +116,12 @@ def test_wrong_names_for_answers_are_the_package_s_own_error():
         solution["x"]
     with pytest.raises(UnknownParameter, match="did you mean response_time"):
         solution["response_tim"]
-    with pytest.raises(UnknownParameter, match="think time of an open network"):
+    with pytest.raises(UnknownParameter, match="an open network has no think time"):
         catalogue_model("server-single").solve(think_time=1.0)
 
 
 def test_a_quantity_with_unit_in_a_graph_says_what_to_do():
-    with pytest.raises(FormulaError, match=r"numbers are SI here: write 0\.005, or declare"):
+    with pytest.raises(
+        FormulaError, match=r"numbers here are in SI units: write 0\.005, or declare"
+    ):
         ModelGraph("one").station("cpu", MM1("5 ms"))

@@ -21,7 +21,7 @@ def test_symbols_declare_themselves_and_text_must_be_declared():
     graph = ModelGraph("g").station("cpu", MM1(2 * time))
 
     assert graph.parameters == ("time",)
-    with pytest.raises(UnknownParameter, match=r"cpu.service_time: 'time' in 'time' is not known"):
+    with pytest.raises(UnknownParameter, match=r"cpu.service_time: 'time' in 'time' is unknown"):
         ModelGraph("g").station("cpu", MM1("time"))
 
 
@@ -91,18 +91,18 @@ def test_arrivals_at_two_stations():
     [
         (lambda g: g.route("cpu", "dsk"), GraphError, "there is no station 'dsk'"),
         (lambda g: g.route("cpu", "cpu", 0.1).route("cpu", "cpu", 0.1), GraphError, "given twice"),
-        (lambda g: g.station("cpu", MM1(1.0)), GraphError, "is there already"),
-        (lambda g: g.declare("max"), GraphError, "meaning of its own"),
-        (lambda g: g.declare("a-b"), GraphError, "not a name"),
+        (lambda g: g.station("cpu", MM1(1.0)), GraphError, "is already taken"),
+        (lambda g: g.declare("max"), GraphError, "is reserved"),
+        (lambda g: g.declare("a-b"), GraphError, "not a valid name"),
         (lambda g: g.bind("s", "1"), GraphError, "defined twice"),
-        (lambda g: g.bind("x", "s.__class__"), ValueError, "attribute"),
-        (lambda g: g.bind("x", "disk.utilisation"), UnknownParameter, "attribute access"),
+        (lambda g: g.bind("x", "s.__class__"), ValueError, "have a dot"),
+        (lambda g: g.bind("x", "disk.utilisation"), UnknownParameter, "unknown component"),
         (lambda g: g.arrive("nowhere", 1.0), GraphError, "there is no station"),
         (lambda g: g.route("cpu", "cpu", "cpu.utilisation").at(), GraphError, "circle"),
         (lambda g: g.at(t=1), UnknownParameter, "no parameter 't'"),
         (lambda g: g.at().solve(1.0), InvalidParameter, "no value for s"),
         (lambda g: g.at(s=1).solve(-1.0), InvalidParameter, "arrival_rate is -1"),
-        (lambda g: g.at(s=np.ones(2)).solve(np.ones(3)), InvalidParameter, "one length"),
+        (lambda g: g.at(s=np.ones(2)).solve(np.ones(3)), InvalidParameter, "the same length"),
         (lambda g: g.at(s=-1.0).solve(1.0), InvalidParameter, "cpu: service_time is -1"),
         (lambda g: g.closed_form("cpu.color"), UnknownParameter, "no closed form"),
     ],
@@ -260,7 +260,7 @@ def test_a_list_is_taken_as_an_array():
     assert one.solve(arrival_rate=[500, 800]).response_time.tolist() == pytest.approx(
         [0.002, 0.005]
     )
-    with pytest.raises(InvalidParameter, match=r"s is \['a'\]; a list must hold numbers"):
+    with pytest.raises(InvalidParameter, match=r"s is \['a'\]; a list must contain numbers"):
         one.at(s=["a"])
 
 

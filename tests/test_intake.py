@@ -91,4 +91,4 @@ def test_an_endless_pipe_is_read_to_the_limit_only():
         result = run("signature", "sfs", "-", stdin=endless)
 
     assert result.returncode == 2
-    assert result.stderr.decode().startswith("error: -: holds more than the 20 MB")
+    assert result.stderr.decode().startswith("error: -: the file is larger than the limit of 20 MB")

@@ -133,7 +133,7 @@ def test_a_file_may_give_one_overhead():
     found = model.parameters["eth.overhead"]
     assert (found.value, found.maximum, found.source) == (3e-6, 1e-3, "mine")
     assert parse_model(model.to_toml()) == model
-    with pytest.raises(ValueError, match=r"overhead is given, and send_overhead too"):
+    with pytest.raises(ValueError, match=r"overhead and send_overhead are both given"):
         remote('overhead = "3 us"\nsend_overhead = "2 us"')
 
 
@@ -156,7 +156,7 @@ def test_where_numbers_come_from():
     assert 'platform = "now"\ngap = "9 us"\n' in model.to_toml()
     columns = model.tables()[0].columns
     shown = {row[0]: row[1:] for row in zip(*(c.cells for c in columns), strict=True)}
-    assert shown["eth.latency"][:3] == ("5", "us", "L: time in the network, one way")
+    assert shown["eth.latency"][:3] == ("5", "us", "L: one-way network time")
 
 
 def test_what_is_a_formula_is_no_parameter():

@@ -61,7 +61,7 @@ def test_bad_conventions():
     numbers = NUMBERS.format(latency="1e-5", gap='"4.8 us"')
 
     assert "one of papers, netgauge" in refused(numbers + 'convention = "mine"')
-    assert "leave convention out" in refused('platform = "now"\nconvention = "smpi"')
+    assert "delete convention" in refused('platform = "now"\nconvention = "smpi"')
     small = NUMBERS.format(latency="1e-6", gap='"4.8 us"')
     assert "latency would be" in refused(small + 'convention = "netgauge"')
     free = NUMBERS.format(latency="1e-5", gap='"g"') + 'convention = "netgauge"'

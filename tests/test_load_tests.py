@@ -103,9 +103,9 @@ def test_a_file_that_cannot_be_read_is_named(runs):
 
 
 def test_nothing_to_read_is_said(tmp_path):
-    assert "is a folder without files" in refusal("read", tmp_path)
+    assert "is a folder without files; give one with result files" in refusal("read", tmp_path)
     assert "there is no such file" in refusal("read", tmp_path / "none.csv")
-    assert "matches no file" in refusal("read", tmp_path / "*.json")
+    assert "matches no file; check the pattern" in refusal("read", tmp_path / "*.json")
 
 
 def test_the_contract_of_a_point(runs):
@@ -158,7 +158,7 @@ def test_kinds_of_files_are_listed_with_what_they_tell():
 LICENCE = "Permission is hereby granted, free of charge, to any person obtaining a copy.\n"
 SCRIPT = "#!/bin/sh\nfor n in 1 2 4; do\n  wrk -c $n http://localhost\ndone\n"
 BESIDE = {"LICENSE": LICENCE, "README.md": "# Runs\n\nOf May, 2, 2026.\n", "run.sh": SCRIPT}
-LEFT_OUT = "holds no measurements: no reader knows it, and it is no table"
+LEFT_OUT = "contains no measurements: no reader recognises it, and it is not a table"
 
 
 def beside(folder, **further):
@@ -211,7 +211,7 @@ def test_a_folder_of_nothing_lists_what_was_seen(tmp_path):
     folder = beside(tmp_path, **{"notes.txt": "nothing yet", "todo": "all", "more": "of it"})
     told = refusal("read", folder)
     seen = "seen: LICENSE, README.md, more, notes.txt, plot.png and 2 more"
-    assert told == f"{folder}: holds no measured point ({seen})"
+    assert told == f"{folder}: contains no measured point ({seen})"
 
 
 def test_what_else_a_tool_tells_is_shown_where_there_is_room():

@@ -58,11 +58,11 @@ def with_row(row):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "raid.csv: is empty"),
-        ("\n\n", "raid.csv: is empty"),
+        ("", "raid.csv: the file is empty"),
+        ("\n\n", "raid.csv: the file is empty"),
         ("100,3.4\n200,4\n", "raid.csv:1: no header"),
-        ("throughput_ops_s,response_ms\n", "no observations"),
-        ("a_ms,a_ms\n1,2\n", "raid.csv:1: column 'a_ms' stands twice"),
+        ("throughput_ops_s,response_ms\n", "has a header but no rows"),
+        ("a_ms,a_ms\n1,2\n", "raid.csv:1: column 'a_ms' appears twice"),
         ("a_ms,\n1,2\n", "raid.csv:1: a column has no name"),
         (with_row("X,400,abc"), "raid.csv:5: response_ms is 'abc', not a number"),
         (with_row("X,400,nan"), "raid.csv:5: response_ms is 'nan', not a finite number"),
@@ -106,7 +106,7 @@ def test_files_that_cannot_be_read(tmp_path):
     large = tmp_path / "large.csv"
     with large.open("wb") as stream:
         stream.truncate(LARGEST_FILE + 1)
-    with pytest.raises(MeasurementError, match="20 MB a table may have"):
+    with pytest.raises(MeasurementError, match="limit of 20 MB"):
         Measurements.read(large)
 
 

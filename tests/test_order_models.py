@@ -57,16 +57,19 @@ def test_a_file_with_priorities_is_written_and_read_back():
 @pytest.mark.parametrize(
     ("pairs", "message"),
     [
-        ([("priority = 2\n", "")], "class batch has no priority, by which cpu goes"),
+        ([("priority = 2\n", "")], "class batch has no priority, which cpu needs"),
         (
             [('discipline = "priority"\n', "")],
-            "class web has a priority, but no station goes by it",
+            "class web has a priority, but no station uses it",
         ),
         (
             [('"MM1"', '"Delay"')],
-            "cpu: a Delay has an order of its own, and cannot have priority too",
+            "cpu: a Delay does not support the discipline priority",
         ),
-        ([('"priority"', '"first"')], "no discipline 'first'; it must be one of ps, fcfs, lcfs"),
+        (
+            [('"priority"', '"first"')],
+            "unknown discipline 'first'; it must be one of ps, fcfs, lcfs",
+        ),
         ([("priority = 2", "priority = 1.5")], "class batch: priority is 1.5; give a whole number"),
         ([("priority = 2", "priority = 0")], "class batch: priority is 0; give a whole number"),
     ],
@@ -79,7 +82,7 @@ def test_bad_orders_are_refused(pairs, message):
 def test_priorities_without_classes_are_refused():
     text = 'name = "one"\n[stations.cpu]\nkind = "MM1"\nservice_time = "1 ms"\n'
     with pytest.raises(
-        (ModelFileError, GraphError), match="cpu goes by priority, but there are no"
+        (ModelFileError, GraphError), match="cpu serves by priority, but there are no"
     ):
         parse_model(text + 'discipline = "preemptive"\n').solve(arrival_rate=1)
 
@@ -116,7 +119,9 @@ def test_percentiles_and_forms_are_refused_by_name(discipline):
         pairs += [("priority = 1\n", ""), ("priority = 2\n", "")]
     model = parse_model(changed(*pairs))
 
-    with pytest.raises(GraphError, match=f"cpu: how long jobs take .* discipline {discipline}"):
+    with pytest.raises(
+        GraphError, match=f"cpu: only mean response times .* discipline {discipline}"
+    ):
         model.solve()["class web.response_time_p99"]
     if discipline == "preemptive":
         with pytest.raises(GraphError, match="cpu goes by priority: it is solved in numbers only"):

@@ -160,7 +160,7 @@ def test_answers_of_other_packages_are_shown_by_their_own_functions(offer):
     offer({"shown.py": code}, {"headway.renderers": "Fleet.rows = fleet.shown:rows"}, "fleet")
 
     assert Fleet().rows() == [{"servers": 3}]
-    with pytest.raises(TypeError, match="nothing is known that would plot a Fleet"):
+    with pytest.raises(TypeError, match="headway cannot plot a Fleet"):
         perform(Fleet(), "plot")
 
 
@@ -188,14 +188,14 @@ def test_what_is_broken_is_refused_in_a_line_that_names_the_package(write):
         (refusal("solve", model), "No module named 'steam.gone'"),
         (refusal("solve", "steam-engine"), "there is no steam-engine.toml in steam"),
         (refusal("puff"), "steam.other:thing is no click command"),
-        (refusal("signature", "sfs", spoilt), "steam.other:thing is no headway.models.Reader"),
+        (refusal("signature", "sfs", spoilt), "steam.other:thing is not a headway.models.Reader"),
         (refusal("kinds"), "No module named 'steam.gone'"),
         (refusal("models"), "there is no steam-engine.toml in steam"),
     ):
         assert "package steam: " in line
         assert why in line
-        assert "mend or uninstall the package" in line
-    with pytest.raises(PackageError, match="steam.other:thing is no function"):
+        assert "fix or uninstall the package" in line
+    with pytest.raises(PackageError, match="steam.other:thing is not a function"):
         Fleet().plot()
 
 
@@ -225,7 +225,7 @@ def test_kinds_that_are_none_are_refused(offer):
     for name, why in (
         ("Lawless", "lacks waiting_time"),
         ("Plain", "is no dataclass made from headway.queueing.Station"),
-        ("Fast", "is called MM1; give it one name"),
+        ("Fast", "is called MM1; make both the same"),
     ):
         with pytest.raises(PackageError, match=why):
             station_kind(name)

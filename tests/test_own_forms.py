@@ -154,7 +154,7 @@ def test_what_is_told_is_where_a_search_starts():
         (
             'disclosed = ["disks"]',
             'disclosed = ["disk_time"]',
-            "nothing here is called 'disk_time'",
+            "unknown name 'disk_time'",
         ),
         ('disclosed = ["disks"]', 'disclosed = "disks"', "must be a list of names"),
     ],

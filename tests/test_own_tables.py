@@ -172,12 +172,12 @@ def test_every_command_takes_what_is_said(sheet, tmp_path):
         (("--unit", "Averag=ms"), "there is no column 'Averag'; did you mean Average"),
         (("--role", "Averag=throughput"), "there is no column 'Averag'; did you mean Average"),
         (("--unit", "Average=mss"), "unit of column 'Average': unit 'mss' is not known; did you"),
-        (("--unit", "Requests/sec=ms"), "Requests/sec is in op/s, not ms; leave --unit out"),
+        (("--unit", "Requests/sec=ms"), "Requests/sec is in op/s, not ms; drop --unit"),
         (("--unit", "Average"), "--unit Average: write COLUMN=VALUE, such as --unit rate=ms"),
         (("--unit", "Host=ms"), "2: Host is 'a', not a number"),
         (("--role", "Average=latenzy"), "'latenzy' is no role of a column; "),
         (("--role", "Average=throughput"), "column Average has no unit in its name; as throughput"),
-        (("--role", "Users=users", "--role", "CPU=population"), "both be population"),
+        (("--role", "Users=users", "--role", "CPU=population"), "both be the population"),
         (("--role", "Users="), "--role Users=: write COLUMN=VALUE, such as --role rate=through"),
         (("--decimal", "x"), "decimal is 'x'; it must be . or ,"),
         (
@@ -203,7 +203,7 @@ def test_what_may_be_one_thing_or_another_is_said_with_how_to_say_it(tmp_path):
 
     assert [str(each) for each in found.columns if not each.role] == [
         "rate_per_s (throughput or offered rate? --role rate_per_s=throughput)",
-        "cpu_util (a share or per cent? --unit cpu_util=% or --unit cpu_util=1)",
+        "cpu_util (it may be a share or per cent: --unit cpu_util=% or --unit cpu_util=1)",
     ]
     told = refusal("compare", "server-single", "--set", "delay=1ms", "--data", path)
     assert told.endswith(
@@ -217,7 +217,7 @@ def test_what_may_be_one_thing_or_another_is_said_with_how_to_say_it(tmp_path):
 def test_a_table_of_nothing_known_is_refused(tmp_path):
     path = tmp_path / "own.csv"
     path.write_text("a,b\n1,2\n")
-    assert "no column tells its role (a, b); say it, such as --role" in refusal("read", path)
+    assert "no column has a known role (a, b); give one, such as --role" in refusal("read", path)
 
 
 def test_a_role_that_is_said_goes_before_the_titles():

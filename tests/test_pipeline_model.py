@@ -177,11 +177,11 @@ def test_stages_in_python():
 
 BAD_FILES = [
     ('gap_per_byte = ["10 ns/B", "8 us/KiB"]', "", "net needs gap_per_byte, a list"),
-    ('occupancy = ["5 us", "1 us"]', 'occupancy = ["5 us"]', "2 stages, 1 occupancy"),
+    ('occupancy = ["5 us", "1 us"]', 'occupancy = ["5 us"]', "2 stages, but 1 occupancy"),
     ('occupancy = ["5 us", "1 us"]', 'occupancy = ["5 MB", "1 us"]', "it needs time"),
-    ('occupancy = ["5 us", "1 us"]', 'occupancy = "5 us"', "a list, one entry a stage"),
+    ('occupancy = ["5 us", "1 us"]', 'occupancy = "5 us"', "a list with one entry for each stage"),
     ('packet = "piece"', 'packet = { a = "piece" }', "net needs packet, a number"),
-    ('stages = ["host", "wire"]', 'stages = ["host"]', "1 stages, 2 occupancy"),
+    ('stages = ["host", "wire"]', 'stages = ["host"]', "1 stages, but 2 occupancy"),
     ('packet = "piece"', 'packet = "pieces"', "did you mean piece"),
     ("net.total_time", "net.totaltime", "did you mean net.total_time"),
     ('packet = "piece"', 'packt = "piece"', "net has no 'packt'"),

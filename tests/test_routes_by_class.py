@@ -172,7 +172,7 @@ def test_tables_and_drawings_say_whose_a_route_is(passes, capsys, tmp_path):
         ),
         (lambda m: m.closed_form("response_time"), "class request is closed"),
         (to_jmva, "its classes go ways of their own"),
-        (lambda m: m.closed(5), "its classes say who circulates"),
+        (lambda m: m.closed(5), "its classes have their own populations"),
     ],
 )
 def test_what_routes_by_class_have_not_is_refused_by_name(passes, ask, said):
@@ -195,7 +195,7 @@ def test_open_routes_by_class_have_no_closed_form():
         ('class = "answer"', 'class = "reply"', "there is no class 'reply'"),
         ('becomes = "answer"', 'becomes = "reply"', "there is no class 'reply'"),
         ('reference = "terminals"', 'reference = "home"', "there is no station 'home'"),
-        ('reference = "terminals"', 'arrives = "terminals"', "arrives is of open classes"),
+        ('reference = "terminals"', 'arrives = "terminals"', "arrives is for open classes"),
         ("arrives = {", 'reference = "disk"\nx = {', "must be a number or text"),
         ("{ disk = 0.25", "{ disc = 0.25", "there is no station 'disc'"),
         ('becomes = "request"', 'becomes = "web"', "is open and class"),

@@ -122,7 +122,7 @@ BAD_LOGP = [
     (HEAD + "1,-3,1.4\n", "cannot be negative"),
     (HEAD + "1,0,0\n", "cost is 0; it must be positive"),
     (HEAD + "1,0,abc\n", "data.csv:2: cost_us is 'abc', not a number"),
-    (HEAD, "no observations"),
+    (HEAD, "has a header but no rows"),
 ]
 
 

@@ -85,5 +85,5 @@ def test_servers_must_be_a_count(bad):
 
 
 def test_text_is_not_calculated_with():
-    with pytest.raises(InvalidParameter, match="put it into a ModelGraph"):
+    with pytest.raises(InvalidParameter, match="put it in a ModelGraph"):
         MM1("cpu_time").response_time(1.0)

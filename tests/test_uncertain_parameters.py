@@ -87,25 +87,40 @@ way = { formula = "lan.latency + 2 * lan.overhead", unit = "us" }
 @pytest.mark.parametrize(
     ("old", "new", "place", "told"),
     [
-        ('"0.8 ms", "1.3 ms"', '"1.1 ms", "1.3 ms"', ":5 [parameters.delay.ci95]", "not hold its"),
+        (
+            '"0.8 ms", "1.3 ms"',
+            '"1.1 ms", "1.3 ms"',
+            ":5 [parameters.delay.ci95]",
+            "not contain its",
+        ),
         ('"0.8 ms", "1.3 ms"', '"1.3 ms", "0.8 ms"', ":5 [parameters.delay.ci95]", "above its end"),
         ('"0.8 ms", "1.3 ms"', '"-1 ms", "1.3 ms"', ":5 [parameters.delay.ci95]", "its minimum"),
         ('"2 ms", ""', '"2 ms", "12 ms"', ":7 [parameters.disk_time.ci95]", "above its maximum"),
         ('"0.8 ms", "1.3 ms"', '"0.8 ms"', ":5 [parameters.delay.ci95]", "a list of two ends"),
         ('"0.8 ms", "1.3 ms"', '"0.8 B", "1 ms"', ":5 [parameters.delay.ci95]", "it needs time"),
-        ('value = "1 ms"', 'unit = "ms"', ":5 [parameters.delay.ci95]", "needs one value"),
+        ('value = "1 ms"', 'unit = "ms"', ":5 [parameters.delay.ci95]", "needs a single value"),
         ('"delay, cpu_time"', '"delay, cpu_tim"', ":23 [correlations.delay, cpu_tim]", "did you"),
-        ('"delay, cpu_time"', '"delay, sure"', ":23 [correlations.delay, sure]", "sure is certain"),
+        (
+            '"delay, cpu_time"',
+            '"delay, sure"',
+            ":23 [correlations.delay, sure]",
+            "sure has no uncertainty",
+        ),
         ('"delay, cpu_time"', '"delay, delay"', ":23 [correlations.delay, delay]", "twice"),
-        ('"delay, cpu_time"', '"delay"', ":23 [correlations.delay]", "names a pair"),
-        ("-0.7", "-1.7", ":23 [correlations.delay, cpu_time]", "is -1.7; a correlation is between"),
+        ('"delay, cpu_time"', '"delay"', ":23 [correlations.delay]", "must name a pair"),
+        (
+            "-0.7",
+            "-1.7",
+            ":23 [correlations.delay, cpu_time]",
+            "is -1.7; a correlation must be between",
+        ),
         ("-0.7", '"much"', ":23 [correlations.delay, cpu_time]", "must be a number"),
         ("0.25", '0.25\n"cpu_time, delay" = -0.7', ":25 [correlations.cpu_time, delay]", "twice"),
         (
             "0.25",
             '0.9\n"disk_time, delay" = 0.8',
             ":24 [correlations.cpu_time, disk_time]",
-            "which cannot be with the other correlations: the matrix has the eigenvalue -0.",
+            "which contradicts the other correlations: the matrix has the eigenvalue -0.",
         ),
     ],
 )
@@ -123,7 +138,7 @@ def test_bad_uncertainty_is_one_line_with_file_line_and_key(tmp_path, old, new, 
 def test_a_formula_has_no_interval():
     text = FILE.replace('sure = "1 ms"', 'sure = { formula = "2 * delay", ci95 = [0, 1] }')
 
-    with pytest.raises(ModelFileError, match="sure has a formula; it cannot have a value, bounds"):
+    with pytest.raises(ModelFileError, match="sure has a formula; delete its value, bounds"):
         parse_model(text)
 
 
@@ -154,7 +169,9 @@ def test_uncertain_in_python_is_what_a_file_says():
     assert told == server()
     with pytest.raises(UnknownParameter, match="did you mean delay"):
         certain.uncertain({"delai": (0, 1)})
-    with pytest.raises(InvalidParameter, match="correlation of delay, cpu_time: delay is certain"):
+    with pytest.raises(
+        InvalidParameter, match="correlation of delay, cpu_time: delay has no uncertainty"
+    ):
         certain.uncertain({}, {("delay", "cpu_time"): 0.5})
     with pytest.raises(InvalidParameter, match="sure: its 95 % interval begins at 2 ms, above"):
         certain.uncertain({"sure": (0.002, 0.0005)})
@@ -250,7 +267,7 @@ def test_counts_and_seeds_are_whole_numbers(wrong):
 
 
 def test_an_interval_is_of_one_value():
-    with pytest.raises(InvalidParameter, match="delay: its 95 % interval needs one value"):
+    with pytest.raises(InvalidParameter, match="delay: its 95 % interval needs a single value"):
         Parameter("delay", np.array([0.1, 0.2]), unit("s"), interval=(0.0, 1.0))
 
 

@@ -49,7 +49,7 @@ class Builder(Links, Algorithms, Stations, Regions):
         unused = set(parameters) - set(bare.parameters)
         if unused:
             name = min(unused)
-            msg = f"nothing uses {name}"
+            msg = f"{name} is not used; delete it, or use it in a station, route or output"
             raise self.place.error(msg, "parameters", name)
         model = replace(
             bare,
@@ -105,7 +105,7 @@ class Builder(Links, Algorithms, Stations, Regions):
             return list(TopologicalSorter(needs).static_order())
         except CycleError as error:
             circle = " -> ".join(name for _, name in error.args[1])
-            msg = f"these need each other in a circle: {circle}"
+            msg = f"these depend on each other in a circle: {circle}; break the circle"
             raise self.place.error(msg) from None
 
     def _needs(self, texts: list[Any]) -> set[tuple[str, str]]:
@@ -120,13 +120,13 @@ class Builder(Links, Algorithms, Stations, Regions):
         """Add a number that the file defines by a formula."""
         entry = self.bound[name]
         if any(given is not None for given in (entry.value, entry.min, entry.max, entry.ci95)):
-            msg = f"{name} has a formula; it cannot have a value, bounds or ci95 too"
+            msg = f"{name} has a formula; delete its value, bounds and ci95"
             raise self.place.error(msg, "parameters", name)
         return graph.bind(name, str(entry.formula))
 
     def _outputs(self, graph: ModelGraph) -> ModelGraph:
         if not graph.stations and not self.entry.outputs:
-            msg = "a model needs [stations] or [outputs]"
+            msg = "a model needs stations or outputs; add [stations.NAME] or [outputs.NAME]"
             raise self.place.error(msg)
         for name, entry in self.entry.outputs.items():
             with self.place("outputs", name):

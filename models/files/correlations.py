@@ -30,7 +30,7 @@ def correlations_of(
 def _pair(key: str, place: Place) -> Pair:
     names = [name.strip() for name in key.split(",")]
     if len(names) != 2 or not all(names):
-        msg = 'names a pair of parameters, such as "delay, cpu_time" = -0.7'
+        msg = 'must name a pair of parameters, such as "delay, cpu_time" = -0.7'
         raise place.error(msg, "correlations", *key.split("."))
     return names[0], names[1]
 

@@ -42,7 +42,7 @@ def miss_curve(file: str, model: str) -> dict[str, list[float]]:
         if (row := line.split(",")) and line.strip() and not line.lstrip().startswith("#")
     ]
     if not rows:
-        msg = f"{file}: empty; it needs columns size and miss_ratio"
+        msg = f"{file}: the file is empty; it needs columns size and miss_ratio"
         raise MeasurementError(msg)
     columns = _columns(file, rows[0][1])
     size, (ratio, hits) = columns["size"], _ratio(file, columns)
@@ -79,7 +79,7 @@ def _ratio(file: str, columns: dict[str, _Column]) -> tuple[_Column, bool]:
     """The column of misses, or of hits, and which it is."""
     given = [name for name in ("miss_ratio", "hit_ratio") if name in columns]
     if len(given) != 1:
-        msg = f"{file}: it needs one column miss_ratio or hit_ratio"
+        msg = f"{file}: needs exactly one column miss_ratio or hit_ratio"
         raise MeasurementError(msg)
     return columns[given[0]], given[0] == "hit_ratio"
 
@@ -89,5 +89,5 @@ def _number(file: str, line: int, row: list[str], place: int) -> float:
     try:
         return float(text)
     except ValueError:
-        msg = f"{file}:{line}: {text!r} is no number"
+        msg = f"{file}:{line}: {text!r} is not a number; write it in digits, such as 0.05"
         raise MeasurementError(msg) from None

@@ -23,7 +23,7 @@ SCHEMA_LINE = f"#:schema ./{SCHEMA_FILE}\n\n"
 """The first line of a model file; Tombi wants the empty one after it."""
 
 _DRAFT = "http://json-schema.org/draft-07/schema#"
-_JOINS = "Waits for the branches of a fork."
+_JOINS = "Waits for the branches of a fork to finish."
 
 
 def json_schema(kinds: Iterable[str] = STATIONS) -> Json:

@@ -79,7 +79,7 @@ def _formula(text: str, known: Names, place: Place, *path: str) -> Formula:
 def _check(names: Iterable[str], known: Names, place: Place, *path: str) -> None:
     for name in sorted(names):
         if name not in known:
-            msg = f"nothing here is called {name!r}{nearest(name, known)}"
+            msg = f"unknown name {name!r}{nearest(name, known)}"
             raise place.error(msg, "form", *path)
 
 

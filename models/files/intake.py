@@ -37,8 +37,8 @@ def read_bytes(path: Path, largest: int) -> bytes:
     else:
         if len(content) <= largest:
             return content
-        size = f"{claimed / 1e6:.0f} MB are more" if claimed > largest else "holds more"
-        msg = f"{path}: {size} than the {largest / 1e6:.0f} MB a table may have"
+        size = f"{claimed / 1e6:.0f} MB are more" if claimed > largest else "the file is larger"
+        msg = f"{path}: {size} than the limit of {largest / 1e6:.0f} MB; split it or thin it out"
     raise MeasurementError(msg)
 
 
@@ -53,7 +53,7 @@ def read_text(path: Path, largest: int) -> str:
     try:
         return read_bytes(path, largest).decode("utf-8-sig")
     except UnicodeDecodeError:
-        msg = f"{path}: not a text file in UTF-8"
+        msg = f"{path}: not a text file in UTF-8; save it as UTF-8"
         raise MeasurementError(msg) from None
 
 

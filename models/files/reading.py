@@ -77,7 +77,8 @@ def _entry(text: str, place: "Place") -> schema.ModelEntry:
         msg = f"not TOML: {str(error)[:200]}"
         raise place.error(msg) from None
     if wrong := too_many(document):
-        raise place.error(wrong)
+        msg = f"{wrong}; split the model"
+        raise place.error(msg)
     try:
         return schema.structure(document)
     except schema.Fault as fault:
@@ -89,4 +90,4 @@ def too_many(document: dict[str, Any]) -> str:
     count = sum(len(table) for table in document.values() if isinstance(table, dict | list))
     if count <= MOST_ENTRIES:
         return ""
-    return f"{count} entries are more than the {MOST_ENTRIES} a model may have"
+    return f"{count:,} entries are more than the limit of {MOST_ENTRIES:,}"

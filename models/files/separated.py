@@ -94,11 +94,11 @@ def _cells(line: str, mark: str) -> int:
 def header_and_rows(text: str, source: str) -> tuple[list[str], list[tuple[int, list[str]]]]:
     """Split CSV text into its header and its rows with their line numbers."""
     if not text.strip():
-        msg = f"{source}: is empty; it needs a header such as throughput_ops_s,response_ms"
+        msg = f"{source}: the file is empty; it needs a header such as throughput_ops_s,response_ms"
         raise MeasurementError(msg)
     rows = rows_of(text, source)
     if not rows:
-        msg = f"{source}: holds no row; it needs a header such as throughput_ops_s,response_ms"
+        msg = f"{source}: has no rows; it needs a header such as throughput_ops_s,response_ms"
         raise MeasurementError(msg)
     return [title.strip() for title in rows[0][1]], rows[1:]
 
@@ -108,7 +108,7 @@ def check_cells(
 ) -> None:
     """Refuse a table that is too long, has a bad header, or rows of another length."""
     if len(rows) >= MOST_ROWS:
-        msg = f"{source}: more than the {MOST_ROWS} rows a table may have; keep means of them"
+        msg = f"{source}: more rows than the limit of {MOST_ROWS:,}; average them first"
         raise MeasurementError(msg)
     _check_header(header, source)
     for line, row in rows:
@@ -116,7 +116,7 @@ def check_cells(
             msg = f"{source}:{line}: {len(row)} cells, but the header names {len(header)} columns"
             raise MeasurementError(msg)
     if not rows:
-        msg = f"{source}: has a header but no observations"
+        msg = f"{source}: has a header but no rows; add one row for each measured point"
         raise MeasurementError(msg)
 
 
@@ -125,7 +125,10 @@ def _check_header(header: Sequence[str], source: str) -> None:
         msg = f"{source}:1: no header; the first line must name columns, such as response_ms"
         raise MeasurementError(msg)
     if len(header) > MOST_COLUMNS:
-        msg = f"{source}:1: {len(header)} columns are more than the {MOST_COLUMNS} a table may have"
+        msg = (
+            f"{source}:1: {len(header)} columns are more than the limit of "
+            f"{MOST_COLUMNS:,}; keep those you need"
+        )
         raise MeasurementError(msg)
     counts = Counter(header)
     problem = next(filter(None, (_title_problem(title, counts[title]) for title in header)), "")
@@ -137,7 +140,7 @@ def _check_header(header: Sequence[str], source: str) -> None:
 def _title_problem(title: str, count: int) -> str:
     """What is wrong with the name of a column; empty if nothing is."""
     if not title:
-        return "a column has no name"
+        return "a column has no name; add one to the header"
     if any(map(is_hidden, title)):
-        return f"column {quoted(title)} has a control character in its name"
-    return f"column {quoted(title)} stands twice" if count > 1 else ""
+        return f"column {quoted(title)} has a control character in its name; rename it"
+    return f"column {quoted(title)} appears twice; rename or delete one" if count > 1 else ""

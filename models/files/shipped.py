@@ -85,7 +85,7 @@ def _model_of(point: "EntryPoint") -> Model:
         raise PackageError(msg)
     model = parse_model(path.read_text(encoding="utf-8"), path.name)
     if model.name != point.name:
-        msg = f"{path.name} is called {model.name!r}; give it one name"
+        msg = f"{path.name} is called {model.name!r}; make both the same"
         raise PackageError(msg)
     return model
 

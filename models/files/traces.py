@@ -42,12 +42,12 @@ def _arriving(entry: ArrivalEntry, folder: Path) -> ArrivalEntry:
     some = entry.rate is not None or entry.scv is not None
     if entry.trace:
         if some:
-            raise InvalidParameter("a trace says rate and scv; leave out those or the trace")
+            raise InvalidParameter("a trace sets rate and scv; delete those, or the trace")
         return of_trace(folder / entry.trace, entry.column)
     if entry.column:
-        raise InvalidParameter("column names one of a trace; give trace too")
+        raise InvalidParameter("column needs a trace; add trace, or delete column")
     if not some:
-        raise InvalidParameter("nothing is said of arrivals; give rate, scv or trace")
+        raise InvalidParameter("arrivals need rate, scv or trace; give one")
     return entry
 
 
@@ -69,12 +69,12 @@ def of_trace(path: Path, column: str = "") -> ArrivalEntry:
         that are no numbers, negative, too few, all zero, or that only grow, as points in time do.
     """
     if is_given(path):
-        msg = f"{path}: a trace is a file beside the model, no pipe"
+        msg = f"{path}: a trace must be a file beside the model, not a pipe"
         raise MeasurementError(msg)
     gaps = _column(read_text(path, LARGEST_TRACE), str(path), column)
     mean = float(gaps.mean())
     if why := _no_gaps(gaps, mean):
-        msg = f"{path}: holds {why}"
+        msg = f"{path}: contains {why}"
         raise MeasurementError(msg)
     return ArrivalEntry(1 / mean, float(np.mean((gaps / mean - 1) ** 2)))
 
@@ -82,11 +82,14 @@ def of_trace(path: Path, column: str = "") -> ArrivalEntry:
 def _no_gaps(gaps: FloatArray, mean: float) -> str:
     """Why a column has no scv of times between arrivals; empty where it has one."""
     if len(gaps) < FEWEST:
-        return "one time only; an scv takes several times between arrivals"
+        return "only one time; an scv needs several times between arrivals"
     if not (0 < mean < np.inf and 1 / mean < np.inf):
-        return "times whose mean is none; an scv takes several times between arrivals"
+        return (
+            "times with a mean too close to zero; an scv needs several positive times "
+            "between arrivals"
+        )
     if len(gaps) >= FEWEST_GROWING and (np.diff(gaps) > 0).all():
-        return "times that only grow, as points in time do; give the times between them"
+        return "times that only grow, so they look like timestamps; give the times between them"
     return ""
 
 
@@ -108,7 +111,7 @@ def _column(text: str, source: str, column: str) -> FloatArray:
 def _gap(cell: str, where: str) -> float:
     value = number_of(cell)
     if value is None or not 0 <= value < np.inf:
-        msg = f"{where}: {quoted(cell)} is no time between arrivals; give numbers of 0 or more"
+        msg = f"{where}: {quoted(cell)} is not a time between arrivals; each must be 0 or more"
         raise MeasurementError(msg)
     return value
 

@@ -34,7 +34,9 @@ def write_whole(path: Path, content: bytes) -> None:
 def _replace(target: Path, content: bytes, mode: int | None) -> None:
     """Put a new file in the place of what may be there."""
     if mode is not None and not os.access(target, os.W_OK):
-        raise PermissionError(None, "it is write-protected")
+        raise PermissionError(
+            None, "it is write-protected; change its permissions, or write elsewhere"
+        )
     handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=".headway-")
     try:
         with os.fdopen(handle, "wb") as stream:

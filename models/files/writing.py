@@ -103,7 +103,10 @@ def _parameter(parameter: Parameter) -> dict[str, Any]:
     import numpy as np
 
     if np.ndim(parameter.value or 0):
-        msg = f"{parameter.name} holds several operating points; a model file holds one"
+        msg = (
+            f"{parameter.name} has several operating points, but a model file stores one; "
+            "keep one value"
+        )
         raise ModelFileError(msg)
     limits = {"value": parameter.value, "min": parameter.minimum, "max": parameter.maximum}
     table: dict[str, Any] = {

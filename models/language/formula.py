@@ -206,7 +206,7 @@ def formula(text: str) -> Formula:
     """
     _check_size(text)
     if "#" in text or any(map(is_hidden, text.translate(_BLANKS))):
-        raise _refusal(text, "holds a comment or a control character; leave it out")
+        raise _refusal(text, "contains a comment or a control character; delete it")
     try:
         parsed = ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, MemoryError, RecursionError):
@@ -222,22 +222,26 @@ def _refusal(text: str, why: str) -> FormulaError:
 
 def _check_size(text: str) -> None:
     if len(text) > MOST_CHARACTERS:
-        raise _refusal(text, f"is longer than {MOST_CHARACTERS} characters; name its parts")
+        raise _refusal(
+            text, f"is longer than {MOST_CHARACTERS} characters; split it into named parts"
+        )
     depth = deepest = 0
     for character in text:
         depth += (character in "([{") - (character in ")]}")
         deepest = max(deepest, depth)
     if deepest > MOST_BRACKETS:
-        raise _refusal(text, f"brackets nested more than {MOST_BRACKETS} deep; name its parts")
+        raise _refusal(
+            text, f"brackets nested more than {MOST_BRACKETS} deep; split it into named parts"
+        )
 
 
 def _read(node: ast.expr, text: str, depth: int = 0) -> Tree:
     if depth > 2 * MOST_BRACKETS:
-        raise _refusal(text, "has too many terms in a row; name its parts")
+        raise _refusal(text, "has too many terms in a row; split it into named parts")
     reader = _READERS.get(type(node))
     if reader is None:
         what = _PLAIN_WORDS.get(type(node), f"{type(node).__name__.lower()} syntax")
-        raise _refusal(text, f"{what} is not allowed")
+        raise _refusal(text, f"{what} is not allowed; use numbers, names, + - * / ** and functions")
     return reader(node, text, depth)
 
 
@@ -248,7 +252,7 @@ def _read_constant(node: Any, text: str, _depth: int) -> Tree:
     if number_of(written) is None:
         raise _refusal(text, f"{quoted(written)} is not a number in decimal digits")
     if not abs(node.value) <= 1e300:
-        raise _refusal(text, "a number in it is too large")
+        raise _refusal(text, "contains a number above 1e300; use a smaller one")
     return Constant(float(node.value))
 
 
@@ -258,17 +262,20 @@ def _read_name(node: Any, _text: str, _depth: int) -> Tree:
 
 def _read_dotted(node: Any, text: str, _depth: int) -> Tree:
     if not isinstance(node.value, ast.Name) or node.attr.startswith("_"):
-        raise _refusal(text, "attribute access is not allowed")
+        raise _refusal(text, "only NAME.NAME can have a dot")
     return Name(f"{node.value.id}.{node.attr}")
 
 
 def _read_operation(node: Any, text: str, depth: int) -> Tree:
     symbol = _SYMBOLS.get(type(node.op))
     if symbol is None:
-        raise _refusal(text, f"operator {type(node.op).__name__} is not allowed; use + - * / **")
+        raise _refusal(text, f"operator {type(node.op).__name__} is not supported; use + - * / **")
     right = _read(node.right, text, depth + 1)
     if symbol == "**" and isinstance(right, Constant) and abs(right.value) > LARGEST_EXPONENT:
-        raise _refusal(text, f"exponent {right.value:g} is above {LARGEST_EXPONENT}")
+        raise _refusal(
+            text,
+            f"exponent {right.value:g} is above the limit of {LARGEST_EXPONENT}; use a smaller one",
+        )
     return Operation(symbol, _read(node.left, text, depth + 1), right)
 
 
@@ -277,7 +284,7 @@ def _read_sign(node: Any, text: str, depth: int) -> Tree:
     if isinstance(node.op, ast.UAdd):
         return operand
     if not isinstance(node.op, ast.USub):
-        raise _refusal(text, "only the signs + and - may stand before a term")
+        raise _refusal(text, "only + and - can precede a term")
     if isinstance(operand, Constant):
         return Constant(-operand.value)
     return Operation("*", Constant(-1.0), operand)
@@ -294,14 +301,14 @@ def _read_comparison(node: Any, text: str, depth: int) -> Tree:
 def _read_call(node: Any, text: str, depth: int) -> Tree:
     name = node.func.id if isinstance(node.func, ast.Name) else "that"
     if name not in {*kinds.FUNCTIONS, *LAWS} or node.keywords:
-        raise _refusal(text, f"{name}() is not a function it knows: {_known_functions(name)}")
+        raise _refusal(text, f"{name}() is not a function here; there are {_known_functions(name)}")
     arguments = tuple(_read(argument, text, depth + 1) for argument in node.args)
     if name in LAWS:
         _check_law(name, len(arguments), text)
         return Call(name, arguments)
     most, least = {"where": (3, 3), "min": (99, 1), "max": (99, 1)}.get(name, (1, 1))
     if not least <= len(arguments) <= most:
-        raise _refusal(text, f"{name}() cannot take {len(arguments)} arguments")
+        raise _refusal(text, f"{name}() does not accept {len(arguments)} arguments")
     return Call(name, arguments)
 
 
@@ -309,7 +316,7 @@ def _check_law(name: str, count: int, text: str) -> None:
     law = LAWS[name]
     if not law.takes(count):
         takes = ", ".join(law.arguments)
-        raise _refusal(text, f"{name}() cannot take {count} arguments; it takes {takes}")
+        raise _refusal(text, f"{name}() does not accept {count} arguments; it takes {takes}")
 
 
 def _known_functions(name: str) -> str:
@@ -350,7 +357,7 @@ def formula_at(text: str, place: str) -> Formula:
         except UnitError:
             raise error from None
         msg = (
-            f"{place}: {text!r} is a quantity; numbers are SI here: write {value:g}, "
+            f"{place}: {text!r} is a quantity, but numbers here are in SI units: write {value:g}, "
             "or declare a parameter and give it to at()"
         )
         raise FormulaError(msg) from None

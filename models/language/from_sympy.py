@@ -68,7 +68,7 @@ def _tree(node: Any) -> Tree:
         return Call(_FUNCTIONS[node.func], tuple(arguments))
     if node.func is sympy.Piecewise:
         return _branches(list(node.args))
-    msg = f"{node.func.__name__} in {node} has no counterpart in formulas"
+    msg = f"{node.func.__name__} in {node} has no equivalent in headway's formulas; rewrite it"
     raise FormulaError(msg)
 
 

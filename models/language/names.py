@@ -27,7 +27,9 @@ def check_shown(name: str, what: str) -> None:
         msg = f"{what} {quoted(name)} has a control character in its name"
         raise GraphError(msg)
     if len(name) > LONGEST_NAME:
-        msg = f"{what} {quoted(name)} has {len(name)} characters; {LONGEST_NAME} are the most"
+        msg = (
+            f"{what} {quoted(name)} has {len(name)} characters; at most {LONGEST_NAME} are allowed"
+        )
         raise GraphError(msg)
 
 
@@ -47,8 +49,8 @@ def check_name(name: str, taken: Iterable[str]) -> None:
     headway.errors.GraphError: 'a-b' is not a name; use letters, digits and _
     """
     if not name.isidentifier() or name.startswith("_"):
-        msg = f"{name!r} is not a name; use letters, digits and _"
+        msg = f"{name!r} is not a valid name; use letters, digits and _"
         raise GraphError(msg)
     if name in taken:
-        msg = f"{name} has a meaning of its own; choose another name"
+        msg = f"{name} is reserved; choose another name"
         raise GraphError(msg)

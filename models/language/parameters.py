@@ -73,12 +73,12 @@ class Parameter(Kept):
     def _wrong_interval(self, low: float, high: float) -> str:
         """What is wrong with an interval; empty if nothing is."""
         if self.value is None or np.ndim(self.value):
-            return "needs one value that lies in it"
+            return "needs a single value inside it; give value"
         if not low <= high:
             return f"begins at {self.shown(low)}, above its end at {self.shown(high)}"
         if not low <= self.value <= high:
             ends = f"{self.shown(low)} to {self.shown(high)}"
-            return f"is {ends}, which does not hold its value, {self.shown(float(self.value))}"
+            return f"is {ends}, which does not contain its value, {self.shown(float(self.value))}"
         if -math.inf < low < self.minimum:
             return f"begins at {self.shown(low)}, below its minimum, {self.shown(self.minimum)}"
         if self.maximum < high < math.inf:
@@ -193,7 +193,7 @@ def _array(values: Number | Sequence[float], name: str) -> FloatArray:
         return np.asarray(values, float)
     except (TypeError, ValueError, OverflowError):
         shown = repr(values) if np.ndim(values) else f"of type {type(values).__name__}"
-        msg = f"{name} is {shown}; a list must hold numbers in SI"
+        msg = f"{name} is {shown}; a list must contain numbers in SI units"
         raise InvalidParameter(msg) from None
 
 

@@ -96,7 +96,7 @@ def _from_outside(kind: type, verb: str) -> Callable[..., Any]:
         found: Callable[..., Any] | None = outside(GROUP, f"{known.__name__}.{verb}", _function)
         if found is not None:
             return found
-    msg = f"nothing is known that would {verb} a {kind.__name__}"
+    msg = f"headway cannot {verb} a {kind.__name__}"
     raise TypeError(msg)
 
 
@@ -104,5 +104,5 @@ def _function(point: "EntryPoint") -> Callable[..., Any]:
     function: object = point.load()
     if callable(function):
         return function
-    msg = f"{point.value} is no function"
+    msg = f"{point.value} is not a function"
     raise PackageError(msg)

@@ -24,7 +24,10 @@ def given(measurements: Measurements, settings: Mapping[str, str | float]) -> Me
     for name, value in settings.items():
         column = _constant(measurements, name, str(value))
         if measurements.find([column.name]) is not None:
-            msg = f"{measurements.source}: {name} is told, and a column of it says it too; keep one"
+            msg = (
+                f"{measurements.source}: {name} is given, but the file has a column of it "
+                "too; keep one"
+            )
             raise MeasurementError(msg)
         columns[column.header] = column
     told = ",".join(f"{name}={value}" for name, value in settings.items())
@@ -68,7 +71,7 @@ def together(tables: Sequence[Measurements]) -> Measurements:
     ([0.0, 0.001], 'base.csv and slow.csv@delay=+1 ms')
     """
     if not tables:
-        raise MeasurementError("no curve; give one at least")
+        raise MeasurementError("no curve is given; give at least one")
     if len(tables) == 1:
         return tables[0]
     columns: dict[str, Observed] = {}
@@ -117,7 +120,10 @@ def _stacked(each: Sequence[Observed | None], tables: Sequence[Measurements]) ->
     first = next(column for column in each if column is not None)
     for column, table in zip(each, tables, strict=True):
         if column is not None and column.unit.dimension != first.unit.dimension:
-            msg = f"{table.source}: {column.header} and {first.header} differ in their units"
+            msg = (
+                f"{table.source}: {column.header} and {first.header} have different units; "
+                "use the same unit in both files"
+            )
             raise MeasurementError(msg)
     missing = 0.0 if first.stated and first.name.startswith(ADDED) else np.nan
     empty = [np.full(len(table), missing) for table in tables]
@@ -158,12 +164,12 @@ def curve_and_settings(text: str) -> tuple[Path, dict[str, str]]:
         parameter, equals, value = (piece.strip() for piece in part.partition("="))
         if not (parameter and equals and value):
             msg = (
-                f"{text}: {quoted(part)} says no size; write {parameter or 'delay'}=1ms, "
+                f"{text}: {quoted(part)} has no value; write {parameter or 'delay'}=1ms, "
                 f"or {parameter or 'delay'}=+1ms for what was added"
             )
             raise MeasurementError(msg)
         if parameter in settings:
-            msg = f"{text}: {parameter} is told twice; keep one"
+            msg = f"{text}: {parameter} is given twice; keep one"
             raise MeasurementError(msg)
         settings[parameter] = value
     return Path(name), settings

@@ -77,7 +77,7 @@ def _sheet(pandas: Any, content: bytes, source: str) -> Any:
     filled = {name: sheet for name, sheet in sheets.items() if len(sheet.columns)}
     if len(filled) != 1:
         names = ", ".join(map(str, filled)) or "none"
-        msg = f"{source}: has {len(filled)} sheets with cells ({names}); keep one in the file"
+        msg = f"{source}: has {len(filled)} sheets with cells ({names}); keep only one"
         raise MeasurementError(msg)
     return next(iter(filled.values()))
 
@@ -110,7 +110,7 @@ def measurements_of_columns(
     unknown = [name for name in units if name not in {part for part, _ in given}]
     if unknown:
         parts = sorted({part for part, _ in given})
-        msg = f"{source}: a unit is given for {unknown[0]!r}, which is no column of it"
+        msg = f"{source}: a unit is given for {unknown[0]!r}, which is not a column"
         raise MeasurementError(msg + nearest(unknown[0], parts))
     titles = [_in_unit(title, units.get(part, "")) for part, title in given]
     rows = [[_cell(value) for value in row] for row in zip(*given.values(), strict=True)]
@@ -122,11 +122,11 @@ def measurements_of_columns(
 
 def _check_lengths(lengths: Mapping[str, int], source: str) -> None:
     if not lengths:
-        msg = f"{source}: there is no column; give throughput and response_time, for example"
+        msg = f"{source}: there is no column; give for example throughput and response_time"
         raise MeasurementError(msg)
     if len(set(lengths.values())) > 1:
         told = ", ".join(f"{title}: {length}" for title, length in lengths.items())
-        msg = f"{source}: columns of different lengths ({told})"
+        msg = f"{source}: columns of different lengths ({told}); give them the same length"
         raise MeasurementError(msg)
 
 
@@ -150,14 +150,17 @@ def _readable(frame: Any) -> Any:
     with suppress(TypeError, KeyError):
         if columns and all(callable(getattr(frame[name], "to_list", None)) for name in columns):
             return frame
-    what = "a data frame that is none of pandas or polars"
+    what = "a data frame from neither pandas nor polars"
     if hasattr(frame, "__arrow_c_stream__"):
         _, arrow = needed(what, "pandas", "pyarrow")
         return arrow.table(frame).to_pandas()
     if hasattr(frame, "__dataframe__"):
         [pandas] = needed(what, "pandas")
         return pandas.api.interchange.from_dataframe(frame)
-    msg = f"a {type(frame).__name__} is no data frame; give one of pandas, polars or __dataframe__"
+    msg = (
+        f"a {type(frame).__name__} is not a data frame; give one from pandas or "
+        "polars, or an object with __dataframe__"
+    )
     raise MeasurementError(msg)
 
 

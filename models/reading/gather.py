@@ -83,15 +83,22 @@ def _paths(place: str) -> list[Path]:
         return [path]
     if os.path.isdir(path):  # noqa: PTH112 - takes any name at all
         found = sorted(p for p in path.rglob("*") if p.is_file() and not _hidden(p, path))
-        nothing = "is a folder without files"
+        nothing = "is a folder without files; give one with result files"
     else:
         found = _matching(place) or _matching(str(data_path(place)))
-        nothing = "there is no such file" if not glob.has_magic(place) else "matches no file"
+        nothing = (
+            "there is no such file"
+            if not glob.has_magic(place)
+            else "matches no file; check the pattern"
+        )
     if not found:
         msg = f"{place}: {nothing}"
         raise MeasurementError(msg)
     if len(found) > MOST_FILES:
-        msg = f"{place}: {len(found)} files are more than the {MOST_FILES} of one sweep"
+        msg = (
+            f"{place}: {len(found)} files are more than the limit of {MOST_FILES:,} in "
+            "one sweep; read fewer at a time"
+        )
         raise MeasurementError(msg)
     return found
 
@@ -136,7 +143,7 @@ def unpacked(name: str, content: bytes) -> Iterator[Content]:
         else:
             yield name, content
     except (zipfile.BadZipFile, tarfile.TarError, EOFError, OSError, RuntimeError) as error:
-        msg = f"{name}: the archive cannot be unpacked ({error})"
+        msg = f"{name}: the archive cannot be unpacked ({error}); pack it again"
         raise MeasurementError(msg) from None
 
 
@@ -176,17 +183,20 @@ def _of_tar(name: str, stream: io.BytesIO) -> Iterator[Content]:
 def _check(name: str, entries: list[tuple[str, int]]) -> None:
     total = sum(size for _, size in entries)
     if total > LARGEST_ARCHIVE:
-        msg = f"{name}: unpacks to {total / 1e6:.0f} MB, more than {LARGEST_ARCHIVE / 1e6:.0f} MB"
+        msg = (
+            f"{name}: unpacks to {total / 1e6:.0f} MB, above the limit of "
+            f"{LARGEST_ARCHIVE / 1e6:.0f} MB"
+        )
         raise MeasurementError(msg)
     for entry, _ in entries:
         parts = PurePosixPath(entry.replace("\\", "/"))
         if parts.is_absolute() or ".." in parts.parts:
-            msg = f"{name}: names {entry!r}, which is outside the archive"
+            msg = f"{name}: names {entry!r}, which is outside the archive; pack it again"
             raise MeasurementError(msg)
 
 
 def _limited(name: str, content: bytes) -> bytes:
     if len(content) > LARGEST_FILE:
-        msg = f"{name}: holds a file of more than {LARGEST_FILE / 1e6:.0f} MB"
+        msg = f"{name}: contains a file above the limit of {LARGEST_FILE / 1e6:.0f} MB"
         raise MeasurementError(msg)
     return content

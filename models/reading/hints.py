@@ -90,7 +90,9 @@ class Hints:
         names = {*titles, *(split_header(title)[0] for title in titles)}
         missing = [name for name in self.columns if name not in names]
         if missing:
-            some = nearest(missing[0], titles) if titles else "; its files are no tables of columns"
+            some = (
+                nearest(missing[0], titles) if titles else "; its files are not tables with columns"
+            )
             msg = f"{source}: there is no column {quoted(missing[0])}{some}"
             raise MeasurementError(msg)
 
@@ -117,7 +119,7 @@ def with_units(measurements: Measurements, given: Mapping[str, str]) -> Measurem
         column, told = column_named(measurements, name), _unit(name, text)
         if column.unit.text and (column.unit.scale, column.unit.dimension) != told[1:]:
             place = f"{measurements.source}: column {column.header}"
-            msg = f"{place} is in {column.unit}, not {text}; leave --unit out, or rename it"
+            msg = f"{place} is in {column.unit}, not {text}; drop --unit, or rename the column"
             raise MeasurementError(msg)
         if not column.unit.text:
             measurements = _with(measurements, _in(measurements, column, told[0]))
@@ -156,7 +158,10 @@ def with_roles(measurements: Measurements, given: Mapping[str, str]) -> Measurem
     for name, role in given.items():
         column, word = column_named(measurements, name), _word(role)
         if word in taken and word != NO_ROLE:
-            msg = f"{measurements.source}: {taken[word]} and {name} cannot both be {word}"
+            msg = (
+                f"{measurements.source}: {taken[word]} and {name} cannot both be the {word}; "
+                "keep one"
+            )
             raise MeasurementError(msg)
         taken[word] = name
         if word != NO_ROLE and not fits(column.unit, part_named(word).role):
@@ -184,7 +189,7 @@ def _unit(column: str, text: str) -> tuple[Unit, float, tuple[int, ...]]:
         msg = f"unit of column {quoted(column)}: {error}"
         raise UnitError(msg) from None
     if not found.text:
-        msg = f"unit of column {quoted(column)} is empty; write for example ms, op/s or %"
+        msg = f"unit of column {quoted(column)} is missing; write for example ms, op/s or %"
         raise UnitError(msg)
     return found, found.scale, found.dimension
 

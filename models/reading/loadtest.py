@@ -145,7 +145,7 @@ def read_load_test(
     return LoadTest(in_order, tuple(left_out), tuple(dict.fromkeys(columns)))
 
 
-_NOTHING = "holds no measurements: no reader knows it, and it is no table"
+_NOTHING = "contains no measurements: no reader recognises it, and it is not a table"
 _SHOWN = 5  # names of files where nothing could be read
 
 
@@ -156,7 +156,7 @@ def _nothing_in(places: Sequence[str], left_out: Sequence[LeftOut]) -> Measureme
     reasons = [each.reason for each in left_out if not each.reason.endswith(_NOTHING)][:3]
     seen = "; ".join([f"seen: {', '.join(files[:_SHOWN])}{further}", *reasons])
     place = places[0] if places else "no file"
-    return MeasurementError(f"{place}: holds no measured point ({seen})")
+    return MeasurementError(f"{place}: contains no measured point ({seen})")
 
 
 def _points_in(

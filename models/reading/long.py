@@ -64,7 +64,10 @@ class Long:
 
     def _decoded(self, line: bytes, number: int) -> str:
         if len(line) >= _LONGEST_LINE:
-            msg = f"{self.path}:{number}: a line of more than a megabyte; is this the right file?"
+            msg = (
+                f"{self.path}:{number}: a line is longer than a megabyte; check that this is "
+                "the right file"
+            )
             raise MeasurementError(msg)
         try:
             return line.decode()

@@ -100,7 +100,12 @@ TOOLS: tuple[str, ...] = (
 GROUP = "headway.readers"
 """Entry points by which other packages add readers: ``NAME = module:READER``."""
 
-CSV = Reader("CSV", lambda _: True, Measurements.parse, tells="what its titles say, a row a point")
+CSV = Reader(
+    "CSV",
+    lambda _: True,
+    Measurements.parse,
+    tells="a column for each quantity, named by its title; a row for each point",
+)
 """What reads a file that no other reader knows."""
 
 _BYTES = re.compile(rb"\0{4}[\x05-\x20]\d")
@@ -182,7 +187,7 @@ def read_table(text: str, source: str, decimal: str = "", kind: str = "") -> Mea
     """
     reader, broken = recognised(text)
     if decimal and reader is not CSV:
-        msg = f"{source}: is {reader.kind}, which has its own marks; leave --decimal out"
+        msg = f"{source}: is {reader.kind}, which defines its decimal mark; drop --decimal"
         raise MeasurementError(msg)
     try:
         if reader is CSV:
@@ -266,7 +271,7 @@ def _reader_of(point: "EntryPoint") -> Reader:
     """A reader as another package has it; what else than bad input fails in it is its fault."""
     reader = point.load()
     if not isinstance(reader, Reader):
-        msg = f"{point.value} is no headway.models.Reader"
+        msg = f"{point.value} is not a headway.models.Reader"
         raise PackageError(msg)
     return replace(
         reader,

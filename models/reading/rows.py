@@ -80,8 +80,8 @@ def read_rows(table: Measurements) -> tuple[list[Point], tuple[Used, ...]]:
     if not taken:
         names = ", ".join([*table.columns, *table.spoilt, *table.labels][:6])
         msg = (
-            f"{table.source}: no column tells its role ({names}); say it, such as "
-            "--role COLUMN=throughput, or name columns as throughput_ops_s,response_ms"
+            f"{table.source}: no column has a known role ({names}); give one, such as "
+            "--role COLUMN=throughput, or name columns like throughput_ops_s,response_ms"
         )
         raise MeasurementError(msg)
     return [_point(table, taken, row) for row in range(len(table))], _used(table, taken)
@@ -152,7 +152,7 @@ def _why(column: Observed) -> str:
     part = part_of(column)
     if part is not None and _is_unclear(column, part.role):
         ways = " or ".join(_option("unit", column, way) for way in ("%", "1"))
-        return f"a share or per cent? {ways}"
+        return f"it may be a share or per cent: {ways}"
     if part is not None:
         return f"another column is the {part.shown}"
     some = unsure(column)

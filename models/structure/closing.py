@@ -57,8 +57,8 @@ def in_rounds(graph: ModelGraph, inputs: Mapping[str, Amount]) -> ModelGraph:
         return graph if told is None else _entering(graph, told, away)
     if told is None and len(graph.arrivals) > 1:
         msg = (
-            f"{graph.name}: nothing leaves, and jobs come in at {', '.join(graph.arrivals)}; leave "
-            "arrivals out, and name where rounds begin as reference"
+            f"{graph.name}: no job leaves, but jobs arrive at {', '.join(graph.arrivals)}; "
+            "delete the arrivals and set reference, or add a route that leaves"
         )
         raise GraphError(msg)
     return _from(replace(graph, routes=graph.routes.cut(reference)), reference)

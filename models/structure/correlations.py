@@ -42,7 +42,7 @@ def fault(
         if wrong := _wrong(pair, value, parameters):
             return pair, wrong
         if frozenset(pair) in seen:
-            return pair, "is told twice"
+            return pair, "is given twice; delete one"
         seen.add(frozenset(pair))
     return _contradiction(correlations)
 
@@ -53,11 +53,14 @@ def _wrong(pair: Pair, value: float, parameters: Mapping[str, Parameter]) -> str
         if name not in parameters:
             return f"there is no parameter {name!r}{nearest(name, parameters)}"
         if parameters[name].interval is None:
-            return f"{name} is certain; give it a 95 % interval, ci95, or leave this out"
+            return (
+                f"{name} has no uncertainty; give it a 95 % interval (ci95), or delete this "
+                "correlation"
+            )
     if pair[0] == pair[1]:
-        return "names one parameter twice"
+        return "names one parameter twice; name two"
     if not -1 <= value <= 1:
-        return f"is {value:g}; a correlation is between -1 and 1"
+        return f"is {value:g}; a correlation must be between -1 and 1"
     return ""
 
 
@@ -69,8 +72,8 @@ def _contradiction(correlations: Correlations) -> tuple[Pair, str] | None:
         return None
     way = dict(zip(names, ways[:, 0].tolist(), strict=True))
     pair = min(correlations, key=lambda pair: correlations[pair] * way[pair[0]] * way[pair[1]])
-    others = f"the matrix has the eigenvalue {values[0]:.2g}, and none may be below 0"
-    return pair, f"is {correlations[pair]:g}, which cannot be with the other correlations: {others}"
+    others = f"the matrix has the eigenvalue {values[0]:.2g}, which must not be below 0"
+    return pair, f"is {correlations[pair]:g}, which contradicts the other correlations: {others}"
 
 
 def check_correlations(correlations: Correlations, parameters: Mapping[str, Parameter]) -> None:

@@ -11,9 +11,9 @@ from headway.models.language.units import unit
 from headway.models.structure.graph import ModelGraph
 from headway.models.structure.parts.links import link_parameters
 
-POPULATION = Parameter("population", None, minimum=0, doc="jobs that circulate", own=0.0)
+POPULATION = Parameter("population", None, minimum=0, doc="number of circulating jobs", own=0.0)
 THINK_TIME = Parameter(
-    "think_time", None, unit("s"), 0.0, doc="between answer and next request", own=0.0
+    "think_time", None, unit("s"), 0.0, doc="time between a reply and the next request", own=0.0
 )
 
 
@@ -31,7 +31,7 @@ def parameters_of(graph: ModelGraph) -> dict[str, Parameter]:
         names += ["think_time"] * ("think_time" not in names)
     elif graph.needs_arrival_rate:
         names.append("arrival_rate")
-    rate = Parameter("arrival_rate", None, unit("1/s"), 0.0, doc="arrivals from outside")
+    rate = Parameter("arrival_rate", None, unit("1/s"), 0.0, doc="rate of arrivals from outside")
     ready = {"arrival_rate": rate, "population": POPULATION, "think_time": THINK_TIME.at(0.0)}
     own = {name: ready.get(name, Parameter(name)) for name in names}
     return own | link_parameters(graph.links)
@@ -43,5 +43,5 @@ def points_shape(inputs: Mapping[str, Number]) -> tuple[int, ...]:
         return np.broadcast_shapes(*(np.shape(value) for value in inputs.values()))
     except ValueError:
         shapes = {name: np.shape(v) for name, v in inputs.items() if np.ndim(v)}
-        msg = f"these arrays do not fit each other: {shapes}; give them one length"
+        msg = f"these arrays have different lengths: {shapes}; give them the same length"
         raise InvalidParameter(msg) from None

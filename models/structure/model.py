@@ -223,7 +223,11 @@ class Model(Kept, ModelVerbs):
             think = {} if think_time is None else {"think_time": think_time}
             return self.at({"population": population, **think})
         if not self.graph.stations or self.graph.classes:
-            why = "its classes say who circulates" if self.graph.classes else "it has no stations"
+            why = (
+                "its classes have their own populations"
+                if self.graph.classes
+                else "it has no stations"
+            )
             msg = f"{self.name} cannot be closed: {why}"
             raise GraphError(msg)
         kept = {n: p for n, p in self.parameters.items() if n != "arrival_rate"}
@@ -288,7 +292,7 @@ class Model(Kept, ModelVerbs):
 
     def _thinking(self, think_time: Number | str) -> "Model":
         if "think_time" not in self.parameters:
-            msg = f"{self.name}: there is no think time of an open network; give a population too"
+            msg = f"{self.name}: an open network has no think time; give a population too"
             raise UnknownParameter(msg)
         return self.at(think_time=think_time)
 

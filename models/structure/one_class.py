@@ -41,7 +41,7 @@ def alone(graph: ModelGraph) -> ModelGraph:
     """
     name, numbers = next(iter(graph.classes.items()))
     if not graph.stations:
-        msg = f"class {name} has no station to go to; give the model stations"
+        msg = f"class {name} has no station to visit; add stations to the model"
         raise GraphError(msg)
     check_ways(graph)
     stations = {n: _alone(n, component, name) for n, component in graph.stations.items()}

@@ -192,7 +192,7 @@ def _symbolic_call(function: str, *arguments: Any) -> Any:
 def number(name: str, value: Quantity | str) -> Quantity:
     """Give back a value that can be calculated with; refuse the text of a formula."""
     if isinstance(value, str):
-        msg = f"{name} is the formula {value!r}: put it into a ModelGraph and give it values"
+        msg = f"{name} is the formula {value!r}: put it in a ModelGraph and give its names values"
         raise InvalidParameter(msg)
     return value
 

@@ -138,7 +138,7 @@ def blame(point: "EntryPoint", error: Exception) -> "PackageError":
     why = text if isinstance(error, HeadwayError) else f"{type(error).__name__}: {text}"
     return PackageError(
         f"package {package_of(point)}: {point.name!r} ({point.group}) cannot be used: "
-        f"{why}; mend or uninstall the package"
+        f"{why}; fix or uninstall the package"
     )
 
 

@@ -75,7 +75,7 @@ class Algorithms(Entries):
         stages = list(range(1, count + 1)) if labels is None else labels
         if set(lengths.values()) - {len(stages)} or (lengths and not count):
             counts = ", ".join(f"{length} {key}" for key, length in lengths.items())
-            msg = f"{name} has {len(stages)} stages, {counts}; give one of each a stage"
+            msg = f"{name} has {len(stages)} stages, but {counts}; give one of each for every stage"
             raise self.place.error(msg, table, name)
         return tuple(map(str, stages))
 
@@ -83,4 +83,4 @@ class Algorithms(Entries):
 def _what(key: str, algorithm: Algorithm) -> str:
     if key not in algorithm.lists:
         return "a number"
-    return "a list" if algorithm.kinds else "a list, one entry a stage"
+    return "a list" if algorithm.kinds else "a list with one entry for each stage"

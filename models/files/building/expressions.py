@@ -86,7 +86,10 @@ def expression(text: Scalar, graph: ModelGraph, wanted: Unit, name: str) -> floa
             return quantity(text, wanted, name)
         except UnitError:
             if re.search(r"[+(]|[*/-]\s*[0-9.]", text):
-                why = "mixes units and arithmetic; name the quantity in [parameters]"
+                why = (
+                    "mixes units and arithmetic; define the quantity in [parameters] and use "
+                    "its name"
+                )
                 msg = f"{name}: {text!r} {why}"
                 raise FormulaError(msg) from None
             if not names:

@@ -88,14 +88,16 @@ def _joined(
     fork = str(table.get("fork", ""))
     known = stations.get(fork, {})
     if known.get("kind") != FORK:
-        told = f"its fork {fork!r} is no station of kind Fork" if fork else "it names no fork"
-        msg = f"{join} waits for nobody: {told}; give fork = the name of one"
+        told = f"{fork!r} is not a station of kind Fork" if fork else "its key fork is missing"
+        msg = f"{join} is a Join without a Fork: {told}; set fork to the name of one"
         raise place.error(msg, "stations", join)
     if "branches" in known:
-        msg = f"{join} waits for nobody: {fork} names its branches itself, and joins them"
+        msg = (
+            f"{join} is not needed: {fork} lists its branches, so it also joins them; delete {join}"
+        )
         raise place.error(msg, "stations", join)
     if {"needed", "visits"} & known.keys():
-        msg = f"{fork} has a Join: give needed there, and routes in place of visits"
+        msg = f"{fork} has a Join: put needed there, and give routes instead of visits"
         raise place.error(msg, "stations", fork)
     _check_keys(fork, known, FORK_KEYS, place)
     branches = [route.target for route in routes if route.source == fork]
@@ -111,21 +113,24 @@ def _check_ways(
 ) -> None:
     """Refuse a fork that leads nowhere, or a branch that does more than lead to the join."""
     if not branches:
-        msg = f"{join} waits for nobody: no route leads from {fork}"
+        msg = f"{join} has nothing to wait for: no route leaves {fork}; add a route to each branch"
         raise place.error(msg, "stations", join)
     for route in routes:
         if route.source == fork and (route.parallel or route.probability != 1):
-            msg = f"route {fork} -> {route.target}: a fork goes to all; leave out the probability"
+            msg = (
+                f"route {fork} -> {route.target}: a fork sends to every branch; delete the "
+                "probability"
+            )
             raise place.error(msg, "routes")
         if route.target == join and route.source not in branches:
-            msg = f"{join} waits for {route.source}, to which {fork} sends nothing; add a route"
+            msg = f"{join} waits for {route.source}, but {fork} sends nothing there; add that route"
             raise place.error(msg, "routes")
     for branch in branches:
         onward = [r for r in routes if r.source == branch]
         here = len(onward) == 1 and onward[0].target == join and onward[0].probability == 1
         if not here or onward[0].parallel:
             msg = (
-                f"{branch} is a branch of {fork} and does not lead to {join} alone; give it one "
+                f"{branch} is a branch of {fork}, so it must lead to {join} only; give it one "
                 f"route, to {join}"
             )
             raise place.error(msg, "routes")
@@ -141,11 +146,19 @@ def _check_fork(name: str, table: Mapping[str, Number], place: Place) -> None:
     _check_keys(name, table, FORK_KEYS, place)
     named = table["branches"]
     if not (isinstance(named, list) and named and all(isinstance(b, str) for b in named)):
-        raise place.error("branches must be a list of stations", "stations", name, "branches")
+        raise place.error(
+            'branches must be a list of station names, such as ["disk1", "disk2"]',
+            "stations",
+            name,
+            "branches",
+        )
 
 
 def _check_keys(name: str, table: Mapping[str, Number], known: KeyTable, place: Place) -> None:
     for key in table:
         if key not in (*known, "kind"):
-            msg = f"{name} is a {table['kind']} and has no {key!r}; it has {', '.join(known)}"
+            msg = (
+                f"{name} is a {table['kind']} and has no key {key!r}; its keys are "
+                f"{', '.join(known)}"
+            )
             raise place.error(msg, "stations", name, key)

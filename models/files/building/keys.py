@@ -19,15 +19,15 @@ FILE_KEYS = {"places": "capacity"}
 BY_CLASS = ("service_time", "scv")
 """Numbers of stations that may differ by class."""
 
-VISITS = Key(
-    Several(listed=False), "Mean visits of a job, in place of routes; or a table by class."
-)
+VISITS = Key(Several(listed=False), "Mean visits per job, in place of routes; or a table by class.")
 
 _COMMON: KeyTable = {
     "visits": VISITS,
-    "discipline": Key(Text(tuple(Discipline)), "Whose turn it is at the queue; fcfs if left out."),
+    "discipline": Key(
+        Text(tuple(Discipline)), "The order in which the queue is served; fcfs by default."
+    ),
     "blocking": Key(
-        Text(tuple(Blocking)), "What becomes of jobs that find no place; lost if left out."
+        Text(tuple(Blocking)), "What happens to jobs that find the station full; lost by default."
     ),
 }
 
@@ -63,7 +63,7 @@ def _station_keys(kind: type[Station]) -> KeyTable:
     }
     by_name = kind.can.shared or (kind.can.loses and "service_time" in own)
     if by_name and "service_time" not in own:  # kinds that say it by other numbers
-        words = "The service time of a job that is alone, by class."
+        words = "The service time of a job that is alone at the station, by class."
         own["service_time"] = Key(Several(one=False, listed=False), words)
     return own | dict(_COMMON)
 
@@ -105,9 +105,9 @@ def algorithm_keys(algorithm: Algorithm, kind: type) -> KeyTable:
         for key in algorithm.keys(kind)
     }
     if algorithm.labels:
-        own[algorithm.labels] = Key(_LIST, "The names of the stages, in their order.")
+        own[algorithm.labels] = Key(_LIST, "The names of the stages, in order.")
     if from_file:
-        own[algorithm.file] = Key(Text(), "A CSV file, beside this one, that holds the lists.")
+        own[algorithm.file] = Key(Text(), "A CSV file in the same folder with the lists.")
     return own
 
 

@@ -24,8 +24,10 @@ from headway.models.structure.parts.links import (
 )
 
 LINK: KeyTable = {
-    "platform": Key(word(*PLATFORMS), "A published machine, whose numbers the link has."),
-    "convention": Key(word(*Convention), "Whose meaning the latency has; papers if left out."),
+    "platform": Key(word(*PLATFORMS), "A published machine that supplies the link's numbers."),
+    "convention": Key(
+        word(*Convention), "How the latency is defined; as in the papers by default."
+    ),
     **{part: Key(PARAMETER, doc) for part, doc in LINK_DOCS.items()},
 }
 """What a link may say."""
@@ -43,7 +45,7 @@ class Links(Entries):
         table = dict(self.links[name])
         platform = table.pop("platform", None)
         if platform is not None and platform not in PLATFORMS:
-            msg = f"there is no platform {platform!r}{nearest(str(platform), PLATFORMS)}"
+            msg = f"unknown platform {platform!r}{nearest(str(platform), PLATFORMS)}"
             raise self.place.error(msg, "links", name, "platform")
         convention = self._convention(name, table.pop("convention", None), platform)
         self.check_names("links", name, table, LINK)
@@ -70,7 +72,7 @@ class Links(Entries):
                 if name in parameters:
                     parameters[name] = self._described(link, part, parameters[name], entry)
                 elif any(given is not None for given in (entry.min, entry.max, entry.ci95)):
-                    msg = f"{name} has a formula; it cannot have bounds or ci95 too"
+                    msg = f"{name} has a formula; delete its bounds and ci95"
                     raise self.place.error(msg, "links", link, part)
         return replace(model, parameters=parameters)
 
@@ -96,10 +98,10 @@ class Links(Entries):
         if text is None:
             return Convention.PAPERS
         if text not in set(Convention):
-            msg = f"there is no convention {text!r}; it must be one of {', '.join(Convention)}"
+            msg = f"unknown convention {text!r}; it must be one of {', '.join(Convention)}"
             raise self.place.error(msg, *place)
         if platform is not None:
-            msg = f"{platform} is known in convention papers; leave convention out"
+            msg = f"{platform} is published in convention papers; delete convention"
             raise self.place.error(msg, *place)
         return Convention(text)
 

@@ -243,11 +243,13 @@ class _Route(Shape):
         found: RouteEntry = self.entry(value, keys)
         if not found.parallel and ("parallel" in value or not found.target):
             named = "parallel" in value
-            raise Fault("parallel names no station" if named else "the key 'to' is missing", keys)
+            raise Fault(
+                "parallel is empty; list stations" if named else "the key 'to' is missing", keys
+            )
         if found.parallel and (found.job_class or found.becomes):
-            raise Fault("class and becomes go with one station that the route leads to", keys)
+            raise Fault("class and becomes need one target; use to in place of parallel", keys)
         if found.needed is not None and not found.parallel:
-            raise Fault("needed goes with parallel, which names the stations to wait for", keys)
+            raise Fault("needed is missing its list of stations; add parallel", keys)
         return found
 
     def described(self) -> Json:
@@ -259,17 +261,17 @@ class _Route(Shape):
 _TEXT, _PLAIN, _NAMES, _LINES = Text(), Plain(), Texts("names"), Texts()
 _FORMULAS = TableOf(_PLAIN)
 
-_DOC = Key(_TEXT, "What it is, in a few words; tables and reports show it.")
-_SOURCE = Key(_TEXT, "Where it comes from: a publication with its page, or a measurement.")
-_UNIT = Key(_TEXT, 'The unit in which it is shown, such as "ms".')
+_DOC = Key(_TEXT, "A short description for tables and reports.")
+_SOURCE = Key(_TEXT, "Its origin: a publication with the page, or a measurement.")
+_UNIT = Key(_TEXT, 'The unit for display, such as "ms".')
 _ABOUT: KeyTable = {"doc": _DOC, "source": _SOURCE}
 
 _VALUED: KeyTable = {
     "value": Key(_PLAIN, 'A number in SI units, or text with a unit such as "650 us".'),
-    "formula": Key(_TEXT, "A formula of other numbers, in place of a value."),
+    "formula": Key(_TEXT, "A formula over other numbers, in place of a value."),
     "unit": _UNIT,
-    "min": Key(_PLAIN, "The least value that it can have."),
-    "max": Key(_PLAIN, "The largest value that it can have."),
+    "min": Key(_PLAIN, "The smallest possible value."),
+    "max": Key(_PLAIN, "The largest possible value."),
     **_ABOUT,
     "ci95": Key(_Ends(), 'Its 95 % interval, such as ["0.9 ms", "1.1 ms"]; "" for an unknown end.'),
 }
@@ -279,12 +281,12 @@ PARAMETER = Entry(ParameterEntry, _VALUED, short="value")
 
 def word(*choices: str) -> Entry:
     """A word among numbers that are written as `PARAMETER`: a link's platform, for one."""
-    value = Key(Text(choices), "One of a few words.")
+    value = Key(Text(choices), "One of a fixed set of words.")
     return Entry(ParameterEntry, {**_VALUED, "value": value}, short="value")
 
 
 _FORMULA = Key(_TEXT, "The formula that gives it.")
-_BETTER = Key(Text(tuple(Better)), "Whether less or more of it is better.")
+_BETTER = Key(Text(tuple(Better)), "Whether lower or higher is better.")
 _OUTPUT = Entry(
     OutputEntry,
     {"formula": _FORMULA, "unit": _UNIT, **_ABOUT, "better": _BETTER},
@@ -295,46 +297,48 @@ _ROUTE = Entry(
     {
         "from": Key(_TEXT, "The station that jobs leave."),
         "to": Key(_TEXT, "The station that they go to."),
-        "probability": Key(_PLAIN, "The share of jobs that goes this way; 1 if left out."),
+        "probability": Key(_PLAIN, "The share of jobs that takes this route; 1 by default."),
         "parallel": Key(_NAMES, "The stations that a request goes to at the same time."),
-        "needed": Key(_PLAIN, "How many of these must be done; all if left out."),
-        "class": Key(_TEXT, "The class of jobs that goes this way; every class if left out."),
-        "becomes": Key(_TEXT, "The class that these jobs have from there on."),
+        "needed": Key(_PLAIN, "How many of these must finish; all by default."),
+        "class": Key(_TEXT, "The class that takes this route; every class by default."),
+        "becomes": Key(_TEXT, "The class that these jobs change to."),
     },
 )
 _REGION = Entry(
     RegionEntry,
     {
         "stations": Key(_NAMES, "The stations that share the limit."),
-        "limit": Key(_PLAIN, "The largest number of jobs inside; the others wait outside."),
+        "limit": Key(_PLAIN, "The largest number of jobs inside; further jobs wait outside."),
     },
 )
 _ARRIVAL = Entry(
     ArrivalEntry,
     {
-        "rate": Key(_PLAIN, "The arrival rate [1/s]; arrival_rate if left out."),
-        "scv": Key(_PLAIN, "Squared coefficient of variation of the times between arrivals."),
-        "trace": Key(_TEXT, "A CSV file, beside this one, of measured times between arrivals."),
-        "column": Key(_TEXT, "The column of these times in the trace."),
+        "rate": Key(_PLAIN, "The arrival rate [1/s]; the parameter arrival_rate by default."),
+        "scv": Key(_PLAIN, "Squared coefficient of variation of the interarrival times."),
+        "trace": Key(_TEXT, "A CSV file in the same folder with measured interarrival times."),
+        "column": Key(_TEXT, "The column of the trace with these times."),
     },
     short="rate",
 )
 CLASS: KeyTable = {
     **{name: Key(_PLAIN, doc) for name, doc in CLASS_KEYS.items()},
-    "arrives": Key(_Shares(), "The station at which the class enters, or shares by station."),
-    "reference": Key(_TEXT, "The station at which rounds of a closed class begin."),
+    "arrives": Key(_Shares(), "The station where the class enters, or its share by station."),
+    "reference": Key(_TEXT, "The station where a round of a closed class begins and ends."),
 }
 """What a class of jobs may say."""
 
 _TRIED = Entry(
     TriedEntry,
     {
-        "load": Key(Text(tuple(Load)), "The load of the curves for which it is tried."),
-        "free": Key(_NAMES, "The parameters to determine."),
-        "order": Key(Real(), "Its place among the variants of the family; the simplest is first."),
+        "load": Key(
+            Text(tuple(Load)), "The kind of load (open or closed) for which headway tries it."
+        ),
+        "free": Key(_NAMES, "The parameters that a fit estimates."),
+        "order": Key(Real(), "Its rank among the variants of the family, simplest first."),
         "without": Key(_NAMES, "The parameters that are zero in this variant."),
-        "equation": Key(_LINES, "The terms of the response time, where they differ."),
-        "disclosed": Key(_NAMES, "Parameters that keep the value that a result page discloses."),
+        "equation": Key(_LINES, "The terms of the response time, if they differ."),
+        "disclosed": Key(_NAMES, "Parameters fixed at the value that a result page discloses."),
     },
 )
 _TELLS = Entry(TellsEntry, {"formula": _FORMULA, "unit": _UNIT}, short="formula")
@@ -342,14 +346,14 @@ _FORM = Entry(
     FormEntry,
     {
         "family": Key(_TEXT, 'The family in which it competes, such as "server".'),
-        "saturation": Key(_TEXT, "Formula of the throughput at which it saturates."),
-        "tried": Key(ListOf(_TRIED), "The variants of the form that are tried."),
-        "start": Key(_FORMULAS, "Formulas, from the curve, of the values that a fit starts from."),
-        "tells": Key(TableOf(_TELLS), "Other quantities that the parameters determine, by name."),
-        "equation": Key(_LINES, "The terms that add up to the response time, for people to read."),
-        "disclosed": Key(_FORMULAS, "Formulas, from a result page, of the values of parameters."),
-        "least": Key(_FORMULAS, "Lower bounds that a curve sets to parameters, as formulas."),
-        "most": Key(_FORMULAS, "Upper bounds that a curve sets to parameters, as formulas."),
+        "saturation": Key(_TEXT, "Formula of the saturation throughput."),
+        "tried": Key(ListOf(_TRIED), "The variants of the form that headway tries."),
+        "start": Key(_FORMULAS, "Formulas of a fit's starting values, from the curve."),
+        "tells": Key(TableOf(_TELLS), "Derived quantities, by name."),
+        "equation": Key(_LINES, "The terms that add up to the response time, for display."),
+        "disclosed": Key(_FORMULAS, "Formulas of parameter values, from a result page."),
+        "least": Key(_FORMULAS, "Lower bounds of parameters, as formulas over the curve."),
+        "most": Key(_FORMULAS, "Upper bounds of parameters, as formulas over the curve."),
     },
 )
 _NUMBERS = Several()
@@ -362,11 +366,12 @@ _MODEL = Entry(
         "parameters": Key(TableOf(PARAMETER), "Numbers by name, with unit, bounds and source."),
         "links": Key(TableOf(Keyed("link", PARAMETER)), "LogGP links by name."),
         "pipelines": Key(
-            TableOf(Keyed("pipelines", _NUMBERS)), "Rows of stages that packets pass, by name."
+            TableOf(Keyed("pipelines", _NUMBERS)),
+            "Packet pipelines by name: rows of stages that packets pass through.",
         ),
         "contention": Key(
             TableOf(Keyed("contention", _NUMBERS)),
-            "Processors that wait for the requests they send (LoPC), by name.",
+            "Groups of processors that wait for their requests (LoPC), by name.",
         ),
         "caches": Key(TableOf(Keyed("caches", _NUMBERS)), "Caches by name."),
         "stations": Key(
@@ -377,17 +382,15 @@ _MODEL = Entry(
             "Classes of jobs by name.",
         ),
         "routes": Key(ListOf(_Route(_ROUTE)), "Where jobs go from each station."),
-        "arrivals": Key(
-            TableOf(_Arrival(_ARRIVAL)), "Where jobs enter, by station, and at which rate."
-        ),
-        "outputs": Key(TableOf(_OUTPUT), "Results that formulas give, by name."),
+        "arrivals": Key(TableOf(_Arrival(_ARRIVAL)), "The rate at which jobs enter, by station."),
+        "outputs": Key(TableOf(_OUTPUT), "Results computed by formulas, by name."),
         "presets": Key(TableOf(_Settings(_ABOUT)), "Published sets of values, by name."),
-        "form": Key(_FORM, "How the model is tried on measured curves, as one of a family."),
+        "form": Key(_FORM, "How headway fits the model to measured curves, as one of a family."),
         "correlations": Key(
-            TableOf(Real()), 'Correlations of parameters that have ci95: "NAME, NAME" = -0.7.'
+            TableOf(Real()), 'Correlations between parameters that have ci95: "NAME, NAME" = -0.7.'
         ),
-        "reference": Key(_TEXT, "The station at which rounds of a closed network begin."),
-        "regions": Key(TableOf(_REGION), "Limits that several stations share, by name."),
+        "reference": Key(_TEXT, "The station where a round of a closed network begins and ends."),
+        "regions": Key(TableOf(_REGION), "Limits shared by several stations, by name."),
     },
 )
 

@@ -51,14 +51,14 @@ def _check_alone(name: str, entry: ModelEntry, place: Place) -> None:
     more = [*others, *classes, *(["routes"] if entry.routes else []), *entry.regions]
     if more:
         msg = (
-            f"{name}: a {KIND} is the whole model, and here is {more[0]} too; write a closed "
+            f"{name}: a {KIND} must be the whole model, but there is {more[0]} too; write a closed "
             "network: population, think_time, and an MMm for this station"
         )
         raise place.error(msg, "stations", name)
     if entry.arrivals or "arrival_rate" in entry.parameters:
         msg = (
-            f"{name}: nobody comes from outside to a {KIND}; leave out the arrival rate, and give "
-            "think_time: how long a source pauses"
+            f"{name}: a {KIND} has no arrivals from outside; delete the arrival rate, and give "
+            "think_time, how long a source pauses"
         )
         raise place.error(msg, "stations", name)
 
@@ -66,7 +66,9 @@ def _check_alone(name: str, entry: ModelEntry, place: Place) -> None:
 def _check_keys(name: str, table: Mapping[str, Number], place: Place) -> None:
     for key in table:
         if key not in (*SOURCE_KEYS, "kind"):
-            msg = f"{name} is a {KIND} and has no {key!r}; it has {', '.join(SOURCE_KEYS)}"
+            msg = (
+                f"{name} is a {KIND} and has no key {key!r}; its keys are {', '.join(SOURCE_KEYS)}"
+            )
             raise place.error(msg, "stations", name, key)
     for key in SOURCE_KEYS:
         if key not in table:

@@ -29,7 +29,7 @@ class Reading(Structure):
     def _check_new(self, name: str) -> None:
         check_name(name, (*RESERVED, *FUNCTIONS))
         if name in {*self.parameters, *self.bindings, *self.outputs}:
-            msg = f"{name} is defined twice"
+            msg = f"{name} is defined twice; rename or delete one"
             raise GraphError(msg)
 
     def _component(
@@ -43,8 +43,8 @@ class Reading(Structure):
     ) -> tuple[Self, dict[str, Formula | tuple[Formula, ...]]]:
         """Read the numbers of a component, lists as several formulas."""
         if not name.isidentifier() or name in self.components:
-            why = "is there already" if name.isidentifier() else "is not a name"
-            msg = f"component {name!r} {why}; use another name of letters, digits and _"
+            why = "is already taken" if name.isidentifier() else "is not a valid name"
+            msg = f"component {name!r} {why}; choose another name, with letters, digits and _ only"
             raise GraphError(msg)
         graph = self
         read: dict[str, Formula | tuple[Formula, ...]] = {}
@@ -85,9 +85,7 @@ class Reading(Structure):
         """Refuse a formula with a name that nothing in this graph bears."""
         for name in sorted(read.names - self.names):
             if "." in name and name.split(".")[0] not in self.components:
-                msg = (
-                    f"{place}: attribute access {name!r} is not allowed; no component is so called"
-                )
+                msg = f"{place}: unknown component {name!r}; check its name"
                 raise UnknownParameter(msg)
-            msg = f"{place}: {name!r} in {read.text!r} is not known{nearest(name, self.names)}"
+            msg = f"{place}: {name!r} in {read.text!r} is unknown{nearest(name, self.names)}"
             raise UnknownParameter(msg)

@@ -68,7 +68,7 @@ class Traffic(Reading):
         """
         if discipline not in set(Discipline):
             known = ", ".join(Discipline)
-            msg = f"{name}: there is no discipline {discipline!r}; it must be one of {known}"
+            msg = f"{name}: unknown discipline {discipline!r}; it must be one of {known}"
             raise GraphError(msg)
         check_order(name, type(station), Discipline(discipline))
         check_blocking(name, blocking, can_be_full=station.can.loses)
@@ -207,10 +207,10 @@ class Traffic(Reading):
         0.8
         """
         if name in self.classes or not name.isidentifier():
-            msg = f"class {name!r} is defined twice or is not a name"
+            msg = f"class {name!r} is defined twice or is not a valid name; rename it"
             raise GraphError(msg)
         if (arrival_rate is None) == (population is None):
-            msg = f"class {name}: give either an arrival_rate or a population"
+            msg = f"class {name} needs either an arrival_rate (open) or a population (closed)"
             raise GraphError(msg)
         values = dict(
             zip(CLASS_KEYS, (arrival_rate, population, think_time, priority), strict=True)
@@ -223,7 +223,10 @@ class Traffic(Reading):
         if arrives is None:
             return self
         if "population" in self.classes[name]:
-            msg = f"class {name}: arrives is of open classes; where rounds begin is its reference"
+            msg = (
+                f"class {name}: arrives is for open classes; give a closed class a "
+                "reference station"
+            )
             raise GraphError(msg)
         shares = {arrives: 1.0} if isinstance(arrives, str) else arrives
         graph, read = self._read_all(shares, f"class {name}: arrives")
@@ -234,7 +237,7 @@ class Traffic(Reading):
         if reference is None:
             return self
         if "arrival_rate" in self.classes.get(name, ()):
-            msg = f"class {name}: reference is of closed classes; where it comes in is arrives"
+            msg = f"class {name}: reference is for closed classes; give an open class arrives"
             raise GraphError(msg)
         ways = self.class_ways
         return replace(

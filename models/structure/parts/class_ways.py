@@ -47,7 +47,9 @@ class ClassWays(Kept):
             For a route given twice.
         """
         if any(share_by(route) == share_by(known) for known in self.routes):
-            msg = f"{words_of(route)} is given twice; add up the probabilities"
+            msg = (
+                f"{words_of(route)} is given twice; give it once, with the sum of the probabilities"
+            )
             raise GraphError(msg)
         return replace(self, routes=(*self.routes, route))
 

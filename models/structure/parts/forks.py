@@ -25,7 +25,7 @@ def check_branches(stations: Mapping[str, Component], name: str, branches: Seque
         Naming the fork, the branch, and what can be done.
     """
     if not branches:
-        msg = f"{name} has no branches; name the stations that a request goes to at once"
+        msg = f"{name} has no branches; name the stations that work on a request in parallel"
         raise GraphError(msg)
     for branch in branches:
         if branch not in stations:
@@ -35,8 +35,9 @@ def check_branches(stations: Mapping[str, Component], name: str, branches: Seque
         apart = stations[branch].can.product_form is ServiceKind.PARALLEL
         if branches.count(branch) > 1 and not apart:
             msg = (
-                f"{name}: {branch} is named twice; several parts at once go to queues side by side "
-                "only (Parallel)"
+                f"{name}: {branch} is named twice; only a station with several queues can "
+                "take several parts "
+                "(Parallel)"
             )
             raise GraphError(msg)
 
@@ -44,18 +45,22 @@ def check_branches(stations: Mapping[str, Component], name: str, branches: Seque
 def _check_kind(name: str, branch: str, station: Component) -> None:
     kind = station.kind.__name__
     if station.branches:
-        msg = f"{name}: its branch {branch} forks itself; forks within forks are not known"
+        msg = f"{name}: its branch {branch} is a fork too; nested forks are not supported"
     elif station.can.loses:
         msg = (
-            f"{name}: its branch {branch} ({kind}) can lose a part, and the rest would wait for it"
+            f"{name}: its branch {branch} ({kind}) can lose a part, so the request would "
+            "never finish; use a station without loss"
         )
     elif station.can.scv is None:
         msg = (
-            f"{name}: its branch {branch} is {kind}, of which it is not known how much times vary; "
-            "take MM1, MMm, MD1, MG1, MGm, Parallel or Delay"
+            f"{name}: its branch {branch} is {kind}, whose response time variance is unknown; "
+            "use MM1, MMm, MD1, MG1, MGm, Parallel or Delay"
         )
     elif station.discipline != Discipline.FCFS:
-        msg = f"{name}: its branch {branch} is {station.discipline}; parts wait in order of arrival"
+        msg = (
+            f"{name}: its branch {branch} is {station.discipline}; a branch must serve in "
+            "order of arrival (fcfs)"
+        )
     else:
         return
     raise GraphError(msg)
@@ -73,14 +78,17 @@ def check_forks(
     """
     found = forks(stations)
     if found and tuple(classes):
-        msg = f"{name}: {next(iter(found))} forks, and what several classes do there is not known"
+        msg = (
+            f"{name}: {next(iter(found))} is a fork, which supports one class of jobs "
+            "only; merge the classes"
+        )
         raise GraphError(msg)
     again = set(returning)
     for fork, branches in found.items():
         for branch in (b for b in branches if b in again):
             msg = (
-                f"{name}: jobs come straight back to {branch} ({stations[branch].kind.__name__}), "
-                f"a branch of {fork}; send them by another station"
+                f"{name}: jobs return directly to {branch} ({stations[branch].kind.__name__}), "
+                f"a branch of {fork}; route them through another station"
             )
             raise GraphError(msg)
 
@@ -97,7 +105,7 @@ def check_sides(name: str, branches: Sequence[str], stations: Sequence[Station])
         parts, queues = branches.count(branch), station.count
         if parts > 1 and not is_symbolic(queues) and np.any(np.asarray(queues, float) < parts):
             least = float(np.min(np.asarray(queues, float)))
-            msg = f"{name}: {branch} is named {parts} times, but has {least:g} servers"
+            msg = f"{name}: {branch} is named {parts} times, but has {least:g} servers; add servers"
             raise InvalidParameter(msg)
 
 

@@ -27,13 +27,15 @@ _SIDES = ("send_overhead", "receive_overhead")
 _BOTH = "overhead"
 _TIME = unit("us")
 _KNOWN = {
-    "latency": Parameter("latency", None, _TIME, 0.0, doc="L: time in the network, one way"),
-    _BOTH: Parameter(_BOTH, None, _TIME, 0.0, doc="o: processor time to send or receive a message"),
+    "latency": Parameter("latency", None, _TIME, 0.0, doc="L: one-way network time"),
+    _BOTH: Parameter(
+        _BOTH, None, _TIME, 0.0, doc="o: processor time to send or to receive a message"
+    ),
     "send_overhead": Parameter("", None, _TIME, 0.0, doc="o_s: processor time to send a message"),
     "receive_overhead": Parameter(
         "", None, _TIME, 0.0, doc="o_r: processor time to receive a message"
     ),
-    "gap": Parameter("gap", None, _TIME, 0.0, doc="g: least time between messages"),
+    "gap": Parameter("gap", None, _TIME, 0.0, doc="g: shortest time between messages"),
     "gap_per_byte": Parameter("", None, unit("ns/B"), 0.0, doc="G: time per byte of a message"),
     "processors": Parameter("processors", None, ONE, 1.0, doc="P: processors on the link"),
 }
@@ -65,7 +67,10 @@ def by_sides(values: Mapping[str, Amount]) -> dict[str, Amount]:
     if _BOTH not in values:
         return sides
     if taken := [side for side in _SIDES if side in values]:
-        msg = f"overhead is given, and {taken[0]} too; give one for both sides, or each"
+        msg = (
+            f"overhead and {taken[0]} are both given; give overhead alone, or one value "
+            "for each side"
+        )
         raise GraphError(msg)
     return sides | dict.fromkeys(_SIDES, values[_BOTH])
 
@@ -276,7 +281,7 @@ def _check_apart(names: Sequence[str], parameters: Parameters) -> None:
     lost = next((name for name in names if name not in parameters), None)
     if lost is not None:
         head = lost.partition(".")[0]
-        msg = f"{head}.{_BOTH} stands for both sides; give it, or {' and '.join(_SIDES)}, not both"
+        msg = f"{head}.{_BOTH} covers both sides; give it, or {' and '.join(_SIDES)}, not both"
         raise UnknownParameter(msg)
 
 

@@ -27,8 +27,8 @@ def check_order(name: str, kind: type[Station], discipline: Discipline) -> None:
     if discipline not in _OLD and not _can_have(kind.can, discipline):
         others = "MM1, MMm, Parallel or MG1" if discipline.by_priority else "MM1, MMm or Parallel"
         msg = (
-            f"{name}: a {kind.__name__} has an order of its own, and cannot have {discipline} too; "
-            f"leave discipline out, or use {others}"
+            f"{name}: a {kind.__name__} does not support the discipline {discipline}; "
+            f"delete discipline, or use {others}"
         )
         raise GraphError(msg)
 
@@ -51,18 +51,20 @@ def check_priorities(graph: Structure) -> None:
     for name, numbers in graph.classes.items():
         if ordered and "priority" not in numbers:
             msg = (
-                f"class {name} has no priority, by which {ordered[0]} goes; give it one, 1 is first"
+                f"class {name} has no priority, which {ordered[0]} needs; give it one (1 is "
+                "served first)"
             )
             raise GraphError(msg)
         if "priority" in numbers and not ordered:
             msg = (
-                f"class {name} has a priority, but no station goes by it; give one a discipline "
+                f"class {name} has a priority, but no station uses it; give a station a discipline "
                 'of "priority" or "preemptive"'
             )
             raise GraphError(msg)
     if ordered and not graph.classes:
         msg = (
-            f"{ordered[0]} goes by priority, but there are no classes; give classes with a priority"
+            f"{ordered[0]} serves by priority, but there are no classes; add classes with "
+            "priorities"
         )
         raise GraphError(msg)
 
@@ -85,8 +87,8 @@ def check_turns_known(graph: Structure) -> None:
     for name, station in graph.stations.items():
         if Discipline(station.discipline) not in _OLD and not _known(graph, name):
             msg = (
-                f"{name}: how long jobs take is not known beyond the mean for discipline "
-                f"{station.discipline}; simulate it"
+                f"{name}: only mean response times are known for discipline "
+                f"{station.discipline}; simulate it for the rest"
             )
             raise GraphError(msg)
 

@@ -44,16 +44,19 @@ def check_region(
         Naming the station and the remedy.
     """
     if not members or len(set(members)) < len(members):
-        msg = f"region {name}: give the stations it is around, each once"
+        msg = f"region {name}: list the stations inside it, each once"
         raise GraphError(msg)
     for member in members:
         if member not in stations:
             msg = f"region {name}: there is no station {member!r}{nearest(member, stations)}"
             raise GraphError(msg)
         if member in taken:
-            msg = f"region {name}: {member} is in region {taken[member]} already"
+            msg = f"region {name}: {member} is already in region {taken[member]}; keep it in one"
             raise GraphError(msg)
         if stations[member].can.product_form not in set(ServiceKind):
             kind = stations[member].kind.__name__
-            msg = f"region {name}: {member} is {kind}, which has no product form"
+            msg = (
+                f"region {name}: {member} is {kind}, which has no product form; use MM1, MMm "
+                "or Delay"
+            )
             raise GraphError(msg)

@@ -99,7 +99,10 @@ class Routes(Sequence[Route]):
             For a route given twice.
         """
         if self.between(route.source, route.target):
-            msg = f"route {route.source} -> {route.target} is given twice; add up the probabilities"
+            msg = (
+                f"route {route.source} -> {route.target} is given twice; give it once, with "
+                "the sum of the probabilities"
+            )
             raise GraphError(msg)
         with _GROWING:
             alone = len(self._list) == self._own
@@ -127,13 +130,13 @@ class Routes(Sequence[Route]):
             which were given before.
         """
         if self.block.matrix is not None:
-            msg = "a matrix of routes is given already; give one that has all of them"
+            msg = "a matrix of routes is already given; put all routes into one matrix"
             raise GraphError(msg)
         block = Block(tuple(names), _probabilities(names, matrix, closed=closed))
         for route in self.single:
             if block[route.source, route.target]:
                 ends = f"{route.source} -> {route.target}"
-                msg = f"route {ends} is given twice, the second time by a matrix; leave one out"
+                msg = f"route {ends} is given twice, once in a matrix; delete one"
                 raise GraphError(msg)
         return Routes(self.single, block)
 
@@ -240,7 +243,7 @@ def _probabilities(names: Sequence[str], matrix: ArrayLike, *, closed: bool) -> 
             raise TypeError
         numbers = np.array(matrix, float)
     except (TypeError, ValueError):
-        msg = "a matrix of routes holds numbers only; give a formula by route()"
+        msg = "a matrix of routes must contain numbers only; use route() for a formula"
         raise GraphError(msg) from None
     if not (closed and numbers.shape == (len(names),) * 2 and _sum_to_one(numbers)):
         check_matrix(names, numbers)

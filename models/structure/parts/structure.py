@@ -15,10 +15,10 @@ from headway.models.structure.parts.routes import Routes, routes_of
 
 RESERVED = frozenset({"arrival_rate", "throughput", "response_time", "saturation_throughput"})
 CLASS_KEYS = {
-    "arrival_rate": "The rate at which jobs of the class arrive [1/s], of an open class.",
-    "population": "The number of its jobs, of a closed class.",
-    "think_time": "The time from a reply to the next request, of a closed class.",
-    "priority": "Whose turn it is where stations serve by priority; 1 is first.",
+    "arrival_rate": "The arrival rate of an open class [1/s].",
+    "population": "The number of jobs of a closed class.",
+    "think_time": "The time from a reply to the next request of a closed class.",
+    "priority": "The priority at stations that serve by priority; 1 is served first.",
 }
 """Numbers of a class of jobs, and what they mean."""
 

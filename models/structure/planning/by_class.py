@@ -44,11 +44,11 @@ def _check_apart(graph: Structure) -> None:
     ways = graph.class_ways
     given = next((name for name, station in graph.stations.items() if station.visits), None)
     if given is not None and (ways.by_class or ways.references):
-        msg = f"{given} has visits and there are routes or references; give one or the other"
+        msg = f"{given} has visits, but there are routes or references too; keep one of them"
         raise GraphError(msg)
     for route in ways.routes:
         if not route.becomes and graph.routes.between(route.source, route.target):
-            msg = f"{words_of(route)} is there for every class too; leave one of them out"
+            msg = f"{words_of(route)} is given for every class too; delete one of them"
             raise GraphError(msg)
 
 
@@ -62,8 +62,8 @@ def _check_taken(graph: Structure) -> None:
     for route in routes:
         if route.job_class not in taken:
             msg = (
-                f"{words_of(route)} is never taken: no job of that class comes to {route.source}; "
-                "say where it arrives, its reference, or what becomes it, or leave the route out"
+                f"{words_of(route)} is never taken: no job of that class reaches {route.source}; "
+                "give its arrives or reference, let a class become it, or delete the route"
             )
             raise GraphError(msg)
 

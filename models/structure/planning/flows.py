@@ -121,11 +121,14 @@ def _settled(
         if round_number and all(_agree(new[name], admitted[name]) for name in new):
             return stays, new
         if is_symbolic(*new.values()) and round_number >= len(laws):  # no loop takes more
-            msg = f"{graph.name}: losses in the loop through {', '.join(laws)} have no closed form"
+            msg = (
+                f"{graph.name}: losses in the loop through {', '.join(laws)} have no closed "
+                "form; solve with numbers"
+            )
             raise GraphError(msg)
         admitted = new
     names = ", ".join(admitted)
-    msg = f"{graph.name}: losses and visits do not settle; loosen the loop through {names}"
+    msg = f"{graph.name}: losses and visits do not converge; send fewer jobs back through {names}"
     raise GraphError(msg)
 
 
@@ -221,8 +224,8 @@ def given_flow(graph: Structure, values: Values) -> Flow:
     answered = 1 - sum(visits[n] for n in few) + sum(visits[n] * found[n] for n in few)
     if not is_symbolic(answered) and not np.all(np.asarray(answered) > 0):
         msg = (
-            f"{graph.name}: at these visits {', '.join(few)} would lose more than all jobs; "
-            "give routes in place of visits"
+            f"{graph.name}: at these visits {', '.join(few)} would lose more jobs than arrive; "
+            "give routes instead of visits"
         )
         raise GraphError(msg)
     return Flow(visits, visits, dict.fromkeys(visits, 1.0), answered)

@@ -46,7 +46,10 @@ class Plan:
             self._order = tuple(TopologicalSorter(needs).static_order())
         except CycleError as error:
             circle = " -> ".join(reversed(error.args[1]))
-            msg = f"{graph.name}: these numbers need each other in a circle: {circle}"
+            msg = (
+                f"{graph.name}: these numbers depend on each other in a circle: {circle}; "
+                "break the circle"
+            )
             raise GraphError(msg) from None
         self._constant = self._constants()
         self._runs: dict[tuple[frozenset[str], frozenset[str]], _Run] = {}
@@ -93,7 +96,7 @@ class Plan:
 
     def _known(self, name: str) -> AnyStep:
         if name not in self._steps:
-            msg = f"{name} is used, but only a network with stations has it"
+            msg = f"{name} is used, but only a network has it; add stations"
             raise GraphError(msg)
         return self._steps[name]
 

@@ -99,7 +99,10 @@ def _traffic_steps(graph: Structure) -> list[AnyStep]:
 def _by_class(name: str, values: Values) -> Flow:
     """Refuse to say of visits what depends on the class."""
     del values
-    msg = f"{name}: visits differ by class, as routes do; formulas cannot use those of all"
+    msg = (
+        f"{name}: visits differ by class, so a formula cannot use one value; use the "
+        "visits of a class"
+    )
     raise GraphError(msg)
 
 
@@ -298,8 +301,10 @@ def check_visits(graph: Structure) -> None:
             )
             raise GraphError(msg)
         if some and not station.visits:
-            msg = f"{name} has no visits, but {some[0]} has; give visits of all stations or of none"
+            msg = (
+                f"{name} has no visits, but {some[0]} has; give visits for all stations or for none"
+            )
             raise GraphError(msg)
     if some and graph.routes:
-        msg = f"{some[0]} has visits and there are routes; give one or the other"
+        msg = f"{some[0]} has visits, but there are routes too; keep one of them"
         raise GraphError(msg)

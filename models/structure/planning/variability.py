@@ -57,22 +57,27 @@ def check_spread(graph: Structure) -> None:
     """
     who = f"{graph.name}: arrivals have an scv"
     if len(graph.classes) > 1:
-        msg = f"{who}, and variability goes through networks of one class only; leave out scv"
+        msg = f"{who}, which headway propagates through networks of one class only; delete scv"
         raise GraphError(msg)
     if graph.blocks:
-        msg = f"{who}, and variability does not go through what blocks; leave out scv, or the limit"
+        msg = f"{who}, which headway cannot propagate through blocking; delete scv, or the limit"
         raise GraphError(msg)
     if visits_given(graph):
-        msg = f"{who}, but visits do not say where jobs go; give routes in place of visits"
+        msg = f"{who}, but visits do not show where jobs go; give routes instead of visits"
         raise GraphError(msg)
     for name, station in graph.stations.items():
         if not _goes_through(station.can):
             kind = station.kind.__name__
-            msg = f"{name}: variability does not go through a {kind}; leave out the scv of arrivals"
+            msg = (
+                f"{name}: headway cannot propagate variability through a {kind}; delete the "
+                "scv of arrivals"
+            )
             raise GraphError(msg)
         if station.discipline != Discipline.FCFS and station.can.limits:
-            msg = f"{name}: variability goes through queues in order of arrival, not discipline "
-            raise GraphError(msg + f"{station.discipline}; leave out the scv of arrivals")
+            msg = (
+                f"{name}: headway propagates variability through fcfs queues only, not discipline "
+            )
+            raise GraphError(msg + f"{station.discipline}; delete the scv of arrivals")
 
 
 def _goes_through(can: Abilities) -> bool:
@@ -127,7 +132,10 @@ def spread(graph: Structure, values: Values) -> Spread:
         For an scv that is negative or not finite.
     """
     if is_symbolic(*(values[name] for name in spread_needs(graph)), *_numbers(graph, values)):
-        msg = f"{graph.name}: arrivals have an scv, and propagated variability has no closed form"
+        msg = (
+            f"{graph.name}: arrivals have an scv, and propagated variability has no "
+            "closed form; solve with numbers"
+        )
         raise GraphError(msg)
     for name in graph.arrival_scvs:
         check_not_negative(f"scv of arrivals at {name}", values[scv_at(name)])

@@ -127,7 +127,7 @@ def _kind_of(point: "EntryPoint") -> type[Station]:
         msg = f"{point.value} lacks {', '.join(lacking)}"
         raise PackageError(msg)
     if kind.__name__ != point.name:
-        msg = f"{point.value} is called {kind.__name__}; give it one name"
+        msg = f"{point.value} is called {kind.__name__}; make both the same"
         raise PackageError(msg)
     return kind
 
