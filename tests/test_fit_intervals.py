@@ -281,7 +281,7 @@ def test_bootstrap_intervals_cover(noise):
     """The first 30 of the 100 curves that are documented: no share is far off."""
     page = accuracy()
     shares = re.search(
-        r"`single` hold (\d+) and (\d+) of 100.*?(\d+) and (\d+) with five", page, re.DOTALL
+        r"`single` contain (\d+) and (\d+) of 100.*?(\d+) and (\d+) with five", page, re.DOTALL
     )
     count = covered(CASES["single"], noise, 30, rounds=100)
     pair = shares.groups()[:2] if noise.points == 10 else shares.groups()[2:]
