@@ -4,6 +4,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from headway.kinds import FloatArray
+from headway.models.plotting.pieces import MODELLED, QUIET, SECOND, legend, light_grid
 from headway.models.published.studies.disk_rates import RateTable
 
 _RANGE = (0.5, 35.0)  # MB/s: all printed rates lie within
@@ -33,10 +34,10 @@ def left_out_figure(table: RateTable, left_out: FloatArray) -> Figure:
     axes = figure.subplots()
     printed = np.array([point.rate for point in table.points]) / 1e6
     ends = np.array(_RANGE)
-    axes.plot(ends, ends, color="0.6", linewidth=1)
+    axes.plot(ends, ends, color=QUIET, linewidth=1)
     axes.fill_between(ends, (1 - _BAND) * ends, (1 + _BAND) * ends, color="0.92")
-    axes.plot(printed, table.predict() / 1e6, "o", color="#0072b2", label="fitted to all")
-    axes.plot(printed, printed * (1 + left_out), "x", color="#d55e00", label="left out of the fit")
+    axes.plot(printed, table.predict() / 1e6, "o", color=MODELLED, label="fitted to all")
+    axes.plot(printed, printed * (1 + left_out), "x", color=SECOND, label="left out of the fit")
     for scale, limit in ((axes.set_xscale, axes.set_xlim), (axes.set_yscale, axes.set_ylim)):
         scale("log")
         limit(*_RANGE)
@@ -45,5 +46,6 @@ def left_out_figure(table: RateTable, left_out: FloatArray) -> Figure:
     axes.set_xlabel("printed rate [MB/s]")
     axes.set_ylabel("model [MB/s]")
     axes.set_title(f"{table.model} (band: {_BAND:.0%})")
-    axes.legend(frameon=False)
+    light_grid(axes)
+    legend(axes)
     return figure
