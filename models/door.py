@@ -238,6 +238,9 @@ PLACES: dict[str, dict[str, str]] = {
     "Report": {
         "html": "headway.models.reports.page:page",
     },
+    "ModelReport": {
+        "html": "headway.models.reports.page:page",
+    },
 }
 """Functions as ``module:name``, by verb, by the kind of value that is asked."""
 

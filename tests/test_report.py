@@ -4,17 +4,20 @@ import base64
 import hashlib
 import itertools
 import re
+from dataclasses import replace
+from html import unescape
 
 import numpy as np
 import pytest
 
 from headway.errors import InvalidParameter, Saturated
 from headway.models import Measurements, catalogue_model
+from headway.models.files.reading import read_model
 from headway.models.reading.recognise import read_any
 from headway.models.reports.formulas import equations
 from headway.models.reports.panel import NoPanel, Panel, Role, panel
 from headway.models.reports.report import make_report
-from tests.report_pages import CASES, RAID, TAIL, html, made, parsed, report
+from tests.report_pages import CASES, RAID, SCSI, TAIL, html, made, parsed, report
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -125,10 +128,62 @@ def contrast(first, second):
     ],
 )
 def test_text_can_be_read(ink, paper):
-    colours = dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6});", html("nfs-raid")))
+    light, dark = html("nfs-raid").split("(prefers-color-scheme: dark)", 2)[:2]
 
     assert contrast("#000000", "#ffffff") == pytest.approx(21)
-    assert contrast(colours[ink], colours[paper]) >= 4.5
+    for style in (light, dark):
+        colours = dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6});", style))
+        assert contrast(colours[ink], colours[paper]) >= 4.5
+
+
+@pytest.mark.parametrize("name", ["nfs-scsi-fitted", "mixed"])
+def test_every_colour_of_a_figure_has_another_one_on_a_dark_page(name):
+    drawn = html(name).partition("</style>")[2].partition('id="what-if"')[0]
+    *_, light, dark = re.findall(r":root \{ (--c-[^}]+)\}", html(name))
+
+    used = set(re.findall(r"var\((--c-[0-9a-f]{6})\)", drawn))
+    assert {"--c-000000", "--c-ffffff"} <= used
+    for style in (light, dark):
+        assert set(re.findall(r"(--c-[0-9a-f]{6}):", style)) == used
+    colours = dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6});", dark))
+    assert contrast(colours["c-000000"], colours["c-ffffff"]) > 10
+    assert not re.search(r'(?:fill|stroke)(?::|=") ?#', drawn)
+
+
+def signs(mathml):
+    return re.sub(r"<[^>]+>|[()/]", "", unescape(mathml))
+
+
+def test_formulas_break_where_a_line_may_end_and_lose_nothing():
+    for equation in equations(catalogue_model("nfs-server")):
+        for pieces in equation.lines.values():
+            assert signs("".join(pieces)) == signs(equation.mathml)
+    lines = {e.name: e.lines for e in equations(catalogue_model("nfs-server"))}
+    assert len(lines["cpu.residence_time"][" on-wide"]) == 1
+    assert len(lines["cpu.residence_time"][" on-narrow"]) > 4
+
+
+def test_captions_name_only_what_is_drawn():
+    fitted, given = parsed(html("nfs-scsi-fitted")), parsed(html("pool"))
+
+    captions = [[c.text for c in page.every("figcaption")] for page in (fitted, given)]
+    assert "95 % band" in " ".join(captions[0])
+    assert "95 % band" not in " ".join(captions[1])
+    assert "derived quantities" in captions[0][0]
+    assert "derived quantities" not in captions[1][0]
+
+
+def test_a_fit_names_its_own_data_even_where_the_model_was_fitted_before(tmp_path):
+    first = catalogue_model("server-single").at(delay=2e-3, service_time=5e-4)
+    before = Measurements.parse("throughput_ops_s,response_ms\n100,3\n300,4\n600,5\n", "old.csv")
+    path = tmp_path / "server.toml"
+    path.write_text(first.fit(before, ["delay", "service_time"]).to_toml("headway fit old.csv"))
+    again = report(read_model(path), SCSI, ("delay", "service_time"))
+
+    page = parsed(replace(again, command="headway report new").to_html()).text
+    digest = hashlib.sha256(SCSI.read_bytes()).hexdigest()[:12]
+    said = f"This fit: delay, service_time fitted to {SCSI.name} (sha256 {digest})"
+    assert f"{said} by: headway report new" in page
 
 
 def test_colours_of_text_come_from_that_list():
@@ -149,7 +204,7 @@ def test_it_says_what_it_was_made_of():
     assert "A Systematic Characterization of Application Sensitivity" in page
     assert str(RAID.parent) not in page
     assert "cpu is the bottleneck: it is 59% busy at 901 op/s and saturates at 1538 op/s." in page
-    assert "Were it relieved, disks would bind next, at 2845 op/s." in page
+    assert "If it were faster, disks would be the next bottleneck, at 2845 op/s." in page
     assert "the model misses the measured curve by 19.1% (RMS); it was not fitted" in page
 
 

@@ -289,6 +289,15 @@ def test_it_fits_a_telephone_and_a_printer(opened):
 
     page.set_viewport_size({"width": 400, "height": 800})
     assert page.evaluate("document.documentElement.scrollWidth") <= 400
+    width = "all => all.map(one => one.scrollWidth - one.clientWidth)"
+    assert max(page.locator(".equations").evaluate_all(width)) <= 0
+    scrolled = page.locator(".scroll").filter(has_text="Parameters of")
+    assert scrolled.evaluate("one => one.scrollWidth > one.clientWidth")
+    assert "linear-gradient" in scrolled.evaluate("one => getComputedStyle(one).backgroundImage")
+    page.set_viewport_size({"width": 1200, "height": 800})
+    assert page.evaluate("document.documentElement.scrollWidth") <= 1200
+    right = page.locator("#curve-and-residuals table").first.bounding_box()
+    assert right["x"] > 600
     page.emulate_media(media="print")
     assert page.locator("#what-if").is_hidden()
     assert page.pdf(format="A4").startswith(b"%PDF")

@@ -6,6 +6,7 @@ import sys
 
 import pytest
 
+from headway.models import catalogue_model, data_path
 from tests.command import headway, refusal
 from tests.report_pages import PROGRAM, RAID, parsed
 
@@ -92,7 +93,8 @@ def test_the_command_writes_a_page_and_says_so(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--out", "x.html"], "Missing option '--data'"),
+        (["--out", "x.html", "--free", "delay"], "--free needs measurements; give --data FILE"),
+        (["--out", "x.html", "--set", "delay=1ms,2ms"], "give delay one value"),
         (["--data", "nothing.csv", "--out", "x.html"], "nothing.csv: there is no such file"),
         (["--data", RAID], "Missing option '--out'"),
         (["--data", RAID, "--out", "x.pdf"], "a page ends in .html"),
@@ -127,6 +129,49 @@ def test_a_model_file_without_anything_in_it_is_refused(tmp_path, monkeypatch):
 
     assert "empty" in line
     assert not (tmp_path / "x.html").exists()
+
+
+def test_a_model_without_data_has_a_page_of_its_own(tmp_path):
+    out = tmp_path / "raid.html"
+
+    result = headway("report", "nfs-server", "--preset", "raid", "--set", "delay=3ms", "--out", out)
+
+    assert result.code == 0, result
+    page = parsed(out.read_text())
+    headings = [node.text for node in page.every("h2")]
+    assert headings == [
+        "Model",
+        "Formula",
+        "Curve",
+        "Sensitivities",
+        "What if",
+        "How this page was made",
+    ]
+    assert "Assumptions" in page.text
+    assert "measured" not in "".join(node.text for node in page.every("figcaption"))
+    assert "set by hand" in page.text
+    solution = catalogue_model("nfs-server").with_preset("raid").at(delay=3e-3).solve()
+    assert f"{1e3 * float(solution.response_time):.4g} ms" in page.text
+    assert len(list(page.every("input"))) == 2 * len(solution.model.parameters)
+
+
+@pytest.mark.parametrize("name", ["server-closed", "program-overhead", "cluster-file-server"])
+def test_models_of_every_kind_have_a_page(name, tmp_path):
+    result = headway("report", name, "--out", tmp_path / "x.html")
+
+    assert result.code == 0, result
+    page = parsed((tmp_path / "x.html").read_text())
+    assert "Sensitivities" in page.text
+
+
+def test_several_runs_of_a_load_test_make_one_report(tmp_path):
+    runs = sorted(map(str, data_path("load_tests/wrk").glob("*")))[:4]
+    both = [part for run in runs for part in ("--data", run)]
+
+    result = headway("report", "server-single", *both, "--out", tmp_path / "x.html")
+
+    assert result.code == 0, result
+    assert "4, all used" in parsed((tmp_path / "x.html").read_text()).text
 
 
 def test_the_template_library_is_imported_for_reports_only():

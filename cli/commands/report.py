@@ -1,4 +1,4 @@
-"""``headway report``: one page that holds a model against measurements."""
+"""``headway report``: one page of a model, alone or compared with measurements."""
 
 import os.path
 import shlex
@@ -7,26 +7,27 @@ from typing import TYPE_CHECKING
 
 import click
 
+from headway.cli.curves import one_curve, told_curve
 from headway.cli.main import COMMANDS
 from headway.cli.options import (
     chosen_model,
-    data_option,
     families,
     free_option,
     hint_options,
     load_limits,
-    measured,
     model_argument,
     names_of,
     preset_option,
     range_options,
     set_option,
 )
-from headway.errors import OutputError, visible
+from headway.errors import InvalidParameter, OutputError, visible
 from headway.models.files.whole import write_whole
 
 if TYPE_CHECKING:
+    from headway.models.measured.measurements import Measurements
     from headway.models.reading.hints import Hints
+    from headway.models.reports.alone import ModelReport
     from headway.models.reports.report import Report
     from headway.models.structure.model import Model
 
@@ -35,7 +36,9 @@ EXAMPLE = "Example: headway report nfs-server --preset raid --data curve.csv --o
 
 @click.command("report", help=COMMANDS["report"], epilog=EXAMPLE)
 @model_argument
-@data_option
+@click.option(
+    "--data", multiple=True, metavar="FILE", help="Measurements; may be repeated, or left out."
+)
 @click.option(
     "--out",
     required=True,
@@ -52,7 +55,7 @@ EXAMPLE = "Example: headway report nfs-server --preset raid --data curve.csv --o
 def command(
     context: click.Context,
     model: str,
-    data: Path,
+    data: tuple[str, ...],
     out: Path,
     free: str | None,
     preset: str | None,
@@ -66,7 +69,14 @@ def command(
     """Write a report; of a family's name, on the form of it that suits the measurements."""
     _check(out)
     typed = shlex.join(["headway", *(context.obj or [])])
-    if model in families() and free is None and preset is None and not settings:
+    report: Report | ModelReport
+    if not data:
+        for option, given in (("--free", free), ("--x", x), ("--from", low), ("--to", high)):
+            if given is not None:
+                msg = f"{option} needs measurements; give --data FILE"
+                raise InvalidParameter(msg)
+        report = _alone(model, preset, settings, y, typed)
+    elif model in families() and free is None and preset is None and not settings:
         report = _of_family(model, data, hints, x, y, low, high, typed)
     else:
         chosen = chosen_model(model, preset, settings)
@@ -78,7 +88,7 @@ def command(
 
 def _of_family(
     family: str,
-    data: Path,
+    data: tuple[str, ...],
     hints: "Hints",
     x: str | None,
     y: str | None,
@@ -92,12 +102,12 @@ def _of_family(
     from headway.models.signatures.sfs import Range
 
     limits = Range(*load_limits(low, high))
-    return server_report(fit_server(measured(data, hints), x, y, limits, family=family), typed)
+    return server_report(fit_server(_measured(data, hints), x, y, limits, family=family), typed)
 
 
 def _of_model(
     model: "Model",
-    data: Path,
+    data: tuple[str, ...],
     hints: "Hints",
     free: list[str],
     settings: tuple[str, ...],
@@ -111,9 +121,34 @@ def _of_model(
     from headway.models.reports.report import make_report
     from headway.models.signatures.sfs import Range
 
-    set_names = {text.partition("=")[0].strip() for text in settings}
     limits = Range(*load_limits(low, high, model))
-    return make_report(model, measured(data, hints), free, x, y, limits, set_names, typed)
+    return make_report(
+        model, _measured(data, hints), free, x, y, limits, _set_by_hand(settings), typed
+    )
+
+
+def _alone(
+    name: str, preset: str | None, settings: tuple[str, ...], y: str | None, typed: str
+) -> "ModelReport":
+    """Describe a model at its own values."""
+    from headway.models.reports.alone import report_model
+
+    model = chosen_model(name, preset, settings)
+    return report_model(model, y, _set_by_hand(settings), typed)
+
+
+def _set_by_hand(settings: tuple[str, ...]) -> set[str]:
+    """Names of parameters that --set gives."""
+    return {text.partition("=")[0].strip() for text in settings}
+
+
+def _measured(data: tuple[str, ...], hints: "Hints") -> "Measurements":
+    """One table: a file, the runs of one load test, or curves with their settings."""
+    from headway.models.reading.loadtest import read_load_test
+
+    if len(data) > 1 and not any("@" in text for text in data):
+        return read_load_test(data, hints=hints).measurements
+    return one_curve([told_curve(text, hints) for text in data])
 
 
 def _check(out: Path) -> None:

@@ -1,5 +1,6 @@
 """Figures inside a page: SVG elements whose names do not collide, with words for who cannot see."""
 
+import colorsys
 import re
 import xml.etree.ElementTree as ET
 from dataclasses import dataclass
@@ -10,14 +11,19 @@ import numpy as np
 
 from headway.errors import InvalidParameter
 from headway.models.plotting.figures import picture
+from headway.models.reports.alone import ModelReport
 from headway.models.reports.report import Report
 from headway.models.structure.parts.routes import MOST_SHOWN
+from headway.models.tables.table import scale_of
 
 _SVG = "{http://www.w3.org/2000/svg}"
 _LINK = "{http://www.w3.org/1999/xlink}href"
 _REFERENCE = re.compile(r"url\(#([^)]+)\)")
 _COMMENT = re.compile(rb"<!--.*?-->", re.DOTALL)
 _PIXELS = 4 / 3  # of a style sheet, to a point
+_COLOUR = re.compile(r"#([0-9a-fA-F]{6})\b")
+_NAMED = re.compile(r"--c-([0-9a-f]{6})\b")
+_DARKEST, _SPAN = 0.09, 0.83  # lightness of white on a dark page, and how far black is above it
 _DRAWN_BY_PEN = "stroke-linejoin: round; stroke-linecap: butt"
 
 
@@ -74,7 +80,7 @@ def inline_svg(figure: Any, name: str, words: str) -> str:
         "height": f"{height * _PIXELS:.0f}",
         "role": "img",
         "aria-labelledby": f"{name}-title",
-        "style": _DRAWN_BY_PEN,
+        "style": f"{_DRAWN_BY_PEN}; fill: var(--c-000000)",  # of texts, which say nothing of it
     }
     return ET.tostring(root, encoding="unicode")
 
@@ -84,7 +90,43 @@ def _renamed(key: str, value: str, name: str) -> str:
         return f"{name}-{value}"
     if key in (_LINK, "href"):
         return value.replace("#", f"#{name}-", 1)
+    if key in ("fill", "stroke", "style", "stop-color"):
+        value = _COLOUR.sub(_variable, value)
     return _REFERENCE.sub(rf"url(#{name}-\1)", value)
+
+
+def _variable(colour: re.Match[str]) -> str:
+    """A colour by its name in the page's style, where a dark page has another one for it."""
+    return f"var(--c-{colour[1].lower()})"
+
+
+def palette(drawn: str) -> tuple[str, str]:
+    """The colours of figures as declarations of a style sheet: on a light page, on a dark one.
+
+    Parameters
+    ----------
+    drawn
+        The figures' elements.
+
+    Examples
+    --------
+    >>> palette('<path style="fill: var(--c-ffffff)"/><path style="fill: var(--c-000000)"/>')
+    ('--c-000000: #000000; --c-ffffff: #ffffff;', '--c-000000: #ebebeb; --c-ffffff: #171717;')
+    """
+    found = sorted(set(_NAMED.findall(drawn)))
+    light, dark = (
+        [f"--c-{c}: {shown};" for c, shown in zip(found, all_, strict=True)]
+        for all_ in ([f"#{c}" for c in found], [*map(_on_dark, found)])
+    )
+    return " ".join(light), " ".join(dark)
+
+
+def _on_dark(colour: str) -> str:
+    """The same hue as light on a dark page as it is dark on a light one."""
+    parts = (int(colour[k : k + 2], 16) / 255 for k in (0, 2, 4))
+    hue, lightness, saturation = colorsys.rgb_to_hls(*parts)
+    turned = colorsys.hls_to_rgb(hue, _DARKEST + _SPAN * (1 - lightness), saturation)
+    return "#" + "".join(f"{round(255 * part):02x}" for part in turned)
 
 
 @dataclass(frozen=True)
@@ -92,17 +134,57 @@ class Drawings:
     """The figures of a report; None where there is nothing to draw."""
 
     graph: PageFigure | None
-    curve: PageFigure
+    curve: PageFigure | None
     tornado: PageFigure | None
 
 
-def drawings(report: Report) -> Drawings:
+def drawings(report: Report | ModelReport) -> Drawings:
     """Draw everything; a dollar sign in somebody's name is no mathematics."""
     with matplotlib.rc_context({"text.parse_math": False}):
-        return Drawings(graph_drawing(report), curve_drawing(report), tornado_drawing(report))
+        if isinstance(report, Report):
+            return Drawings(graph_drawing(report), curve_drawing(report), tornado_drawing(report))
+        curve = predicted_drawing(report)
+        return Drawings(graph_drawing(report), curve, tornado_drawing(report))
 
 
-def graph_drawing(report: Report) -> PageFigure | None:
+def predicted_drawing(report: ModelReport) -> PageFigure | None:
+    """What a model predicts over its load; None where no single parameter is the load."""
+    if report.curve is None or report.load is None:
+        return None
+    figure = report.curve.plot()
+    figure.axes[0].set_title("")
+    loads = np.asarray(report.curve.model.inputs[report.load])
+    unit = scale_of(loads, report.model.parameters[report.load].unit)
+    low, high = (f"{end / unit.scale:.4g}" for end in (loads.min(), loads.max()))
+    words = (
+        f"Predictions over {report.load.replace('_', ' ')} from {low} to {high} {unit}, "
+        "with every other parameter at the value in the table."
+    )
+    return PageFigure(inline_svg(figure, "curve", words), words)
+
+
+def captions(report: Report | ModelReport, drawn: Drawings) -> dict[str, str]:
+    """What stands below the figures: of what is drawn, and nothing else."""
+    graph = report.model.graph
+    parts = [
+        "Stations with their utilisation at the operating point"
+        if report.sensitivity
+        else "Stations",
+        "solid arrows are routes" if graph.routes or graph.class_ways.routes else "",
+        "dashed arrows lead to derived quantities" if graph.bindings else "",
+    ]
+    found = {
+        "graph": "; ".join(filter(None, parts)) + ".",
+        "tornado": "The change of each output, in percent, when a parameter grows by 1 %.",
+        "curve": drawn.curve.words if drawn.curve else "",
+    }
+    if isinstance(report, Report):
+        band = ", with its 95 % band" if "95 % band" in found["curve"] else ""
+        found["curve"] = f"Measured points and the model{band}; below, the relative errors."
+    return found
+
+
+def graph_drawing(report: Report | ModelReport) -> PageFigure | None:
     """The model's graph at the operating point; None where there is nothing to tell apart."""
     graph = report.model.graph
     if not graph.stations or len(graph.routes) + len(graph.class_ways.routes) > MOST_SHOWN:
@@ -123,7 +205,7 @@ def graph_drawing(report: Report) -> PageFigure | None:
     return PageFigure(inline_svg(model.plot(), "graph", words), words)
 
 
-def _station_words(report: Report, name: str) -> str:
+def _station_words(report: Report | ModelReport, name: str) -> str:
     kind = report.model.graph.stations[name].kind.__name__
     found = report.sensitivity
     busy = float(np.ravel(found.solution[f"{name}.utilisation"])[0]) if found else 0.0
@@ -137,12 +219,14 @@ def curve_drawing(report: Report) -> PageFigure:
     loads, measured = comparison.load, comparison.measured
     ends = np.array([loads.values.min(), loads.values.max()]) / loads.unit.scale
     height = np.array([measured.values.min(), measured.values.max()]) / measured.unit.scale
+    drawn = figure.axes[0].get_children()
+    has_band = any("95 %" in str(artist.get_label()) for artist in drawn)
     output, load = (name.replace("_", " ") for name in (comparison.output, loads.name))
     words = (
         f"{output.capitalize()} over {load}: {len(loads.values)} measured points between "
         f"{ends[0]:g} and {ends[1]:g} {loads.unit}, from {height[0]:g} to {height[1]:g} "
         f"{measured.unit}, with the model"
-        f"{', its 95 % band' if report.fit else ''} and, below, its relative errors; "
+        f"{', its 95 % band' if has_band else ''} and, below, its relative errors; "
         f"their root mean square is {comparison.summary['rms_relative_error']:.1%}."
     )
     figure.axes[0].set_title("")  # the page says what it is
@@ -165,7 +249,7 @@ def _mark_saturation(axes: Any, report: Report) -> None:
         axes.legend(frameon=False)
 
 
-def tornado_drawing(report: Report) -> PageFigure | None:
+def tornado_drawing(report: Report | ModelReport) -> PageFigure | None:
     """Elasticities as bars; None where there are none to draw."""
     if report.sensitivity is None:
         return None

@@ -11,6 +11,7 @@ from sympy.printing.mathml import MathMLPresentationPrinter
 
 from headway.errors import HeadwayError
 from headway.models.language.formula import Formula
+from headway.models.reports.wrapping import NARROW, WIDE, wrapped
 from headway.models.solving.solutions.asked import percentile_asked
 from headway.models.solving.symbolic import (
     bounded_symbols,
@@ -47,6 +48,12 @@ class Equation:
     mathml: str
     text: str
     doc: str = ""
+
+    @property
+    def lines(self) -> dict[str, list[str]]:
+        """Pieces for a screen and for a telephone, by class; one where both are the same."""
+        wide, narrow = (wrapped(self.mathml, room) for room in (WIDE, NARROW))
+        return {"": wide} if wide == narrow else {" on-wide": wide, " on-narrow": narrow}
 
 
 class _Printer(MathMLPresentationPrinter):  # type: ignore[misc]
@@ -97,7 +104,7 @@ class _Printer(MathMLPresentationPrinter):  # type: ignore[misc]
         table = self.dom.createElement("mtable")
         for value, condition in cases.args:
             row = self.dom.createElement("mtr")
-            words = "if " if condition != True else "otherwise"  # noqa: E712 - SymPy's own true
+            words = "if\N{NO-BREAK SPACE}" if condition != True else "otherwise"  # noqa: E712 - SymPy's own true
             row.appendChild(self._cell(self._print(value)))
             shown = [] if condition == True else [self._print(condition)]  # noqa: E712
             row.appendChild(self._cell(self._text(words), *shown))

@@ -8,14 +8,16 @@ from typing import Any
 import jinja2
 
 from headway.errors import visible
-from headway.models.reports.figures import drawings
-from headway.models.reports.formulas import equations, uses_erlang
+from headway.models.reports.alone import ModelReport
+from headway.models.reports.figures import Drawings, captions, drawings, palette
+from headway.models.reports.formulas import Equation, equations, uses_erlang
 from headway.models.reports.panel import Control, Panel, Role, panel, solved_by
 from headway.models.reports.report import Report
 from headway.models.reports.words import (
     bottleneck_words,
     data_table,
     derivative_table,
+    fitted_by,
     form_tables,
     key_figures,
     maker,
@@ -33,6 +35,7 @@ SECTIONS = (
     ("model", "Model"),
     ("formula", "Formula"),
     ("curve-and-residuals", "Curve and residuals"),
+    ("curve", "Curve"),
     ("sensitivities", "Sensitivities"),
     ("what-if", "What if"),
     ("command", "How this page was made"),
@@ -42,7 +45,7 @@ TRUST = ("trust", "Can the test be trusted?")
 """The section of what an audit finds, where it finds anything."""
 
 
-def page(report: Report) -> str:
+def page(report: Report | ModelReport) -> str:
     """Write a report as HTML; the same report gives the same page.
 
     Whatever comes from files or from the command line is escaped, and the page forbids itself
@@ -74,50 +77,87 @@ def _shipped(name: str) -> str:
     return (files("headway.models.reports") / "assets" / name).read_text(encoding="utf-8")
 
 
-def _texts(report: Report) -> dict[str, Any]:
+def _texts(report: Report | ModelReport) -> dict[str, Any]:
     """Sentences, figures and formulas."""
-    found = equations(report.model, report.comparison.output)
-    findings = report.comparison.findings
-    sections = [*SECTIONS[:1], *[TRUST] * bool(findings), *SECTIONS[1:]]
+    output = report.comparison.output if isinstance(report, Report) else report.output
+    found = equations(report.model, output)
+    drawn = drawings(report)
     return {
-        "sections": sections,
-        "findings": findings,
-        "style": _shipped("report.css"),
+        **_of_data(report, drawn),
+        "style": _style(drawn),
         "maker": maker(),
         "key_figures": key_figures(report),
         "bottleneck": bottleneck_words(report),
         "warnings": warnings(report),
-        "question": question(report),
         "operating_point": operating_point_words(report),
         "equations": found,
         "erlang": uses_erlang(found),
-        "method": _method(report),
-        "drawings": drawings(report),
-        "output": report.comparison.output.replace("_", " "),
+        "method": _method(report, found),
+        "drawings": drawn,
+        "captions": captions(report, drawn),
+        "output": output.replace("_", " "),
     }
 
 
-def _method(report: Report) -> str:
+def _of_data(report: Report | ModelReport, drawn: Drawings) -> dict[str, Any]:
+    """What a page says of measurements, where it has any, and the sections that it has."""
+    missing = {"curve"}
+    found: dict[str, Any] = {"findings": (), "question": "", "fitted_by": ""}
+    if isinstance(report, Report):
+        found = {
+            "findings": report.comparison.findings,
+            "question": question(report),
+            "fitted_by": fitted_by(report),
+        }
+    else:
+        missing = {"data", "curve-and-residuals"} | ({"curve"} if drawn.curve is None else set())
+    there = [section for section in SECTIONS if section[0] not in missing]
+    curves = [section for section in there if section[0].startswith("curve")]
+    sections = [*there[:1], *[TRUST] * bool(found["findings"]), *there[1:]]
+    return {**found, "sections": sections, "curve_section": next(iter(curves), None)}
+
+
+def _style(drawn: Drawings) -> str:
+    """The page's style sheet, with the colours of its figures on light and on dark."""
+    svg = (figure.svg for figure in (drawn.graph, drawn.curve, drawn.tornado) if figure)
+    light, dark = palette("".join(svg))
+    colours = f":root {{ {light} }}\n@media screen and (prefers-color-scheme: dark) {{"
+    return f"{_shipped('report.css')}{colours}\n  :root {{ {dark} }}\n}}"
+
+
+def _method(report: Report | ModelReport, found: list[Equation]) -> str:
     """How a network without closed form is solved."""
     if not (report.model.is_closed or report.model.graph.classes):
-        return ""
-    return f"A closed network has no single formula; it is solved by {solved_by(report)}."
+        return "" if found else "The model has no formula short enough to be read."
+    kind = "closed network" if report.model.is_closed else "network of several classes"
+    ground = report.ground
+    how = f"it is solved by {solved_by(ground)}" if ground else "it is solved numerically"
+    return f"A {kind} has no single formula; {how}."
 
 
-def _tables(report: Report) -> dict[str, Any]:
+def _tables(report: Report | ModelReport) -> dict[str, Any]:
     found = report.sensitivity
     return {
-        "data_table": data_table(report),
-        "form_tables": form_tables(report),
+        **_tables_of_data(report),
         "parameter_table": parameter_table(report),
-        "summary_tables": summary_tables(report),
-        "point_table": point_table(report),
         "sensitivity_table": sensitivity_table(found) if found else None,
         "derivative_table": derivative_table(found) if found else None,
     }
 
 
-def _panel(report: Report) -> dict[str, Any]:
+def _tables_of_data(report: Report | ModelReport) -> dict[str, Any]:
+    """Tables of measurements; none where a page has none."""
+    if not isinstance(report, Report):
+        return {"data_table": None, "form_tables": [], "summary_tables": [], "point_table": None}
+    return {
+        "data_table": data_table(report),
+        "form_tables": form_tables(report),
+        "summary_tables": summary_tables(report),
+        "point_table": point_table(report),
+    }
+
+
+def _panel(report: Report | ModelReport) -> dict[str, Any]:
     """The panel with its script, and a policy that lets no other script run."""
     made = panel(report)
     if not isinstance(made, Panel):

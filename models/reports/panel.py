@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from headway.errors import HeadwayError
-from headway.models.analysis.comparison import Comparison
 from headway.models.language.parameters import Parameter
 from headway.models.language.units import Unit
+from headway.models.reports.alone import ModelReport
+from headway.models.reports.ground import Ground
 from headway.models.reports.report import Report
 from headway.models.structure.model import Model
 from headway.models.structure.parts.counts import counts
@@ -109,7 +110,7 @@ class NoPanel:
     reason: str
 
 
-def panel(report: Report) -> Panel | NoPanel:
+def panel(report: Report | ModelReport) -> Panel | NoPanel:
     """Write a model's closed form as a script, or say why there is none.
 
     Parameters
@@ -118,62 +119,64 @@ def panel(report: Report) -> Panel | NoPanel:
         Its model is evaluated at the operating point, with the load and one parameter
         changed at a time.
     """
-    model, comparison = report.model, report.comparison
-    reason = _obstacle(report)
-    if reason or report.sensitivity is None:
+    ground = report.ground
+    if ground is None:
+        return NoPanel("no parameter of the model is the load")
+    reason = _obstacle(ground)
+    if reason or ground.point is None:
         return NoPanel(reason)
     from headway.models.solving.symbolic import bounded_symbols, closed_form
 
+    model = ground.model
     stations = [name for name in model.graph.stations if name not in losing(model.graph)]
-    outputs = [comparison.output, *(f"{name}.utilisation" for name in stations)]
+    outputs = [ground.output, *(f"{name}.utilisation" for name in stations)]
     symbols = bounded_symbols(model)
     try:
         forms = [closed_form(model.graph, output, symbols) for output in outputs]
-        agrees = _agrees(forms, comparison)
+        agrees = _agrees(forms, ground)
     except _NO_FORM as error:
         return NoPanel(f"there is no closed form that a page could evaluate ({error})")
     if not agrees:
         return NoPanel("the closed form is not exact enough here to be evaluated in a page")
-    controls = _controls(report, report.sensitivity.model)
+    controls = _controls(ground, ground.point)
     try:
         script = javascript(forms, [symbols[c.parameter.name] for c in controls])
     except NotImplementedError:
-        return NoPanel("the closed form uses functions that a page's script does not know")
+        return NoPanel("the closed form uses functions that a page's script does not support")
     if len(script) > MOST_CHARACTERS:
         return NoPanel("the closed form is too long for a page")
-    return Panel(script, controls, _document(report, controls, stations))
+    return Panel(script, controls, _document(ground, controls, stations))
 
 
-def _obstacle(report: Report) -> str:
+def _obstacle(ground: Ground) -> str:
     """What stands against a panel before any formula is looked at."""
-    if report.model.network.is_closed:
-        return f"the network is closed: it is solved by {solved_by(report)}, not by one formula"
-    if report.model.graph.classes:
+    if ground.model.network.is_closed:
+        return f"the network is closed: it is solved by {solved_by(ground)}, not by one formula"
+    if ground.model.graph.classes:
         return "jobs come in classes, and a panel has one load"
-    if report.comparison.load_parameter is None:
+    if ground.load is None:
         return "no parameter of the model is the measured load"
-    if report.sensitivity is None:
+    if ground.point is None:
         return "the model sustains none of the measured loads"
     return ""
 
 
-def solved_by(report: Report) -> str:
+def solved_by(ground: Ground) -> str:
     """The method by which a closed network was solved."""
-    solution = report.comparison.solution
-    return f"a method ({solution.approximation or solution.method})"
+    return f"a method ({ground.solution.approximation or ground.solution.method})"
 
 
-def _agrees(forms: Sequence[Any], comparison: Comparison) -> bool:
-    """Hold the closed form against the solver at the measured points that are sustained."""
+def _agrees(forms: Sequence[Any], ground: Ground) -> bool:
+    """Compare the closed form with the solver at the loads that are sustained."""
     from headway.models.solving.symbolic import numeric
 
     symbols = sorted({s for form in forms for s in form.free_symbols}, key=str)
-    inputs = comparison.model.inputs
+    inputs = ground.model.inputs
     with np.errstate(all="ignore"):
         found = numeric(list(forms), symbols)(*(np.asarray(inputs[str(s)], float) for s in symbols))
-    sustained = np.isfinite(comparison.predicted)
+    sustained = np.isfinite(ground.predicted)
     output = np.broadcast_to(np.asarray(found[0], float), sustained.shape)
-    return np.allclose(output[sustained], comparison.predicted[sustained], rtol=_AGREEMENT, atol=0)
+    return np.allclose(output[sustained], ground.predicted[sustained], rtol=_AGREEMENT, atol=0)
 
 
 def javascript(forms: Sequence[Any], symbols: Sequence[Any]) -> str:
@@ -225,22 +228,22 @@ def _code(expression: Any) -> str:
     return " ".join(str(written).split())
 
 
-def _controls(report: Report, point: Model) -> tuple[Control, ...]:
+def _controls(ground: Ground, point: Model) -> tuple[Control, ...]:
     """A control for each parameter, the load first."""
-    load = report.comparison.load_parameter
-    whole = _whole_numbers(report.model)
+    load = ground.load
+    whole = _whole_numbers(ground.model)
     controls = []
     for name, parameter in point.parameters.items():
-        is_set = np.ndim(report.model.inputs[name]) > 0
+        is_set = np.ndim(ground.model.inputs[name]) > 0
         role = Role.LOAD if name == load else Role.DATA if is_set else Role.PARAMETER
         low, high = _ends(parameter, whole)
         if role is Role.LOAD:
             low, high = (
                 max(0.0, parameter.minimum),
-                1.1 * float(report.comparison.load.values.max()),
+                1.1 * float(ground.loads.max()),
             )
         unit = scale_of(np.array([float(parameter.value or 0.0)]), parameter.unit)
-        shown = report.comparison.load.unit if role is Role.LOAD else unit
+        shown = ground.load_unit if role is Role.LOAD else unit
         controls.append(Control(parameter, shown, low, high, name in whole, role))
     return tuple(sorted(controls, key=lambda c: c.role is not Role.LOAD))
 
@@ -264,24 +267,24 @@ def _ends(parameter: Parameter, whole: set[str]) -> tuple[float, float]:
 
 
 def _document(
-    report: Report, controls: Sequence[Control], stations: Sequence[str]
+    ground: Ground, controls: Sequence[Control], stations: Sequence[str]
 ) -> dict[str, Any]:
     """Everything the page's script needs but the formula; SI numbers."""
-    comparison, model = report.comparison, report.model
-    shown = scale_of(comparison.measured.values, model.meaning(comparison.output).unit)
-    rate = report.comparison.rate_unit
-    inputs = {c.parameter.name: c for c in controls if c.role is not Role.PARAMETER}
-    columns = {
-        name: np.broadcast_to(model.inputs[name], comparison.load.values.shape).tolist()
-        for name in inputs
-    }
+    model = ground.model
+    inputs = [c.parameter.name for c in controls if c.role is not Role.PARAMETER]
+    columns = {n: np.broadcast_to(model.inputs[n], ground.loads.shape).tolist() for n in inputs}
     return {
         "controls": [c.document() for c in controls],
         "stations": list(stations),
         "saturates": "arrival_rate" in model.parameters and not model.graph.arrivals,
-        "output": {"name": comparison.output, "unit": str(shown), "scale": shown.scale},
-        "rate": {"unit": str(rate), "scale": rate.scale},
-        "measured": comparison.measured.values.tolist(),
-        "counted": comparison.in_range.tolist(),
+        "output": {
+            "name": ground.output,
+            "unit": str(ground.shown),
+            "scale": ground.shown.scale,
+            "top": ground.top,
+        },
+        "rate": {"unit": str(ground.rate), "scale": ground.rate.scale},
+        "measured": ground.measured.tolist(),
+        "counted": ground.counted.tolist(),
         "columns": columns,
     }

@@ -14,6 +14,7 @@ from headway.models.inference.fitting import fit_model
 from headway.models.inference.server import ServerFit
 from headway.models.language.verbs import perform
 from headway.models.measured.measurements import Measurements
+from headway.models.reports.ground import Ground, measured_ground
 from headway.models.signatures.sfs import ALL, Range
 from headway.models.structure.model import Model
 
@@ -88,6 +89,12 @@ class Report:
         'nfs-server (raid)'
         """
         return self.model.title
+
+    @property
+    def ground(self) -> Ground:
+        """What a panel stands on."""
+        point = self.sensitivity.model if self.sensitivity else None
+        return measured_ground(self.comparison, point)
 
     def to_html(self) -> str:
         r"""One page that needs nothing but itself; see `headway.models.reports.page`.

@@ -16,15 +16,17 @@ from headway.models.language.titles import split_header
 from headway.models.language.units import ONE, Unit
 from headway.models.measured.cells import Observed
 from headway.models.measured.measurements import Measurements
+from headway.models.reports.alone import ModelReport
 from headway.models.reports.report import Report
 from headway.models.showing.comparisons import comparison_tables
 from headway.models.showing.fitted.fits import WILD, estimate, fit_tables
 from headway.models.showing.fitted.servers import server_tables
 from headway.models.showing.sensitivities import sensitivity_tables
-from headway.models.tables.table import Column, Table
+from headway.models.tables.table import Column, Table, scale_of
 
 _NOTHING = 1e-6  # of a parameter's unit
 _MOST_DIGITS = 6  # of a number that a tool computed rather than printed
+_SEPARATED = 10_000  # a number from which thousands are separated
 _LARGE = 0.1  # RMS relative error above which a page says so
 
 
@@ -82,16 +84,16 @@ def listed(data: Measurements) -> dict[str, str]:
 
 
 def form_tables(report: Report) -> list[Table]:
-    """The forms that were tried, and what the chosen one tells; none where the model was given."""
+    """The forms that were tried, and what follows from the chosen one; none for a given model."""
     if report.forms is None:
         return []
-    *_, told, tried = server_tables(report.forms)
-    titles = ("Forms that were tried", "What the curve tells")
-    pairs = zip(titles, (tried, told), strict=True)
+    *_, derived, tried = server_tables(report.forms)
+    titles = ("Forms that were tried", "Derived quantities")
+    pairs = zip(titles, (tried, derived), strict=True)
     return [Table(title, table.columns, table.notes) for title, table in pairs]
 
 
-def parameter_table(report: Report) -> Table:
+def parameter_table(report: Report | ModelReport) -> Table:
     """Every parameter: value with its uncertainty, interval, where it comes from, meaning."""
     rows = [_parameter_row(report, p) for p in report.model.parameters.values()]
     titles = ("parameter", "value", "95 % interval", "from", "meaning")
@@ -101,7 +103,7 @@ def parameter_table(report: Report) -> Table:
     return Table(f"Parameters of {report.title}", tuple(shown))
 
 
-def _parameter_row(report: Report, parameter: Parameter) -> tuple[str, ...]:
+def _parameter_row(report: Report | ModelReport, parameter: Parameter) -> tuple[str, ...]:
     name, fit = parameter.name, report.fit
     if fit is not None and name in fit.free:
         unit = shown_unit(parameter.unit, fit.values[name])
@@ -129,7 +131,7 @@ def _bound(parameter: Parameter, value: float) -> str:
     return parameter.shown(value if abs(value) > _NOTHING * parameter.unit.scale else 0.0)
 
 
-def _origin(report: Report, parameter: Parameter) -> str:
+def _origin(report: Report | ModelReport, parameter: Parameter) -> str:
     """Where a value that is not fitted comes from: the user, its preset, or its own source."""
     if parameter.name in report.held:
         return "set by hand"
@@ -140,7 +142,7 @@ def _origin(report: Report, parameter: Parameter) -> str:
 
 
 def summary_tables(report: Report) -> list[Table]:
-    """Errors in sum, and what speaks for the fit."""
+    """Errors in sum, and how good the fit is."""
     summary = comparison_tables(report.comparison)[1]
     quality = fit_tables(report.fit)[1:] if report.fit else []
     titles = ("Errors in sum", "Quality of the fit", "Correlations of the estimates")
@@ -201,7 +203,7 @@ def sensitivity_table(sensitivity: Sensitivity) -> Table:
     return Table(title, table.columns, table.notes[len(sensitivity.binds[:1]) :])
 
 
-def swept_by_data(report: Report) -> list[str]:
+def swept_by_data(report: Report | ModelReport) -> list[str]:
     """Parameters that the data set row by row."""
     return [name for name, value in report.model.inputs.items() if np.ndim(value)]
 
@@ -212,12 +214,15 @@ def derivative_table(sensitivity: Sensitivity) -> Table:
     return Table("Derivatives", table.columns, table.notes)
 
 
-def operating_point_words(report: Report) -> str:
+def operating_point_words(report: Report | ModelReport) -> str:
     """Say where the sensitivities were taken."""
+    if isinstance(report, ModelReport):
+        if report.load is None:
+            return "Taken at the values in the table of parameters."
+        load = report.model.parameters[report.load]
+        return f"Taken at {report.load} = {load.shown(float(report.model.inputs[report.load]))}."
     if report.sensitivity is None:
-        return (
-            "The model sustains none of the measured loads, so there is no point to take them at."
-        )
+        return "The model sustains none of the measured loads, so it has no operating point."
     model, comparison = report.sensitivity.model, report.comparison
     swept = swept_by_data(report)
     shown = [f"{n} = {model.parameters[n].shown(float(model.inputs[n]))}" for n in swept]
@@ -227,15 +232,15 @@ def operating_point_words(report: Report) -> str:
     return f"Taken at {', '.join(shown)} ({what})."
 
 
-def bottleneck_words(report: Report) -> list[str]:
-    """What binds, in one sentence, and what binds next, in another."""
+def bottleneck_words(report: Report | ModelReport) -> list[str]:
+    """What is the bottleneck, in one sentence, and what would be the next one, in another."""
     found = report.sensitivity
     if found is None:
-        why = report.comparison.solution.saturation_message
-        return [f"Every measured load saturates the model: {why}."]
+        solution = report.comparison.solution  # type: ignore[union-attr]
+        return [f"Every measured load saturates the model: {solution.saturation_message}."]
     if found.bottleneck is None:
         return [_strongest(found)]
-    rate = report.comparison.rate_unit
+    rate = _rate_unit(report)
     busy = float(np.ravel(found.solution[f"{found.bottleneck}.utilisation"])[0])
     load = _rate(float(np.ravel(found.solution.throughput)[0]), rate)
     limits = {b.station: _rate(b.saturation_throughput, rate) for b in found.binds}
@@ -243,13 +248,22 @@ def bottleneck_words(report: Report) -> list[str]:
     ends = f" and saturates at {own}" if own else ", and nothing saturates"
     sentences = [f"{found.bottleneck} is the bottleneck: it is {busy:.0%} busy at {load}{ends}."]
     for name, limit in list(limits.items())[:1]:
-        sentences.append(f"Were it relieved, {name} would bind next, at {limit}.")
+        sentences.append(f"If it were faster, {name} would be the next bottleneck, at {limit}.")
     return sentences
+
+
+def _rate_unit(report: Report | ModelReport) -> Unit:
+    """The unit that rates are shown in."""
+    if isinstance(report, Report):
+        return report.comparison.rate_unit
+    return report.model.meaning("throughput").unit
 
 
 def _rate(value: float, unit: Unit) -> str:
     """Four digits, or whole numbers above a thousand."""
     number = value / unit.scale
+    if abs(number) >= _SEPARATED:
+        return f"{number:,.0f} {unit}"
     return f"{number:.0f} {unit}" if abs(number) >= 1000 else f"{number:.4g} {unit}"
 
 
@@ -267,8 +281,11 @@ def _strongest(sensitivity: Sensitivity) -> str:
     )
 
 
-def warnings(report: Report) -> list[str]:
+def warnings(report: Report | ModelReport) -> list[str]:
     """What the reader has to know before believing the page."""
+    if isinstance(report, ModelReport):
+        approximation = report.sensitivity.solution.approximation
+        return [f"approximate: {approximation}"] if approximation else []
     comparison, solution = report.comparison, report.comparison.solution
     said = list(report.fit.warnings) if report.fit else []
     if solution.approximation:
@@ -281,27 +298,45 @@ def warnings(report: Report) -> list[str]:
     error = comparison.summary["rms_relative_error"]
     if report.fit and report.fit.leave_one_out_rms > max(3 * error, _LARGE):
         missed = _percent(report.fit.leave_one_out_rms)
-        said.append(f"a point that is left out is predicted {missed} off (RMS): none is to spare")
+        said.append(f"the fit depends on every point: a point left out is missed by {missed} (RMS)")
     if report.fit is None and error > _LARGE:
         said.append(f"the model misses the measured curve by {error:.1%} (RMS); it was not fitted")
     if report.fit is None and report.measurements.invalid:
-        said.append(f"{report.measurements.invalid} points are marked invalid by the benchmark")
+        said.append(f"the benchmark marks {report.measurements.invalid} points as invalid")
     return said
 
 
-def key_figures(report: Report) -> list[tuple[str, str]]:
+def key_figures(report: Report | ModelReport) -> list[tuple[str, str]]:
     """The few numbers that stand at the top."""
+    figures = _errors(report) if isinstance(report, Report) else _predicted(report)
+    found = report.sensitivity
+    if found is not None and found.binds:
+        first = found.binds[0]
+        figures.append(("bottleneck", first.station))
+        limit = _rate(first.saturation_throughput, _rate_unit(report))
+        figures.append(("saturates at", limit))
+    return figures
+
+
+def _predicted(report: ModelReport) -> list[tuple[str, str]]:
+    """The output at the operating point."""
+    value = np.ravel(report.sensitivity.solution[report.output])[:1]
+    unit = scale_of(value, report.model.meaning(report.output).unit)
+    at = ""
+    if report.load is not None:
+        load = report.model.parameters[report.load]
+        at = f" at {load.shown(float(report.model.inputs[load.name]))}"
+    shown = f"{float(value[0]) / unit.scale:.4g} {unit}".strip()
+    return [(f"{report.output.replace('_', ' ')}{at}", shown)]
+
+
+def _errors(report: Report) -> list[tuple[str, str]]:
+    """How far the model is off."""
     summary = report.comparison.summary
     figures = [("RMS relative error", _percent(summary["rms_relative_error"]))]
     if report.fit:
         figures.append(("leave-one-out error", _percent(report.fit.leave_one_out_rms)))
     figures.append(("largest error", _percent(summary["max_relative_error"])))
-    found = report.sensitivity
-    if found is not None and found.binds:
-        first = found.binds[0]
-        figures.append(("bottleneck", first.station))
-        limit = _rate(first.saturation_throughput, report.comparison.rate_unit)
-        figures.append(("saturates at", limit))
     return figures
 
 
@@ -322,9 +357,19 @@ def question(report: Report) -> str:
     )
     return (
         f"Does the model {report.title} explain the measured {output} over "
-        f"{comparison.load.name.replace('_', ' ')}, {how}? What binds, and what would a change do? "
-        f"({comparison.axes})"
+        f"{comparison.load.name.replace('_', ' ')}, {how}? What is the bottleneck, and "
+        f"what would a change do? ({comparison.axes})"
     )
+
+
+def fitted_by(report: Report) -> str:
+    """The data and the parameters of this fit; nothing where nothing was fitted."""
+    if report.fit is None:
+        return ""
+    data = report.measurements
+    digest = f" (sha256 {data.sha256[:12]})" if data.sha256 else ""
+    how = f" by: {report.command}" if report.command else ""
+    return f"This fit: {', '.join(report.fit.free)} fitted to {Path(data.source).name}{digest}{how}"
 
 
 def maker() -> str:

@@ -139,7 +139,7 @@ function wholeFloor(value) {
   const frame = { left: 64, right: 624, top: 16, bottom: 312 };
   const picture = element("picture");
   const xEnd = controls[0].high || 1;
-  const yEnd = 1.6 * Math.max(...data.measured) || 1;
+  const yEnd = 1.6 * data.output.top || 1;
   const xPlace = (load) => frame.left + ((frame.right - frame.left) * load) / xEnd;
   const yPlace = (value) => frame.bottom - ((frame.bottom - frame.top) * value) / yEnd;
 
@@ -207,6 +207,8 @@ function wholeFloor(value) {
     const limit = found.saturation_throughput;
     curve.setAttribute("d", path(state));
     const seen = limit <= xEnd;
+    const caption = document.getElementById("panel-caption-limit");
+    if (caption) caption.hidden = !seen;
     for (const end of ["x1", "x2"]) limitLine.setAttribute(end, seen ? xPlace(limit) : -10);
     const sustained = Number.isFinite(found.output);
     marker.setAttribute("cx", xPlace(state[0]));

@@ -1,0 +1,170 @@
+"""A page of a model on its own: no measurements, only what it predicts."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from headway.errors import InvalidParameter
+from headway.kinds import FloatArray
+from headway.models.analysis.sensitivity import Sensitivity, sensitivity
+from headway.models.inference.fit import Fit
+from headway.models.language.verbs import perform
+from headway.models.reports.ground import Ground
+from headway.models.solving.solutions.solution import Solution
+from headway.models.structure.model import Model
+from headway.models.tables.table import scale_of
+
+_POINTS = 60  # of the curve, before it saturates
+_NEAREST = 0.95  # of the saturation throughput
+_FURTHEST = 4.0  # times the model's own load, where nothing saturates
+_MOST_JOBS = 200
+
+
+@dataclass(frozen=True)
+class ModelReport:
+    """What a page says of a model at its own values.
+
+    Parameters
+    ----------
+    model
+        At one operating point.
+    sensitivity
+        Of its output and its saturation throughput there.
+    output
+        What the curve shows.
+    held
+        Names of parameters whose values were set by hand.
+    command
+        What was typed to get the page.
+
+    Examples
+    --------
+    >>> from headway.models import catalogue_model
+    >>> report_model(catalogue_model("server-single").at(delay="1 ms", service_time="1 ms"))
+    ModelReport(server-single)
+    """
+
+    model: Model
+    sensitivity: Sensitivity
+    output: str
+    held: frozenset[str] = frozenset()
+    command: str = ""
+
+    def __repr__(self) -> str:
+        return f"ModelReport({self.model.name})"
+
+    @property
+    def title(self) -> str:
+        """The model's name with its preset."""
+        return self.model.title
+
+    @property
+    def fit(self) -> Fit | None:
+        """None: nothing was fitted."""
+        return None
+
+    @property
+    def load(self) -> str | None:
+        """The parameter that the curve goes over; None where no single one is the load."""
+        names = self.model.parameters
+        rates = [name for name in ("arrival_rate", "population") if name in names]
+        added = [name for name in names if name.startswith("added_")]
+        return next(iter([*rates, *added]), None)
+
+    @cached_property
+    def curve(self) -> Solution | None:
+        """The model over its load; None where no single parameter is the load."""
+        if self.load is None:
+            return None
+        return self.model.at({self.load: self._loads(self.load)}).solve()
+
+    def _loads(self, name: str) -> FloatArray:
+        """Loads for the curve: up to saturation, or to a few times the model's own."""
+        parameter = self.model.parameters[name]
+        own = float(np.ravel(self.model.inputs[name])[0])
+        most = _FURTHEST * (own or 10 * parameter.unit.scale)
+        solution = self.sensitivity.solution
+        if name == "population":
+            return np.arange(1.0, min(most, max(own, _MOST_JOBS)) + 1)
+        if name == "arrival_rate" and solution.stations:
+            limit = float(np.ravel(solution.saturation_throughput)[0])
+            most = _NEAREST * limit if np.isfinite(limit) else most
+        return np.linspace(max(most / _POINTS, parameter.minimum), most, _POINTS)
+
+    @property
+    def ground(self) -> Ground | None:
+        """What a panel stands on; None where no single parameter is the load."""
+        if self.load is None or self.curve is None:
+            return None
+        curve, loads = self.curve, np.asarray(self.curve.model.inputs[self.load], float)
+        predicted = np.broadcast_to(np.asarray(curve[self.output], float), loads.shape)
+        finite = predicted[np.isfinite(predicted)]
+        return Ground(
+            curve.model,
+            self.sensitivity.model,
+            curve,
+            self.output,
+            self.load,
+            loads,
+            scale_of(loads, self.model.parameters[self.load].unit),
+            predicted,
+            np.empty(0),
+            np.empty(0, bool),
+            scale_of(finite, self.model.meaning(self.output).unit),
+            self.model.meaning("throughput").unit,
+        )
+
+    def to_html(self) -> str:
+        """One page that needs nothing but itself.
+
+        Examples
+        --------
+        >>> from headway.models import catalogue_model
+        >>> model = catalogue_model("server-single").at(delay="1 ms", service_time="1 ms")
+        >>> "Assumptions" in report_model(model).to_html()
+        True
+        """
+        text: str = perform(self, "html")
+        return text
+
+
+def report_model(
+    model: Model, output: str | None = None, fixed: Collection[str] = (), command: str = ""
+) -> ModelReport:
+    """Describe a model at its own values: graph, formulas, curve, sensitivities.
+
+    Parameters
+    ----------
+    model
+        With one value for each parameter.
+    output
+        What the curve shows; the response time, or a program's first output, if not given.
+    fixed
+        Names of parameters whose values were set by hand.
+    command
+        What was typed to get the page.
+
+    Raises
+    ------
+    HeadwayError
+        As `headway.models.analysis.sensitivity.sensitivity` does, and for several values of one
+        parameter.
+
+    Examples
+    --------
+    >>> from headway.models import catalogue_model
+    >>> raid = catalogue_model("nfs-server").with_preset("raid")
+    >>> report_model(raid).sensitivity.bottleneck
+    'cpu'
+    """
+    for name, value in model.inputs.items():
+        if np.ndim(value):
+            msg = f"a page of a model is made at one operating point; give {name} one value"
+            raise InvalidParameter(msg)
+    solution = model.solve()
+    shown = output or ("response_time" if solution.stations else solution.outputs[0])
+    has_limit = "saturation_throughput" in solution.outputs and shown != "saturation_throughput"
+    found = sensitivity(model, [shown, *(["saturation_throughput"] if has_limit else [])])
+    return ModelReport(found.model, found, shown, frozenset(fixed), command)

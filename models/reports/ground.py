@@ -1,0 +1,85 @@
+"""What a page's panel stands on: a model over loads, with or without measurements."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headway.kinds import FloatArray
+from headway.models.analysis.comparison import Comparison
+from headway.models.language.units import Unit
+from headway.models.solving.solutions.solution import Solution
+from headway.models.structure.model import Model
+from headway.models.tables.table import scale_of
+
+
+@dataclass(frozen=True)
+class Ground:
+    """A model over loads; numbers in SI.
+
+    Parameters
+    ----------
+    model, solution
+        At the loads.
+    point
+        The model at the operating point; None where it sustains no load.
+    output
+        What is drawn.
+    load
+        The parameter that is the load; None where no parameter is.
+    loads, load_unit
+        The loads, and the unit they are shown in.
+    predicted
+        The output at the loads.
+    measured, counted
+        What was measured there, and whether a point counts; empty where nothing was.
+    shown, rate
+        Units of the output and of throughput.
+    """
+
+    model: Model
+    point: Model | None
+    solution: Solution
+    output: str
+    load: str | None
+    loads: FloatArray
+    load_unit: Unit
+    predicted: FloatArray
+    measured: FloatArray
+    counted: NDArray[np.bool_]
+    shown: Unit
+    rate: Unit
+
+    @property
+    def top(self) -> float:
+        """The largest value to be drawn."""
+        if self.measured.size:
+            return float(np.max(self.measured))
+        finite = self.predicted[np.isfinite(self.predicted)]
+        return float(np.percentile(finite, 90)) if finite.size else 1.0
+
+
+def measured_ground(comparison: Comparison, point: Model | None) -> Ground:
+    """The ground that a comparison with measurements gives.
+
+    Parameters
+    ----------
+    comparison
+        Model and measurements.
+    point
+        The operating point.
+    """
+    return Ground(
+        comparison.model,
+        point,
+        comparison.solution,
+        comparison.output,
+        comparison.load_parameter,
+        comparison.load.values,
+        comparison.load.unit,
+        comparison.predicted,
+        comparison.measured.values,
+        comparison.in_range,
+        scale_of(comparison.measured.values, comparison.model.meaning(comparison.output).unit),
+        comparison.rate_unit,
+    )
