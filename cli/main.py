@@ -6,7 +6,7 @@ import gc
 import io
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -213,10 +213,18 @@ def _quieten() -> None:
     warnings.simplefilter("ignore", RuntimeWarning)
 
 
+def _alike(name: str, known: Sequence[str]) -> Sequence[str]:
+    """Those of the names offered that are a slip of the finger away, or all."""
+    from difflib import get_close_matches
+
+    return get_close_matches(name, known, cutoff=0.75) or known
+
+
 def _message(error: Exception) -> str:
     text: Any = error.format_message() if isinstance(error, click.ClickException) else str(error)
     if isinstance(error, click.NoSuchOption) and error.possibilities:
-        text = f"no such option {error.option_name}; did you mean {', '.join(error.possibilities)}?"
+        near = _alike(error.option_name, error.possibilities)
+        text = f"no such option {error.option_name}; did you mean {', '.join(near)}?"
     return visible(" ".join(str(text).split()))
 
 

@@ -161,16 +161,6 @@ set_option = click.option(
 )
 
 
-def _picture(_c: click.Context, _p: click.Parameter, path: Path | None) -> Path | None:
-    """Refuse a picture that cannot be written before any work is done for it."""
-    if path is not None:
-        from headway.models.plotting.figures import picture_format
-
-        picture_format(path)
-        check_place(path)
-    return path
-
-
 def check_place(path: Path) -> None:
     """Refuse to write a file where none can be.
 
@@ -189,13 +179,6 @@ def check_place(path: Path) -> None:
         raise OutputError(msg)
 
 
-plot_option = click.option(
-    "--plot",
-    metavar="FILE",
-    type=click.Path(path_type=Path),
-    help="Draw into an .svg, .png or .pdf.",
-    callback=_picture,
-)
 free_option = click.option(
     "--free",
     metavar="A,B",

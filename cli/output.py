@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import click
 
 from headway.cli.options import Format
+from headway.cli.pictures import Drawing
 from headway.errors import visible
 
 if TYPE_CHECKING:
@@ -124,7 +125,7 @@ def points_progress(what: str) -> "Iterator[Progress]":
 class Answer(Protocol):
     """What commands present: solutions, comparisons, signatures."""
 
-    def plot(self) -> Any:
+    def plot(self, log: str | None = None, dark: bool = False) -> Any:  # noqa: FBT001, FBT002
         """The answer as a matplotlib Figure."""
 
     def tables(self) -> "list[Table]":
@@ -140,12 +141,11 @@ class Answer(Protocol):
 def present(
     answer: Answer,
     output_format: Format | None,
-    plot: Path | None = None,
+    plot: Drawing | None = None,
     files: Sequence[tuple[Path, bytes]] = (),
 ) -> None:
     """Draw an answer if asked to, write further files, and print it as table, JSON or CSV."""
-    drawn = [] if plot is None else [(plot, drawing(answer.plot(), plot))]
-    for path, content in (*files, *drawn):
+    for path, content in (*files, *drawings(answer, plot)):
         write_and_say(path, content)
     if output_format is Format.JSON:
         click.echo(answer.to_json())
@@ -155,16 +155,16 @@ def present(
         print_tables(answer.tables())
 
 
-def drawing(figure: "Figure", path: Path) -> bytes:
-    """A figure as a picture in the format that a path asks for."""
+def drawings(answer: Answer, plot: Drawing | None) -> list[tuple[Path, bytes]]:
+    """The picture of an answer with its place, if one is asked for."""
+    return [] if plot is None else [rendered(answer.plot(plot.log, plot.dark), plot)]
+
+
+def rendered(figure: "Figure", plot: Drawing) -> tuple[Path, bytes]:
+    """A figure as a picture in the format that its place asks for."""
     from headway.models.plotting.figures import picture, picture_format
 
-    return picture(figure, picture_format(path))
-
-
-def write_figure(figure: "Figure", path: Path) -> None:
-    """Write a figure into a file and say so on stderr."""
-    write_and_say(path, drawing(figure, path))
+    return plot.path, picture(figure, picture_format(plot.path))
 
 
 def write_and_say(path: Path, content: bytes) -> None:

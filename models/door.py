@@ -235,6 +235,9 @@ PLACES: dict[str, dict[str, str]] = {
         "csv": "headway.models.published.tables:cells_csv",
         "plot": "headway.models.published.figures:reproduction_figure",
     },
+    "Figure": {
+        "finish": "headway.models.plotting.looks.finish:finished",
+    },
     "Report": {
         "html": "headway.models.reports.page:page",
     },

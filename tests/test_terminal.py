@@ -96,7 +96,7 @@ def test_a_model_file_that_cannot_be_written(name, tmp_path):
 def test_a_plot_that_fails_leaves_no_model_file(tmp_path, monkeypatch):
     from headway.models.inference.fit import Fit
 
-    def fails(_self):
+    def fails(_self, _log, _dark):
         raise OSError("no")
 
     monkeypatch.setattr(Fit, "plot", fails)

@@ -1,13 +1,13 @@
 """``headway audit``: whether a load test can be trusted."""
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from headway.cli.main import COMMANDS
-from headway.cli.options import Format, format_options, hint_options, plot_option
+from headway.cli.options import Format, format_options, hint_options
 from headway.cli.output import present, progress
+from headway.cli.pictures import Drawing, plot_option
 
 if TYPE_CHECKING:
     from headway.models.reading.hints import Hints
@@ -26,7 +26,7 @@ def command(
     skip_bad: bool,  # noqa: FBT001
     hints: "Hints",
     output_format: Format | None,
-    plot: Path | None,
+    plot: Drawing | None,
 ) -> None:
     """Audit measured files."""
     from headway.models.analysis.audit import audit

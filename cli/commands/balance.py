@@ -1,6 +1,5 @@
 """``headway balance``: at which load each resource of a machine is full."""
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -12,10 +11,10 @@ from headway.cli.options import (
     complete_preset,
     format_options,
     model_argument,
-    plot_option,
     set_option,
 )
 from headway.cli.output import present
+from headway.cli.pictures import Drawing, plot_option
 from headway.errors import InvalidParameter
 
 if TYPE_CHECKING:
@@ -49,7 +48,7 @@ def command(
     per_year: str | None,
     start: str | None,
     output_format: Format | None,
-    plot: Path | None,
+    plot: Drawing | None,
 ) -> None:
     """Say what saturates first, and set machines side by side."""
     from headway.models.analysis.balance import Balance, balance

@@ -1,7 +1,5 @@
 """``headway check``: a solution held against a simulation."""
 
-from pathlib import Path
-
 import click
 
 from headway.cli.main import COMMANDS, INTERRUPTED
@@ -13,11 +11,11 @@ from headway.cli.options import (
     closed_settings,
     format_options,
     model_argument,
-    plot_option,
     preset_option,
     set_option,
 )
 from headway.cli.output import present, progress
+from headway.cli.pictures import Drawing, plot_option
 from headway.cli.simulated import Wish, simulation_options
 
 EXAMPLE = "Example: headway check nfs-server --preset raid --set arrival_rate=800 --percentile 95"
@@ -41,7 +39,7 @@ def command(
     percents: tuple[float, ...],
     wish: Wish,
     output_format: Format | None,
-    plot: Path | None,
+    plot: Drawing | None,
 ) -> int:
     """Solve a model, simulate it, and set both side by side."""
     from headway.models.simulating.check import check_model

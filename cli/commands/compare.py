@@ -1,6 +1,5 @@
 """``headway compare``: predicted against measured."""
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -16,12 +15,12 @@ from headway.cli.options import (
     hint_options,
     load_limits,
     model_argument,
-    plot_option,
     preset_option,
     range_options,
     set_option,
 )
 from headway.cli.output import present
+from headway.cli.pictures import Drawing, plot_option
 
 if TYPE_CHECKING:
     from headway.models.reading.hints import Hints
@@ -52,7 +51,7 @@ def command(
     high: str | None,
     hints: "Hints",
     output_format: Format | None,
-    plot: Path | None,
+    plot: Drawing | None,
 ) -> None:
     """Compare a model's predictions with measurements."""
     chosen = chosen_model(model, preset, settings, closed_settings(closed, None, think))

@@ -26,13 +26,13 @@ from headway.cli.options import (
     load_limits,
     model_argument,
     names_of,
-    plot_option,
     preset_option,
     range_options,
     set_option,
     twins,
 )
 from headway.cli.output import Advance, Answer, present, progress
+from headway.cli.pictures import Drawing, plot_option
 from headway.errors import InvalidParameter
 
 if TYPE_CHECKING:
@@ -169,7 +169,7 @@ def command(
     wanted: str | None,
     hands: Hands,
     output_format: Format | None,
-    plot: Path | None,
+    plot: Drawing | None,
 ) -> None:
     """Fit a model to measurements."""
     limits = load_limits(low, high)

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 import click
 
 from headway.cli.main import COMMANDS
-from headway.cli.options import Format, format_options, hint_options, plot_option
-from headway.cli.output import drawing, present, progress, write_and_say
+from headway.cli.options import Format, format_options, hint_options
+from headway.cli.output import drawings, present, progress, write_and_say
+from headway.cli.pictures import Drawing, plot_option
 
 if TYPE_CHECKING:
     from headway.models.reading.hints import Hints
@@ -33,7 +34,7 @@ def command(
     hints: "Hints",
     wide: bool,  # noqa: FBT001
     output_format: Format | None,
-    plot: Path | None,
+    plot: Drawing | None,
 ) -> None:
     """Read measured files."""
     from headway.models.reading.gather import megabytes
@@ -44,6 +45,5 @@ def command(
     if out is None:
         present(replace(found, wide=wide), output_format, plot)
         return
-    picture = [] if plot is None else [(plot, drawing(found.plot(), plot))]
-    for path, content in [(out, found.to_csv().encode()), *picture]:
+    for path, content in [(out, found.to_csv().encode()), *drawings(found, plot)]:
         write_and_say(path, content)

@@ -1,12 +1,11 @@
 """``headway reproduce``: published tables, recomputed."""
 
-from pathlib import Path
-
 import click
 
 from headway.cli.main import COMMANDS
-from headway.cli.options import Format, format_options, plot_option
+from headway.cli.options import Format, format_options
 from headway.cli.output import present, progress
+from headway.cli.pictures import Drawing, plot_option
 
 EXAMPLE = "Example: headway reproduce thesis/table-3.3"
 DIFFERENT = 1
@@ -27,7 +26,7 @@ def _complete(_c: click.Context, _p: click.Parameter, text: str) -> list[str]:
 @format_options
 @plot_option
 def command(
-    table: str | None, view: str | None, output_format: Format | None, plot: Path | None
+    table: str | None, view: str | None, output_format: Format | None, plot: Drawing | None
 ) -> int:
     """Recompute all tables, those of one document, or one table cell by cell."""
     from headway.models.published.reproduction import Reproduction, View, published, recompute

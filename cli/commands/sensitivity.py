@@ -21,12 +21,12 @@ from headway.cli.options import (
     measured,
     model_argument,
     names_of,
-    plot_option,
     preset_option,
     set_option,
     twins,
 )
 from headway.cli.output import Answer, points_progress, present
+from headway.cli.pictures import Drawing, plot_option
 from headway.errors import InvalidParameter
 
 if TYPE_CHECKING:
@@ -115,7 +115,7 @@ def command(
     hands: Hands,
     hints: "Hints",
     output_format: Format | None,
-    plot: Path | None,
+    plot: Drawing | None,
 ) -> int:
     """Differentiate a model."""
     alone = bool(targets) or data is not None

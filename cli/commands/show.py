@@ -1,18 +1,11 @@
 """``headway show``: what a model is made of."""
 
-from pathlib import Path
-
 import click
 
 from headway.cli.main import COMMANDS
-from headway.cli.options import (
-    chosen_model,
-    model_argument,
-    plot_option,
-    preset_option,
-    set_option,
-)
-from headway.cli.output import print_prose, print_tables, write_figure
+from headway.cli.options import chosen_model, model_argument, preset_option, set_option
+from headway.cli.output import print_prose, print_tables, rendered, write_and_say
+from headway.cli.pictures import Drawing, plot_option
 
 
 @click.command("show", help=COMMANDS["show"], epilog="Example: headway show nfs-server --formula")
@@ -29,7 +22,7 @@ def command(
     preset: str | None,
     settings: tuple[str, ...],
     what: str | None,
-    plot: Path | None,
+    plot: Drawing | None,
 ) -> None:
     """Show parameters, stations, routes, presets and assumptions."""
     from headway.models.files.writing import document, to_toml
@@ -38,7 +31,9 @@ def command(
 
     chosen = chosen_model(model, preset, settings)
     if plot is not None:
-        write_figure(chosen.plot_formulas() if what == "formula" else chosen.plot(), plot)
+        is_formula = what == "formula"
+        figure = chosen.plot_formulas(plot.dark) if is_formula else chosen.plot(plot.log, plot.dark)
+        write_and_say(*rendered(figure, plot))
     if what == "toml":
         click.echo(to_toml(chosen), nl=False)
     elif what == "jmva":

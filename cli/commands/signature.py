@@ -13,10 +13,10 @@ from headway.cli.options import (
     hint_options,
     load_limits,
     measured,
-    plot_option,
     range_options,
 )
 from headway.cli.output import present, progress
+from headway.cli.pictures import Drawing, plot_option
 
 if TYPE_CHECKING:
     from headway.models.reading.hints import Hints
@@ -46,7 +46,7 @@ def sfs(
     high: str | None,
     hints: "Hints",
     output_format: Format | None,
-    plot: Path | None,
+    plot: Drawing | None,
 ) -> None:
     """Base, slope, saturation and overall response time of an SFS curve in FILE."""
     from headway.models.signatures.sfs import MeasuredSignature, Range, curve
@@ -90,7 +90,7 @@ def logp(
     window: int | None,
     hints: "Hints",
     output_format: Format | None,
-    plot: Path | None,
+    plot: Drawing | None,
 ) -> None:
     """Overheads, gap and latency off a CSV of burst_size, delay_us and cost_us in FILE.
 
@@ -117,7 +117,7 @@ def loggp(
     pins: tuple[str, ...],
     hints: "Hints",
     output_format: Format | None,
-    plot: Path | None,
+    plot: Drawing | None,
 ) -> None:
     """Lines and breaks by message size off size_bytes,time_us or a benchmark's output in FILE."""
     from headway.models.files.intake import read_text

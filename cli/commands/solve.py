@@ -1,6 +1,5 @@
 """``headway solve``: a model at its operating points."""
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -15,12 +14,12 @@ from headway.cli.options import (
     format_options,
     model_argument,
     names_of,
-    plot_option,
     preset_option,
     set_option,
     twins,
 )
 from headway.cli.output import Answer, present, progress
+from headway.cli.pictures import Drawing, plot_option
 from headway.cli.simulated import Wish, simulation_options
 from headway.errors import InvalidParameter
 
@@ -83,7 +82,7 @@ def command(
     draws: int | None,
     wish: Wish,
     output_format: Format | None,
-    plot: Path | None,
+    plot: Drawing | None,
 ) -> int:
     """Solve a model."""
     chosen = chosen_model(model, preset, settings, closed_settings(closed, population, think))
@@ -139,7 +138,7 @@ def _simulated(
     percents: tuple[float, ...],
     wish: Wish,
     output_format: Format | None,
-    plot: Path | None,
+    plot: Drawing | None,
 ) -> int:
     """Simulate a model; what was there at Ctrl-C is shown too."""
     from headway.models.simulating.runs import simulate_model

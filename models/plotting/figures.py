@@ -10,11 +10,13 @@ import matplotlib
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from numpy.typing import NDArray
 
 from headway.errors import InvalidParameter
 from headway.kinds import FloatArray
 from headway.models.analysis.comparison import Comparison
 from headway.models.language.units import Unit, unit
+from headway.models.plotting.dense import Curves, curves_of
 from headway.models.plotting.pieces import (
     MEASURED,
     MODELLED,
@@ -43,6 +45,8 @@ from headway.models.tables.table import scale_of
 _CURVE_POINTS = 400
 _NEAR = 1.15  # a saturation point that much beyond the data is drawn
 _RATE = ("throughput",)  # a panel of its own
+_MOST_MARKED = 60
+_ABOVE = 1.08  # the highest of the sweep's own points
 _MOST_INSIDE = 6  # series that a legend inside the axes holds
 
 
@@ -167,16 +171,26 @@ def solution_figure(solution: Solution) -> Figure:
     if not names or len(solution.shape) != 1:
         msg = f"a plot needs a swept input, such as {_sweep_example(solution.model)}"
         raise InvalidParameter(msg)
-    outputs = drawn_outputs(solution)
+    return _over_sweep(solution, curves_of(solution))
+
+
+def straight_figure(solution: Solution) -> Figure:
+    """Draw a sweep with straight lines between its points, such as those that bands are for."""
+    return _over_sweep(
+        solution, Curves(solution, solution, np.ones(solution.shape, bool), is_fine=False)
+    )
+
+
+def _over_sweep(solution: Solution, curves: Curves) -> Figure:
+    names, outputs = swept(solution), drawn_outputs(solution)
     count = len(outputs) + bool(solution.stations)
     figure = Figure(figsize=(7, 2 + 2 * count), layout="constrained")
     panels = figure.subplots(count, 1, sharex=True, squeeze=False)[:, 0]
-    across = np.asarray(solution.model.inputs[names[0]], float)
-    x_unit = scale_of(across, solution.model.parameters[names[0]].unit)
+    x_unit = unit_of_input(solution, names[0])
     for axes, together in zip(panels, outputs, strict=False):
-        _draw_outputs(axes, across / x_unit.scale, solution, together)
+        _draw_outputs(axes, x_unit, curves, together)
     if solution.stations:
-        _draw_utilisations(panels[-1], across / x_unit.scale, solution)
+        _draw_utilisations(panels[-1], x_unit, curves)
         _draw_limits(panels, outputs, solution, x_unit)
     _draw_legends(panels, solution)
     panels[0].set_title(title_of(solution.model))
@@ -184,6 +198,12 @@ def solution_figure(solution: Solution) -> Figure:
     for axes in panels:
         light_grid(axes)
     return figure
+
+
+def unit_of_input(solution: Solution, name: str) -> Unit:
+    """The unit in which what was swept is drawn."""
+    across = np.asarray(solution.model.inputs[name], float)
+    return scale_of(across, solution.model.parameters[name].unit)
 
 
 def drawn_outputs(solution: Solution) -> list[tuple[str, ...]]:
@@ -202,17 +222,35 @@ def unit_of(solution: Solution, together: Sequence[str]) -> Unit:
     return scale_of(values, solution.model.meaning(together[0]).unit)
 
 
-def _draw_outputs(axes: Axes, x: FloatArray, solution: Solution, together: Sequence[str]) -> None:
-    shown = unit_of(solution, together)
+def _across(curves: Curves, x_unit: Unit) -> FloatArray:
+    values = np.asarray(curves.solution.model.inputs[swept(curves.solution)[0]], float)
+    return values.ravel() / x_unit.scale
+
+
+def _draw_outputs(axes: Axes, x_unit: Unit, curves: Curves, together: Sequence[str]) -> None:
+    solution, x = curves.solution, _across(curves, x_unit)
+    shown = unit_of(curves.given, together)
     heights = [visible(np.asarray(solution[name], float)) / shown.scale for name in together]
     if len(together) == 1:
-        _draw_groups(axes, x, heights[0], solution)
+        _draw_groups(axes, x, heights[0], curves)
     else:
         for place, (name, y) in enumerate(zip(together, heights, strict=True)):
-            look, label = style(place), name.removeprefix(PERCENTILE[:-1]) if place else "mean"
-            axes.plot(x, y, ".", linestyle=look.line, color=look.colour, label=label, markersize=4)
+            label = name.removeprefix(PERCENTILE[:-1]) if place else "mean"
+            _draw_line(axes, x, y, curves.own, place, label)
     axes.set_ylabel(axis_label(together[0], shown))
-    axes.set_ylim(bottom=0)
+    top = np.nanmax([y[curves.own] for y in heights], initial=0.0)
+    axes.set_ylim(0, _ABOVE * top if curves.is_fine and top > 0 else None)
+
+
+def _draw_line(
+    axes: Axes, x: FloatArray, y: FloatArray, own: NDArray[np.bool_], place: int, label: str
+) -> None:
+    """Draw a curve, with the points of the sweep marked unless they are as many as its own."""
+    look, marked = style(place), np.flatnonzero(own)
+    axes.plot(
+        x, y, look.marker if marked.size <= _MOST_MARKED else "", linestyle=look.line,
+        color=look.colour, label=label, markersize=4, markevery=marked.tolist(),
+    )  # fmt: skip
 
 
 def _draw_limits(
@@ -265,30 +303,28 @@ def groups_of(solution: Solution, points: int) -> dict[tuple[float, ...], Any]:
     return {key: np.array([k == key for k in keys]) for key in dict.fromkeys(keys)}
 
 
-def _draw_groups(axes: Axes, x: FloatArray, y: FloatArray, solution: Solution) -> None:
+def _draw_groups(axes: Axes, x: FloatArray, y: FloatArray, curves: Curves) -> None:
     """One line for each combination of the other swept inputs."""
+    solution = curves.solution
     others = swept(solution)[1:]
     for place, (key, mine) in enumerate(groups_of(solution, len(x)).items()):
-        look, pairs = style(place), zip(others, key, strict=True)
+        pairs = zip(others, key, strict=True)
         label = ", ".join(f"{n} = {solution.model.parameters[n].shown(v)}" for n, v in pairs)
-        axes.plot(
-            x[mine], y[mine], linestyle=look.line, color=look.colour, label=label or "model",
-            marker=look.marker if others else ".", markersize=4,
-        )  # fmt: skip
+        _draw_line(axes, x[mine], y[mine], curves.own[mine], place, label or "model")
 
 
-def _draw_utilisations(axes: Axes, x: FloatArray, solution: Solution) -> None:
+def _draw_utilisations(axes: Axes, x_unit: Unit, curves: Curves) -> None:
     """One line a station, or of several sweeps the busiest station of each."""
+    solution, x = curves.solution, _across(curves, x_unit)
     busy = {n: np.asarray(solution[f"{n}.utilisation"], float) for n in solution.stations}
     axes.axhline(100, color=QUIET, linestyle=":")
     if len(swept(solution)) > 1:
-        _draw_groups(axes, x, 100 * np.max(list(busy.values()), axis=0), solution)
+        _draw_groups(axes, x, 100 * np.max(list(busy.values()), axis=0), curves)
         axes.set_ylabel("utilisation, busiest [%]")
     else:
         used = {name: share for name, share in busy.items() if (share > 0).any()}
         for place, (name, share) in enumerate(used.items()):
-            look = style(place)
-            axes.plot(x, 100 * share, linestyle=look.line, color=look.colour, label=name)
+            _draw_line(axes, x, 100 * share, curves.own, place, name)
         axes.set_ylabel("utilisation [%]")
     axes.set_ylim(bottom=0)
 

@@ -13,11 +13,13 @@ from headway import errors
 from headway.kinds import FloatArray
 from headway.models.language.units import Unit
 from headway.models.measured.cells import Observed
+from headway.models.plotting.looks.axes import write_log_ticks
+from headway.models.plotting.looks.colours import LIGHT
 
-PALETTE = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
+PALETTE = LIGHT.series
 """Okabe and Ito's colours in the order of use: distinct for the colour-blind."""
 
-MEASURED, MODELLED, SECOND = "#000000", PALETTE[0], PALETTE[1]
+MEASURED, MODELLED, SECOND = LIGHT.ink, PALETTE[0], PALETTE[1]
 """Colours of measurements, of the model, and of what must be told from it."""
 
 HATCHES = ("", "////", "....", "\\\\\\\\", "xxxx", "----", "oooo", "++++")
@@ -86,12 +88,9 @@ def light_grid(axes: Any) -> None:
 
 def plain_log_axis(axes: Any) -> None:
     """A logarithmic y axis that says 10, 20, 50, 100 rather than powers of ten."""
-    from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
-
     axes.set_yscale("log")
-    axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-    axes.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
-    axes.yaxis.set_minor_formatter(NullFormatter())
+    low, high = axes.get_ylim()
+    write_log_ticks(axes.yaxis, high / low)
 
 
 def visible(values: Any) -> FloatArray:

@@ -142,18 +142,18 @@ class Model(Kept, ModelVerbs):
         own = {n: replace(p, own=None) if n in values else p for n, p in taken.parameters.items()}
         return replace(taken, parameters=own, preset=name)
 
-    def plot(self) -> Amount:
+    def plot(self, log: str | None = None, dark: bool = False) -> Amount:  # noqa: FBT001, FBT002
         """Draw the graph, with utilisations where the model can be solved, as a Figure.
 
         A program has no stations; its closed forms are drawn.
         """
         if not self.graph.stations:
-            return self.plot_formulas()
-        return super().plot()
+            return self.plot_formulas(dark)
+        return super().plot(log, dark)
 
-    def plot_formulas(self) -> Amount:
+    def plot_formulas(self, dark: bool = False) -> Amount:  # noqa: FBT001, FBT002
         """Draw the closed forms as typeset mathematics, as a Figure."""
-        return perform(self, "plot_formulas")
+        return perform(perform(self, "plot_formulas"), "finish", None, dark)
 
     def __repr__(self) -> str:
         preset = f", preset {self.preset}" if self.preset else ""

@@ -24,8 +24,21 @@ class Shown:
         found: list[Table] = perform(self, "tables")
         return found
 
-    def plot(self) -> Any:
+    def plot(self, log: str | None = None, dark: bool = False) -> Any:  # noqa: FBT001, FBT002
         """Draw it, as a matplotlib Figure.
+
+        Parameters
+        ----------
+        log
+            Logarithmic axes: ``x``, ``y``, ``xy`` or ``none``. If it is not given, those are whose
+            largest value is over 100 times the least while half of them are below its tenth.
+        dark
+            Draw in the colours of a dark page.
+
+        Raises
+        ------
+        InvalidParameter
+            For axes that cannot be logarithmic, as their values are not all positive.
 
         Examples
         --------
@@ -34,7 +47,7 @@ class Shown:
         >>> type(figure).__name__
         'Figure'
         """
-        return perform(self, "plot")
+        return perform(perform(self, "plot"), "finish", log, dark)
 
     def __str__(self) -> str:
         return "\n\n".join(map(str, self.tables()))

@@ -1,6 +1,5 @@
 """``headway size``: the cheapest configuration that meets targets."""
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -15,11 +14,11 @@ from headway.cli.options import (
     complete_setting,
     format_options,
     model_argument,
-    plot_option,
     preset_option,
     set_option,
 )
 from headway.cli.output import present
+from headway.cli.pictures import Drawing, plot_option
 from headway.errors import InvalidParameter
 
 if TYPE_CHECKING:
@@ -69,7 +68,7 @@ def command(
     cost: str,
     confidence: float | None,
     output_format: Format | None,
-    plot: Path | None,
+    plot: Drawing | None,
 ) -> None:
     """Find the cheapest configuration."""
     from headway.models.sizing.sizing import size_model

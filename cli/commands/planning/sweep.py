@@ -15,12 +15,12 @@ from headway.cli.options import (
     closed_settings,
     format_options,
     model_argument,
-    plot_option,
     preset_option,
     set_option,
     twins,
 )
 from headway.cli.output import points_progress, present
+from headway.cli.pictures import Drawing, plot_option
 from headway.cli.spaces import SAMPLE_KINDS, Asked, model_and_space
 
 EXAMPLE = (
@@ -63,7 +63,7 @@ def command(
     out: Path | None,
     resume: bool,  # noqa: FBT001 - a flag
     output_format: Format | None,
-    plot: Path | None,
+    plot: Drawing | None,
 ) -> int:
     """Sweep a model."""
     from headway.models.sweeping.sweeping import DEFAULT, sweep_model

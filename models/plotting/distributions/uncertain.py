@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from headway.kinds import FloatArray
-from headway.models.plotting.figures import drawn_outputs, groups_of, solution_figure, unit_of
+from headway.models.plotting.figures import drawn_outputs, groups_of, straight_figure, unit_of
 from headway.models.plotting.pieces import legend, style
 from headway.models.showing.solutions import swept
 from headway.models.tables.table import scale_of
@@ -23,7 +23,7 @@ def propagation_figure(propagation: Propagation) -> Figure:
 
     A band that has no upper end, as draws saturate, goes on to the top of its panel.
     """
-    figure, solution = solution_figure(propagation.solution), propagation.solution
+    figure, solution = straight_figure(propagation.solution), propagation.solution
     name = swept(solution)[0]
     across = np.asarray(solution.model.inputs[name], float)
     x = across / scale_of(across, solution.model.parameters[name].unit).scale

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from headway.kinds import FloatArray
 from headway.loggp.programs.burstiness import BurstinessFit, GapRuns, fit_burstiness
 from headway.models.files.shipped import catalogue_model, data_path
+from headway.models.language.verbs import perform
 from headway.models.measured.measurements import Measurements
 from headway.models.tables.shown import Shown
 from headway.models.tables.table import Column, Table
@@ -101,11 +102,11 @@ class Study(Shown):
     def __repr__(self) -> str:
         return f"Study({self.axis}: {', '.join(self.errors)})"
 
-    def plot(self) -> Any:
+    def plot(self, log: str | None = None, dark: bool = False) -> Any:  # noqa: FBT001, FBT002
         """Draw a panel for each program."""
         from headway.models.published.studies.slowdown_figures import slowdown_figure
 
-        return slowdown_figure(self.panels, self.axis)
+        return perform(slowdown_figure(self.panels, self.axis), "finish", log or "none", dark)
 
     def sizes(self, model: str) -> FloatArray:
         """Sizes of all relative errors of one model."""

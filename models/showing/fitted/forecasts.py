@@ -218,4 +218,6 @@ def forecast_csv(forecast: Forecast) -> str:
 
 def forecast_figure(forecast: Forecast) -> Any:
     """The fit's figure."""
-    return forecast.fit.plot()
+    from headway.models.language.verbs import perform
+
+    return perform(forecast.fit, "plot")

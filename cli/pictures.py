@@ -1,0 +1,65 @@
+"""``--plot``, ``--log`` and ``--dark``: the picture that a command is asked for."""
+
+from dataclasses import dataclass
+from functools import wraps
+from pathlib import Path
+from typing import Any, cast
+
+import click
+
+from headway.cli.options import Function, check_place, twins
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A picture that is asked for.
+
+    Parameters
+    ----------
+    path
+        Where to write it; .svg, .png or .pdf.
+    log
+        Axes that shall be logarithmic; None leaves it to the values.
+    dark
+        Whether it shall stand on a dark page.
+    """
+
+    path: Path
+    log: str | None = None
+    dark: bool = False
+
+
+_PLOT, _LOOK = twins("--plot, --log, --dark", "Draw into an .svg, .png or .pdf; --log x, y, xy.")
+
+
+def plot_option(function: Function) -> Function:
+    """Add ``--plot``, ``--log`` and ``--dark``, which the command takes as `plot`."""
+
+    @wraps(function)
+    def _drawn(*given: Any, plot: Path | None, log: str | None, dark: bool, **others: Any) -> Any:
+        return function(*given, plot=_picture(plot, log, dark), **others)
+
+    _drawn = click.option("--dark", cls=_LOOK, is_flag=True, help="Draw for a dark page.")(_drawn)
+    axes = click.Choice(["x", "y", "xy", "none"])
+    _drawn = click.option("--log", cls=_LOOK, type=axes, help="Logarithmic axes.")(_drawn)
+    place = click.Path(path_type=Path)
+    _drawn = click.option("--plot", cls=_PLOT, metavar="FILE", type=place, help="Draw into FILE.")(
+        _drawn
+    )
+    return cast(Function, _drawn)
+
+
+def _picture(path: Path | None, log: str | None, dark: bool) -> Drawing | None:  # noqa: FBT001
+    """Refuse a picture that cannot be written before any work is done for it."""
+    if path is None:
+        if log is not None or dark:
+            from headway.errors import InvalidParameter
+
+            msg = f"{'--dark' if log is None else '--log'} goes with --plot FILE"
+            raise InvalidParameter(msg)
+        return None
+    from headway.models.plotting.figures import picture_format
+
+    picture_format(path)
+    check_place(path)
+    return Drawing(path, log, dark)

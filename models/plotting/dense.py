@@ -1,0 +1,100 @@
+"""Points between those of a sweep, solved so that a curve is drawn as one and not as a polygon."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headway.errors import HeadwayError
+from headway.kinds import FloatArray
+from headway.models.showing.solutions import swept
+from headway.models.solving.solutions.asked import percentile_asked
+from headway.models.solving.solutions.marks import QNA
+from headway.models.solving.solutions.solution import Solution
+from headway.models.structure.parts.counts import counts
+
+_POINTS, _COSTLY_POINTS = 240, 60  # of a curve, and where percentiles are asked for
+_QUICK = ("open", "exact", "convolution", "schweitzer", "linearizer")
+_MOST_JOBS = 2_000
+_MOST = 4_000  # points of all curves of a figure
+
+
+@dataclass(frozen=True)
+class Curves:
+    """What the curves of a figure are drawn from.
+
+    Parameters
+    ----------
+    given, solution
+        The sweep, and the same at the points of the curves.
+    own
+        Which of these are the sweep's own points, to be marked.
+    is_fine
+        Whether there are points between them.
+    """
+
+    given: Solution
+    solution: Solution
+    own: NDArray[np.bool_]
+    is_fine: bool
+
+
+def curves_of(solution: Solution) -> Curves:
+    """Solve a sweep at points in between, unless that is costly: then its own points are all.
+
+    Costly are chains, exact methods for classes, rooms that block, and percentiles of closed
+    networks.
+    """
+    points = int(np.prod(solution.shape))
+    alone = Curves(solution, solution, np.ones(points, bool), is_fine=False)
+    if not _is_quick(solution):
+        return alone
+    across, others, own = _between(solution)
+    if not points < across.size <= _MOST:
+        return alone
+    name, *_ = swept(solution)
+    again = "auto" if solution.method in ("open", QNA) else solution.method
+    asked = [output for output in solution.outputs if percentile_asked(output)]
+    try:
+        found = solution.model.at({name: across, **others}).solve(method=again)
+        return Curves(solution, found.answering(*asked) if asked else found, own, is_fine=True)
+    except HeadwayError:  # a point between that has no answer: the sweep's own have
+        return alone
+
+
+def _is_quick(solution: Solution) -> bool:
+    """Whether hundreds of points more are solved in no time."""
+    graph = solution.model.network.graph
+    if not solution.stations:
+        return True
+    if graph.blocks or graph.classes or graph.regions or solution.method not in _QUICK:
+        return False
+    asked = any(percentile_asked(output) for output in solution.outputs)
+    if solution.is_open:
+        return True
+    jobs = float(np.max(np.asarray(solution.model.network.inputs["population"], float)))
+    return not asked and jobs <= _MOST_JOBS
+
+
+def _between(solution: Solution) -> tuple[FloatArray, dict[str, FloatArray], NDArray[np.bool_]]:
+    """Values of the first swept input, of the others, and which of the points were there."""
+    name, *rest = swept(solution)
+    model = solution.model
+    columns = {n: np.asarray(model.inputs[n], float).ravel() for n in (name, *rest)}
+    keys = list(zip(*(columns[n].tolist() for n in rest), strict=True)) or [()] * len(columns[name])
+    asked = any(percentile_asked(output) for output in solution.outputs)
+    count, whole = _COSTLY_POINTS if asked else _POINTS, name in counts(model.graph)
+    across, marks, others = [], [], []
+    for key in dict.fromkeys(keys):
+        given = columns[name][np.array([k == key for k in keys])]
+        fine = np.linspace(given.min(), given.max(), count if given.size > 1 else 1)
+        dense = np.union1d(np.unique(np.round(fine)) if whole else fine, given)
+        across.append(dense)
+        marks.append(np.isin(dense, given))
+        others.append(np.tile(np.array(key, float), (dense.size, 1)))
+    table = np.concatenate(others)
+    return (
+        np.concatenate(across),
+        {n: table[:, place] for place, n in enumerate(rest)},
+        np.concatenate(marks),
+    )

@@ -1,0 +1,1 @@
+"""How figures look: axes and their ticks, and the colours of light and dark."""

@@ -1,0 +1,190 @@
+"""Axes of figures: logarithmic where asked or where values span decades; ticks in full."""
+
+from collections.abc import Iterable
+from typing import Any, Literal
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.axis import Axis
+from matplotlib.container import BarContainer
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.ticker import (
+    FixedFormatter,
+    FuncFormatter,
+    LogLocator,
+    NullFormatter,
+    ScalarFormatter,
+)
+
+from headway.errors import InvalidParameter
+from headway.kinds import FloatArray
+
+Way = Literal["x", "y"]
+
+LOGS = ("x", "y", "xy", "none")
+"""Which axes can be asked to be logarithmic."""
+
+DECADES = 100.0
+"""Ratio of the largest value to the least from which an axis may become logarithmic on its own."""
+
+_LOW = 0.1
+_SEPARATED = 10_000.0  # from here ticks have commas
+_LONGEST = 1e12  # the largest tick that is written in full
+_ROOM = 1.25  # beyond the least value of a logarithmic axis
+_FEW = 300.0  # ratio below which 2 and 5 are written too
+
+
+def spans_decades(values: FloatArray) -> bool:
+    """Whether values need a logarithmic axis: over two decades, and most of them at the low end.
+
+    The largest is over 100 times the least, all are positive, and half of them lie below a
+    tenth of the largest; evenly spread ones, such as 1 to 1,000 by 1, stay on a linear axis.
+
+    Examples
+    --------
+    >>> spans_decades(np.geomspace(1, 1000, 4)), spans_decades(np.arange(1.0, 1000.0))
+    (True, False)
+    """
+    known = values[np.isfinite(values)]
+    if known.size < 3 or known.min() <= 0:
+        return False
+    top = float(known.max())
+    return top > DECADES * float(known.min()) and float(np.median(known)) < _LOW * top
+
+
+def set_scales(figure: Figure, log: str | None) -> None:
+    """Make axes logarithmic: those asked for, or where none are asked those that span decades.
+
+    Parameters
+    ----------
+    figure
+        Of lines or points; bars and names have no logarithm.
+    log
+        One of `LOGS`; None leaves it to the values.
+
+    Raises
+    ------
+    InvalidParameter
+        For another word, and where no such axis of the figure has only positive values.
+    """
+    if log not in (None, *LOGS):
+        msg = f"log={log!r}: name the logarithmic axes as x, y or xy, or none"
+        raise InvalidParameter(msg)
+    ways: tuple[Way, ...] = ("x", "y")
+    for way in ways:
+        able = [group for group in _groups(figure, way) if _is_able(group, way)]
+        if log is None:
+            able = [group for group in able if spans_decades(_values(group, way))]
+        elif way not in log.replace("none", ""):
+            continue
+        elif not able and not _has_log(figure, way):
+            msg = f"no {way} axis of this figure can be logarithmic: its values must be positive"
+            raise InvalidParameter(msg)
+        for group in able:
+            _make_log(group, way)
+
+
+def _groups(figure: Figure, way: Way) -> list[list[Axes]]:
+    """Panels that share an axis, once each, where it is linear."""
+    found: list[list[Axes]] = []
+    for axes in figure.axes:
+        shared = getattr(axes, f"get_shared_{way}_axes")().get_siblings(axes)
+        own = [one for one in figure.axes if one in shared]
+        if own not in found and getattr(axes, f"get_{way}scale")() == "linear":
+            found.append(own)
+    return found
+
+
+def _has_log(figure: Figure, way: Way) -> bool:
+    return any(getattr(axes, f"get_{way}scale")() == "log" for axes in figure.axes)
+
+
+def _axis(axes: Axes, way: Way) -> Axis:
+    return axes.xaxis if way == "x" else axes.yaxis
+
+
+def _lines(group: Iterable[Axes]) -> list[Line2D]:
+    """Lines and points of data, not those across a panel."""
+    return [line for axes in group for line in axes.lines if line.get_transform() == axes.transData]
+
+
+def _data(line: Line2D, way: Way) -> FloatArray:
+    """Numbers drawn: those that are marked, or all of a line without marks."""
+    numbers = np.asarray(line.get_xdata() if way == "x" else line.get_ydata(), float)
+    every: Any = line.get_markevery()
+    return numbers if every is None else numbers[every]
+
+
+def _values(group: list[Axes], way: Way) -> FloatArray:
+    """Numbers of what is marked, or where nothing is of all lines: one may well cross zero."""
+    lines = _lines(group)
+    marked = [line for line in lines if line.get_marker() not in ("", "None", None)]
+    drawn = [_data(line, way) for line in marked or lines]
+    return np.concatenate(drawn) if drawn else np.zeros(0)
+
+
+def _is_able(group: list[Axes], way: Way) -> bool:
+    """Whether all that is drawn along an axis is positive, and numbers."""
+    values = _values(group, way)
+    known = values[np.isfinite(values)]
+    named = any(isinstance(_axis(a, way).get_major_formatter(), FixedFormatter) for a in group)
+    bars = any(isinstance(one, BarContainer) for axes in group for one in axes.containers)
+    return bool(known.size > 1 and known.min() > 0 and not named and not bars and _is_shown(group))
+
+
+def _is_shown(group: list[Axes]) -> bool:
+    return all(axes.axison for axes in group)
+
+
+def _make_log(group: list[Axes], way: Way) -> None:
+    """Change the scale of panels that share an axis; its upper end stays."""
+    values = _values(group, way)
+    low = float(np.min(values[np.isfinite(values)])) / _ROOM
+    high = max(getattr(axes, f"get_{way}lim")()[1] for axes in group)
+    for axes in group:
+        getattr(axes, f"set_{way}scale")("log")
+        write_log_ticks(_axis(axes, way), high / low)
+        getattr(axes, f"set_{way}lim")(low, high)
+
+
+def write_log_ticks(axis: Axis, ratio: float) -> None:
+    """Say 10, 20, 50, 100 rather than powers of ten; over many decades 10, 100, 1,000."""
+    axis.set_major_locator(LogLocator(subs=(1, 2, 5) if ratio < _FEW else (1,)))
+    axis.set_major_formatter(FuncFormatter(_in_full))
+    axis.set_minor_formatter(NullFormatter())
+
+
+def _in_full(value: float, _place: int | None = None) -> str:
+    return f"{value:,.10g}" if value >= _SEPARATED else f"{value:.10g}"
+
+
+class InFull(ScalarFormatter):
+    """Numbers of a linear axis in full: no offset, no power of ten, commas from 10,000 on."""
+
+    def __init__(self) -> None:
+        super().__init__(useOffset=False)
+        self._top = 0.0
+
+    def set_locs(self, locs: Any) -> None:
+        """Take the ticks; only a number too long to read keeps its power of ten."""
+        self._top = float(np.max(np.abs(locs), initial=0.0))
+        self.set_scientific(not (1 / _LONGEST < self._top < _LONGEST))
+        super().set_locs(locs)
+
+    def __call__(self, x: float, pos: int | None = None) -> str:
+        """Write a tick."""
+        text = str(super().__call__(x, pos))
+        if not _SEPARATED <= self._top < _LONGEST:
+            return text
+        sign, digits = ("\N{MINUS SIGN}", text[1:]) if x < 0 else ("", text)
+        whole, point, part = digits.partition(".")
+        return f"{sign}{int(whole):,}{point}{part}" if whole.isdigit() else text
+
+
+def write_ticks(figure: Figure) -> None:
+    """Write the ticks of linear axes in full."""
+    for axes in figure.axes:
+        for axis in (axes.xaxis, axes.yaxis):
+            if type(axis.get_major_formatter()) is ScalarFormatter:
+                axis.set_major_formatter(InFull())

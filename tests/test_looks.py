@@ -1,0 +1,159 @@
+"""How figures look: logarithmic axes, ticks, fine curves, and the colours of a dark page."""
+
+import numpy as np
+import pytest
+from matplotlib.colors import to_rgb
+from matplotlib.figure import Figure
+from matplotlib.text import Text
+
+from headway.errors import InvalidParameter
+from headway.models import Measurements, ModelGraph, catalogue_model, data_path
+from headway.models.plotting.looks.finish import finished
+from headway.queueing import MM1
+
+RAID = Measurements.read(data_path("network_sensitivity/table_a_5_raid_performance.csv"))
+
+
+def raid():
+    return catalogue_model("nfs-server").with_preset("raid")
+
+
+def line():
+    return ModelGraph("line").declare("s").station("cpu", MM1("s")).at(s=1e-3)
+
+
+def panel(x, y):
+    figure = Figure()
+    figure.subplots().plot(x, y, "o-")
+    return figure
+
+
+@pytest.mark.parametrize(
+    ("values", "scale"),
+    [
+        (np.geomspace(1, 1000, 10), "log"),
+        (np.geomspace(1, 90, 10), "linear"),  # less than two decades
+        (np.arange(1.0, 1000.0), "linear"),  # evenly spread
+        (np.append(0.0, np.geomspace(1, 1000, 10)), "linear"),  # zero has no place
+        (np.append(-1.0, np.geomspace(1, 1000, 10)), "linear"),
+    ],
+)
+def test_an_axis_is_logarithmic_where_values_span_decades(values, scale):
+    places = np.arange(1, len(values) + 1)
+
+    upright, across = finished(panel(places, values)), finished(panel(values, places))
+
+    assert (upright.axes[0].get_xscale(), upright.axes[0].get_yscale()) == ("linear", scale)
+    assert (across.axes[0].get_xscale(), across.axes[0].get_yscale()) == (scale, "linear")
+    assert finished(panel(places, values), "none").axes[0].get_yscale() == "linear"
+
+
+def test_axes_are_logarithmic_as_asked():
+    solution = raid().solve(np.linspace(200, 1500, 6))
+
+    for log in ("x", "y", "xy"):
+        for axes in solution.plot(log=log).axes:
+            assert (axes.get_xscale() == "log") == ("x" in log)
+        assert (solution.plot(log=log).axes[0].get_yscale() == "log") == ("y" in log)
+    upper, errors = raid().compare(RAID).plot(log="y").axes
+    assert (upper.get_yscale(), errors.get_yscale()) == ("log", "linear")  # errors are signed
+    low, high = upper.get_ylim()
+    drawn = RAID.column("response").values * 1e3
+    assert 0 < low < drawn.min() < drawn.max() < high
+
+
+@pytest.mark.parametrize("log", ["x", "y", "xy"])
+def test_what_has_no_logarithm_is_refused(log):
+    with pytest.raises(InvalidParameter, match="no [xy] axis of this figure can be logarithmic"):
+        raid().at(arrival_rate=500).plot(log=log)
+
+
+def test_another_word_for_axes_is_refused():
+    with pytest.raises(InvalidParameter, match="name the logarithmic axes as x, y or xy"):
+        raid().solve(np.linspace(200, 1500, 6)).plot(log="z")
+
+
+def test_curves_are_solved_between_the_points_of_a_sweep():
+    rates = np.array([200.0, 500.0, 800.0, 950.0])
+
+    curve = line().solve(rates).plot().axes[0].lines[0]
+
+    x, y = np.asarray(curve.get_xdata()), np.asarray(curve.get_ydata())
+    assert x.size > 100
+    np.testing.assert_allclose(y, 1 / (1 - x / 1000), rtol=1e-9)  # M/M/1, in ms
+    np.testing.assert_array_equal(x[curve.get_markevery()], rates)
+
+
+def test_counts_stay_whole_between_points():
+    curve = raid().solve(population=np.array([1, 10, 40])).plot().axes[0].lines[0]
+
+    np.testing.assert_array_equal(curve.get_xdata(), np.arange(1, 41))
+    assert list(curve.get_markevery()) == [0, 9, 39]
+
+
+def test_costly_sweeps_have_straight_lines():
+    populations = np.array([2, 4, 8])
+    answer = line().closed(populations).solve().with_percentile(95)  # a chain for each
+
+    curve = answer.plot().axes[1].lines[0]
+
+    np.testing.assert_array_equal(curve.get_xdata(), populations)
+
+
+def test_a_curve_that_runs_away_leaves_the_points_in_sight():
+    top = line().solve(np.array([100.0, 500.0, 1001.0])).plot().axes[1].get_ylim()[1]
+
+    assert 2 < top < 3  # the sweep's own highest is 2 ms; the curve between has no end
+
+
+def ticks(figure):
+    figure.draw_without_rendering()
+    return [text.get_text() for axes in figure.axes for text in axes.get_xticklabels()]
+
+
+def test_ticks_are_written_in_full():
+    large = ticks(finished(panel([2e6, 3e6, 4e6], [1, 2, 3]), "none"))
+    near = ticks(finished(panel([100000.1, 100000.2], [1, 2]), "none"))
+    small = ticks(finished(panel([0, 2000], [1, 2]), "none"))
+
+    assert "2,000,000" in large
+    assert "100,000.12" in near
+    assert "2000" in small
+    assert "1,000,000" in ticks(finished(panel([1, 1e6], [1, 2]), "x"))
+
+
+def luminance(colour):
+    parts = np.array(to_rgb(colour))
+    linear = np.where(parts <= 0.03928, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
+    return float(linear @ [0.2126, 0.7152, 0.0722])
+
+
+def contrast(one, other):
+    low, high = sorted((luminance(one), luminance(other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+@pytest.mark.parametrize("dark", [False, True])
+@pytest.mark.parametrize(
+    "answer",
+    [
+        lambda: raid().solve(np.linspace(200, 1600, 8)).with_percentile(95),
+        lambda: raid().compare(RAID),
+        lambda: raid().at(arrival_rate=1530),
+        lambda: raid().at(arrival_rate=500).sensitivity(),
+    ],
+)
+def test_letters_and_curves_can_be_seen_on_both_pages(answer, dark):
+    figure = answer().plot(dark=dark)
+    figure.draw_without_rendering()
+
+    paper = figure.get_facecolor()
+    assert (luminance(paper) < 0.02) == dark
+    for text in figure.findobj(Text):
+        if text.get_text():  # WCAG: 4.5 for letters, 3 for lines; light colours of series less
+            least = 4.5 if text.get_color() in ("black", "0.5", "#e4e6e9") else 3
+            assert contrast(text.get_color(), paper) >= least, text
+    for axes in figure.axes:
+        assert axes.get_facecolor() == paper
+        for curve in axes.lines:
+            assert contrast(curve.get_color(), paper) >= 2, curve
