@@ -201,7 +201,7 @@ def path_law(phases: Sequence[StationVisits]) -> TimeLaw:
     5.0
     """
     if not phases:
-        raise GraphError("a path needs a phase; there is none")
+        raise GraphError("a path needs at least one phase")
     laws = [(p.station.time_law(p.arrival_rate), float(p.visits)) for p in phases]
     return in_series(*(of_visits(law, visits) for law, visits in laws))
 
@@ -225,7 +225,7 @@ def _pointwise(
 ) -> Amount:
     """Answer point by point; a saturated one has the answer given for it."""
     if not phases:
-        raise GraphError("a path needs a phase; there is none")
+        raise GraphError("a path needs at least one phase")
     numbers = [n for p in phases for n in (p.visits, p.arrival_rate, *_numbers(p.station).values())]
     shape = np.broadcast_shapes(*(np.shape(n) for n in (*numbers, asked)))
     values = np.empty(shape)

@@ -24,15 +24,16 @@ from headway.queueing.times.laws import TimeLaw, merged
 from headway.queueing.times.loops import is_exact, loop_laws
 from headway.queueing.times.stops import Loop
 
-INDEPENDENT = "percentiles take the visits of a job as independent"
+INDEPENDENT = "percentiles assume independent visits of a job"
 APART = f"{INDEPENDENT}: up to the 99th within 5 %, the 99.9th within 6 % where measured"
 TOGETHER = (
-    "percentiles take where the others are as in equilibrium given their number: "
+    "percentiles assume that the other jobs are in equilibrium given their number: "
     "up to the 99th within 5 %, the 99.9th within 6 % where measured"
 )
 GIVEN = (
-    f"{INDEPENDENT}, and as many as given (2.4 are two, and a third in 40 %): of routes with as "
-    "many visits on average, 99th percentiles came out up to 90 % too low where measured"
+    f"{INDEPENDENT}, and exactly the given number of them (2.4 means two, and a "
+    "third in 40 %): for routes with that many visits on average, 99th "
+    "percentiles were up to 90 % too low where measured"
 )
 
 
@@ -226,8 +227,8 @@ class _Part:
 
 def _loose(names: list[str]) -> str:
     return (
-        f"{INDEPENDENT}, though they come back to {_listed(names)}: "
-        "99th percentiles came out up to 40 % too low where measured"
+        f"{INDEPENDENT}, although they return to {_listed(names)}: 99th percentiles "
+        "were up to 40 % too low where measured"
     )
 
 

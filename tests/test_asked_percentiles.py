@@ -117,7 +117,7 @@ def test_bad_percentiles_are_refused_in_one_line(tmp_path):
 def test_notes_are_said_once_for_several_percentiles():
     model = ModelGraph("g").station("cpu", MG1(0.1, 0.5)).at(arrival_rate=5).solve()
     twice = model.answering("response_time_p50", "response_time_p99", "response_time")
-    assert twice.approximation == "M/G/1 service is taken as gamma-distributed"
+    assert twice.approximation == "M/G/1 service is assumed gamma-distributed"
     assert twice.outputs[-2:] == ("response_time_p50", "response_time_p99")
 
 

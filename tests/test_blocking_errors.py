@@ -61,7 +61,7 @@ def test_what_is_said_was_met():
 def test_words():
     rate, time = DECOMPOSED[CLOSED]
     assert decomposed_note(closed=True) == (
-        "stations that block are decomposed; largest error measured: "
+        "networks that block are solved approximately, by decomposition; largest error measured: "
         f"throughput {rate:g} %, response time {time:g} %"
     )
     assert f"response time {EQUIVALENT[OPEN][1]:g} %" in equivalent_note(closed=False)

@@ -186,7 +186,7 @@ def test_beyond_the_chain_it_is_approximate_and_says_so(threads: Path) -> None:
         "flow equivalence",
         equivalent_note(closed=True),
     )
-    with pytest.raises(GraphError, match="20,000 at most are solved"):
+    with pytest.raises(GraphError, match="above the limit of 20,000"):
         read_model(threads).at(threads=400).closed(600, 1.0).solve(method="exact")
     with pytest.raises(InvalidParameter, match="not solved by linearizer"):
         read_model(threads).closed(6).solve(method="linearizer")
@@ -223,7 +223,7 @@ def test_structures_that_no_such_network_has_are_refused() -> None:
         one.region("threads", ["cpu"], limit=1).region("window", ["cpu"], limit=1)
     with pytest.raises(GraphError, match="list the stations inside it, each once"):
         one.region("threads", ["cpu", "cpu"], limit=1)
-    with pytest.raises(GraphError, match="there is no blocking 'before'"):
+    with pytest.raises(GraphError, match="unknown blocking 'before'"):
         ModelGraph("one").station("cpu", MM1K(0.1, 2), blocking="before")
     with pytest.raises(GraphError, match="blocking needs a capacity"):
         ModelGraph("one").station("cpu", MM1(0.1), blocking="after service")
@@ -237,7 +237,7 @@ def test_bad_files_are_refused_in_one_line(
         "nfsd: limit is 2.5": THREADS.replace("value = 2,", "value = 2.5,"),
         "the key 'limit' is missing": THREADS.replace('limit = "threads"', ""),
         "must be a list of names": THREADS.replace('["cpu", "disk"]', '"cpu"'),
-        "there is no blocking": LINE.replace("after service", "before"),
+        "unknown blocking": LINE.replace("after service", "before"),
         "deadlock: second -> third -> second": LINE
         + '[stations.third]\nkind = "MM1K"\nservice_time = 1\ncapacity = 1\n'
         'blocking = "after service"\n[[routes]]\nfrom = "second"\nto = "third"\n'

@@ -146,7 +146,7 @@ def test_a_curve_goes_through_its_points_and_never_rises():
     ("sizes", "misses", "why"),
     [
         ([1, 2], [0.5], "2 sizes and 1 miss ratios"),
-        ([2, 1], [0.5, 0.4], "sizes must be finite, 0 or more, and rise"),
+        ([2, 1], [0.5, 0.4], "sizes must be finite, 0 or more, and increasing"),
         ([1, 2], [0.4, 0.5], "misses rise from 0.4 at 1 to 0.5 at 2"),
         ([1, 2], [1.4, 0.5], "miss ratio 1.4 is not between 0 and 1"),
         ([1, 2], [0.5, float("nan")], "miss ratio nan is not between 0 and 1"),
@@ -166,7 +166,7 @@ def test_what_is_no_curve_is_refused(sizes, misses, why):
         ({"size": 1, "objects": 10, "exponent": -1}, "exponent is -1; it must be from 0 to 20"),
         ({"size": 1}, "give either objects"),
         ({"size": 1, "objects": 3, "popularity": [1]}, "give either objects"),
-        ({"size": 1, "popularity": [0, 0]}, "popularity must be finite numbers of 0 or more"),
+        ({"size": 1, "popularity": [0, 0]}, "popularity must contain finite numbers of 0 or more"),
     ],
 )
 def test_numbers_out_of_domain_are_refused(given, why):

@@ -245,7 +245,7 @@ def test_beyond_the_chain_and_behind_what_holds_up_numbers_are_refused_by_name()
     graph = line("after service").station("c", MM1(0.1)).route("b", "c", 0.5)
     behind = graph.at().solve(arrival_rate=0.4)
     assert behind["b.queue_length_variance"] > 0
-    with pytest.raises(GraphError, match="line: c: what comes there is not Poisson"):
+    with pytest.raises(GraphError, match="line: c: arrivals there are not Poisson"):
         behind.queue_lengths("c")
     full = line("after service").at().solve([0.2, 5.0]).queue_lengths("a")
     assert full.laws["a"][1] is None

@@ -97,7 +97,7 @@ def test_what_is_not_known_is_refused():
         closed(None, 5).solve(method="exact")
     with pytest.raises(InvalidParameter, match="solved for 10000 at most"):
         closed(ForkJoin(1.0, 2, 2), 20_000).solve()
-    with pytest.raises(GraphError, match="percentiles|how long jobs take"):
+    with pytest.raises(GraphError, match="percentiles|its response time distribution"):
         closed(None, 5).solve().with_percentile(99)
     graph = ModelGraph("g").station("cpu", Quota(0.1, 0.5, 1.0)).station("d", ForkJoin(1.0, 2, 2))
     with pytest.raises(GraphError, match="cpu: Quota in a closed network with a fork"):

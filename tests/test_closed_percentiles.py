@@ -140,7 +140,7 @@ def test_a_sweep_grows_with_the_population():
 
 def test_visits_are_taken_as_given():
     graph = ModelGraph("v").station("cpu", MM1(0.01), visits=2.4)
-    assert "as many as given" in asked(graph, 5, 0.1, 95).approximation
+    assert "exactly the given number of them" in asked(graph, 5, 0.1, 95).approximation
     once = ModelGraph("once").station("cpu", MM1(0.01), visits=1)
     routed = ModelGraph("routed").station("cpu", MM1(0.01))
     assert asked(once, 5, 0.1, 95)["response_time_p95"] == pytest.approx(
@@ -157,7 +157,9 @@ def test_visits_by_chance_are_routes_by_chance():
 
 
 def test_stations_whose_order_is_not_known_are_refused():
-    with pytest.raises(GraphError, match="w: how long jobs take there is not known: rates do not"):
+    with pytest.raises(
+        GraphError, match="w: its response time distribution is unknown: rates do not"
+    ):
         asked(ModelGraph("g").station("w", WakeUp(1.0, 1.0)), 3, 1.0, 95)
 
 

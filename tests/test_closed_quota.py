@@ -153,7 +153,7 @@ def test_methods_that_approximate_are_named_too(population):
 
 
 def test_two_quotas_are_refused():
-    with pytest.raises(GraphError, match="one such station at most is approximated"):
+    with pytest.raises(GraphError, match="approximates at most one such station"):
         solve_closed([Quota(1.0, 0.5, 10.0), Quota(1.0, 0.5, 10.0)], [1, 1], 3)
 
 

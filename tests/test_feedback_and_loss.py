@@ -87,7 +87,7 @@ def test_a_loop_without_a_law_is_labelled():
 
 @pytest.mark.parametrize("station", [MD1(1.0), MM1K(1.0, 3)])
 def test_a_loop_that_nothing_leaves_is_refused(station):
-    with pytest.raises(GraphError, match="nothing leaves the loop of s"):
+    with pytest.raises(GraphError, match="no job leaves the loop of s"):
         loop(station, 1.0).solve(arrival_rate=0.1)
     with pytest.raises(GraphError, match="probability 1.5 is not between"):
         loop(station, 1.5).solve(arrival_rate=0.1)

@@ -170,7 +170,7 @@ def test_refused_with_place_and_remedy(text, message):
 def test_unstable_values_are_refused_when_solved():
     for back, why in (
         ("0.6", None),
-        ("1.0", "nothing leaves the loop of cpu"),
+        ("1.0", "no job leaves the loop of cpu"),
         ("1.5", "not between"),
     ):
         model = parse_model(SERVER).at(back=float(back))

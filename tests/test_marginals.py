@@ -144,7 +144,7 @@ def test_service_in_two_steps_has_the_law_of_its_chain(again):
         exact[number] += share
     law = MG1(0.45, 0.5).number_law(rate, again)
     assert law.chances(60) == pytest.approx(exact[:61], rel=1e-9, abs=1e-13)
-    assert law.notes == ("M/G/1 service is taken as gamma-distributed",)
+    assert law.notes == ("M/G/1 service is assumed gamma-distributed",)
 
 
 def test_constant_service_has_the_chances_of_crommelin():

@@ -70,8 +70,14 @@ def test_a_file_with_priorities_is_written_and_read_back():
             [('"priority"', '"first"')],
             "unknown discipline 'first'; it must be one of ps, fcfs, lcfs",
         ),
-        ([("priority = 2", "priority = 1.5")], "class batch: priority is 1.5; give a whole number"),
-        ([("priority = 2", "priority = 0")], "class batch: priority is 0; give a whole number"),
+        (
+            [("priority = 2", "priority = 1.5")],
+            "class batch: priority is 1.5; it must be a whole number",
+        ),
+        (
+            [("priority = 2", "priority = 0")],
+            "class batch: priority is 0; it must be a whole number",
+        ),
     ],
 )
 def test_bad_orders_are_refused(pairs, message):

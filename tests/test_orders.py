@@ -168,15 +168,20 @@ def test_what_cannot_be_solved_by_priority_is_refused():
     station = shared("cpu", (0.5, 0.7), discipline=Discipline.PRIORITY)
     batch = JobClass("batch", population=3)
     crowd = [JobClass("a", population=60), JobClass("b", population=70, priority=2)]
-    with pytest.raises(GraphError, match="cpu: closed classes by priority are solved exactly only"):
+    with pytest.raises(
+        GraphError, match="cpu: closed classes with priorities have an exact solution only"
+    ):
         solve_multiclass([station], crowd, Method.EXACT)
-    with pytest.raises(Saturated, match="cpu: closed classes that go first leave class web too"):
+    with pytest.raises(
+        Saturated,
+        match="cpu: closed classes with higher priority leave too little capacity for class web",
+    ):
         solve_multiclass([station], [batch, JobClass("web", 0.4, priority=2)])
     with pytest.raises(Saturated, match="cpu: utilisation 1.4"):
         solve_multiclass([station], [batch, JobClass("web", 2.0, priority=2)])
     for wrong in (0, 1.5, -1):
         with pytest.raises(
-            InvalidParameter, match="class web: priority is .*; give a whole number"
+            InvalidParameter, match="class web: priority is .*; it must be a whole number"
         ):
             JobClass("web", 0.4, priority=wrong)
 
@@ -220,7 +225,10 @@ def test_last_come_at_several_servers_is_labelled():
     station = shared("cpu", (0.5, 0.7), 2, discipline=Discipline.LAST)
     alike = shared("cpu", (0.5, 0.5), 2, discipline=Discipline.LAST)
 
-    assert "taken as shared" in solve_multiclass([station], opened((0.4, 0.3))).approximation
+    assert (
+        "approximated as processor sharing"
+        in solve_multiclass([station], opened((0.4, 0.3))).approximation
+    )
     assert not solve_multiclass([alike], opened((0.4, 0.3))).approximation
 
 
@@ -245,7 +253,7 @@ def test_a_job_that_comes_back_at_once_may_not_go_first():
     """Last come first served, it is on top again as soon as it leaves: others are never served."""
     cpu = shared("cpu", (0.1, 0.1), discipline=Discipline.LAST)
     classes = [JobClass("a", arrival_rate=0.2), JobClass("b", population=1)]
-    with pytest.raises(GraphError, match="class b comes back at once and goes first"):
+    with pytest.raises(GraphError, match="class b returns at once and has priority"):
         solve_multiclass([cpu], classes)
     thinks = [classes[0], JobClass("b", population=1, think_time=1.0)]
     assert not solve_multiclass([cpu], thinks).approximation
@@ -276,7 +284,7 @@ def test_ties_of_open_and_closed_classes_are_not_called_exact():
 def test_a_way_of_such_stations_alone_is_no_better():
     """Two of them, one behind the other: the order of jobs never changes (seed 1889)."""
     both = [shared(name, (0.1, 0.1), discipline=Discipline.LAST) for name in ("s0", "s1")]
-    with pytest.raises(GraphError, match="class a comes back at once and goes first"):
+    with pytest.raises(GraphError, match="class a returns at once and has priority"):
         solve_multiclass(both, [JobClass("a", population=1), JobClass("b", population=2)])
     wait = shared("wait", (0.1, 0.1))
     jobs = [JobClass("a", population=1), JobClass("b", population=2)]

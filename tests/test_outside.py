@@ -224,7 +224,7 @@ def test_kinds_that_are_none_are_refused(offer):
 
     for name, why in (
         ("Lawless", "lacks waiting_time"),
-        ("Plain", "is no dataclass made from headway.queueing.Station"),
+        ("Plain", "is not a dataclass derived from headway.queueing.Station"),
         ("Fast", "is called MM1; make both the same"),
     ):
         with pytest.raises(PackageError, match=why):

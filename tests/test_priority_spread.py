@@ -103,7 +103,7 @@ def test_several_servers_are_refused_in_python():
     cpu = SharedStation("cpu", TIMES, (1, 1), servers=2, scv=SCVS, discipline="priority")
     classes = [JobClass("web", 30.0), JobClass("batch", 10.0, priority=2)]
 
-    with pytest.raises(GraphError, match="one single server only"):
+    with pytest.raises(GraphError, match="visit one single server once"):
         solve_multiclass([cpu], classes)
 
 

@@ -160,5 +160,5 @@ def test_bad_input():
         response_time_percentile(MM1(0.5), 1.0, 95)
     with pytest.raises(GraphError, match="response time of GGm has no known distribution"):
         response_time_percentile(GGm(0.5, 1, 1.0, 1.0), 1.0, 0.9)
-    with pytest.raises(GraphError, match="a path needs a phase"):
+    with pytest.raises(GraphError, match="a path needs at least one phase"):
         path_percentile([], 0.9)

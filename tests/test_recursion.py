@@ -208,7 +208,9 @@ def test_what_does_not_fit_is_refused_with_what_it_takes():
         solve_multiclass(*twelve(12), Method.RECAL)
     with pytest.raises(InvalidParameter, match=r"quadrature needs about .* h; use method linear"):
         solve_multiclass(*twelve(12), Method.QUADRATURE)
-    with pytest.raises(InvalidParameter, match="recal holds 1000 jobs at most, here are 1200"):
+    with pytest.raises(
+        InvalidParameter, match="recal supports at most 1,000 jobs, but there are 1,200"
+    ):
         solve_multiclass(*twelve(1, jobs=100), Method.RECAL)
 
 

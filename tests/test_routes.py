@@ -151,7 +151,7 @@ def test_percentiles_of_a_loop_of_many_stations_say_how_they_are_found():
     found = solved.with_percentile(90)
 
     assert found["response_time_p90"] > found.response_time
-    assert "independent, though they come back to s0, s1" in found.approximation
+    assert "visits of a job, although they return to s0, s1" in found.approximation
     assert "and 13 more" in found.approximation
 
 
@@ -185,7 +185,7 @@ def test_a_symbol_beside_a_matrix():
         ([[0.0, -0.1], [0.0, 0.0]], "not between 0 and 1"),
         ([[0.0, np.nan], [0.0, 0.0]], "not between 0 and 1"),
         ([[0.6, 0.6], [0.0, 0.0]], "routes out of s0 sum to 1.2"),
-        ([[0.0, 1.0], [1.0, 0.0]], "nothing leaves the loop of s0, s1"),
+        ([[0.0, 1.0], [1.0, 0.0]], "no job leaves the loop of s0, s1"),
         ([[0.0, 0.5]], "give a row for each"),
         ([0.0, 0.5], "give a row for each"),
         ([[0.0, 0.5], [0.1]], "must contain numbers only"),

@@ -315,7 +315,7 @@ def test_what_is_taken_for_granted_is_said():
     assert "varying by 10 %" in told(again(MD1(1.0), 0.5))
     assert told(again(MMm(1.0, 2), 0.5)) == ""  # followed exactly
     given = ModelGraph("v").station("a", MM1(1.0), visits=2.4)
-    assert "as many as given" in told(given)
+    assert "exactly the given number of them" in told(given)
     ways = ModelGraph("w").station("a", MM1(1.0)).station("b", MM1(1.0)).route("a", "b")
     assert told(ways) == ""  # jobs cannot overtake
     short = ways.station("c", MM1(1.0)).route("b", "c")

@@ -81,7 +81,7 @@ def test_large_sparse_network_conserves_flow():
         ({("a", "b"): -0.1}, "not between 0 and 1"),
         ({("a", "b"): np.nan}, "not between 0 and 1"),
         ({("a", "b"): 0.7, ("a", "a"): 0.6}, r"out of a sum to 1\.3"),
-        ({("a", "b"): 1.0, ("b", "a"): 1.0}, "nothing leaves the loop of a, b"),
+        ({("a", "b"): 1.0, ("b", "a"): 1.0}, "no job leaves the loop of a, b"),
         ({("a", "a"): np.array([0.5, 1.0])}, "nothing leaves"),
     ],
 )
@@ -110,7 +110,7 @@ def test_a_matrix_gives_what_its_routes_do(matrix):
         ([[0.0, 1.2], [0.0, 0.0]], "not between 0 and 1"),
         ([[0.0, np.nan], [0.0, 0.0]], "not between 0 and 1"),
         ([[0.6, 0.6], [0.0, 0.0]], "sum to 1.2"),
-        ([[0.0, 1.0], [1.0, 0.0]], "nothing leaves the loop of a, b"),
+        ([[0.0, 1.0], [1.0, 0.0]], "no job leaves the loop of a, b"),
         ([[0.0, 0.5]], "give a row for each"),
     ],
 )

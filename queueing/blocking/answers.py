@@ -123,7 +123,9 @@ def _answers(network: BlockingNetwork, rates: Rates, stationary: Stationary) -> 
     flows = _flows(rates, seen)
     done = sum(f for m, f in flows.items() if _ends(network, m))
     if not done > 0 and (network.closed or network.arrival_rate):
-        raise GraphError("deadlock: the network comes to stand still; give more capacity")
+        raise GraphError(
+            "deadlock: the network can reach a state where no job can move; give more capacity"
+        )
     lost = network.arrival_rate - done if np.isfinite(_places(network)).any() else 0.0
     servers = np.array([room.servers for room in network.rooms])
     per = np.where(np.isfinite(servers), servers, np.inf)

@@ -17,7 +17,7 @@ from headway.queueing.blocking.network import BlockingNetwork
 from headway.queueing.blocking.states import Space, estimate, space_of, targets_of
 from headway.queueing.markov.space import shares_of_time
 
-_APART = "its rates are too far apart for its Markov chain; leave the fastest stations out"
+_APART = "its rates are too far apart for its Markov chain; remove the fastest stations"
 _MOST_ROUNDS = 60
 _SETTLED = 1e-16
 _ENDLESS = 1e12
@@ -92,7 +92,7 @@ def unlimited_of(shape: Shape) -> Unlimited | None:
     single = [len(targets_of(shape, k)) <= 1 for k in range(len(shape.windows))]
     found += [Unlimited(None, k, 1) for k in range(len(shape.windows))]
     if len(found) > 1 or len(found) < len(stations) + len(shape.windows) or not all(single):
-        raise GraphError("its Markov chain has several queues without limit")
+        raise GraphError("its Markov chain has several unlimited queues")
     return found[0] if found else None
 
 
@@ -133,7 +133,7 @@ def stationary(rates: Rates) -> Stationary:
         return Stationary(space, balanced(flows))
     blocks = blocks_of(levels_of(shape, level), flows)
     if drift(blocks) >= 0:
-        raise Saturated("more jobs come than the network lets through")
+        raise Saturated("more jobs arrive than the network can pass; reduce the arrival rate")
     with np.errstate(all="ignore"):
         try:
             found = _with_levels(space, flows, level, blocks)

@@ -68,7 +68,7 @@ class Alone:
 
         top = np.log(_FAST)
         if miss(top) <= 0:
-            raise Saturated("more jobs come than the network lets through")
+            raise Saturated("more jobs arrive than the network can pass; reduce the arrival rate")
         log = brentq(miss, np.log(rate / unit) - 1.0, top, xtol=1e-14)
         return self.chances(unit * float(np.exp(log)), service)
 
@@ -134,11 +134,11 @@ def _check(network: BlockingNetwork) -> None:
     if network.windows or any(
         r.finite and r.blocking is not Blocking.AFTER_SERVICE for r in network.rooms
     ):
-        raise GraphError("only blocking after service, without regions, is decomposed")
+        raise GraphError("decomposition supports only blocking after service, without regions")
     entered = [k for k, room in enumerate(network.rooms) if room.finite and network.entry[k] > 0]
     if entered and not network.closed:
-        msg = f"{network.called[entered[0]]} has a capacity and jobs come there from outside"
-        msg = f"{msg}; such a network is not decomposed"
+        msg = f"{network.called[entered[0]]} has a capacity and jobs arrive there from outside"
+        msg = f"{msg}; decomposition does not support such a network"
         raise GraphError(msg)
 
 
@@ -216,7 +216,7 @@ def _one(room: Room, alone: Alone | None, rate: float, service: float) -> tuple[
 
 def _unlimited(servers: float, rate: float, service: float) -> float:
     if rate * service >= servers:
-        raise Saturated("more jobs come than the network lets through")
+        raise Saturated("more jobs arrive than the network can pass; reduce the arrival rate")
     return float(MMm(service, servers).queue_length(rate))
 
 

@@ -21,18 +21,24 @@ DELAYED = {OPEN: (0.0, 17.2), CLOSED: (1.1, 2.8)}
 
 def decomposed_note(*, closed: bool) -> str:
     """Say what is not exact about stations that are decomposed."""
-    return f"stations that block are decomposed; {_largest(DECOMPOSED, closed=closed)}"
+    return (
+        "networks that block are solved approximately, by decomposition; "
+        f"{_largest(DECOMPOSED, closed=closed)}"
+    )
 
 
 def equivalent_note(*, closed: bool) -> str:
     """Say what is not exact about regions seen as one server."""
-    return f"regions are flow-equivalent servers; {_largest(EQUIVALENT, closed=closed)}"
+    return (
+        "regions are approximated as flow-equivalent servers; "
+        f"{_largest(EQUIVALENT, closed=closed)}"
+    )
 
 
 def delayed_note(*, closed: bool) -> str:
     """Say what is not exact about delays in a Markov chain."""
     errors = _largest(DELAYED, closed=closed)
-    return f"times at delays are taken as exponential; {errors} with scv of 1/4 and 4"
+    return f"times at delays are assumed exponential; {errors} with scv of 1/4 and 4"
 
 
 def poisson_note(names: Sequence[str]) -> str:
@@ -43,7 +49,7 @@ def poisson_note(names: Sequence[str]) -> str:
     >>> poisson_note(["disk"])[:35]
     'what comes to disk is taken as Pois'
     """
-    said = f"what comes to {', '.join(names)} is taken as Poisson"
+    said = f"arrivals at {', '.join(names)} are assumed Poisson"
     return f"{said}; largest error measured: response time {BEHIND:g} %"
 
 

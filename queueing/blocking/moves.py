@@ -221,7 +221,10 @@ def check_times(network: BlockingNetwork) -> None:
     """Refuse services without a time: no chain holds them."""
     for name, room in zip(network.called, network.rooms, strict=True):
         if not room.service_time > 0:
-            msg = f"{name}: its service time is 0, and no Markov chain holds it; leave it out"
+            msg = (
+                f"{name}: its service time is 0, which a Markov chain cannot represent; "
+                "remove the station"
+            )
             raise GraphError(msg)
 
 

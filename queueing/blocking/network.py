@@ -35,10 +35,10 @@ def check_blocking(name: str, blocking: str, *, can_be_full: bool) -> None:
     """
     if blocking not in set(Blocking):
         known = " or ".join(repr(str(kind)) for kind in Blocking if kind)
-        msg = f"{name}: there is no blocking {blocking!r}; it must be {known}"
+        msg = f"{name}: unknown blocking {blocking!r}; it must be {known}"
         raise GraphError(msg)
     if blocking and not can_be_full:
-        msg = f"{name}: blocking needs a capacity, which MM1K and MMmK have"
+        msg = f"{name}: blocking needs a capacity; use MM1K or MMmK"
         raise GraphError(msg)
 
 
@@ -216,13 +216,10 @@ def check_windows(network: BlockingNetwork) -> None:
     for window in network.windows:
         for k in window.stations:
             if k in seen:
-                msg = f"{network.called[k]} is in two regions; a station is in one at most"
+                msg = f"{network.called[k]} is in two regions; keep it in one"
                 raise GraphError(msg)
             if network.rooms[k].finite:
-                msg = (
-                    f"{network.called[k]} has a capacity and is in a region; leave the capacity "
-                    "out, or the station out of the region"
-                )
+                msg = f"{network.called[k]} has a capacity and is in a region; remove one of them"
                 raise GraphError(msg)
             seen.add(k)
 
@@ -233,14 +230,14 @@ def check_losses(network: BlockingNetwork) -> None:
         if not room.finite or room.blocking is not Blocking.LOST:
             continue
         if network.closed:
-            msg = f"what {network.called[k]} loses is gone, so that a closed network runs empty"
-            msg = f"{msg}; say how it blocks"
+            msg = f"{network.called[k]} loses jobs, so a closed network runs empty"
+            msg = f"{msg}; set blocking"
             raise GraphError(msg)
         others = np.delete(network.onward[:, k], k)
         if others.any():
             msg = (
-                f"{network.called[k]} loses jobs that come from other stations, beside stations "
-                "that block; say how it blocks"
+                f"{network.called[k]} loses jobs that come from other stations, while others "
+                "block; set blocking there too"
             )
             raise GraphError(msg)
 
@@ -266,8 +263,8 @@ def check_deadlock(network: BlockingNetwork) -> None:
     if ring and held <= many:
         way = " -> ".join(network.called[k] for k in (*ring, ring[0]))
         full = f"{many:g} jobs fill it" if network.closed else "jobs from outside fill it"
-        msg = f"deadlock: {way} has {held:g} places in all, and {full}; none could move again"
-        msg = f"{msg}; give more capacity, or one of them no limit"
+        msg = f"deadlock: {way} has {held:g} places in all, and {full}; no job could move again"
+        msg = f"{msg}; give more capacity, or remove one limit"
         raise GraphError(msg)
     total = sum(room.places for room in network.rooms)
     stuck = total <= many if len(network.rooms) > 1 else total < many

@@ -60,7 +60,7 @@ def blocking_numbers(
     if place in parts.before:
         return stations[place].number_law(float(network.arrival_rate * network.visits[place]))
     if place in parts.after or not all(stations[k].can.product_form for k in parts.before):
-        msg = "what comes there is not Poisson; how many jobs are there has no known distribution"
+        msg = "arrivals there are not Poisson, so the number of jobs has no known distribution"
         raise GraphError(msg)
     core = core_of(network, parts)
     if not core.arrival_rate:

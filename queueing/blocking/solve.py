@@ -175,8 +175,8 @@ def _check_product_form(network: BlockingNetwork, stations: Sequence[Station]) -
     """Refuse stations on the ways between regions whose flows nothing tells."""
     for name, station in zip(network.called, stations, strict=True):
         if not station.can.product_form:
-            msg = f"{name}: {type(station).__name__} has no product form, and jobs come from it to"
-            msg = f"{msg} a region that they have been in; take another kind"
+            msg = f"{name}: {type(station).__name__} has no product form, and jobs go from it to"
+            msg = f"{msg} a region that they have been in; use another kind"
             raise GraphError(msg)
 
 
@@ -191,8 +191,8 @@ def _check_exponential(network: BlockingNetwork, stations: Sequence[Station]) ->
     """Refuse stations that are blocked or block, and are not served exponentially in order."""
     for name, station in zip(network.called, stations, strict=True):
         if not station.can.chained:
-            msg = f"{name}: {type(station).__name__} has no Markov chain of its own"
-            msg = f"{msg}; networks that block hold exponential service only"
+            msg = f"{name}: {type(station).__name__} has no Markov chain"
+            msg = f"{msg}; networks that block support exponential service only"
             raise GraphError(msg)
 
 
@@ -200,8 +200,8 @@ def _check_regions_alone(network: BlockingNetwork) -> None:
     """Refuse both kinds of blocking where the chain is too large."""
     full = [n for n, room in zip(network.called, network.rooms, strict=True) if room.finite]
     if full:
-        msg = f"{full[0]} has a capacity beside a region, and the Markov chain is too large"
-        msg = f"{msg}; take fewer jobs or less capacity"
+        msg = f"{full[0]} has a capacity, there is a region too, and the Markov chain is too large"
+        msg = f"{msg}; use fewer jobs or less capacity"
         raise GraphError(msg)
 
 
@@ -235,7 +235,10 @@ def _open_regions(network: BlockingNetwork, stations: Sequence[Station]) -> Bloc
     for (region, entries), place in zip(_regions(network, stations), network.windows, strict=True):
         held = window.open_window(region, entries * network.arrival_rate)
         if place.limit > _WIDE and held.answer.full > _NEVER:
-            msg = f"regions of more than {_WIDE:,} places are not solved where these are all taken"
+            msg = (
+                f"regions of more than {_WIDE:,} places cannot be solved when all places are "
+                "taken; reduce the load or the limit"
+            )
             raise GraphError(msg)
         queue[list(place.stations)] = held.queues
         windows.append(held.answer)
@@ -340,7 +343,7 @@ def _whole(
         queue[k] = float(stations[k].queue_length(float(rates[k])))
         busy[k] = float(stations[k].utilisation(float(rates[k])))
     if not np.isfinite(queue).all():
-        raise Saturated("more jobs come than the network lets through")
+        raise Saturated("more jobs arrive than the network can pass; reduce the arrival rate")
     lost = solution.loss_probability * core_of(network, parts).arrival_rate
     through = network.arrival_rate - lost
     present = float(queue.sum() + sum(w.queue_length for w in solution.windows))

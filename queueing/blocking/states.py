@@ -134,8 +134,8 @@ def check_size(shape: Shape, most: float = MOST) -> None:
     count = estimate(shape)
     if count > most:
         many = f"{count:.3g}" if isfinite(count) else "infinitely many"
-        msg = f"the Markov chain has {many} states, and {most:,} at most are solved"
-        msg = f"{msg}; take fewer jobs or less capacity, or leave the method open"
+        msg = f"the Markov chain has {many} states, above the limit of {most:,}"
+        msg = f"{msg}; use fewer jobs or less capacity, or do not set a method"
         raise GraphError(msg)
 
 
@@ -174,7 +174,7 @@ def _recurrent(shape: Shape, states: tuple[State, ...], ways: NDArray[np.intp]) 
     left[label[ways[label[ways[:, 0]] != label[ways[:, 1]], 0]]] = True
     lasting = np.flatnonzero(~left)
     if lasting.size != 1:
-        msg = "the network can come to stand still in several ways; give more capacity"
+        msg = "the network has several deadlocks; give more capacity"
         raise GraphError(msg)
     kept = np.flatnonzero(label == lasting[0])
     new = np.full(size, -1, dtype=np.intp)
@@ -210,6 +210,6 @@ def start(shape: Shape) -> State:
         outside[0] = (target,) * left
         left = 0
     if left:
-        msg = f"there are places for {sum(count)} of {shape.population} jobs; give more capacity"
+        msg = f"only {sum(count)} of {shape.population} jobs have a place; give more capacity"
         raise GraphError(msg)
     return tuple(count), shape.empty[1], tuple(outside)

@@ -108,7 +108,9 @@ def open_window(region: Equivalent, rate: float) -> Held:
     """
     share = rate / region.rates[-1]
     if not share < 1:
-        raise Saturated("more jobs come than the region lets through")
+        raise Saturated(
+            "more jobs arrive than the region can pass; reduce the arrival rate or raise its limit"
+        )
     weights = np.concatenate([[1.0], np.cumprod(rate / region.rates)])
     weights[-1] /= 1 - share
     chance = weights / weights.sum()

@@ -33,7 +33,7 @@ def read_demands(
 ) -> tuple[Amount, Amount, Amount]:
     """Demands, shape (stations, points...), population and think time as arrays; or refuse them."""
     if len(demands) == 0:
-        raise GraphError("bounds need a station; there is none")
+        raise GraphError("bounds need a station; add one")
     for value in demands:
         check_not_negative("demand", value)
     check_count("population", population)
@@ -42,7 +42,7 @@ def read_demands(
     given = np.broadcast_arrays(*(np.asarray(value, float) for value in demands), jobs, think)
     demand = np.array(given[: len(demands)])
     if not (demand.max(axis=0) > 0).all():
-        raise InvalidParameter("all demands are 0; a bound needs one that is positive")
+        raise InvalidParameter("all demands are 0; bounds need a positive one")
     return demand, jobs, think
 
 

@@ -70,13 +70,15 @@ class Curve:
 def _check(sizes: FloatArray, misses: FloatArray) -> None:
     """Refuse what is no curve of misses."""
     if sizes.ndim != 1 or misses.ndim != 1:
-        raise InvalidParameter("a curve has one list of sizes, and one of miss ratios, of numbers")
+        raise InvalidParameter(
+            "a curve needs one list of sizes and one of miss ratios, both of numbers"
+        )
     if len(sizes) != len(misses) or len(sizes) < 1 or (len(sizes) == 1 and sizes[0] == 0):
         counts = f"{len(sizes)} sizes and {len(misses)} miss ratios"
         msg = f"a curve needs a miss ratio for each size, and a size above 0; there are {counts}"
         raise InvalidParameter(msg)
     if not (np.isfinite(sizes).all() and (sizes >= 0).all() and (np.diff(sizes) > 0).all()):
-        raise InvalidParameter("sizes must be finite, 0 or more, and rise")
+        raise InvalidParameter("sizes must be finite, 0 or more, and increasing")
     outside = ~((misses >= 0) & (misses <= 1))
     if outside.any():
         msg = f"miss ratio {misses[outside][0]:g} is not between 0 and 1"

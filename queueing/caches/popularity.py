@@ -93,7 +93,9 @@ def listed(shares: Sequence[float]) -> Popularity:
     """
     given = np.asarray(shares, float)
     if not (np.isfinite(given).all() and (given >= 0).all() and given.any()):
-        raise InvalidParameter("popularity must be finite numbers of 0 or more, not all of them 0")
+        raise InvalidParameter(
+            "popularity must contain finite numbers of 0 or more, at least one above 0"
+        )
     given = given[given > 0]
     return Popularity(given / given.sum(), np.ones(len(given)))
 

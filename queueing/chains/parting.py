@@ -133,9 +133,9 @@ def _note(parts: Parts, known: str) -> str:
     where = ", ".join(names)
     rate, time = IN_CHAIN
     own = (
-        f"{where}: first come first served with times that differ by class of a chain, whose jobs "
-        f"are taken as alike there; largest error measured: throughput {rate:g} %, response time "
-        f"of a visit {time:g} %"
+        f"{where}: first come first served with times that differ by class of a "
+        "chain, treated as one class there; largest error measured: throughput "
+        f"{rate:g} %, response time of a visit {time:g} %"
     )
     return f"{known}; {own}" if known else own
 

@@ -172,6 +172,9 @@ def _one_priority(parts: Parts, name: str, members: Sequence[JobClass]) -> int:
     """That of an only class; refuses those that turn into one another where stations go by it."""
     ordered = [s.name for s in parts.stations if s.discipline.by_priority]
     if ordered and len(members) > 1:
-        msg = f"{ordered[0]} goes by priority, and {name} turn into one another: not yet"
+        msg = (
+            f"{ordered[0]} serves by priority, which headway cannot combine with classes "
+            f"that change ({name})"
+        )
         raise GraphError(msg + "; simulate it")
     return members[0].priority

@@ -145,8 +145,8 @@ class _Walk:
         kinds = {bool(closed[c]): names[c] for c in reversed(chain)}
         if len(kinds) > 1:
             msg = (
-                f"class {kinds[False]} is open and class {kinds[True]} closed, and routes turn one "
-                "into the other; give both an arrival_rate, or both a population"
+                f"class {kinds[False]} is open and class {kinds[True]} closed, and routes "
+                "change one into the other; give both an arrival_rate, or both a population"
             )
             raise GraphError(msg)
 
@@ -175,7 +175,7 @@ class _Walk:
             name, (c, k) = self.routes.classes[told[0]], self.routes.states[int(out.argmax())]
             msg = (
                 f"class {name}: a round ends where it comes back to its reference, but of class "
-                f"{c} at {k} a share of {out.max():.4g} leaves; route it on, or leave reference out"
+                f"{c} at {k} a share of {out.max():.4g} leaves; route it on, or delete reference"
             )
             raise GraphError(msg)
         return False
@@ -191,7 +191,7 @@ def _begun(
             continue
         if len(chain) > 1 and walk.routes.is_closed[chain[0]]:
             names = ", ".join(walk.routes.classes[c] for c in chain)
-            msg = f"the chain of classes {names} has no job; give one of them a population"
+            msg = f"the chain of classes {names} has no jobs; give one class a population"
             raise GraphError(msg)
         begun[chain] = True
     return begun
@@ -235,11 +235,11 @@ def _never_ending(
     where = "; as ".join(f"class {c} at {', '.join(ks)}" for c, ks in list(names.items())[:3])
     what = walk.routes.classes[start]
     if walk.routes.is_closed[start]:
-        back = "never come back to where a round begins"
+        back = "never return to their reference"
         mend = "give them a route back, or another reference"
     else:
         back, mend = "never leave", "lower a probability there below 1"
-    return GraphError(f"jobs of class {what} {back}: as {where} they go on for ever; {mend}")
+    return GraphError(f"jobs of class {what} {back}: as {where} they circulate for ever; {mend}")
 
 
 def closed_shares(rounds: Rounds, chain: tuple[int, ...], names: Sequence[str]) -> FloatArray:
@@ -259,8 +259,8 @@ def closed_shares(rounds: Rounds, chain: tuple[int, ...], names: Sequence[str]) 
     if len(final) != 1:
         first, second = (names[chain[g[0]]] for g in final[:2])
         msg = (
-            f"jobs of one chain stay class {first} or class {second} for ever, by chance; give a "
-            "route back, or leave out the one that turns them"
+            f"jobs of one chain stay class {first} or class {second} for ever, by chance; "
+            "add a route back, or delete the one that changes the class"
         )
         raise GraphError(msg)
     (stay,) = final

@@ -78,7 +78,7 @@ def laid_out(routes: ClassRoutes) -> FloatArray:
     if rest.min(initial=1.0) < -SUM_TOLERANCE:
         c, k = routes.states[int(rest.min(axis=0).argmin())]
         total = 1 - rest.min()
-        msg = f"routes of class {c} out of {k} sum to {total:g}; they may sum to 1 at most"
+        msg = f"routes of class {c} out of {k} sum to {total:g}; they must sum to at most 1"
         raise GraphError(msg)
     return matrix
 

@@ -168,8 +168,8 @@ def refuse_never_served(network: ClassNetwork) -> None:
         if (stays & (come[:, k].sum(axis=0) > 1)).any():
             name = network.classes[int(stays.any(axis=1).argmax())].name
             msg = (
-                f"{network.stations[k].name}: class {name} comes back at once and goes first, so "
-                "that those it interrupts are never served; give it a think time"
+                f"{network.stations[k].name}: class {name} returns at once and has priority, "
+                "so the jobs it interrupts are never served; give it a think time"
             )
             raise GraphError(msg)
 

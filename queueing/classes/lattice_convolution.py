@@ -108,7 +108,7 @@ def lattice_convolution(network: Speeds) -> Convolved:
         before.append(station.times(before[-1]))
     top = before[-1][rows, points]
     if not (top > 0).all():
-        msg = "convolution left the range of floating-point numbers; use method linearizer"
+        msg = "convolution exceeded the range of floating-point numbers; use method linearizer"
         raise InvalidParameter(msg)
     fewer = np.stack([before[-1][neighbour[rows], points] for neighbour in lattice.fewer])
     numbers = _numbers(lattice, stations, before, network.population, network.watched)

@@ -95,7 +95,7 @@ def by_chain(network: ClassNetwork, method: Method) -> Lengths | None:
         return Lengths(Method.CHAIN, "", rate, found.queue_length, np.ones(network.servers.shape))
     if method is Method.CHAIN:
         msg = (
-            "method chain goes through all states: it needs closed classes with routes, services "
+            "method chain enumerates all states: it needs closed classes with routes, services "
             f"that take time, and {MOST_ASKED} states at most; use method auto"
         )
         raise GraphError(msg)

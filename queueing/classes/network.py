@@ -67,7 +67,7 @@ class JobClass:
 
     def __post_init__(self) -> None:
         if (self.arrival_rate is None) == (self.population is None):
-            msg = f"class {self.name}: give either an arrival_rate or a population"
+            msg = f"class {self.name} needs either an arrival_rate (open) or a population (closed)"
             raise GraphError(msg)
         if self.population is None:
             check_not_negative("arrival_rate", self.arrival_rate)
@@ -143,7 +143,7 @@ class SharedStation:
     def __post_init__(self) -> None:
         for value in (*self.service_times, *self.visits):
             if isinstance(value, str) or is_symbolic(value):
-                msg = f"{self.name}: {value} is no number; classes are solved in numbers only"
+                msg = f"{self.name}: {value} is not a number; classes are solved with numbers only"
                 raise InvalidParameter(msg)
         for value in self.service_times:
             check_not_negative(f"{self.name}: service_time", value)
@@ -152,7 +152,7 @@ class SharedStation:
         check_count(f"{self.name}: servers", self.servers)
         if self.discipline not in set(Discipline):
             known = ", ".join(Discipline)
-            msg = f"{self.name}: there is no discipline {self.discipline!r}; use one of {known}"
+            msg = f"{self.name}: unknown discipline {self.discipline!r}; it must be one of {known}"
             raise InvalidParameter(msg)
         object.__setattr__(self, "discipline", Discipline(self.discipline))
         self._check_speeds()
@@ -369,7 +369,7 @@ def _spread(
 
 def _check_lists(stations: Sequence[SharedStation], classes: Sequence[JobClass]) -> None:
     if not stations or not classes:
-        raise GraphError("a network needs a station and a class; give at least one of each")
+        raise GraphError("a network needs at least one station and one class")
     for station in stations:
         for name in ("service_times", "visits", *(["scv"] if len(station.scv) else [])):
             if len(getattr(station, name)) != len(classes):

@@ -67,7 +67,10 @@ def solve_ordered(network: ClassNetwork, overload: Overload, method: Method) -> 
     if overload.message:
         raise Saturated(overload.message)
     if network.speeds:
-        msg = f"{_named(network)[0]}: priorities beside speeds by number present: not yet"
+        msg = (
+            f"{_named(network)[0]}: headway cannot combine priorities with speeds that "
+            "depend on the number present; use one of them"
+        )
         raise GraphError(msg)
     whole = None if method.approximate or network.is_open.any() else by_chain(network, method)
     if whole is not None:
@@ -89,8 +92,8 @@ def _check_exponential(network: ClassNetwork) -> None:
     single = bool((network.servers[spread] == 1).all())
     if arrivals or not (single and network.is_open.all() and _is_exact(network)):
         msg = (
-            f"{_named(network)[0]}: priorities beside times that are not exponential need open "
-            "classes that wait at one single server only, and once; simulate others"
+            f"{_named(network)[0]}: priorities with non-exponential times need open "
+            "classes that visit one single server once; simulate other networks"
         )
         raise GraphError(msg)
 
@@ -103,8 +106,14 @@ def _one_by_one(network: ClassNetwork, method: Method) -> Ordered:
     local = None if method.approximate else solve_isolated(crossing, shares, rest)
     exact = local is not None and is_exact(crossing)
     if not (exact or method.approximate or method is Method.AUTO):
-        msg = f"{_named(network)[0]}: closed classes by priority are solved exactly only where "
-        msg += f"there are few states: {MOST} at one queue, or {MOST_ASKED} in all; use method auto"
+        msg = (
+            f"{_named(network)[0]}: closed classes with priorities have an exact solution "
+            "only when "
+        )
+        msg += (
+            f"there are few states (at most {MOST:,} at one queue, or {MOST_ASKED:,} in "
+            "all); use method auto"
+        )
         raise GraphError(msg)
     if local is not None and exact:
         return Ordered(Method.CHAIN, "", local.rate, local.stay)
@@ -124,8 +133,9 @@ def _check_fits(network: ClassNetwork, stay: FloatArray) -> None:
     if endless.any():
         c, k, _ = np.argwhere(endless)[0]
         msg = (
-            f"{network.stations[k].name}: closed classes that go first leave class "
-            f"{network.classes[c].name} too little; give it a higher priority or fewer arrivals"
+            f"{network.stations[k].name}: closed classes with higher priority leave too "
+            f"little capacity for class {network.classes[c].name}; raise its priority or "
+            "reduce its arrivals"
         )
         raise Saturated(msg)
 

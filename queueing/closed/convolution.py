@@ -207,7 +207,7 @@ def _own_lengths(base: FloatArray, factors: Sequence["Factor"], which: int) -> F
 
 def _check_range(top: FloatArray) -> None:
     if not ((top > 0) & np.isfinite(top)).all():
-        msg = "convolution left the range of floating-point numbers; use method schweitzer"
+        msg = "convolution exceeded the range of floating-point numbers; use method schweitzer"
         raise InvalidParameter(msg)
 
 

@@ -248,12 +248,12 @@ def check_network(
         For symbols, formulas, or a think time that is negative or infinite.
     """
     if not stations:
-        raise GraphError("a closed network needs a station; there is none")
+        raise GraphError("a closed network needs a station; add one")
     if len(visits) != len(stations):
         msg = f"visits has {len(visits)} entries for {len(stations)} stations; give one for each"
         raise GraphError(msg)
     for value in (*visits, think_time):
         if isinstance(value, str) or is_symbolic(value):
-            msg = f"{value} is no number: a closed network is solved in numbers only"
+            msg = f"{value} is not a number: a closed network is solved with numbers only"
             raise InvalidParameter(msg)
     check_not_negative("think_time", think_time)

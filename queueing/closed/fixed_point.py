@@ -112,7 +112,7 @@ def settle(network: Equations, correction: FloatArray | float, state: State) -> 
         state = following
         if moved <= tolerance * part.min():
             return state
-    raise InvalidParameter("the approximation did not settle; use another method")
+    raise InvalidParameter("the approximation did not converge; use another method")
 
 
 class _Around:

@@ -31,7 +31,7 @@ def check_memory(sizes: Sequence[int], needed: float, instead: Callable[[], str]
     """
     if needed > LARGEST:
         msg = (
-            f"exact needs a lattice of {prod(sizes):.2g} populations ({needed / 1e9:.2g} GB); "
+            f"method exact needs {prod(sizes):.2g} populations ({needed / 1e9:.2g} GB); "
             f"use method linearizer or schweitzer{instead()}"
         )
         raise InvalidParameter(msg)

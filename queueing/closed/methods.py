@@ -157,7 +157,7 @@ def _check_pool(part: ClosedStation) -> None:
     """Refuse speeds that are not those of m servers."""
     present = np.arange(1, len(part.speeds) + 1)[:, None]
     if not np.array_equal(part.speeds, np.minimum(present, part.speeds[-1])):
-        raise GraphError("load-dependent rates have no approximate method; use method exact")
+        raise GraphError("no approximate method supports load-dependent rates; use method exact")
 
 
 def _of(kind: ServiceKind, stations: Sequence[ClosedStation]) -> list[ClosedStation]:

@@ -35,7 +35,7 @@ def check_few(servers: float, points: int = 1) -> None:
         For more than ten million.
     """
     if points * servers > MOST_SERVERS:
-        msg = f"{servers:g} servers shared with open classes need a sum over each; take fewer"
+        msg = f"{servers:g} servers shared with open classes are too many to sum over; use fewer"
         raise InvalidParameter(msg)
 
 

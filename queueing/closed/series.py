@@ -31,7 +31,7 @@ def thinking(size: int, mean: FloatArray) -> FloatArray:
     [0.367879, 0.367879, 0.18394]
     """
     if not np.isfinite(mean).all():
-        raise InvalidParameter("times lie too far apart to be calculated with; check the longest")
+        raise InvalidParameter("times are too far apart to calculate with; check the longest")
     if size <= _FEW_JOBS and mean.max() <= _FEW_JOBS:
         return _products(np.exp(-mean), mean / np.arange(1, size)[:, None])
     likely = mean.max() + 40 * np.sqrt(mean.max()) + 750  # beyond, below exp(-745)

@@ -145,7 +145,10 @@ _ALWAYS = 1e100  # 1/s, so that times any wake-up it stays a number
 
 def _check_demand(demand: FloatArray, think: FloatArray) -> None:
     if not (think + demand.sum(axis=0)).all():
-        raise GraphError("no station has a demand and nobody thinks: jobs would circulate for ever")
+        raise GraphError(
+            "no station has a demand and there is no think time, so jobs would circulate "
+            "for ever; give a service time"
+        )
 
 
 def _solution(
@@ -211,7 +214,10 @@ def _only_mixed(stations: Sequence[Station]) -> tuple[int, Mixed]:
     places = [(k, s) for k, s in enumerate(stations) if isinstance(s, Mixed)]
     if len(places) > 1:
         kinds = " and ".join(type(station).__name__ for _, station in places)
-        msg = f"{kinds} in one closed network: one such station at most is approximated"
+        msg = (
+            f"{kinds} in one closed network: headway approximates at most one such "
+            "station; replace the others"
+        )
         raise GraphError(msg)
     return places[0]
 

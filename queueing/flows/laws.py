@@ -149,7 +149,7 @@ def check_arrivals(rate: Amount) -> None:
     >>> check_arrivals(-0.5)
     Traceback (most recent call last):
         ...
-    headway.errors.InvalidParameter: the arrival rate is negative; give one of 0 or more
+    headway.errors.InvalidParameter: the arrival rate is negative; it must be 0 or more
     """
     if not is_symbolic(rate) and np.less(rate, 0).any():
-        raise InvalidParameter("the arrival rate is negative; give one of 0 or more")
+        raise InvalidParameter("the arrival rate is negative; it must be 0 or more")

@@ -101,7 +101,7 @@ def check_routes(stations: Sequence[Name], routes: Routes[Name]) -> None:
     leaving = _leaving(stations, numeric)
     for station, rest in leaving.items():
         if np.min(rest) < -SUM_TOLERANCE:
-            msg = f"routes out of {station} sum to {1 - np.min(rest):g}; they may sum to 1 at most"
+            msg = f"routes out of {station} sum to {1 - np.min(rest):g}; they must sum to at most 1"
             raise GraphError(msg)
     if len(numeric) == len(routes):
         _check_exits(stations, numeric, leaving)
@@ -197,7 +197,7 @@ def _check_exits(
                 todo.append(source)
     stuck = [str(station) for station in stations if not out[station].all()]
     if stuck:
-        msg = f"nothing leaves the loop of {', '.join(stuck)}; lower a probability in it below 1"
+        msg = f"no job leaves the loop of {', '.join(stuck)}; lower a probability in it below 1"
         raise GraphError(msg)
 
 

@@ -51,8 +51,8 @@ def check_branch(name: str, station: Station) -> None:
     if station.can.scv is None:
         kind = type(station).__name__
         msg = (
-            f"{name} is {kind}, which cannot be a branch of a fork: how the times there vary is "
-            "not known; take MM1, MMm, MD1, MG1, MGm, Parallel or Delay"
+            f"{name} is {kind}, which cannot be a branch of a fork: its response time "
+            "variance is unknown; use MM1, MMm, MD1, MG1, MGm, Parallel or Delay"
         )
         raise GraphError(msg)
 

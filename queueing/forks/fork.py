@@ -44,7 +44,7 @@ _LEAST = 1e-6  # coefficient of variation that a law has at least
 
 @dataclass(frozen=True)
 class Fork(Station):
-    """Stations of any kind, to all of which a request goes; done when k of them are.
+    """Stations of any kind that all serve each request; done when k have finished.
 
     Poisson arrivals, at branches further ones of their own too. Each branch takes a gamma time of
     mean R_b and squared coefficient of variation g_b, and the fork the k-th of them:
@@ -90,7 +90,8 @@ class Fork(Station):
         counts=frozenset({"needed"}), smooth=True, forks=True, joins=True
     )
     approximation: ClassVar[str] = (
-        "what unlike branches of a fork share is approximated: mean response within 4 % of "
+        "unlike branches of a fork share arrivals, which is approximated: mean "
+        "response within 4 % of "
         "simulations, of some of the branches within 8 % and within 5 % of the slowest's (measured "
         "up to 8 branches, scv 2 and 90 % busy)"
     )
@@ -101,7 +102,7 @@ class Fork(Station):
 
     def __post_init__(self) -> None:
         if not self.branches:
-            raise GraphError("a fork has no branch; name a station at least")
+            raise GraphError("a fork has no branches; name at least one station")
         for place, station in enumerate(self.branches):
             check_branch(f"branch {place + 1}", station)
         check_count("needed", self.needed)
@@ -238,7 +239,7 @@ def check_needed(needed: Amount, branches: int) -> None:
     """
     most = float(np.max(np.asarray(number("needed", needed), float)))
     if most > branches:
-        msg = f"needed is {most:g}, but there are {branches} branches; need so many or fewer"
+        msg = f"needed is {most:g}, but there are {branches} branches; reduce needed"
         raise InvalidParameter(msg)
 
 

@@ -80,7 +80,10 @@ def class_marginal(
     """
     network = read_network(stations, classes)
     if network.shape != ():
-        raise InvalidParameter("numbers of jobs are found at one operating point at a time")
+        raise InvalidParameter(
+            "headway computes job-count distributions at one operating point at a time; "
+            "pass single values"
+        )
     overload = find_overload(network)
     refuse_overload(overload)
     reason = lawless(network)
@@ -101,9 +104,9 @@ def lawless(network: ClassNetwork) -> str:
     >>> lawless(read_network([cpu], [JobClass(c, population=1) for c in "ab"]))[:40]
     'cpu: first come first served with times '
     """
-    unknown = "how many jobs are there has no known distribution"
+    unknown = "the number of jobs has no known distribution"
     for k in np.flatnonzero(by_priority(network)):
-        return f"{network.stations[k].name}: it goes by priority, where {unknown}"
+        return f"{network.stations[k].name}: it serves by priority, where {unknown}"
     for k in np.flatnonzero(unequal(network).any(axis=1)):
         station = network.stations[k]
         drawn = station.discipline is Discipline.RANDOM
@@ -222,7 +225,10 @@ class _Place:
         here = np.array([term.here for term in terms])
         total = here.sum()
         if not (total > _LEAST and np.isfinite(total)):
-            msg = "convolution left the range of floating-point numbers; the chances are not known"
+            msg = (
+                "convolution exceeded the range of floating-point numbers, so the "
+                "probabilities are unknown; reduce the population"
+            )
             raise InvalidParameter(msg)
         return NumberLaw(here / total, waits=self._waits(terms, here))
 
@@ -238,7 +244,9 @@ class _Place:
             if done or (number >= most and self.open == 0):
                 return
             series = self._step(series) * self._ratio(number + 1)
-        msg = f"more than {MOST_NUMBERS} jobs may be there; their chances are too many to list"
+        msg = (
+            f"more than {MOST_NUMBERS:,} jobs may be present, too many to list their probabilities"
+        )
         raise InvalidParameter(msg)
 
     def _fewer(self) -> NDArray[np.intp]:

@@ -96,7 +96,10 @@ def closed_marginal(
     (jobs,), (think,) = rows([population], shape), rows([think_time], shape)
     demand = visited * times
     if not (think + demand.sum(axis=0)).all():
-        raise GraphError("no station has a demand and nobody thinks: jobs would circulate for ever")
+        raise GraphError(
+            "no station has a demand and there is no think time, so jobs would circulate "
+            "for ever; give a service time"
+        )
     network = closed_stations(stations, demand, shape, jobs)
     check_memory([int(jobs.max()) + 1], series_bytes(network, jobs))
     size = max(1, BLOCK // (int(jobs.max()) + 1))
@@ -146,7 +149,10 @@ class _Block:
         met, fewer = self._given(self.jobs - 1)
         low = np.where(self.jobs > 0, np.minimum(top, fewer), top)
         if not ((low >= LEAST) & np.isfinite(low)).all():
-            msg = "convolution left the range of floating-point numbers; the chances are not known"
+            msg = (
+                "convolution exceeded the range of floating-point numbers, so the "
+                "probabilities are unknown; reduce the population"
+            )
             raise InvalidParameter(msg)
         met = np.where(self.jobs > 0, met, np.nan)
         return chances, met, self._waits(met, fewer, count)

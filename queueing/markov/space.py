@@ -189,6 +189,6 @@ def _come_back_to(source: NDArray[np.integer], target: NDArray[np.integer], coun
     left = np.zeros(sets, bool)
     left[of[source[of[source] != of[target]]]] = True
     if (~left).sum() != 1:
-        msg = "the network can come to rest in several ways; give each class its own routes"
+        msg = "the network has several steady states; give each class its own routes"
         raise InvalidParameter(msg)
     return int(np.flatnonzero(~left[of])[0])

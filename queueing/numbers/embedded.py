@@ -125,5 +125,8 @@ def _chain(coming: FloatArray, empty: float, ratio: float) -> FloatArray:
         if (steady and before) or chances[n] < _NOTHING:
             return chances[: n + 1]
         before = steady
-    msg = "service varies so much that the chances of how many are there take too long to find"
+    msg = (
+        "service varies too much: the distribution of the number of jobs takes too "
+        "long to compute; reduce its scv"
+    )
     raise InvalidParameter(msg)

@@ -232,5 +232,8 @@ def roomy(servers: int, places: int, load: float) -> NumberLaw:
 
 def _check_listed(most: float) -> None:
     if most > MOST_NUMBERS:
-        msg = f"chances of up to {most:.3g} jobs are too many to list; {MOST_NUMBERS} at most"
+        msg = (
+            f"the probabilities of up to {most:.3g} jobs are too many to list; at most "
+            f"{MOST_NUMBERS:,} are"
+        )
         raise InvalidParameter(msg)

@@ -101,7 +101,7 @@ def _at_one(asked: Asked) -> FloatArray:
         fits = (asked.held(longer) <= asked.room).all()
         if fits and (np.abs(longer - before) <= _CLOSE * longer).all():
             return longer
-    raise InvalidParameter("the approximation did not settle; use another method")
+    raise InvalidParameter("the approximation did not converge; use another method")
 
 
 def _just_full(asked: Asked, k: int, longer: FloatArray) -> FloatArray:

@@ -47,12 +47,10 @@ def priority_note(names: Sequence[str], *, closed: bool, local: bool = False) ->
     rate, time = ALONE if local else MEAN
     errors = f"throughput {rate:g} %, response time {time:g} %"
     if local:
-        return (
-            f"{said}, times between visits taken as exponential; largest error measured: {errors}"
-        )
+        return f"{said}, times between visits assumed exponential; largest error measured: {errors}"
     return (
         f"{said}, approximate mean value analysis; median error measured: {errors}, "
-        "and any factor for a class that those before it starve"
+        "and unbounded for a class that higher priorities starve"
     )
 
 
@@ -66,7 +64,7 @@ def turns_note(turns: Turns) -> str:
     """
     rate, time = TURNS
     return (
-        f"{different_times(turns)}, times between visits taken as exponential; largest error "
+        f"{different_times(turns)}, times between visits assumed exponential; largest error "
         f"measured: throughput {rate:g} %, response time {time:g} %"
     )
 
@@ -77,6 +75,7 @@ def last_note(names: Sequence[str]) -> str:
         return ""
     rate, time = LAST
     return (
-        f"{', '.join(names)}: last come first served by several servers is taken as shared; "
+        f"{', '.join(names)}: last come first served by several servers is "
+        "approximated as processor sharing; "
         f"largest error measured: throughput {rate:g} %, response time {time:g} %"
     )

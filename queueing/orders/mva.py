@@ -128,7 +128,7 @@ def _settle(network: Crossing, shares: Shares, start: FloatArray) -> Rest:
             return Rest(_rate(network, stays), np.where(endless, np.inf, stays))
         if change.max(initial=0.0) <= tolerance:
             return Rest(_rate(network, stays), stays)
-    raise InvalidParameter("the approximation did not settle; use another method")
+    raise InvalidParameter("the approximation did not converge; use another method")
 
 
 def _rate(network: Crossing, stays: FloatArray) -> FloatArray:

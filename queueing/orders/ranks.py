@@ -13,6 +13,7 @@ def check_priority(name: str, priority: float) -> None:
     """
     if not (priority >= 1 and priority == int(priority)):
         msg = (
-            f"class {name}: priority is {priority:g}; give a whole number, 1 for those who go first"
+            f"class {name}: priority is {priority:g}; it must be a whole number, 1 for "
+            "the class served first"
         )
         raise InvalidParameter(msg)

@@ -24,7 +24,7 @@ from headway.queueing.times.laws import TimeLaw
 from headway.queueing.times.steps import law_of_steps, steps_out
 
 BESIDE = (
-    "percentiles take where other jobs are as in equilibrium: up to the 99th within 2 %, "
+    "percentiles assume that the other jobs are in equilibrium: up to the 99th within 2 %, "
     "the 99.9th within 4 % where measured"
 )
 MOST_WORK = 8e8

@@ -80,7 +80,7 @@ def place_of(name: str, station: Station, most: int) -> Place:
         return Place(name, station.mean_service, 1, int(count))
     if kind is ServiceKind.QUEUE:
         return Place(name, station.mean_service, int(min(count, max(most, 1))), 1)
-    msg = f"{name}: how long jobs take there is not known: {station.lawless}"
+    msg = f"{name}: its response time distribution is unknown: {station.lawless}"
     raise GraphError(msg)
 
 

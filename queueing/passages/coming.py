@@ -96,8 +96,8 @@ def with_others(alone: Circle, comers: Sequence[Comers]) -> Circle:
         most = 2 * most
         if most > _MOST:
             msg = (
-                f"percentiles are found up to {_MOST:,} jobs inside; "
-                "the network is nearly saturated"
+                f"percentiles support up to {_MOST:,} jobs inside, and the network is nearly "
+                "saturated; reduce the load"
             )
             raise GraphError(msg)
 

@@ -26,25 +26,26 @@ from headway.queueing.times.laws import ComplexArray, Piece, TimeLaw, constant, 
 from headway.queueing.times.shared import Sharing
 
 AS_FOUND = (
-    "percentiles take each station as a job finds it when it enters: within 2 % where measured"
+    "percentiles assume that each station stays as a job finds it on entry: "
+    "within 2 % where measured"
 )
 FOLLOWED = (
-    "percentiles take where other jobs are as in equilibrium: up to the 99th within 2 %, "
+    "percentiles assume that the other jobs are in equilibrium: up to the 99th within 2 %, "
     "the 99.9th within 3 % where measured"
 )
 FEWER_STATES = (
-    "percentiles take where other jobs are as in equilibrium, also those behind: "
-    "up to the 99th within 6 %, the 99.9th within 10 % where measured"
+    "percentiles assume that the other jobs, also those behind, are in "
+    "equilibrium: up to the 99th within 6 %, the 99.9th within 10 % where measured"
 )
 APART = (
-    "percentiles take the visits of a job as independent: up to the 99th within 8 %, the 99.9th "
+    "percentiles assume independent visits of a job: up to the 99th within 8 %, the 99.9th "
     "within 12 % where measured"
 )
 SHARED = (
-    "percentiles take the visits of a job as independent, some of them to shared servers: up to "
+    "percentiles assume independent visits of a job, some of them to shared servers: up to "
     "the 99th within 6 %, the 99.9th within 9 % where measured"
 )
-SMOOTHED = "constant times that only some jobs spend are taken as varying"
+SMOOTHED = "constant times that only some jobs spend are approximated as varying"
 
 _NEAR = 1e-4  # of a mean time: steps of a slope
 _MOST_JOBS = 1_000_000
@@ -104,8 +105,8 @@ def _check_jobs(circle: Circle) -> None:
     """Refuse crowds that no table of the numbers at a station holds."""
     if circle.population > _MOST_JOBS:
         msg = (
-            f"percentiles of {circle.population:.3g} jobs that circulate are not found; "
-            f"at most {_MOST_JOBS:,} are followed"
+            f"percentiles of {circle.population:.3g} circulating jobs are not supported; "
+            f"reduce the population to at most {_MOST_JOBS:,}"
         )
         raise GraphError(msg)
 

@@ -92,7 +92,7 @@ def _of(method: Method, crowds: Crowds, points: int) -> Estimate:
         time = _NODE * quadrature_operations(*size) + _STEP
         return Estimate(quadrature_bytes(*size), points * time)
     time = points * _TERM * recal_operations(*size) + _STEP * crowds.jobs
-    many = f"recal holds {MOST_JOBS} jobs at most, here are {crowds.jobs}"
+    many = f"method recal supports at most {MOST_JOBS:,} jobs, but there are {crowds.jobs:,}"
     return Estimate(recal_bytes(*size), time, many if crowds.jobs > MOST_JOBS else "")
 
 

@@ -45,7 +45,7 @@ class Station(Counted, ABC):
     approximation: ClassVar[str] = ""  # what is approximate about its formulas, if anything
     can: ClassVar[Abilities] = Abilities()
     followed: ClassVar[type[Stop] | None] = None  # to a job that comes back
-    lawless: ClassVar[str] = "nobody has derived it"  # why `time_law` refuses, where it does
+    lawless: ClassVar[str] = "no formula is known"  # why `time_law` refuses, where it does
 
     def _number(self, value: Amount) -> Amount:
         """One of its numbers as a float, or an array of floats."""
@@ -119,7 +119,7 @@ class Station(Counted, ABC):
         GraphError
             For a kind that knows no such station.
         """
-        msg = f"{type(self).__name__} has no law for jobs that come straight back"
+        msg = f"{type(self).__name__} has no law for jobs that return directly"
         raise GraphError(msg)
 
     def time_law(self, arrival_rate: float) -> TimeLaw:  # noqa: ARG002 - for kinds that know
@@ -193,7 +193,7 @@ def idle(utilisation: Amount) -> Amount:
 
 @dataclass(frozen=True)
 class Delay(Station):
-    """A delay: a server for everybody, so nobody waits: R = S.
+    """A delay: every job has its own server, so no job waits: R = S.
 
     Parameters
     ----------

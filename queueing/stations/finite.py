@@ -125,7 +125,7 @@ class _FiniteRoom(LimitedRoom):
 
 @dataclass(frozen=True)
 class MM1K(_FiniteRoom):
-    """One server and K places, Poisson arrivals, exponential service; the rest is lost.
+    """One server and K places, Poisson arrivals, exponential service; further jobs are lost.
 
     Loss probability (1 - u) u**K / (1 - u**(K+1)) with u = lambda S; 1 / (K + 1) at u = 1.
 
@@ -165,7 +165,7 @@ class MM1K(_FiniteRoom):
 
 @dataclass(frozen=True)
 class MMmK(_FiniteRoom):
-    """m servers and K places, Poisson arrivals, exponential service; the rest is lost.
+    """m servers and K places, Poisson arrivals, exponential service; further jobs are lost.
 
     With K = m the loss probability is Erlang's B. It never saturates: it loses instead.
 

@@ -32,7 +32,7 @@ _LAWLESS = (
 
 @dataclass(frozen=True)
 class ForkJoin(Station):
-    """n servers with a queue each, to all of which a request goes; done when k of them are.
+    """n servers, each with its own queue, that all serve each request; done when k have finished.
 
     Poisson arrivals; what a request left to do elsewhere when it is done is done all the same. Of
     one server, of two exponential ones and of constant times R is exact. Else
@@ -80,7 +80,8 @@ class ForkJoin(Station):
         counts=frozenset({"branches", "needed"}), smooth=True, forks=True
     )
     approximation: ClassVar[str] = (
-        "what branches of a fork share is approximated (exact for 1, for 2 exponential and for "
+        "branches of a fork share arrivals, which is approximated (exact for 1, for "
+        "2 exponential and for "
         "constant ones): mean response within 4 % of simulations, of the first few of many within "
         "4 % of one branch's (measured up to 64 branches, scv 2 and 95 % busy)"
     )

@@ -251,7 +251,7 @@ class _ByMoments(Station):
 
 @dataclass(frozen=True)
 class MGm(_ByMoments):
-    """m servers, Poisson arrivals, any service, by its mean and variation: an approximation.
+    """m servers, Poisson arrivals, any service, by mean and variation: an approximation.
 
     W = scv W(M/M/m) + (1 - scv) W(M/D/m), with constant times by Cosmetatos's formula,
     W(M/D/m) = W(M/M/m) (1 + gamma) / 2. Exact for M/M/m and for M/G/1.
@@ -283,9 +283,10 @@ class MGm(_ByMoments):
     Operational Research Quarterly 27(3), 1976; Tijms, *Stochastic Models*, 1994, section 4.5.
     """
 
-    lawless: ClassVar[str] = "two moments of service do not fix one where servers are several"
+    lawless: ClassVar[str] = "two moments of service do not determine it with several servers"
     approximation: ClassVar[str] = (
-        "mean and variation of service tell the wait at several servers nearly: response time "
+        "mean and variation of service determine the wait at several servers only "
+        "approximately: response time "
         "within 13 % of simulations, 95 of 100 within 4.8 %"
     )
     can: ClassVar[Abilities] = Abilities(
@@ -321,7 +322,7 @@ _LEAST_BUSY = 1e-12
 
 @dataclass(frozen=True)
 class GGm(_ByMoments):
-    """m servers, any arrivals, any service, by two moments of each: an approximation.
+    """m servers, any arrivals and service, by two moments of each: an approximation.
 
     W = (M/M/m waiting time) (c_a**2 + c_s**2) / 2: Allen and Cunneen's formula, which with
     one server is Kingman's. Exact for M/M/m and for M/G/1.
@@ -355,7 +356,7 @@ class GGm(_ByMoments):
     can: ClassVar[Abilities] = Abilities(
         shared=True, spread=True, counts=frozenset({"servers"}), general="scv"
     )
-    lawless: ClassVar[str] = "two moments of arrivals and service do not fix one"
+    lawless: ClassVar[str] = "two moments of arrivals and service do not determine it"
     approximation: ClassVar[str] = (
         "two-moment approximation (Allen-Cunneen; Kingman for 1 server): response time within "
         "22 % of simulations, 95 of 100 within 14 %"

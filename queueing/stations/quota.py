@@ -82,7 +82,7 @@ class Mixed(Station):
 
 @dataclass(frozen=True)
 class Quota(Mixed):
-    """One server that works at most the share q of each period P: an approximation.
+    """One server limited to the share q of each period P: an approximation.
 
     It serves at full speed until it has worked q P in a period, then rests until the next one;
     what a period leaves unused is lost. Arrivals are Poisson, service is exponential. Capacity
@@ -133,11 +133,12 @@ class Quota(Mixed):
     can: ClassVar[Abilities] = Abilities(mixed=True)
     lawless: ClassVar[str] = "only its mean is approximated"
     approximation: ClassVar[str] = (
-        "mean response under a quota, fitted to simulations up to 95 % of capacity; "
+        "the mean response under a quota is fitted to simulations up to 95 % of capacity; "
         "largest error measured: 10.2 %"
     )
     mixed_note: ClassVar[str] = (
-        "throughput under a quota by its exact bounds and how busy times vary; "
+        "the throughput under a quota is approximated from its exact bounds and the "
+        "variation of busy times; "
         "largest error measured: throughput 3.7 %, response time 29 % (99 of 100 within 11 %)"
     )
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 ComplexArray: TypeAlias = NDArray[np.complex128]
 Transform: TypeAlias = Callable[[ComplexArray], ComplexArray]
 
-GAMMA = "M/G/1 service is taken as gamma-distributed"
+GAMMA = "M/G/1 service is assumed gamma-distributed"
 MOST_PIECES = 64
 """A law of more pieces keeps its weightiest; the rest becomes one."""
 

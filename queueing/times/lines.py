@@ -15,7 +15,7 @@ from headway.kinds import FloatArray
 from headway.queueing.times.phases import Phases, in_phases
 from headway.queueing.times.stops import NO_CHANGE, Change, Numbers, Stop
 
-SMOOTHED = "constant times in a loop are taken as varying"
+SMOOTHED = "constant times in a loop are approximated as varying"
 
 _STEADY = 64  # phases of a delay at most
 

@@ -30,12 +30,9 @@ _WHOLE = 800  # states of which all exponentials are found
 _STEPS = 1600
 _AGREED = 1e-8
 
-NEAREST = (
-    "classes whose service times are the nearest count as one: percentiles within 1 % where "
-    "measured"
-)
+NEAREST = "classes with the closest service times are merged: percentiles within 1 % where measured"
 AS_ONE = (
-    "classes of different service times count as one: up to the 99th percentile within 9 %, the "
+    "classes with different service times are merged: up to the 99th percentile within 9 %, the "
     "99.9th within 17 % where measured"
 )
 
@@ -75,7 +72,8 @@ def shared_law(rate: Amount, time: Amount, own: float, servers: int) -> TimeLaw:
     room = _room(rates, times, servers)
     if room > _MOST:
         msg = (
-            f"percentiles at a shared server are found up to {_MOST} others; it is nearly saturated"
+            f"percentiles at a shared server support up to {_MOST:,} other jobs, and it "
+            "is nearly saturated; reduce the load"
         )
         raise GraphError(msg)
     return _Meeting(rates, times, own, servers, room).law(notes)

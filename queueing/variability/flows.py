@@ -259,5 +259,5 @@ def _iterated(traffic: Traffic, coming: FloatArray) -> FloatArray:
         if change.max() <= _SETTLED:
             found = constants + weight * (backwards @ total)
             return np.diagonal(found)[None]
-    msg = "the flows between so many stations do not settle; fewer jobs may go round in loops"
+    msg = "the flows between the stations do not converge; send fewer jobs round loops"
     raise GraphError(msg)

@@ -73,7 +73,7 @@ class GeneralNetwork:
             return np.broadcast_shapes(self.onward.shape[:-1], *(v.shape for v in rows))
         except ValueError:
             shapes = {name: values.shape for name, values in vars(self).items()}
-            msg = f"these shapes do not fit each other: {shapes}; give each station one number"
+            msg = f"these arrays have different shapes: {shapes}; give each station one number"
             raise InvalidParameter(msg) from None
 
 
@@ -161,7 +161,7 @@ def _rates(onward: FloatArray, arrival_rates: FloatArray) -> FloatArray:
     except np.linalg.LinAlgError:
         rates = np.full_like(arrival_rates, -1.0)
     if (rates < -_ROUNDING * np.abs(rates).max(initial=1.0)).any() or not np.isfinite(rates).all():
-        msg = "nothing leaves some loop of stations; lower a chance in it below 1"
+        msg = "no job leaves some loop of stations; lower a probability in it below 1"
         raise InvalidParameter(msg)
     return np.asarray(np.maximum(rates, 0.0))
 
@@ -209,6 +209,7 @@ def approximation(load: float) -> str:
     most = next((limit for limit in _WITHIN if load <= limit), 0.95)
     beyond = "" if load <= most else " (beyond that not measured)"
     return (
-        "each flow and service is told by two moments (QNA): mean response times of networks, "
+        "each flow and service is approximated by two moments (QNA): mean response "
+        "times of networks, "
         f"95 of 100 within {_WITHIN[most]} % of simulations at most {100 * most:g} % busy{beyond}"
     )

@@ -57,8 +57,8 @@ WRITTEN = {
     "Fork": Written(
         "headway.queueing.forks.fork",
         {
-            "branches": "The stations that a request goes to at the same time.",
-            "needed": "How many branches must be done; all if left out.",
+            "branches": "The stations that serve a request in parallel.",
+            "needed": "How many branches must finish; all by default.",
         },
         "nearly",
     ),
@@ -68,7 +68,7 @@ WRITTEN = {
             "service_time": "Mean service time of one server [s].",
             "servers": "Number of servers.",
             "sources": "Number of sources.",
-            "think_time": "How long a source pauses before it asks again [s].",
+            "think_time": "How long a source pauses before its next request [s].",
         },
         "yes",
     ),
@@ -120,7 +120,7 @@ def _kind_of(point: "EntryPoint") -> type[Station]:
     """A kind as another package has it: a frozen dataclass with all laws that a station needs."""
     found: object = point.load()
     if not (isinstance(found, type) and issubclass(found, Station) and hasattr(found, _FIELDS)):
-        msg = f"{point.value} is no dataclass made from headway.queueing.Station"
+        msg = f"{point.value} is not a dataclass derived from headway.queueing.Station"
         raise PackageError(msg)
     kind: type[Station] = found
     if lacking := sorted(kind.__abstractmethods__):

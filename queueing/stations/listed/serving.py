@@ -90,7 +90,7 @@ def serving_of(name: str, station: Station) -> Serving:
     kind = type(station).__name__
     if kind not in SERVING:
         why = f": {station.lawless}" if station.lawless != Station.lawless else ""
-        msg = f"{name}: {kind} is not simulated{why}; simulated are {', '.join(SERVING)}"
+        msg = f"{name}: headway cannot simulate {kind}{why}; use {', '.join(SERVING)}"
         raise GraphError(msg)
     return SERVING[kind](station)
 

@@ -29,7 +29,7 @@ from headway.queueing.stations.speeds.varying import MOST_STATES, ByLaw, check_w
 
 @dataclass(frozen=True)
 class Batch(ByLaw):
-    """A server of batches that requests join as others leave: m / (a + b m), m = min(n, B).
+    """A batch server; requests join as others leave: rate m / (a + b m) with m = min(n, B).
 
     Service is exponential, at that rate with n requests present.
 
@@ -100,7 +100,7 @@ class _Room:
 
 @dataclass(frozen=True)
 class BatchK(LimitedRoom):
-    """A server of batches with room for K requests: `Batch`, but what finds no place is lost.
+    """A batch server with room for K requests: `Batch`, but further requests are lost.
 
     Parameters
     ----------
@@ -127,7 +127,7 @@ class BatchK(LimitedRoom):
     """
 
     can: ClassVar[Abilities] = Abilities(loses=True, counts=frozenset({"largest_batch", "places"}))
-    lawless: ClassVar[str] = "a batch's rate does not say who of those in it leaves"
+    lawless: ClassVar[str] = "a batch's rate does not determine which of its requests leaves"
 
     batch_time: Quantity | str = field(metadata={"unit": "s"})
     request_time: Quantity | str = field(metadata={"unit": "s"})
@@ -200,7 +200,7 @@ class BatchK(LimitedRoom):
     def _chain(self, arrival_rate: Amount) -> "_Room":
         most = int(np.max(np.asarray(self._room)))
         if most > MOST_STATES:
-            msg = f"places is {most}; at most {MOST_STATES} are summed"
+            msg = f"places is {most}; it must be at most {MOST_STATES:,}"
             raise InvalidParameter(msg)
         rates = self._endless.rates_to(most)
         if is_symbolic(arrival_rate, *rates):

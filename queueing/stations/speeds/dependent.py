@@ -25,7 +25,7 @@ from headway.queueing.times.stops import Stop
 
 @dataclass(frozen=True)
 class LoadDependent(Varying):
-    """A station that serves at a rate of its own for each number of requests there.
+    """A station with a service rate for each number of requests present.
 
     p_n = p_0 lambda**n / (rate_1 rate_2 ... rate_n); the last rate holds on.
 
@@ -66,7 +66,7 @@ class LoadDependent(Varying):
 
 @dataclass(frozen=True)
 class WakeUp(ByLaw):
-    """One server that wakes up for whoever comes alone: s + w with one request, s with more.
+    """One server that wakes up for a job that arrives alone: s + w with one request, s with more.
 
     U = lambda (s + w) / (1 + lambda w) is the share of time that it is busy; saturation is 1 / s.
 
@@ -139,7 +139,7 @@ class WakeUp(ByLaw):
 
 @dataclass(frozen=True)
 class Slowing(ByLaw):
-    """One server that takes longer the more requests there are: S (1 + g ln n) with n of them.
+    """One server that slows down as requests queue: service takes S (1 + g ln n) with n present.
 
     Parameters
     ----------
@@ -191,7 +191,7 @@ class Slowing(ByLaw):
 
 @dataclass(frozen=True)
 class Parallel(Servers):
-    """m servers with a queue each, chosen at random: m times M/M/1 at 1/m of the arrivals.
+    """m servers, each with its own queue, chosen at random: m M/M/1 with 1/m of the arrivals each.
 
     R = S / (1 - U): slower than M/M/m, as a request may wait while another server is idle.
     A striped set of disks is of this kind, not a pool.

@@ -12,7 +12,7 @@ from headway.queueing.stations.base import Station
 
 @dataclass(frozen=True)
 class FiniteSource(Station):
-    """N sources that each ask, wait for the answer, and pause: M/M/m//N, the machine repairman.
+    """N sources that each send a request, wait for the reply, and pause: M/M/m//N (machine repair).
 
     Its arrival rate is that of *one source while it pauses*, 1 / (mean pause).
 

@@ -50,7 +50,7 @@ def _law(times: Sequence[float], chances: Sequence[float], waits: float, left: f
 
 @dataclass(frozen=True)
 class UnequalServers(Varying):
-    """Servers of unequal speed at one queue; who finds several free takes any of them.
+    """Servers of unequal speed at one queue; a job that finds several free takes any of them.
 
     With n of the m busy, each set B of them has the chance p_0 lambda**n (m - n)! / m! times the
     product of its service times: the chain is reversible, so the station keeps a product form.
@@ -79,7 +79,7 @@ class UnequalServers(Varying):
     """
 
     can: ClassVar[Abilities] = Abilities(ServiceKind.VARYING, shared=True, unequal=True)
-    lawless: ClassVar[str] = "which server is free decides the service time of a job"
+    lawless: ClassVar[str] = "the service time of a job depends on which server is free"
 
     service_times: Sequence[Quantity | str] = field(metadata={"unit": "s"})
 
@@ -152,7 +152,7 @@ def _sums(times: Sequence[Amount]) -> list[Amount]:
 
 @dataclass(frozen=True)
 class FastestFirst(Station):
-    """Servers of unequal speed at one queue; who finds several free takes the fastest of them.
+    """Servers of unequal speed at one queue; a job that finds several free takes the fastest.
 
     Solved by its whole chain: a state for each set of busy servers, and a geometric tail beyond
     the last. What leaves it is not quite Poisson, so it has no product form.
@@ -249,7 +249,7 @@ class FastestFirst(Station):
     def _solved(self, arrival_rate: Quantity) -> "_Found":
         """What an arrival finds, at every operating point."""
         if is_symbolic(arrival_rate, *self.service_times):
-            raise InvalidParameter("FastestFirst is solved by its chain, not by a formula")
+            raise InvalidParameter("FastestFirst has no formula; solve it with numbers")
         check_arrivals(arrival_rate)
         laid = np.broadcast_arrays(np.asarray(arrival_rate, float), *self._times)
         flat = np.stack([each.ravel() for each in laid], axis=1)

@@ -31,13 +31,13 @@ Rates: TypeAlias = Amount
 
 
 class Varying(Station):
-    """A station that serves at a rate of its own for each number of requests there.
+    """A station with a service rate for each number of requests present.
 
     A kind of it gives its rates; the rest follows from them.
     """
 
     can: ClassVar[Abilities] = Abilities(ServiceKind.VARYING, shared=True)
-    lawless: ClassVar[str] = "rates do not say who of those present is served, and in what order"
+    lawless: ClassVar[str] = "rates do not determine which job is served, and in what order"
 
     @abstractmethod
     def rates_to(self, most: float = ALL) -> Rates:
@@ -225,7 +225,7 @@ class ByLaw(Varying):
             raise InvalidParameter(msg)
         count = max(int(min(most, np.max(steady))), 1)
         if count > MOST_STATES:
-            msg = f"{_named(self)} is {count}; at most {MOST_STATES} numbers of requests are summed"
+            msg = f"{_named(self)} is {count}; it must be at most {MOST_STATES:,}"
             raise InvalidParameter(msg)
         if is_symbolic(self.rate(1)):
             check_written(count)
@@ -251,5 +251,5 @@ def check_written(count: int) -> None:
     headway.errors.InvalidParameter: formulas write sums out up to 64 requests, not to 112
     """
     if count > WRITTEN:
-        msg = f"formulas write sums out up to {WRITTEN} requests, not to {count}"
+        msg = f"formulas write out sums up to {WRITTEN} requests, not {count}; solve with numbers"
         raise InvalidParameter(msg)
