@@ -66,4 +66,4 @@ def test_words():
     )
     assert f"response time {EQUIVALENT[OPEN][1]:g} %" in equivalent_note(closed=False)
     assert f"{DELAYED[OPEN][1]:g} %" in delayed_note(closed=False)
-    assert poisson_note(["a", "b"]).startswith("what comes to a, b is taken as Poisson; largest")
+    assert poisson_note(["a", "b"]).startswith("arrivals at a, b are assumed Poisson; largest")

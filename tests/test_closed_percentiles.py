@@ -188,5 +188,5 @@ def test_larger_crowds_are_followed_with_less_detail():
 def test_a_crowd_beyond_any_table_is_refused():
     station = ModelGraph("g").station("s", MM1(1.0)).station("d", Delay(2.0)).route("s", "d")
     model = station.at().closed(10**17, 5.0)
-    with pytest.raises(GraphError, match=r"1e\+17 jobs .* at most 1,000,000"):
+    with pytest.raises(GraphError, match=r"1e\+17 circulating jobs .* at most 1,000,000"):
         model.solve().with_percentile(95)

@@ -81,7 +81,7 @@ def test_a_loop_without_a_law_is_labelled():
     assert "Poisson" not in alone.at().solve(arrival_rate=0.1).approximation
     assert "Poisson" in alone.route("s", "s", 0.5).at().solve(arrival_rate=0.1).approximation
     assert loop(MMm(1.0, 2)).solve(arrival_rate=0.1).approximation == ""
-    with pytest.raises(GraphError, match="no law for jobs that come straight back"):
+    with pytest.raises(GraphError, match="no law for jobs that return directly"):
         MM1(1.0).returning(0.5)
 
 

@@ -81,12 +81,15 @@ def test_percentiles_are_those_of_one_station():
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (SERVER.replace('arrival_rate = "10 op/s"', "population = 3"), "cpu: priorities beside"),
+        (
+            SERVER.replace('arrival_rate = "10 op/s"', "population = 3"),
+            "cpu: priorities with non-exponential",
+        ),
         (
             SERVER
             + '[stations.disk]\nkind = "MM1"\nservice_time = "1 ms"\n'
             + '[[routes]]\nfrom = "cpu"\nto = "disk"\n',
-            "cpu: priorities beside .* simulate others",
+            "cpu: priorities with non-exponential .* simulate other networks",
         ),
         (
             SERVER.replace('"MG1"', '"MGm"\nservers = 2'),

@@ -306,7 +306,7 @@ def test_approximated_pool_says_what_was_measured():
         (([MM1(1.0)], [1], 2.5), InvalidParameter, "population is 2.5"),
         (([MM1(1.0)], [np.nan], 1), InvalidParameter, "visits is nan"),
         (([MM1(1.0)], [1], 1, np.inf), InvalidParameter, "think_time is inf"),
-        (([MM1(1.0)], ["twice"], 1), InvalidParameter, "twice is no number"),
+        (([MM1(1.0)], ["twice"], 1), InvalidParameter, "twice is not a number"),
         (([MM1(1.0)], [0.0], 1), GraphError, "no station has a demand"),
         (([LoadDependent([1.0, 5.0])], [1], 3, 0.0, "linearizer"), GraphError, "use method exact"),
     ],

@@ -235,13 +235,13 @@ def test_measured_error_of_the_approximations():
 @pytest.mark.parametrize(
     ("build", "error", "message"),
     [
-        (lambda: JobClass("web"), GraphError, "class web: give either"),
-        (lambda: JobClass("web", 1.0, 3), GraphError, "class web: give either"),
+        (lambda: JobClass("web"), GraphError, "class web needs either"),
+        (lambda: JobClass("web", 1.0, 3), GraphError, "class web needs either"),
         (lambda: JobClass("web", population=1.5), InvalidParameter, "population is 1.5"),
         (lambda: JobClass("web", arrival_rate=-1), InvalidParameter, "arrival_rate is -1"),
         (lambda: shared("cpu", [np.inf]), InvalidParameter, "cpu: service_time is inf"),
-        (lambda: shared("cpu", ["fast"]), InvalidParameter, "cpu: fast is no number"),
-        (lambda: solve_multiclass([], []), GraphError, "needs a station and a class"),
+        (lambda: shared("cpu", ["fast"]), InvalidParameter, "cpu: fast is not a number"),
+        (lambda: solve_multiclass([], []), GraphError, "needs at least one station"),
         (
             lambda: solve_multiclass([shared("cpu", [1.0])], [closed(1), closed(2)]),
             GraphError,

@@ -82,7 +82,7 @@ def test_large_sparse_network_conserves_flow():
         ({("a", "b"): np.nan}, "not between 0 and 1"),
         ({("a", "b"): 0.7, ("a", "a"): 0.6}, r"out of a sum to 1\.3"),
         ({("a", "b"): 1.0, ("b", "a"): 1.0}, "no job leaves the loop of a, b"),
-        ({("a", "a"): np.array([0.5, 1.0])}, "nothing leaves"),
+        ({("a", "a"): np.array([0.5, 1.0])}, "no job leaves"),
     ],
 )
 def test_refused(routes, why):

@@ -195,8 +195,8 @@ def test_published_queues_in_series_with_bursty_arrivals():
     [
         ({"arrival_scvs": [-1.0, 1.0]}, "arrival_scvs"),
         ({"service_times": [np.nan, 1.0]}, "service_times"),
-        ({"scvs": [1.0, 1.0, 1.0]}, "do not fit"),
-        ({"onward": [[0.0, 1.0], [1.0, 0.0]]}, "nothing leaves"),
+        ({"scvs": [1.0, 1.0, 1.0]}, "have different shapes"),
+        ({"onward": [[0.0, 1.0], [1.0, 0.0]]}, "no job leaves"),
     ],
 )
 def test_what_is_no_open_network_is_refused(change, words):
