@@ -30,7 +30,7 @@ def crew_options(function: Function) -> Function:
         return function(*arguments, hands=hands_of(workers, cluster), **named)
 
     count = click.option(
-        "--workers", cls=_WORKERS, type=Whole(), metavar="N", help="Processes of this machine."
+        "--workers", cls=_WORKERS, type=Whole(), metavar="N", help="Processes on this machine."
     )
     address = click.option(
         "--cluster", cls=_CLUSTER, metavar="URL", help="Workers of a dask scheduler."

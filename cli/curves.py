@@ -33,7 +33,7 @@ def one_curve(tables: "Sequence[Measurements]") -> "Measurements":
 
     if len(tables) > 1 and not any(map(is_told, tables)):
         msg = (
-            f"{len(tables)} curves, and none says what was other there; write FILE@NAME=VALUE, "
+            f"{len(tables)} curves, but none states what differed; write FILE@NAME=VALUE, "
             f"such as {tables[1].source}@delay=+1ms, or give one --data"
         )
         raise InvalidParameter(msg)

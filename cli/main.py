@@ -25,23 +25,23 @@ BAD_INPUT = 2
 INTERRUPTED = 130
 
 COMMANDS = {
-    "models": "List the catalogue of ready models.",
+    "models": "List the catalogue of ready-made models.",
     "kinds": "List the kinds of station, of measured files, and of findings.",
-    "read": "Read what load generators and monitors wrote as one curve.",
-    "audit": "Say whether a load test can be trusted.",
+    "read": "Read the output of load generators and monitors as one curve.",
+    "audit": "Check whether a load test can be trusted.",
     "show": "Show a model: parameters, graph, assumptions, closed forms.",
-    "import": "Take over a model of JMT: JMVA or JSIMg.",
+    "import": "Import a model from JMT (JMVA, JSIMg) or PMIF.",
     "solve": "Solve a model at one or many operating points.",
-    "check": "Hold a solution against a simulation of the same model.",
-    "balance": "Say at which load each resource of a machine is full.",
-    "compare": "Hold a model against measured data.",
-    "fit": "Determine parameters from data, and how sure they are.",
-    "sensitivity": "Say what each parameter does to each output, and what binds.",
+    "check": "Compare a solution with a simulation of the same model.",
+    "balance": "Show the load at which each resource of a machine saturates.",
+    "compare": "Compare a model with measured data.",
+    "fit": "Fit parameters to measured data, with confidence intervals.",
+    "sensitivity": "Show how each parameter affects outputs, and the bottleneck.",
     "size": "Find the cheapest configuration that meets targets.",
-    "sweep": "Solve millions of points and keep what matters of them.",
-    "signature": "Read a signature off measurements: SFS, LogP, LogGP.",
-    "report": "Write one page: curve, fit, residuals, sensitivities.",
-    "reproduce": "Recompute the published tables, errata named.",
+    "sweep": "Solve millions of points and keep summaries of them.",
+    "signature": "Derive a signature from measurements: SFS, LogP, LogGP.",
+    "report": "Write a page: curve, fit, residuals, sensitivities.",
+    "reproduce": "Recompute the published tables and list their errata.",
 }
 """Each command and its first line of help; the module of the same name holds it."""
 
@@ -150,14 +150,14 @@ class LazyGroup(click.Group):
 
 def all_commands() -> dict[str, str]:
     """Every command and its line of help; those of other packages with the package's name."""
-    others = {n: f"Of package {package_of(points[0])}." for n, points in offered(GROUP).items()}
+    others = {n: f"From package {package_of(points[0])}." for n, points in offered(GROUP).items()}
     return {**COMMANDS, **{name: others[name] for name in others if name not in COMMANDS}}
 
 
 def _command_of(point: "EntryPoint") -> click.Command:
     command = point.load()
     if not isinstance(command, click.Command):
-        msg = f"{point.value} is no click command"
+        msg = f"{point.value} is not a click command"
         raise PackageError(msg)
     return command
 
@@ -172,8 +172,8 @@ EXAMPLE = "Example: headway solve nfs-server --preset raid --set arrival_rate=20
 def cli() -> None:
     """Predict, explain and fit the performance of computer systems with analytic models.
 
-    MODEL is a name of the catalogue (headway models) or the path of a model file. Units are
-    written as in 650us, 3.4ms, 512MB, 800op/s; a bare number is SI.
+    MODEL is a name from the catalogue (headway models) or the path of a model file. Write
+    units as in 650us, 3.4ms, 512MB, 800op/s; a bare number is in SI units.
     """
 
 

@@ -182,7 +182,7 @@ def check_place(path: Path) -> None:
 free_option = click.option(
     "--free",
     metavar="A,B",
-    help="Parameters to determine.",
+    help="Parameters to fit.",
     shell_complete=complete_parameters,
 )
 data_option = click.option(
@@ -199,13 +199,13 @@ _y_option = click.option(
     help="Column of the measured output.",
     shell_complete=_complete_column,
 )
-_UNIT, _ROLE = twins("--unit, --role COL=IS", "What its title does not tell: ms; throughput.")
+_UNIT, _ROLE = twins("--unit, --role COL=IS", "What the header does not state: ms; throughput.")
 _unit_option = click.option(
     "--unit",
     cls=_UNIT,
     metavar="COLUMN=UNIT",
     multiple=True,
-    help="Unit of a column whose title says none.",
+    help="Unit of a column whose header states none.",
     shell_complete=_complete_unit,
 )
 _role_option = click.option(
@@ -220,15 +220,13 @@ _decimal_option = click.option(
     "--decimal",
     metavar="MARK",
     default="",
-    help="Decimal mark of CSV: . or , (found if clear).",
+    help="Decimal mark of CSV: . or , (detected if clear).",
 )
-_FROM, _TO = twins("--from, --to LOAD", "Lowest and highest load to sum up over.")
+_FROM, _TO = twins("--from, --to LOAD", "Lowest and highest load to include.")
 _from_option = click.option(
-    "--from", "low", cls=_FROM, metavar="LOAD", help="Lowest load to sum up over."
+    "--from", "low", cls=_FROM, metavar="LOAD", help="Lowest load to include."
 )
-_to_option = click.option(
-    "--to", "high", cls=_TO, metavar="LOAD", help="Highest load to sum up over."
-)
+_to_option = click.option("--to", "high", cls=_TO, metavar="LOAD", help="Highest load to include.")
 
 
 _JSON, _CSV = twins("--json, --csv", "Write strict JSON, or CSV, in SI units.")
@@ -321,7 +319,7 @@ def closed_settings(
         raise InvalidParameter("give --closed or --population, not both")
     jobs = closed if population is None else population
     if jobs is None and think is not None:
-        raise InvalidParameter("--think goes with --closed or --population")
+        raise InvalidParameter("--think needs --closed or --population")
     if jobs is None:
         return ()
     return (f"population={jobs}", f"think_time={think or 0}")

@@ -25,7 +25,7 @@ class Wish:
     given: tuple[str, ...] = ()
 
 
-_WIDTH, _SEED = twins("--half-width W, --seed N", "Simulate until ± 2% (95 %); random numbers.")
+_WIDTH, _SEED = twins("--half-width W, --seed N", "Precision (2%, 95 % confidence); random seed.")
 
 
 def simulation_options(function: Function) -> Function:
@@ -38,9 +38,13 @@ def simulation_options(function: Function) -> Function:
         wish = _wish(half_width, seed, at_most)
         return function(*arguments, wish=wish, **named)
 
-    width = click.option("--half-width", cls=_WIDTH, metavar="W", help="Relative half width.")
-    seed = click.option("--seed", cls=_SEED, type=Whole(), metavar="N", help="Random numbers.")
-    most = click.option("--at-most", metavar="TIME", help="Refuse what would simulate longer: 60s.")
+    width = click.option(
+        "--half-width", cls=_WIDTH, metavar="W", help="Relative half-width of the interval."
+    )
+    seed = click.option("--seed", cls=_SEED, type=Whole(), metavar="N", help="Random seed.")
+    most = click.option(
+        "--at-most", metavar="TIME", help="Refuse simulations that take longer (60s)."
+    )
     return width(seed(most(_wished)))  # type: ignore[return-value]
 
 

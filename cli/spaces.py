@@ -99,7 +99,7 @@ def _once(pairs: Iterator[tuple[str, Told]]) -> Iterator[tuple[str, Told]]:
     seen = set()
     for name, spread in pairs:
         if name in seen:
-            msg = f"--set {name} is given twice; a list is {name}=1,2,4"
+            msg = f"--set {name} is given twice; write a list as {name}=1,2,4"
             raise InvalidParameter(msg)
         seen.add(name)
         yield name, spread
@@ -111,7 +111,7 @@ def _told(model: Model, text: str, asked: Asked) -> tuple[str, Told]:
     if asked.sample is not None:
         return name, _sampled(value, unit, name)
     if value.endswith(_LOGARITHMIC):
-        msg = f"{name} is {value!r}; ranges by ratios are sampled: give --sample N"
+        msg = f"{name} is {value!r}; a logarithmic range needs --sample N"
         raise InvalidParameter(msg)
     return name, axis(value, unit, name)
 
@@ -134,7 +134,7 @@ def _space(model: Model, swept: Mapping[str, Told], asked: Asked) -> Space:
     if asked.sample is not None and asked.kind == DRAWN:
         return _drawn(model, asked.sample, asked.seed, swept)
     if not swept:
-        msg = "nothing is swept; give --set NAME=START:STOP:STEP or NAME=A,B,C, or --points FILE"
+        msg = "nothing to sweep; give --set NAME=START:STOP:STEP or NAME=A,B,C, or --points FILE"
         raise InvalidParameter(msg)
     if asked.sample is not None:
         return Sample(swept, asked.sample, asked.kind, asked.seed)
@@ -143,14 +143,19 @@ def _space(model: Model, swept: Mapping[str, Told], asked: Asked) -> Space:
 
 def _drawn(model: Model, count: int, seed: int, swept: Iterable[str]) -> Space:
     for name in swept:
-        msg = f"{name} is swept, but what is drawn is what the model is uncertain of; set one value"
+        msg = (
+            f"{name} has several values, but --kind drawn samples the uncertain "
+            "parameters; set one value"
+        )
         raise InvalidParameter(msg)
     return drawn_from(model, count, seed)
 
 
 def _in_file(model: Model, file: Path, asked: Asked, swept: Iterable[str]) -> Space:
     if asked.sample is not None:
-        raise InvalidParameter("--points lists points and --sample makes them; give one of the two")
+        raise InvalidParameter(
+            "--points lists points and --sample generates them; give one of the two"
+        )
     for name in swept:
         msg = f"{name} is swept, but {file} lists the points; set one value, or add a column"
         raise InvalidParameter(msg)

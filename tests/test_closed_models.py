@@ -137,7 +137,7 @@ def test_command_line():
         (["--closed", "-1"], "population is -1; it must be 0 or more"),
         (["--closed", "2.5"], "whole number"),
         (["--closed", "4", "--population", "1:3"], "not both"),
-        (["--think", "3 s"], "--think goes with"),
+        (["--think", "3 s"], "--think needs"),
         (["--closed", "4", "--think", "-3 s"], "think_time is -3 s"),
         (["--closed", "4", "--think", "3 MB"], "needs time"),
         (["--closed", "4", "--method", "magic"], "magic"),
@@ -159,7 +159,7 @@ def test_compare_closes_a_model_and_paces_it_to_the_measured_loads():
 
     assert all(point["predicted"] is not None for point in points)
     assert last["predicted"] == pytest.approx(45 / last["load"], rel=1e-12)
-    assert "--think goes with --closed" in refusal(*command, "--think", "1ms")
+    assert "--think needs --closed" in refusal(*command, "--think", "1ms")
     assert "population is 0" in refusal(*command, "--closed", "0")
 
 

@@ -84,7 +84,7 @@ def test_advice_names_a_load_that_helps():
     found = TWO.at(delay=1e-3, s=5e-4).fit(data, ["delay", "s"])
 
     assert found.identified.undetermined >= {"s"}
-    assert "two points near" in " ".join(found.warnings)
+    assert "two more points near" in " ".join(found.warnings)
 
 
 def test_at_a_bound_says_so():
@@ -152,7 +152,9 @@ def test_equal_rows_do_not_count_twice():
     data = table([1.0, 1, 1, 2], [1e-3, 1e-3, 1e-3, 2e-3])
 
     assert model.fit(data, ["delay", "s"]).points == 4
-    with pytest.raises(MeasurementError, match="3 free parameters but 2 different points"):
+    with pytest.raises(
+        MeasurementError, match="3 free parameters need at least as many different points, not 2"
+    ):
         catalogue_model("nfs-server").fit(data, ["delay", "cpu_time", "disk_time"])
 
 

@@ -60,15 +60,15 @@ def test_command_writes_the_fitted_model(tmp_path):
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        (CURVE + "100,3\n", "one point is no curve"),
+        (CURVE + "100,3\n", "there is only one point"),
         (CURVE + "100,3\n100,4\n100,5\n", "all points are at one load"),
-        (CURVE + "0,3\n100,4\n200,5\n", "holds a load of 0"),
+        (CURVE + "0,3\n100,4\n200,5\n", "contains a load of 0"),
         (CURVE + "100,4\n200,4\n300,4\n", "the same at every load"),
         (CURVE + "100,0\n200,4\n300,5\n", "must be above 0"),
         (CURVE + "100,1e-300\n200,4\n300,5\n", "goes from 1e-303 to 0.005 (SI); check it"),
         ("throughput_ms,response_ms\n100,3\n200,4\n", "is in ms; it needs one like"),
         ("throughput_ops_s,response_kb\n100,3\n200,4\n", "it needs one like"),
-        (CURVE + "100,3\n200,4\n", "3 free parameters but 2 different points"),
+        (CURVE + "100,3\n200,4\n", "at least as many different points, not 2"),
         ("gap_us,run_time_s\n1,2\n3,4\n", "there is no column"),
     ],
 )
@@ -95,13 +95,13 @@ def test_bad_data_are_refused_in_one_line(tmp_path, text, told):
         (["--free", "delay", "--out", "fitted.json"], "ends in .toml"),
         (["--free", "delay", "--bootstrap", "-1"], "must be between"),
         (["--free", "delay", "--bound", "delay=3"], "NAME=LOW:HIGH"),
-        (["--free", "delay", "--bound", "delay=3ms:1ms"], "not below"),
+        (["--free", "delay", "--bound", "delay=3ms:1ms"], "must be below"),
         (["--free", "delay", "--bound", "delay=3MB:4MB"], "needs time"),
         (["--free", "delay", "--data", str(RAID)], "one --data at a time"),
         (["--free", "delay", "--preset", "ide"], "has no preset"),
         (["--free", "delay", "--fix", "cpu_time=2ms"], "saturates below the highest"),
         (["--free", "delay", "--from", "5000"], "no load lies between"),
-        (["--free", "disks", "--set", "disks=1:3"], "no single value"),
+        (["--free", "disks", "--set", "disks=1:3"], "needs a single value"),
     ],
 )
 def test_bad_options_are_refused_in_one_line(arguments, told):
@@ -111,7 +111,7 @@ def test_bad_options_are_refused_in_one_line(arguments, told):
 def test_family_takes_no_settings():
     message = refusal("fit", "server", "--data", SCSI, "--fix", "servers=2")
 
-    assert "goes with --free" in message
+    assert "needs --free" in message
 
 
 def test_too_few_points_for_any_server(tmp_path):
@@ -124,7 +124,7 @@ def test_too_few_points_for_any_server(tmp_path):
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        (CURVE + "0,3\n100,4\n200,5\n300,6\n", "holds a load of 0"),
+        (CURVE + "0,3\n100,4\n200,5\n300,6\n", "contains a load of 0"),
         (CURVE + "100,4\n200,4\n300,4\n400,4\n", "the same at every load"),
         (CURVE + "100,3\n100,4\n100,5\n100,6\n", "at one load"),
         (CURVE + "100,0\n200,4\n300,5\n400,6\n", "must be above 0"),

@@ -136,7 +136,7 @@ def test_a_fitted_file_of_several_curves_solves(files):
         ("delay", "'delay' has no value; write delay=1ms, or delay=+1ms"),
         ("delay=", "'delay=' has no value"),
         ("dely=+1ms", "server-single has no parameter 'dely' that is told; did you mean delay?"),
-        ("delay=1ms", "cannot be fitted too; NAME=+VALUE says what was added"),
+        ("delay=1ms", "cannot be fitted as well; write NAME=+VALUE for what was added"),
         ("delay=+1", "column +delay has no unit in its name; it needs one like ms"),
         ("delay=soon", "delay is 'soon', not a finite number with a unit"),
         ("delay=+1ms,delay=2ms", "delay is given twice"),
@@ -153,10 +153,10 @@ def test_perturbations_that_say_too_little_are_refused(files, told, says):
 def test_curves_that_say_nothing_are_refused(files):
     asked = ["server-single", files[0], "--data=delay.csv"]
 
-    assert "or with what was other there: delay.csv@NAME=+VALUE" in refusal(
+    assert "or what differed in each: delay.csv@NAME=+VALUE" in refusal(
         "fit", *asked, "--free", "delay"
     )
-    assert "none says what was other there" in refusal("compare", *asked)
+    assert "none states what differed" in refusal("compare", *asked)
 
 
 def test_no_curve_is_lost_without_a_word():

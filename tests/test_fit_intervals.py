@@ -300,7 +300,7 @@ def test_unequal_errors_are_said():
     """Noise that grows from 1 to 8 %: the usual interval is too narrow where the noise is large."""
     case = CASES["single"]
     fits = [fit_model(started(case), curve(case, NOISES[2], seed), case.free) for seed in range(12)]
-    told = [any("errors differ in size" in text for text in fit.warnings) for fit in fits]
+    told = [any("errors vary in size" in text for text in fit.warnings) for fit in fits]
 
     assert sum(told) >= 3
     for fit in fits:

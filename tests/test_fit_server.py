@@ -178,12 +178,12 @@ def test_servers_are_compared_by_a_form_that_both_determine():
 @pytest.mark.parametrize(
     ("rows", "why"),
     [
-        ("100,2\n200,3\n300,4\n", "3 points; the simplest server takes 4 different loads at least"),
+        ("100,2\n200,3\n300,4\n", "3 points; the simplest server needs at least 4 different loads"),
         ("100,2\n", "1 point"),
         ("100,2\n100,2.1\n100,2.2\n100,2.3\n100,2.2\n", "all points are at one load"),
         (
             "100,9\n200,7\n300,6\n400,5\n",
-            "response time falls with the load, and no form that so many points can carry",
+            "response time falls with the load, which no form that the number of points supports",
         ),
     ],
 )

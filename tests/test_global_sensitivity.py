@@ -129,15 +129,18 @@ def test_the_command_takes_what_a_loop_is_closed_with():
 @pytest.mark.parametrize(
     ("more", "words"),
     [
-        (("--seed", "9"), "--seed goes with --global"),
-        (("--workers", "1"), "--workers and --cluster go with --global"),
+        (("--seed", "9"), "--seed needs --global"),
+        (("--workers", "1"), "--workers and --cluster need --global"),
         (("--global", "--set", "delay=4:3ms"), "delay is '4:3ms': a range from"),
         (("--global", "--set", "delay=3ms"), "no parameter is uncertain"),
         (("--global", "--set", "delay=3:4ms", "--seed", "-1"), "seed is -1; it must be"),
         (("--global", "--set", "delay=3:4ms", "--workers", "0"), "0 workers: give from 1"),
         (("--global",), "no parameter is uncertain"),
-        (("--sample", "9"), "--sample goes with --global"),
-        (("--global", "--target", "response_time=1ms", "--solve-for", "delay"), "goes without"),
+        (("--sample", "9"), "--sample needs --global"),
+        (
+            ("--global", "--target", "response_time=1ms", "--solve-for", "delay"),
+            "cannot be combined",
+        ),
         (("--global", "--output", "x", "--set", "delay=1ms,2ms"), "there is no output 'x'"),
     ],
 )

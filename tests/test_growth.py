@@ -52,7 +52,7 @@ def test_machines_and_phases_each_have_their_line():
     [
         (("--from", "800"), "--from and --per-year go together"),
         (("--per-year", "30%"), "--from and --per-year go together"),
-        (("--start", "2026-11"), "--start goes with --from and --per-year"),
+        (("--start", "2026-11"), "--start needs --from and --per-year"),
         (("--from", "0", "--per-year", "30%"), "the load to start from is 0"),
         (("--from", "800", "--per-year", "0"), "growth is 0"),
         (("--from", "800", "--per-year", "-3%"), "growth is -0.03"),

@@ -133,7 +133,7 @@ def test_lists_help_and_completion_name_what_is_from_outside():
     assert completed("solve", text="clo") == ["clocked-server"]
     assert completed("solve", "clocked-server", "--set", text="cy") == ["cycles="]
     assert completed(text="po") == ["pound"]
-    assert "pound        Of package pounder." in headway("--help").out
+    assert "pound        From package pounder." in headway("--help").out
     assert headway("pound").out == "pounded\n"
 
 
@@ -187,7 +187,7 @@ def test_what_is_broken_is_refused_in_a_line_that_names_the_package(write):
     for line, why in (
         (refusal("solve", model), "No module named 'steam.gone'"),
         (refusal("solve", "steam-engine"), "there is no steam-engine.toml in steam"),
-        (refusal("puff"), "steam.other:thing is no click command"),
+        (refusal("puff"), "steam.other:thing is not a click command"),
         (refusal("signature", "sfs", spoilt), "steam.other:thing is not a headway.models.Reader"),
         (refusal("kinds"), "No module named 'steam.gone'"),
         (refusal("models"), "there is no steam-engine.toml in steam"),

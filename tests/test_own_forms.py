@@ -82,10 +82,10 @@ def test_a_form_listed_twice_is_tried_once():
     ("listed", "why"),
     [
         ("serverr", "there is no model 'serverr' in the catalogue; did you mean server"),
-        ("lopc", "lopc is no form: its file has no [[form.tried]]"),
-        ("", "no form is listed; name models, or all"),
+        ("lopc", "lopc is not a form: its file needs a [[form.tried]]"),
+        ("", "no form is listed; name models, or write all"),
         ("missing.toml", "missing.toml"),
-        ("server-closed", "none of the forms server-closed is tried for a load like this (open)"),
+        ("server-closed", "none of the forms server-closed applies to this load (open)"),
     ],
 )
 def test_forms_that_are_none_are_refused(listed, why, data):
@@ -95,7 +95,7 @@ def test_forms_that_are_none_are_refused(listed, why, data):
 def test_forms_go_without_free(data):
     told = refusal("fit", "server", "--free", "delay", "--forms", "all", "--data", data)
 
-    assert told == "--forms goes with server, and without --free"
+    assert told == "--forms needs server as the model, without --free"
 
 
 def test_two_forms_of_one_name_are_refused(write, data):

@@ -90,7 +90,7 @@ def test_percentiles_narrow_the_variation_that_means_hardly_tell():
 
     assert reach(both) < 1.5 < 5 < reach(means)
     assert not both.identified.sentences
-    assert any("scv is hardly determined" in said for said in means.identified.sentences)
+    assert any("scv is poorly determined" in said for said in means.identified.sentences)
 
 
 def test_intervals_hold_the_variation_of_nearly_all_curves():
@@ -145,7 +145,7 @@ def test_predictions_of_percentiles_in_every_form(tmp_path):
         assert row[name]["ci95"][0] < wanted < row[name]["ci95"][1]
     assert "response_time_p99_low_s" in headway(*asked, "--csv").out
     assert " p99 " in headway(*asked).out
-    assert "goes with --at" in refusal(*asked[:-4], "--percentile", "99")
+    assert "needs --at" in refusal(*asked[:-4], "--percentile", "99")
     assert "between 0 and 100" in refusal(*asked[:-1], "100")
 
 
@@ -193,7 +193,9 @@ def test_forms_without_percentiles_are_named_in_every_form(tmp_path):
 def test_percentiles_are_refused_where_the_form_that_was_chosen_has_none():
     curve = Measurements.parse(single_curve(0.02), "made.csv")
     found = choose_form(curve, forms=FORMS[1:])
-    with pytest.raises(GraphError, match=f"{found.form.model}: .* it is the form chosen; --forms "):
+    with pytest.raises(
+        GraphError, match=f"{found.form.model}: .* which is the chosen form; name others"
+    ):
         found.predict([500.0], [99])
 
 

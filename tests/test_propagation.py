@@ -294,8 +294,8 @@ def test_a_plot_has_the_band(path, tmp_path):
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        (("--draws", "500"), "--draws goes with --uncertain"),
-        (("--seed", "2"), "--seed goes with --uncertain"),
+        (("--draws", "500"), "--draws needs --uncertain"),
+        (("--seed", "2"), "--seed needs --uncertain"),
         (("--uncertain", "--draws", "10"), "draws is 10; it must be a whole number between 100"),
         (("--uncertain", "--draws", "0"), "draws is 0; it must be"),
         (("--uncertain", "--seed", "-1"), "seed is -1; it must be"),

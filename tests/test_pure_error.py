@@ -55,7 +55,7 @@ def test_a_model_that_misses_is_told(tmp_path):
     assert document["lack_of_fit"]["p"] < 0.001
     assert document["lack_of_fit"]["repeated_loads"] == 8
     assert "pure error of repeats at 8 loads: response time" in shown
-    assert "means of repeated loads are missed by up to" in shown
+    assert "the model misses the means of repeated loads by up to" in shown
     right = fitted(2)
     assert not right.pure_error.misfit.is_lack_of_fit
     assert not any("repeated loads" in text for text in right.warnings)

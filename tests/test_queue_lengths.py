@@ -222,9 +222,9 @@ def test_many_numbers_of_jobs_share_rows():
         (["--show", "cpu.waiting_time_p0"], "percentile is 0; it must be between 0 and 100"),
         (["--queue-lengths", ","], "--queue-lengths names no station"),
         (["--queue-lengths", "x"], "nfs-server has no station 'x'"),
-        (["--queue-lengths", "cpu", "--percentile", "95"], "--percentile goes with a table"),
-        (["--queue-lengths", "cpu", "--uncertain"], "--queue-lengths goes with fixed parameters"),
-        (["--show", "cpu.empty_probability", "--method", "simulation"], "--show goes with fixed"),
+        (["--queue-lengths", "cpu", "--percentile", "95"], "--percentile needs a table"),
+        (["--queue-lengths", "cpu", "--uncertain"], "--queue-lengths needs fixed parameters"),
+        (["--show", "cpu.empty_probability", "--method", "simulation"], "--show needs fixed"),
     ],
 )
 def test_what_cannot_be_shown_is_refused_in_a_line(options, message):

@@ -41,7 +41,7 @@ def test_a_picture_of_it_is_drawn(tmp_path):
 
 def test_options_of_a_simulation_go_with_it_only():
     text = refusal("solve", *SINGLE)
-    assert text == "--half-width goes with --method simulation"
+    assert text == "--half-width needs --method simulation"
 
 
 def test_the_command_refuses_an_unstable_network_by_its_station():

@@ -95,16 +95,16 @@ def test_a_file_lists_points(tmp_path):
 @pytest.mark.parametrize(
     ("settings", "told", "said"),
     [
-        ([], {}, "nothing is swept; give --set NAME=START:STOP:STEP"),
-        (["delay=1ms"], {}, "nothing is swept"),
+        ([], {}, "nothing to sweep; give --set NAME=START:STOP:STEP"),
+        (["delay=1ms"], {}, "nothing to sweep"),
         (["disks"], {}, "--set disks: write NAME=VALUE"),
         (["disk=1,2"], {}, "no parameter 'disk'; did you mean disks"),
-        (["disks=1,2", "disks=3"], {}, r"--set disks is given twice; a list is disks=1,2,4"),
+        (["disks=1,2", "disks=3"], {}, r"--set disks is given twice; write a list as disks=1,2,4"),
         (["disks=1:1e20"], {}, r"1e\+20 operating points are more than 9007199254740992"),
         (["disks=4:1"], {}, "no step of 1 leads from 4 to 1"),
         (["delay=1:2MB"], {}, r"delay is '1MB', which is data \(B\); it needs time"),
         (["disks=1,-2"], {}, "disks is -2; it must be"),
-        (["delay=1:9ms:log"], {}, "delay is '1:9ms:log'; ranges by ratios are sampled: give --sa"),
+        (["delay=1:9ms:log"], {}, "delay is '1:9ms:log'; a logarithmic range needs --sa"),
         (["delay=9:1ms"], {"sample": 4}, "delay is '9:1ms': a range from 0.009 to 0.001: its low"),
         (["delay=0:1ms:log"], {"sample": 4}, "it must begin above 0 to be even by ratios"),
         (["disks=1.2:1.8"], {"sample": 4}, "there is no whole number between its ends"),
@@ -112,7 +112,11 @@ def test_a_file_lists_points(tmp_path):
         (["delay=1:9ms"], {"sample": 0}, "sample is 0; it must be a whole number"),
         (["delay=1:9ms"], {"sample": 4, "seed": -1}, "seed is -1; it must be a whole number"),
         (["delay=1:9ms"], {"sample": 4, "kind": "latn"}, "'latn'; did you mean latin"),
-        (["delay=1:9ms"], {"sample": 4, "kind": "drawn"}, "delay is swept, but what is drawn is"),
+        (
+            ["delay=1:9ms"],
+            {"sample": 4, "kind": "drawn"},
+            "delay has several values, but --kind drawn",
+        ),
         ([], {"sample": 4, "kind": "drawn"}, "no parameter is uncertain"),
     ],
 )
@@ -134,7 +138,7 @@ def test_what_is_no_space_is_refused_in_one_line(settings, told, said):
         ("disks\n", [], {}, r"points.csv"),
         ("disks\n1\n", ["disks=2"], {}, r"--set gives disks, and so does a column of .*points.csv"),
         ("disks\n1\n", ["delay=1,2"], {}, r"delay is swept, but .*points.csv lists the points"),
-        ("disks\n1\n", [], {"sample": 3}, r"--points lists points and --sample makes them"),
+        ("disks\n1\n", [], {"sample": 3}, r"--points lists points and --sample generates them"),
     ],
 )
 def test_what_is_no_list_of_points_is_refused_in_one_line(tmp_path, text, settings, told, said):

@@ -173,7 +173,7 @@ def test_what_is_wrong_is_said_in_a_line(asked, message):
 
 
 def test_nothing_to_sweep_is_refused():
-    assert "nothing is swept" in refusal("sweep", "nfs-server")
+    assert "nothing to sweep" in refusal("sweep", "nfs-server")
 
 
 def test_kinds_of_reductions_are_listed():

@@ -17,7 +17,7 @@ EXAMPLE = "Example: headway audit curve.csv --json"
 
 @click.command("audit", help=COMMANDS["audit"], epilog=EXAMPLE)
 @click.argument("files", nargs=-1, required=True, metavar="FILES...")
-@click.option("--skip-bad", is_flag=True, help="Go on without files that cannot be read.")
+@click.option("--skip-bad", is_flag=True, help="Skip files that cannot be read.")
 @hint_options
 @format_options
 @plot_option

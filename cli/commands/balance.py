@@ -35,9 +35,9 @@ EXAMPLE = "Example: headway balance streaming-io --preset sort-cluster"
     shell_complete=complete_preset,
 )
 @set_option
-@click.option("--from", "load", metavar="LOAD", help="The load now: when is what full?")
-@click.option("--per-year", metavar="SHARE", help="How it grows, such as 30%.")
-@click.option("--start", metavar="MONTH", help="When now is, such as 2026-11: for dates.")
+@click.option("--from", "load", metavar="LOAD", help="The present load, to date each saturation.")
+@click.option("--per-year", metavar="SHARE", help="Growth of the load per year, such as 30%.")
+@click.option("--start", metavar="MONTH", help="The present month, such as 2026-11.")
 @format_options
 @plot_option
 def command(
@@ -58,7 +58,7 @@ def command(
     if (load is None) != (per_year is None):
         raise InvalidParameter("--from and --per-year go together")
     if start is not None and load is None:
-        raise InvalidParameter("--start goes with --from and --per-year")
+        raise InvalidParameter("--start needs --from and --per-year")
     found = Balance(machines)
     grown = found if load is None or per_year is None else _growth(found, load, per_year, start)
     present(grown, output_format, plot)

@@ -26,7 +26,7 @@ EXAMPLE = "Example: headway check nfs-server --preset raid --set arrival_rate=80
 @preset_option
 @set_option
 @closed_options
-@percentile_option("Check percentiles of the response time too: 95,99.")
+@percentile_option("Also check response-time percentiles: 95,99.")
 @simulation_options
 @format_options
 @plot_option

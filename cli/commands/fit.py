@@ -65,11 +65,11 @@ def _rounds(_c: click.Context, _p: click.Parameter, rounds: int) -> int:
     return rounds
 
 
-_FIX, _BOUND = twins("--fix, --bound NAME=IT", "Hold at a value, or within LOW:HIGH.")
+_FIX, _BOUND = twins("--fix, --bound NAME=VALUE", "Fix at a value, or bound within LOW:HIGH.")
 _BOOTSTRAP, _LOSS = twins(
-    "--bootstrap N, --loss NAME", "N refits; linear, soft_l1, huber or cauchy."
+    "--bootstrap N, --loss NAME", "N refits; loss linear, soft_l1, huber or cauchy."
 )
-_AT, _NEXT = twins("--at, --percentile, --next", "Predict at 200:1400:100; what to measure next.")
+_AT, _NEXT = twins("--at, --percentile, --next", "Predict at 200:1400:100; suggest the next load.")
 
 
 @click.command("fit", help=COMMANDS["fit"], epilog=EXAMPLE)
@@ -81,7 +81,7 @@ _AT, _NEXT = twins("--at, --percentile, --next", "Predict at 200:1400:100; what 
     cls=_FIX,
     multiple=True,
     metavar="NAME=VALUE",
-    help="Hold a parameter; as --set.",
+    help="Fix a parameter; same as --set.",
     shell_complete=complete_setting,
 )
 @click.option(
@@ -95,7 +95,7 @@ _AT, _NEXT = twins("--at, --percentile, --next", "Predict at 200:1400:100; what 
 @click.option(
     "--forms",
     metavar="A,B",
-    help="Forms that compete: names, files, all.",
+    help="Candidate forms: names, files or all.",
     shell_complete=complete_model,
 )
 @preset_option
@@ -116,7 +116,7 @@ _AT, _NEXT = twins("--at, --percentile, --next", "Predict at 200:1400:100; what 
     type=Whole(),
     default=0,
     metavar="N",
-    help="Intervals from N refits.",
+    help="Bootstrap intervals from N refits.",
     callback=_rounds,
 )
 @click.option(
@@ -133,7 +133,7 @@ _AT, _NEXT = twins("--at, --percentile, --next", "Predict at 200:1400:100; what 
     cls=_NEXT,
     type=Reals(),
     metavar="P,Q",
-    help="Predict percentiles too: 95,99.",
+    help="Also predict percentiles: 95,99.",
 )
 @click.option(
     "--next",
@@ -142,7 +142,7 @@ _AT, _NEXT = twins("--at, --percentile, --next", "Predict at 200:1400:100; what 
     is_flag=False,
     flag_value="saturation_throughput",
     metavar="[WHAT]",
-    help="Say which load to measure next.",
+    help="Suggest which load to measure next.",
 )
 @crew_options
 @format_options
@@ -174,17 +174,17 @@ def command(
     """Fit a model to measurements."""
     limits = load_limits(low, high)
     if percents is not None and at is None:
-        raise InvalidParameter("--percentile goes with --at: the loads to predict at")
+        raise InvalidParameter("--percentile needs --at, the loads to predict at")
     if free is None and model in families():
         for option, given in (("--fix", fix), ("--set", settings), ("--bound", bound)):
             if given:
-                msg = f"{option} goes with --free; without it the forms of {model} are tried"
+                msg = f"{option} needs --free; without it headway tries every form of {model}"
                 raise InvalidParameter(msg)
         answer = _family(model, data, hints, x, y, limits, loss, forms, hands)
     else:
         if forms is not None:
             many = ", ".join(families())
-            msg = f"--forms goes with {many}, and without --free"
+            msg = f"--forms needs {many} as the model, without --free"
             raise InvalidParameter(msg)
         chosen = chosen_model(model, preset, (*settings, *fix))
         answer = _fitted(chosen, data, hints, free, bound, x, y, limits, loss, bootstrap, hands)
@@ -203,7 +203,7 @@ def _forecast(
     from headway.models.inference.server import ServerFit
 
     if not isinstance(answer, Fit | ServerFit):
-        raise InvalidParameter("--at and --next go with one curve; give one --data")
+        raise InvalidParameter("--at and --next need one curve; give one --data")
     one = answer.best if isinstance(answer, ServerFit) else answer
     loads = None if at is None else sweep(at, one.comparison.load.unit, "--at")
     predictions = None if loads is None else answer.predict(loads, percents)
@@ -294,8 +294,8 @@ def _fitted(
     if len(tables) > 1 and not any(map(is_told, tables)):
         many = ", ".join(families())
         msg = (
-            f"{model.name} is fitted to one --data at a time; several go with {many}, or with "
-            f"what was other there: {data[1]}@NAME=+VALUE"
+            f"{model.name} is fitted to one --data at a time; several need {many}, or what "
+            f"differed in each: {data[1]}@NAME=+VALUE"
         )
         raise InvalidParameter(msg)
     bounds = dict(_bound(model, text) for text in bound)
@@ -330,6 +330,6 @@ def _bound(model: "Model", text: str) -> tuple[str, tuple[float, float]]:
     unit = named_parameter(model, name.strip()).unit
     ends = quantity(low, unit, name), quantity(high, unit, name)
     if not ends[0] < ends[1]:
-        msg = f"--bound {text}: its lower end is not below its upper one"
+        msg = f"--bound {text}: the lower end must be below the upper end"
         raise InvalidParameter(msg)
     return name.strip(), ends

@@ -17,7 +17,7 @@ EXAMPLE = "Example: headway import shop.jsimg --out shop.toml"
     "--out",
     metavar="FILE.toml",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Write it as a model file.",
+    help="Write the model to a file.",
 )
 @format_options
 def command(model: str, out: Path | None, output_format: Format | None) -> None:

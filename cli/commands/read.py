@@ -19,12 +19,12 @@ EXAMPLE = "Example: headway read curve.csv --csv"
 
 @click.command("read", help=COMMANDS["read"], epilog=EXAMPLE)
 @click.argument("files", nargs=-1, required=True, metavar="FILES...")
-@click.option("--skip-bad", is_flag=True, help="Go on without files that cannot be read.")
+@click.option("--skip-bad", is_flag=True, help="Skip files that cannot be read.")
 @click.option(
     "--out", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="Write CSV."
 )
 @hint_options
-@click.option("--wide", "-w", is_flag=True, help="Show all that the tools tell, however wide.")
+@click.option("--wide", "-w", is_flag=True, help="Show every column, however wide the table.")
 @format_options
 @plot_option
 def command(

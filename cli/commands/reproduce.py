@@ -21,8 +21,10 @@ def _complete(_c: click.Context, _p: click.Parameter, text: str) -> list[str]:
 
 @click.command("reproduce", help=COMMANDS["reproduce"], epilog=EXAMPLE)
 @click.argument("table", required=False, shell_complete=_complete)
-@click.option("--errata", "view", flag_value="errata", help="Only what print got wrong, and why.")
-@click.option("--cells", "view", flag_value="cells", help="Every cell (so if a TABLE is named).")
+@click.option("--errata", "view", flag_value="errata", help="Show only the errata, and why.")
+@click.option(
+    "--cells", "view", flag_value="cells", help="Show every cell (the default for one TABLE)."
+)
 @format_options
 @plot_option
 def command(

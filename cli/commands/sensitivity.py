@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from headway.models.structure.model import Model
     from headway.models.sweeping.sweep import Sweep
 
-_DATA, _FREE = twins("--data FILE, --free A,B", "Fit these to this first: intervals.")
+_DATA, _FREE = twins("--data FILE, --free A,B", "First fit A,B to FILE, for intervals.")
 _GLOBAL, _SAMPLES = twins("--global, --sample N", "Sobol indices over LOW:HIGH, A,B or ci95.")
 
 EXAMPLE = "Example: headway sensitivity nfs-server --set arrival_rate=500"
@@ -53,34 +53,34 @@ EXAMPLE = "Example: headway sensitivity nfs-server --set arrival_rate=500"
     cls=_DATA,
     metavar="FILE",
     type=click.Path(path_type=Path),
-    help="Fit to this first: intervals.",
+    help="First fit to this file, for intervals.",
 )
 @click.option(
     "--free",
     cls=_FREE,
     metavar="A,B",
-    help="Parameters to determine.",
+    help="Parameters to fit.",
     shell_complete=complete_parameters,
 )
 @click.option(
     "--output",
     "outputs",
     metavar="A,B",
-    help="Of these outputs, e.g. response_time_p99.",
+    help="Only these outputs, such as response_time_p99.",
 )
 @click.option(
     "--target",
     "targets",
     metavar="OUTPUT=VALUE",
     multiple=True,
-    help="What an output should be; several with <= or >=.",
+    help="Target of an output; several with <= or >=.",
     shell_complete=complete_output,
 )
 @click.option(
     "--solve-for",
     "parameter",
     metavar="NAME",
-    help="The parameter that is to do it.",
+    help="Parameter to vary to meet the target.",
     shell_complete=complete_parameters,
 )
 @click.option(
@@ -88,12 +88,12 @@ EXAMPLE = "Example: headway sensitivity nfs-server --set arrival_rate=500"
     "is_global",
     cls=_GLOBAL,
     is_flag=True,
-    help="Sobol indices of what has several values, or else of what is uncertain.",
+    help="Sobol indices of parameters with several values, or else of uncertain ones.",
 )
 @click.option(
-    "--sample", "samples", cls=_SAMPLES, metavar="N", type=Whole(), help="Of so many samples."
+    "--sample", "samples", cls=_SAMPLES, metavar="N", type=Whole(), help="Number of samples."
 )
-@click.option("--seed", metavar="N", type=Whole(), help="Of the samples.")
+@click.option("--seed", metavar="N", type=Whole(), help="Random seed of the samples.")
 @crew_options
 @hint_options
 @format_options
@@ -121,12 +121,12 @@ def command(
     alone = bool(targets) or data is not None
     for wrong, words in (
         ((not targets) != (parameter is None), "--target and --solve-for go together"),
-        (outputs is not None and alone, "--output goes without --data and without --target"),
+        (outputs is not None and alone, "--output cannot be combined with --data or --target"),
         ((data is None) != (free is None), "--data and --free go together"),
-        (is_global and alone, "--global goes without --data and without --target"),
-        (samples is not None and not is_global, "--sample goes with --global"),
-        (seed is not None and not is_global, "--seed goes with --global"),
-        (is_told(hands) and not is_global, "--workers and --cluster go with --global"),
+        (is_global and alone, "--global cannot be combined with --data or --target"),
+        (samples is not None and not is_global, "--sample needs --global"),
+        (seed is not None and not is_global, "--seed needs --global"),
+        (is_told(hands) and not is_global, "--workers and --cluster need --global"),
     ):
         if wrong:
             raise InvalidParameter(words)

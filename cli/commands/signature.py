@@ -69,7 +69,7 @@ def utilisation(
     hints: "Hints",
     output_format: Format | None,
 ) -> None:
-    """What operations take of resources, off utilisations and rates in FILE: U = sum of X D."""
+    """Resource demands of operations, from utilisations and rates in FILE: U = sum of X D."""
     from headway.models.signatures.sfs import Range
     from headway.models.signatures.utilisation import MeasuredUse
 
@@ -79,7 +79,7 @@ def utilisation(
 
 @command.command("logp", epilog=LOGP_EXAMPLE)
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option("--rtt", metavar="TIME", help="Round-trip time, where no column rtt_us has it.")
+@click.option("--rtt", metavar="TIME", help="Round-trip time, if there is no column rtt_us.")
 @click.option("--window", type=Whole(), metavar="N", help="Messages outstanding each way (4).")
 @hint_options
 @format_options
@@ -92,10 +92,10 @@ def logp(
     output_format: Format | None,
     plot: Drawing | None,
 ) -> None:
-    """Overheads, gap and latency off a CSV of burst_size, delay_us and cost_us in FILE.
+    """Overheads, gap and latency from a CSV of burst_size, delay_us and cost_us in FILE.
 
-    The cost is the mean time of issuing one of a burst of requests, its delay (computation)
-    included. Repeats are further rows, and give intervals.
+    The cost is the mean time to issue one request of a burst, including its delay
+    (computation). Repeated rows give intervals.
     """
     from headway.loggp.measuring.signature import WINDOW
     from headway.models.language.units import quantity, unit
@@ -108,7 +108,13 @@ def logp(
 
 @command.command("loggp", epilog=LOGGP_EXAMPLE)
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option("--pin", "pins", multiple=True, metavar="SIZE", help="A size known to be a limit.")
+@click.option(
+    "--pin",
+    "pins",
+    multiple=True,
+    metavar="SIZE",
+    help="A size at which the lines are known to break.",
+)
 @hint_options
 @format_options
 @plot_option
@@ -119,7 +125,7 @@ def loggp(
     output_format: Format | None,
     plot: Drawing | None,
 ) -> None:
-    """Lines and breaks by message size off size_bytes,time_us or a benchmark's output in FILE."""
+    """Lines and breaks by message size, from size_bytes,time_us or benchmark output in FILE."""
     from headway.models.files.intake import read_text
     from headway.models.files.shipped import shipped_or_own
     from headway.models.language.units import quantity, unit

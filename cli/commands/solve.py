@@ -50,7 +50,9 @@ EXAMPLE = "Example: headway solve nfs-server --preset raid --set arrival_rate=20
 @preset_option
 @set_option
 @closed_options
-@click.option("--population", metavar="RANGE", help="Close it for several: 1:200 or 10,20,50.")
+@click.option(
+    "--population", metavar="RANGE", help="Close the network for each of 1:200 or 10,20,50."
+)
 @click.option(
     "--method",
     metavar="NAME",
@@ -60,10 +62,12 @@ EXAMPLE = "Example: headway solve nfs-server --preset raid --set arrival_rate=20
     "simulation.",
 )
 @percentile_option("Add percentiles of the response time: 50,95,99.")
-@click.option("--show", "asked", metavar="A,B", help="Add cpu.waiting_time_p95 and the like.")
-@click.option("--queue-lengths", metavar="STATIONS", help="Show chances of 0, 1, 2... jobs there.")
+@click.option("--show", "asked", metavar="A,B", help="Add quantities such as cpu.waiting_time_p95.")
+@click.option(
+    "--queue-lengths", metavar="STATIONS", help="Show the probabilities of 0, 1, 2... jobs there."
+)
 @click.option("--uncertain", cls=_UNCERTAIN, is_flag=True, help="Add 95 % bands from ci95.")
-@click.option("--draws", cls=_DRAWS, type=Whole(), metavar="N", help="How many (1000).")
+@click.option("--draws", cls=_DRAWS, type=Whole(), metavar="N", help="Number of draws (1000).")
 @simulation_options
 @format_options
 @plot_option
@@ -88,7 +92,7 @@ def command(
     chosen = chosen_model(model, preset, settings, closed_settings(closed, population, think))
     laws = {"--show": asked is not None, "--queue-lengths": queue_lengths is not None}
     if method == SIMULATION or uncertain:
-        _refuse(laws, "fixed parameters and analytic methods")
+        _refuse(laws, "fixed parameters and an analytic method")
     if method == SIMULATION and not uncertain:
         _refuse({"--draws": draws is not None}, "--uncertain")
         return _simulated(chosen, percents, wish, output_format, plot)
@@ -129,7 +133,7 @@ def _with_asked(solution: "Solution", names: list[str]) -> "Solution":
 def _refuse(given: dict[str, bool], other: str) -> None:
     """Refuse options that are given without what they go with."""
     for option in (name for name, is_given in given.items() if is_given):
-        msg = f"{option} goes with {other}"
+        msg = f"{option} needs {other}"
         raise InvalidParameter(msg)
 
 

@@ -13,32 +13,33 @@ _BUSY = 0.9  # utilisation from which a machine is saturated
 LITTLES_LAW = Kind(
     "littles_law",
     Severity.WARNING,
-    "throughput times response and think time, `value`, is not the population",
-    "look at the generator's own load, or at what it counts",
+    "throughput times (response time + think time), `value`, differs from the population",
+    "check the load on the generator itself, and what it counts",
 )
 MEAN_OF_RATE = Kind(
     "mean_of_rate",
     Severity.NOTE,
-    "the tool makes the mean time from the rate, so that Little's law proves nothing",
-    "rely on its percentiles, or measure with a tool that times each request",
+    "the tool computes the mean time from the rate, so Little's law cannot check it",
+    "use its percentiles, or a tool that times each request",
 )
 RAN_OUT = Kind(
     "ran_out_of_clients",
     Severity.ERROR,
-    "the generator had no client free for the share `value` of what it should have sent",
-    "give it more of them; until then its rate and times are a closed test's",
+    "the generator had no free client for the share `value` of the requests due",
+    "give it more clients; until then treat the test as closed",
 )
 SENT_LATE = Kind(
     "sent_late",
     Severity.WARNING,
-    "requests were sent `value` seconds after they were due, in the mean, and are timed from then",
-    "take more generators, or add that wait to the times",
+    "requests were sent `value` seconds late on average, and timed from when they were sent",
+    "use more generators, or add that wait to the times",
 )
 SATURATED = Kind(
     "generator_saturated",
     Severity.WARNING,
-    "a monitor among the files saw processors busy for the share `value` of the time",
-    "spread the load over more generators where that is theirs: such a test measures the generator",
+    "a monitor among the files shows processors busy for the share `value` of the time",
+    "if they belong to the generator, spread the load over more: such a test measures the "
+    "generator",
 )
 
 
@@ -51,8 +52,8 @@ def breaks_littles_law(points: Sequence[Point]) -> Iterator[Finding]:
     for some, why, severity in (
         (
             more,
-            "more than that: the tool stretches its times for requests that it held back, as "
-            "wrk does, or clients did not wait for their answers",
+            "too many: the tool adds the delay of requests it held back, as wrk does, or clients "
+            "did not wait for their answers",
             None,
         ),
         (less, "of its clients waited in the generator", None),
@@ -110,8 +111,8 @@ def has_mean_of_rate(points: Sequence[Point]) -> Iterator[Finding]:
     if places:
         tools = ", ".join(dict.fromkeys(points[k].tool for k in places))
         yield MEAN_OF_RATE.finding(
-            f"{tools} makes its mean time from rate and clients: Little's law holds whatever "
-            "happened",
+            f"{tools} computes its mean time from rate and clients, so Little's law always holds "
+            "and checks nothing",
             places,
         )
 
@@ -135,8 +136,8 @@ def sent_late(points: Sequence[Point]) -> Iterator[Finding]:
     if late:
         most = max(points[k].lateness or 0.0 for k in late)
         yield SENT_LATE.finding(
-            f"{naming(late, points)}: requests were sent up to {most:.3g} s after they were due, "
-            "in the mean, and timed from when they were sent",
+            f"{naming(late, points)}: requests were sent up to {most:.3g} s late on average, and "
+            "timed from when they were sent",
             late,
             most,
         )
@@ -156,7 +157,7 @@ def is_saturated(points: Sequence[Point]) -> Iterator[Finding]:
         makes_load = point.name.lower().partition(" ")[0] in tools
         if not (tools and point.is_monitor and busy > _BUSY and (makes_load or not point.name)):
             continue
-        who = f"{point.name}, which makes the load," if makes_load else name
+        who = f"{point.name}, which generates the load," if makes_load else name
         full = makes_load and busy > _BUSY * point.more.get("cores", 1.0)
         yield SATURATED.finding(
             f"{point.file or point.tool}: {who} was busy for {busy:.0%} of the time",

@@ -30,15 +30,15 @@ _ALIKE = 0.85  # of the most inside: what is less had not filled, by more than s
 BEHIND = Kind(
     "fell_behind",
     Severity.WARNING,
-    "less came through than was offered, and no limit on what is inside shows",
-    "the server, or what generates the load, is past its limit: leave these points out of a curve",
+    "throughput is below the offered load, and there is no sign of a limit on requests inside",
+    "the server or the generator is past its limit: leave these points out of a fit",
 )
 HIDDEN = Kind(
     "hidden_closed_loop",
     Severity.ERROR,
-    "rates were offered, but no more requests than `value` were ever inside: past that the test "
-    "is a closed one",
-    "raise the generator's limit, or fit these points as closed",
+    "the test offers rates, but never had more than `value` requests inside: past that it is "
+    "closed",
+    "raise the generator's limit, or fit these points as a closed load",
 )
 
 
@@ -46,7 +46,9 @@ def falls_behind(points: Sequence[Point]) -> Iterator[Finding]:
     """Points past the limit where what is inside grows as it does in an open test."""
     behind = past_the_limit(points)
     if behind and hidden_limit(points) is None:
-        yield BEHIND.finding(f"{naming(behind, points)} got less through than was offered", behind)
+        yield BEHIND.finding(
+            f"throughput is below the offered load at {naming(behind, points)}", behind
+        )
 
 
 def levels_off(points: Sequence[Point]) -> Iterator[Finding]:
@@ -58,8 +60,8 @@ def levels_off(points: Sequence[Point]) -> Iterator[Finding]:
     value, low, high = limit
     yield HIDDEN.finding(
         f"throughput times response time levels off at {value:.4g} ({low:.4g} to {high:.4g}) "
-        f"however much is offered: no more requests than that were ever inside, so at "
-        f"{naming(behind, points)} the test was a closed one of {value:.0f}",
+        "at any offered load: there were never more requests inside, so at "
+        f"{naming(behind, points)} the test was closed, with a population of {value:.0f}",
         behind,
         value,
         (low, high),

@@ -111,10 +111,10 @@ def _is_count(population: float | None) -> bool:
 def _of_one(known: Sequence[Point], percents: Sequence[float]) -> tuple[OpenPoint, ...]:
     """What open clients of one operation would have seen."""
     if len({p.population for p in known}) < FEWEST:
-        return tuple(_refused(p, None, f"takes {FEWEST} populations or more") for p in known)
+        return tuple(_refused(p, None, f"needs {FEWEST} populations or more") for p in known)
     server = seen(known)
     if server.misfit > _MISFIT:
-        why = f"no delay and servers of one queue come nearer than {server.misfit:.0%}"
+        why = f"a delay and one queue fit only to {server.misfit:.0%}"
         return tuple(_refused(p, None, why) for p in known)
     return tuple(_opened(server, point, percents) for point in known)
 
@@ -134,7 +134,10 @@ def _opened(server: ClosedView, point: Point, percents: Sequence[float]) -> Open
     busy = rate * server.service_time / server.servers
     band = next((errors for top, errors in BANDS.items() if busy <= top), None)
     if band is None:
-        why = f"past {max(BANDS):.0%} busy a closed test does not tell how long an open queue gets"
+        why = (
+            f"above {max(BANDS):.0%} busy a closed test does not determine the "
+            "length of an open queue"
+        )
         return _refused(point, busy, why)
     wait, chance = waiting(server, rate)
     found = {q: percentile(server, wait, chance, q / 100) for q in percents}

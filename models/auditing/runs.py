@@ -20,39 +20,41 @@ _APART = 0.1  # relative difference of repeats from which they drift
 ERRORS = Kind(
     "errors",
     Severity.WARNING,
-    "the share `value` of requests failed; an error from a tenth on",
-    "a refusal is quick, so that rate and response time are not those of the work: mend them, or "
+    "the share `value` of requests failed; an error from 10 % on",
+    "a refused request returns fast, which distorts rate and response time: fix the failures, or "
     "leave such points out",
 )
 FALLS = Kind(
     "throughput_falls",
     Severity.WARNING,
     "throughput falls by the share `value` past its peak",
-    "more load makes this server slower, which a form that only saturates cannot follow",
+    "more load makes this server slower: fit a form that can slow down, not one that only "
+    "saturates",
 )
 SHORT = Kind(
     "short_run",
     Severity.WARNING,
     "a run of less than 30 response times",
-    "too short for a steady state: let it run longer",
+    "too short for a steady state: run it longer",
 )
 DRIFT = Kind(
     "drift",
     Severity.WARNING,
-    "runs of one load differ by the share `value`, more than chance makes of that many requests",
-    "no model can fit closer than that: repeat in another order, and look for what changed",
+    "runs at one load differ by the share `value`, more than chance explains for that many "
+    "requests",
+    "no model can fit better than that: repeat in another order, and find what changed",
 )
 REPEATS = Kind(
     "pure_error",
     Severity.NOTE,
     "the relative scatter `value` of repeats within their loads",
-    "hold errors of a model against it: what is larger is lack of fit",
+    "compare model errors with it: larger ones are lack of fit",
 )
 MIXED = Kind(
     "mixed",
     Severity.WARNING,
     "open and closed tests, or files of several tools, in one sweep",
-    "their loads and times do not mean the same: read them apart",
+    "their loads and times mean different things: read them separately",
 )
 
 
@@ -72,7 +74,7 @@ def _errors(
     """Requests failed at some points, at one of them the most."""
     point, unknown = points[worst], math.isnan(share)
     told = "" if unknown else f" ({share:.1%})"
-    counted = f"; {point.tool} counts them in its times" * point.with_failures
+    counted = f"; {point.tool} includes them in its times" * point.with_failures
     return ERRORS.finding(
         f"{naming([worst], points)}: {point.errors or 0:.0f} requests failed{told}"
         f"{of_several(len(some))}{counted}",
@@ -101,7 +103,7 @@ def falls(points: Sequence[Point]) -> Iterator[Finding]:
     if fall > _CHANCE or (fall > _DROP and steady):
         past = [k for k, rate in rates[best + 1 :] if rate < (1 - _DROP) * tail[0]]
         yield FALLS.finding(
-            f"past its peak of {tail[0]:.4g}/s throughput falls by {fall:.0%}", past, fall
+            f"throughput falls by {fall:.0%} past its peak of {tail[0]:.4g}/s", past, fall
         )
 
 
@@ -128,7 +130,7 @@ def drifts(points: Sequence[Point]) -> Iterator[Finding]:
             apart = float(values.max() / values.min() - 1)
             if apart > max(_APART, _by_chance([points[k] for k in places])):
                 yield DRIFT.finding(
-                    f"{len(places)} runs of one load differ by {apart:.1%} in "
+                    f"{len(places)} runs at one load differ by {apart:.1%} in "
                     f"{what.replace('_', ' ')}",
                     places,
                     apart,
@@ -183,4 +185,4 @@ def mixes(points: Sequence[Point]) -> Iterator[Finding]:
     tools = dict.fromkeys(point.tool for point in measured)
     if len(loops) > 1 or len(tools) > 1:
         what = "open and closed tests" if len(loops) > 1 else f"files of {', '.join(tools)}"
-        yield MIXED.finding(f"{what} stand in one sweep")
+        yield MIXED.finding(f"one sweep contains {what}")

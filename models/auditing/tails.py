@@ -16,22 +16,22 @@ _WIDE = 0.1  # half the width of a percentile's interval, relative, from which i
 FEW = Kind(
     "too_few_samples",
     Severity.WARNING,
-    "percentiles that rest on less than ten samples",
-    "run longer, or leave them out",
+    "percentiles with fewer than ten samples beyond them",
+    "run longer, or ignore these percentiles",
     percentiles=True,
 )
 WIDE = Kind(
     "percentile_interval",
     Severity.NOTE,
     "a percentile `value` whose interval, by order statistics, is wider than 10 % either way",
-    "say the interval with it, or run longer",
+    "state the interval with it, or run longer",
     percentiles=True,
 )
 OMITS = Kind(
     "coordinated_omission",
     Severity.NOTE,
-    "percentiles of a closed loop; a warning where a rate was asked for, as if it were open",
-    "whoever sends at a rate of its own sees longer ones",
+    "percentiles of a closed loop; a warning if a rate was requested, as for an open one",
+    "an open load at the same rate would see longer ones",
     percentiles=True,
 )
 
@@ -49,7 +49,7 @@ def rest_on_few(points: Sequence[Point]) -> Iterator[Finding]:
             samples = min(points[k].samples or 0.0 for k in places)
             yield FEW.finding(
                 f"{naming(places, points)}: {', '.join(f'p{q:g}' for q in beyond)} of "
-                f"{samples:.0f} requests rests on less than {_BEYOND:.0f} of them; p{beyond[0]:g} "
+                f"{samples:.0f} requests has fewer than {_BEYOND:.0f} beyond it; p{beyond[0]:g} "
                 f"needs {round(_BEYOND / (1 - beyond[0] / 100))} or more",
                 places,
                 samples,
@@ -148,10 +148,10 @@ def omits(points: Sequence[Point]) -> Iterator[Finding]:
     ]
     paced = [k for k in places if points[k].offered_rate is not None]
     if places:
-        asked = "a rate was asked for, but " if paced else ""
+        asked = "a rate was requested, but " if paced else ""
         yield OMITS.finding(
-            f"{asked}the percentiles are a closed loop's: its clients do not send while they wait, "
-            "so that stalls count once",
+            f"{asked}the percentiles are those of a closed loop: its clients do not send while "
+            "they wait, so each stall counts once",
             places,
             severity=Severity.WARNING if paced else None,
         )

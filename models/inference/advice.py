@@ -46,6 +46,6 @@ def _told(fit: Fit, quantity: str, draws: Draws) -> FloatArray:
         return Elsewhere(draws.problem, loads).response_time(draws.free)[:, 0]
     if name not in draws.problem.names:
         known = [SATURATION_THROUGHPUT, "response_time@LOAD", *draws.problem.names]
-        msg = f"{quantity} is nothing that a further load could tell{nearest(name, known)}"
+        msg = f"no further load can determine {quantity!r}{nearest(name, known)}"
         raise InvalidParameter(msg)
     return draws.free[:, draws.problem.names.index(name)]

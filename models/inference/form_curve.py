@@ -132,8 +132,8 @@ def _suiting(measurements: Measurements, every: Sequence[Form], *loads: Load) ->
     if not found:
         names = ", ".join(dict.fromkeys(form.model for form in every))
         msg = (
-            f"{measurements.source}: none of the forms {names} is tried for a load like this "
-            f"({', '.join(loads)}) and what the file discloses"
+            f"{measurements.source}: none of the forms {names} applies to this load "
+            f"({', '.join(loads)}) and the columns of the file"
         )
         raise MeasurementError(msg)
     return found
@@ -160,9 +160,8 @@ def _check_no_percentiles(measurements: Measurements, y: Named) -> None:
     takes_rates = y is None and find(measurements, DELIVERED) is not None
     if _has_percentiles(measurements, y) and not takes_rates:
         msg = (
-            f"{measurements.source}: percentiles of jobs that circulate take too long to choose "
-            "among forms by; fit one model with --free, or take the column of the mean, or of the "
-            "throughput"
+            f"{measurements.source}: choosing a form by percentiles of a closed load takes too "
+            "long; fit one model with --free, or use the column of the mean or of the throughput"
         )
         raise GraphError(msg)
 
@@ -194,7 +193,9 @@ def _first_match(
             return match(form.made, measurements, x, y)
         except GraphError as error:
             refused = refused or error
-    raise refused or MeasurementError(f"{measurements.source}: there is no form to try")
+    raise refused or MeasurementError(
+        f"{measurements.source}: there is no form to try; list one with --forms"
+    )
 
 
 def _mean_times(match: Match) -> FloatArray:

@@ -45,7 +45,7 @@ class Form:
     def name(self) -> str:
         """What tables call it."""
         lacks, told = self.variant.without, self.variant.disclosed
-        notes = [f"no {', '.join(lacks)}"] * bool(lacks) + [f"{', '.join(told)} told"] * bool(told)
+        notes = [f"no {', '.join(lacks)}"] * bool(lacks) + [f"{', '.join(told)} given"] * bool(told)
         return f"{self.model} ({'; '.join(notes)})" if notes else self.model
 
     @property
@@ -86,7 +86,7 @@ def catalogue_forms(*loads: Load, family: str | None = None) -> tuple[Form, ...]
     """
     every = _every_form()
     if family is not None and family not in (known := {form.family for form in every}):
-        msg = f"no model is of the family {family!r}{nearest(family, known)}"
+        msg = f"unknown family {family!r}{nearest(family, known)}"
         raise UnknownModel(msg)
     return of_loads([form for form in every if family in (None, form.family)], *loads)
 
@@ -128,11 +128,11 @@ def listed_forms(
         tried = catalogue_forms(*Load, family=family) if given == ALL_FORMS else _forms_of(given)
         for form in tried:
             if found.setdefault(form.model, form.made) != form.made:
-                msg = f"two forms are called {form.model!r}; give one of their files another name"
+                msg = f"two forms are called {form.model!r}; rename one of their files"
                 raise InvalidParameter(msg)
         forms += [form for form in tried if form not in forms]
     if not forms:
-        raise InvalidParameter("no form is listed; name models, or all")
+        raise InvalidParameter("no form is listed; name models, or write all")
     return tuple(forms)
 
 
@@ -140,7 +140,10 @@ def _forms_of(given: str | Model) -> list[Form]:
     """A listed model in each of its variants."""
     model = find_model(given) if isinstance(given, str) else given
     if model.form is None or not model.form.variants:
-        msg = f"{model.name} is no form: its file has no [[form.tried]] that says what is free"
+        msg = (
+            f"{model.name} is not a form: its file needs a [[form.tried]] that names "
+            "its free parameters"
+        )
         raise InvalidParameter(msg)
     return _variants(model)
 

@@ -174,7 +174,7 @@ class ServerFit(Answer):
         there = Elsewhere(self.best.problem, np.atleast_1d(np.asarray(loads, float)))
         refused = next(filter(None, map(there.refusal, percents)), None)
         if refused is not None:
-            msg = f"{refused}; it is the form chosen; --forms picks others"
+            msg = f"{refused}, which is the chosen form; name others with --forms"
             raise GraphError(msg)
 
     @cached_property
@@ -309,8 +309,9 @@ def _check_falling(
     falls = float(np.sum((load - load.mean()) * (time - time.mean()))) < 0
     if falls and all(is_worse_than_constant(fit) for fit in fits):
         msg = (
-            f"{measurements.source}: response time falls with the load, and no form that so many "
-            f"points can carry explains that; check the columns (--x, --y), or measure more loads"
+            f"{measurements.source}: response time falls with the load, which no form that the "
+            "number of points supports can explain; check the columns (--x, --y), or measure more "
+            "loads"
         )
         raise MeasurementError(msg)
 
@@ -319,13 +320,13 @@ def _too_few(
     measurements: Measurements, points: int, loads: int, forms: Sequence[Form]
 ) -> MeasurementError:
     if loads == 1 < points:
-        msg = f"{measurements.source}: all points are at one load; a fit needs different ones"
+        msg = f"{measurements.source}: all points are at one load; a fit needs several loads"
         return MeasurementError(msg)
     fewest = min(len(form.free) for form in forms) + SPARE
     at = f" at {loads} loads" if loads < points else ""
     return MeasurementError(
         f"{measurements.source}: {points} point{'s' * (points != 1)}{at}; "
-        f"the simplest server takes {fewest} different loads at least"
+        f"the simplest server needs at least {fewest} different loads"
     )
 
 

@@ -61,5 +61,5 @@ def differences(fits: Sequence[ServerFit]) -> list[str]:
             else:
                 alike.append(mine.name)
         told = f"{name_of(other)} differs from {name_of(first)} in {', '.join(apart) or 'nothing'}"
-        sentences.append(told + (f"; not told apart: {', '.join(alike)}" if alike else ""))
+        sentences.append(told + (f"; not distinguished: {', '.join(alike)}" if alike else ""))
     return sentences

@@ -49,7 +49,7 @@ def _unequal(fit: Fit) -> list[str]:
     if not wider:
         return []
     return [
-        f"errors differ in size over the curve; intervals that allow for it: {', '.join(wider)}"
+        f"errors vary in size along the curve; intervals that allow for this: {', '.join(wider)}"
     ]
 
 
@@ -63,8 +63,8 @@ def _at_bounds(fit: Fit) -> list[str]:
             side, limit = ("lower", scale.low) if near_low else ("upper", scale.high)
             shown = parameter.shown(limit if limit > 1e-6 * parameter.unit.scale else 0.0)
             sentences.append(
-                f"{name} ran into its {side} bound, {shown}: these data want none of it, "
-                "or the model lacks something"
+                f"{name} reached its {side} bound, {shown}: the data do not support this "
+                "parameter, or the model lacks something"
             )
     return sentences
 
@@ -75,8 +75,11 @@ def _no_freedom(fit: Fit) -> list[str]:
     if fit.known.degrees > 0:
         what = ("load" if fit.known.shift.by_load else "point") + "s" * (fit.known.degrees > 1)
         more = f"{fit.known.degrees} {what} more than free parameters"
-        return [f"{more}: intervals are wide, and where the curve has a kink hold less than 95 %"]
-    return ["as many free parameters as points: errors and intervals cannot be told"]
+        return [f"{more}: intervals are wide, and cover less than 95 % where the curve has a kink"]
+    return [
+        "as many free parameters as points, so errors and intervals cannot be estimated; fix "
+        "a parameter or add points"
+    ]
 
 
 def is_worse_than_constant(fit: Fit) -> bool:
@@ -116,7 +119,10 @@ def _beyond_repeats(fit: Fit) -> list[str]:
     if found is None or found.misfit.p is None or not found.misfit.is_lack_of_fit:
         return []
     size = f"by up to {found.misfit.factor - 1:.0%}" if found.misfit.factor < 2 else "by far"
-    return [f"lack of fit: means of repeated loads are missed {size}, more than repeats scatter"]
+    return [
+        f"lack of fit: the model misses the means of repeated loads {size}, more than repeats "
+        "scatter"
+    ]
 
 
 def _trait(fit: Fit) -> str:
@@ -128,10 +134,10 @@ def _trait(fit: Fit) -> str:
     rising = isotonic_regression(measured, weights=1 / measured**2).x
     missed = float(np.sqrt(np.mean((rising / measured - 1) ** 2)))
     if missed < _JAGGED:
-        return "the model misses a trait of the curve"
+        return "the model does not follow the shape of the curve"
     falls = measured[0] > 2 * measured.min() and int(measured.argmin()) > len(measured) // 2
     shape = "falls with load" if falls else "is jagged"
-    return f"the curve {shape}: no rising curve comes nearer to it than {missed:.1%} RMS"
+    return f"the curve {shape}; no rising curve fits it better than {missed:.1%} RMS"
 
 
 def _runs(errors: FloatArray, what: str) -> list[str]:
@@ -152,7 +158,8 @@ def _correlated(fit: Fit) -> list[str]:
     correlations = np.nan_to_num(fit.known.correlations)
     pairs = np.argwhere(np.triu(np.abs(correlations) > _CORRELATED, 1))
     return [
-        f"{fit.free[i]} and {fit.free[j]} hardly come apart: correlation {correlations[i, j]:+.3f}"
+        f"{fit.free[i]} and {fit.free[j]} are strongly correlated ({correlations[i, j]:+.3f}): "
+        "the data determine only a combination of them"
         for i, j in pairs
     ]
 
@@ -163,7 +170,7 @@ def _other_answers(fit: Fit) -> list[str]:
     if not others:
         return []
     what = "another answer fits" if others == 1 else f"{others} other answers fit"
-    return [f"{what} about as well, with its own numbers; the intervals hold for each of them"]
+    return [f"{what} about as well, with other values; the intervals include them all"]
 
 
 def _open_counts(fit: Fit) -> list[str]:
@@ -173,7 +180,7 @@ def _open_counts(fit: Fit) -> list[str]:
         low, high = fit.ci95[name]
         if high > _APART * low and len(fit.free) > 1:
             others = f"{name} of {low:g} to {high:g} fit about as well"
-            told.append(f"{others}; the other intervals hold for {fit.values[name]:g}")
+            told.append(f"{others}; the other intervals are for {fit.values[name]:g}")
     return told
 
 
@@ -181,8 +188,9 @@ def _extrapolates_badly(fit: Fit) -> list[str]:
     missed = fit.leave_last_load_out
     if missed <= max(3 * fit.comparison.summary["rms_relative_error"], 0.25):
         return []
-    outcome = f"is predicted {missed:.0%} off" if missed < _SATURATED else "is too much for the fit"
-    return [f"do not extrapolate: without the highest load in the fit, that load {outcome}"]
+    near = missed < _SATURATED
+    outcome = f"misses that load by {missed:.0%}" if near else "saturates before that load"
+    return [f"do not extrapolate: a fit without the highest load {outcome}"]
 
 
 def _bends(fit: Fit) -> list[str]:
@@ -197,4 +205,4 @@ def _bends(fit: Fit) -> list[str]:
 
 def _invalid(fit: Fit) -> list[str]:
     count = fit.measurements.invalid
-    return [f"{count} points are marked invalid by the benchmark"] if count else []
+    return [f"the benchmark marks {count} points as invalid"] if count else []

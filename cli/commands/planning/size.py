@@ -42,7 +42,7 @@ EXAMPLE = (
     metavar="LIMIT",
     multiple=True,
     required=True,
-    help="OUTPUT<=VALUE or OUTPUT>=VALUE; all that are given must hold.",
+    help="OUTPUT<=VALUE or OUTPUT>=VALUE; repeat for several.",
 )
 @click.option(
     "--choose",
@@ -53,8 +53,15 @@ EXAMPLE = (
     help="1:32 or 2,4,8; may be repeated.",
     shell_complete=complete_setting,
 )
-@click.option("--cost", required=True, metavar="FORMULA", help="Of what can be chosen.")
-@click.option("--confidence", type=Real(), metavar="P", help="Hold with P % where ci95 says so.")
+@click.option(
+    "--cost", required=True, metavar="FORMULA", help="Cost of a configuration, such as 200*disks."
+)
+@click.option(
+    "--confidence",
+    type=Real(),
+    metavar="P",
+    help="Probability (%) of meeting the targets, by ci95.",
+)
 @format_options
 @plot_option
 def command(
@@ -89,7 +96,7 @@ def _choices(model: "Model", texts: tuple[str, ...]) -> "dict[str, FloatArray]":
             msg = f"--choose {text}: write NAME=VALUES, such as cores=1:32 or disks=2,4,8"
             raise InvalidParameter(msg)
         if name in found:
-            msg = f"--choose is given twice for {name}; give all its values at once"
+            msg = f"--choose is given twice for {name}; give all its values together"
             raise InvalidParameter(msg)
         found[name] = sweep(values, named_parameter(model, name).unit, name)
     return found

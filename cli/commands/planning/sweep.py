@@ -28,7 +28,7 @@ EXAMPLE = (
     "--set disks=8:48 --reduce 'exceeds(response_time, 20ms)'"
 )
 _SAMPLE, _KIND = twins("--sample N, --kind KIND", "N points: sobol, latin, random or drawn.")
-_OUT, _RESUME = twins("--out FILE, --resume", "Keep what is done (.npz, .parquet); go on from it.")
+_OUT, _RESUME = twins("--out FILE, --resume", "Save results (.npz, .parquet); continue a sweep.")
 
 
 @click.command("sweep", help=COMMANDS["sweep"], epilog=EXAMPLE)
@@ -36,15 +36,29 @@ _OUT, _RESUME = twins("--out FILE, --resume", "Keep what is done (.npz, .parquet
 @preset_option
 @set_option
 @closed_options
-@click.option("--points", metavar="FILE", type=click.Path(path_type=Path), help="A CSV of points.")
-@click.option("--sample", cls=_SAMPLE, type=Whole(), metavar="N", help="How many points.")
-@click.option("--kind", cls=_KIND, type=click.Choice(SAMPLE_KINDS), help="Of the sample.")
-@click.option("--seed", type=Whole(), default=1, metavar="N", help="Of the sample.")
+@click.option(
+    "--points", metavar="FILE", type=click.Path(path_type=Path), help="CSV file of points."
+)
+@click.option("--sample", cls=_SAMPLE, type=Whole(), metavar="N", help="Number of points.")
+@click.option("--kind", cls=_KIND, type=click.Choice(SAMPLE_KINDS), help="Kind of sample.")
+@click.option("--seed", type=Whole(), default=1, metavar="N", help="Random seed of the sample.")
 @click.option("--output", "outputs", metavar="A,B", help="Outputs to reduce (response_time).")
-@click.option("--reduce", "reduce", metavar="R", multiple=True, help="See kinds --reductions.")
+@click.option(
+    "--reduce",
+    "reduce",
+    metavar="R",
+    multiple=True,
+    help="Summary to keep: see headway kinds --reductions.",
+)
 @crew_options
-@click.option("--out", cls=_OUT, type=click.Path(path_type=Path), metavar="FILE", help="A file.")
-@click.option("--resume", cls=_RESUME, is_flag=True, help="Go on from the file.")
+@click.option(
+    "--out",
+    cls=_OUT,
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Save results in a file.",
+)
+@click.option("--resume", cls=_RESUME, is_flag=True, help="Continue the sweep saved in the file.")
 @format_options
 @plot_option
 def command(

@@ -67,13 +67,13 @@ def structure(problem: Problem, free: FloatArray) -> Identified:
 def _silent_sentence(shares: dict[str, float]) -> str:
     if len(shares) == 1:
         name = next(iter(shares))
-        return f"no prediction at these points depends on {name}: fix it"
+        return f"no prediction at these points depends on {name}; fix it"
     names = sorted(shares, key=lambda n: -abs(shares[n]))
     first = shares[names[0]]
     others = ", ".join(f"{n} by {shares[n] / first:+.2g} %" for n in names[1:])
     return (
-        f"only a combination of {', '.join(names)} is determined: changing {names[0]} by 1 % and "
-        f"{others} changes no prediction; fix one of them, or vary it in the measurements"
+        f"the data determine only a combination of {', '.join(names)}: changing {names[0]} by 1 % "
+        f"and {others} changes no prediction; fix one of them, or vary it in the measurements"
     )
 
 
@@ -85,9 +85,9 @@ def precision(problem: Problem, free: FloatArray, known: Uncertainty) -> Identif
     sentences = []
     for name in weak:
         k = problem.names.index(name)
-        told = f"{errors[k]:.0%}" if np.isfinite(errors[k]) else "any size"
+        told = f"{errors[k]:.0%}" if np.isfinite(errors[k]) else "unbounded"
         partner = _partner(problem.names, known, k)
-        sentence = f"{name} is hardly determined (standard error {told} of it{partner})"
+        sentence = f"{name} is poorly determined (standard error {told}{partner})"
         sentences.append(f"{sentence}; {advice(problem, free, name)}")
     return Identified(frozenset(weak), tuple(sentences))
 
@@ -98,7 +98,7 @@ def _partner(names: Sequence[str], known: Uncertainty, k: int) -> str:
     if not correlation.size or correlation.max() < 0.9:
         return ""
     other = int(correlation.argmax())
-    return f", and {names[other]} makes up for it: correlation {known.correlations[k, other]:+.2f}"
+    return f", correlation with {names[other]} {known.correlations[k, other]:+.2f}"
 
 
 def advice(problem: Problem, free: FloatArray, name: str) -> str:
@@ -117,7 +117,7 @@ def advice(problem: Problem, free: FloatArray, name: str) -> str:
         problem.model.at(dict(zip(problem.names, map(float, free), strict=True)))
     )
     if loads.size == 0:
-        return f"fix {name}, or measure where it matters"
+        return f"fix {name}, or measure at loads where it matters"
     predicted, slopes = at_loads(problem, free, loads)
     usable = np.isfinite(predicted) & (predicted > 0)
     best, where = 1.0, 0.0
@@ -129,9 +129,12 @@ def advice(problem: Problem, free: FloatArray, name: str) -> str:
         if gain < best:
             best, where = gain, float(load)
     if best > _HELPS:
-        return f"no single further load would mend that: fix {name}, or measure it apart"
+        return f"no single further load would help; fix {name}, or measure it separately"
     unit = problem.model.meaning("throughput").unit
-    return f"two points near {where / unit.scale:.3g} {unit} would cut that to {best:.0%}"
+    return (
+        f"two more points near {where / unit.scale:.3g} {unit} would reduce the "
+        f"error to {best:.0%} of this"
+    )
 
 
 def _error(rows: FloatArray, k: int) -> float:

@@ -39,9 +39,9 @@ class PureError:
             f"{name.replace('_', ' ')} {share:.1%}" for name, share in self.scatter.items()
         )
         test = (
-            "nothing is left to test"
+            "no freedom is left to test the fit"
             if self.misfit.f is None or self.misfit.p is None
-            else f"lack of fit against it F = {self.misfit.f:.3g}, p = {self.misfit.p:.2g}"
+            else f"lack-of-fit test F = {self.misfit.f:.3g}, p = {self.misfit.p:.2g}"
         )
         many = "s" * (self.loads > 1)
         return f"pure error of repeats at {self.loads} load{many}: {scatter}; {test}"

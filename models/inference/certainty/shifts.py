@@ -137,25 +137,22 @@ class Shift:
     def words(self) -> str:
         """Say what is known of it."""
         if not self.repeated:
-            return (
-                "no load was repeated: errors hold what a run is off as a whole, but whether the "
-                "model misses or runs drift cannot be told"
-            )
+            return "no load was repeated, so run-to-run drift cannot be separated from model error"
         if not self.known:
             return (
-                f"{_REPEATS} is not known: no more loads than free parameters; "
-                "intervals hold the scatter of repeats alone"
+                f"{_REPEATS} cannot be estimated, as there are no more loads than free "
+                "parameters; intervals cover only the scatter of repeats"
             )
         if not self.by_load:
-            return f"{_REPEATS} does not show: all {self.points} points count"
+            return f"{_REPEATS} was not detected; intervals count all {self.points} points"
         if not self.found:
             return (
-                f"{_REPEATS} does not show, but {self.loads} loads do not rule it out; "
-                f"intervals count them, not {self.points} points"
+                f"{_REPEATS} was not detected, but {self.loads} loads cannot rule it out; "
+                f"intervals count loads, not the {self.points} points"
             )
         return (
-            f"{_REPEATS} (drift of runs, or the model's misses): {self.size:.1%} beside a scatter "
-            f"of {self.scatter:.1%}; intervals count {self.loads} loads, not {self.points} points"
+            f"{_REPEATS} (run-to-run drift or model error): {self.size:.1%}, against a scatter of "
+            f"{self.scatter:.1%}; intervals count {self.loads} loads, not {self.points} points"
         )
 
     def document(self) -> dict[str, object]:

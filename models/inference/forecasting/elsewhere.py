@@ -50,12 +50,15 @@ class Elsewhere:
 
     def __post_init__(self) -> None:
         if self.load not in LOADS:
-            msg = f"{self.problem.model.name} has no curve over a load, only the measured points"
+            msg = (
+                f"{self.problem.model.name} predicts only the measured points, not a "
+                "curve over the load"
+            )
             raise InvalidParameter(msg)
         if not (np.isfinite(self.loads) & (self.loads > 0)).all():
             raise InvalidParameter("a load to predict at must be above 0 and finite")
         if self.load == "population" and (self.loads != np.round(self.loads)).any():
-            raise InvalidParameter("a population to predict at is a whole number")
+            raise InvalidParameter("a population to predict at must be a whole number")
 
     @cached_property
     def load(self) -> str:

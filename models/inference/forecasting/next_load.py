@@ -88,7 +88,10 @@ def next_loads(
     usable = sustained.mean(axis=0) >= _LIKELY
     told = np.isfinite(values) & (values > 0) & sustained[:, usable].all(axis=1)
     if not usable.any() or told.sum() < 2:
-        msg = f"nothing that is plausible tells {quantity}; no load to measure at follows"
+        msg = (
+            f"no plausible fit determines {quantity}, so headway cannot suggest a "
+            "load; name another quantity"
+        )
         raise InvalidParameter(msg)
     logs = np.column_stack([np.log(values[told]), np.log(seen[told][:, usable])])
     places, spreads = _greedy(np.cov(logs.T), float(np.mean(error[told] ** 2)))

@@ -118,8 +118,8 @@ def _check_paced(match: Match, source: str) -> None:
     other = [one for one in match.each if one.output != "response_time"]
     if other:
         msg = (
-            f"{source}: a closed model that is held against a throughput predicts response times, "
-            f"not {other[0].measured.header}; give the load as a population"
+            f"{source}: a closed model compared with a throughput predicts response times, not "
+            f"{other[0].measured.header}; give the load as a population"
         )
         raise MeasurementError(msg)
 
@@ -146,15 +146,15 @@ def _check_free(model: Model, match: Match, free: Sequence[str]) -> None:
     for name in free:
         model.exposing(name)
         if name in match.inputs and name not in match.added:
-            more = "; NAME=+VALUE says what was added" if _is_told(match, name) else ""
-            msg = f"{name} is a column of the data; it cannot be fitted too{more}"
+            more = "; write NAME=+VALUE for what was added" if _is_told(match, name) else ""
+            msg = f"{name} is a column of the data, so it cannot be fitted as well{more}"
             raise InvalidParameter(msg)
         if list(free).count(name) > 1:
             msg = f"{name} is named twice among the free parameters"
             raise InvalidParameter(msg)
         value = model.parameters[name].value
         if value is None or np.ndim(value):
-            msg = f"{name} has no single value to start from; set {name}=..."
+            msg = f"{name} needs a single value to start from; set {name}=..."
             raise InvalidParameter(msg)
 
 
@@ -190,7 +190,7 @@ def _check_offered(match: Match, source: str) -> None:
         came, asked = (in_unit(c.values[row], c.unit) for c in (rate, offered))
         msg = (
             f"{source}:{match.table.lines[row]}: {rate.header} of {came} {rate.unit} is more than "
-            f"the {asked} {offered.unit} offered; are columns exchanged?"
+            f"the {asked} {offered.unit} offered; are the columns swapped?"
         )
         raise MeasurementError(msg)
 
@@ -198,22 +198,28 @@ def _check_offered(match: Match, source: str) -> None:
 def _check_points(match: Match, free: int, source: str) -> None:
     different = np.unique(np.stack([*match.inputs.values()]), axis=1).shape[1]
     if match.load.values.size < 2:
-        msg = f"{source}: one point is no curve; a fit needs several loads"
+        msg = f"{source}: a fit needs several loads, but there is only one point"
         raise MeasurementError(msg)
     if different < 2:
-        msg = f"{source}: all points are at one load; a fit needs different ones"
+        msg = f"{source}: all points are at one load; a fit needs several loads"
         raise MeasurementError(msg)
     driven = next(iter(match.inputs)) in (*RATES, "population")
     if driven and not (match.load.values > 0).all():
-        msg = f"{source}: {match.load.header} holds a load of 0, at which nothing can be measured"
+        msg = f"{source}: {match.load.header} contains a load of 0; leave that row out"
         raise MeasurementError(msg)
     if (match.load.values > 0).all():
         _check_span(match.load, source, _WIDEST_LOAD)
     if free > different * len(match.each):
-        msg = f"{source}: {free} free parameters but {different} different points; fix some"
+        msg = (
+            f"{source}: {free} free parameters need at least as many different points, not "
+            f"{different}; fix some parameters"
+        )
         raise MeasurementError(msg)
     if all(np.ptp(one.measured.values) == 0 for one in match.each):
-        msg = f"{source}: {match.measured.header} is the same at every load; nothing can be fitted"
+        msg = (
+            f"{source}: {match.measured.header} is the same at every load, so it "
+            "determines no parameter"
+        )
         raise MeasurementError(msg)
 
 

@@ -299,6 +299,6 @@ def feasible(problem: Problem, free: FloatArray) -> FloatArray:
 def unsustained(problem: Problem) -> str:
     """What to say of a model that sustains no measured load."""
     return (
-        f"{problem.model.name} saturates below the highest measured load whatever "
-        f"{', '.join(problem.names)} are; free a service time, or raise the servers"
+        f"{problem.model.name} saturates below the highest measured load for all values of "
+        f"{', '.join(problem.names)}; free a service time, or raise the servers"
     )
