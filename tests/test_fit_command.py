@@ -118,7 +118,7 @@ def test_too_few_points_for_any_server(tmp_path):
     path = tmp_path / "curve.csv"
     path.write_text(CURVE + "100,3\n200,4\n300,6\n")
 
-    assert "takes 4 different loads" in refusal("fit", "server", "--data", path)
+    assert "needs at least 4 different loads" in refusal("fit", "server", "--data", path)
 
 
 @pytest.mark.parametrize(

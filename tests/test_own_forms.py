@@ -115,13 +115,13 @@ def test_what_a_form_may_be_told_is_a_number_and_documented(name):
 def test_a_form_is_held_at_what_a_page_discloses():
     own = parse_model(DISKS, "spindles.toml")
     found = fit_server(curve(facts=DISCLOSED), forms=[own])
-    held = {form.name: fit for form, fit in found.candidates}["spindles (disks told)"]
+    held = {form.name: fit for form, fit in found.candidates}["spindles (disks given)"]
 
-    assert found.form.name == "spindles (disks told)"
+    assert found.form.name == "spindles (disks given)"
     assert held.free == ("front_time", "disk_time")
     assert float(held.model.inputs["disks"]) == 12
     assert held.values["disk_time"] == pytest.approx(0.008, rel=1e-3)
-    assert "spindles (disks told)" in str(found)
+    assert "spindles (disks given)" in str(found)
 
 
 def test_what_nothing_discloses_is_not_told():
