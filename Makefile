@@ -82,7 +82,7 @@ layers: $(READY) build/typing
 .PHONY: build/typing
 build/typing:
 	mkdir -p $@/headway
-	for f in src/headway/*.py src/headway/py.typed; do ln -sf ../../../$$f $@/headway/; done
+	for f in src/headway/*.py src/headway/*.pyi src/headway/py.typed; do ln -sf ../../../$$f $@/headway/; done
 	for p in loggp queueing models cli; do ln -sfn ../../../$$p $@/headway/$$p; done
 
 docs: $(READY)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+import headway
 from tests import links, narrow
 
 ROOT = Path(__file__).parent.parent
@@ -74,12 +75,12 @@ def test_what_is_wider_than_a_phone_is_named(site):
 def test_the_python_reference_opens_with_ten_names_that_are_there():
     page = (ROOT / "docs/reference/python.md").read_text()
     first = page[: page.index("```pycon")]
-    names = re.findall(r"\{py:(func|class)\}`~(\S+)\.(\w+)`", first)
+    names = re.findall(r"\{py:(?:func|class)\}`headway\.(\w+) <(\S+)\.(\w+)>`", first)
 
     assert len(names) == 10
-    for kind, room, name in names:
-        assert name in importlib.import_module(room).__all__
-        assert name[0].isupper() == (kind == "class")
+    assert sorted(name for name, _, _ in names) == headway.__all__
+    for name, module, own in names:
+        assert getattr(importlib.import_module(module), own) is getattr(headway, name)
 
 
 @pytest.mark.parametrize("room", ["models", "queueing", "loggp"])

@@ -68,6 +68,30 @@ def test_a_star_brings_the_public_names(room):
     assert found.keys() - {"__builtins__"} == set(importlib.import_module(room).__all__)
 
 
+def test_headway_offers_ten_names_each_where_it_is_defined():
+    import headway
+
+    assert len(headway.__all__) == 10
+    assert dir(headway) == headway.__all__
+    named = re.findall(r"^(\w+)\(", headway.__doc__, re.MULTILINE)
+    assert sorted(named) == headway.__all__
+    for name in headway.__all__:
+        assert getattr(headway, name).__module__.startswith("headway.models.")
+    with pytest.raises(AttributeError, match="did you mean report"):
+        headway.reports  # noqa: B018
+
+
+def test_every_answer_is_a_data_frame():
+    import headway
+
+    model = headway.load("nfs-server").with_preset("raid")
+    frame = model.solve([400, 900]).to_dataframe()
+    assert frame["throughput_ops_per_s"].tolist() == [400, 900]
+    assert frame["bottleneck"].tolist() == ["cpu", "cpu"]
+    effects = model.at(arrival_rate=400.0).sensitivity().to_dataframe()
+    assert "cpu_time" in effects["parameter"].tolist()
+
+
 def test_an_unused_room_loads_nothing():
     rooms = ", ".join(ROOMS[:2])
     code = (

@@ -95,6 +95,28 @@ def _silent() -> None:
     """Show no progress."""
 
 
+def read(*places: str | Path) -> LoadTest:
+    """Read measured files: what a tool wrote, a folder or an archive of it, or a table.
+
+    Parameters
+    ----------
+    places
+        Paths, or names of measurements that ship with headway.
+
+    Raises
+    ------
+    MeasurementError
+        For a file that cannot be read, and where there is no point in any.
+
+    Examples
+    --------
+    >>> test = read("load_tests/wrk")
+    >>> len(test.points), test.measurements.column("throughput").values.max().round(1)
+    (9, np.float64(210.7))
+    """
+    return read_load_test([str(place) for place in places])
+
+
 def read_load_test(
     places: Sequence[str],
     skip_bad: bool = False,  # noqa: FBT001, FBT002

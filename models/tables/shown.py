@@ -1,7 +1,9 @@
 """What every answer can be asked: tables, rows, JSON, CSV, a figure."""
 
+from io import StringIO
 from typing import Any
 
+from headway.lazy import needed
 from headway.models.language.verbs import perform
 from headway.models.tables.strict import strict_json
 from headway.models.tables.table import Table
@@ -100,3 +102,22 @@ class Answer(Shown):
         """
         found: str = perform(self, "csv")
         return found
+
+    def to_dataframe(self) -> Any:
+        """A pandas DataFrame with the rows and columns of `to_csv`, in SI.
+
+        Raises
+        ------
+        PackageError
+            If pandas is not installed.
+
+        Examples
+        --------
+        >>> from headway.models import catalogue_model
+        >>> model = catalogue_model("server-single").at(delay="1 ms", service_time="1 ms")
+        >>> frame = model.solve([0.0, 500.0]).to_dataframe()
+        >>> frame[["arrival_rate_ops_per_s", "response_time_s"]].to_numpy().tolist()
+        [[0.0, 0.002], [500.0, 0.003]]
+        """
+        [pandas] = needed("a data frame", "pandas")
+        return pandas.read_csv(StringIO(self.to_csv()), keep_default_na=False, na_values=[""])

@@ -8,7 +8,7 @@ entry points, which are looked up only for a name that the table does not hold, 
 all names.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from functools import cache
 from importlib import import_module
@@ -46,7 +46,7 @@ def public_names(package: str, file: str) -> tuple[Callable[[str], Any], Callabl
     """
 
     @cache
-    def homes() -> dict[str, str]:
+    def homes() -> dict[str, tuple[str, str]]:
         return _homes(file)
 
     def names() -> list[str]:
@@ -57,7 +57,8 @@ def public_names(package: str, file: str) -> tuple[Callable[[str], Any], Callabl
             return names()
         if name not in homes():
             raise _unknown(package, name, homes())
-        return getattr(import_module(homes()[name], package), name)
+        module, own = homes()[name]
+        return getattr(import_module(module, package), own)
 
     return find, names
 
@@ -201,18 +202,22 @@ def _points(group: str) -> "list[EntryPoint]":
         return found
 
 
-def _homes(file: str) -> dict[str, str]:
-    """Read which module each name of the stub beside a file is from."""
+def _homes(file: str) -> dict[str, tuple[str, str]]:
+    """Read which module each name of the stub beside a file is from, and its name there."""
     import ast
     from pathlib import Path
 
     stub = Path(file).with_suffix(".pyi")
     lines = ast.parse(stub.read_text(encoding="utf-8")).body
     imports = [line for line in lines if isinstance(line, ast.ImportFrom)]
-    return {name.name: f".{line.module}" for line in imports for name in line.names}
+    return {
+        name.asname or name.name: (f".{line.module}", name.name)
+        for line in imports
+        for name in line.names
+    }
 
 
-def _unknown(package: str, name: str, known: dict[str, str]) -> AttributeError:
+def _unknown(package: str, name: str, known: Iterable[str]) -> AttributeError:
     from headway.errors import nearest
 
     msg = f"module {package!r} has no attribute {name!r}{nearest(name, known)}"
