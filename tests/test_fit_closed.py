@@ -105,7 +105,7 @@ def test_pacing_agrees_with_the_solver():
 
 
 def test_a_load_of_nothing_cannot_be_paced_to():
-    with pytest.raises(InvalidParameter, match="a load of 0 is none"):
+    with pytest.raises(InvalidParameter, match="a closed model needs a positive load"):
         catalogue_model("server-closed").compare(table([0.0, 100.0], [1e-3, 2e-3]))
 
 
@@ -121,7 +121,9 @@ def test_each_kind_of_station_says_itself_whether_it_can_be_paced(kind):
     model = ModelGraph("g").station("s", station(**own)).at().closed(40)
 
     if station.can.product_form in (None, ServiceKind.VARYING):
-        with pytest.raises(GraphError, match=f"{kind} cannot be paced; use Delay, MM1, MMm, Par"):
+        with pytest.raises(
+            GraphError, match=f"{kind} cannot follow a measured load; use Delay, MM1, MMm, Par"
+        ):
             model.compare(table([100.0, 200.0], [1e-3, 2e-3]))
     else:
         found = model.compare(table([100.0, 200.0], [1e-3, 2e-3]))

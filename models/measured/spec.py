@@ -200,7 +200,7 @@ def _read_html(text: str, source: str) -> Measurements:
     return read_page(html_as_text(text, source), source)
 
 
-_TELLS = "the curve, and what it discloses of the system"
+_TELLS = "the curve, and what the page discloses about the system"
 SPEC_HTML = Reader(
     _KIND, lambda text: is_html(text) and _SPEC.search(text), _read_html, tells=_TELLS
 )

@@ -35,7 +35,7 @@ def _residence(
     form = station.can.product_form
     if form not in _PACED:
         known = ", ".join(n for n, k in usable_kinds().items() if k.can.product_form in _PACED)
-        msg = f"{type(station).__name__} cannot be paced; use {known}"
+        msg = f"{type(station).__name__} cannot follow a measured load; use {known}"
         raise GraphError(msg)
     time: Amount = station.service_time
     if form is ServiceKind.DELAY:
@@ -140,7 +140,7 @@ def paced_solution(model: Model, rate: FloatArray, full: Any) -> Solution:
     with np.errstate(divide="ignore", over="ignore"):  # at a load of nothing one thinks for ever
         spare = np.maximum(np.asarray(model.inputs["population"]) / rate - response, 0.0)
     if not np.isfinite(spare).all():
-        msg = "a load of 0 is none that a closed model can be paced to; leave that row out"
+        msg = "a closed model needs a positive load; leave out the row with load 0"
         raise InvalidParameter(msg)
     model = model.at(think_time=spare)
     graph, inputs = model.graph, {**model.inputs, "throughput": rate, "arrival_rate": rate}

@@ -98,7 +98,7 @@ GENAI_PERF = tool_reader(
     _TOOL,
     _is_json,
     _of_json,
-    "requests a second, clients or the rate asked for, times of requests and of tokens",
+    "requests per second, clients or requested rate, times of requests and tokens",
 )
 """Reads ``profile_export_genai_perf.json``."""
 
@@ -106,6 +106,6 @@ GENAI_PERF_CSV = tool_reader(
     "genai-perf (CSV)",
     begins(_TITLES),
     _of_csv,
-    "requests a second, times of requests and of tokens",
+    "requests per second, times of requests and tokens",
 )
 """Reads ``profile_export_genai_perf.csv``."""

@@ -77,7 +77,7 @@ INFERENCE_PERF = tool_reader(
     "inference-perf",
     _is_inference_perf,
     _inference_perf,
-    "a stage: rates offered and achieved, times of requests and tokens, failures",
+    "one point per stage: rates offered and achieved, times of requests and tokens, failures",
 )
 """Reads ``stage_*_lifecycle_metrics.json`` of inference-perf."""
 
@@ -148,6 +148,6 @@ GUIDELLM = tool_reader(
     "guidellm",
     _is_guidellm,
     _guidellm,
-    "a point for each benchmark: rate or streams, times of requests and tokens, failures",
+    "one point per benchmark: rate or streams, times of requests and tokens, failures",
 )
 """Reads the JSON of guidellm."""

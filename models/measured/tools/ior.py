@@ -172,19 +172,19 @@ IOR = tool_reader(
     "writes and reads of each repetition: transfers, tasks, latency of the fastest, bandwidth",
 )
 IOR_JSON = tool_reader(
-    "IOR (JSON)", _is_json, _of_json, "writes and reads of each repetition, as IOR's table tells"
+    "IOR (JSON)", _is_json, _of_json, "writes and reads of each repetition, as in IOR's table"
 )
 """Reads what ``-O summaryFormat=JSON`` writes."""
 IOR_CSV = tool_reader(
     "IOR (CSV)",
     begins("access,bw(MiB/s),"),
     _of_csv,
-    "writes and reads of each repetition, as IOR's table tells",
+    "writes and reads of each repetition, as in IOR's table",
 )
 """Reads what ``-O summaryFormat=CSV`` writes."""
 MDTEST = tool_reader(
     "mdtest",
     _MDTEST.search,
     _mdtest_points,
-    "the mean rate of each operation over the iterations, its least and largest; tasks",
+    "mean, smallest and largest rate of each operation over the iterations; tasks",
 )

@@ -262,6 +262,6 @@ K6 = tool_reader(
 """Reads k6's summary export and what it gives to ``handleSummary``."""
 
 K6_LOG = line_reader(
-    "k6 (NDJSON)", _is_log, _points, "points one by one, of which rate and times are computed"
+    "k6 (NDJSON)", _is_log, _points, "single requests, from which headway computes rate and times"
 )
 """Reads what ``k6 run --out json=FILE`` writes."""

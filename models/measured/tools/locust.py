@@ -158,6 +158,6 @@ LOCUST_HISTORY = line_reader(
     "Locust (history)",
     begins("Timestamp,User Count,Type,Name,Requests/s,"),
     _history,
-    "a point for each stay at a number of users: users, rate, mean, failures",
+    "one point per constant number of users: users, rate, mean, failures",
 )
 """Reads Locust's ``_stats_history.csv``."""

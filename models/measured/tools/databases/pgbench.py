@@ -70,6 +70,6 @@ PGBENCH = tool_reader(
     "pgbench",
     _is_pgbench,
     _points,
-    "clients, transactions a second without connecting, mean and deviation of latency, failures",
+    "clients, transactions per second without connecting, mean and deviation of latency, failures",
 )
 """Reads the summary of pgbench."""

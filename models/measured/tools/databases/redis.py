@@ -107,6 +107,7 @@ REDIS = tool_reader(
     "redis-benchmark",
     _is_redis,
     _points,
-    "a point a test: requests a second, mean and percentiles of latency; clients but in CSV",
+    "one point per test: requests per second, mean and percentiles of latency; "
+    "clients except in CSV",
 )
 """Reads the reports and the CSV of redis-benchmark."""

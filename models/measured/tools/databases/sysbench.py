@@ -69,6 +69,6 @@ SYSBENCH = tool_reader(
     "sysbench",
     _is_sysbench,
     _points,
-    "threads, transactions or events a second, mean and one percentile of latency, errors",
+    "threads, transactions or events per second, mean and one percentile of latency, errors",
 )
 """Reads the summary of sysbench."""

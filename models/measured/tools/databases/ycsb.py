@@ -154,6 +154,6 @@ YCSB = tool_reader(
     "YCSB",
     _is_ycsb,
     _points,
-    "threads, target, operations a second, mean and percentiles of each kind of operation",
+    "threads, target, operations per second, mean and percentiles of each kind of operation",
 )
 """Reads the summary of YCSB."""

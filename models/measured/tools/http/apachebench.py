@@ -136,7 +136,7 @@ AB = tool_reader(
     "ab",
     _is_ab,
     _of_ab,
-    "clients, requests/s, a mean made of these, percentiles in whole milliseconds",
+    "clients, requests/s, a mean computed from both, percentiles in whole milliseconds",
 )
 """Reads what ab prints."""
 

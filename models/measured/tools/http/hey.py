@@ -126,6 +126,6 @@ HEY_CSV = line_reader(
     "hey (CSV)",
     begins(_HEADER),
     _of_csv,
-    "one request a row: its time, status and when it was sent",
+    "one request per row: time, status and when it was sent",
 )
 """Reads what ``hey -o csv`` writes."""

@@ -87,6 +87,6 @@ SIEGE = tool_reader(
     "siege",
     _is_siege,
     _points,
-    "transactions/s, failures, the mean time; clients only where its banner was kept",
+    "transactions/s, failures, the mean time; clients only if the banner was kept",
 )
 """Reads what siege prints."""

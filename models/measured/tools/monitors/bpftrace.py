@@ -88,6 +88,6 @@ BPFTRACE = tool_reader(
     "bpftrace",
     _is_bpftrace,
     _points,
-    "a point a map of times (its name ends in us, ns or ms): mean and percentiles, coarse",
+    "one point per map of times (its name ends in us, ns or ms): coarse mean and percentiles",
 )
 """Reads what bpftrace prints of ``hist()`` and ``lhist()``."""

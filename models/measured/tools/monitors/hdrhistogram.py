@@ -174,7 +174,10 @@ def _value(rows: list[tuple[float, float, float]], percent: float) -> float:
 
 
 HDR_LOG = tool_reader(
-    "HdrHistogram log", _is_log, _of_log, "a point a tag: recorded values a second, their times"
+    "HdrHistogram log",
+    _is_log,
+    _of_log,
+    "one point per tag: recorded values per second and their times",
 )
 HDR_PERCENTILES = tool_reader(
     "HdrHistogram percentiles", _is_distribution, _of_distribution, "percentiles and the mean"

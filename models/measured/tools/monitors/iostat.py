@@ -203,5 +203,5 @@ IOSTAT = tool_reader(
     "iostat",
     _is_iostat,
     _points,
-    "a point a disk: its rate, mean time, utilisation and bytes; how busy the CPUs were",
+    "one point per disk: rate, mean time, utilisation and bytes; CPU utilisation",
 )

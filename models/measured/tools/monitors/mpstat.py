@@ -75,5 +75,5 @@ def _point(rows: list[Row], more: dict[str, float], started: float | None, sourc
 
 
 MPSTAT = tool_reader(
-    "mpstat", _is_mpstat, _points, "how busy the CPUs were, all and each, and for how long"
+    "mpstat", _is_mpstat, _points, "CPU utilisation, total and per CPU, and the interval"
 )

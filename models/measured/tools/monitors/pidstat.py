@@ -81,5 +81,5 @@ PIDSTAT = tool_reader(
     "pidstat",
     titled(_TITLES),
     _points,
-    "how busy each process kept a CPU, and what it read and wrote",
+    "CPU time of each process, and what it read and wrote",
 )

@@ -97,5 +97,5 @@ def _take_mean(histograms: list[Histogram], mean: re.Match[str], place: str) -> 
 
 
 BCC = tool_reader(
-    "bcc histogram", _is_powers, _points, "a point a histogram: its mean and percentiles, coarse"
+    "bcc histogram", _is_powers, _points, "one point per histogram: coarse mean and percentiles"
 )

@@ -217,5 +217,5 @@ PROMETHEUS = tool_reader(
     "Prometheus range query",
     _is_prometheus,
     _points,
-    "a point a histogram or summary of times: rate, mean, percentiles; how busy CPUs were",
+    "one point per histogram or summary of times: rate, mean, percentiles; CPU utilisation",
 )

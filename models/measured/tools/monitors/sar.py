@@ -113,10 +113,10 @@ def _entries(document: Any, key: str) -> list[Any]:
 
 
 SAR_JSON = tool_reader(
-    "sar (JSON)", _is_json, _of_json, "how busy CPUs, disks and networks were, and for how long"
+    "sar (JSON)", _is_json, _of_json, "utilisation of CPUs, disks and networks, and the interval"
 )
 """Reads what ``sadf -j`` writes."""
 
 SAR = tool_reader(
-    "sar", titled(_TITLES), _points, "how busy CPUs, disks and networks were, and for how long"
+    "sar", titled(_TITLES), _points, "utilisation of CPUs, disks and networks, and the interval"
 )

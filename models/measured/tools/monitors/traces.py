@@ -212,8 +212,8 @@ def _point(
 
 
 OTLP = tool_reader(
-    "OpenTelemetry traces", _is_otlp, _of_otlp, "a point a service: its rate, mean and percentiles"
+    "OpenTelemetry traces", _is_otlp, _of_otlp, "one point per service: rate, mean and percentiles"
 )
 JAEGER = tool_reader(
-    "Jaeger traces", _is_jaeger, _of_jaeger, "a point a service: its rate, mean and percentiles"
+    "Jaeger traces", _is_jaeger, _of_jaeger, "one point per service: rate, mean and percentiles"
 )

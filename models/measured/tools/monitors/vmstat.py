@@ -81,6 +81,4 @@ def _row(place: str, titles: list[str], words: list[str], stamp: re.Match[str] |
     return Row(place, dict(zip(known, words, strict=True)), time)
 
 
-VMSTAT = tool_reader(
-    "vmstat", _is_vmstat, _points, "how busy the CPUs were, and how many threads could run"
-)
+VMSTAT = tool_reader("vmstat", _is_vmstat, _points, "CPU utilisation and runnable threads")

@@ -162,6 +162,6 @@ IMB = tool_reader(
     "Intel MPI Benchmarks",
     _is_imb,
     _points,
-    "a point a message size and group of processes: time with percentiles, bandwidth",
+    "one point per message size and group of processes: time with percentiles, bandwidth",
 )
 """Reads what IMB-MPI1 and its like print."""

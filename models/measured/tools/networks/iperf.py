@@ -102,6 +102,6 @@ IPERF3 = tool_reader(
     "iperf3",
     _is_iperf,
     _points,
-    "bandwidth of TCP or UDP, streams, packets lost, jitter, round trip, use of processors",
+    "TCP or UDP bandwidth, streams, lost packets, jitter, round trip, CPU utilisation",
 )
 """Reads the JSON of iperf3."""

@@ -128,7 +128,7 @@ NETGAUGE_LOGGP = tool_reader(
     "Netgauge (LogGP)",
     _is_loggp,
     _loggp,
-    "a point a message size: round trips of one message and of trains, its L, o, g and G",
+    "one point per message size: round trips of one message and of trains, its L, o, g and G",
 )
 """Reads what ``netgauge -x loggp -o FILE`` writes."""
 
@@ -136,6 +136,6 @@ NETGAUGE = tool_reader(
     _TOOL,
     _is_one,
     _one,
-    "a point a message size: half the round trip with its median, bandwidth",
+    "one point per message size: half the round trip with its median, bandwidth",
 )
 """Reads what ``netgauge -x one_one -o FILE`` writes."""

@@ -180,6 +180,6 @@ NETPERF = tool_reader(
     "netperf",
     _is_netperf,
     _points,
-    "transactions a second or bandwidth, mean and percentiles of latency where they are asked for",
+    "transactions per second or bandwidth, mean and percentiles of latency if requested",
 )
 """Reads what netperf prints."""

@@ -117,6 +117,6 @@ OSU = tool_reader(
     "OSU micro-benchmarks",
     _is_osu,
     _points,
-    "a point a message size: latency, or bandwidth and messages a second",
+    "one point per message size: latency, or bandwidth and messages per second",
 )
 """Reads what any of the OSU micro-benchmarks prints."""

@@ -62,6 +62,6 @@ SIMGRID = tool_reader(
     "SimGrid calibration",
     _is_simgrid,
     _points,
-    "a point for each call of MPI and message size: mean, median and spread of its repeats",
+    "one point per MPI call and message size: mean, median and spread of its repeats",
 )
 """Reads the CSV files that SimGrid's ``calibrate`` writes."""

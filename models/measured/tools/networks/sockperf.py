@@ -98,6 +98,6 @@ SOCKPERF = tool_reader(
     "sockperf",
     _is_sockperf,
     _points,
-    "half the round trip with percentiles, messages a second, messages dropped",
+    "half the round trip with percentiles, messages per second, dropped messages",
 )
 """Reads what sockperf prints."""
