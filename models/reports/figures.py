@@ -157,8 +157,8 @@ def predicted_drawing(report: ModelReport) -> PageFigure | None:
     unit = scale_of(loads, report.model.parameters[report.load].unit)
     low, high = (f"{end / unit.scale:.4g}" for end in (loads.min(), loads.max()))
     words = (
-        f"Predictions over {report.load.replace('_', ' ')} from {low} to {high} {unit}, "
-        "with every other parameter at the value in the table."
+        f"Predictions over {report.load.replace('_', ' ')} from {low} to {high} {unit}".strip()
+        + ", with every other parameter at the value in the table."
     )
     return PageFigure(inline_svg(figure, "curve", words), words)
 
