@@ -100,7 +100,7 @@ def test_what_no_value_meets_is_refused_with_how_far_it_is():
         what_all_take(one(rate=0), ["response_time<=1ms", "response_time>=2ms"], "s")
     with pytest.raises(InvalidParameter, match="every value of arrival_rate from"):
         what_all_take(one(), ["saturation_throughput>=1"], "arrival_rate")
-    with pytest.raises(InvalidParameter, match="it saturates at all"):
+    with pytest.raises(InvalidParameter, match="the model saturates at every value tried"):
         what_all_take(one(rate=1e9), ["utilisation<=0.5"], "s")
 
 

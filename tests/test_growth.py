@@ -57,8 +57,8 @@ def test_machines_and_phases_each_have_their_line():
         (("--from", "800", "--per-year", "0"), "growth is 0"),
         (("--from", "800", "--per-year", "-3%"), "growth is -0.03"),
         (("--from", "800MB", "--per-year", "3%"), "it needs rate"),
-        (("--from", "800", "--per-year", "30%", "--start", "2026-13"), "'2026-13' is no month"),
-        (("--from", "800", "--per-year", "30%", "--start", "soon"), "'soon' is no month"),
+        (("--from", "800", "--per-year", "30%", "--start", "2026-13"), "'2026-13' is not a month"),
+        (("--from", "800", "--per-year", "30%", "--start", "soon"), "'soon' is not a month"),
     ],
 )
 def test_bad_input(more, says):

@@ -189,7 +189,7 @@ NFS = catalogue_model("nfs-server")
         (lambda: sobol(SQUARE, np.nan), r"^sample is nan; it must be a whole number between 1"),
         (lambda: latin(SQUARE, 2.5), r"^sample is 2.5; it must be a whole number"),
         (lambda: random(SQUARE, 10, seed=-1), r"^seed is -1; it must be a whole number between 0"),
-        (lambda: sobol({}, 10), r"^a space without parameters"),
+        (lambda: sobol({}, 10), r"^a space needs parameters"),
         (lambda: sobol({"a": (2, 1)}, 10), r"^a: a range from 2 to 1: its low end must be below"),
         (lambda: sobol({"a": (1, np.inf)}, 10), r"^a: a range from 1 to inf: it must have finite"),
         (
@@ -197,8 +197,8 @@ NFS = catalogue_model("nfs-server")
             r"^a is \(1, 2, 3\); write \(low, high\) for a range",
         ),
         (lambda: sobol({"a": "fast"}, 10), r"^a is 'fast'; give numbers in SI units"),
-        (lambda: Between(0, 2, logarithmic=True), r"it must begin above 0 to be even by ratios"),
-        (lambda: Between(1.2, 1.8, whole=True), r"there is no whole number between its ends"),
+        (lambda: Between(0, 2, logarithmic=True), r"a logarithmic range must start above 0"),
+        (lambda: Between(1.2, 1.8, whole=True), r"it contains no integer"),
         (lambda: making.Sample({"a": Between(0, 1)}, 4, "sobel"), r"'sobel'; did you mean sobol\?"),
         (
             lambda: sobol({f"p{i}": (0, 1) for i in range(21_202)}, 4),

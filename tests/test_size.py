@@ -180,9 +180,9 @@ def test_which_costs_rise_is_read_off_the_formula(text, rises):
         ({"cost": "cores - 4"}, "is -3 at cores=1, disks=2; every configuration must cost more"),
         ({"cost": "0*cores"}, "is 0 at"),
         ({"cost": "cores/0"}, "is inf at"),
-        ({"cost": "cores + racks"}, "names 'racks', which is no choice"),
+        ({"cost": "cores + racks"}, "names 'racks', which is not a choice"),
         ({"cost": "cores +"}, "is not arithmetic"),
-        ({"choose": {}}, "nothing is left to choose"),
+        ({"choose": {}}, "there is nothing to choose"),
         ({"choose": {"cores": []}}, "choice cores has no values"),
         ({"choose": {"corse": [1]}}, "did you mean cores"),
         ({"choose": {"arrival_rate": [-1.0]}, "cost": "1"}, "arrival_rate is -1"),
@@ -190,7 +190,7 @@ def test_which_costs_rise_is_read_off_the_formula(text, rises):
         ({"targets": ["response_time_p100<=1s"]}, "percentile is 100"),
         ({"targets": ["response_time_p0<=1s"]}, "percentile is 0"),
         ({"targets": []}, "no target is given"),
-        ({"model": SHOP.at(arrival_rate=[1.0, 2.0])}, "a size is for one operating point"),
+        ({"model": SHOP.at(arrival_rate=[1.0, 2.0])}, "sizing needs one operating point"),
     ],
 )
 def test_bad_questions_are_refused(changes, says):
@@ -204,8 +204,8 @@ def test_a_refusal_says_what_limits_and_how_far_the_best_one_is():
     far = r"nearest is cores 32, disks 16, .* 39\.2 ms, by 96 %"
     with pytest.raises(InvalidParameter, match=far) as caught:
         size_model(SHOP, ["response_time<=20ms"], CHOOSE, "cores")
-    assert "disk limits, 37.5 % busy" in str(caught.value)
-    full = r"all are saturated, at best .*disk limits, 300 %"
+    assert "disk is the bottleneck, 37.5 % busy" in str(caught.value)
+    full = r"all saturate, the least busy being .*disk is the bottleneck, 300 %"
     with pytest.raises(InvalidParameter, match=full):
         size_model(SHOP, ["response_time<=1s"], {"cores": range(20, 30), "disks": [2]}, "cores")
 

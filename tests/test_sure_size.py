@@ -104,7 +104,7 @@ def test_what_is_chosen_is_certain():
     found = size_model(model, ["response_time<=2.2ms"], {"speed": [1.0]}, "speed", 10)
     assert found.chance.names == ("s",)
     alone = ONE.at(s=1.1e-3).uncertain({"speed": (0.9, 1.1)})
-    with pytest.raises(ValueError, match="only what can be chosen is uncertain"):
+    with pytest.raises(ValueError, match="only the choices are uncertain"):
         size_model(alone, ["response_time<=9ms"], {"speed": [1.0]}, "speed", 10)
 
 
@@ -126,7 +126,7 @@ def test_refusals_say_how_sure_the_best_one_is(tmp_path):
 
     assert "no parameter is uncertain" in none
     told = normal(math.log(1.2) / (math.log(1.3) / 1.959963984540054))  # with servers enough
-    assert f"with a probability of 95 %; nearest is m 18 with {100 * told:.1f} %" in said
+    assert f"with a probability of 95 %; the nearest is m 18 with {100 * told:.1f} %" in said
 
 
 def test_command_states_the_probability(tmp_path):

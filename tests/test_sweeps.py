@@ -130,7 +130,7 @@ def test_what_ctrl_c_ends_goes_on_from_its_file(tmp_path, name):
     assert part.effort.interrupted
     assert 0 < part.effort.points < whole.effort.points
     assert "interrupted: of the first" in str(part)
-    with pytest.raises(InvalidParameter, match="go on with --resume, or remove it"):
+    with pytest.raises(InvalidParameter, match="continue with --resume, or remove it"):
         swept(out=path)
     rest = swept(chunk=2, out=path, resume=True)
     assert bits(rest) == bits(whole)
@@ -176,16 +176,16 @@ def test_another_version_does_not_go_on_from_a_file(tmp_path, monkeypatch):
 
 def test_files_that_hold_no_sweep_are_refused(tmp_path):
     path = tmp_path / "sweep.npz"
-    with pytest.raises(MeasurementError, match="leave --resume out"):
+    with pytest.raises(MeasurementError, match="leave out --resume"):
         swept(out=path, resume=True)
     for content in (b"", b"PK\x03\x04", b"no archive"):
         path.write_bytes(content)
-        with pytest.raises(MeasurementError, match="holds no sweep"):
+        with pytest.raises(MeasurementError, match="does not contain a sweep"):
             swept(out=path, resume=True)
     np.savez(path, a=np.zeros(2))
-    with pytest.raises(MeasurementError, match="holds no sweep"):
+    with pytest.raises(MeasurementError, match="does not contain a sweep"):
         swept(out=path, resume=True)
-    with pytest.raises(InvalidParameter, match=r"written as \.npz or \.parquet"):
+    with pytest.raises(InvalidParameter, match=r"write a sweep as \.npz or \.parquet"):
         swept(out=tmp_path / "sweep.csv")
     with pytest.raises(InvalidParameter, match="--out FILE"):
         swept(resume=True)

@@ -58,7 +58,7 @@ class Goal:
     def __post_init__(self) -> None:
         object.__setattr__(self, "sense", Sense(self.sense))
         if not np.isfinite(self.limit):
-            msg = f"{self.output}: the limit {self.limit} is no finite number"
+            msg = f"{self.output}: the limit {self.limit} must be finite"
             raise InvalidParameter(msg)
 
     def _beyond(self, values: FloatArray | Sequence[float]) -> FloatArray:
@@ -84,7 +84,7 @@ class Goal:
         ['by 9.1 %', 'by 227 times the limit', 'without end']
         """
         if np.isinf(miss):
-            return "without end"
+            return "by an infinite amount"
         if self.limit == 0:
             return f"by {self.shown(model, miss)}"
         few = miss < _TIMES

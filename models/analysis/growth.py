@@ -44,7 +44,7 @@ def month(text: str) -> Month:
     year, dash, number = text.strip().partition("-")
     digits = all(part.isascii() and part.isdigit() for part in (year, number))
     if not (dash and digits and len(year) == 4 and 1 <= int(number) <= _MONTHS):
-        msg = f"{text!r} is no month; write year and month, such as 2026-11"
+        msg = f"{text!r} is not a month; write year and month, such as 2026-11"
         raise InvalidParameter(msg)
     return Month(int(year), int(number))
 

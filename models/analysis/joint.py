@@ -189,7 +189,8 @@ def _nowhere(
     best = int(np.argmin(missed))
     if not math.isfinite(missed[best]):
         return (
-            f"no value of {parameter} meets {said}; it saturates at all; choose another parameter"
+            f"no value of {parameter} meets {said}; the model saturates at every value tried; "
+            "choose another parameter"
         )
     return (
         f"no value of {parameter} meets {said}; at best, at {shown(tried[best])}, one is missed by "

@@ -220,7 +220,9 @@ def _out_of_reach(
     reached = [m + wanted for m in missed.tolist() if math.isfinite(m)]
     span = [f"{end / shown.scale:.6g}" for end in (min(reached), max(reached))] if reached else []
     at_best = (
-        f"it goes from {span[0]} to {span[1]} {shown} at most" if span else "it saturates at all"
+        f"it reaches only {span[0]} to {span[1]} {shown}"
+        if span
+        else "the model saturates at every value tried"
     )
     return (
         f"no value of {parameter} brings {output} to {wanted / shown.scale:.6g} {shown}; "

@@ -53,8 +53,8 @@ def evolved(grid: Grid, cost: Cost, judge: Judge) -> Explored:
     if found.best is not None:
         return found
     msg = (
-        f"none of {grid.size:.3g} configurations was found that meets all targets; that there is "
-        "none is not proven: let less be chosen, or change a target"
+        f"among {grid.size:.3g} configurations headway found none that meets all targets, but has "
+        "not proven that there is none: offer fewer choices, or change a target"
     )
     raise InvalidParameter(msg)
 

@@ -162,8 +162,6 @@ def by_chance(certain: ByModel, confidence: float, chosen: Collection[str]) -> B
     drawn = draws(certain.model, count, _SEED)
     samples = {name: values for name, values in drawn.items() if name not in chosen}
     if not samples:
-        msg = (
-            f"{certain.model.name}: only what can be chosen is uncertain; leave out the confidence"
-        )
+        msg = f"{certain.model.name}: only the choices are uncertain; leave out the confidence"
         raise InvalidParameter(msg)
     return ByChance(certain, samples, confidence / 100)

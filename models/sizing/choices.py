@@ -86,7 +86,7 @@ def grid_of(model: Model, choose: Mapping[str, Sequence[float] | FloatArray]) ->
     {'disks': (2.0, 4.0)}
     """
     if not choose:
-        msg = "nothing is left to choose; name a parameter and its values, such as cores=1:32"
+        msg = "there is nothing to choose; name a parameter and its values, such as cores=1:32"
         raise InvalidParameter(msg)
     known = model.exposing(*choose).parameters
     return Grid({name: _values(known[name], given) for name, given in choose.items()})

@@ -60,7 +60,7 @@ class Cost:
         values = ", ".join(f"{n}={digits(float(column[place]))}" for n, column in columns.items())
         return (
             f"cost {self.text!r} is {costs[place]:.6g} at {values}; "
-            "every configuration must cost more than nothing"
+            "every configuration must cost more than 0"
         )
 
     def rises(self, name: str) -> bool:
@@ -81,7 +81,7 @@ def cost_of(text: str, names: Collection[str]) -> Cost:
     """
     read = formula(text)
     for name in sorted(read.names.difference(names)):
-        msg = f"cost {text!r} names {name!r}, which is no choice{nearest(name, names)}"
+        msg = f"cost {text!r} names {name!r}, which is not a choice{nearest(name, names)}"
         raise InvalidParameter(msg)
     return Cost(read)
 

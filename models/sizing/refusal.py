@@ -38,9 +38,9 @@ def refusal(
     said = " and ".join(goal.text(model) for goal in goals)
     start = f"none of {count} configurations meets {said}"
     if chance is not None:
-        return f"{start} {_unsure(model, explored, nearest, chance)}; let more be chosen"
+        return f"{start} {_unsure(model, explored, nearest, chance)}; offer more choices"
     if not np.isfinite(verdict.misses[nearest]):
-        return f"{start}; {_saturated(model, explored)}; let more be chosen, or change a target"
+        return f"{start}; {_saturated(model, explored)}; offer more choices, or change a target"
     values = _values(explored, nearest)
     missed = [
         f"{goal.output} {goal.shown(model, x)}, {goal.by(model, float(goal.misses(x)))}"
@@ -48,8 +48,8 @@ def refusal(
         if not (goal.met(x) or math.isnan(x))
     ]
     return (
-        f"{start}; nearest is {shown_values(model, values)}, which misses with "
-        f"{' and '.join(missed)}{_limit(model, values)}; let more be chosen, or change a target"
+        f"{start}; the nearest is {shown_values(model, values)}, which misses with "
+        f"{' and '.join(missed)}{_limit(model, values)}; offer more choices, or change a target"
     )
 
 
@@ -58,7 +58,7 @@ def _unsure(model: Model, explored: Explored, nearest: int, chance: Chance) -> s
     values = _values(explored, nearest)
     share = chance.confidence - float(explored.verdict.misses[nearest])
     return (
-        f"with a probability of {100 * chance.confidence:g} %; nearest is "
+        f"with a probability of {100 * chance.confidence:g} %; the nearest is "
         f"{shown_values(model, values)} with {100 * share:.3g} %{_limit(model, values)}"
     )
 
@@ -89,8 +89,8 @@ def _limit(model: Model, values: Mapping[str, float]) -> str:
     name = str(np.ravel(solution.bottleneck)[0])
     busy = float(np.ravel(solution[f"{name}.utilisation"])[0])
     if busy < _IDLE:
-        return f"; no station is busy there, {name} most with {100 * busy:.3g} %"
-    return f"; {name} limits, {100 * busy:.3g} % busy"
+        return f"; no station is busy there: the busiest is {name}, {100 * busy:.3g} %"
+    return f"; {name} is the bottleneck, {100 * busy:.3g} % busy"
 
 
 def _saturated(model: Model, explored: Explored) -> str:
@@ -100,6 +100,9 @@ def _saturated(model: Model, explored: Explored) -> str:
         solution = model.at(explored.grid.at(costly)).solve()
         busy: FloatArray = np.atleast_1d(output_of(solution, "utilisation"))
         values = _values(explored, explored.places.size - costly.size + int(np.argmin(busy)))
-        return f"all are saturated, at best {shown_values(model, values)}{_limit(model, values)}"
+        return (
+            "all saturate, the least busy being "
+            f"{shown_values(model, values)}{_limit(model, values)}"
+        )
     except HeadwayError as error:
         return f"none can be solved: {error}"

@@ -116,7 +116,7 @@ def size_model(
     model = model.exposing(*choose).at(grid.ends(0))
     solution = model.solve()
     if np.prod(solution.shape) != 1:
-        msg = f"{model.name}: a size is for one operating point; leave out lists and ranges"
+        msg = f"{model.name}: sizing needs one operating point; leave out lists and ranges"
         raise InvalidParameter(msg)
     goals = read_goals(solution, targets)
     certain = ByModel(model, goals, is_slow=_are_slow(goals, solution))
@@ -134,8 +134,8 @@ def _unsure(certain: ByModel, confidence: float, grid: Grid) -> ByChance:
     """Judge by draws; refuse it where each takes too long."""
     if certain.is_slow and grid.size > _MOST_SLOW:
         msg = (
-            f"percentiles of {certain.model.name} are found one by one, too slowly for draws of "
-            f"{grid.size} configurations; choose among {_MOST_SLOW} at most"
+            f"percentiles of {certain.model.name} are too slow for draws of {grid.size} "
+            f"configurations; offer at most {_MOST_SLOW}"
         )
         raise InvalidParameter(msg)
     return by_chance(certain, confidence, grid.names)

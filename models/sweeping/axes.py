@@ -78,7 +78,7 @@ class Steps:
         if not 1 <= self.count <= MOST_STEPS or not math.isfinite(self._end):
             msg = (
                 f"{self.count:.10g} values from {self.start:g} in steps of {self.step:g}: "
-                "a range has finite ends and 1 to 2^53 values"
+                "a range needs finite ends and 1 to 2^53 values"
             )
             raise InvalidParameter(msg)
 
@@ -229,9 +229,9 @@ class Between:
         if not self.low < self.high:
             return "its low end must be below its high end"
         if self.logarithmic and self.low <= 0:
-            return "it must begin above 0 to be even by ratios"
+            return "a logarithmic range must start above 0"
         if self.whole and math.ceil(self.low) > math.floor(self.high):
-            return "there is no whole number between its ends"
+            return "it contains no integer"
         return ""
 
     def at(self, shares: FloatArray) -> FloatArray:

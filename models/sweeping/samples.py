@@ -65,7 +65,7 @@ class Sample(Kept):
         object.__setattr__(self, "count", count)
         object.__setattr__(self, "seed", check_whole("seed", self.seed, 0, 2**63))
         if self.kind not in _SHARES:
-            msg = f"a sample of kind {self.kind!r}{nearest(self.kind, _SHARES)}"
+            msg = f"unknown kind of sample {self.kind!r}{nearest(self.kind, _SHARES)}"
             raise InvalidParameter(msg)
         if len(self.parameters) > MOST_DIMENSIONS:
             msg = f"{len(self.parameters)} parameters; a sample has at most {MOST_DIMENSIONS}"

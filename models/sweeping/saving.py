@@ -85,7 +85,7 @@ def save(path: Path, saved: Saved, rows: Sequence[Mapping[str, Any]]) -> None:
 def check_path(path: Path) -> None:
     """Refuse a file that no sweep can be written into."""
     if path.suffix not in (PARQUET, NPZ):
-        msg = f"{path}: a sweep is written as .npz or .parquet"
+        msg = f"{path}: write a sweep as .npz or .parquet"
         raise InvalidParameter(msg)
     if path.suffix == PARQUET:
         needed(f"{path}: a sweep as .parquet (.npz needs nothing)", "pyarrow")
@@ -140,15 +140,15 @@ def load(path: Path, of: Fingerprint) -> Saved:
     try:
         saved = _read(path)
     except OSError as error:
-        msg = f"{path}: cannot be read ({error.strerror or error}); leave --resume out to begin"
+        msg = f"{path}: cannot be read ({error.strerror or error}); leave out --resume to start"
         raise MeasurementError(msg) from None
     except Exception:
-        msg = f"{path}: holds no sweep that headway wrote"
+        msg = f"{path}: does not contain a sweep that headway wrote"
         raise MeasurementError(msg) from None
     for name, wanted in json.loads(json.dumps(of)).items():
         if saved.of.get(name) != wanted:
             known = f" ({saved.of.get(name)}, now {wanted})" if name == "headway" else ""
-            msg = f"{path}: holds a sweep with another {name}{known}; begin anew without --resume"
+            msg = f"{path}: holds a sweep with another {name}{known}; start again without --resume"
             raise InvalidParameter(msg)
     return saved
 

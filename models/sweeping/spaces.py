@@ -126,7 +126,7 @@ def check_parameters(named: Mapping[str, Any]) -> None:
         Saying what it needs.
     """
     if not named:
-        raise InvalidParameter("a space without parameters; name at least one with its values")
+        raise InvalidParameter("a space needs parameters; name at least one with its values")
 
 
 def check_piece(space: Space, start: int, stop: int) -> None:

@@ -149,7 +149,7 @@ class _Run:
     def take_up(self) -> None:
         """Go on from a file."""
         if self.out is None:
-            msg = "nothing to resume: give the file of the sweep, --out FILE"
+            msg = "nothing to resume; give the file of the sweep, --out FILE"
             raise InvalidParameter(msg)
         saved = load(self.out, fingerprint(self.job, self.space))
         self.subtrees, self.effort = saved.subtrees, saved.effort
@@ -166,7 +166,7 @@ class _Run:
         if saved.effort.points < self.job.size:
             msg = (
                 f"{self.out}: holds {saved.effort.points:,} of {self.job.size:,} points of this "
-                "sweep; go on with --resume, or remove it"
+                "sweep; continue with --resume, or remove it"
             )
             raise InvalidParameter(msg)
 

@@ -55,7 +55,7 @@ def _check_numbers(table: Measurements) -> None:
     wrong = {title: column.complaint for title, column in table.spoilt.items()}
     for title, words in table.labels.items():
         first = next((word for word in words if number_of(word) is None), words[0])
-        wrong[title] = f"{quoted(first)} is no number"
+        wrong[title] = f"{quoted(first)} is not a number"
     for title, complaint in wrong.items():
         msg = f"{table.source}: column {title!r}: {complaint}"
         raise MeasurementError(msg)

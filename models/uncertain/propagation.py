@@ -195,7 +195,7 @@ def _check_size(solution: Solution, count: int, percents: Sequence[float]) -> No
     points, slow = int(np.prod(solution.shape)), one_by_one(solution, percents)
     most = MOST_ONE_BY_ONE if slow else MOST_SOLVED
     if count * points > most:
-        why = ": percentiles of this network are found one by one" if slow else ""
+        why = ", as this network needs percentiles point by point" if slow else ""
         fewer = f", or {most // points} draws" if most // points >= LEAST_DRAWS else ""
         msg = (
             f"{count} draws at {points} points are more than {most:,} to solve{why}; take fewer "
@@ -226,6 +226,6 @@ def at_draws(
     except HeadwayError as error:
         msg = (
             f"{model.name}: some drawn values cannot be solved ({error}); give the uncertain "
-            "parameters bounds, min and max, that keep them apart"
+            "parameters bounds (min and max) that exclude them"
         )
         raise InvalidParameter(msg) from None

@@ -174,8 +174,8 @@ def _marginal(model: Model, name: str, low: float, high: float) -> Marginal:
     if math.isinf(low) or math.isinf(high):
         side = "upper" if math.isinf(high) else "lower"
         msg = (
-            f"{name}: its 95 % interval has no {side} end, so nothing says how far it may go; "
-            "give it that end, or set a value to take it as certain"
+            f"{name}: its 95 % interval has no {side} end, so it cannot be sampled; give that "
+            "end, or set a value to treat it as certain"
         )
         raise InvalidParameter(msg)
     value, limits = float(np.asarray(parameter.value)), (parameter.minimum, parameter.maximum)
