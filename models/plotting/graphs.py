@@ -24,9 +24,9 @@ from headway.models.structure.parts.routes import MOST_SHOWN
 Places = dict[str, tuple[float, float]]
 
 _SATURATED = 0.995
-_SIZE = 7.5  # of letters, in points
+_SIZE = 9.0  # of letters, in points
 _WIDE, _LABEL = 30, 18  # letters in a line of a box, and beside an arrow
-_STEP, _ROW, _BINDING, _LINK, _LEFT = 3.0, 1.1, 1.6, 1.4, 1.7  # inches between and beside boxes
+_STEP, _ROW, _BINDING, _LINK, _LEFT = 3.0, 1.3, 1.6, 1.4, 1.9  # inches between and beside boxes
 _FULL = "0.88"  # a saturated station is filled
 
 
@@ -134,11 +134,12 @@ def _places(graph: ModelGraph, drawn: Any) -> Places:
         for layer in nx.topological_generations(loops)
     ]
     places: Places = {}
-    for x, names in enumerate(_spread(generations)):
+    columns = generations if _is_visited(graph) else _spread(generations)
+    for x, names in enumerate(columns):
         for k, name in enumerate(names):
             places[name] = (_STEP * x, _ROW * ((len(names) - 1) / 2 - k))
     bindings = [f"{name} (binding)" for name in graph.bindings]
-    wide = max(len(_spread(generations)), 0.8 * len(bindings))
+    wide = max(len(columns), 0.8 * len(bindings))
     for height, names in ((_BINDING, bindings), (-_LINK, list(graph.links))):
         for k, name in enumerate(names):
             places[name] = (_STEP * ((k + 0.5) * wide / len(names) - 0.5), height)
@@ -150,6 +151,11 @@ def _spread(generations: list[list[str]]) -> list[list[str]]:
     return (
         [[name] for names in generations for name in names] if len(generations) < 2 else generations
     )
+
+
+def _is_visited(graph: ModelGraph) -> bool:
+    """Whether visits are given instead of routes: jobs come to each station and go back."""
+    return not (graph.routes or graph.class_ways.routes)
 
 
 def _words(graph: ModelGraph, name: str, utilisations: Mapping[str, float]) -> str:
@@ -170,6 +176,8 @@ def _numbers(component: Component) -> str:
     for key, read in component.fields.items():
         text = ", ".join(r.text for r in read) if isinstance(read, tuple) else read.text
         lines.append(_wrapped(f"{key.replace('_', ' ')}: {text}"))
+    for what, each in (("visits", component.visits), ("service time", component.service_times)):
+        lines += [_wrapped(f"{what}{f' {c}' if c else ''}: {x.text}") for c, x in each.items()]
     return "\n".join(lines)
 
 
@@ -243,17 +251,51 @@ def _label(axes: Axes, source: Text, target: Text, height: float, label: str) ->
 
 def _half_width(box: Text) -> float:
     """Half the width of a box, by its letters [inches]."""
-    return 0.1 + 0.028 * max(map(len, box.get_text().splitlines()))
+    return 0.1 + 0.034 * max(map(len, box.get_text().splitlines()))
 
 
 def _entries(axes: Axes, graph: ModelGraph, boxes: Mapping[str, Text], who: str) -> None:
+    """Draw where jobs come from, and of a closed network the way back to its terminals."""
     spread = {name: f"\nscv {scv.text}" for name, scv in graph.arrival_scvs.items()}
     entries = {name: rate.text + spread.get(name, "") for name, rate in graph.arrivals.items()}
-    if graph.classes:
+    if graph.classes and not _is_visited(graph):
         return
-    for name, rate in (entries or {next(iter(graph.stations)): who}).items():
+    if graph.classes:
+        who = "\n".join(_class_words(name, loads) for name, loads in graph.classes.items())
+    if who == "population":
+        who = "terminals\n(population,\nthink time)"
+    names = list(graph.stations) if _is_visited(graph) else list(graph.stations)[:1]
+    middle = sum(boxes[name].get_position()[1] for name in names) / len(names)
+    leaving = {route.source for route in graph.routes}
+    ends = [name for name in graph.stations if name not in leaving]
+    is_back = who.startswith("terminals") and (_is_visited(graph) or not ends)
+    for name, rate in (entries or dict.fromkeys(names, "") | {names[0]: who}).items():
         x, y = boxes[name].get_position()
-        arrow = {"arrowstyle": "-|>", "color": MODELLED, "patchB": boxes[name].get_bbox_patch()}
-        axes.annotate(
-            rate, (x, y), (x - _LEFT + 0.05, y), fontsize=_SIZE, va="center", arrowprops=arrow
-        )
+        arrow = {
+            "arrowstyle": "<|-|>" if is_back else "-|>", "color": MODELLED,
+            "patchB": boxes[name].get_bbox_patch(), "shrinkB": 0,
+        }  # fmt: skip
+        start = (x - _LEFT + 0.05, y if entries else middle)
+        if not rate:
+            start = (start[0] + 0.9, middle)
+        axes.annotate(rate, (x, y), start, fontsize=_SIZE, va="center", arrowprops=arrow)
+    if who.startswith("terminals") and not is_back and not entries:
+        for name in ends:
+            _way_back(axes, boxes[name], (0.5 - _LEFT, middle - 0.3))
+
+
+def _way_back(axes: Axes, box: Text, to: tuple[float, float]) -> None:
+    """Draw the way of jobs from the last station back to the terminals, below the others."""
+    x, y = box.get_position()
+    arrow = {
+        "arrowstyle": "-|>", "color": MODELLED, "patchA": box.get_bbox_patch(),
+        "connectionstyle": f"arc3,rad={-1.3 / max(x - to[0], 1.3)}",
+    }  # fmt: skip
+    axes.annotate("", to, (x, y), arrowprops=arrow)
+
+
+def _class_words(name: str, loads: Mapping[str, Any]) -> str:
+    """A class with its numbers, such as ``web: arrival rate 12``."""
+    return textwrap.fill(
+        f"{name}: " + ", ".join(f"{k.replace('_', ' ')} {v.text}" for k, v in loads.items()), 16
+    )
