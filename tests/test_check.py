@@ -58,7 +58,7 @@ def test_what_an_approximation_says_of_itself_stands_beside_what_it_misses_here(
     assert "first.queue_length" not in found.outside
     assert found["second.queue_length"].difference > 0.2
     text = " ".join(str(found).split())
-    assert "approximate: what arrives at and leaves first, second is taken as Poisson" in text
+    assert "approximate: arrivals at and departures from first, second are assumed Poisson" in text
     assert f"outside: {', '.join(found.outside)}" in text
     most = found.largest
     assert f"that is what the approximation misses here: at most {most.name}" in text

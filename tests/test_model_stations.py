@@ -23,7 +23,7 @@ def test_stations_that_lose():
     held = solved["door.queue_length"] + solved["desk.queue_length"]
     assert held == pytest.approx(solved.throughput * solved.response_time, rel=1e-12)
     assert solved.saturation_throughput == np.inf
-    assert "taken as Poisson" in solved.approximation
+    assert "assumed Poisson" in solved.approximation
 
 
 def test_losses_in_a_loop_agree_with_visits():

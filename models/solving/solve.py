@@ -114,7 +114,7 @@ def _doubts(model: Model) -> str:
     others = [name for name, station in stations.items() if not station.can.product_form]
     loops = model.graph.routes.loops - set(returning(model.graph))
     if others and (len(stations) > 1 or loops):
-        notes.append(f"what arrives at and leaves {', '.join(others)} is taken as Poisson")
+        notes.append(f"arrivals at and departures from {', '.join(others)} are assumed Poisson")
     lost = losing(model.graph)
     if lost and len(stations) > 1 and stations[lost[0]].visits:
         notes.append(f"visits do not say who is lost at {', '.join(lost)}: their time counts too")

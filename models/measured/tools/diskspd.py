@@ -102,5 +102,5 @@ DISKSPD = tool_reader(
     _is_diskspd,
     _points,
     "I/O of all targets; outstanding I/O of all threads; mean and percentiles with -L; "
-    "bandwidth, how busy the processors were",
+    "bandwidth, CPU utilisation",
 )

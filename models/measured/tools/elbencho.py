@@ -113,5 +113,5 @@ ELBENCHO = tool_reader(
     begins(_TITLES),
     _points,
     "each phase: I/O or entries up to the last thread's end, mean latency, hosts times threads "
-    "times depth, bandwidth, how busy the processors were",
+    "times depth, bandwidth, CPU utilisation",
 )

@@ -272,6 +272,6 @@ FIO = tool_reader(
     "fio",
     _is_fio,
     _points,
-    "reads, writes and trims of each job apart; iodepth times numjobs; mean (lat), percentiles "
-    "(clat), bandwidth, how busy the disks were",
+    "reads, writes and trims per job; iodepth times numjobs; mean (lat), percentiles "
+    "(clat), bandwidth, disk utilisation",
 )

@@ -79,5 +79,5 @@ VDBENCH = tool_reader(
     _is_vdbench,
     _points,
     "the averages of each run in flatfile.html: requested and observed rate, mean, threads, "
-    "bandwidth, how busy the processors were",
+    "bandwidth, CPU utilisation",
 )
