@@ -11,7 +11,7 @@ _SPACED = 1.6  # an operator with the space around it, in digits
 _GLUED = frozenset("),")
 _OPENING = frozenset("({")
 
-Nodes = list[ET.Element]
+Pieces = list[ET.Element]
 
 
 def wrapped(mathml: str, room: float) -> list[str]:
@@ -44,7 +44,7 @@ def wrapped(mathml: str, room: float) -> list[str]:
     return [_row(piece) for piece in _pieces(root, room)]
 
 
-def _row(piece: Nodes) -> str:
+def _row(piece: Pieces) -> str:
     """A piece as one row; a sign at its beginning keeps the space around it."""
     if piece[0].tag == "mo" and piece[0].text not in _OPENING:
         piece[0].set("form", "infix")
@@ -67,7 +67,7 @@ def _width(node: ET.Element) -> float:
     return len(node.text or "") * 0.9 + sum(parts)
 
 
-def _pieces(node: ET.Element, room: float) -> list[Nodes]:
+def _pieces(node: ET.Element, room: float) -> list[Pieces]:
     """The pieces of an element: itself where a line holds it."""
     if _width(node) <= room or node.tag not in ("mrow", "mfrac", "mtable", "mtr", "mtd"):
         return [[node]]
@@ -79,7 +79,7 @@ def _pieces(node: ET.Element, room: float) -> list[Nodes]:
     return list(_joined(children, room))
 
 
-def _bracketed(node: ET.Element) -> Nodes:
+def _bracketed(node: ET.Element) -> Pieces:
     """A part of a fraction as it stands beside a slash."""
     return [_operator("("), node, _operator(")")] if len(node) > 1 else [node]
 
@@ -91,9 +91,9 @@ def _operator(sign: str) -> ET.Element:
     return made
 
 
-def _joined(children: Nodes, room: float) -> Iterator[Nodes]:
+def _joined(children: Pieces, room: float) -> Iterator[Pieces]:
     """Pieces of elements in a row; an operator goes with what follows it, ``=`` with the left."""
-    held: list[Nodes] = []
+    held: list[Pieces] = []
     is_open = False
     for child in children:
         sign = (child.text or "") if child.tag == "mo" else ""
