@@ -175,7 +175,7 @@ def test_whole_steps_in_every_form():
     found = sensitivity(pool)
     fewer, more = (float(pool.at(servers=m).solve().response_time) for m in (3, 5))
 
-    assert "whole numbers, changed by one: servers" in str(found)
+    assert "integers, changed by one: servers" in str(found)
     entry = json.loads(found.to_json())["outputs"]["response_time"]["servers"]
     assert entry["change"] == "whole step"
     assert (entry["fewer"], entry["more"]) == (None, pytest.approx(more))  # 3 are saturated

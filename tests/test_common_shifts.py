@@ -166,7 +166,7 @@ def test_forms_are_carried_by_loads_not_by_points():
 
     assert {len(fit.free) for _, fit in found.candidates} == {2}
     assert "server-cache (no delay)" in [form.name for form in found.untried]
-    assert "8 points at 4 loads do not carry 3 free parameters" in " ".join(str(found).split())
+    assert "8 points at 4 loads do not support 3 free parameters" in " ".join(str(found).split())
     assert "server" in json.loads(found.to_json())["untried"]
 
 

@@ -65,11 +65,12 @@ def test_the_chosen_form_comes_first_with_its_equation(ibm):
 
     assert first.replace("\n", " ").endswith(
         f"server-cache (no delay), the best of {len(ibm.candidates)} forms "
-        "(RMS error 0.85%, left out 1.2%)"
+        "(RMS error 0.85%, leave-one-out error 1.2%)"
     )
     assert "response time = miss_time max(0, 1 - cached_load / x)\n              + serv" in shown
-    assert shown.index("response time =") < shown.index("parameter") < shown.index("node binds")
-    assert shown.index("what it tells") < shown.index("AICc weight") < shown.index("chosen:")
+    assert shown.index("response time =") < shown.index("parameter")
+    assert shown.index("parameter") < shown.index("bottleneck: node")
+    assert shown.index("derived quantity") < shown.index("AICc weight") < shown.index("chosen:")
     assert "server-cache: separate servers, and a cache" in last
 
 
@@ -98,8 +99,8 @@ def test_a_choice_against_aicc_says_so():
     least = min(fit.aicc for _, fit in found.candidates)
     said = re.sub(r"\s+", " ", str(found))
 
-    assert ("which has the least AICc" in said) == (found.best.aicc == least)
-    assert ("better at left-out points than" in said) == (found.best.aicc != least)
+    assert ("(lowest AICc)" in said) == (found.best.aicc == least)
+    assert ("smaller leave-one-out error than" in said) == (found.best.aicc != least)
 
 
 def test_forms_that_may_be_right_are_drawn(ibm):

@@ -162,7 +162,7 @@ def test_a_population_closes_the_model(title):
     assert found.signatures == {}
     text = str(found)
     assert f"{title} [job]" in text
-    assert f"closed: solved at the measured {title}; think time 0 s" in text
+    assert f"closed: solved at the measured {title}; think time 0 ms" in text
     assert "op/s" not in text
     assert found.plot().axes[1].get_xlabel() == f"{title.replace('_', ' ')} [job]\nx = {title}"
 
@@ -191,7 +191,7 @@ def test_a_think_time_follows_from_what_came_through():
     assert think_time(data, data.column("clients")) == pytest.approx(0.25, rel=1e-7)
     found = machine().compare(data)
     np.testing.assert_allclose(found.relative_error, 0, atol=1e-7)
-    assert "think time 0.25 s" in str(found)
+    assert "think time 250 ms" in str(found)
 
 
 def test_a_think_time_of_the_noise_is_none():
@@ -276,7 +276,7 @@ def test_a_fit_of_a_closed_test_says_so_and_its_file_solves():
     again = parse_model(found.to_toml()).solve()
     assert again.model.is_closed
     assert again.model.inputs["population"] == 32
-    assert "cpu binds: 100% busy at the highest load, it saturates at 1000 1/s" in str(found)
+    assert "bottleneck: cpu, 100% busy at the highest load; it saturates at 1000 1/s" in str(found)
 
 
 ANSWERS = {

@@ -90,7 +90,7 @@ def test_programs_and_whole_numbers_and_closed_networks():
 def test_answers_in_every_form(tmp_path):
     found = RAID.sensitivity()
 
-    assert "cpu binds: it saturates at 1538.46 op/s; were that relieved, disks" in str(found)
+    assert "bottleneck: cpu, which saturates at 1538 op/s; relieve it, and disks" in str(found)
     assert found.to_csv().startswith("output,parameter,derivative,elasticity")
     assert len(found.rows()) == sum(map(len, found.effects.values()))
     assert found.plot().axes

@@ -20,8 +20,9 @@ from headway.models.inference.certainty.shifts import student
 from headway.models.inference.certainty.uncertainty import WORTH, worst_cost
 from headway.models.inference.fit import Fit
 from headway.models.inference.forecasting.predictions import ENDS
-from headway.models.language.digits import ends, in_unit, shown_unit, with_unit
+from headway.models.language.digits import ends, in_unit, with_unit
 from headway.models.language.formula import Formula
+from headway.models.language.scales import Scale
 from headway.models.language.units import Unit, unit
 from headway.models.measured.columns import is_rate
 from headway.models.measured.regression import FEWEST_POINTS, regression_line
@@ -66,8 +67,7 @@ class ServerQuantity:
         """What can be said of a quantity that is not determined: at least so much, or nothing."""
         if not self.low > 0:
             return "not determined"
-        shown = shown_unit(unit(self.unit), self.low)
-        return f"not determined: at least {with_unit(in_unit(self.low, shown), shown)}"
+        return f"not determined: at least {Scale().text(self.low, unit(self.unit))}"
 
     def shown(self, meant: Unit) -> str:
         """Value and interval in a unit."""
@@ -77,7 +77,7 @@ class ServerQuantity:
     def __str__(self) -> str:
         if not self.determined:
             return f"{self.name}: {self.undetermined}"
-        return f"{self.name}: {self.shown(unit(self.unit))}"
+        return f"{self.name}: {self.shown(Scale().suited(unit(self.unit), self.value))}"
 
 
 def saturation_of(draws: Sequence[Draws], best: float) -> ServerQuantity:

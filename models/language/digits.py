@@ -2,10 +2,18 @@
 
 import math
 
-from headway.models.language.units import Unit, readable
+from headway.models.language.units import Unit, readable, unit
 
 LARGEST_WHOLE = 1e12
 """Whole numbers below this are written out."""
+
+MANY = 1e4
+"""From here on commas separate thousands."""
+
+_KIB = 1024.0
+_SIZES = ("KiB", "MiB", "GiB", "TiB")
+_SLOPE = 0.1  # a slope below this is told of a thousand times as much
+_MOST = 2  # thousands of thousands
 
 
 def digits(number: float) -> str:
@@ -14,10 +22,25 @@ def digits(number: float) -> str:
     Examples
     --------
     >>> digits(1279018.0), digits(0.1234567)
-    ('1279018', '0.123457')
+    ('1,279,018', '0.123457')
     """
     is_count = abs(number) < LARGEST_WHOLE and number == int(number)
-    return f"{number:.0f}" if is_count else f"{number:.6g}"
+    return grouped(f"{number:.0f}" if is_count else f"{number:.6g}")
+
+
+def grouped(text: str) -> str:
+    """Separate the thousands of a written number, where it has five digits or more.
+
+    Examples
+    --------
+    >>> grouped("30910.5"), grouped("-1200"), grouped("6e+23")
+    ('30,910.5', '-1200', '6e+23')
+    """
+    whole, point, rest = text.partition(".")
+    bare = whole.lstrip("+-")
+    if len(bare) < 5 or not bare.isdigit():
+        return text
+    return f"{whole[: len(whole) - len(bare)]}{int(bare):,}{point}{rest}"
 
 
 def four_digits(number: float) -> str:
@@ -26,23 +49,27 @@ def four_digits(number: float) -> str:
     Examples
     --------
     >>> four_digits(0.0123456), four_digits(1373412.0), four_digits(6.02e23)
-    ('0.01235', '1373000', '6.02e+23')
+    ('0.01235', '1,373,000', '6.02e+23')
     """
     text = f"{number:.4g}"
-    return f"{float(text):.0f}" if 1e4 <= abs(number) < 1e9 else text
+    return grouped(f"{float(text):.0f}") if abs(float(text)) >= MANY and abs(number) < 1e9 else text
 
 
 def shown_unit(meant: Unit, size: float) -> Unit:
     """A unit of the same dimension that shows a value of that size (in SI) with few digits.
 
-    What is meant in KiB and the like stays so.
+    What is meant in KiB and the like stays so, and so is a size of whole KiB.
 
     Examples
     --------
     >>> from headway.models.language.units import unit
     >>> str(shown_unit(unit("s"), 0.0034)), str(shown_unit(unit("KiB"), 2e6))
     ('ms', 'KiB')
+    >>> str(shown_unit(unit("B"), 1048576)), str(shown_unit(unit("B"), 1000000))
+    ('MiB', 'MB')
     """
+    if meant.text == "B" and size >= _KIB and size % _KIB == 0 and size % 1000:
+        return [each for each in map(unit, _SIZES) if not size % each.scale][-1]
     if "iB" in meant.text:
         return meant
     best = readable(meant.dimension, size)
@@ -94,4 +121,37 @@ def with_error(value: float, error: float, unit: Unit) -> str:
     places = max(0, 1 - math.floor(math.log10(error)))
     if places > 6 or abs(value) >= 1e7:
         return with_unit(f"{four_digits(value)} ± {error:.2g}", unit)
-    return with_unit(f"{value:.{places}f} ± {error:.{places}f}", unit)
+    tens = min(0, 1 - math.floor(math.log10(error)))  # of an error of 1234 the last two say nothing
+    both = (
+        grouped(f"{round(each, tens):.{places}f}" if tens else f"{each:.{places}f}")
+        for each in (value, error)
+    )
+    return with_unit(" ± ".join(both), unit)
+
+
+def slope_unit(output: Unit, by: Unit, slope: float) -> Unit:
+    """A unit in which a slope, in SI, is as people say it: ms per 1,000 op/s.
+
+    Parameters
+    ----------
+    output, by
+        Units of what changes and of what it changes with.
+    slope
+        Its SI value: it chooses by how many of the latter.
+
+    Examples
+    --------
+    >>> from headway.models.language.units import unit
+    >>> in_unit(3e-9, slope_unit(unit("ms"), unit("op/s"), 3e-9))
+    '3'
+    >>> str(slope_unit(unit("ms"), unit("op/s"), 3e-7)), str(slope_unit(unit("ms"), unit("s"), 5.0))
+    ('ms per 1,000 op/s', 'ms per s')
+    """
+    one = abs(slope) * by.scale / output.scale
+    thousands = 0 if not by.text or not 0 < one < _SLOPE else 1
+    while thousands and one * 1000.0**thousands < _SLOPE and thousands < _MOST:
+        thousands += 1
+    times = 1000.0**thousands
+    below = " ".join([f"{times:,.0f}"] * (thousands > 0 or not by.text) + [by.text] * bool(by.text))
+    dimension = tuple(a - b for a, b in zip(output.dimension, by.dimension, strict=True))
+    return Unit(f"{output.text} per {below}".strip(), output.scale / by.scale / times, dimension)  # type: ignore[arg-type]

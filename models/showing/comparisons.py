@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from headway.models.analysis.comparison import Comparison
+from headway.models.language.scales import Scale
 from headway.models.language.units import unit
 from headway.models.measured.columns import is_rate
 from headway.models.showing.audits import finding_lines, finding_rows
@@ -14,15 +15,15 @@ from headway.models.showing.solutions import solution_rows
 from headway.models.tables.table import Column, Table
 
 
-def point_table(comparison: Comparison) -> Table:
+def point_table(comparison: Comparison, scale: Scale | None = None) -> Table:
     """Every point: load, measured, predicted, relative error."""
-    model = comparison.model
+    model, scale = comparison.model, scale or comparison_scale(comparison)
     shown = model.meaning(comparison.output).unit
     kind = comparison.output.replace("_", " ")
     columns = [
         Column(comparison.load.name, tuple(comparison.load.values.tolist()), comparison.load.unit),
-        Column.of("measured", comparison.measured.values, shown),
-        Column.of("predicted", comparison.predicted, shown),
+        Column.of("measured", comparison.measured.values, shown, scale),
+        Column.of("predicted", comparison.predicted, shown, scale),
         Column("error", tuple(comparison.relative_error.tolist()), unit("%")),
     ]
     if not comparison.in_range.all():
@@ -47,11 +48,22 @@ def _named_columns(comparison: Comparison) -> list[Column]:
 
 def comparison_tables(comparison: Comparison) -> list[Table]:
     """Points, summary, and the two signatures."""
-    tables = [*map(point_table, comparison.each), *output_tables(comparison)]
-    tables.append(_summary_table(comparison))
+    scale = comparison_scale(comparison)
+    points = [point_table(one, scale) for one in comparison.each]
+    tables = [*points, *output_tables(comparison), _summary_table(comparison, scale)]
     if comparison.signatures:
-        tables.append(signature_table("signature", dict(comparison.signatures)))
+        tables.append(signature_table("signature", dict(comparison.signatures), scale))
     return tables
+
+
+def comparison_scale(comparison: Comparison) -> Scale:
+    """The units of a comparison: by what was measured and predicted."""
+    model = comparison.model
+    shown = [(comparison.load.values, comparison.load.unit)]
+    for one in comparison.each:
+        unit = model.meaning(one.output).unit
+        shown += [(one.measured.values, unit), (one.predicted, unit)]
+    return Scale.of(shown, [parameter.unit for parameter in model.parameters.values()])
 
 
 def output_tables(comparison: Comparison) -> list[Table]:
@@ -79,9 +91,9 @@ def output_documents(comparison: Comparison) -> list[dict[str, Any]]:
     ]
 
 
-def _summary_table(comparison: Comparison) -> Table:
+def _summary_table(comparison: Comparison, scale: Scale) -> Table:
     summary = comparison.summary
-    worst = _worst(comparison)
+    worst = _worst(comparison, scale)
     rows = {
         "RMS relative error": f"{summary['rms_relative_error']:.1%}",
         "largest relative error": f"{summary['max_relative_error']:.1%}{worst}",
@@ -89,20 +101,20 @@ def _summary_table(comparison: Comparison) -> Table:
         "r squared": f"{summary['r_squared']:.3f}",
     }
     columns = (Column("summary", tuple(rows)), Column("value", tuple(rows.values())))
-    return Table("", columns, tuple(_notes(comparison)))
+    return Table("", columns, tuple(_notes(comparison, scale)))
 
 
-def _worst(comparison: Comparison) -> str:
+def _worst(comparison: Comparison, scale: Scale) -> str:
     if not any(one.counted.any() for one in comparison.each):
         return ""
     each = [np.where(one.counted, np.abs(one.relative_error), -1) for one in comparison.each]
     sizes = np.max(each, axis=0)
-    load = comparison.load.values[int(np.argmax(sizes))] / comparison.load.unit.scale
-    return f" at {load:g} {comparison.load.unit}"
+    load = float(comparison.load.values[int(np.argmax(sizes))])
+    return f" at {scale.stated(load, comparison.load.unit)}"
 
 
-def _notes(comparison: Comparison) -> list[str]:
-    notes = [str(comparison.axes), *closed_notes(comparison)]
+def _notes(comparison: Comparison, scale: Scale) -> list[str]:
+    notes = [str(comparison.axes), *closed_notes(comparison, scale)]
     if comparison.output == "response_time" and is_rate(comparison.load):
         notes.append(span(comparison.within, comparison.load.values))
     left_out = int(comparison.in_range.sum() - comparison.counted.sum())
@@ -112,13 +124,17 @@ def _notes(comparison: Comparison) -> list[str]:
     return [*notes, *finding_lines(comparison.findings)]
 
 
-def closed_notes(comparison: Comparison) -> list[str]:
+def closed_notes(comparison: Comparison, scale: Scale) -> list[str]:
     """Say of a load of jobs that circulate how long they think."""
     if comparison.load_parameter != "population":
         return []
     think = comparison.model.parameters["think_time"]
     thought = np.unique(np.asarray(think.value, float))
-    shown = think.shown(float(thought[0])) if thought.size == 1 else "as measured, row by row"
+    shown = (
+        scale.stated(float(thought[0]), think.unit)
+        if thought.size == 1
+        else "as measured, row by row"
+    )
     return [f"closed: solved at the measured {comparison.load.header}; think time {shown}"]
 
 

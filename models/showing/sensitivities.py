@@ -1,4 +1,4 @@
-"""Sensitivities as tables, with what binds and what binds next."""
+"""Sensitivities as tables, with the bottleneck and the next one."""
 
 import math
 from typing import Any
@@ -7,10 +7,11 @@ import numpy as np
 
 from headway.models.analysis.differences import Change
 from headway.models.analysis.sensitivity import Effect, Sensitivity
-from headway.models.language.digits import four_digits
+from headway.models.language.digits import in_unit, slope_unit, with_unit
+from headway.models.language.scales import Scale
 from headway.models.showing.solutions import labels
 from headway.models.structure.model import Model
-from headway.models.tables.table import Column, Table, scale_of
+from headway.models.tables.table import Column, Table
 
 _FLAT = 1e-12  # elasticity below which a parameter has no effect
 _VISIBLE = 5e-4  # elasticity below which tables show none
@@ -18,10 +19,19 @@ _VISIBLE = 5e-4  # elasticity below which tables show none
 
 def sensitivity_tables(sensitivity: Sensitivity) -> list[Table]:
     """Elasticities by output, derivatives in readable units, and what one more or fewer does."""
-    tables = [_elasticity_table(sensitivity), _derivative_table(sensitivity)]
+    scale = _scale(sensitivity)
+    tables = [_elasticity_table(sensitivity, scale), _derivative_table(sensitivity, scale)]
     steps = _of(sensitivity, Change.WHOLE_STEP)
     counted = [step for step in steps if abs(step[2].elasticity) >= _VISIBLE]
-    return [*tables, _whole_table(sensitivity, counted)] if counted else tables
+    return [*tables, _whole_table(sensitivity, counted, scale)] if counted else tables
+
+
+def _scale(sensitivity: Sensitivity) -> Scale:
+    """The units of an answer: by the inputs and the outputs."""
+    model = sensitivity.model
+    inputs = [(float(value), model.parameters[n].unit) for n, value in model.inputs.items()]
+    outputs = [(float(sensitivity.solution[n]), model.meaning(n).unit) for n in sensitivity.effects]
+    return Scale.of([*inputs, *outputs], [unit for _, unit in inputs])
 
 
 def _of(sensitivity: Sensitivity, change: Change) -> list[tuple[str, str, Effect]]:
@@ -55,7 +65,7 @@ def csv_columns(sensitivity: Sensitivity) -> tuple[Column, ...]:
     return (*(Column(title, tuple(cells)) for title, cells in columns.items()), *taken)
 
 
-def _elasticity_table(sensitivity: Sensitivity) -> Table:
+def _elasticity_table(sensitivity: Sensitivity, scale: Scale) -> Table:
     inputs = sensitivity.model.inputs
     shown = {
         o: e
@@ -65,7 +75,7 @@ def _elasticity_table(sensitivity: Sensitivity) -> Table:
     names = [n for n in inputs if any(_matters(e.get(n)) for e in shown.values())]
     columns = [
         Column("parameter", tuple(names)),
-        Column("value", tuple(_value(sensitivity.model, name) for name in names)),
+        Column("value", tuple(_value(sensitivity.model, name, scale) for name in names)),
     ]
     for output, effects in shown.items():
         cells = [_percent(effects[name]) for name in names]
@@ -88,21 +98,22 @@ def _percent(effect: Effect) -> str:
     return f"{effect.elasticity:+.3f}{sure}"
 
 
-def _value(model: Model, name: str) -> str:
-    return model.parameters[name].shown(float(model.inputs[name]))
+def _value(model: Model, name: str, scale: Scale) -> str:
+    return scale.stated(float(model.inputs[name]), model.parameters[name].unit)
 
 
 def _sentences(sensitivity: Sensitivity) -> list[str]:
-    """Say what binds, and what would bind next."""
+    """Say which station is the bottleneck, and which is next."""
     rate = sensitivity.model.meaning("throughput").unit
     shown = [
-        f"{b.station} at {b.saturation_throughput / rate.scale:.6g} {rate}"
+        f"{b.station} at {with_unit(in_unit(b.saturation_throughput, rate), rate)}"
         for b in sensitivity.binds
     ]
     sentences = [f"fitted: {sensitivity.axes}"] if sensitivity.axes else []
     if shown:
-        following = f"; were that relieved, {shown[1]} is next" if len(shown) > 1 else ""
-        sentences.append(f"{shown[0].replace(' at ', ' binds: it saturates at ', 1)}{following}")
+        following = f"; relieve it, and {shown[1]} is next" if len(shown) > 1 else ""
+        first = shown[0].replace(" at ", ", which saturates at ", 1)
+        sentences.append(f"bottleneck: {first}{following}")
     sentences += _warnings(sensitivity) + labels(sensitivity.solution)
     effects = [effect for each in sensitivity.effects.values() for effect in each.values()]
     if any(effect.half_width is not None for effect in effects):
@@ -116,7 +127,7 @@ def _warnings(sensitivity: Sensitivity) -> list[str]:
     counted = dict.fromkeys(name for _, name, effect in steps if _matters(effect))
     said = []
     if counted:
-        said.append(f"whole numbers, changed by one: {', '.join(counted)}")
+        said.append(f"integers, changed by one: {', '.join(counted)}")
     for change, words in (
         (Change.CORNER, "mean of both sides of a corner"),
         (Change.NONE, "undefined, as the output jumps there"),
@@ -126,29 +137,30 @@ def _warnings(sensitivity: Sensitivity) -> list[str]:
     return said
 
 
-def _whole_table(sensitivity: Sensitivity, counted: list[tuple[str, str, Effect]]) -> Table:
+def _whole_table(
+    sensitivity: Sensitivity, counted: list[tuple[str, str, Effect]], scale: Scale
+) -> Table:
     """Outputs with one fewer and one more of what is counted."""
     rows = []
     for output, name, effect in counted:
         here = float(sensitivity.solution[output])
         values = np.array([effect.fewer, here, effect.more])
-        shown = Column.of("", values, scale_of(values, sensitivity.model.meaning(output).unit))
+        shown = Column.of("", values, sensitivity.model.meaning(output).unit, scale)
         rows.append((name, output, *shown.texts, str(shown.unit) or "-"))
     titles = ("whole number", "output", "one fewer", "now", "one more", "unit")
     cells = zip(*rows, strict=True)
     return Table("", tuple(Column(t, tuple(c)) for t, c in zip(titles, cells, strict=True)), keys=2)
 
 
-def _derivative_table(sensitivity: Sensitivity) -> Table:
+def _derivative_table(sensitivity: Sensitivity, scale: Scale) -> Table:
     rows = []
     for output, effects in sensitivity.effects.items():
-        shown = sensitivity.model.meaning(output).unit
+        shown = scale.unit(sensitivity.model.meaning(output).unit)
         for name, effect in effects.items():
             if abs(effect.derivative) > 0 and math.isfinite(effect.derivative):
-                by = sensitivity.model.parameters[name].unit
-                size = effect.derivative * by.scale / shown.scale
-                units = f"{str(shown) or 1} per {str(by) or 1}"
-                rows.append((output, name, four_digits(size), units))
+                by = scale.unit(sensitivity.model.parameters[name].unit)
+                slope = slope_unit(shown, by, effect.derivative)
+                rows.append((output, name, in_unit(effect.derivative, slope), str(slope)))
     titles = ("output", "parameter", "derivative", "unit")
     cells = zip(*rows, strict=True) if rows else [()] * 4
     return Table("", tuple(Column(t, tuple(c)) for t, c in zip(titles, cells, strict=True)))

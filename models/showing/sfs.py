@@ -3,42 +3,47 @@
 from typing import Any
 
 from headway.kinds import FloatArray
-from headway.models.language.digits import ends, in_unit, shown_unit, with_unit
-from headway.models.language.units import unit
+from headway.models.language.digits import digits, in_unit, with_unit
+from headway.models.language.scales import Scale
+from headway.models.language.units import ONE, unit
 from headway.models.signatures.sfs import MeasuredSignature, Range, SfsSignature, Start
 from headway.models.signatures.utilisation import Demand, MeasuredUse, Use
 from headway.models.tables.table import Column, Table
 
+_MS, _RATE = unit("ms"), unit("op/s")
+_ROWS = (
+    ("base response time", "base_response_time", _MS),
+    ("slope", "slope", unit("ms*s/op")),
+    ("intercept", "intercept", _MS),
+    ("r squared", "r_squared", ONE),
+    ("saturation throughput", "saturation_throughput", _RATE),
+    ("overall response time", "overall_response_time", _MS),
+    ("response time at the peak", "peak_response_time", _MS),
+    ("outstanding requests", "outstanding_requests", ONE),
+)
 
-def signature_table(title: str, signatures: dict[str, SfsSignature]) -> Table:
-    """Signatures side by side, in readable units."""
-    rows = [
-        ("base response time", "base_response_time", "ms"),
-        ("slope", "slope", "us per op/s"),
-        ("intercept", "intercept", "ms"),
-        ("r squared", "r_squared", ""),
-        ("saturation throughput", "saturation_throughput", "op/s"),
-        ("overall response time", "overall_response_time", "ms"),
-        ("response time at the peak", "peak_response_time", "ms"),
-        ("outstanding requests", "outstanding_requests", ""),
-    ]
-    scales = {"ms": 1e3, "us per op/s": 1e6}
-    columns = [Column("quantity", tuple(row[0] for row in rows))]
-    for name, signature in signatures.items():
-        values = [getattr(signature, key) * scales.get(shown, 1) for _, key, shown in rows]
-        columns.append(Column(name, tuple(_significant(value) for value in values)))
-    columns.append(Column("unit", tuple(row[2] for row in rows)))
+
+def signature_table(
+    title: str, signatures: dict[str, SfsSignature], scale: Scale | None = None
+) -> Table:
+    """Signatures side by side, all values of a row in one unit."""
+    each = list(signatures.values())
+    values = {key: [float(getattr(one, key)) for one in each] for _, key, _ in _ROWS}
+    scale = scale or Scale.of((values[key], meant) for _, key, meant in _ROWS)
+    units = [scale.suited(meant, max(map(abs, values[key]))) for _, key, meant in _ROWS]
+    columns = [Column("quantity", tuple(row[0] for row in _ROWS))]
+    for place, name in enumerate(signatures):
+        rows = zip(values.values(), units, strict=True)
+        columns.append(Column(name, tuple(in_unit(row[place], shown) for row, shown in rows)))
+    columns.append(Column("unit", tuple(str(shown) for shown in units)))
     return Table(title, tuple(columns))
-
-
-def _significant(value: float) -> str:
-    return f"{value:.4g}" if abs(value) < 1000 else f"{value:.1f}"
 
 
 def span(within: Range, load: FloatArray) -> str:
     """Say over which loads a line was drawn."""
     inside = load[within.holds(load)]
-    return f"line and base over {inside.min():g} to {inside.max():g} op/s ({inside.size} points)"
+    between = with_unit(f"{digits(inside.min())} to {digits(inside.max())}", _RATE)
+    return f"line and base over {between} ({inside.size} points)"
 
 
 def curve_tables(signature: MeasuredSignature) -> list[Table]:
@@ -74,11 +79,13 @@ def curve_csv(signature: MeasuredSignature) -> str:
 
 def use_tables(measured_use: MeasuredUse) -> list[Table]:
     """One table a resource: what each operation takes of it."""
-    return [_table(measured_use, use) for use in measured_use.resources]
+    demands = [demand.value for use in measured_use.resources for demand in use.demands]
+    scale = Scale.of([(demands, unit("ms"))])
+    return [_table(measured_use, use, scale) for use in measured_use.resources]
 
 
-def _table(measured_use: MeasuredUse, use: Use) -> Table:
-    cells = [_cells(demand) for demand in use.demands]
+def _table(measured_use: MeasuredUse, use: Use, scale: Scale) -> Table:
+    cells = [_cells(demand, scale) for demand in use.demands]
     columns = (
         Column("rate", tuple(demand.rate for demand in use.demands)),
         Column("demand of one", tuple(value for value, _ in cells)),
@@ -96,10 +103,9 @@ def _table(measured_use: MeasuredUse, use: Use) -> Table:
     )
 
 
-def _cells(demand: Demand) -> tuple[str, str]:
-    shown = shown_unit(unit("ms"), abs(demand.value))
-    both = ends(demand.low, demand.high, shown)
-    return with_unit(in_unit(demand.value, shown), shown), with_unit(both, shown)
+def _cells(demand: Demand, scale: Scale) -> tuple[str, str]:
+    shown = unit("ms")
+    return scale.text(demand.value, shown), scale.ends(demand.low, demand.high, shown)
 
 
 def use_rows(measured_use: MeasuredUse) -> list[dict[str, Any]]:

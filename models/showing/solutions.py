@@ -1,11 +1,14 @@
 """Solutions as tables, rows, CSV and JSON."""
 
 import math
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from typing import Any
 
 import numpy as np
 
+from headway.models.language.digits import ends, in_unit, with_unit
+from headway.models.language.scales import Scale
+from headway.models.language.units import Unit
 from headway.models.showing.bounds import bound_columns, bound_rows
 from headway.models.showing.parts.regions import (
     held_parts,
@@ -37,47 +40,70 @@ def swept(solution: Solution) -> list[str]:
 
 def solution_tables(solution: Solution) -> list[Table]:
     """One table over many operating points, or outputs and components of a single one."""
+    scale = solution_scale(solution)
     if np.prod(solution.shape) > 1:
-        return [_sweep_table(solution)]
-    tables = [_outputs_table(solution)]
+        return [_sweep_table(solution, scale)]
+    tables = [_outputs_table(solution, scale)]
     if solution.classes:
-        tables.append(_class_table(solution))
+        tables.append(_class_table(solution, scale))
     if not solution.stations:
         return tables
-    more = [*server_tables(solution), *region_tables(solution)]
-    return [*tables, _stations_table(solution), *more]
+    more = [*server_tables(solution), *region_tables(solution, scale)]
+    return [*tables, _stations_table(solution, scale), *more]
 
 
-def _class_table(solution: Solution) -> Table:
+def solution_scale(solution: Solution) -> Scale:
+    """The units of an answer, by all that it shows."""
+    stated = [parameter.unit for parameter in solution.model.parameters.values()]
+    return Scale.of(_shown(solution), stated)
+
+
+def _shown(solution: Solution) -> Iterator[tuple[Any, Unit]]:
+    """What a table shows of a solution, each with the unit that it is meant in."""
+    model = solution.model
+    for name in swept(solution):
+        yield model.inputs[name], model.parameters[name].unit
+    for name in solution.outputs:
+        yield solution[name], model.meaning(name).unit
+    for one in numbers_asked(solution.values, solution.stations):
+        yield solution[one.name], part_unit(one.part)
+    for name in solution.classes:
+        for part in solution.class_parts:
+            yield solution[of_class(name, part)], part_unit(part)
+    for name in solution.stations if np.prod(solution.shape) == 1 else ():
+        for part in solution.station_parts:
+            yield solution[f"{name}.{part}"], part_unit(part)
+
+
+def _class_table(solution: Solution, scale: Scale) -> Table:
     columns = [Column("class", solution.classes)]
     for part in solution.class_parts:
         values = [float(np.ravel(solution[of_class(name, part)])[0]) for name in solution.classes]
-        columns.append(Column.of(part.replace("_", " "), values, part_unit(part)))
+        columns.append(Column.of(part.replace("_", " "), values, part_unit(part), scale))
     return Table("classes", tuple(columns))
 
 
-def _sweep_table(solution: Solution) -> Table:
+def _sweep_table(solution: Solution, scale: Scale) -> Table:
     model = solution.model
-    inputs = model.inputs
-    columns = [
-        Column.of(name, np.broadcast_to(inputs[name], solution.shape), model.parameters[name].unit)
-        for name in swept(solution)
-    ]
+    columns = input_columns(solution, scale)
     names = [n for n in solution.outputs if n not in ("saturation_throughput", "knee_population")]
     if swept(solution) == ["arrival_rate"] and not solution.saturated.any():
         names.remove("throughput")
     hidden = names[MOST_COLUMNS:]
     names = names[:MOST_COLUMNS]
-    columns += [Column.of(name, solution[name], model.meaning(name).unit) for name in names]
+    columns += [Column.of(name, solution[name], model.meaning(name).unit, scale) for name in names]
     columns += [
         Column.of(
-            f"{part.replace('_', ' ')} {name}", solution[of_class(name, part)], part_unit(part)
+            f"{part.replace('_', ' ')} {name}",
+            solution[of_class(name, part)],
+            part_unit(part),
+            scale,
         )
         for name in solution.classes
         for part in solution.class_parts
     ]
     columns += [
-        Column.of(one.name, solution[one.name], part_unit(one.part))
+        Column.of(one.name, solution[one.name], part_unit(one.part), scale)
         for one in numbers_asked(solution.values, solution.stations)
     ]
     if solution.stations:
@@ -90,7 +116,17 @@ def _sweep_table(solution: Solution) -> Table:
         columns.append(Column("bottleneck", tuple(solution.bottleneck.ravel().tolist())))
     more = [f"and {len(hidden)} more outputs, in --csv and --json"] if hidden else []
     keys = max(1, len(swept(solution)))
-    return Table(solution.model.title, tuple(columns), (*notes_of(solution), *more), keys)
+    return Table(solution.model.title, tuple(columns), (*notes_of(solution, scale), *more), keys)
+
+
+def input_columns(solution: Solution, scale: Scale, times: int = 1) -> list[Column]:
+    """A column each input that differs between operating points, in the units of an answer."""
+    model = solution.model
+    values = {
+        name: np.repeat(np.broadcast_to(model.inputs[name], solution.shape), times)
+        for name in swept(solution)
+    }
+    return [Column.of(n, each, model.parameters[n].unit, scale) for n, each in values.items()]
 
 
 def _cells(values: Any) -> tuple[float, ...]:
@@ -106,30 +142,31 @@ def labels(solution: Solution) -> list[str]:
     return notes + doubt
 
 
-def set_note(model: Model, shown: Collection[str] = ()) -> list[str]:
+def set_note(model: Model, shown: Collection[str] = (), scale: Scale | None = None) -> list[str]:
     """Say which inputs are not the model's own, but for those that a column shows."""
     changed = [p for n, p in model.parameters.items() if p.changed and n not in shown]
-    texts = [f"{p.name} {p.shown(float(_only(p.value)))}" for p in changed]
+    units = scale or Scale.of((p.value, p.unit) for p in changed)
+    texts = [f"{p.name} {units.stated(float(_only(p.value)), p.unit)}" for p in changed]
     return [f"set: {', '.join(texts)}"] if texts else []
 
 
-def notes_of(solution: Solution) -> list[str]:
+def notes_of(solution: Solution, scale: Scale | None = None) -> list[str]:
     """Say what was set, how it was solved, which points are saturated, where saturation lies."""
+    notes = set_note(solution.model, swept(solution), scale) + labels(solution)
     if not solution.stations:
-        return set_note(solution.model, swept(solution)) + labels(solution)
-    notes = set_note(solution.model, swept(solution)) + labels(solution)
+        return notes
     saturated = [f"saturated: {solution.saturation_message}"] * int(solution.saturated.any())
     if solution.shared:
         return notes + saturated
     limits = np.ravel(solution.saturation_throughput)
     rate = solution.model.meaning("throughput").unit
     if limits.size > 1 and limits.min() == limits.max() < math.inf:
-        notes.append(f"saturation throughput: {limits[0] / rate.scale:.6g} {rate}")
+        notes.append(f"saturation throughput: {with_unit(in_unit(limits[0], rate), rate)}")
     return notes + saturated
 
 
 def _binding_notes(solution: Solution) -> list[str]:
-    """Say which station binds, which would bind next, and between which bounds X must lie."""
+    """Say which station is the bottleneck, which is next, and between which bounds X must lie."""
     if solution.shared:
         return [f"bottleneck: {_only(solution.bottleneck)}"]
     rate = solution.model.meaning("throughput").unit
@@ -139,11 +176,10 @@ def _binding_notes(solution: Solution) -> list[str]:
     notes = [f"bottleneck: {first}"]
     if others and limits[first] <= others[0][0] * (1 + _TIE) < math.inf:
         limit, name = others[0]
-        notes[0] += f"; relieve it, and {name} is next, at {limit / rate.scale:.6g} {rate}"
+        notes[0] += f"; relieve it, and {name} is next, at {with_unit(in_unit(limit, rate), rate)}"
     for name, bounds in ({} if solution.is_open else solution.bounds()).items():
-        low = float(_only(bounds.throughput_lower)) / rate.scale
-        high = float(_only(bounds.throughput_upper)) / rate.scale
-        notes.append(f"{name} bounds: throughput {low:.6g} to {high:.6g} {rate}")
+        low, high = (_only(end) for end in (bounds.throughput_lower, bounds.throughput_upper))
+        notes.append(f"{name} bounds: throughput {with_unit(ends(low, high, rate), rate)}")
     return notes
 
 
@@ -152,25 +188,22 @@ def _only(values: Any) -> Any:
     return np.ravel(values)[0]
 
 
-def _outputs_table(solution: Solution) -> Table:
-    texts = []
-    for name in solution.outputs:
-        column = Column.of(name, solution[name], solution.model.meaning(name).unit)
-        texts.append(f"{column.texts[0]} {column.unit}".strip())
-    for one in numbers_asked(solution.values, solution.stations):
-        column = Column.of(one.name, solution[one.name], part_unit(one.part))
-        texts.append(f"{column.texts[0]} {column.unit}".strip())
-    asked = (one.name for one in numbers_asked(solution.values, solution.stations))
-    names = Column("output", (*solution.outputs, *asked))
-    notes = notes_of(solution) + (_binding_notes(solution) if solution.stations else [])
-    return Table(solution.model.title, (names, Column("value", tuple(texts))), tuple(notes))
+def _outputs_table(solution: Solution, scale: Scale) -> Table:
+    asked = numbers_asked(solution.values, solution.stations)
+    each = [(name, solution.model.meaning(name).unit) for name in solution.outputs]
+    each += [(one.name, part_unit(one.part)) for one in asked]
+    columns = [Column.of(name, solution[name], unit, scale) for name, unit in each]
+    texts = tuple(with_unit(column.texts[0], column.unit) for column in columns)
+    names = Column("output", tuple(name for name, _ in each))
+    notes = notes_of(solution, scale) + (_binding_notes(solution) if solution.stations else [])
+    return Table(solution.model.title, (names, Column("value", texts)), tuple(notes))
 
 
-def _stations_table(solution: Solution) -> Table:
+def _stations_table(solution: Solution, scale: Scale) -> Table:
     columns = [Column("station", solution.stations)]
     for part in (*solution.station_parts, *held_parts(solution)):
         values = [float(np.ravel(solution[f"{name}.{part}"])[0]) for name in solution.stations]
-        columns.append(Column.of(part.replace("_", " "), values, part_unit(part)))
+        columns.append(Column.of(part.replace("_", " "), values, part_unit(part), scale))
     return Table("stations", tuple(columns))
 
 

@@ -15,7 +15,7 @@ EDGE = 2
 
 _SHORT = 14  # characters that a column of words keeps together
 _LONG = 30  # characters of a word that may stand unbroken in a cramped table
-_VALUE = re.compile(r"([-+]?\d*)((?:\.\d+)?(?:e[-+]?\d+)?)(.*)")
+_VALUE = re.compile(r"([-+]?[\d,]*)((?:\.\d+)?(?:e[-+]?\d+)?)(.*)")
 _NARROW = "\\n -~\u00a1-\u00ac\u00ae-\u02ff\u0391-\u03c9\u2013-\u2026\u2070-\u209c\u2190-\u22ff"
 _OTHERS = re.compile(f"[^{_NARROW}]")
 

@@ -11,7 +11,8 @@ import numpy as np
 
 from headway.errors import visible
 from headway.kinds import FloatArray
-from headway.models.language.digits import four_digits, shown_unit
+from headway.models.language.digits import MANY, four_digits, grouped, shown_unit
+from headway.models.language.scales import Scale
 from headway.models.language.titles import header
 from headway.models.language.units import ONE, Unit
 from headway.models.tables.layout import (
@@ -30,8 +31,10 @@ from headway.models.tables.layout import (
 Cell: TypeAlias = float | str | None
 
 
-_NUMBER = re.compile(r"[-+]?[\d.]+%?|-|∞")
+_NUMBER = re.compile(r"[-+]?[\d.,]+%?|-|∞")
 _WIDE = 30  # characters of a text that may wrap on a page
+
+_HUNDRED = 100.0
 
 LITTLE = 0.1
 """Below this a fourth decimal is shown."""
@@ -70,10 +73,12 @@ class Column:
     unit: Unit = ONE
 
     @classmethod
-    def of(cls, name: str, values: Any, unit: Unit = ONE) -> "Column":
-        """Make a column of an array, in a unit that shows its size with few digits."""
+    def of(cls, name: str, values: Any, unit: Unit = ONE, scale: Scale | None = None) -> "Column":
+        """Make a column of an array, in the unit of an answer, else in one that suits its size."""
         numbers = np.atleast_1d(np.asarray(values, float)).ravel()
-        return cls(name, tuple(numbers.tolist()), scale_of(numbers, unit))
+        known = scale is not None and scale.covers(unit)
+        shown = scale.unit(unit) if known else scale_of(numbers, unit)  # type: ignore[union-attr]
+        return cls(name, tuple(numbers.tolist()), shown)
 
     @property
     def heading(self) -> str:
@@ -132,6 +137,8 @@ def decimals(numbers: Sequence[float]) -> int | None:
     if not 1e-3 <= largest < 1e7:
         return None
     size = math.floor(math.log10(largest))
+    if largest >= MANY and min(x for x in finite if x) >= _HUNDRED:
+        return 0
     if largest >= 1:
         return max(1, 3 - size)
     return 3 if largest >= LITTLE else max(4, 2 - size)
@@ -142,7 +149,7 @@ def _text(cell: Cell, places: int | None) -> str:
         return visible(cell, "\n") if cell else "-"
     if not math.isfinite(cell):
         return "-" if math.isnan(cell) else "∞"
-    return four_digits(cell) if places is None else f"{cell:.{places}f}"
+    return four_digits(cell) if places is None else grouped(f"{cell:.{places}f}")
 
 
 @dataclass(frozen=True)

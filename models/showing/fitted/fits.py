@@ -1,6 +1,7 @@
 """Fits as tables, rows, CSV, JSON, and as model files that say where they come from."""
 
 import math
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -8,9 +9,10 @@ import numpy as np
 from headway.models.analysis.comparison import Comparison
 from headway.models.inference.fit import Fit
 from headway.models.inference.quantities import ServerQuantity
-from headway.models.language.digits import ends, in_unit, shown_unit, with_error, with_unit
+from headway.models.language.digits import digits, ends, in_unit, with_error, with_unit
 from headway.models.language.parameters import Parameter
-from headway.models.language.units import Unit
+from headway.models.language.scales import Scale
+from headway.models.language.units import Unit, unit
 from headway.models.language.verbs import perform
 from headway.models.showing.audits import finding_lines, finding_rows
 from headway.models.showing.comparisons import closed_notes, output_documents, output_tables
@@ -35,21 +37,38 @@ def fit_tables(fit: Fit) -> list[Table]:
     return [*main_tables(fit), *([correlations] if correlations else [])]
 
 
-def main_tables(fit: Fit) -> list[Table]:
+def fit_scale(fit: Fit, quantities: Iterable[ServerQuantity] = ()) -> Scale:
+    """The units of a fit: by what was found, where it started, what was measured, what follows."""
+    parameters = fit.model.parameters
+    found = [
+        (x, parameters[n].unit)
+        for n in fit.free
+        for x in (fit.values[n], _single(fit.initial.parameters[n]))
+    ]
+    measured = [
+        (one.measured.values, fit.model.meaning(one.output).unit) for one in fit.comparison.each
+    ]
+    told = [(each.value, unit(each.unit)) for each in quantities if each.determined]
+    stated = [parameter.unit for parameter in parameters.values()]
+    return Scale.of([*found, *measured, *told], stated)
+
+
+def main_tables(fit: Fit, scale: Scale | None = None) -> list[Table]:
     """Parameters, other answers where there are some, and quality."""
-    tables = (_parameter_table(fit), _answers_table(fit), _quality_table(fit))
+    scale = scale or fit_scale(fit)
+    tables = (_parameter_table(fit, scale), _answers_table(fit, scale), _quality_table(fit))
     return [*(table for table in tables if table is not None), *output_tables(fit.comparison)]
 
 
-def _parameter_table(fit: Fit) -> Table:
+def _parameter_table(fit: Fit, scale: Scale) -> Table:
     interval = ("95 % interval",) if fit.is_examined else ()
     titles = ("parameter", "value", *interval, "started from", "meaning")
-    rows = [(name, *_parameter_cells(fit, name)) for name in fit.free]
+    rows = [(name, *_parameter_cells(fit, name, scale)) for name in fit.free]
     columns = [
         Column(t, tuple(cells)) for t, cells in zip(titles, zip(*rows, strict=True), strict=True)
     ]
-    said = (str(fit.comparison.axes), *closed_notes(fit.comparison), *_weights(fit))
-    said = (*said, *derivation(fit))
+    said = (str(fit.comparison.axes), *closed_notes(fit.comparison, scale), *_weights(fit))
+    said = (*said, *derivation(fit, scale))
     warnings = fit.warnings if fit.is_examined else fit.quick_warnings
     told = finding_lines(fit.comparison.findings)
     notes = (*said, *(f"warning: {text}" for text in warnings), *told)
@@ -73,19 +92,18 @@ def _weights(fit: Fit) -> list[str]:
     return notes
 
 
-def _parameter_cells(fit: Fit, name: str) -> tuple[str, ...]:
+def _parameter_cells(fit: Fit, name: str, scale: Scale) -> tuple[str, ...]:
     parameter, value = fit.model.parameters[name], fit.values[name]
     initial = fit.initial.parameters[name]
-    rest = initial.shown(_single(initial)), parameter.doc
-    if not fit.is_examined:
-        return estimate(fit, name, shown_unit(parameter.unit, value)), *rest
-    low, high = fit.ci95[name]
+    low, high = fit.ci95[name] if fit.is_examined else (value, value)
     nothing = math.isfinite(high) and value < _NOTHING * high  # then show how large it may be
-    unit = shown_unit(parameter.unit, high if nothing else value)
-    return estimate(fit, name, unit), with_unit(ends(low, high, unit), unit), *rest
+    unit = scale.suited(parameter.unit, high if nothing else value)
+    start = with_unit(digits(_single(initial) / unit.scale), unit)
+    between = (with_unit(ends(low, high, unit), unit),) if fit.is_examined else ()
+    return estimate(fit, name, unit), *between, start, parameter.doc
 
 
-def _answers_table(fit: Fit) -> Table | None:
+def _answers_table(fit: Fit, scale: Scale) -> Table | None:
     """Answers that fit about as well, side by side, each with its own intervals."""
     if not fit.is_examined or len(fit.answers) < 2:
         return None
@@ -93,7 +111,7 @@ def _answers_table(fit: Fit) -> Table | None:
     for number, answer in enumerate(fit.answers, 1):
         cells = []
         for name, value, both in zip(fit.free, answer.free.tolist(), answer.ends, strict=True):
-            unit = shown_unit(fit.model.parameters[name].unit, value or both[1])
+            unit = scale.suited(fit.model.parameters[name].unit, value or both[1])
             cells.append(f"{in_unit(value, unit)} ({with_unit(ends(*both, unit), unit)})")
         columns.append(Column(f"{number}", tuple(cells)))
     return Table("", tuple(columns), ("each fits not significantly worse than the first",))
@@ -110,7 +128,7 @@ def estimate(fit: Fit, name: str, unit: Unit) -> str:
     return with_error(fit.values[name], fit.standard_errors[name], unit)
 
 
-def derivation(fit: Fit) -> list[str]:
+def derivation(fit: Fit, scale: Scale) -> list[str]:
     """Formula, numbers, answer at the highest load, and one sentence on the bottleneck."""
     comparison = fit.comparison
     if comparison.output != "response_time" or not comparison.solution.stations:
@@ -118,23 +136,21 @@ def derivation(fit: Fit) -> list[str]:
     peak = int(np.argmax(comparison.load.values))
     solution = comparison.solution
     parts = {n: _at(solution[f"{n}.residence_time"], solution, peak) for n in solution.stations}
-    load = comparison.load.values[peak] / comparison.load.unit.scale
+    load = scale.text(float(comparison.load.values[peak]), comparison.load.unit)
+    time = comparison.model.meaning(comparison.output).unit
     total = float(comparison.predicted[peak])
     lines = []
     if math.isclose(sum(parts.values()), total, rel_tol=1e-6):
-        numbers = " + ".join(f"{1e3 * value:.3g}" for value in parts.values())
+        numbers = " + ".join(scale.bare(value, time) for value in parts.values())
+        measured = scale.text(float(comparison.measured.values[peak]), time)
         lines.append(f"response time = {' + '.join(parts)}")
-        lines.append(f"             = {numbers} ms at {load:g} {comparison.load.unit}")
-        lines.append(f"             = {1e3 * total:.3g} ms ({_measured(fit, peak)})")
+        lines.append(f"             = {numbers} {scale.unit(time)} at {load}")
+        lines.append(f"             = {scale.text(total, time)} (measured {measured})")
     return [*lines, _bottleneck(fit, peak)]
 
 
 def _at(value: Any, solution: Solution, position: int) -> float:
     return float(np.ravel(np.broadcast_to(value, solution.shape))[position])
-
-
-def _measured(fit: Fit, peak: int) -> str:
-    return f"measured {1e3 * float(fit.comparison.measured.values[peak]):.3g} ms"
 
 
 def _bottleneck(fit: Fit, peak: int) -> str:
@@ -145,10 +161,10 @@ def _bottleneck(fit: Fit, peak: int) -> str:
     saturation = _at(solution.saturation_throughput, solution, peak)
     if not math.isfinite(saturation):
         return "no station saturates in this model"
+    at_most = f"bottleneck: {name}, {busy:.0%} busy at the highest load"
     if busy < _IDLE:
-        return f"{name} binds: {busy:.0%} busy at the highest load; its limit does not show there"
-    limit = with_unit(in_unit(saturation, unit), unit)
-    return f"{name} binds: {busy:.0%} busy at the highest load, it saturates at {limit}"
+        return f"{at_most}; its limit does not show there"
+    return f"{at_most}; it saturates at {with_unit(in_unit(saturation, unit), unit)}"
 
 
 def _quality_table(fit: Fit) -> Table:

@@ -12,18 +12,26 @@ from headway.models.inference.fit import Fit
 from headway.models.inference.quantities import ServerQuantity
 from headway.models.inference.server import ServerFit
 from headway.models.inference.side_by_side import SideBySide, differences, name_of
-from headway.models.language.digits import four_digits, in_unit, shown_unit, with_unit
+from headway.models.language.digits import four_digits, in_unit, with_unit
+from headway.models.language.scales import Scale
 from headway.models.language.units import unit
 from headway.models.showing.audits import finding_lines
-from headway.models.showing.fitted.fits import fit_document, limit_document, main_tables
+from headway.models.showing.fitted.fits import (
+    fit_document,
+    fit_scale,
+    limit_document,
+    main_tables,
+)
 from headway.models.tables.table import Column, Table
 
 
 def server_tables(server_fit: ServerFit) -> list[Table]:
     """The chosen form with its equation, its fit, what that tells of the server, and the others."""
-    parameters, *more = main_tables(server_fit.best)
+    scale = fit_scale(server_fit.best, server_fit.quantities)
+    parameters, *more = main_tables(server_fit.best, scale)
     fitted = [replace(parameters, title=""), *more]  # what the title says stands above
-    return [_chosen_table(server_fit), *fitted, _told_table(server_fit), _forms_table(server_fit)]
+    derived = _told_table(server_fit, scale)
+    return [_chosen_table(server_fit), *fitted, derived, _forms_table(server_fit)]
 
 
 def server_rows(server_fit: ServerFit) -> list[dict[str, Any]]:
@@ -41,7 +49,9 @@ def _chosen_table(server_fit: ServerFit) -> Table:
     best, count = server_fit.best, len(server_fit.candidates)
     among = f", the best of {count} forms" if count > 1 else ""
     left_out = _left_out(best)
-    errors = f"RMS error {_rms(best)}" + (f", left out {left_out}" if left_out != "-" else "")
+    errors = f"RMS error {_rms(best)}" + (
+        f", leave-one-out error {left_out}" if left_out != "-" else ""
+    )
     title = f"{best.measurements.source}: {server_fit.form.name}{among} ({errors})"
     return Table(title, (), tuple(_equation(server_fit)))
 
@@ -62,7 +72,7 @@ def _forms_table(server_fit: ServerFit) -> Table:
         (form.name, _rms(fit), _left_out(fit), _share(weight), len(fit.free))
         for (form, fit), weight in zip(server_fit.candidates, weights, strict=True)
     ]
-    titles = ("form", "RMS error", "left out", "AICc weight", "free")
+    titles = ("form", "RMS error", "leave-one-out", "AICc weight", "free")
     cells = zip(*rows, strict=True)
     columns = tuple(Column(title, cell) for title, cell in zip(titles, cells, strict=True))
     likely = (
@@ -86,7 +96,7 @@ def _untried(server_fit: ServerFit) -> list[str]:
         return []
     names, shift = ", ".join(form.name for form in server_fit.untried), server_fit.best.known.shift
     return [
-        f"not tried: {names}; {shift.points} points at {shift.loads} loads do not carry "
+        f"not tried: {names}; {shift.points} points at {shift.loads} loads do not support "
         f"{min(len(form.free) for form in server_fit.untried)} free parameters: measure more loads"
     ]
 
@@ -94,7 +104,11 @@ def _untried(server_fit: ServerFit) -> list[str]:
 def _without_law(server_fit: ServerFit) -> list[str]:
     """Say which forms were left out because they have no law of what was measured."""
     names = ", ".join(form.name for form, _ in server_fit.left_out)
-    return [f"left out: {names}; no law of percentiles is known of them"] if names else []
+    return (
+        [f"left out: {names}; they have no distribution of response times, so no percentiles"]
+        if names
+        else []
+    )
 
 
 def _choice(server_fit: ServerFit) -> str:
@@ -102,12 +116,15 @@ def _choice(server_fit: ServerFit) -> str:
     others = [form.name for form, _ in server_fit.candidates[1:3]]
     runners = f"; runners-up: {', '.join(others)}" if others else ""
     least, fit = min(server_fit.candidates, key=lambda pair: pair[1].aicc)
-    why = "which has the least AICc"
+    why = "(lowest AICc)"
     if fit is not server_fit.best:
         more = server_fit.best.aicc - fit.aicc
-        why = f"better at left-out points than {least.name}, whose AICc is {more:.1f} less"
+        why = (
+            f"(smaller leave-one-out error than {least.name}, although that has an AICc lower by "
+            f"{more:.1f})"
+        )
     return (
-        f"chosen: {server_fit.form.name}, {why}{runners}"
+        f"chosen: {server_fit.form.name} {why}{runners}"
         if others
         else f"chosen: {server_fit.form.name}"
     )
@@ -126,10 +143,12 @@ def _share(weight: float) -> str:
     return f"{weight:.1%}" if weight >= _LITTLE else f"below {_LITTLE:.1%}"
 
 
-def _told_table(server_fit: ServerFit) -> Table:
+def _told_table(server_fit: ServerFit, scale: Scale) -> Table:
     names = tuple(t.name for t in server_fit.quantities)
-    texts = tuple(_told_text(t) + _where_to_look(server_fit, t) for t in server_fit.quantities)
-    columns = (Column("what it tells", names), Column("value and 95 % interval", texts))
+    texts = tuple(
+        _told_text(t, scale) + _where_to_look(server_fit, t) for t in server_fit.quantities
+    )
+    columns = (Column("derived quantity", names), Column("value (95 % interval)", texts))
     return Table("", columns)
 
 
@@ -147,11 +166,12 @@ def _where_to_look(server_fit: ServerFit, quantity: ServerQuantity) -> str:
     return f"; to know more, measure at {where}"
 
 
-def _told_text(quantity: ServerQuantity, largest: float | None = None) -> str:
+def _told_text(quantity: ServerQuantity, scale: Scale, largest: float | None = None) -> str:
     """Value and interval, in the unit that suits the largest value beside it."""
     if not quantity.determined:
-        return quantity.undetermined
-    return quantity.shown(shown_unit(unit(quantity.unit), largest or quantity.value))
+        least = scale.text(quantity.low, unit(quantity.unit))
+        return "not determined" + (f": at least {least}" if quantity.low > 0 else "")
+    return quantity.shown(scale.suited(unit(quantity.unit), largest or quantity.value))
 
 
 def server_document(server_fit: ServerFit) -> dict[str, Any]:
@@ -195,8 +215,9 @@ MOST_COLUMNS = 4
 def side_tables(fits: SideBySide) -> list[Table]:
     """Each server's chosen form, all by one form, and in what they differ."""
     if len(fits.servers) > MOST_COLUMNS:
-        return [_winners_table(fits.servers)]
-    return [_winners_table(fits.servers), _side_table(fits)]
+        return [_winners_table(fits.servers, _side_scale(fits.servers))]
+    scale = _side_scale([*fits.servers, *fits.common_fits()])
+    return [_winners_table(fits.servers, scale), _side_table(fits, scale)]
 
 
 def side_rows(fits: SideBySide) -> list[dict[str, Any]]:
@@ -233,14 +254,20 @@ def side_csv(fits: SideBySide) -> str:
     return Table("", tuple(Column(title, column) for title, column in pairs)).to_csv()
 
 
-def _winners_table(servers: Sequence[ServerFit]) -> Table:
+def _side_scale(servers: Sequence[ServerFit]) -> Scale:
+    """One unit a dimension for several servers side by side."""
+    return Scale.of((t.value, unit(t.unit)) for s in servers for t in s.quantities)
+
+
+def _winners_table(servers: Sequence[ServerFit], scale: Scale) -> Table:
+    bases, time = [_value_of(s, "base") for s in servers], unit("ms")
     columns = (
         Column("server", tuple(name_of(s) for s in servers)),
         Column("chosen form", tuple(s.form.name for s in servers)),
         Column("RMS error", tuple(_rms(s.best) for s in servers)),
-        Column("left out", tuple(_left_out(s.best) for s in servers)),
-        Column("saturates at [op/s]", tuple(_limit_of(s) for s in servers)),
-        Column("base [ms]", tuple(f"{1e3 * _value_of(s, 'base'):.3g}" for s in servers)),
+        Column("leave-one-out", tuple(_left_out(s.best) for s in servers)),
+        Column("saturation [op/s]", tuple(_limit_of(s) for s in servers)),
+        Column(f"base [{scale.unit(time)}]", tuple(scale.bare(base, time) for base in bases)),
         Column("runner-up", tuple(_runner_up(s) for s in servers)),
     )
     errors = [s.best.comparison.summary["rms_relative_error"] for s in servers]
@@ -273,12 +300,14 @@ def _limit_of(server: ServerFit) -> str:
     return four_digits(limit.value) if limit.determined else f"at least {four_digits(limit.low)}"
 
 
-def _side_table(side: SideBySide) -> Table:
+def _side_table(side: SideBySide, scale: Scale) -> Table:
     fits = side.common_fits()
     rows = list(zip(*(s.quantities for s in fits), strict=True))
     largest = [max(told.value for told in row) for row in rows]
     columns = [Column("quantity", tuple(row[0].name for row in rows))]
-    columns += [Column(name_of(s), tuple(map(_told_text, s.quantities, largest))) for s in fits]
+    for each in fits:
+        told = zip(each.quantities, largest, strict=True)
+        columns.append(Column(name_of(each), tuple(_told_text(t, scale, most) for t, most in told)))
     title = f"all by one form, {side.common.name}"
     return Table(title, tuple(columns), tuple(differences(fits)))
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from headway.models.language.scales import Scale
 from headway.models.solving.arrays import part_unit
 from headway.models.solving.solutions.solution import Solution
 from headway.models.structure.parts.regions import REGION_PARTS
@@ -16,13 +17,13 @@ def held_parts(solution: Solution) -> tuple[str, ...]:
     return ("blocked",) if any(station.blocking for station in stations) else ()
 
 
-def region_tables(solution: Solution) -> list[Table]:
+def region_tables(solution: Solution, scale: Scale) -> list[Table]:
     """A table of the regions at a single point; none without regions."""
     names = tuple(solution.model.graph.regions)
     columns = [Column("region", names)]
     for part in _PARTS:
         values = [float(np.ravel(solution[f"{name}.{part}"])[0]) for name in names]
-        columns.append(Column.of(part.replace("_", " "), values, part_unit(part)))
+        columns.append(Column.of(part.replace("_", " "), values, part_unit(part), scale))
     return [Table("regions", tuple(columns))] if names else []
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from headway.models.showing.solutions import notes_of, swept
+from headway.models.showing.solutions import input_columns, notes_of, solution_scale
 from headway.models.solving.solutions.queue_lengths import QueueLengths, covered, listed
 from headway.models.solving.solutions.solution import Solution
 from headway.models.tables.table import Column, Table
@@ -30,20 +30,13 @@ def _points(lengths: QueueLengths[Solution]) -> int:
 
 def _summary_table(lengths: QueueLengths[Solution]) -> Table:
     solution, count = lengths.solution, _points(lengths)
-    each = len(lengths.stations)
-    keys = [
-        Column.of(
-            name,
-            np.repeat(np.broadcast_to(solution.model.inputs[name], solution.shape), each),
-            solution.model.parameters[name].unit,
-        )
-        for name in swept(solution)
-    ]
+    each, scale = len(lengths.stations), solution_scale(solution)
+    keys = input_columns(solution, scale, each)
     names = Column("station", lengths.stations * count)
     laws = chain.from_iterable(zip(*lengths.laws.values(), strict=True))
     told = list(zip(*map(_told, laws), strict=True))
     columns = [Column.of(head, values) for head, values in zip(_HEADS, told, strict=True)]
-    notes = (*notes_of(solution), *_assumed(lengths))
+    notes = (*notes_of(solution, scale), *_assumed(lengths))
     last = "50 %, 95 %, 99 %: so many jobs at most are there for that share of the time"
     more = ["the chances themselves are in --csv and --json"] if count > 1 else []
     title = f"{solution.model.title}: jobs at stations"

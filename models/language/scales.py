@@ -1,0 +1,156 @@
+"""One unit a dimension in one answer: chosen once, from all values that it shows."""
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from headway.models.language.digits import (
+    digits,
+    ends,
+    in_unit,
+    shown_unit,
+    slope_unit,
+    with_error,
+    with_unit,
+)
+from headway.models.language.units import Dimension, Unit, readable, si_text, unit
+
+_SUITS = 0.1, 1e4
+"""Between these a value reads well in a unit that the model states."""
+
+
+@dataclass(frozen=True)
+class Scale:
+    """The units of one answer: of times one, of rates one, whatever they are of.
+
+    Parameters
+    ----------
+    units
+        The unit of each dimension that has one; a dimension that is not in it keeps the unit that
+        a value is meant in, chosen by its size.
+
+    Examples
+    --------
+    >>> from headway.models.language.units import unit
+    >>> scale = Scale.of([([0.0034, 0.012], unit("s")), (0.00006, unit("us"))])
+    >>> scale.text(0.012, unit("s")), scale.text(0.00006, unit("us"))
+    ('12 ms', '0.06 ms')
+    """
+
+    units: dict[Dimension, Unit] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, shown: Iterable[tuple[Any, Unit]], stated: Iterable[Unit] = ()) -> "Scale":
+        """Choose units for the values that an answer shows.
+
+        Parameters
+        ----------
+        shown
+            SI values, of any shape, and the unit that each is meant in.
+        stated
+            Units of the model's parameters: one of these is kept where it suits.
+
+        Examples
+        --------
+        >>> from headway.models.language.units import unit
+        >>> second, times = unit("s"), [([0.4, 0.9], unit("s"))]
+        >>> str(Scale.of(times).unit(second)), str(Scale.of(times, [second]).unit(second))
+        ('ms', 's')
+        """
+        sizes: dict[Dimension, list[float]] = {}
+        meant: dict[Dimension, Unit] = {}
+        for values, each in shown:
+            key = _kind(each)
+            if key is None:
+                continue
+            meant.setdefault(key, each)
+            numbers = np.abs(np.ravel(np.asarray(values, float)))
+            sizes.setdefault(key, []).extend(numbers[np.isfinite(numbers) & (numbers > 0)].tolist())
+        own = list(stated)
+        return cls({key: _chosen(own, meant[key], key, found) for key, found in sizes.items()})
+
+    def unit(self, meant: Unit) -> Unit:
+        """The answer's unit of what is meant in a unit."""
+        key = _kind(meant)
+        return meant if key is None else self.units.get(key, meant)
+
+    def covers(self, meant: Unit) -> bool:
+        """Whether the answer has one unit for what is meant in a unit."""
+        return _kind(meant) in self.units
+
+    def suited(self, meant: Unit, size: float) -> Unit:
+        """The answer's unit; of a slope of times over a rate, and of sizes, one that suits it.
+
+        Examples
+        --------
+        >>> from headway.models.language.units import unit
+        >>> scale = Scale.of([(0.0034, unit("s"))])
+        >>> str(scale.suited(unit("us*s/op"), 3e-8)), str(scale.suited(unit("B"), 4096))
+        ('ms per 1,000,000 op/s', 'KiB')
+        """
+        seconds, data, *counts = meant.dimension
+        if (seconds, data) == (2, 0) and min(counts) < 0:
+            rate = unit(si_text((-1, 0, *(-each for each in counts))))  # type: ignore[arg-type]
+            return slope_unit(self.unit(unit("ms")), rate, size)
+        return self.unit(meant) if self.covers(meant) else shown_unit(meant, size)
+
+    def bare(self, value: float, meant: Unit) -> str:
+        """A value with four digits, without its unit."""
+        return in_unit(value, self.suited(meant, abs(value)))
+
+    def text(self, value: float, meant: Unit) -> str:
+        """A value with four digits, and its unit."""
+        if math.isinf(value):
+            return in_unit(value, meant)
+        shown = self.suited(meant, abs(value))
+        return with_unit(in_unit(value, shown), shown)
+
+    def stated(self, value: float, meant: Unit) -> str:
+        """A value that somebody stated, in as many digits as it has, up to six."""
+        shown = self.suited(meant, abs(value))
+        return with_unit(digits(value / shown.scale), shown)
+
+    def ends(self, low: float, high: float, meant: Unit) -> str:
+        """An interval, and its unit.
+
+        Examples
+        --------
+        >>> from headway.models.language.units import unit
+        >>> Scale.of([(0.0034, unit("s"))]).ends(0.00005, 0.012, unit("us"))
+        '0.05 to 12 ms'
+        """
+        shown = self.suited(meant, abs(high) if math.isfinite(high) else abs(low))
+        return with_unit(ends(low, high, shown), shown)
+
+    def with_error(self, value: float, error: float, meant: Unit) -> str:
+        """A value and its error, with two digits of the latter."""
+        return with_error(value, error, self.suited(meant, abs(value)))
+
+
+def _kind(meant: Unit) -> Dimension | None:
+    """What shares one unit: all times, also those of one operation; None for what does not."""
+    seconds, data = meant.dimension[:2]
+    if seconds == 0:
+        return None  # counts, shares, and sizes of data: people write 4 KiB beside 16 GiB
+    return (seconds, data, 0, 0, 0) if (seconds, data) in ((1, 0), (-1, 1)) else meant.dimension
+
+
+def _chosen(stated: list[Unit], meant: Unit, key: Dimension, sizes: list[float]) -> Unit:
+    """A stated unit that suits the middle value, else one that shows it with few digits."""
+    if not sizes:
+        return meant
+    middle = sorted(sizes)[len(sizes) // 2]
+    own = [each for each in (*stated, meant) if each.dimension == key and each.text]
+    for each in own:
+        least, most = _SUITS if each in stated else (1.0, 1e3)
+        if least <= middle / each.scale < most:
+            return each
+    best = readable(key, middle)
+    return best if best.scale != 1 or _is_time(key) else meant
+
+
+def _is_time(key: Dimension) -> bool:
+    return key[:2] == (1, 0)

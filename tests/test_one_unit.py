@@ -1,0 +1,98 @@
+"""One answer, one unit a dimension: what is printed reads back to what was meant."""
+
+import math
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from headway.models import catalogue_model
+from headway.models.language.digits import (
+    digits,
+    four_digits,
+    in_unit,
+    shown_unit,
+    slope_unit,
+    with_error,
+)
+from headway.models.language.scales import Scale
+from headway.models.language.units import unit
+
+TIMES = ("s", "ms", "us", "min", "us/message", "ms/op")
+NUMBER = re.compile(r"[-+]?[\d,]*\.?\d+(?:e[-+]?\d+)?")
+sizes = st.floats(1e-6, 1e3)
+
+
+def back(text: str) -> tuple[float, str]:
+    """A printed number and its unit."""
+    found = NUMBER.match(text)
+    assert found is not None, text
+    return float(found[0].replace(",", "")), text[found.end() :].strip()
+
+
+@given(st.lists(st.tuples(sizes, st.sampled_from(TIMES)), min_size=1, max_size=8))
+def test_all_times_of_an_answer_are_in_one_unit_and_read_back(
+    given_: list[tuple[float, str]],
+) -> None:
+    """Four digits: within 5e-4 of the value."""
+    shown = [(value, unit(meant)) for value, meant in given_]
+    scale = Scale.of(shown)
+    read = [back(scale.text(value, meant)) for value, meant in shown]
+    [own] = {text for _, text in read}
+    for (value, _), (number, _) in zip(shown, read, strict=True):
+        assert number * unit(own).scale == pytest.approx(value, rel=5.001e-4)
+
+
+@given(st.lists(sizes, min_size=1, max_size=5), st.sampled_from(("s", "ms", "us")))
+def test_a_stated_unit_stays_where_it_suits(values: list[float], stated: str) -> None:
+    own, middle = unit(stated), sorted(values)[len(values) // 2]
+    chosen = Scale.of([(values, unit("s"))], [own]).unit(unit("s"))
+    if 0.1 <= middle / own.scale < 1e4:
+        assert chosen == own
+
+
+@given(st.floats(1.0, 1e8), st.floats(1e-3, 0.3))
+def test_an_error_has_two_digits_and_the_value_ends_where_it_does(
+    value: float, share: float
+) -> None:
+    text = with_error(value, share * value, unit("op/s"))
+    number, error = (float(x.replace(",", "")) for x in text.removesuffix(" op/s").split(" ± "))
+    assert error == pytest.approx(share * value, rel=0.051)
+    assert abs(number - value) <= 0.051 * max(error, 10 * share * value)
+    assert len(f"{error:.10g}".replace(".", "").strip("0")) <= 2
+
+
+@given(st.floats(1e-14, 1e3))
+def test_slopes_read_back_and_are_of_powers_of_a_thousand(slope: float) -> None:
+    shown = slope_unit(unit("ms"), unit("op/s"), slope)
+    number = float(in_unit(slope, shown).replace(",", ""))
+    match = re.fullmatch(r"ms per (?:(1(?:,000)+) )?op/s", shown.text)
+    assert match is not None
+    times = float((match[1] or "1").replace(",", ""))
+    assert number * 1e-3 / times == pytest.approx(slope, rel=5.001e-4)
+    if slope > 1e-10:
+        assert number >= 0.0999
+
+
+@given(st.integers(0, 10**12 - 1))
+def test_counts_have_their_thousands_apart(count: int) -> None:
+    assert digits(float(count)) == (f"{count:,}" if count >= 10_000 else str(count))
+
+
+def test_sizes_are_as_people_write_them() -> None:
+    for size, text in ((1048576, "MiB"), (4096, "KiB"), (3 * 2**29, "MiB"), (512, "B")):
+        assert str(shown_unit(unit("B"), size)) == text
+    assert Scale().stated(1048576, unit("B")) == "1 MiB"
+    assert four_digits(30910.4) == "30,910"
+
+
+@pytest.mark.parametrize("load", [100.0, 900.0])
+def test_a_solution_has_its_times_in_one_unit(load: float) -> None:
+    """Of a delay of 5 us and a service time of 1 ms no us stands beside ms."""
+    model = catalogue_model("server-single").at(delay="5 us", service_time="1 ms")
+    for tables in (model.solve(load).tables(), model.at(arrival_rate=load).sensitivity().tables()):
+        text = "\n".join(map(str, tables))
+        assert "ms" in text
+        assert not re.search(r"\bus\b", text)
+        assert not math.isnan(load)
