@@ -108,10 +108,10 @@ def test_tables_are_plain_text_in_a_pipe():
 @pytest.mark.parametrize(
     ("arguments", "line"),
     [
-        (["--set", "cpu_time=1ms", "--set", "disks=12"], "set: cpu_time 1000 us, disks 12"),
-        (["--preset", "scsi", "--set", "cpu_time=1ms"], "set: cpu_time 1000 us"),
-        (["--set", "arrival_rate=100,200", "--set", "cpu_time=1ms"], "set: cpu_time 1000 us"),
-        (["--closed", "8", "--think", "20ms"], "set: population 8, think_time 0.02 s"),
+        (["--set", "cpu_time=1ms", "--set", "disks=12"], "set: cpu_time 1 ms, disks 12"),
+        (["--preset", "scsi", "--set", "cpu_time=1ms"], "set: cpu_time 1 ms"),
+        (["--set", "arrival_rate=100,200", "--set", "cpu_time=1ms"], "set: cpu_time 1 ms"),
+        (["--closed", "8", "--think", "20ms"], "set: population 8, think_time 20 ms"),
         (["--set", "cpu_time=650us"], None),  # the model's own
         (["--preset", "scsi", "--set", "disks=24"], None),  # the preset's own
         (["--set", "arrival_rate=100,200"], None),  # a column shows it

@@ -32,7 +32,7 @@ def test_answers_go_out_in_every_form(scsi, tmp_path):
         "leave_one_out_rms_relative_error",
     }
     assert scsi.to_csv().splitlines()[0].startswith("parameter,value,standard_error,low,high")
-    assert "binds" in str(scsi)
+    assert "bottleneck: " in str(scsi)
     assert "<table" in scsi._repr_html_()
     assert scsi.plot().axes
     path = tmp_path / "fitted.toml"

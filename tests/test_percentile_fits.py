@@ -237,7 +237,7 @@ def test_forms_left_out_of_a_fit_to_percentiles_are_named(tmp_path):
     path.write_text(single_tails())
     asked = ("fit", "server", "--data", path, "--y", "p99_ms", "--forms", ",".join(FORMS))
     said = " ".join(headway(*asked, "--at", "500").out.split())
-    assert "left out: server-cache (no delay), server-batching (no delay); no law of" in said
+    assert "left out: server-cache (no delay), server-batching (no delay); they have no" in said
     assert " base response time p99 " in said
     document = json.loads(headway(*asked, "--json").out)
     assert [one["form"] for one in document["left_out"]] == [
