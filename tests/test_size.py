@@ -241,7 +241,7 @@ def test_command_and_its_formats_agree():
     assert [float(row["cost"]) for row in rows if row["configuration"] == "front"] == [
         one["cost"] for one in document["front"]
     ]
-    assert "memory binds: with 512 MB the network saturates" in text
+    assert "one step cheaper, memory = 512 MB: the network saturates" in text
     assert "of all 116 configurations" in text
 
 

@@ -143,7 +143,7 @@ def test_command_states_the_probability(tmp_path):
     assert document["next_cheaper"]["probability"] < 0.95
     assert float(rows[0]["probability"]) == same.best.probability
     assert "of 2048 draws of s; 95 % is asked" in text
-    assert "m binds: with" in text
+    assert "one step cheaper, m = " in text
 
 
 def test_what_is_stated_of_simulated_servers_holds():

@@ -11,11 +11,13 @@ from numpy.typing import NDArray
 from headway.errors import InvalidParameter
 from headway.kinds import FloatArray
 from headway.models.analysis.points import output_of
+from headway.models.language.digits import in_unit, with_unit
+from headway.models.language.scales import Scale
 from headway.models.language.units import quantity
 from headway.models.solving.solutions.solution import Solution
 from headway.models.structure.model import Model
-from headway.models.tables.table import scale_of
 
+_ANY = Scale()
 _TIMES = 10.0  # the limit: misses from there on are told in times of it, not in per cent
 _ROUNDING = 1e-12  # relative: a limit that is met but for rounding is met
 _WRITTEN = re.compile(r"\s*(.+?)\s*(<=|>=|<|>|=)\s*(.*?)\s*", re.DOTALL)
@@ -94,12 +96,12 @@ class Goal:
         """Which values keep the limit; rounding (1e-12 of the limit) is forgiven."""
         return np.asarray(self._beyond(values) <= _ROUNDING * abs(self.limit))
 
-    def shown(self, model: Model, value: float) -> str:
-        """A value of the output in the unit that shows the limit with few digits."""
-        unit = scale_of(np.array([self.limit]), model.meaning(self.output).unit)
-        return f"{value / unit.scale:.6g} {unit}".strip()
+    def shown(self, model: Model, value: float, scale: Scale = _ANY) -> str:
+        """A value of the output in the unit of an answer, else in one that suits the limit."""
+        unit = scale.suited(model.meaning(self.output).unit, abs(self.limit))
+        return with_unit(in_unit(value, unit), unit)
 
-    def text(self, model: Model) -> str:
+    def text(self, model: Model, scale: Scale = _ANY) -> str:
         """The goal as people read it.
 
         Examples
@@ -108,7 +110,7 @@ class Goal:
         >>> Goal("response_time", "<=", 0.3).text(catalogue_model("server-single"))
         'response_time <= 300 ms'
         """
-        return f"{self.output} {self.sense} {self.shown(model, self.limit)}"
+        return f"{self.output} {self.sense} {self.shown(model, self.limit, scale)}"
 
 
 def is_goal(text: str) -> bool:

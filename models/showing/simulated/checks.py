@@ -3,13 +3,14 @@
 from collections.abc import Sequence
 from typing import Any
 
-from headway.models.language.digits import in_unit, shown_unit, with_unit
+from headway.models.language.scales import Scale
 from headway.models.language.units import si_text
 from headway.models.showing.simulated.simulations import (
     effort_document,
     effort_notes,
     inputs_document,
     shown,
+    simulation_scale,
 )
 from headway.models.showing.solutions import labels, set_note
 from headway.models.simulating.check import TOGETHER, Check, Row
@@ -21,23 +22,30 @@ def check_tables(check: Check) -> list[Table]:
     stations = set(check.solution.stations)
     inside = [row for row in check.rows_checked if row.name.rpartition(".")[0] in stations]
     system = [row for row in check.rows_checked if row not in inside]
-    notes = [*set_note(check.solution.model), *labels(check.solution), *_verdict(check)]
+    scale = simulation_scale(check.simulation)
+    notes = [
+        *set_note(check.solution.model, scale=scale),
+        *labels(check.solution),
+        *_verdict(check),
+    ]
     unknown = [f"without an analytic answer: {check.unknown}"] if check.unknown else []
     below = (*notes, *unknown, *effort_notes(check.simulation))
     title = f"{check.solution.model.title}: solved and simulated"
-    return [_table(title, "answer", system), _table("stations", "answer", inside, below)]
+    return [
+        _table(title, "answer", system, scale),
+        _table("stations", "answer", inside, scale, below),
+    ]
 
 
-def _table(title: str, kind: str, rows: Sequence[Row], notes: Sequence[str] = ()) -> Table:
-    units = [shown_unit(row.unit, abs(row.simulated.mean)) for row in rows]
-    told = list(zip(rows, units, strict=True))
+def _table(
+    title: str, kind: str, rows: Sequence[Row], scale: Scale, notes: Sequence[str] = ()
+) -> Table:
     columns: dict[str, list[str | None]] = {
         kind: [row.name for row in rows],
         "analytic": [
-            None if row.analytic is None else with_unit(in_unit(row.analytic, unit), unit)
-            for row, unit in told
+            None if row.analytic is None else scale.text(row.analytic, row.unit) for row in rows
         ],
-        "simulated": [shown(row.simulated, row.unit, row.confidence) for row in rows],
+        "simulated": [shown(row.simulated, row.unit, row.confidence, scale) for row in rows],
         "difference": [_percent(row.difference) for row in rows],
         "": ["outside" if row.inside is False else None for row in rows],
     }

@@ -5,7 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from headway.models.language.digits import shown_unit, with_error
+from headway.models.language.digits import shown_unit
+from headway.models.language.scales import Scale
 from headway.models.language.units import Unit, si_text, unit
 from headway.models.showing.solutions import set_note
 from headway.models.simulating.estimates import CONFIDENCE, Estimate
@@ -15,41 +16,59 @@ from headway.models.structure.model import Model
 from headway.models.structure.parts.keys import of_class
 from headway.models.tables.table import Column, Table
 
+_ANY = Scale()
+"""Units by the size of each number."""
+
 Parts = Mapping[str, Mapping[str, Estimate]]
 
 
 def simulation_tables(simulation: Simulation) -> list[Table]:
     """Outputs with their half widths, then classes and stations."""
-    values = tuple(shown(one, meant) for _, one, meant in system(simulation))
+    scale = simulation_scale(simulation)
+    values = tuple(shown(one, meant, scale=scale) for _, one, meant in system(simulation))
     columns = Column("output", simulation.outputs), Column("simulated", values)
     tables = [
         Table(
             simulation.model.title,
             columns,
-            (*set_note(simulation.model), *effort_notes(simulation)),
+            (*set_note(simulation.model, scale=scale), *effort_notes(simulation)),
         )
     ]
     if simulation.classes:
-        tables.append(_parts_table("classes", "class", simulation.classes))
-    tables.append(_parts_table("stations", "station", simulation.stations))
+        tables.append(_parts_table("classes", "class", simulation.classes, scale))
+    tables.append(_parts_table("stations", "station", simulation.stations, scale))
     return [
         *tables,
-        *([_parts_table("regions", "region", simulation.regions)] if simulation.regions else []),
+        *(
+            [_parts_table("regions", "region", simulation.regions, scale)]
+            if simulation.regions
+            else []
+        ),
     ]
 
 
-def _parts_table(title: str, kind: str, each: Parts) -> Table:
+def _parts_table(title: str, kind: str, each: Parts, scale: Scale) -> Table:
     parts = dict.fromkeys(part for known in each.values() for part in known)
     columns = [Column(kind, tuple(each))]
     for part in parts:
         cells = [known.get(part) for known in each.values()]
-        texts = tuple(None if one is None else shown(one, part_unit(part)) for one in cells)
+        texts = tuple(
+            None if one is None else shown(one, part_unit(part), scale=scale) for one in cells
+        )
         columns.append(Column(part.replace("_", " "), texts))
     return Table(title, tuple(columns))
 
 
-def shown(estimate: Estimate, meant: Unit, confidence: float = CONFIDENCE) -> str:
-    """A mean and the half width of its interval, in a unit that shows it with few digits.
+def simulation_scale(simulation: Simulation) -> Scale:
+    """The units of a simulation: by every number in it."""
+    stated = [parameter.unit for parameter in simulation.model.parameters.values()]
+    return Scale.of(((one.mean, meant) for _, one, meant in every(simulation)), stated)
+
+
+def shown(
+    estimate: Estimate, meant: Unit, confidence: float = CONFIDENCE, scale: Scale = _ANY
+) -> str:
+    """A mean and the half width of its interval, in an answer's unit.
 
     Examples
     --------
@@ -57,12 +76,11 @@ def shown(estimate: Estimate, meant: Unit, confidence: float = CONFIDENCE) -> st
     >>> shown(estimate([0.010, 0.012, 0.011]), unit("s"))
     '11.0 ± 2.5 ms'
     """
-    best = shown_unit(meant, abs(estimate.mean))
-    return with_error(estimate.mean, estimate.half_width(confidence), best)
+    return scale.with_error(estimate.mean, estimate.half_width(confidence), meant)
 
 
 def effort_notes(simulation: Simulation) -> list[str]:
-    """Say how long was simulated, how sure the numbers are, and what was taken for granted."""
+    """Say how long was simulated, how sure the numbers are, and what was assumed."""
     effort = simulation.effort
     warm_up, window = (_time(time) for time in (effort.warm_up, effort.window))
     notes = [
@@ -77,6 +95,7 @@ def effort_notes(simulation: Simulation) -> list[str]:
 
 
 def _time(seconds: float) -> str:
+    """A time that a simulation runs for, by its own size: it is no number of the answer."""
     best = shown_unit(unit("s"), seconds)
     return f"{seconds / best.scale:.3g} {best}"
 

@@ -4,6 +4,7 @@ from typing import Any
 
 from headway.models.analysis.joint import JointTarget
 from headway.models.analysis.target import value_now
+from headway.models.language.scales import Scale
 from headway.models.showing.solutions import labels
 from headway.models.tables.table import Column, Table
 
@@ -11,23 +12,28 @@ from headway.models.tables.table import Column, Table
 def joint_tables(target: JointTarget) -> list[Table]:
     """A row a goal: its limit, what is reached, and whether it binds."""
     model, goals = target.model, target.goals
-    reached = zip(goals, target.reached, strict=True)
+    reached = list(zip(goals, target.reached, strict=True))
+    now, parameter = value_now(model, target.parameter), model.parameters[target.parameter]
+    outputs = [(x, model.meaning(goal.output).unit) for goal, y in reached for x in (goal.limit, y)]
+    changed = [(value, parameter.unit) for value in (now, target.value) if value is not None]
+    scale = Scale.of([*changed, *outputs], [parameter.unit])
     columns = (
-        Column("target", tuple(goal.text(model) for goal in goals)),
-        Column("reached", tuple(goal.shown(model, value) for goal, value in reached)),
+        Column("target", tuple(goal.text(model, scale) for goal in goals)),
+        Column("reached", tuple(goal.shown(model, value, scale) for goal, value in reached)),
         Column("binds", tuple("yes" if goal in target.binding else None for goal in goals)),
     )
     fitted = [f"fitted: {target.axes}"] if target.axes else []
-    notes = (_change(target), *fitted, *labels(target.solution))
+    notes = (_change(target, scale), *fitted, *labels(target.solution))
     title = f"{model.name}: {target.parameter} for {len(goals)} targets at once"
     return [Table(title, columns, notes)]
 
 
-def _change(target: JointTarget) -> str:
+def _change(target: JointTarget, scale: Scale) -> str:
     parameter = target.model.parameters[target.parameter]
     now = value_now(target.model, target.parameter)
     factor = f" (x {target.value / now:.4g})" if now else ""
-    shown = f"{parameter.shown(now)} now, {parameter.shown(target.value)} needed"
+    needed = scale.text(target.value, parameter.unit)
+    shown = f"{scale.stated(now, parameter.unit)} now, {needed} needed"
     return f"{target.parameter}: {shown}{factor}"
 
 

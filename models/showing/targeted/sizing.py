@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
+from headway.models.language.scales import Scale
 from headway.models.showing.solutions import labels
 from headway.models.sizing.size import Configuration, Scope, Size
 from headway.models.structure.model import Model
@@ -16,7 +17,18 @@ _MOST_STEPS = 12
 
 def size_tables(size: Size) -> list[Table]:
     """The cheapest configuration among those that cost less, and the front."""
-    return [_choice_table(size), _front_table(size)]
+    scale = _scale(size)
+    return [_choice_table(size, scale), _front_table(size, scale)]
+
+
+def _scale(size: Size) -> Scale:
+    """The units of sizes: by what is chosen and what it reaches."""
+    model, each = size.model, [*(one for _, one in named(size)), *size.front]
+    known, measure = model.parameters, model.meaning(size.ranking.output).unit
+    chosen = [([one.values[n] for one in each], known[n].unit) for n in size.grid.names]
+    goals = [(goal.limit, model.meaning(goal.output).unit) for goal in size.goals]
+    reached = ([one.measure for one in each], measure)
+    return Scale.of([*goals, *chosen, reached], [known[n].unit for n in size.grid.names])
 
 
 def named(size: Size) -> Iterator[tuple[str, Configuration]]:
@@ -31,33 +43,38 @@ def named(size: Size) -> Iterator[tuple[str, Configuration]]:
             yield name, one
 
 
-def _choice_table(size: Size) -> Table:
+def _choice_table(size: Size, scale: Scale) -> Table:
     rows = list(named(size))
     each = [one for _, one in rows]
-    columns = [Column("configuration", tuple(name for name, _ in rows)), *_values(size, each)]
-    columns += [_outputs(size, place, each) for place in range(len(size.goals))]
+    columns = [
+        Column("configuration", tuple(name for name, _ in rows)),
+        *_values(size, each, scale),
+    ]
+    columns += [_outputs(size, place, each, scale) for place in range(len(size.goals))]
     if size.chance is not None:
         columns.append(Column("probability", tuple(one.probability for one in each)))
     missed = "misses" if size.chance is None else "misses at best values"
     columns.append(Column(missed, tuple(_missed(size.model, one) for one in each)))
-    said = " and ".join(goal.text(size.model) for goal in size.goals)
+    said = " and ".join(goal.text(size.model, scale) for goal in size.goals)
     title = f"{size.model.title}: the cheapest configuration with {said}"
-    return Table(title, tuple(columns), tuple(_notes(size)), 1)
+    return Table(title, tuple(columns), tuple(_notes(size, scale)), 1)
 
 
-def _values(size: Size, each: list[Configuration]) -> list[Column]:
+def _values(size: Size, each: list[Configuration], scale: Scale) -> list[Column]:
     known = size.model.parameters
     chosen = [
-        Column.of(name, [one.values[name] for one in each], known[name].unit)
+        Column.of(name, [one.values[name] for one in each], known[name].unit, scale)
         for name in size.grid.names
     ]
     return [*chosen, Column("cost", tuple(one.cost for one in each))]
 
 
-def _outputs(size: Size, place: int, each: list[Configuration]) -> Column:
+def _outputs(size: Size, place: int, each: list[Configuration], scale: Scale) -> Column:
     goal = size.goals[place]
     values = [one.outputs[place] for one in each]
-    return Column.of(goal.output.replace("_", " "), values, size.model.meaning(goal.output).unit)
+    return Column.of(
+        goal.output.replace("_", " "), values, size.model.meaning(goal.output).unit, scale
+    )
 
 
 def _missed(model: Model, one: Configuration) -> str | None:
@@ -69,14 +86,14 @@ def _missed(model: Model, one: Configuration) -> str | None:
     return ", ".join(f"{goal.output} {goal.by(model, by)}" for goal, by in one.missed)
 
 
-def _notes(size: Size) -> Iterator[str]:
+def _notes(size: Size, scale: Scale) -> Iterator[str]:
     yield f"cost: {size.cost.text}"
     if size.chance is not None:
         yield (
             f"probability that all targets hold: of {size.chance.draws} draws of "
             f"{', '.join(size.chance.names)}; {100 * size.chance.confidence:g} % is asked"
         )
-    yield from _binding(size)
+    yield from _binding(size, scale)
     if not size.proven:
         yield (
             f"not proven: {size.grid.size:.4g} configurations are too many to look at each; "
@@ -85,28 +102,29 @@ def _notes(size: Size) -> Iterator[str]:
     yield from labels(size.solution)
 
 
-def _binding(size: Size) -> Iterator[str]:
+def _binding(size: Size, scale: Scale) -> Iterator[str]:
     """Say what stops each choice from being cheaper."""
     for name, step in size.steps.items():
-        shown = size.model.parameters[name].shown(step.values[name])
+        shown = scale.stated(step.values[name], size.model.parameters[name].unit)
         missed = _missed(size.model, step)
+        why = f"one step cheaper, {name} = {shown}:"
         if step.probability is not None:
-            yield f"{name} binds: with {shown} they hold with {100 * step.probability:.3g} %"
+            yield f"{why} all targets hold with probability {100 * step.probability:.3g} %"
         elif missed == "saturated":
-            yield f"{name} binds: with {shown} the network saturates"
+            yield f"{why} the network saturates"
         elif missed:
-            yield f"{name} binds: with {shown} it misses {missed}"
+            yield f"{why} it misses {missed}"
 
 
-def _front_table(size: Size) -> Table:
+def _front_table(size: Size, scale: Scale) -> Table:
     """The front, thinned out where it is long."""
     count = len(size.front)
     shown = min(count, _MOST_STEPS)
     each = [size.front[round(k * (count - 1) / max(shown - 1, 1))] for k in range(shown)]
-    columns = _values(size, each)
+    columns = _values(size, each, scale)
     measure = size.ranking.output
     unit = size.model.meaning(measure).unit
-    columns.append(Column.of(measure.replace("_", " "), [one.measure for one in each], unit))
+    columns.append(Column.of(measure.replace("_", " "), [one.measure for one in each], unit, scale))
     if size.chance is not None:
         columns.append(Column("probability", tuple(one.probability for one in each)))
     columns.append(Column("meets all", tuple("yes" if one.meets else None for one in each)))

@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from headway.models.analysis.target import Target, shown_in, value_now
+from headway.models.analysis.target import Target, value_now
+from headway.models.language.scales import Scale
 from headway.models.showing.solutions import labels
 from headway.models.tables.table import Column, Table
 
@@ -11,15 +12,17 @@ def target_tables(answer: Target) -> list[Table]:
     """One row: from, to, and by which factor."""
     parameter = answer.model.parameters[answer.parameter]
     now = value_now(answer.model, answer.parameter)
-    meant = shown_in(answer.model, answer.output, answer.wanted)
+    meant = answer.model.meaning(answer.output).unit
+    changed = [(value, parameter.unit) for value in (now, answer.value) if value is not None]
+    scale = Scale.of([*changed, (answer.wanted, meant)], [parameter.unit])
     factor = f"x {answer.value / now:.4g}" if now else "-"
     cells = {
         "parameter": answer.parameter,
-        "now": parameter.shown(now),
-        "needed": parameter.shown(answer.value),
+        "now": scale.stated(now, parameter.unit),
+        "needed": scale.text(answer.value, parameter.unit),
         "factor": factor,
     }
-    target = f"{answer.wanted / meant.scale:.6g} {meant}".strip()
+    target = scale.stated(answer.wanted, meant)
     title = f"{answer.model.name}: what it takes for {answer.output} of {target}"
     columns = tuple(Column(name, (cell,)) for name, cell in cells.items())
     fitted = [f"fitted: {answer.axes}"] if answer.axes else []

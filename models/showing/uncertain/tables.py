@@ -5,13 +5,14 @@ from typing import Any
 import numpy as np
 
 from headway.models.language.digits import ends, with_unit
+from headway.models.language.scales import Scale
 from headway.models.language.units import Unit
-from headway.models.showing.solutions import notes_of, swept
+from headway.models.showing.solutions import input_columns, notes_of, solution_scale, swept
 from headway.models.solving.arrays import part_unit
 from headway.models.solving.solutions.asked import percentile_asked
 from headway.models.solving.solutions.solution import STATION_RESULTS
 from headway.models.structure.parts.keys import of_class
-from headway.models.tables.table import Column, Table, scale_of
+from headway.models.tables.table import Column, Table
 from headway.models.uncertain.importance import most_important
 from headway.models.uncertain.propagation import Propagation
 
@@ -27,25 +28,26 @@ _SAME = 1e-9  # relative width of a band below which it is none
 
 def propagation_tables(propagation: Propagation) -> list[Table]:
     """Bands over many operating points, or of outputs, classes and stations of a single one."""
+    scale = solution_scale(propagation.solution)
     if np.prod(propagation.solution.shape) > 1:
-        return [_sweep_table(propagation), *_sweep_importances(propagation)]
+        return [_sweep_table(propagation, scale), *_sweep_importances(propagation, scale)]
     return [
-        _outputs_table(propagation),
-        *_part_tables(propagation),
+        _outputs_table(propagation, scale),
+        *_part_tables(propagation, scale),
         *_importance_table(propagation),
     ]
 
 
-def _notes(propagation: Propagation) -> list[str]:
+def _notes(propagation: Propagation, scale: Scale) -> list[str]:
     """What the bands are of, and the draws that saturate."""
     parameters = propagation.model.parameters
     texts = [
-        f"{name} {with_unit(ends(*p.interval, p.unit), p.unit)}"
+        f"{name} {scale.ends(*p.interval, p.unit)}"
         for name, p in parameters.items()
         if p.interval is not None
     ]
     notes = [
-        *notes_of(propagation.solution),
+        *notes_of(propagation.solution, scale),
         f"95 % bands of {propagation.count} draws, seed {propagation.seed}: {', '.join(texts)}",
     ]
     if propagation.model.correlations:
@@ -74,31 +76,27 @@ def _limit(propagation: Propagation) -> list[str]:
     return [f"95 % band of the saturation throughput: {band}"]
 
 
-def _sweep_table(propagation: Propagation) -> Table:
+def _sweep_table(propagation: Propagation, scale: Scale) -> Table:
     solution = propagation.solution
-    inputs = solution.model.inputs
-    columns = [
-        Column.of(n, np.broadcast_to(inputs[n], solution.shape), solution.model.parameters[n].unit)
-        for n in swept(solution)
-    ]
+    columns = input_columns(solution, scale)
     names = [
         name for name in solution.outputs if name not in _LIMITS and _varies(propagation, name)
     ]
     for name in names[:MOST_OUTPUTS]:
-        columns += _three(propagation, name, name, solution.model.meaning(name).unit)
+        columns += _three(propagation, name, name, solution.model.meaning(name).unit, scale)
     for name in solution.classes:
         for part in solution.class_parts:
             key = str(of_class(name, part))
             if _varies(propagation, key):
                 columns += _three(
-                    propagation, f"{part.replace('_', ' ')} {name}", key, part_unit(part)
+                    propagation, f"{part.replace('_', ' ')} {name}", key, part_unit(part), scale
                 )
     if propagation.saturated_share.any():
         columns.append(_saturating(propagation))
     hidden = max(len(names) - MOST_OUTPUTS, 0)
     more = [f"and {hidden} more outputs, in --csv and --json"] if hidden else []
     keys = max(1, len(swept(solution)))
-    return Table(solution.model.title, tuple(columns), (*_notes(propagation), *more), keys)
+    return Table(solution.model.title, tuple(columns), (*_notes(propagation, scale), *more), keys)
 
 
 def _varies(propagation: Propagation, name: str) -> bool:
@@ -108,10 +106,12 @@ def _varies(propagation: Propagation, name: str) -> bool:
         return not bool(np.all(high - low <= _SAME * np.abs(high)))
 
 
-def _three(propagation: Propagation, title: str, name: str, meant: Unit) -> list[Column]:
+def _three(
+    propagation: Propagation, title: str, name: str, meant: Unit, scale: Scale
+) -> list[Column]:
     """Best value and both ends, in one unit."""
     values = np.ravel(np.asarray(propagation.solution[name], float))
-    unit = scale_of(values, meant)
+    unit = Column.of(title, values, meant, scale).unit
     low, high = (tuple(np.ravel(end).tolist()) for end in propagation.band(name))
     return [
         Column(title, tuple(values.tolist()), unit),
@@ -125,18 +125,19 @@ def _saturating(propagation: Propagation) -> Column:
     return Column("draws that saturate", tuple(f"{share:.1%}" for share in shares))
 
 
-def _outputs_table(propagation: Propagation) -> Table:
+def _outputs_table(propagation: Propagation, scale: Scale) -> Table:
     solution = propagation.solution
-    rows = [(n, *_cells(propagation, n, solution.model.meaning(n).unit)) for n in solution.outputs]
+    units = {n: solution.model.meaning(n).unit for n in solution.outputs}
+    rows = [(n, *_cells(propagation, n, unit, scale)) for n, unit in units.items()]
     names, values, bands = zip(*rows, strict=True)
     columns = (Column("output", names), Column("value", values), Column("95 % band", bands))
-    return Table(solution.model.title, columns, tuple(_notes(propagation)))
+    return Table(solution.model.title, columns, tuple(_notes(propagation, scale)))
 
 
-def _cells(propagation: Propagation, name: str, meant: Unit) -> tuple[str, str]:
+def _cells(propagation: Propagation, name: str, meant: Unit, scale: Scale) -> tuple[str, str]:
     """A value and its band as texts, each with its unit."""
     value = float(np.ravel(propagation.solution[name])[0])
-    column = Column.of(name, value, meant)
+    column = Column.of(name, value, meant, scale)
     low, high = (float(np.ravel(end)[0]) for end in propagation.band(name))
     text = with_unit(column.texts[0], column.unit)
     if np.isnan(low) or np.isnan(high):
@@ -146,25 +147,33 @@ def _cells(propagation: Propagation, name: str, meant: Unit) -> tuple[str, str]:
     return text, with_unit(ends(low, high, column.unit), column.unit)
 
 
-def _part_tables(propagation: Propagation) -> list[Table]:
+def _part_tables(propagation: Propagation, scale: Scale) -> list[Table]:
     """Classes and stations: a number of each, and its band beside it."""
     solution = propagation.solution
     tables = []
     if solution.classes:
         keys = [[str(of_class(c, part)) for c in solution.classes] for part in solution.class_parts]
-        tables.append(_parts(propagation, "classes", solution.classes, solution.class_parts, keys))
+        parts = solution.class_parts
+        tables.append(_parts(propagation, "classes", solution.classes, parts, keys, scale))
     if solution.stations:
         keys = [[f"{station}.{part}" for station in solution.stations] for part in STATION_RESULTS]
-        tables.append(_parts(propagation, "stations", solution.stations, STATION_RESULTS, keys))
+        tables.append(
+            _parts(propagation, "stations", solution.stations, STATION_RESULTS, keys, scale)
+        )
     return tables
 
 
 def _parts(
-    propagation: Propagation, title: str, names: tuple[str, ...], parts: Any, keys: list[list[str]]
+    propagation: Propagation,
+    title: str,
+    names: tuple[str, ...],
+    parts: Any,
+    keys: list[list[str]],
+    scale: Scale,
 ) -> Table:
     columns = [Column({"classes": "class"}.get(title, "station"), names)]
     for part, each in zip(parts, keys, strict=True):
-        cells = [_cells(propagation, key, part_unit(part)) for key in each]
+        cells = [_cells(propagation, key, part_unit(part), scale) for key in each]
         values, bands = zip(*cells, strict=True)
         columns += [Column(part.replace("_", " "), values), Column("95 % band", bands)]
     return Table(title, tuple(columns))
@@ -227,10 +236,10 @@ def _importance_notes(propagation: Propagation) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def _sweep_importances(propagation: Propagation) -> list[Table]:
+def _sweep_importances(propagation: Propagation, scale: Scale) -> list[Table]:
     """Shares by operating point, of the output asked for."""
     return [
-        _by_point(propagation, output)
+        _by_point(propagation, output, scale)
         for output in _main(propagation)
         if _varies(propagation, output)
     ]
@@ -243,13 +252,9 @@ def _main(propagation: Propagation) -> list[str]:
     return percentiles or (["response_time"] if solution.stations else [solution.outputs[0]])
 
 
-def _by_point(propagation: Propagation, output: str) -> Table:
+def _by_point(propagation: Propagation, output: str, scale: Scale) -> Table:
     solution, told = propagation.solution, propagation.importance
-    inputs = solution.model.inputs
-    columns = [
-        Column.of(n, np.broadcast_to(inputs[n], solution.shape), solution.model.parameters[n].unit)
-        for n in swept(solution)
-    ]
+    columns = input_columns(solution, scale)
     for k, name in enumerate(told.parameters):
         for title, shares in (("first", told.first), ("total", told.total)):
             cells = tuple(map(_share, shares[output][k].tolist()))
