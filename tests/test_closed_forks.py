@@ -89,13 +89,13 @@ def test_a_simulation_anew_finds_the_same():
 
 
 def test_what_is_not_known_is_refused():
-    with pytest.raises(GraphError, match="goes on before all its parts are done"):
+    with pytest.raises(GraphError, match="continues before all its parts are done"):
         closed(ForkJoin(1.0, 3, 2), 5).solve()
-    with pytest.raises(GraphError, match="goes on before all its parts are done"):
+    with pytest.raises(GraphError, match="continues before all its parts are done"):
         closed(None, 5, needed=1).solve()
     with pytest.raises(GraphError, match="leave out the method exact"):
         closed(None, 5).solve(method="exact")
-    with pytest.raises(InvalidParameter, match="solved for 10000 at most"):
+    with pytest.raises(InvalidParameter, match="supports at most 10,000"):
         closed(ForkJoin(1.0, 2, 2), 20_000).solve()
     with pytest.raises(GraphError, match="percentiles|its response time distribution"):
         closed(None, 5).solve().with_percentile(99)

@@ -80,7 +80,9 @@ def test_exact_laws_of_each_kind_lie_in_the_intervals(name):
 def test_every_kind_is_simulated_or_refused_by_name():
     assert {*SERVING} <= {*STATIONS}
     assert {*STATIONS} - {*SERVING} == {"GGm"}
-    with pytest.raises(GraphError, match=r"node: GGm is not simulated: two moments .* Delay, MM1"):
+    with pytest.raises(
+        GraphError, match=r"node: headway cannot simulate GGm: two moments .* Delay, MM1"
+    ):
         one(GGm(1.0, 2, 1.0, 1.0), 0.5).simulate()
 
 
@@ -88,7 +90,7 @@ def test_a_kind_of_another_package_is_refused_by_name():
     class Lottery(MM1):
         pass
 
-    with pytest.raises(GraphError, match="node: Lottery is not simulated; simulated are Delay"):
+    with pytest.raises(GraphError, match="node: headway cannot simulate Lottery; use Delay"):
         one(Lottery(1.0), 0.5).simulate()
 
 
@@ -300,7 +302,9 @@ def test_wishes_that_are_none_are_refused(told, reason):
 
 
 def test_percentiles_are_refused_where_a_kind_does_not_say_who_is_served():
-    with pytest.raises(GraphError, match="percentiles are not simulated; node: rates do not say"):
+    with pytest.raises(
+        GraphError, match="percentiles are not simulated; node: rates do not determine"
+    ):
         one(LoadDependent((1.0, 2.0)), 0.5).simulate(percentiles=(95,))
 
 

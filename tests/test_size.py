@@ -176,7 +176,7 @@ def test_which_costs_rise_is_read_off_the_formula(text, rises):
     ("changes", "says"),
     [
         ({"targets": ["response_time<=1ms"]}, "none of 128 configurations meets response_time"),
-        ({"targets": ["response_time<=0.1ms"]}, "39200 us, by 391 times the limit; disk"),
+        ({"targets": ["response_time<=0.1ms"]}, "39,200 us, by 391 times the limit; disk"),
         ({"cost": "cores - 4"}, "is -3 at cores=1, disks=2; every configuration must cost more"),
         ({"cost": "0*cores"}, "is 0 at"),
         ({"cost": "cores/0"}, "is inf at"),

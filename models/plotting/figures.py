@@ -248,7 +248,7 @@ def _draw_line(
     """Draw a curve, with the points of the sweep marked unless they are as many as its own."""
     look, marked = style(place), np.flatnonzero(own)
     axes.plot(
-        x, y, look.marker if marked.size <= _MOST_MARKED else "", linestyle=look.line,
+        x, y, marker=look.marker if marked.size <= _MOST_MARKED else "", linestyle=look.line,
         color=look.colour, label=label, markersize=4, markevery=marked.tolist(),
     )  # fmt: skip
 
