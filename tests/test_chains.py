@@ -165,7 +165,7 @@ def test_chances_and_times_may_be_arrays_of_operating_points():
     ("hops", "closed", "jobs", "said"),
     [
         ({(0, 0): [(1.0, 1, 1)], (1, 1): [(1.0, 0, 0)]}, "", (1, 1), "never leave: as class a"),
-        ({(0, 0): [(1.0, 1, 1)], (1, 1): [(1.0, 1, 1)]}, "ab", (2, 0), "never come back"),
+        ({(0, 0): [(1.0, 1, 1)], (1, 1): [(1.0, 1, 1)]}, "ab", (2, 0), "never return"),
         ({(0, 0): [(1.0, 1, 1)], (1, 1): [(0.5, 0, 0)]}, "a", (2, 1), "b is open and class a"),
         ({(0, 0): [(0.7, 1, 0), (0.7, 1, 1)]}, "", (1, 1), "sum to 1.4"),
         ({(0, 0): [(1.2, 1, 0)]}, "", (1, 1), "1.2 is not between 0 and 1"),

@@ -100,7 +100,7 @@ def test_what_is_not_known_is_refused():
     with pytest.raises(GraphError, match="percentiles|its response time distribution"):
         closed(None, 5).solve().with_percentile(99)
     graph = ModelGraph("g").station("cpu", Quota(0.1, 0.5, 1.0)).station("d", ForkJoin(1.0, 2, 2))
-    with pytest.raises(GraphError, match="cpu: Quota in a closed network with a fork"):
+    with pytest.raises(GraphError, match="Quota is not supported in a closed network with a fork"):
         graph.route("cpu", "d").at().closed(3, 0.0).solve()
 
 

@@ -8,8 +8,8 @@ import pytest
 from headway.models.solving.classes.circulating import AS_ONE
 from headway.queueing.passages.sharing import SMOOTHED
 from headway.queueing.routed import APART, TOGETHER
+from tests.pages import accuracy
 from tests.percentile_campaign import KINDS, case, interval
-from tests.test_closed_percentiles import ACCURACY
 
 
 @pytest.mark.parametrize("number", [0, 1, 2, 6, 8, 12])
@@ -46,7 +46,7 @@ def largest(flows, classes, ways):
     """Largest errors that the document's table has, of p50 to p99, and of p99.9."""
     kinds = [str(k) for k in KINDS if k.flow in flows and k.classes in classes]
     kinds = [kind for kind in kinds if kind.endswith(ways)]
-    rows = {line.split(" | ")[0].strip("| "): line for line in ACCURACY.read_text().splitlines()}
+    rows = {line.split(" | ")[0].strip("| "): line for line in accuracy().splitlines()}
     cells = [rows[kind].strip("| ").split(" | ")[3:] for kind in kinds]
     errors = [[float(cell.split(",")[-1].strip(" %")) for cell in row] for row in cells]
     return max(max(row[:3]) for row in errors), max(row[3] for row in errors)

@@ -145,7 +145,11 @@ def test_classes_are_counted_together(tmp_path):
         (lambda: alone(GGm(0.1, 2, 0.5, 0.5)).solve(5), "empty_probability", "two moments"),
         (lambda: alone(GGm(0.1, 2, 0.5, 0.5)).solve(5), "waiting_time_p95", "two moments"),
         (lambda: alone(LoadDependent((9.0,))).solve(5), "waiting_probability", "no known chance"),
-        (lambda: alone(LoadDependent((9.0,))).solve(5), "waiting_time_p95", "rates do not say"),
+        (
+            lambda: alone(LoadDependent((9.0,))).solve(5),
+            "waiting_time_p95",
+            "do not determine which",
+        ),
         (
             lambda: alone(MMm(0.1, 2)).solve(population=9, method="schweitzer"),
             "empty_probability",

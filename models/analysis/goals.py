@@ -83,7 +83,7 @@ class Goal:
         >>> from headway.models import catalogue_model
         >>> goal, model = Goal("response_time", "<=", 0.3), catalogue_model("server-single")
         >>> [goal.by(model, miss) for miss in (0.091, 227.3, np.inf)]
-        ['by 9.1 %', 'by 227 times the limit', 'without end']
+        ['by 9.1 %', 'by 227 times the limit', 'by an infinite amount']
         """
         if np.isinf(miss):
             return "by an infinite amount"

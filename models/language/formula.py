@@ -202,7 +202,7 @@ def formula(text: str) -> Formula:
     >>> formula("().__class__")
     Traceback (most recent call last):
         ...
-    headway.errors.FormulaError: formula '().__class__': attribute access is not allowed
+    headway.errors.FormulaError: formula '().__class__': only NAME.NAME can have a dot
     """
     _check_size(text)
     if "#" in text or any(map(is_hidden, text.translate(_BLANKS))):

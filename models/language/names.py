@@ -46,7 +46,7 @@ def check_name(name: str, taken: Iterable[str]) -> None:
     >>> check_name("a-b", ())
     Traceback (most recent call last):
         ...
-    headway.errors.GraphError: 'a-b' is not a name; use letters, digits and _
+    headway.errors.GraphError: 'a-b' is not a valid name; use letters, digits and _
     """
     if not name.isidentifier() or name.startswith("_"):
         msg = f"{name!r} is not a valid name; use letters, digits and _"

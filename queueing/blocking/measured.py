@@ -47,7 +47,7 @@ def poisson_note(names: Sequence[str]) -> str:
     Examples
     --------
     >>> poisson_note(["disk"])[:35]
-    'what comes to disk is taken as Pois'
+    'arrivals at disk are assumed Poisso'
     """
     said = f"arrivals at {', '.join(names)} are assumed Poisson"
     return f"{said}; largest error measured: response time {BEHIND:g} %"

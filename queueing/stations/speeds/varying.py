@@ -248,7 +248,7 @@ def check_written(count: int) -> None:
     >>> check_written(112)
     Traceback (most recent call last):
         ...
-    headway.errors.InvalidParameter: formulas write sums out up to 64 requests, not to 112
+    headway.errors.InvalidParameter: formulas write out sums up to 64 requests, not 112; ...
     """
     if count > WRITTEN:
         msg = f"formulas write out sums up to {WRITTEN} requests, not {count}; solve with numbers"
