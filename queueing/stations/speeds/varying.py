@@ -248,8 +248,8 @@ def check_written(count: int) -> None:
     >>> check_written(112)
     Traceback (most recent call last):
         ...
-    headway.errors.InvalidParameter: formulas write out sums up to 64 requests, not 112; ...
+    headway.errors.InvalidParameter: formulas write out sums up to 64 requests, not 112; use numbers
     """
     if count > WRITTEN:
-        msg = f"formulas write out sums up to {WRITTEN} requests, not {count}; solve with numbers"
+        msg = f"formulas write out sums up to {WRITTEN} requests, not {count}; use numbers"
         raise InvalidParameter(msg)
