@@ -116,7 +116,7 @@ def test_command():
     assert [float(row["reached"]) for row in rows] == pytest.approx(
         [entry["reached"] for entry in document["targets"]]
     )
-    assert "500 op/s now, 769.231 op/s needed" in headway(*asked).out
+    assert "500 op/s now, 769.2 op/s needed" in headway(*asked).out
 
 
 def test_targets_that_are_reached_stand_alone():
