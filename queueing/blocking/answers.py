@@ -126,7 +126,7 @@ def _answers(network: BlockingNetwork, rates: Rates, stationary: Stationary) -> 
         raise GraphError(
             "deadlock: the network can reach a state where no job can move; give more capacity"
         )
-    lost = network.arrival_rate - done if np.isfinite(_places(network)).any() else 0.0
+    lost = _lost(network, rates, stationary, seen) if np.isfinite(_places(network)).any() else 0.0
     servers = np.array([room.servers for room in network.rooms])
     per = np.where(np.isfinite(servers), servers, np.inf)
     held = np.minimum(seen.count[:, :size], servers) - seen.busy[:, :size]
@@ -147,6 +147,19 @@ def _answers(network: BlockingNetwork, rates: Rates, stationary: Stationary) -> 
             _window(shape, k, seen, flows, outside[k]) for k in range(len(shape.windows))
         ),
     )
+
+
+def _lost(network: BlockingNetwork, rates: Rates, stationary: Stationary, seen: Seen) -> float:
+    """Jobs that find no place [1/s]: by the chance of that, which keeps the digits of small losses.
+
+    Beside a queue without limit, whose states go on beyond those listed, what comes less what is
+    done.
+    """
+    if stationary.level is not None:
+        done = sum(f for m, f in _flows(rates, seen).items() if _ends(network, m))
+        return float(network.arrival_rate - done)
+    entries = ((move.target, rate) for move, rate in rates.rate.items() if move.source == OUT)
+    return float(sum(rate * (seen.chance @ seen.full[:, target]) for target, rate in entries))
 
 
 def _places(network: BlockingNetwork) -> FloatArray:
