@@ -101,7 +101,7 @@ def solve_chain(network: BlockingNetwork) -> BlockingSolution:
 
 
 @dataclass(frozen=True)
-class Seen:
+class States:
     """Numbers of each state: servers at work, jobs, and whether there is no place; by station."""
 
     chance: FloatArray
@@ -110,28 +110,29 @@ class Seen:
     full: NDArray[np.bool_]
 
     @staticmethod
-    def of(shape: Shape, stationary: Stationary) -> "Seen":
+    def of(shape: Shape, stationary: Stationary) -> "States":
         """Read them off the states of a chain."""
         space = stationary.space
         full = space.count >= np.array([places for _, places, _ in shape.rooms])
-        return Seen(stationary.chance, space.busy, space.count, full)
+        return States(stationary.chance, space.busy, space.count, full)
 
 
 def _answers(network: BlockingNetwork, rates: Rates, stationary: Stationary) -> BlockingSolution:
     shape, size = rates.shape, len(network.rooms)
-    seen = Seen.of(shape, stationary)
-    flows = _flows(rates, seen)
+    states = States.of(shape, stationary)
+    flows = _flows(rates, states)
     done = sum(f for m, f in flows.items() if _ends(network, m))
     if not done > 0 and (network.closed or network.arrival_rate):
         raise GraphError(
             "deadlock: the network can reach a state where no job can move; give more capacity"
         )
-    lost = _lost(network, rates, stationary, seen) if np.isfinite(_places(network)).any() else 0.0
+    may_lose = np.isfinite(_places(network)).any()
+    lost = _lost(network, rates, stationary, states, done) if may_lose else 0.0
     servers = np.array([room.servers for room in network.rooms])
     per = np.where(np.isfinite(servers), servers, np.inf)
-    held = np.minimum(seen.count[:, :size], servers) - seen.busy[:, :size]
+    held = np.minimum(states.count[:, :size], servers) - states.busy[:, :size]
     outside = [_outside(stationary, k) for k in range(len(shape.windows))]
-    queue = seen.chance @ seen.count[:, :size]
+    queue = states.chance @ states.count[:, :size]
     if stationary.level is not None and stationary.level.station is not None:
         queue[stationary.level.station] += stationary.beyond
     through = [sum(f for m, f in flows.items() if m.source == k) for k in range(size)]
@@ -139,27 +140,27 @@ def _answers(network: BlockingNetwork, rates: Rates, stationary: Stationary) -> 
         throughput=float(done),
         response_time=_response_time(network, float(done), float(queue.sum() + sum(outside))),
         station_throughput=np.array(through),
-        utilisation=seen.chance @ seen.busy[:, :size] / per,
-        blocked=seen.chance @ held / per,
+        utilisation=states.chance @ states.busy[:, :size] / per,
+        blocked=states.chance @ held / per,
         queue_length=queue,
         loss_probability=0.0 if network.closed or not lost else lost / network.arrival_rate,
         windows=tuple(
-            _window(shape, k, seen, flows, outside[k]) for k in range(len(shape.windows))
+            _window(shape, k, states, flows, outside[k]) for k in range(len(shape.windows))
         ),
     )
 
 
-def _lost(network: BlockingNetwork, rates: Rates, stationary: Stationary, seen: Seen) -> float:
+def _lost(
+    network: BlockingNetwork, rates: Rates, stationary: Stationary, states: States, done: float
+) -> float:
     """Jobs that find no place [1/s]: by the chance of that, which keeps the digits of small losses.
 
-    Beside a queue without limit, whose states go on beyond those listed, what comes less what is
-    done.
+    Beside a queue without limit, whose states go on beyond those listed, arrivals less departures.
     """
     if stationary.level is not None:
-        done = sum(f for m, f in _flows(rates, seen).items() if _ends(network, m))
         return float(network.arrival_rate - done)
     entries = ((move.target, rate) for move, rate in rates.rate.items() if move.source == OUT)
-    return float(sum(rate * (seen.chance @ seen.full[:, target]) for target, rate in entries))
+    return float(sum(rate * (states.chance @ states.full[:, target]) for target, rate in entries))
 
 
 def _places(network: BlockingNetwork) -> FloatArray:
@@ -176,24 +177,24 @@ def _response_time(network: BlockingNetwork, done: float, present: float) -> flo
     return float(network.visits @ [room.service_time for room in network.rooms])
 
 
-def _flows(rates: Rates, seen: Seen) -> dict[Move, float]:
+def _flows(rates: Rates, states: States) -> dict[Move, float]:
     """How often each move is made; a job held up makes it later, one served once more does not."""
-    return {move: float(made.sum()) for move, made in flows_by_state(rates, seen).items()}
+    return {move: float(made.sum()) for move, made in flows_by_state(rates, states).items()}
 
 
-def flows_by_state(rates: Rates, seen: Seen) -> dict[Move, FloatArray]:
+def flows_by_state(rates: Rates, states: States) -> dict[Move, FloatArray]:
     """How often each move is made in each state, shape (states,) [1/s]."""
-    found = {}
+    flows = {}
     for move, rate in rates.rate.items():
-        busy = seen.busy[:, move.source] if move.source != OUT else 1.0
-        made = seen.chance * busy
+        busy = states.busy[:, move.source] if move.source != OUT else 1.0
+        made = states.chance * busy
         blocks = move.target != OUT and rates.shape.rooms[move.target][2]
         if (
             move.target not in (OUT, move.source) and blocks is not Blocking.AFTER_SERVICE
         ) or move.source == OUT:
-            made = made * ~seen.full[:, move.target]
-        found[move] = np.asarray(rate * made, float)
-    return found
+            made = made * ~states.full[:, move.target]
+        flows[move] = np.asarray(rate * made, float)
+    return flows
 
 
 def _ends(network: BlockingNetwork, move: Move) -> bool:
@@ -211,17 +212,17 @@ def _outside(stationary: Stationary, window: int) -> float:
 
 
 def _window(
-    shape: Shape, window: int, seen: Seen, flows: dict[Move, float], outside: float
+    shape: Shape, window: int, states: States, flows: dict[Move, float], outside: float
 ) -> WindowAnswer:
     stations, limit = shape.windows[window].stations, shape.windows[window].limit
-    inside = seen.count[:, list(stations)].sum(axis=1)
+    inside = states.count[:, list(stations)].sum(axis=1)
     coming = sum(
         f for m, f in flows.items() if m.target in stations and (m.anew or m.source not in stations)
     )
     return WindowAnswer(
         throughput=float(coming),
-        utilisation=float(seen.chance @ inside / limit),
-        full=float(seen.chance[inside >= limit].sum()),
+        utilisation=float(states.chance @ inside / limit),
+        full=float(states.chance[inside >= limit].sum()),
         queue_length=outside,
         waiting_time=outside / coming if coming else 0.0,
     )

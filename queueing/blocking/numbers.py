@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from headway.errors import GraphError
 from headway.kinds import FloatArray
-from headway.queueing.blocking.answers import Seen, flows_by_state
+from headway.queueing.blocking.answers import States, flows_by_state
 from headway.queueing.blocking.chain import Stationary, stationary
 from headway.queueing.blocking.moves import Rates, rates_of
 from headway.queueing.blocking.network import BlockingNetwork
@@ -84,21 +84,23 @@ def chain_numbers(network: BlockingNetwork, place: int) -> NumberLaw:
     """
     rates = rates_of(network)
     found = stationary(rates)
-    seen, servers = Seen.of(rates.shape, found), network.rooms[place].servers
-    count = seen.count[:, place].astype(int)
+    states, servers = States.of(rates.shape, found), network.rooms[place].servers
+    count = states.count[:, place].astype(int)
     ratio, behind = 0.0, np.where(count > servers, 1.0, 0.0)
     if found.level is not None and found.level.station == place:
         head, ratio = _unlimited(found, count)
         behind[_last_of(found)] = _longer(found)
     else:
         head = np.bincount(count, found.chance).astype(float)
-    waits = np.nan if any(r.holds_up for r in network.rooms) else _waits(rates, seen, place, behind)
+    waits = (
+        np.nan if any(r.holds_up for r in network.rooms) else _waits(rates, states, place, behind)
+    )
     return NumberLaw(np.asarray(head, float), ratio, waits)
 
 
-def _waits(rates: Rates, seen: Seen, place: int, behind: FloatArray) -> float:
+def _waits(rates: Rates, states: States, place: int, behind: FloatArray) -> float:
     """Share of those who go that leave all servers busy, as who comes finds them."""
-    made = [flow for move, flow in flows_by_state(rates, seen).items() if move.source == place]
+    made = [flow for move, flow in flows_by_state(rates, states).items() if move.source == place]
     flow = np.sum(made, axis=0)
     return float(flow @ behind / flow.sum()) if np.any(flow) else np.nan
 
