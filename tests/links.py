@@ -7,7 +7,7 @@ Links to other sites are counted, not followed.
 
 import argparse
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
 from pathlib import Path
@@ -60,16 +60,24 @@ def leads(link: str, path: Path, pages: dict[Path, Page]) -> bool:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(description="check links inside built pages")
-    parser.add_argument("folder", type=Path)
-    folder = parser.parse_args(arguments).folder
+    folder = built_pages(arguments, "check links inside built pages")
     count = len(list(folder.rglob("*.html")))
-    found = list(broken(folder)) if count else [f"{folder}: no pages"]
-    if found:
-        print(*found, sep="\n", file=sys.stderr)
-    else:
-        print(f"{count} pages: every link leads somewhere")
-    return 1 if found else 0
+    wrong = broken(folder) if count else [f"{folder}: no pages"]
+    return report(wrong, f"{count} pages: every link leads somewhere")
+
+
+def built_pages(arguments: list[str] | None, purpose: str) -> Path:
+    """The folder of built pages that a checker's command line names."""
+    parser = argparse.ArgumentParser(description=purpose)
+    parser.add_argument("folder", type=Path)
+    return Path(parser.parse_args(arguments).folder)
+
+
+def report(findings: Iterable[str], good: str) -> int:
+    """Print what is wrong, or that nothing is; returns the exit code."""
+    wrong = list(findings)
+    print(*(wrong or [good]), sep="\n", file=sys.stderr if wrong else sys.stdout)
+    return 1 if wrong else 0
 
 
 if __name__ == "__main__":

@@ -6,11 +6,12 @@ What scrolls inside a block of its own may be as long as it likes. Exit code 1 s
 without Chromium nothing is looked at, which it says.
 """
 
-import argparse
 import shutil
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+
+from tests.links import built_pages, report
 
 WIDTH = 400
 BROWSER = next(
@@ -52,18 +53,11 @@ def too_wide(folder: Path, width: int = WIDTH) -> Iterator[str]:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(description="look at built pages at 400 px")
-    parser.add_argument("folder", type=Path)
-    folder = parser.parse_args(arguments).folder
+    folder = built_pages(arguments, "look at built pages at 400 px")
     if BROWSER is None:
         print("no Chromium: the pages were not looked at")
         return 0
-    found = list(too_wide(folder))
-    if found:
-        print(*found, sep="\n", file=sys.stderr)
-    else:
-        print(f"every page fits {WIDTH} px")
-    return 1 if found else 0
+    return report(too_wide(folder), f"every page fits {WIDTH} px")
 
 
 if __name__ == "__main__":

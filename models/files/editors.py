@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 
 from headway.lazy import loaded
 from headway.models.files.building.forks import FORK, FORK_KEYS, JOIN, JOIN_KEYS
-from headway.models.files.building.keys import algorithm_keys, station_keys
+from headway.models.files.building.keys import algorithm_keys, station_keys, summary
 from headway.models.files.building.links import LINK
 from headway.models.files.building.schema import CLASS, MODEL
 from headway.models.files.building.shapes import Json, Key, KeyTable, Text, keyed
@@ -53,9 +53,9 @@ def json_schema(kinds: Iterable[str] = STATIONS) -> Json:
 def _stations(kinds: Iterable[str]) -> Json:
     found = {name: station_kind(name) for name in kinds}
     tables = {name: station_keys(kind) for name, kind in found.items()}
-    docs = {name: _words(kind) for name, kind in found.items()}
+    docs = {name: summary(kind) for name, kind in found.items()}
     tables |= {KIND: SOURCE_KEYS, FORK: FORK_KEYS, JOIN: JOIN_KEYS}
-    docs |= {name: _words(loaded(f"{told.module}:{name}")) for name, told in WRITTEN.items()}
+    docs |= {name: summary(loaded(f"{told.module}:{name}")) for name, told in WRITTEN.items()}
     docs[JOIN] = _JOINS
     word = Key(Text(tuple(tables)), "The kind of station, which decides its numbers.", needed=True)
     return _by_kind("kind", word, tables, docs)
@@ -66,13 +66,8 @@ def _algorithm(found: Algorithm) -> Json:
         return keyed(algorithm_keys(found, found.kind()))
     kinds = {word: found.kind(word) for word, _ in found.kinds}
     tables = {word: algorithm_keys(found, kind) for word, kind in kinds.items()}
-    docs = {word: _words(kind) for word, kind in kinds.items()}
+    docs = {word: summary(kind) for word, kind in kinds.items()}
     return _by_kind(found.word, Key(Text(tuple(tables)), "Its kind."), tables, docs)
-
-
-def _words(kind: type) -> str:
-    """What a kind is: the first line that its class says."""
-    return (kind.__doc__ or "").partition("\n")[0]
 
 
 def _by_kind(name: str, word: Key, tables: Mapping[str, KeyTable], docs: Mapping[str, str]) -> Json:

@@ -6,7 +6,7 @@ from typing import Any
 from headway.lazy import loaded
 from headway.models.analysis.audit import CHECKS
 from headway.models.auditing.finding import Severity
-from headway.models.files.building.keys import FILE_KEYS
+from headway.models.files.building.keys import FILE_KEYS, summary
 from headway.models.reading.recognise import reader_kinds
 from headway.models.sweeping.reductions.grammar import REDUCTIONS
 from headway.models.tables.table import Column, Table
@@ -39,18 +39,17 @@ def _stations() -> list[_Kind]:
         numbers = tuple(FILE_KEYS.get(f.name, f.name) for f in fields(kind))  # type: ignore[arg-type]
         nearly = kind.can.mixed or kind.can.forks
         closed = _CLOSED[kind.can.product_form is not None, nearly]
-        found.append(_Kind(name, numbers, _words(kind), closed))
+        found.append(_Kind(name, numbers, _title(kind), closed))
     written = [
-        _Kind(name, tuple(told.numbers), _words(loaded(f"{told.module}:{name}")), told.closed)
+        _Kind(name, tuple(told.numbers), _title(loaded(f"{told.module}:{name}")), told.closed)
         for name, told in WRITTEN.items()
     ]
     own = len(STATIONS)
     return found[:own] + written + found[own:]
 
 
-def _words(kind: type) -> str:
-    """What a kind is: the first line that its class says."""
-    return (kind.__doc__ or "").partition("\n")[0].rstrip(".")
+def _title(kind: type) -> str:
+    return summary(kind).rstrip(".")
 
 
 def kinds_tables() -> list[Table]:

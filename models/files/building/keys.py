@@ -111,6 +111,18 @@ def algorithm_keys(algorithm: Algorithm, kind: type) -> KeyTable:
     return own
 
 
+def summary(kind: type) -> str:
+    """The first line of a class's docstring.
+
+    Examples
+    --------
+    >>> from headway.queueing import Delay
+    >>> summary(Delay)
+    'A delay: every job has its own server, so no job waits: R = S.'
+    """
+    return (kind.__doc__ or "").partition("\n")[0]
+
+
 def field_docs(kind: type) -> dict[str, str]:
     """What the docstring of a class says of each of its parameters.
 
