@@ -17,6 +17,9 @@ DOCUMENTS = [
 ]
 FILE = re.compile(r"# (\S+\.\w+)\n")
 LINK = re.compile(r"\]\((?!https?:)([^)#\s]*)(?:#([^)\s]+))?\)")
+DECIMAL = re.compile(r"\d+\.\d+(?:e[+-]?\d+)?")
+IN_FULL = 13
+"""From so many digits on a number is printed in full; processors differ in its last ones."""
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.DOTALL | re.MULTILINE)
 
 
@@ -87,7 +90,23 @@ def check(line, shown):
 
 
 def tidy(text):
-    return [line.rstrip() for line in text.strip().splitlines()]
+    """Lines without spaces at their ends, and numbers in full to nine digits."""
+    return [line.rstrip() for line in DECIMAL.sub(nine_digits, text.strip()).splitlines()]
+
+
+def nine_digits(number):
+    mantissa = number[0].partition("e")[0].replace(".", "").lstrip("0")
+    return repr(float(f"{float(number[0]):.9g}")) if len(mantissa) >= IN_FULL else number[0]
+
+
+def test_only_numbers_in_full_are_rounded():
+    same, other = "2.8999999999999998e-06", "2.899999999999999e-06"
+
+    assert tidy(f'"slope": {same},') == tidy(f'"slope": {other},') == ['"slope": 2.9e-06,']
+    assert tidy("0.004200000000000001") == tidy("0.0042") == ["0.0042"]
+    assert tidy("1500.0000000002, 1.5") == tidy("1500.0, 1.5") == ["1500.0, 1.5"]
+    assert tidy("2.901 ms  ") == ["2.901 ms"]
+    assert tidy("0.00420001000000001") != tidy("0.0042000100100001")
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=names)
