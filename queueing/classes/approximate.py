@@ -19,10 +19,9 @@ from headway.queueing.closed.fixed_point import State
 from headway.queueing.closed.measured import closed_note
 from headway.queueing.closed.pools import closed_rates
 from headway.queueing.orders.capacity import Asked, longer_waits
-from headway.queueing.orders.isolated import is_exact, seen_stations, solve_isolated
+from headway.queueing.orders.isolated import busy_stations, is_exact, solve_isolated
 from headway.queueing.orders.measured import turns_note
 from headway.queueing.orders.mva import ordered_mva
-from headway.queueing.orders.shared import Crossing
 
 MOST_TURNS = 4_000
 """States of all stations up to which a network in order of arrival is solved station by station."""
@@ -115,10 +114,13 @@ def by_station(network: ClassNetwork, load: FloatArray) -> Lengths | None:
     if spread or not np.array_equal(offered, load):
         return None
     crossing = crossing_of(network)
-    if not _is_small(crossing):
+    stations = busy_stations(crossing, MOST_TURNS)
+    if stations is None:
         return None
     start, shares = ordered_mva(crossing)
-    local = None if np.isinf(start.stay).any() else solve_isolated(crossing, shares, start)
+    if np.isinf(start.stay).any():
+        return None
+    local = solve_isolated(crossing, stations, shares, start)
     if local is None:
         return None
     exact = is_exact(crossing)
@@ -129,12 +131,3 @@ def by_station(network: ClassNetwork, load: FloatArray) -> Lengths | None:
     return Lengths(
         method, note, rest.rate[closed], queue[closed], np.ones(load.shape), open_stay=rest.stay
     )
-
-
-def _is_small(crossing: Crossing) -> bool:
-    """Whether the stations have few states at each point, however many points there are."""
-    for point in range(crossing.population.shape[1]):
-        stations = seen_stations(crossing, point)
-        if stations is None or sum(one.local.states for one in stations) > MOST_TURNS:
-            return False
-    return True

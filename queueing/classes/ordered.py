@@ -19,7 +19,12 @@ from headway.queueing.classes.overload import Overload
 from headway.queueing.classes.whole import MOST_ASKED
 from headway.queueing.closed.demands import Method
 from headway.queueing.orders.chain import MOST
-from headway.queueing.orders.isolated import is_exact, solve_isolated
+from headway.queueing.orders.isolated import (
+    MOST_TOGETHER,
+    busy_stations,
+    is_exact,
+    solve_isolated,
+)
 from headway.queueing.orders.measured import priority_note
 from headway.queueing.orders.mva import ordered_mva
 from headway.queueing.orders.open import Offered, head_of_line, preemptive
@@ -103,7 +108,8 @@ def _one_by_one(network: ClassNetwork, method: Method) -> Ordered:
     crossing = crossing_of(network)
     rest, shares = ordered_mva(crossing, corrected=method is not Method.SCHWEITZER)
     _check_fits(network, rest.stay)
-    local = None if method.approximate else solve_isolated(crossing, shares, rest)
+    stations = None if method.approximate else busy_stations(crossing, MOST_TOGETHER)
+    local = None if stations is None else solve_isolated(crossing, stations, shares, rest)
     exact = local is not None and is_exact(crossing)
     if not (exact or method.approximate or method is Method.AUTO):
         msg = (

@@ -91,7 +91,7 @@ def stationary(space: Space, rates: FloatArray) -> FloatArray:
     Raises
     ------
     InvalidParameter
-        Where the shares depend on where the chain starts.
+        As `shares_of_time`: where there are several steady states.
 
     Examples
     --------

@@ -75,7 +75,7 @@ def longer_waits(asked: Asked) -> FloatArray:
     Raises
     ------
     InvalidParameter
-        If the steps do not come to rest.
+        If the waits do not converge.
 
     Examples
     --------

@@ -30,16 +30,36 @@ class BusyStation:
     local: Local
 
 
-def seen_stations(network: Crossing, point: int) -> list[BusyStation] | None:
-    """Stations that are to be solved state by state; None where one of them has too many states.
+def busy_stations(network: Crossing, most: int) -> list[list[BusyStation]] | None:
+    """Stations to solve state by state, at each point; None where some point has too many states.
 
     Parameters
     ----------
     network
         All of its points.
-    point
-        Which one.
+    most
+        States of all stations together, at any point.
+
+    Examples
+    --------
+    >>> one = np.ones((2, 1, 1))
+    >>> network = Crossing(one, one, one[0], one[0], one[:, 0], one[:, 0], 0 * one[:, 0],
+    ...     np.zeros(2, bool), (1, 2), (Discipline.PREEMPTIVE,))
+    >>> [[station.local.states for station in point] for point in busy_stations(network, 4)]
+    [[4]]
+    >>> busy_stations(network, 3) is None
+    True
     """
+    points = []
+    for point in range(network.population.shape[1]):
+        stations = _busy_at(network, point)
+        if stations is None or sum(one.local.states for one in stations) > most:
+            return None
+        points.append(stations)
+    return points
+
+
+def _busy_at(network: Crossing, point: int) -> list[BusyStation] | None:
     found = []
     for k, discipline in enumerate(network.disciplines):
         if discipline in {None, Discipline.SHARING, Discipline.LAST}:
@@ -87,27 +107,26 @@ def is_exact(network: Crossing) -> bool:
     return bool((alike.all(axis=-1) | ~came | ~came[:, None]).all())
 
 
-def solve_isolated(network: Crossing, shares: Shares, start: Rest) -> Rest | None:
-    """Solve a network from what mean value analysis says of it, where that settles.
-
-    None where it does not, or where there are too many states.
+def solve_isolated(
+    network: Crossing, stations: list[list[BusyStation]], shares: Shares, start: Rest
+) -> Rest | None:
+    """Solve a network from what mean value analysis says of it; None where it does not settle.
 
     Parameters
     ----------
     network
         The whole.
+    stations
+        Those to solve state by state, at each point (`busy_stations`).
     shares
         What shares change by with a job fewer.
     start
         Throughputs and times of visits.
     """
     rate, stay = start.rate.copy(), start.stay.copy()
-    for point in range(rate.shape[1]):
-        stations = seen_stations(network, point)
-        if stations is None or sum(one.local.states for one in stations) > MOST_TOGETHER:
-            return None
+    for point, busy in enumerate(stations):
         here = np.array([point])
-        part = _settle(network.at(here), shares.at(here), stay[..., here], stations)
+        part = _settle(network.at(here), shares.at(here), stay[..., here], busy)
         if part is None:
             return None
         rate[:, here], stay[..., here] = part.rate, part.stay

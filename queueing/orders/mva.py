@@ -66,7 +66,7 @@ def ordered_mva(network: Crossing, *, corrected: bool = True) -> tuple[Rest, Sha
     Raises
     ------
     InvalidParameter
-        If the steps do not come to rest.
+        If the iteration does not converge.
 
     Examples
     --------
