@@ -2,10 +2,12 @@
 
 import io
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 from click.shell_completion import ShellComplete
@@ -241,3 +243,21 @@ def test_completion(arguments, incomplete, expected):
 )
 def test_a_slip_of_the_finger_is_told(arguments, meant):
     assert meant in refusal(*arguments)
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_each_documented_shell_gets_its_script(shell):
+    """Click finds out which bash there is by asking it, so bash must be there for its script."""
+    page = (Path(__file__).parent.parent / "docs/reference/command-line.md").read_text()
+    assert f"_HEADWAY_COMPLETE={shell}_source headway" in page
+    if shell == "bash" and shutil.which("bash") is None:
+        pytest.skip("bash is not installed")
+    script = subprocess.run(
+        [sys.executable, "-c", "from headway.cli.main import main; main([])"],
+        env={**os.environ, "_HEADWAY_COMPLETE": f"{shell}_source"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert f"_HEADWAY_COMPLETE={shell}_complete" in script.stdout
