@@ -31,14 +31,15 @@ SOLVED = {
 """Files that headway solves exactly, and how many simulated intervals each of them holds."""
 
 REFUSED = {
-    "dps": "Queue 2: unequal sharing (DPSStrategy): not yet",
-    "lcfs": "Queue 2: last come, first served, with nobody interrupted (HeadStrategy): not yet",
-    "mm1-bursty": "Queue 1: servers of several types (serverNames): not yet",
-    "open_1class_3stat_advfork": "RAID0: sends 2 parts at once to Disk 1: not yet",
-    "open_2class_3stat_fcr": "region FCR: classConstraint with maxJobsPerClass '4': not yet",
+    "dps": "Queue 2: unequal sharing (DPSStrategy) is not supported",
+    "lcfs": "Queue 2: last come, first served, without preemption (HeadStrategy) is supported only",
+    "mm1-bursty": "Queue 1: servers of several types (serverNames): not supported",
+    "open_1class_3stat_advfork": "RAID0: sends 2 parts at once to Disk 1",
+    "open_2class_3stat_fcr": "region FCR: classConstraint with maxJobsPerClass '4' is not "
+    "supported",
     "open_3class_3stat_loadbal": "Router 1: routing of Class1: 'Join the Shortest Queue (JSQ)'",
-    "preload": "Place 1 is a Place of a Petri net (Storage): not yet",
-    "rand": "Queue 2: times that are not exponential, served in random order: not yet",
+    "preload": "Place 1: a Place of a Petri net (Storage) is not supported",
+    "rand": "Queue 2: service times that are not exponential are not supported in random order",
 }
 
 
@@ -186,28 +187,57 @@ PARALLEL = jmt.parameter(
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        (single(EXPONENTIAL, put="SJFStrategy"), "its order (SJFStrategy): not yet"),
-        (single(EXPONENTIAL, kind="PollingServer"), "cpu is polling (PollingServer): not yet"),
+        (
+            single(EXPONENTIAL, put="SJFStrategy"),
+            "cpu: queue strategy SJFStrategy is not supported",
+        ),
+        (
+            single(EXPONENTIAL, kind="PollingServer"),
+            "cpu: polling (PollingServer) is not supported",
+        ),
         (single(EXPONENTIAL, kind="FutureServer"), "'Queue, FutureServer, Router'"),
         (single(EXPONENTIAL, more=PARALLEL), "several servers at once"),
         (
             single(EXPONENTIAL, more=PARALLEL.replace("classParallelism", "numberOfVisits")),
             "several times",
         ),
-        (single(CONSTANT, kind="PSServer"), "shared servers: not yet"),
-        (single(EXPONENTIAL, kind="Delay", size=4), "a delay with room for 4 only: not yet"),
-        (single(CONSTANT, size=4), "room for 4 only: not yet"),
+        (
+            single(CONSTANT, kind="PSServer"),
+            "cpu: service times that are not exponential are not supported at shared servers",
+        ),
+        (
+            single(EXPONENTIAL, kind="Delay", size=4),
+            "cpu: a delay with a limit of 4 jobs is not supported",
+        ),
+        (
+            single(CONSTANT, size=4),
+            "cpu: a limit of 4 jobs is supported only for one open class, served in order of "
+            "arrival",
+        ),
         (
             single(EXPONENTIAL, kind="PSServer", arrivals=CONSTANT),
-            "arrivals that are not Poisson (scv 0): not yet",
+            "class web: arrivals that are not Poisson (scv 0) are supported only for one class "
+            "at a",
         ),
-        (single(jmt.times("MAPDistr", {})), "MAPDistr: not yet"),
-        (single(NONE, arrivals=CONSTANT), "class web visits it and has no service time there"),
-        (single(jmt.times("Exponential", {"lambda": -2})), "has no positive mean"),
+        (single(jmt.times("MAPDistr", {})), "cpu: times of web: MAPDistr is not supported"),
+        (
+            single(NONE, arrivals=CONSTANT),
+            "cpu: class web visits this station but has no service time there",
+        ),
+        (
+            single(jmt.times("Exponential", {"lambda": -2})),
+            "cpu: times of web: Exponential: these parameters give no positive mean with a finite",
+        ),
         (single(jmt.times("Exponential", {"lambda": "x"})), "lambda is 'x'"),
         (single(jmt.times("Pareto", {"alpha": 2, "k": 1})), "finite variance"),
-        (single(EXPONENTIAL).replace("</sim>", "<quantumRegion/></sim>"), "newer JMT"),
-        (single(EXPONENTIAL).replace('source="cpu"', 'source="cqu"'), "'cqu' is not there"),
+        (
+            single(EXPONENTIAL).replace("</sim>", "<quantumRegion/></sim>"),
+            "'quantumRegion' belongs to a newer version of JMT than headway supports",
+        ),
+        (
+            single(EXPONENTIAL).replace('source="cpu"', 'source="cqu"'),
+            "a connection leads from 'cqu' to 'Sink', but there is no 'cqu'",
+        ),
     ],
 )
 def test_what_headway_has_not_yet_is_refused(tmp_path, text, told):
@@ -316,9 +346,9 @@ def test_compressed_files_are_read_and_bombs_refused(tmp_path, kind):
     path.write_bytes(packed(kind, single(EXPONENTIAL).encode()))
     assert find_model(str(path)).solve().response_time == pytest.approx(0.5 / 0.75)
     path.write_bytes(packed(kind, b" " * (LARGEST_FILE + 1)))
-    assert "unpacks to more than the 10 MB" in refusal("solve", path)
+    assert "unpacks to more than 10 MB, the limit for model files" in refusal("solve", path)
     path.write_bytes(path.read_bytes()[:40])
-    assert "cannot be read" in refusal("solve", path)
+    assert "cannot be decompressed" in refusal("solve", path)
 
 
 @pytest.mark.parametrize(
@@ -328,12 +358,12 @@ def test_compressed_files_are_read_and_bombs_refused(tmp_path, kind):
         (b"<model>&a;</model>", "not XML: undefined entity"),
         (b"<model>", "not XML"),
         (b"", "not XML"),
-        ("<model/>".encode("utf-16"), "two bytes a letter"),
+        ("<model/>".encode("utf-16"), "its encoding is one with two bytes a character"),
         (b'<?xml version="1.0" encoding="utf-7"?><model/>', "its encoding is 'utf-7'"),
         (b"<a>" * 50 + b"</a>" * 50, "more than 40 deep"),
-        (b"<html/>", "its outermost element is 'html'"),
+        (b"<html/>", "unknown root element 'html'"),
         (b"<model/>", "has no classes"),
-        (b"<archive/>", "no element sim"),
+        (b"<archive/>", "has no element 'sim', which contains the model of a JSIMg file"),
     ],
 )
 def test_bad_xml_is_refused_in_a_line(tmp_path, content, told):
@@ -364,6 +394,6 @@ def test_import_writes_a_model_file_that_solves_to_the_same(tmp_path):
 
 def test_the_reference_names_what_is_read_and_what_is_refused():
     page = (Path(__file__).parent.parent / "docs/reference/jmt-files.md").read_text()
-    named = {*distributions._LAWS, *sections._REFUSED, *sections._SAID}
+    named = {*distributions._LAWS, *sections._REFUSED, *sections._MEANINGS}
     named |= {name for role in sections._ROLES for name in role}
     assert {name for name in named if f"`{name}`" not in page} == set()

@@ -142,7 +142,7 @@ LINKS = '<connection source="log" target="all"/>'
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        (pair(fork=jmt.fork("RAID", 2)), "RAID: sends 2 parts at once to disk: not yet"),
+        (pair(fork=jmt.fork("RAID", 2)), "RAID: sends 2 parts at once to disk"),
         (
             pair(fork=jmt.fork("RAID", 1, "false", ways=jmt.way("disk", parts=2))),
             "RAID: sends 2 parts at once to disk",
@@ -153,39 +153,60 @@ LINKS = '<connection source="log" target="all"/>'
         ),
         (
             pair(fork=jmt.fork("RAID", 1, "false", ways=jmt.way("disk", 0.5))),
-            "how many parts go to 'disk' is by chance",
+            "RAID: a random number of parts to 'disk' is not supported",
         ),
         (
             pair(fork=jmt.fork("RAID", 1, "false").replace("ProbabilitiesFork", "CombFork")),
-            "its way to fork (CombFork): not yet",
+            "RAID: fork strategy CombFork is not supported",
         ),
-        (pair(fork=jmt.fork("RAID", block=4)), "lets only 4 jobs fork at once (block): not yet"),
-        (pair(join=jmt.join("all", "GuardJoin")), "its way to join (GuardJoin): not yet"),
-        (pair(join=jmt.join("all", "PartialJoin", 3)), "waits for 3 of 2 parts"),
+        (
+            pair(fork=jmt.fork("RAID", block=4)),
+            "RAID: a limit of 4 forked jobs (block) is not supported",
+        ),
+        (pair(join=jmt.join("all", "GuardJoin")), "all: join strategy GuardJoin is not supported"),
+        (
+            pair(join=jmt.join("all", "PartialJoin", 3)),
+            "all: waiting for 3 of 2 parts (PartialJoin) is not supported",
+        ),
         (
             circle([2, 5], join=jmt.join("all", "PartialJoin", 1)),
-            "waits for 1 of 2 parts of a closed class: not yet",
+            "all: waits for 1 of 2 parts of a closed class",
         ),
         (
             pair().replace(LINKS, '<connection source="log" target="reply"/>'),
-            "lead on to all, reply",
+            "RAID is a fork whose branches lead to all, reply",
         ),
         (
             pair(more=jmt.links(("reply", "log"))),
-            "RAID forks to log, to which reply leads too: not yet",
+            "RAID forks to log, to which reply leads too",
         ),
-        (pair(more=jmt.links(("Source", "all"))), "all joins what comes of Source"),
-        (pair(more=jmt.links(("RAID", "all"))), "RAID forks to all, which is no station"),
-        (pair(more=jmt.fork("RAID2")), "RAID2 is a fork whose branches lead on to nowhere"),
-        (pair(more=jmt.join("none")), "none is a join, and no fork leads to it"),
+        (
+            pair(more=jmt.links(("Source", "all"))),
+            "all also joins jobs from Source, which is no branch of RAID",
+        ),
+        (pair(more=jmt.links(("RAID", "all"))), "RAID forks to all, which is not a station"),
+        (pair(more=jmt.fork("RAID2")), "RAID2 is a fork whose branches lead to nowhere"),
+        (pair(more=jmt.join("none")), "none is a join, but no fork leads to it"),
         (
             pair(more=jmt.fork("RAID2") + jmt.links(("RAID", "RAID2"))),
-            "RAID forks to RAID2, which forks again: not yet",
+            "RAID forks to RAID2, which is a fork itself",
         ),
-        (pair(more=jmt.closed_class("b", 2, "disk")), "a fork of several classes: not yet"),
-        (pair(kinds=("PSServer", "Server")), "disk, a branch of RAID: not in order of arrival"),
-        (pair(kinds=("Delay", "Server")), "a delay whose times are not constant: not yet"),
-        (circle([2, 5]).replace('Source="think"', 'Source="d0"'), "counted inside a fork: not yet"),
+        (
+            pair(more=jmt.closed_class("b", 2, "disk")),
+            "RAID: a fork of several classes is not supported",
+        ),
+        (
+            pair(kinds=("PSServer", "Server")),
+            "disk, a branch of RAID: only order of arrival is supported",
+        ),
+        (
+            pair(kinds=("Delay", "Server")),
+            "disk, a branch of RAID: a delay whose times are not constant is not supported",
+        ),
+        (
+            circle([2, 5]).replace('Source="think"', 'Source="d0"'),
+            "class web: a reference station inside a fork is not supported",
+        ),
     ],
 )
 def test_forks_that_are_more_are_refused(tmp_path, text, told):

@@ -89,7 +89,9 @@ def test_the_last_that_interrupts_has_the_means_of_sharing(tmp_path, laws):
         assert last.solution[name] == pytest.approx(shared.solution[name], rel=1e-12)
     opens = found(tmp_path, opened("LCFSPRStrategy", "PreemptiveServer", laws))
     assert response(opens, "b") == pytest.approx(0.5 / 0.3, rel=1e-12)
-    assert ("means are those of the order at cpu" in "".join(opens.notes)) is (ERLANG in laws)
+    assert ("only the means at cpu agree with the order in the file" in "".join(opens.notes)) is (
+        ERLANG in laws
+    )
 
 
 @pytest.mark.parametrize("put", ["RandStrategy", "HeadStrategy"])
@@ -99,7 +101,7 @@ def test_who_is_next_changes_no_mean_of_jobs_that_are_alike(tmp_path, put):
     assert response(several, "a") == pytest.approx(0.2 / 0.6, rel=1e-12)
     one = found(tmp_path, single(ERLANG, put=put))
     assert one.solution.response_time == pytest.approx(0.5 + 0.25 * 1.25 / 2 * 0.5 / 0.75)
-    assert "means are those of the order at cpu" in one.notes[0]
+    assert "only the means at cpu agree with the order in the file" in one.notes[0]
     assert not several.solution.approximation
 
 
@@ -111,27 +113,49 @@ def test_random_order_of_unlike_classes_says_that_it_is_near(tmp_path):
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        (opened("HeadStrategy"), "nobody interrupted (HeadStrategy): not yet, but for one class"),
-        (opened("RandStrategy", laws=(FAST, ERLANG)), "served in random order: not yet"),
+        (
+            opened("HeadStrategy"),
+            "cpu: last come, first served, without preemption (HeadStrategy) is supported only for",
+        ),
+        (
+            opened("RandStrategy", laws=(FAST, ERLANG)),
+            "cpu: service times that are not exponential are not supported in random order",
+        ),
         (
             closed("TailStrategyPriority", "Server", (FAST, ERLANG)),
-            "served by priority: not yet, but at one server to which open classes come once",
+            "cpu: service times that are not exponential are not supported with priorities, except",
         ),
         (
             opened("FCFSPRStrategyPriority", "PreemptiveServer", (FAST, ERLANG), servers=2),
-            "served by priority with interruptions: not yet, but at one server",
+            "cpu: service times that are not exponential are not supported with preemptive",
         ),
         (
             opened("LCFSPRStrategy", "PreemptiveServer", (FAST, ERLANG), servers=2),
-            "interrupt several servers: not yet",
+            "cpu: service times that are not exponential are not supported with preemption by the",
         ),
-        (opened("LCFSPRStrategyPriority", "PreemptiveServer"), "(LCFSPRStrategyPriority): not yet"),
-        (opened("TailStrategy", "PreemptiveServer"), "with interruptions (TailStrategy): not yet"),
-        (opened("LCFSPRStrategy"), "its order (LCFSPRStrategy): not yet"),
-        (opened("SJFStrategy"), "its order (SJFStrategy): not yet"),
-        (opened("HeadStrategy", "PSServer"), "shared servers whose order is HeadStrategy"),
-        (opened("TailStrategy").replace("TailStrategy", "RandStrategy", 1), "in several orders"),
-        (single(EXPONENTIAL, put="LCFSPRStrategy", kind="PreemptiveServer", size=4), "room for 4"),
+        (
+            opened("LCFSPRStrategyPriority", "PreemptiveServer"),
+            "cpu: preemptive queue strategy LCFSPRStrategyPriority is not supported",
+        ),
+        (
+            opened("TailStrategy", "PreemptiveServer"),
+            "cpu: preemptive queue strategy TailStrategy is not supported",
+        ),
+        (opened("LCFSPRStrategy"), "cpu: queue strategy LCFSPRStrategy is not supported"),
+        (opened("SJFStrategy"), "cpu: queue strategy SJFStrategy is not supported"),
+        (
+            opened("HeadStrategy", "PSServer"),
+            "cpu: shared servers with order HeadStrategy are not supported",
+        ),
+        (
+            opened("TailStrategy").replace("TailStrategy", "RandStrategy", 1),
+            "cpu: several queue strategies by class (RandStrategy, TailStrategy) are not supported",
+        ),
+        (
+            single(EXPONENTIAL, put="LCFSPRStrategy", kind="PreemptiveServer", size=4),
+            "cpu: a limit of 4 jobs is supported only for one open class, served in order of "
+            "arrival",
+        ),
         (opened("TailStrategyPriority").replace('"3"', '"high"'), "priority is 'high'"),
     ],
 )

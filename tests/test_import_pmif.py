@@ -63,7 +63,7 @@ def test_open_workloads_share_a_server(tmp_path):
     assert answer.solution["CPU.utilisation"] == pytest.approx(0.7, rel=1e-12)
     assert answer.solution["class web.response_time"] == pytest.approx(0.2 / 0.3, rel=1e-12)
     assert answer.solution["class mail.response_time"] == pytest.approx(0.3 / 0.3, rel=1e-12)
-    assert answer.notes == ("times without units are taken as seconds",)
+    assert answer.notes == ("times without units are read as seconds",)
 
 
 def test_a_pmif_file_becomes_a_model_file(tmp_path):
@@ -77,19 +77,35 @@ def test_a_pmif_file_becomes_a_model_file(tmp_path):
 @pytest.mark.parametrize(
     ("old", "new", "told"),
     [
-        ('SchedulingPolicy="FCFS"/>', 'SchedulingPolicy="LCFS"/>', "SchedulingPolicy is 'LCFS'"),
-        ("<Arc ", "<ForkNode ", "'ForkNode' is not known: not yet"),
-        ('Quantity="4"', 'Quantity="4" Speed="2"', "'Speed' of a 'Server' is not known"),
+        (
+            'SchedulingPolicy="FCFS"/>',
+            'SchedulingPolicy="LCFS"/>',
+            "CPU: SchedulingPolicy 'LCFS' is not supported",
+        ),
+        ("<Arc ", "<ForkNode ", "'ForkNode' is not supported"),
+        ('Quantity="4"', 'Quantity="4" Speed="2"', "'Speed' of a 'Server' is not supported"),
         ('Quantity="1"', 'Quantity="0"', "CPU: Quantity"),
-        ('TimeUnits="Min"', 'TimeUnits="Ns"', "TimeUnits 'ns' of a ClosedWorkload: not known"),
-        ('TimeUnits="Min"', "", "a ClosedWorkload has no TimeUnits and others have"),
-        ('Visits="4"', 'Visits="5"', "CPU: staff: NumberOfVisits is '5', and its transits make 4"),
+        ('TimeUnits="Min"', 'TimeUnits="Ns"', "unknown TimeUnits 'ns' of a ClosedWorkload"),
+        ('TimeUnits="Min"', "", "a ClosedWorkload has no TimeUnits but other elements have"),
+        ('Visits="4"', 'Visits="5"', "CPU: staff: NumberOfVisits is '5', but the transits give 4"),
         ('"0.75"', '"0.5"', "staff from CPU: the probabilities of its transits sum to 0.75"),
-        ('To="Disk"', 'To="Tape"', "staff goes from CPU to 'Tape': not there"),
-        ('ThinkDevice="Desk"', 'ThinkDevice="Chair"', "ThinkDevice is 'Chair', which is no server"),
-        ('ServerID="Disk"', 'ServerID="CPU"', "'CPU' and 'staff' are there twice"),
-        ('ServerID="Disk"', 'ServerID="Tape"', "'Tape' and 'staff' do not exist both"),
-        ('Name="Disk"', 'Name="CPU"', "'CPU' is there twice"),
+        ('To="Disk"', 'To="Tape"', "staff goes from CPU to 'Tape', which does not exist"),
+        (
+            'ThinkDevice="Desk"',
+            'ThinkDevice="Chair"',
+            "workload staff: ThinkDevice is 'Chair', which is not a server",
+        ),
+        (
+            'ServerID="Disk"',
+            'ServerID="CPU"',
+            "WorkUnitServiceRequest: 'CPU' and 'staff' appear together twice",
+        ),
+        (
+            'ServerID="Disk"',
+            'ServerID="Tape"',
+            "WorkUnitServiceRequest: 'Tape' and 'staff' do not both exist",
+        ),
+        ('Name="Disk"', 'Name="CPU"', "nodes 'CPU' appears twice"),
         ('NumberOfJobs="2"', 'NumberOfJobs="some"', "NumberOfJobs is 'some'"),
         ('ServiceDemand="0.2"', 'ServiceDemand="-1"', "ServiceDemand is '-1'"),
         ('<?xml version="1.0"?>', '<!DOCTYPE q [<!ENTITY a "b">]>', "document type"),
@@ -108,7 +124,9 @@ def test_work_units_are_asked_of_their_servers(tmp_path):
         ' ServiceTime="20" TimeUnits="Ms"', ""
     )
     path.write_text(spoilt)
-    assert "a WorkUnitServiceRequest of a Server" in refusal("solve", path)
+    assert "Disk: staff: a WorkUnitServiceRequest does not go with a Server" in refusal(
+        "solve", path
+    )
     path.write_text("<QueueingNetworkModel/>")
     assert "has no servers" in refusal("solve", path)
 

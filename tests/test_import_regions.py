@@ -34,8 +34,16 @@ def test_a_region_of_one_thread_is_the_queue_before_it(tmp_path):
         ('dropThisClass="false"', 'dropThisClass="true"', "dropRules with dropThisClass 'true'"),
         ('maxJobsPerClass="-1"', 'maxJobsPerClass="4"', "classConstraint with maxJobsPerClass"),
         ('maxMemory="-1"', 'maxMemory="9"', "globalMemoryConstraint with maxMemory '9'"),
-        ('nodeName="cpu"', 'nodeName="Source"', "'Source' is no station with a time"),
-        ("<globalMemoryConstraint", "<quantum/><globalMemoryConstraint", "newer JMT"),
+        (
+            'nodeName="cpu"',
+            'nodeName="Source"',
+            "region threads: 'Source' is not a station with a service time",
+        ),
+        (
+            "<globalMemoryConstraint",
+            "<quantum/><globalMemoryConstraint",
+            "region threads: 'quantum' belongs to a newer version of JMT than headway supports",
+        ),
     ],
 )
 def test_regions_that_do_more_are_refused(tmp_path, old, new, told):
@@ -47,4 +55,4 @@ def test_regions_that_do_more_are_refused(tmp_path, old, new, told):
 def test_regions_of_several_classes_are_refused(tmp_path):
     path = tmp_path / "two.jsimg"
     path.write_text(opened("TailStrategy").replace("</sim>", REGION))
-    assert "region threads: of several classes: not yet" in refusal("solve", path)
+    assert "region threads: several classes are not supported" in refusal("solve", path)

@@ -94,7 +94,7 @@ def test_two_servers_in_turn_are_a_small_chain(tmp_path):
 def test_who_waits_outside_an_orderly_queue_waits_as_inside(tmp_path):
     answer = found(tmp_path, single(EXPONENTIAL, size=4).replace(*WAITING))
     assert answer.solution.response_time == pytest.approx(0.5 / 0.75, rel=1e-12)
-    assert answer.notes == ("who waits outside for room at cpu is counted there",)
+    assert answer.notes == ("jobs that wait outside cpu for room count as being there",)
 
 
 def test_closed_jobs_wait_outside_a_region(tmp_path):
@@ -127,27 +127,40 @@ def test_a_full_room_that_blocks_is_written_as_a_model_file(tmp_path):
     [
         (
             single(EXPONENTIAL, size=4).replace(*BLOCKED),
-            "cpu: blocks those who find it full, who come of 'Source', no station with a time",
+            "cpu: it blocks jobs when full, but they come from 'Source', which is not a station "
+            "with",
         ),
-        (circle(cpu="PSServer"), "blocks those who find it full, and cpu is not in order"),
-        (circle(put="RandStrategy"), "cpu is not in order of arrival: not yet"),
-        (circle(disk=CONSTANT), "disk: room for 2 only: not yet, but for one class"),
+        (
+            circle(cpu="PSServer"),
+            "disk: it blocks jobs when full, which is supported only if cpu serves in order of",
+        ),
+        (
+            circle(put="RandStrategy"),
+            "disk: it blocks jobs when full, which is supported only if cpu serves in order of",
+        ),
+        (
+            circle(disk=CONSTANT),
+            "disk: a limit of 2 jobs is supported only for one class, served in order of arrival",
+        ),
         (
             circle().replace("</sim>", jmt.closed_class("b", 2, "think") + "</sim>"),
-            "of several classes: not yet",
+            "disk: it blocks jobs when full, which is not supported for several classes",
         ),
-        (circle().replace("BAS blocking", "retrial"), "a full room with 'retrial': not yet"),
+        (
+            circle().replace("BAS blocking", "retrial"),
+            "disk: a limited queue with 'retrial' is not supported",
+        ),
         (
             single(EXPONENTIAL, put="HeadStrategy", size=4).replace(*WAITING),
-            "a full room with 'waiting queue': not yet",
+            "cpu: a limited queue with 'waiting queue' is not supported",
         ),
         (
             single(EXPONENTIAL, servers=4, size=2).replace(*WAITING),
-            "a full room with 'waiting queue': not yet",
+            "cpu: a limited queue with 'waiting queue' is not supported",
         ),
         (
             circle().replace(BLOCKED[1], BLOCKED[0]),
-            "room for 2 only: not yet, but for one open class",
+            "disk: a limit of 2 jobs is supported only for one open class, served in order of",
         ),
         (circle(more=[("disk", "disk")]), "not sent straight back"),
     ],

@@ -66,9 +66,13 @@ def turned(tmp_path, chances, first="Queue"):
 @pytest.mark.parametrize(
     ("chances", "first", "said"),
     [
-        ({"a": {"a": 0.5, "b": 0.4}}, "Queue", "the chances of 'a' sum to 0.9"),
+        ({"a": {"a": 0.5, "b": 0.4}}, "Queue", "Turn: the probabilities of 'a' sum to 0.9"),
         ({"a": {"c": 1.0}}, "Queue", "there is no class 'c'"),
-        ({"a": {"b": 1.0}}, "Turn", "class a turns into another, or leaves, before it comes"),
+        (
+            {"a": {"b": 1.0}},
+            "Turn",
+            "class a changes class, or leaves, before it visits any station",
+        ),
     ],
 )
 def test_switches_that_cannot_be_are_refused(tmp_path, chances, first, said):

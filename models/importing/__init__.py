@@ -1,1 +1,1 @@
-"""Models of Java Modelling Tools (JMT): JMVA and JSIMg files in, JMVA files out."""
+"""Import models of Java Modelling Tools (JMT) from JMVA and JSIMg files, and export JMVA files."""

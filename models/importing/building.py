@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from headway.errors import GraphError, ModelFileError
 from headway.models.importing.foreign.naming import plain_names
 from headway.models.importing.foreign.network import JobClass, Network, Serves
-from headway.models.importing.foreign.network import Station as Told
+from headway.models.importing.foreign.network import Station as ImportedStation
 from headway.models.importing.orders import check_times, ranks
 from headway.models.language.parameters import Parameter
 from headway.models.language.units import ONE, Unit, unit
@@ -27,11 +27,11 @@ class Imported:
     Parameters
     ----------
     model
-        Headway's.
+        The headway model.
     network
-        What the file says.
+        The contents of the file.
     stations, classes
-        Names in the model by those in the file.
+        Names in the model, by names in the file.
     """
 
     model: Model
@@ -41,17 +41,17 @@ class Imported:
 
 
 def imported(network: Network, source: str) -> Imported:
-    """Make a model of what a file says.
+    """Build a model from the contents of a file.
 
     Parameters
     ----------
     network, source
-        What it says, and its name for messages.
+        The contents of the file, and its name for messages.
 
     Raises
     ------
     ModelFileError
-        For stations that headway has no kind for, with the reason.
+        For stations that headway has no kind for; says why.
     """
     stations = plain_names(s.name for s in network.stations)
     classes = plain_names(c.name for c in network.classes)
@@ -64,9 +64,12 @@ def imported(network: Network, source: str) -> Imported:
         if network.classless and circulating is not None:
             model = model.closed(circulating)
         given = {p.name: p for p in names.parameters()}
-        said = {n: given.get(n, p) for n, p in model.parameters.items()}
+        parameters = {n: given.get(n, p) for n, p in model.parameters.items()}
         model = replace(
-            model, parameters=said, doc=_doc(network), assumptions=_said(network, names)
+            model,
+            parameters=parameters,
+            doc=_doc(network),
+            assumptions=_assumptions(network, names),
         )
     except GraphError as error:
         msg = f"{source}: {error}"
@@ -76,7 +79,7 @@ def imported(network: Network, source: str) -> Imported:
 
 @dataclass(frozen=True)
 class Names:
-    """What the model calls stations, classes, and their numbers."""
+    """Names in the model of stations, classes and their numbers."""
 
     network: Network
     stations: Mapping[str, str]
@@ -84,23 +87,23 @@ class Names:
 
     @property
     def regions(self) -> Mapping[str, str]:
-        """Names of regions, beside those of stations and classes."""
+        """Names of regions; they differ from those of stations and classes."""
         taken = [*self.stations.values(), *self.classes.values()]
-        found = plain_names([*taken, *(f"{r.name} " for r in self.network.regions)])
-        return {r.name: found[f"{r.name} "] for r in self.network.regions}
+        plain = plain_names([*taken, *(f"{r.name} " for r in self.network.regions)])
+        return {r.name: plain[f"{r.name} "] for r in self.network.regions}
 
-    def time(self, station: Told, job_class: str) -> str:
-        """The parameter that a class's service time is."""
+    def time(self, station: ImportedStation, job_class: str) -> str:
+        """The parameter for the service time of a class."""
         if len({times.mean for times in station.times.values()}) == 1:
             return f"{self.stations[station.name]}_service_time"
         return f"{self.stations[station.name]}_{self.classes[job_class]}_service_time"
 
-    def servers(self, station: Told) -> str:
-        """The parameter that the number of servers is."""
+    def servers(self, station: ImportedStation) -> str:
+        """The parameter for the number of servers."""
         return f"{self.stations[station.name]}_servers"
 
     def jobs(self, job_class: JobClass) -> str:
-        """The parameter that a class's arrival rate or population is."""
+        """The parameter for the arrival rate or population of a class."""
         what = "arrival_rate" if job_class.arrivals else "population"
         if self.network.classless:
             return what
@@ -156,7 +159,7 @@ def _graph(network: Network, names: Names, source: str) -> ModelGraph:
 def _with_class(
     graph: ModelGraph, network: Network, job_class: JobClass, names: Names
 ) -> ModelGraph:
-    """Add a class; where classes turn into one another, with the places where it comes in."""
+    """Add a class; where jobs change class, also the stations where it enters."""
     name, jobs = names.classes[job_class.name], names.jobs(job_class)
     entries = network.class_entries.get(job_class.name, {})
     shares = {names.stations[station]: share for station, share in entries.items()}
@@ -171,7 +174,7 @@ def _with_class(
 
 
 def _with_station(
-    graph: ModelGraph, network: Network, imported: Told, names: Names, source: str
+    graph: ModelGraph, network: Network, imported: ImportedStation, names: Names, source: str
 ) -> ModelGraph:
     """Add a station, with visits by class where there are no routes."""
     visits = {
@@ -189,7 +192,8 @@ def _with_station(
     ]
     if missing:
         msg = (
-            f"{source}: {imported.name}: class {missing[0]} visits it and has no service time there"
+            f"{source}: {imported.name}: class {missing[0]} visits this station but has no "
+            "service time there; give one"
         )
         raise ModelFileError(msg)
     kind = _kind(network, imported, names, f"{source}: {imported.name}")
@@ -199,11 +203,11 @@ def _with_station(
         by_class = None
     if by_class is not None:
         visits = {c: v for c, v in visits.items() if c in by_class}
-    given: dict[str, float] | float | None = visits
+    visits_given: dict[str, float] | float | None = visits
     if network.entries or network.class_entries or network.routes:
-        given = None
-    if network.classless and given is not None:
-        given = network.of_all(imported.name)
+        visits_given = None
+    if network.classless and visits_given is not None:
+        visits_given = network.of_all(imported.name)
     order = check_times(
         imported,
         _come(network, imported),
@@ -214,7 +218,7 @@ def _with_station(
     return graph.station(
         names.stations[imported.name],
         kind,
-        given,
+        visits_given,
         by_class,
         order.value,
         scvs=spreads,
@@ -222,33 +226,33 @@ def _with_station(
     )
 
 
-def _come(network: Network, imported: Told) -> list[str]:
-    """Classes that come to a station, or of which parts do."""
+def _come(network: Network, imported: ImportedStation) -> list[str]:
+    """Classes that visit a station, as whole jobs or as parts of forked ones."""
     parts = any(imported.name in station.branches for station in network.stations)
     return [c.name for c in network.classes if parts or network.visits.get((imported.name, c.name))]
 
 
-def _is_lone(network: Network, imported: Told) -> bool:
-    """Whether a station is the only queue, and open classes that stay what they are come once."""
+def _is_lone(network: Network, imported: ImportedStation) -> bool:
+    """Whether a station is the only queue, and each open class visits it once and never changes."""
     queues = [s.name for s in network.stations if s.serves is not Serves.AT_ONCE]
     closed = any(c.population is not None for c in network.classes)
     once = all(network.visits.get((imported.name, c.name), 0.0) <= 1 for c in network.classes)
     return queues == [imported.name] and once and not closed and not network.class_entries
 
 
-def _spreads(imported: Told, names: Names) -> dict[str, float] | None:
+def _spreads(imported: ImportedStation, names: Names) -> dict[str, float] | None:
     """Squared coefficients of variation by class, where they differ."""
-    found = {names.classes[c]: imported.times[c].scv for c in imported.times}
-    return found if len(set(found.values())) > 1 else None
+    scvs = {names.classes[c]: imported.times[c].scv for c in imported.times}
+    return scvs if len(set(scvs.values())) > 1 else None
 
 
-def _kind(network: Network, imported: Told, names: Names, place: str) -> Station:
-    """A station of the kind that serves as the file says.
+def _kind(network: Network, imported: ImportedStation, names: Names, place: str) -> Station:
+    """Return a station of the kind that serves as the file says.
 
     Raises
     ------
     ModelFileError
-        If there is none, with the reason.
+        If headway has no such kind; says why.
     """
     if imported.serves is Serves.VARYING:
         return _made("LoadDependent", rates=list(imported.rates))
@@ -278,8 +282,8 @@ def _made(kind: str, **numbers: object) -> Station:  # numbers of any kind, as s
     return station_kind(kind)(**numbers)
 
 
-def _check_room(network: Network, imported: Told, scvs: set[float], place: str) -> None:
-    """Refuse a limited room where jobs of several classes, or closed ones, find no place."""
+def _check_room(network: Network, imported: ImportedStation, scvs: set[float], place: str) -> None:
+    """Refuse limited room for jobs of several classes, or for closed ones."""
     arrive = network.classes[0].arrivals is not None
     is_one = len(network.classes) == 1 and (arrive or imported.blocking)
     back = network.routes.get((imported.name, imported.name), 0.0)
@@ -293,43 +297,48 @@ def _check_room(network: Network, imported: Told, scvs: set[float], place: str) 
         return
     who = "one class" if imported.blocking else "one open class"
     msg = (
-        f"{place}: room for {imported.places} only: not yet, but for {who} that is served in "
-        "order, in exponential times, by no more servers than places, and not sent straight back"
+        f"{place}: a limit of {imported.places} jobs is supported only for {who}, served in "
+        "order of arrival with exponential times, by no more servers than places, and not sent "
+        "straight back"
     )
     raise ModelFileError(msg)
 
 
-def _check_general(network: Network, imported: Told, place: str) -> None:
-    """Refuse times that are not exponential where only exponential ones have a law."""
-    what = "times that are not exponential"
+def _check_general(network: Network, imported: ImportedStation, place: str) -> None:
+    """Refuse times that are not exponential where only exponential ones have a solution."""
+    what = "service times that are not exponential"
     if imported.shared:
         means = ", ".join(f"{times.mean:g} s" for times in imported.times.values())
         msg = (
-            f"{place}: {what} at shared servers: not yet; the means are those of exponential times "
-            f"of {means}, the percentiles are not"
+            f"{place}: {what} are not supported at shared servers; exponential times of {means} "
+            "have the same mean response times, but other percentiles"
         )
         raise ModelFileError(msg)
     if network.routes.get((imported.name, imported.name)):
-        msg = f"{place}: {what}, and jobs that come straight back to the end of its queue: not yet"
+        msg = (
+            f"{place}: {what} are not supported where jobs go straight back to the end of the "
+            "same queue"
+        )
         raise ModelFileError(msg)
 
 
 def _check_arrivals(network: Network, source: str) -> None:
-    """Refuse arrivals that are not Poisson, but for those of an only queue."""
+    """Refuse arrivals that are not Poisson, except at a single queue."""
     for job_class in network.classes:
         if job_class.arrivals is None or job_class.arrivals.scv == 1 or _is_alone(network):
             continue
         scv = job_class.arrivals.scv
         why = f"arrivals that are not Poisson (scv {scv:.4g})"
-        rest = "not yet, but for one class at one queue in order of arrival"
+        rest = "supported only for one class at a single queue in order of arrival"
         msg = (
-            f"{source}: class {job_class.name}: {why}: {rest}; give exponential times between them"
+            f"{source}: class {job_class.name}: {why} are {rest}; use exponential interarrival "
+            "times"
         )
         raise ModelFileError(msg)
 
 
 def _is_alone(network: Network) -> bool:
-    """Whether one open class goes once to one queue, in order of arrival and without a limit."""
+    """Whether one open class visits one queue once, in order of arrival and without a limit."""
     if not len(network.stations) == len(network.classes) == 1:
         return False
     station = network.stations[0]
@@ -340,12 +349,12 @@ def _is_alone(network: Network) -> bool:
 
 
 def _doc(network: Network) -> str:
-    return f"taken over from a {network.kind} file"
+    return f"imported from a {network.kind} file"
 
 
-def _said(network: Network, names: Names) -> str:
-    """The notes of a file, and what it calls what is called otherwise here."""
+def _assumptions(network: Network, names: Names) -> str:
+    """The notes of a file, and the names that differ from the file's."""
     both = {**names.stations, **names.classes}
-    called = [f"{new} is {old!r}" for old, new in both.items() if old != new]
+    called = [f"{new} is called {old!r}" for old, new in both.items() if old != new]
     notes = [*network.notes, *(["in the file, " + ", ".join(called)] if called else [])]
     return "; ".join(notes)

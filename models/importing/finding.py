@@ -1,4 +1,4 @@
-"""Models by whatever names them: the catalogue's names, paths of model files and of JMT's."""
+"""Find models by catalogue name, by the path of a model file, or by the path of a JMT file."""
 
 import os.path
 
@@ -8,16 +8,16 @@ from headway.models.files.shipped import catalogue_model, is_own
 from headway.models.structure.model import Model
 
 ENDINGS = (".jmva", ".jsimg", ".jsimgz", ".pmif", ".xml")
-"""How the names of other tools' files end: JMT's, analytic, simulated and compressed; PMIF's."""
+"""Endings of other tools' files: JMT's analytic, simulation and compressed ones; PMIF's."""
 
 
 def find_model(name_or_path: str) -> Model:
-    """A model of the catalogue by name, or a model file by path: TOML, or of JMT by its ending.
+    """Find a catalogue model by name, or read a model file (TOML, or another tool's) by path.
 
     Raises
     ------
     UnknownModel, ModelFileError, PackageError
-        If there is neither, the file breaks the format, or another package's cannot be used.
+        If there is no such model or file, the file is malformed, or another package's model fails.
 
     Examples
     --------
@@ -41,7 +41,7 @@ def find_model(name_or_path: str) -> Model:
 
 
 def is_foreign(path: str) -> bool:
-    """Whether a path is that of another tool's model.
+    """Whether a path has the ending of another tool's model files.
 
     Examples
     --------

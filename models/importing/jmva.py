@@ -20,7 +20,7 @@ from headway.queueing.stations.abilities import Discipline
 Visits: TypeAlias = dict[tuple[str, str], float]
 
 _SAME = 1e-9
-"""Service times that differ by less, relatively, are the same."""
+"""Service times with a smaller relative difference count as equal."""
 
 _SERVES = {
     "delaystation": Serves.AT_ONCE,
@@ -42,7 +42,7 @@ def read_jmva(root: Element, name: str, source: str) -> Network:
     Raises
     ------
     ModelFileError
-        For what it lacks, or cannot be taken over.
+        For missing parts, and those that headway does not support.
 
     Examples
     --------
@@ -63,7 +63,7 @@ def read_jmva(root: Element, name: str, source: str) -> Network:
     unique(map(name_of, elements), "stations", source)
     stations = tuple(_station(element, known, source) for element in elements)
     if not stations:
-        msg = f"{source}: has no stations; JMVA files name them in parameters/stations"
+        msg = f"{source}: has no stations; list them in parameters/stations"
         raise ModelFileError(msg)
     visits = {key: v for element in elements for key, v in _visits(element, known, source).items()}
     return Network(
@@ -84,7 +84,7 @@ def _classes(root: Element, source: str) -> tuple[JobClass, ...]:
         name_of(e): e.get("refStation", "") for e in root.findall("parameters/ReferenceStation/*")
     }
     if not elements:
-        msg = f"{source}: has no classes of jobs; JMVA files name them in parameters/classes"
+        msg = f"{source}: has no classes of jobs; list them in parameters/classes"
         raise ModelFileError(msg)
     return tuple(_class(e, references.get(name_of(e), ""), source) for e in elements)
 
@@ -98,7 +98,7 @@ def _class(element: Element, reference: str, source: str) -> JobClass:
     if element.tag == "openclass":
         rate = positive(element.get("rate"), f"{place}: rate")
         return JobClass(name, ServiceTimes(1 / rate), None, reference)
-    msg = f"{place}: a {quoted(element.tag)} is not known; it must be an openclass or closedclass"
+    msg = f"{place}: unknown element {quoted(element.tag)}; use openclass or closedclass"
     raise ModelFileError(msg)
 
 
@@ -108,7 +108,7 @@ def _station(element: Element, known: set[str], source: str) -> Station:
     serves = _SERVES.get(element.tag)
     if serves is None:
         kinds = ", ".join(_SERVES)
-        msg = f"{place}: a {quoted(element.tag)} is not taken over; headway knows {kinds}"
+        msg = f"{place}: {quoted(element.tag)} is not supported; use one of {kinds}"
         raise ModelFileError(msg)
     texts = dict(_by_class(element, "servicetimes/servicetime", known, place))
     if serves is Serves.VARYING:
@@ -121,7 +121,7 @@ def _station(element: Element, known: set[str], source: str) -> Station:
 
 
 def _varying(name: str, texts: dict[str, str], place: str) -> Station:
-    """A station with a service time for each number of jobs there."""
+    """A station with a service time for each number of jobs present."""
     lists = {c: _list(text, f"{place}: service time of {c}") for c, text in texts.items()}
     if len(lists) == 1:
         job_class, times = next(iter(lists.items()))
@@ -129,8 +129,11 @@ def _varying(name: str, texts: dict[str, str], place: str) -> Station:
         return Station(name, Serves.VARYING, {job_class: ServiceTimes(times[0])}, rates=rates)
     counts = {_servers(times) for times in lists.values()}
     if len(counts) != 1 or None in counts:
-        why = f"is load-dependent, not as servers are, and serves {len(lists)} classes"
-        msg = f"{place} {why}; headway's LoadDependent serves one class, not yet several"
+        why = (
+            f"serves {len(lists)} classes, with service times that depend on the load in "
+            "another way than parallel servers"
+        )
+        msg = f"{place} {why}; headway's LoadDependent serves one class only"
         raise ModelFileError(msg)
     first = {c: ServiceTimes(times[0]) for c, times in lists.items()}
     return Station(name, Serves.QUEUE, first, counts.pop() or 1)
@@ -145,7 +148,7 @@ def _list(text: str, place: str) -> list[float]:
 
 
 def _servers(times: list[float]) -> int | None:
-    """How many servers have such times, S / min(n, m) with n jobs; None if none have."""
+    """Number m of servers with service times S / min(n, m) for n jobs; None if there is none."""
     count = round(times[0] / times[-1])
     if any(abs(t * min(n, count) / times[0] - 1) > _SAME for n, t in enumerate(times, 1)):
         return None
@@ -155,15 +158,15 @@ def _servers(times: list[float]) -> int | None:
 def _by_class(
     element: Element, path: str, known: set[str], place: str
 ) -> Iterator[tuple[str, str]]:
-    """Texts by class; refuses classes that do not exist, or are there twice."""
-    seen: set[str] = set()
+    """Texts by class; refuses classes that do not exist or are given twice."""
+    earlier: set[str] = set()
     for part in element.findall(path):
         job_class = (part.get("customerclass") or "").strip()
-        if job_class not in known or job_class in seen:
-            why = "is there twice" if job_class in seen else "does not exist"
+        if job_class not in known or job_class in earlier:
+            why = "is given twice" if job_class in earlier else "does not exist"
             msg = f"{place}: {path.partition('/')[0]}: class {quoted(job_class)} {why}"
             raise ModelFileError(msg)
-        seen.add(job_class)
+        earlier.add(job_class)
         yield job_class, part.text or ""
 
 
@@ -175,7 +178,7 @@ def _visits(element: Element, known: set[str], source: str) -> Visits:
 
 
 def _ordered(station: Station, classes: int) -> Station:
-    """JMVA's stations have a product form: classes of several mean times share the servers."""
+    """JMVA's stations have a product form: classes with different mean times share the servers."""
     unlike = len({times.mean for times in station.times.values()}) > 1
     if not (unlike and classes > 1 and station.serves is Serves.QUEUE):
         return station
@@ -183,7 +186,7 @@ def _ordered(station: Station, classes: int) -> Station:
 
 
 def _expected(root: Element, source: str) -> Iterator[Expected]:
-    """Values of the first algorithm's solution."""
+    """Results of the first algorithm in the file."""
     algorithm = root.find("solutions/algorithm")
     for at in () if algorithm is None else algorithm.findall("stationresults"):
         for by in at.findall("classresults"):
@@ -199,5 +202,5 @@ def _expected(root: Element, source: str) -> Iterator[Expected]:
 def _notes(root: Element) -> tuple[str, ...]:
     notes = []
     if root.find("whatIf") is not None:
-        notes.append("the file's what-if analysis is left out; vary any parameter with --set")
+        notes.append("the what-if analysis of the file is left out; vary parameters with --set")
     return tuple(notes)

@@ -1,4 +1,4 @@
-"""JSIMg files: simulation models, of which networks of queues are taken over."""
+"""JSIMg files: simulation models, from which headway imports networks of queues."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -43,10 +43,10 @@ from headway.models.importing.sections import (
 
 _KNOWN = ("userClass", "node", "measure", "connection", "preload", "blockingRegion")
 _NEVER = 1e-12
-"""Chances below are those of rounding."""
+"""Smaller probabilities are rounding errors."""
 
 _ENDLESS = 1e9
-"""Visits of a job that come of a loop which nothing leaves."""
+"""More visits than this mean a loop that no job leaves."""
 
 
 def read_jsim(root: Element, name: str, source: str) -> Network:
@@ -62,11 +62,11 @@ def read_jsim(root: Element, name: str, source: str) -> Network:
     Raises
     ------
     ModelFileError
-        For what is wrong in it, or what headway has no station for yet, by name.
+        For errors in the file, and for what headway does not support; names it.
     """
     model = root if root.tag == "sim" else root.find("sim")
     if model is None:
-        msg = f"{source}: has no element sim, in which JSIMg files keep their model"
+        msg = f"{source}: has no element 'sim', which contains the model of a JSIMg file"
         raise ModelFileError(msg)
     _check_elements(model, source)
     elements = model.findall("node")
@@ -87,10 +87,10 @@ def _network(
     stations = (*stations, *forks)
     check_branches(stations, source)
     check_held_up(stations, boxes, links, bare.classes, source)
-    told = tuple(_expected(root, source))
+    expected = tuple(_expected(root, source))
     regions = read_regions(root, stations, bare.classes, source)
     notes = _notes(stations)
-    bare = replace(bare, stations=stations, expected=told, notes=notes, regions=regions)
+    bare = replace(bare, stations=stations, expected=expected, notes=notes, regions=regions)
     if switches(boxes):
         return switched(bare, boxes, links, source)
     matrices = {c.name: _matrix(boxes, links, c, names, source) for c in bare.classes}
@@ -100,7 +100,7 @@ def _network(
 def routed(
     bare: Network, boxes: Mapping[str, Box], matrices: Mapping[str, FloatArray], source: str
 ) -> Network:
-    """Give a network the visits of its classes, and the ways of an only one.
+    """Give a network the visits of its classes, and the routes of a single class.
 
     Parameters
     ----------
@@ -116,7 +116,7 @@ def routed(
     Raises
     ------
     ModelFileError
-        For jobs that never come to an end, or returns that visits hide.
+        For jobs that never leave or return, or repeated visits that mean visits do not show.
     """
     visits: dict[tuple[str, str], float] = {}
     for each in bare.classes:
@@ -128,10 +128,13 @@ def routed(
 
 
 def _check_elements(model: Element, source: str) -> None:
-    """Refuse parts of a model that are not known, such as those of a newer version."""
+    """Refuse unknown parts of a model, such as those of a newer version."""
     for element in model:
         if element.tag not in _KNOWN:
-            msg = f"{source}: {quoted(element.tag)} is of a newer JMT than headway reads"
+            msg = (
+                f"{source}: {quoted(element.tag)} belongs to a newer version of JMT than "
+                "headway supports"
+            )
             raise ModelFileError(msg)
 
 
@@ -139,7 +142,7 @@ def _classes(model: Element, boxes: Mapping[str, Box], source: str) -> tuple[Job
     elements = model.findall("userClass")
     unique(map(name_of, elements), "classes", source)
     if not elements:
-        msg = f"{source}: has no classes of jobs; give it one"
+        msg = f"{source}: has no classes of jobs; give at least one"
         raise ModelFileError(msg)
     names = tuple(map(name_of, elements))
     return tuple(_class(element, names, boxes, source) for element in elements)
@@ -167,24 +170,24 @@ def _class(
         population = whole(element.get("customers"), f"{place}: customers")
         return JobClass(name, None, population, reference, first)
     if element.get("type") != "open" or set(arrivals) != {reference}:
-        msg = f"{place}: needs type closed, or open with arrivals at its reference station alone"
+        msg = f"{place}: must be closed, or open with arrivals only at its reference station"
         raise ModelFileError(msg)
     return JobClass(name, arrivals[reference], None, reference, first)
 
 
 def _links(model: Element, boxes: Mapping[str, Box], source: str) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
+    links: dict[str, list[str]] = {}
     for element in model.findall("connection"):
         ends = element.get("source", ""), element.get("target", "")
         for end in ends:
             if end not in boxes:
                 way = f"a connection leads from {quoted(ends[0])} to {quoted(ends[1])}"
-                msg = f"{source}: {way}; {quoted(end)} is not there"
+                msg = f"{source}: {way}, but there is no {quoted(end)}"
                 raise ModelFileError(msg)
-        targets = found.setdefault(ends[0], [])
+        targets = links.setdefault(ends[0], [])
         if ends[1] not in targets:
             targets.append(ends[1])
-    return found
+    return links
 
 
 def _stations(
@@ -195,7 +198,10 @@ def _stations(
     for box in boxes.values():
         size = box.find("Queue", "size") if box.role in (PASSED, Serves.FORK) else None
         if size is not None and whole(size.value, f"{source}: {box.name}: size", -1) >= 0:
-            msg = f"{source}: {box.name}: limits how many pass it: not yet"
+            msg = (
+                f"{source}: {box.name}: a limit on the number of jobs is not supported here; "
+                "remove it"
+            )
             raise ModelFileError(msg)
     kept = [box for box in boxes.values() if box.role in set(Serves) - {Serves.FORK}]
     return tuple(read_station(box, names, most, source) for box in kept)
@@ -217,36 +223,39 @@ def _matrix(
 
 def _never_ending(job_class: JobClass, source: str) -> ModelFileError:
     return ModelFileError(
-        f"{source}: class {job_class.name}: its jobs never come back to {job_class.reference}, "
-        "or never leave; see its routing"
+        f"{source}: class {job_class.name}: its jobs never return to {job_class.reference}, or "
+        "never leave; correct its routing"
     )
 
 
 def _visits(
     boxes: Mapping[str, Box], job_class: JobClass, matrix: FloatArray, source: str
 ) -> dict[tuple[str, str], float]:
-    """Visits by station of a job of a class: between two to its reference, or while it is there."""
+    """Mean visits by station: between two to the reference station, or until a job leaves."""
     names = list(boxes)
     start = names.index(job_class.reference)
     if boxes[job_class.reference].role == PASSED:
-        msg = f"{source}: class {job_class.name}: {job_class.reference} is no station to count by"
+        msg = (
+            f"{source}: class {job_class.name}: {job_class.reference} cannot be its reference "
+            "station; use a queue or delay"
+        )
         raise ModelFileError(msg)
     try:
-        found = visits_from(start, matrix)
+        visits = visits_from(start, matrix)
     except np.linalg.LinAlgError:
         raise _never_ending(job_class, source) from None
     ends = matrix[:, start] if job_class.population is not None else _gone(boxes, matrix)
-    if not (np.all((found >= -1e-9) & (found < _ENDLESS)) and abs(found @ ends - 1) < 1e-6):
+    if not (np.all((visits >= -1e-9) & (visits < _ENDLESS)) and abs(visits @ ends - 1) < 1e-6):
         raise _never_ending(job_class, source)
     return {
         (name, job_class.name): float(max(v, 0.0))
-        for name, v in zip(names, found, strict=True)
+        for name, v in zip(names, visits, strict=True)
         if boxes[name].role in set(Serves)
     }
 
 
 def _gone(boxes: Mapping[str, Box], matrix: FloatArray) -> FloatArray:
-    """Chance to leave from each box: to a sink, and from a sink none."""
+    """Probability of leaving the network from each box, through a sink."""
     sinks = np.array([box.role == SINK for box in boxes.values()])
     gone: FloatArray = matrix[:, sinks].sum(axis=1)
     return gone
@@ -260,10 +269,10 @@ def _check_orders(
     matrices: Mapping[str, FloatArray],
     source: str,
 ) -> None:
-    """Refuse classes that come back to a queue in order which their visits hide.
+    """Refuse repeated visits to a queue in order of arrival that mean visits do not show.
 
-    Open classes of different times at one queue have an exact mean where each job comes once;
-    visits of 1 at most do not tell a job that comes twice from one that may not come at all.
+    Open classes with different times at one queue have an exact mean if each job comes once; mean
+    visits of at most 1 do not distinguish jobs that come twice from jobs that never come.
     """
     names = list(boxes)
     for station in stations:
@@ -275,9 +284,9 @@ def _check_orders(
                 continue
             back = visits_from(at, matrices[each.name]) @ matrices[each.name][:, at]
             if back > _NEVER:
-                some = f"some jobs of {each.name} come back to it and others never come"
-                why = "served by class, or in order with times by class"
-                msg = f"{source}: {station.name}: {some}, {why}: not yet"
+                some = f"some jobs of {each.name} visit it repeatedly and others never"
+                why = "and it treats classes differently"
+                msg = f"{source}: {station.name}: {some}, {why}; this is not supported"
                 raise ModelFileError(msg)
 
 
@@ -288,7 +297,7 @@ def _ways(
     *,
     held_up: bool,
 ) -> tuple[dict[str, float], Shares]:
-    """Arrivals and routes between stations, of an only class that is open, or is held up."""
+    """Arrivals and routes between stations, of a single class that is open or can be blocked."""
     closed = any(c.population is not None for c in classes)
     if len(classes) != 1 or (closed and not held_up):
         return {}, {}
@@ -303,11 +312,13 @@ def _ways(
 
 
 def _expected(root: Element, source: str) -> Iterator[Expected]:
-    """Results of a simulation that the file holds, by what its measures are of."""
-    meant = {name_of(m): m for m in root.iter("measure") if m.get("type", "").strip("0123456789")}
+    """Simulation results in the file, with the station and class of each measure."""
+    measures = {
+        name_of(m): m for m in root.iter("measure") if m.get("type", "").strip("0123456789")
+    }
     for result in root.findall("results/measure"):
-        measure = meant.get(name_of(result))
-        if measure is None or result.get("state") == "3":  # 3: nothing was seen
+        measure = measures.get(name_of(result))
+        if measure is None or result.get("state") == "3":  # 3: no samples
             continue
         value = number(result.get("finalValue"), f"{source}: results: {name_of(result)}")
         samples = result.findall("sample")
@@ -322,14 +333,14 @@ def _bound(text: str | None) -> float | None:
 
 
 def _notes(stations: tuple[Station, ...]) -> tuple[str, ...]:
-    """What stations take over only the means of."""
-    told = _varying(stations)
-    said = [f"means are those of any times at {told}; percentiles take them as constant"]
+    """Notes on stations for which only the means agree with the file."""
+    varying = _varying(stations)
+    times = [f"means at {varying} hold for any distribution; percentiles assume constant times"]
     nearly = ", ".join(s.name for s in stations if means_only(s))
-    turns = f"means are those of the order at {nearly}; percentiles are not"
+    turns = f"only the means at {nearly} agree with the order in the file; percentiles do not"
     outside = ", ".join(s.name for s in stations if s.waits_outside)
-    room = f"who waits outside for room at {outside} is counted there"
-    kept = ((said[0], told), (turns, nearly), (room, outside))
+    room = f"jobs that wait outside {outside} for room count as being there"
+    kept = ((times[0], varying), (turns, nearly), (room, outside))
     return tuple(note for note, who in kept if who)
 
 

@@ -1,4 +1,4 @@
-"""Whose turn it is at a queue of a JSIMg file, and which times headway has a law for under it."""
+"""Queue disciplines of JSIMg files, and the service times that headway supports with each."""
 
 from collections.abc import Iterable, Mapping
 
@@ -7,10 +7,10 @@ from headway.models.importing.foreign.network import ServiceTimes, Station
 from headway.queueing.stations.abilities import Discipline
 
 PREEMPTIVE = "PreemptiveServer"
-"""The section of servers that let one job interrupt another."""
+"""The section of servers with preemption."""
 
 HEAD = "HeadStrategy"
-"""Last come, first served, but nobody is interrupted."""
+"""Last come, first served, without preemption."""
 
 STRATEGIES: Mapping[bool, Mapping[str, Discipline]] = {
     False: {
@@ -24,30 +24,30 @@ STRATEGIES: Mapping[bool, Mapping[str, Discipline]] = {
         "FCFSPRStrategyPriority": Discipline.PREEMPTIVE,
     },
 }
-"""Strategies of queues by what they are here: where nobody is interrupted, and where some are."""
+"""Disciplines by queue strategy, without and with preemption."""
 
 
 def order_of(kinds: Iterable[str], section: str, place: str) -> tuple[Discipline, bool]:
-    """The discipline of a queue.
+    """Return the discipline of a queue.
 
     Parameters
     ----------
     kinds
         The strategy of each class.
     section
-        That of its servers: some let one job interrupt another.
+        The section of its servers, which shows whether jobs may be preempted.
     place
         For messages, such as ``shop.jsimg: Queue 1``.
 
     Returns
     -------
-    The discipline, and whether the last come is next: its means are those in order of arrival
-    where `check_times` lets it pass.
+    The discipline, and whether the job that came last is next without preemption: its means are
+    those in order of arrival if `check_times` accepts it.
 
     Raises
     ------
     ModelFileError
-        For a strategy that headway has no discipline for, or one that differs by class.
+        For a strategy that headway has no discipline for, or several by class.
 
     Examples
     --------
@@ -55,49 +55,52 @@ def order_of(kinds: Iterable[str], section: str, place: str) -> tuple[Discipline
     'siro'
     """
     interrupts = section == PREEMPTIVE
-    known, found = STRATEGIES[interrupts], sorted(set(kinds))
-    for kind in found:
+    known, strategies = STRATEGIES[interrupts], sorted(set(kinds))
+    for kind in strategies:
         if kind not in known:
-            what = "its order, with interruptions" if interrupts else "its order"
-            msg = f"{place}: {what} ({kind}): not yet; headway has {', '.join(known)}"
+            what = "preemptive queue strategy" if interrupts else "queue strategy"
+            msg = f"{place}: {what} {kind} is not supported; use one of {', '.join(known)}"
             raise ModelFileError(msg)
-    if len(found) > 1:
-        msg = f"{place}: classes in several orders ({', '.join(found)}): not yet; give all one"
+    if len(strategies) > 1:
+        msg = (
+            f"{place}: several queue strategies by class ({', '.join(strategies)}) are not "
+            "supported; use one for all classes"
+        )
         raise ModelFileError(msg)
-    kind = found[0] if found else next(iter(known))
+    kind = strategies[0] if strategies else next(iter(known))
     return known[kind], kind == HEAD
 
 
-def check_times(station: Station, come: Iterable[str], place: str, *, lone: bool) -> Discipline:
-    """The discipline to solve a station with, whose times have a law under it.
+def check_times(station: Station, visitors: Iterable[str], place: str, *, lone: bool) -> Discipline:
+    """Return the discipline with which to solve a station, if its service times allow a solution.
 
-    Whoever is next, the number of jobs of one class is the same as in order of arrival, as long as
-    nobody looks at their times; and so it is, in a product form, of classes with one exponential
-    time.
+    With a single class, the number of jobs has the same distribution in any order that ignores
+    their times as in order of arrival; in a product form this also holds for classes with the same
+    exponential time.
 
     Parameters
     ----------
-    station, come
-        The station, and classes that come to it.
+    station, visitors
+        The station, and the classes that visit it.
     place
         For messages.
     lone
-        Whether it is the only queue, to which open classes come once: priorities have a law of
-        any times there.
+        Whether it is the only queue and open classes visit it once: priorities then allow any
+        distribution of times.
 
     Raises
     ------
     ModelFileError
-        For times that have none.
+        For times without a solution.
     """
-    classes = list(come)
+    classes = list(visitors)
     times = {station.times[c] for c in classes if c in station.times}
     plain = all(each.scv == 1 for each in times)
     alike = len(classes) <= 1 or (plain and len(times) <= 1)
     if station.last_next and not alike:
-        what = f"last come, first served, with nobody interrupted ({HEAD})"
-        rest = "but for one class, or classes of one exponential time"
-        msg = f"{place}: {what}: not yet, {rest}"
+        what = f"last come, first served, without preemption ({HEAD})"
+        rest = "supported only for one class, or for classes with the same exponential time"
+        msg = f"{place}: {what} is {rest}"
         raise ModelFileError(msg)
     if plain or station.order in (Discipline.FCFS, Discipline.SHARING):
         return station.order
@@ -107,24 +110,24 @@ def check_times(station: Station, come: Iterable[str], place: str, *, lone: bool
         return station.order
     if station.order.by_priority and station.servers == 1 and lone:
         return station.order
-    rest = ", but at one server to which open classes come once, the only queue"
+    rest = ", except at one server that is the only queue and that open classes visit once"
     msg = (
-        f"{place}: times that are not exponential, {_SAID[station.order]}: not yet"
+        f"{place}: service times that are not exponential are not supported {_WORDS[station.order]}"
         f"{rest if station.order.by_priority else ''}"
     )
     raise ModelFileError(msg)
 
 
-_SAID = {
-    Discipline.RANDOM: "served in random order",
-    Discipline.PRIORITY: "served by priority",
-    Discipline.PREEMPTIVE: "served by priority with interruptions",
-    Discipline.LAST: "of which the last come interrupt several servers",
+_WORDS = {
+    Discipline.RANDOM: "in random order",
+    Discipline.PRIORITY: "with priorities",
+    Discipline.PREEMPTIVE: "with preemptive priorities",
+    Discipline.LAST: "with preemption by the last to come at several servers",
 }
 
 
 def ranks(priorities: Iterable[int]) -> dict[int, int]:
-    """Priorities as headway counts them, 1 first, by those of the file, of which the largest is.
+    """Convert the file's priorities (largest first) to headway's (1 first).
 
     Examples
     --------
@@ -135,7 +138,7 @@ def ranks(priorities: Iterable[int]) -> dict[int, int]:
 
 
 def hides_returns(station: Station) -> bool:
-    """Whether open classes have a law at a queue that holds where each job comes once only."""
+    """Whether open classes have a solution at this queue only if each job visits it once."""
     if station.order in (Discipline.SHARING, Discipline.LAST):
         return False
     times = set(station.times.values())
@@ -143,7 +146,7 @@ def hides_returns(station: Station) -> bool:
 
 
 def means_only(station: Station) -> bool:
-    """Whether only the means of a station's answers are those of the file."""
+    """Whether only the means at a station agree with the file."""
     anyhow: set[ServiceTimes] = {t for t in station.times.values() if t.scv != 1}
     by_chance = station.order in (Discipline.RANDOM, Discipline.LAST) and bool(anyhow)
     return station.last_next or by_chance

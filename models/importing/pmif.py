@@ -1,7 +1,7 @@
 """PMIF files: queueing networks in the performance model interchange format.
 
 Source: Smith, Lladó and Puigjaner, "Performance Model Interchange Format (PMIF 2)", Performance
-Evaluation 67(7), 2010, for what elements and attributes mean.
+Evaluation 67(7), 2010, for the meaning of elements and attributes.
 """
 
 from collections.abc import Iterator, Mapping
@@ -31,7 +31,7 @@ _POLICIES = {
 }
 _UNITS = {"day": 86_400.0, "hr": 3_600.0, "min": 60.0, "sec": 1.0, "ms": 1e-3}
 _SAME = 1e-3
-"""Visits that are said twice differ by less, relatively."""
+"""Largest relative difference between visits that are given twice."""
 
 _KNOWN = {
     "Server": {"Name", "Quantity", "SchedulingPolicy"},
@@ -50,7 +50,7 @@ _KNOWN = {
     "WorkUnitServiceRequest": {"WorkloadName", "ServerID", "NumberOfVisits"},
     "Transit": {"To", "Probability"},
 }  # fmt: skip
-"""Elements that are read, and their attributes."""
+"""Supported elements and their attributes."""
 
 _PARTS = {"Node", "Workload", "ServiceRequest"}
 
@@ -68,7 +68,7 @@ def read_pmif(root: Element, name: str, source: str) -> Network:
     Raises
     ------
     ModelFileError
-        For what it lacks, or cannot be taken over, by name.
+        For missing parts, and those that headway does not support; names them.
     """
     elements = [element for element in root.iter() if element is not root]
     for element in elements:
@@ -88,13 +88,13 @@ def read_pmif(root: Element, name: str, source: str) -> Network:
         for c, e in zip(classes, workloads, strict=True)
     }
     bare = Network(name, "PMIF", (), classes, {}, notes=_notes(elements, source))
-    found = routed(bare, boxes, matrices, source)
-    stations = _stations(nodes, workloads, requests, found.visits, source)
+    network = routed(bare, boxes, matrices, source)
+    stations = _stations(nodes, workloads, requests, network.visits, source)
     return routed(replace(bare, stations=stations), boxes, matrices, source)
 
 
 Requests = Mapping[tuple[str, str], Element]
-"""What each class asks of each server, by server and class."""
+"""Service requests by server and class."""
 
 
 def _name(element: Element) -> str:
@@ -102,13 +102,13 @@ def _name(element: Element) -> str:
 
 
 def _check_known(element: Element, source: str) -> None:
-    """Refuse elements and attributes of other versions, such as those that fork."""
+    """Refuse elements and attributes of other versions, such as forks."""
     if element.tag in _PARTS:
         return
     odd = [key for key in element.attrib if key not in _KNOWN.get(element.tag, ())]
     if element.tag not in _KNOWN or odd:
-        told = f" of a {quoted(element.tag)}" if odd and element.tag in _KNOWN else ""
-        msg = f"{source}: {quoted(odd[0] if told else element.tag)}{told} is not known: not yet"
+        owner = f" of a {quoted(element.tag)}" if odd and element.tag in _KNOWN else ""
+        msg = f"{source}: {quoted(odd[0] if owner else element.tag)}{owner} is not supported"
         raise ModelFileError(msg)
 
 
@@ -119,33 +119,36 @@ def _role(element: Element, source: str) -> str:
 
 
 def _policy(element: Element, source: str) -> tuple[Serves, Discipline]:
-    told = element.get("SchedulingPolicy", "")
-    if told not in _POLICIES:
+    policy = element.get("SchedulingPolicy", "")
+    if policy not in _POLICIES:
         known = ", ".join(_POLICIES)
         place = f"{source}: {_name(element)}: SchedulingPolicy"
-        msg = f"{place} is {quoted(told)}: not yet; headway has {known}"
+        msg = f"{place} {quoted(policy)} is not supported; use one of {known}"
         raise ModelFileError(msg)
-    return _POLICIES[told]
+    return _POLICIES[policy]
 
 
 def _seconds(element: Element, source: str) -> float:
-    """What one of an element's units of time is [s]; those left out are all taken as seconds."""
-    told = element.get("TimeUnits", "sec").lower()
-    if told not in _UNITS:
+    """The time unit of an element [s]; seconds if all elements leave it out."""
+    unit = element.get("TimeUnits", "sec").lower()
+    if unit not in _UNITS:
         known = ", ".join(_UNITS)
-        msg = f"{source}: TimeUnits {quoted(told)} of a {element.tag}: not known; give {known}"
+        msg = f"{source}: unknown TimeUnits {quoted(unit)} of a {element.tag}; use one of {known}"
         raise ModelFileError(msg)
-    return _UNITS[told]
+    return _UNITS[unit]
 
 
 def _notes(elements: list[Element], source: str) -> tuple[str, ...]:
-    """What is said of times without units; refuses some with and some without."""
+    """A note on times without units; refuses a mixture of times with and without."""
     timed = [e for e in elements if "TimeUnits" in _KNOWN.get(e.tag, ())]
     missing = [e for e in timed if "TimeUnits" not in e.attrib]
     if missing and len(missing) < len(timed):
-        msg = f"{source}: a {missing[0].tag} has no TimeUnits and others have; give all of them"
+        msg = (
+            f"{source}: a {missing[0].tag} has no TimeUnits but other elements have; give all "
+            "of them"
+        )
         raise ModelFileError(msg)
-    return ("times without units are taken as seconds",) if missing else ()
+    return ("times without units are read as seconds",) if missing else ()
 
 
 def _requests(
@@ -153,18 +156,20 @@ def _requests(
 ) -> Requests:
     """Service requests by server and class, each once."""
     known = {e.get("WorkloadName", "") for e in workloads}
-    found: dict[tuple[str, str], Element] = {}
+    requests: dict[tuple[str, str], Element] = {}
     for element in (e for e in elements if e.tag.endswith("ServiceRequest")):
         if element.tag in _PARTS:
             continue
         server, job_class = element.get("ServerID", ""), element.get("WorkloadName", "")
         there = server in boxes and boxes[server].role in set(Serves)
-        if not there or job_class not in known or (server, job_class) in found:
-            why = "are there twice" if (server, job_class) in found else "do not exist both"
+        if not there or job_class not in known or (server, job_class) in requests:
+            why = (
+                "appear together twice" if (server, job_class) in requests else "do not both exist"
+            )
             msg = f"{source}: {element.tag}: {quoted(server)} and {quoted(job_class)} {why}"
             raise ModelFileError(msg)
-        found[server, job_class] = element
-    return found
+        requests[server, job_class] = element
+    return requests
 
 
 def _class(element: Element, boxes: Mapping[str, Box], source: str) -> JobClass:
@@ -175,7 +180,10 @@ def _class(element: Element, boxes: Mapping[str, Box], source: str) -> JobClass:
     begins = element.get(key, "")
     roles = {SOURCE} if is_open else set(Serves)
     if begins not in boxes or boxes[begins].role not in roles:
-        msg = f"{place}: {key} is {quoted(begins)}, which is no {'source' if is_open else 'server'}"
+        msg = (
+            f"{place}: {key} is {quoted(begins)}, which is not a "
+            f"{'source' if is_open else 'server'}"
+        )
         raise ModelFileError(msg)
     if not is_open:
         jobs = whole(element.get("NumberOfJobs"), f"{place}: NumberOfJobs")
@@ -191,27 +199,30 @@ def _matrix(
     boxes: Mapping[str, Box],
     source: str,
 ) -> FloatArray:
-    """Probabilities of a class between nodes, by the transits of its workload and requests."""
+    """Routing probabilities of a class, from the transits of its workload and requests."""
     position = {name: k for k, name in enumerate(boxes)}
-    found = np.zeros((len(boxes), len(boxes)))
+    matrix = np.zeros((len(boxes), len(boxes)))
     starts = {server: e for (server, c), e in requests.items() if c == job_class.name}
     for start, element in {**starts, job_class.reference: workload}.items():
         for end, share in _transits(element, f"{source}: {job_class.name} from {start}"):
             if end not in position:
-                msg = f"{source}: {job_class.name} goes from {start} to {quoted(end)}: not there"
+                msg = (
+                    f"{source}: {job_class.name} goes from {start} to {quoted(end)}, which "
+                    "does not exist"
+                )
                 raise ModelFileError(msg)
-            found[position[start], position[end]] += share
-    return found
+            matrix[position[start], position[end]] += share
+    return matrix
 
 
 def _transits(element: Element, place: str) -> Iterator[tuple[str, float]]:
-    """Where jobs go on to; the probabilities sum to 1."""
-    found = [(e.get("To", ""), number(e.get("Probability"), place)) for e in element]
-    total = sum(share for _, share in found)
+    """Routing probabilities by destination; they sum to 1."""
+    transits = [(e.get("To", ""), number(e.get("Probability"), place)) for e in element]
+    total = sum(share for _, share in transits)
     if abs(total - 1) > 1e-6:
         msg = f"{place}: the probabilities of its transits sum to {total:g}; they must sum to 1"
         raise ModelFileError(msg)
-    yield from ((end, share / total) for end, share in found)
+    yield from ((end, share / total) for end, share in transits)
 
 
 def _stations(
@@ -221,8 +232,8 @@ def _stations(
     visits: Mapping[tuple[str, str], float],
     source: str,
 ) -> tuple[Station, ...]:
-    """Servers with their times by class, thinking included."""
-    found = []
+    """Servers with their times by class, including think times."""
+    stations = []
     for node in (e for e in nodes if e.tag.endswith("Server")):
         name, place = _name(node), f"{source}: {_name(node)}"
         times: dict[str, ServiceTimes] = {}
@@ -231,7 +242,7 @@ def _stations(
             request = requests.get((name, job_class))
             if workload.get("ThinkDevice") == name:
                 if request is not None:
-                    why = "thinks and is served there: not yet; give two servers"
+                    why = "both thinks and is served there; use two servers"
                     msg = f"{place}: {job_class} {why}"
                     raise ModelFileError(msg)
                 think = number(workload.get("ThinkTime"), f"{place}: ThinkTime")
@@ -241,19 +252,30 @@ def _stations(
                 times[job_class] = ServiceTimes(time)
         serves, order = _policy(node, source)
         servers = whole(node.get("Quantity", "1"), f"{place}: Quantity", 1)
-        found.append(Station(name, serves, times, servers if serves is Serves.QUEUE else 1, order))
-    return tuple(found)
+        stations.append(
+            Station(name, serves, times, servers if serves is Serves.QUEUE else 1, order)
+        )
+    return tuple(stations)
 
 
 def _time(request: Element, node: Element, visits: float, place: str) -> float:
-    """Service time of a visit [s]; a demand is that of all visits."""
-    told = request.get("NumberOfVisits")
-    if told is not None and abs(number(told, f"{place}: NumberOfVisits") - visits) > _SAME * visits:
-        msg = f"{place}: NumberOfVisits is {quoted(told)}, and its transits make {visits:g}"
+    """Service time per visit [s]; a service demand is divided by the visits."""
+    stated = request.get("NumberOfVisits")
+    if (
+        stated is not None
+        and abs(number(stated, f"{place}: NumberOfVisits") - visits) > _SAME * visits
+    ):
+        msg = (
+            f"{place}: NumberOfVisits is {quoted(stated)}, but the transits give {visits:g}; "
+            "correct one of them"
+        )
         raise ModelFileError(msg)
     by_unit = request.tag == "WorkUnitServiceRequest"
     if by_unit != (node.tag == "WorkUnitServer"):
-        msg = f"{place}: a {request.tag} of a {node.tag}; work units are of work unit servers"
+        msg = (
+            f"{place}: a {request.tag} does not go with a {node.tag}; use "
+            "WorkUnitServiceRequest with WorkUnitServer only"
+        )
         raise ModelFileError(msg)
     timed = node if by_unit else request
     key = "ServiceDemand" if request.tag == "DemandServiceRequest" else "ServiceTime"

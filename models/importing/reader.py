@@ -1,4 +1,4 @@
-"""Files of other tools by what they hold: a model, and what else the file says."""
+"""Read other tools' files, recognised by content: the model, and what else the file says."""
 
 from pathlib import Path
 
@@ -15,27 +15,27 @@ _READERS = {
     "sim": read_jsim,
     "QueueingNetworkModel": read_pmif,
 }
-"""Readers by the outermost element."""
+"""Readers by root element."""
 
 
 def read_foreign(path: str | Path) -> Imported:
-    """Read a model of JMT (JMVA or JSIMg, compressed or not), or of PMIF.
+    """Read a JMT model (JMVA or JSIMg, compressed or not) or a PMIF model.
 
     Parameters
     ----------
     path
-        Of the file.
+        Path of the file.
 
     Raises
     ------
     ModelFileError
-        For a file that is none, or holds what headway has not yet, by name.
+        For a file of another kind, or for parts that headway does not support; names them.
     """
     file = Path(path)
     root = read_xml(file)
     if root.tag not in _READERS:
-        known = "model (JMVA) and archive (JSIMg), PMIF's QueueingNetworkModel"
-        msg = f"{file}: its outermost element is {quoted(root.tag)}; JMT's are {known}"
+        known = "model (JMVA), archive (JSIMg), QueueingNetworkModel (PMIF)"
+        msg = f"{file}: unknown root element {quoted(root.tag)}; it must be one of {known}"
         raise ModelFileError(msg)
     network = _READERS[root.tag](root, file.stem, str(file))
     return imported(network, str(file))

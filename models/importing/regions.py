@@ -1,4 +1,4 @@
-"""Finite-capacity regions of JSIMg files: stations that together hold so many jobs."""
+"""Finite-capacity regions of JSIMg files: stations that share a limit on their jobs."""
 
 from xml.etree.ElementTree import Element
 
@@ -14,7 +14,7 @@ _PLAIN = {
     ("classWeight", "weight"): "1",
     ("classSize", "size"): "1",
 }
-"""Parts of a region, and what each says where jobs wait outside in order of arrival."""
+"""Parts of a region, with the values that let jobs wait outside in order of arrival."""
 
 _TAGS = {"regionNode", "globalConstraint", *(tag for tag, _ in _PLAIN)}
 
@@ -22,53 +22,59 @@ _TAGS = {"regionNode", "globalConstraint", *(tag for tag, _ in _PLAIN)}
 def read_regions(
     model: Element, stations: tuple[Station, ...], classes: tuple[JobClass, ...], source: str
 ) -> tuple[Region, ...]:
-    """Read the regions of a model that limit the jobs in them, and nothing else.
+    """Read the regions of a model that limit only the number of their jobs.
 
     Parameters
     ----------
     model
-        An element that holds them.
+        The element that contains them.
     stations, classes, source
-        Those of the file, and its name for messages.
+        Stations and classes of the file, and its name for messages.
 
     Raises
     ------
     ModelFileError
-        For a region that limits memory or classes, loses jobs, or is of several classes.
+        For a region that limits memory or classes, loses jobs, or has several classes.
     """
     elements = list(model.iter("blockingRegion"))
     unique(map(name_of, elements), "regions", source)
     names = {station.name for station in stations}
-    found = [_region(each, names, f"{source}: region {name_of(each)}") for each in elements]
-    limited = tuple(region for region in found if region is not None)
+    regions = [_region(each, names, f"{source}: region {name_of(each)}") for each in elements]
+    limited = tuple(region for region in regions if region is not None)
     if limited and len(classes) > 1:
-        msg = f"{source}: region {limited[0].name}: of several classes: not yet, but of one"
+        msg = f"{source}: region {limited[0].name}: several classes are not supported; use one"
         raise ModelFileError(msg)
     return limited
 
 
 def _region(element: Element, names: set[str], place: str) -> Region | None:
-    """One region; None for one without a limit."""
+    """One region; None if it has no limit."""
     _check_plain(element, place)
     limits = element.findall("globalConstraint")
     most = whole(limits[0].get("maxJobs"), f"{place}: maxJobs", -1) if limits else -1
     members = tuple(each.get("nodeName", "") for each in element.findall("regionNode"))
     unknown = [name for name in members if name not in names]
     if unknown:
-        msg = f"{place}: {quoted(unknown[0])} is no station with a time: not yet"
+        msg = (
+            f"{place}: {quoted(unknown[0])} is not a station with a service time; remove it "
+            "from the region"
+        )
         raise ModelFileError(msg)
     return Region(name_of(element), members, most) if most >= 0 else None
 
 
 def _check_plain(element: Element, place: str) -> None:
-    """Refuse what does more than let jobs wait outside."""
+    """Refuse a region that does more than let jobs wait outside."""
     for part in element:
         if part.tag not in _TAGS:
-            msg = f"{place}: {quoted(part.tag)} is of a newer JMT than headway reads"
+            msg = (
+                f"{place}: {quoted(part.tag)} belongs to a newer version of JMT than headway "
+                "supports"
+            )
             raise ModelFileError(msg)
     for (tag, key), usual in _PLAIN.items():
         for part in element.findall(tag):
             if part.get(key, usual) != usual:
-                told = f"{tag} with {key} {quoted(part.get(key, ''))}"
-                msg = f"{place}: {told}: not yet; a region limits all jobs in it together"
+                attribute = f"{tag} with {key} {quoted(part.get(key, ''))}"
+                msg = f"{place}: {attribute} is not supported; limit the total number of jobs"
                 raise ModelFileError(msg)

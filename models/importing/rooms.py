@@ -1,4 +1,4 @@
-"""Stations of JSIMg files with room for so many jobs, and what becomes of the others."""
+"""Stations of JSIMg files with limited room, and what happens to further jobs."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -15,31 +15,37 @@ def check_held_up(
     classes: Sequence[JobClass],
     source: str,
 ) -> None:
-    """Refuse full stations that hold jobs up where headway would do something else.
+    """Refuse blocking stations that headway would treat differently.
 
     Parameters
     ----------
     stations, classes, source
         Those of the file, and its name for messages.
     boxes, links
-        By name, and where the connections of each lead.
+        Boxes by name, and the targets of their connections.
 
     Raises
     ------
     ModelFileError
-        For several classes, jobs that come from no station, and orders that blocked servers change.
+        For several classes, jobs that do not come from a station, and disciplines that blocking
+        affects.
     """
     stations = tuple(stations)
-    for held in (station for station in stations if station.blocking):
-        place = f"{source}: {held.name}: blocks those who find it full"
+    for blocking in (station for station in stations if station.blocking):
+        place = f"{source}: {blocking.name}: it blocks jobs when full"
         if len(classes) > 1:
-            msg = f"{place}, of several classes: not yet, but of one"
+            msg = f"{place}, which is not supported for several classes; use one"
             raise ModelFileError(msg)
         for name, targets in links.items():
-            if held.name in targets and boxes[name].role in (SOURCE, PASSED):
-                msg = f"{place}, who come of {quoted(name)}, no station with a time: not yet"
+            if blocking.name in targets and boxes[name].role in (SOURCE, PASSED):
+                msg = (
+                    f"{place}, but they come from {quoted(name)}, which is not a station with "
+                    "a service time"
+                )
                 raise ModelFileError(msg)
         for station in stations:
             if station.order is not Discipline.FCFS or station.last_next:
-                msg = f"{place}, and {station.name} is not in order of arrival: not yet"
+                msg = (
+                    f"{place}, which is supported only if {station.name} serves in order of arrival"
+                )
                 raise ModelFileError(msg)

@@ -1,4 +1,4 @@
-"""Routes of JSIMg files by class: visits that follow, and classes that turn into one another."""
+"""Routes of JSIMg files by class: the visits that follow, and changes of class."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -15,10 +15,10 @@ from headway.models.importing.sections import PASSED, SINK, Box
 from headway.queueing.chains.routes import reached
 
 Links = Mapping[str, Sequence[str]]
-"""Where the connections of each box lead."""
+"""Targets of the connections of each box."""
 
 _SUMS = 1e-6
-"""Within this the probabilities of a box sum to 1."""
+"""Tolerance for the sum of the probabilities of a box."""
 
 
 _BY_STATE = (
@@ -27,7 +27,7 @@ _BY_STATE = (
     "ShortestResponseTimeRoutingStrategy",
     "FastestServiceRoutingStrategy",
 )
-"""Strategies that leave no choice where one connection leads on."""
+"""Strategies without a choice where there is only one connection."""
 
 
 def shares(
@@ -37,9 +37,9 @@ def shares(
     classes: tuple[str, ...],
     source: str,
 ) -> FloatArray:
-    """Probabilities of a class to go from each box to each, in their order."""
+    """Routing probabilities of a class between all boxes, in their order."""
     position = {name: k for k, name in enumerate(boxes)}
-    found = np.zeros((len(boxes), len(boxes)))
+    matrix = np.zeros((len(boxes), len(boxes)))
     for name, box in boxes.items():
         onward = [t for t in links.get(name, ()) if _admits(boxes[t], job_class)]
         routing = box.find("Router", "RoutingStrategy")
@@ -47,8 +47,8 @@ def shares(
         if onward and job_class.name in by:
             place = f"{source}: {name}: routing of {job_class.name}"
             for target, share in _onward(by[job_class.name], onward, place).items():
-                found[position[name], position[target]] += share
-    return found
+                matrix[position[name], position[target]] += share
+    return matrix
 
 
 def _admits(box: Box, job_class: JobClass) -> bool:
@@ -60,39 +60,39 @@ def _onward(strategy: Entry, onward: Sequence[str], place: str) -> dict[str, flo
     if strategy.kind == "RandomStrategy" or (strategy.kind in _BY_STATE and len(onward) == 1):
         return dict.fromkeys(onward, 1 / len(onward))
     if strategy.kind != "EmpiricalStrategy":
-        told = strategy.name or strategy.kind
-        msg = f"{place}: {quoted(told)}: not yet; headway has Random and Probabilities"
+        strategy_name = strategy.name or strategy.kind
+        msg = f"{place}: {quoted(strategy_name)} is not supported; use Random or Probabilities"
         raise ModelFileError(msg)
     return _empirical(strategy, onward, place)
 
 
 def _empirical(strategy: Entry, onward: Sequence[str], place: str) -> dict[str, float]:
-    """Probabilities as given; they must sum to 1 and go along connections."""
+    """Probabilities as given; they must sum to 1 and follow connections."""
     listed = strategy.part("EmpiricalEntryArray")
     entries = [] if listed is None else [part for _, part in listed.parts]
-    found: dict[str, float] = {}
+    shares: dict[str, float] = {}
     for each in entries:
         target = each.text("stationName") or ""
         share = number(each.text("probability"), f"{place}: to {quoted(target)}")
         if share and target not in onward:
             msg = f"{place}: no connection leads to {quoted(target)}"
             raise ModelFileError(msg)
-        found[target] = found.get(target, 0.0) + share
-    if abs(sum(found.values()) - 1) > _SUMS:
-        msg = f"{place}: the probabilities sum to {sum(found.values()):g}; they must sum to 1"
+        shares[target] = shares.get(target, 0.0) + share
+    if abs(sum(shares.values()) - 1) > _SUMS:
+        msg = f"{place}: the probabilities sum to {sum(shares.values()):g}; they must sum to 1"
         raise ModelFileError(msg)
-    return {target: share for target, share in found.items() if share}
+    return {target: share for target, share in shares.items() if share}
 
 
 def between(boxes: Mapping[str, Box], matrix: FloatArray) -> FloatArray:
-    """Leave out the boxes that are passed in no time: probabilities between all others."""
+    """Eliminate the boxes that take no time: probabilities between all others."""
     return without(matrix, np.array([box.role == PASSED for box in boxes.values()]))
 
 
 def without(matrix: FloatArray, passed: NDArray[np.bool_]) -> FloatArray:
-    """Leave some rows and columns out: chances to go on past them.
+    """Eliminate states: routing probabilities between the others.
 
-    Raises `numpy.linalg.LinAlgError` where nothing goes on past them.
+    Raises `numpy.linalg.LinAlgError` if jobs never leave the eliminated states.
     """
     if not passed.any():
         return matrix
@@ -100,28 +100,28 @@ def without(matrix: FloatArray, passed: NDArray[np.bool_]) -> FloatArray:
     through = matrix[np.ix_(~passed, passed)] @ np.linalg.solve(
         inner, matrix[np.ix_(passed, ~passed)]
     )
-    found = np.zeros_like(matrix)
-    found[np.ix_(~passed, ~passed)] = matrix[np.ix_(~passed, ~passed)] + through
-    return found
+    reduced = np.zeros_like(matrix)
+    reduced[np.ix_(~passed, ~passed)] = matrix[np.ix_(~passed, ~passed)] + through
+    return reduced
 
 
 def visits_from(start: int, matrix: FloatArray) -> FloatArray:
-    """Mean visits to each box of jobs that leave one, until they are back there or gone.
+    """Mean visits to each box by jobs that leave one, until they return or leave the network.
 
-    Those to the box itself count the start only. Raises `numpy.linalg.LinAlgError` where jobs
-    never come to an end.
+    Visits to the box itself count the start only. Raises `numpy.linalg.LinAlgError` if jobs never
+    finish.
     """
     reached = _reached(start, matrix)
     others = reached & (np.arange(len(matrix)) != start)
-    found = np.zeros(len(matrix))
-    found[start] = 1.0
+    visits = np.zeros(len(matrix))
+    visits[start] = 1.0
     inner = np.eye(int(others.sum())) - matrix[np.ix_(others, others)].T
-    found[others] = np.linalg.solve(inner, matrix[start, others])
-    return found
+    visits[others] = np.linalg.solve(inner, matrix[start, others])
+    return visits
 
 
 def _reached(start: int, matrix: FloatArray) -> FloatArray:
-    """Which boxes jobs that leave one come to."""
+    """Boxes that jobs can reach from one."""
     reached = np.zeros(len(matrix), bool)
     todo = [start]
     while todo:
@@ -132,7 +132,7 @@ def _reached(start: int, matrix: FloatArray) -> FloatArray:
 
 
 SWITCH = "ClassSwitch"
-"""The section that turns classes, and what stands for the source of classes that it makes."""
+"""The section that switches classes, and the placeholder source of the classes that it creates."""
 
 _NEVER = 1e-12
 
@@ -141,12 +141,12 @@ At = tuple[str, str]
 
 
 def switches(boxes: Mapping[str, Box]) -> bool:
-    """Whether some box turns classes into others."""
+    """Whether any box switches classes."""
     return any(SWITCH in box.sections for box in boxes.values())
 
 
 def switched(bare: Network, boxes: Mapping[str, Box], links: Links, source: str) -> Network:
-    """Add where jobs go by class to the stations and classes of a file."""
+    """Add routes by class to the stations and classes of a file."""
     entries, routes = class_ways(boxes, links, bare.classes, source)
     met = {(c, name) for c, by in entries.items() for name in by}
     met |= {end for way in routes for end in way}
@@ -157,23 +157,25 @@ def switched(bare: Network, boxes: Mapping[str, Box], links: Links, source: str)
 def class_ways(
     boxes: Mapping[str, Box], links: Links, classes: Sequence[JobClass], source: str
 ) -> tuple[dict[str, dict[str, float]], dict[tuple[At, At], float]]:
-    """Where each class comes in, and where it goes on to as which class.
+    """Return where each class enters, and where it goes next as which class.
 
     Returns
     -------
-    Shares of stations by class, and chances from each class and station that jobs come to.
+    Shares of stations by class, and routing probabilities from each class and station reached.
 
     Raises
     ------
     ModelFileError
-        For a class that turns into another one before it comes to any station, or jobs that
-        never come to an end.
+        For a class that changes before it visits any station, or jobs that never finish.
     """
     states = [(c.name, name) for c in classes for name in boxes]
     try:
         matrix = _matrix(boxes, links, classes, source)
     except np.linalg.LinAlgError:
-        msg = f"{source}: some jobs pass boxes for ever that take no time; see their routing"
+        msg = (
+            f"{source}: some jobs circulate forever through boxes that take no time; correct "
+            "their routing"
+        )
         raise ModelFileError(msg) from None
     entries = {c.name: _entries(boxes, c, states, matrix, source) for c in classes}
     starts = np.array([name in entries[c] for c, name in states])
@@ -190,37 +192,40 @@ def class_ways(
 def _matrix(
     boxes: Mapping[str, Box], links: Links, classes: Sequence[JobClass], source: str
 ) -> FloatArray:
-    """Chances between classes at boxes that take time, and sources and sinks; rows sum to 1."""
+    """Probabilities between classes at boxes that take time, sources and sinks; rows sum to 1."""
     names, count = tuple(c.name for c in classes), len(boxes)
     onward = np.array([shares(boxes, links, c, names, source) for c in classes])
-    found = np.zeros((len(names), count, len(names), count))
+    chances = np.zeros((len(names), count, len(names), count))
     for i, box in enumerate(boxes.values()):
-        found[:, i] = _turns(box, names, source)[:, :, None] * onward[None, :, i]
+        chances[:, i] = _turns(box, names, source)[:, :, None] * onward[None, :, i]
     passed = np.tile([box.role == PASSED for box in boxes.values()], len(names))
-    matrix = without(found.reshape(len(passed), -1), passed)
+    matrix = without(chances.reshape(len(passed), -1), passed)
     total = matrix.sum(axis=1, keepdims=True)
     return np.asarray(matrix / np.where(np.abs(total - 1) < _SUMS, total, 1.0))
 
 
 def _turns(box: Box, names: tuple[str, ...], source: str) -> FloatArray:
-    """Chance of each class (rows) to go on from a box as each."""
-    found, place = box.find(SWITCH, "matrix"), f"{source}: {box.name}"
-    if found is None:
+    """Probability that each class (row) leaves a box as each class (column)."""
+    switch, place = box.find(SWITCH, "matrix"), f"{source}: {box.name}"
+    if switch is None:
         return np.eye(len(names))
-    rows = by_class(found, names, place)
+    rows = by_class(switch, names, place)
     return np.array([_row(rows.get(c), c, names, place) for c in names])
 
 
 def _row(row: Entry | None, own: str, names: tuple[str, ...], place: str) -> list[float]:
-    """One class's chances; it stays as it is where nothing is said of it."""
+    """Probabilities of one class; it stays the same where the file gives none."""
     if row is None:
         return [float(c == own) for c in names]
     cells = by_class(row, names, place)
-    given = [number(cells[c].value, f"{place}: {own}") if c in cells else 0.0 for c in names]
-    if abs(sum(given) - 1) > _SUMS:
-        msg = f"{place}: the chances of {quoted(own)} sum to {sum(given):g}; they must sum to 1"
+    chances = [number(cells[c].value, f"{place}: {own}") if c in cells else 0.0 for c in names]
+    if abs(sum(chances) - 1) > _SUMS:
+        msg = (
+            f"{place}: the probabilities of {quoted(own)} sum to {sum(chances):g}; they must "
+            "sum to 1"
+        )
         raise ModelFileError(msg)
-    return given
+    return chances
 
 
 def _entries(
@@ -230,19 +235,19 @@ def _entries(
     matrix: FloatArray,
     source: str,
 ) -> dict[str, float]:
-    """Stations where a class comes in, or where it is counted; none of one that is only made."""
+    """Where a class enters, or its reference station; none for a class created by switching."""
     if job_class.population is not None:
         if boxes[job_class.reference].role not in set(Serves):
-            why = f"{job_class.reference} is no station to count by"
+            why = f"{job_class.reference} cannot be its reference station; use a queue or delay"
             msg = f"{source}: class {job_class.name}: {why}"
             raise ModelFileError(msg)
         return {job_class.reference: 1.0}
     if job_class.arrivals is None:
         return {}
     row = matrix[list(states).index((job_class.name, job_class.reference))]
-    found = {s: float(p) for s, p in zip(states, row, strict=True) if p > _NEVER}
-    if any(c != job_class.name or boxes[name].role == SINK for c, name in found):
-        why = "turns into another, or leaves, before it comes to any station"
-        msg = f"{source}: class {job_class.name} {why}: not yet"
+    entered = {s: float(p) for s, p in zip(states, row, strict=True) if p > _NEVER}
+    if any(c != job_class.name or boxes[name].role == SINK for c, name in entered):
+        why = "changes class, or leaves, before it visits any station"
+        msg = f"{source}: class {job_class.name} {why}; this is not supported"
         raise ModelFileError(msg)
-    return {name: share for (_, name), share in found.items()}
+    return {name: share for (_, name), share in entered.items()}

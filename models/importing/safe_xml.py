@@ -1,4 +1,4 @@
-"""XML of strangers: no entities, no document types, and never more than a limit of anything."""
+"""Untrusted XML: no entities, no document types, and a limit on every size."""
 
 import gzip
 import io
@@ -14,13 +14,13 @@ from headway.errors import MeasurementError, ModelFileError, quoted
 from headway.models.files.intake import read_bytes
 
 LARGEST_FILE = 10_000_000
-"""Bytes of a file, and of what a compressed one holds."""
+"""Largest size of a file, and of the content of a compressed one [B]."""
 
 MOST_ELEMENTS = 200_000
-"""Elements of a file; a station with a class takes some thirty in JSIMg, five in JMVA."""
+"""Most elements of a file; a station with a class takes about thirty in JSIMg, five in JMVA."""
 
 DEEPEST = 40
-"""Elements within each other."""
+"""Deepest nesting of elements."""
 
 _FORBIDDEN = (b"<!DOCTYPE", b"<!ENTITY")
 _ENCODING = re.compile(rb"""^\s*<\?xml[^>]*?encoding\s*=\s*["']([^"']*)["']""")
@@ -34,8 +34,8 @@ def read_xml(path: Path) -> Element:
     Raises
     ------
     ModelFileError
-        For a file that cannot be read, is too large or too deep, holds a document type or
-        entities, is in an encoding that could hide them, or is not XML.
+        For a file that cannot be read, is too large or too deeply nested, contains a document type
+        or entities, has an encoding that could hide them, or is not XML.
     """
     try:
         content = read_bytes(path, LARGEST_FILE)
@@ -59,11 +59,11 @@ def parse_xml(content: bytes, source: str) -> Element:
     >>> parse_xml(b'<!DOCTYPE a [<!ENTITY b "c">]><a>&b;</a>', "a.jmva")
     Traceback (most recent call last):
         ...
-    headway.errors.ModelFileError: a.jmva: holds a document type; files of JMT have none, remove it
+    headway.errors.ModelFileError: a.jmva: contains a document type; remove it (JMT files have none)
     """
     _check_encoding(content, source)
     if any(mark in content for mark in _FORBIDDEN):
-        msg = f"{source}: holds a document type; files of JMT have none, remove it"
+        msg = f"{source}: contains a document type; remove it (JMT files have none)"
         raise ModelFileError(msg)
     try:
         return _parsed(content, source)
@@ -75,17 +75,17 @@ def parse_xml(content: bytes, source: str) -> Element:
 
 
 def _check_encoding(content: bytes, source: str) -> None:
-    """Refuse encodings in which a document type would not be seen as such."""
-    found = _ENCODING.match(content.removeprefix(b"\xef\xbb\xbf"))
-    name = found[1].decode("ascii", "replace").lower() if found else "utf-8"
+    """Refuse encodings that could hide a document type."""
+    declared = _ENCODING.match(content.removeprefix(b"\xef\xbb\xbf"))
+    name = declared[1].decode("ascii", "replace").lower() if declared else "utf-8"
     if name not in _PLAIN or b"\x00" in content:
-        told = quoted(name) if name not in _PLAIN else "two bytes a letter"
-        msg = f"{source}: its encoding is {told}; save it as one of {', '.join(_PLAIN)}"
+        encoding = quoted(name) if name not in _PLAIN else "one with two bytes a character"
+        msg = f"{source}: its encoding is {encoding}; save it as one of {', '.join(_PLAIN)}"
         raise ModelFileError(msg)
 
 
 def _parsed(content: bytes, source: str) -> Element:
-    """Parse piece by piece, so that what is too much is refused before it is all there."""
+    """Parse piece by piece, so that oversized files are refused early."""
     parser: XMLPullParser[Element] = XMLPullParser(("start", "end"))
     root: Element | None = None
     depth = count = 0
@@ -104,7 +104,7 @@ def _parsed(content: bytes, source: str) -> Element:
 
 
 def _events(parser: "XMLPullParser[Element]") -> Iterator[tuple[str, Element]]:
-    """What begins and ends, of the elements alone."""
+    """Starts and ends of elements only."""
     for event, element in parser.read_events():  # type: ignore[misc]
         if isinstance(element, Element):
             yield event, element
@@ -112,29 +112,32 @@ def _events(parser: "XMLPullParser[Element]") -> Iterator[tuple[str, Element]]:
 
 def _check_size(depth: int, count: int, source: str) -> None:
     if depth > DEEPEST:
-        msg = f"{source}: elements stand more than {DEEPEST} deep in each other; no model's do"
+        msg = f"{source}: elements are nested more than {DEEPEST} deep; this is no model file"
         raise ModelFileError(msg)
     if count > MOST_ELEMENTS:
-        msg = f"{source}: holds more than {MOST_ELEMENTS} elements; use fewer stations or classes"
+        msg = (
+            f"{source}: contains more than {MOST_ELEMENTS} elements; use fewer stations or classes"
+        )
         raise ModelFileError(msg)
 
 
 def _unpacked(content: bytes, source: str) -> bytes:
-    """What a compressed file holds, never more than a model file may."""
+    """Content of a compressed file, up to the limit for model files."""
     if not content.startswith((b"\x1f\x8b", b"PK")):
         return content
     try:
         with _opened(content, source) as stream:
-            found = stream.read(LARGEST_FILE + 1)
+            content = stream.read(LARGEST_FILE + 1)
     except (OSError, EOFError, RuntimeError, NotImplementedError, zipfile.BadZipFile, zlib.error):
-        msg = f"{source}: its compressed content cannot be read; unpack it and give the XML file"
+        msg = f"{source}: cannot be decompressed; unpack it and give the XML file"
         raise ModelFileError(msg) from None
-    if len(found) > LARGEST_FILE:
+    if len(content) > LARGEST_FILE:
         msg = (
-            f"{source}: unpacks to more than the {LARGEST_FILE / 1e6:.0f} MB a model file may have"
+            f"{source}: unpacks to more than {LARGEST_FILE / 1e6:.0f} MB, the limit for model "
+            "files; use a smaller one"
         )
         raise ModelFileError(msg)
-    return found
+    return content
 
 
 def _opened(content: bytes, source: str) -> "gzip.GzipFile | IO[bytes]":
@@ -143,6 +146,6 @@ def _opened(content: bytes, source: str) -> "gzip.GzipFile | IO[bytes]":
     archive = zipfile.ZipFile(io.BytesIO(content))
     names = [info for info in archive.infolist() if not info.is_dir()]
     if len(names) != 1:
-        msg = f"{source}: holds {len(names)} files; a compressed model holds one"
+        msg = f"{source}: contains {len(names)} files; a compressed model has one"
         raise ModelFileError(msg)
     return archive.open(names[0])

@@ -1,4 +1,4 @@
-"""What a box of a JSIMg file is, by its sections; what headway has not yet is refused by name."""
+"""Recognise boxes of JSIMg files by their sections; refuse unsupported ones by name."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -13,7 +13,7 @@ from headway.models.importing.orders import PREEMPTIVE, order_of
 from headway.queueing.stations.abilities import Discipline
 
 SOURCE, SINK, PASSED, JOIN = "source", "sink", "passed", "join"
-"""Boxes where jobs come from and go to, that they pass in no time, and that wait for parts."""
+"""Sources, sinks, boxes that take no time, and joins."""
 
 _ROLES = {
     ("RandomSource", "ServiceTunnel", "Router"): SOURCE,
@@ -39,7 +39,7 @@ _REFUSED = {
     "Scaler": "a scaler",
     "PollingServer": "polling",
 }
-"""Sections that are known, and what they make of a box."""
+"""Sections that headway does not support, and what they are."""
 
 _KNOWN = {
     "Queue": ("size", "dropStrategies", "FCFSstrategy", "QueuePutStrategy"),
@@ -55,23 +55,23 @@ _KNOWN = {
     "Fork": ("jobsPerLink", "block", "isSimplifiedFork", "ForkStrategy"),
     "Join": ("JoinStrategy",),
 }
-"""Parameters of each section that are read, or change no mean; None where all may be left out."""
+"""Parameters of each section that are read or change no mean; None if all may be ignored."""
 
-_SAID = {
+_MEANINGS = {
     "serverNames": "servers of several types",
     "Impatience": "jobs that leave before they are served",
-    "retrialDistributions": "jobs that try again",
+    "retrialDistributions": "jobs that retry",
 }
-"""What parameters that are not taken over mean."""
+"""Meaning of parameters that are not supported."""
 
 _SEVERAL = {
-    "classParallelism": "take several servers at once",
+    "classParallelism": "occupy several servers at once",
     "numberOfVisits": "are served several times",
 }
-"""Parameters of servers that are 1 for all classes, and what jobs do where they are more."""
+"""Server parameters that must be 1 for all classes, and what larger values mean."""
 
 _DROP, _BLOCKED, _WAITING = "drop", "BAS blocking", "waiting queue"
-"""What becomes of those who find a station full: lost, kept where they are, or before it."""
+"""What happens to jobs that find a station full: lost, kept behind, or made to wait outside."""
 
 _SERVER, _SHARED = "Server", "PSServer"
 _SHARING = ("PSStrategy", "serviceWeights")
@@ -87,11 +87,11 @@ class Box:
 
     @property
     def place(self) -> str:
-        """What messages call it."""
+        """Its name in messages."""
         return f"station {self.name}"
 
     def find(self, section: str, *names: str) -> Entry | None:
-        """A parameter of a section, by one of its names or kinds."""
+        """A parameter of a section, by one of several names or kinds."""
         return next((e for n, e in self.sections.get(section, {}).items() if n in names), None)
 
 
@@ -101,41 +101,41 @@ def read_box(element: Element, source: str) -> Box:
     Raises
     ------
     ModelFileError
-        For one that headway has no station for yet, by name.
+        For a box that headway has no station for; names it.
     """
     name = name_of(element)
     sections = element.findall("section")
     names = tuple(section.get("className", "") for section in sections)
     for section in names:
         if section in _REFUSED:
-            msg = f"{source}: {name} is {_REFUSED[section]} ({section}): not yet"
+            msg = f"{source}: {name}: {_REFUSED[section]} ({section}) is not supported"
             raise ModelFileError(msg)
     if names not in _ROLES:
-        told = quoted(", ".join(names))
-        msg = f"{source}: {name} has sections {told}, which headway does not know: not yet"
+        listed = quoted(", ".join(names))
+        msg = f"{source}: {name}: sections {listed} are not supported"
         raise ModelFileError(msg)
     read = {s.get("className", ""): _parameters(s, f"{source}: {name}") for s in sections}
     return Box(name, _ROLES[names], read)
 
 
 def _parameters(section: Element, place: str) -> dict[str, Entry]:
-    """Parameters of a section by name or kind; refuses those that could change what it does."""
+    """Parameters of a section by name or kind; refuses unknown ones that could matter."""
     kind = section.get("className", "")
     known = _KNOWN[_SERVER] + _SHARING if kind == _SHARED else _KNOWN[kind]  # type: ignore[operator]
-    found: dict[str, Entry] = {}
+    parameters: dict[str, Entry] = {}
     for element in section.findall("parameter"):
         read = entry(element)
         key = next((n for n in known or () if n in (read.name, read.kind)), None)
         if known is not None and key is None and not (read.is_empty or _is_single(read)):
-            told = _SAID.get(read.name, f"its {kind}")
-            msg = f"{place}: {told} ({read.name or read.kind}): not yet"
+            meaning = _MEANINGS.get(read.name, f"its {kind}")
+            msg = f"{place}: {meaning} ({read.name or read.kind}): not supported"
             raise ModelFileError(msg)
-        found[key or read.name] = read
-    return found
+        parameters[key or read.name] = read
+    return parameters
 
 
 def _is_single(read: Entry) -> bool:
-    """Whether it only names one type of server, which serves all."""
+    """Whether it only names a single type of server, which serves all classes."""
     single = ("serverNames", "serversPerServerType", "schedulingPolicy")
     return (read.name in single and len(read.parts) <= 1) or (
         read.name == "serverCompatibilities"
@@ -145,29 +145,29 @@ def _is_single(read: Entry) -> bool:
 
 
 def read_station(box: Box, classes: tuple[str, ...], most: float, source: str) -> Station:
-    """Read the station that a box is.
+    """Read a box as a station.
 
     Parameters
     ----------
     box, classes
         The box, and all the classes of jobs.
     most
-        Jobs that can ever be there: room for as many is no limit.
+        Most jobs that can ever be present: room for as many is no limit.
     source
         The file's name, for messages.
 
     Raises
     ------
     ModelFileError
-        For a discipline or a room that headway has not yet, by name.
+        For a discipline or a capacity that headway does not support; names it.
     """
     place = f"{source}: {box.name}"
     role = Serves(box.role)
     server = next(s for s in box.sections if s not in ("Queue", "Router"))
     order, last_next = _order(box, server, place)
     times = service_times(box, server, classes, place)
-    found = box.find(server, "maxJobs")
-    servers = 1 if found is None else whole(found.value, f"{place}: maxJobs", 1)
+    limit = box.find(server, "maxJobs")
+    servers = 1 if limit is None else whole(limit.value, f"{place}: maxJobs", 1)
     _check_single(box, server, place)
     made = Station(box.name, role, times, servers, order, last_next=last_next)
     return _with_room(made, box, most, place)
@@ -176,57 +176,59 @@ def read_station(box: Box, classes: tuple[str, ...], most: float, source: str) -
 def service_times(
     box: Box, section: str, classes: tuple[str, ...], place: str
 ) -> dict[str, ServiceTimes]:
-    """Times of each class that has any."""
-    found = box.find(section, "ServiceStrategy")
-    parts = {} if found is None else by_class(found, classes, place)
+    """Service times of each class that has any."""
+    strategies = box.find(section, "ServiceStrategy")
+    parts = {} if strategies is None else by_class(strategies, classes, place)
     read = {c: times_of(part, f"{place}: times of {c}") for c, part in parts.items()}
     return {c: times for c, times in read.items() if times is not None}
 
 
 def _order(box: Box, server: str, place: str) -> tuple[Discipline, bool]:
-    """Whose turn it is, and whether it is the last come's."""
-    found, takes = box.find("Queue", "QueuePutStrategy"), box.find("Queue", "FCFSstrategy")
+    """The discipline, and whether it is last come, first served without preemption."""
+    orders, takes = box.find("Queue", "QueuePutStrategy"), box.find("Queue", "FCFSstrategy")
     if box.role == Serves.AT_ONCE:
         return Discipline.FCFS, False
     if takes is not None and takes.kind != "FCFSstrategy":
-        msg = f"{place}: its queue ({takes.kind}): not yet; headway has order of arrival"
+        msg = f"{place}: queue {takes.kind} is not supported; use FCFSstrategy"
         raise ModelFileError(msg)
-    kinds = [] if found is None else [order.kind for _, order in found.parts]
+    kinds = [] if orders is None else [order.kind for _, order in orders.parts]
     if server != _SHARED:
         return order_of(kinds, server, place)
     _check_sharing(box, place)
     if set(kinds) - {"TailStrategy"}:
-        msg = f"{place}: shared servers whose order is {min(kinds)}: not yet; give equal sharing"
+        msg = (
+            f"{place}: shared servers with order {min(kinds)} are not supported; use equal sharing"
+        )
         raise ModelFileError(msg)
     return Discipline.SHARING, False
 
 
 def _check_sharing(box: Box, place: str) -> None:
-    """Refuse servers that are shared unequally."""
-    found = box.find(_SHARED, "PSStrategy")
-    for _, strategy in () if found is None else found.parts:
+    """Refuse unequal sharing."""
+    strategies = box.find(_SHARED, "PSStrategy")
+    for _, strategy in () if strategies is None else strategies.parts:
         if strategy.kind != "EPSStrategy":
-            msg = f"{place}: unequal sharing ({strategy.kind}): not yet; headway has equal sharing"
+            msg = f"{place}: unequal sharing ({strategy.kind}) is not supported; use equal sharing"
             raise ModelFileError(msg)
 
 
 def _check_single(box: Box, server: str, place: str) -> None:
-    """Refuse jobs that take several servers, or are served several times."""
+    """Refuse jobs that occupy several servers, or are served several times."""
     for name, what in _SEVERAL.items():
-        found = box.find(server, name)
-        if found is not None and set(found.values) - {"1"}:
-            msg = f"{place}: jobs that {what} ({name}): not yet"
+        parameter = box.find(server, name)
+        if parameter is not None and set(parameter.values) - {"1"}:
+            msg = f"{place}: jobs that {what} ({name}) are not supported"
             raise ModelFileError(msg)
 
 
 def _with_room(station: Station, box: Box, most: float, place: str) -> Station:
-    """A station with the room that it has; none where it is never full, or others wait outside."""
-    found = box.find("Queue", "size")
-    places = -1 if found is None else whole(found.value, f"{place}: size", -1)
+    """A station with its capacity; None if it is never full, or further jobs wait outside."""
+    limit = box.find("Queue", "size")
+    places = -1 if limit is None else whole(limit.value, f"{place}: size", -1)
     if places < 0 or places >= most:
         return station
     if box.role == Serves.AT_ONCE:
-        msg = f"{place}: a delay with room for {places} only: not yet"
+        msg = f"{place}: a delay with a limit of {places} jobs is not supported; remove the limit"
         raise ModelFileError(msg)
     drops = box.find("Queue", "dropStrategies")
     rules = {strategy.value or "" for _, strategy in (() if drops is None else drops.parts)}
@@ -234,7 +236,7 @@ def _with_room(station: Station, box: Box, most: float, place: str) -> Station:
     if rules == {_WAITING} and in_order and station.servers <= places:
         return replace(station, waits_outside=True)
     if not rules <= {_DROP} and rules != {_BLOCKED}:
-        told = ", ".join(map(quoted, sorted(rules)))
-        msg = f"{place}: a full room with {told}: not yet; drop and BAS blocking are"
+        listed = ", ".join(map(quoted, sorted(rules)))
+        msg = f"{place}: a limited queue with {listed} is not supported; use drop or BAS blocking"
         raise ModelFileError(msg)
     return replace(station, places=places, blocking=rules == {_BLOCKED})

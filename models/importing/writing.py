@@ -1,4 +1,4 @@
-"""Models out as JMVA files: networks with a product form, at one operating point."""
+"""Write models as JMVA files: networks with a product form, at one operating point."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from headway.models.structure.parts.keys import VISITS, of_class, station_at, ti
 from headway.queueing.stations.abilities import Discipline, ServiceKind
 
 ONLY, THINK = "jobs", "think"
-"""What a file calls the jobs of a model without classes, and the station where they think."""
+"""Names in the file for the jobs of a model without classes, and for their think station."""
 
 _HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n'
 _SCHEMA = "{http://www.w3.org/2001/XMLSchema-instance}noNamespaceSchemaLocation"
@@ -34,7 +34,7 @@ class _Jobs:
 
 @dataclass(frozen=True)
 class _Place:
-    """A station: its element, servers, and texts of times and visits by class."""
+    """A station: its element, servers, and its times and visits by class, as text."""
 
     name: str
     tag: str
@@ -49,13 +49,13 @@ def to_jmva(model: Model) -> str:
     Parameters
     ----------
     model
-        With scalar values: stations that have a product form, at one operating point. Think times
-        become a delay station called ``think``, the reference station of its classes.
+        With scalar values, that is one operating point, and stations that have a product form.
+        Think times become a delay station called ``think``, the reference station of its classes.
 
     Raises
     ------
     ModelFileError
-        For a model of which JMVA has no place for a part, by name.
+        For a model with a part that JMVA cannot express; names it.
 
     Examples
     --------
@@ -74,7 +74,7 @@ def to_jmva(model: Model) -> str:
 
 
 def _refused(model: Model, why: str) -> ModelFileError:
-    return ModelFileError(f"{model.name}: cannot be a JMVA file: {why}")
+    return ModelFileError(f"{model.name}: cannot be written as a JMVA file: {why}")
 
 
 def _check(model: Model, network: Model) -> None:
@@ -85,12 +85,12 @@ def _check(model: Model, network: Model) -> None:
     if "response_time" in model.graph.outputs:
         raise _refused(model, "its formula for response_time adds to the time at its stations")
     if network.graph.ways_by_class:
-        raise _refused(model, "its classes go ways of their own, or turn into one another")
+        raise _refused(model, "its classes have their own routes, or jobs change class")
     if model.graph.arrival_scvs:
-        raise _refused(model, "its arrivals have an scv, and those of JMVA are Poisson")
+        raise _refused(model, "its arrivals have an scv, but JMVA's are Poisson")
     for name, station in network.graph.stations.items():
         if station.can.product_form in (None, ServiceKind.PARALLEL):
-            raise _refused(model, f"it has no place for {station.kind.__name__}, at {name}")
+            raise _refused(model, f"JMVA has no {station.kind.__name__}, as at {name}")
 
 
 def _targets(graph: ModelGraph) -> list[str]:
@@ -107,20 +107,22 @@ def _targets(graph: ModelGraph) -> list[str]:
 
 
 def _numbers(model: Model) -> Mapping[str, Amount]:
-    """What the graph says in numbers."""
+    """The values of the graph's formulas."""
     graph, targets = model.graph, _targets(model.graph)
     is_open = not (graph.classes or model.is_closed)
     if not is_open and graph.plan.needed(targets, model.inputs) & set(_RATES):
         raise _refused(model, "its numbers depend on the load; JMVA's do not")
-    given = {name: float(np.ravel(value)[0]) for name, value in model.inputs.items()}
-    return graph.plan.run(given, [*targets, *(["throughput"] if is_open else [])])
+    inputs = {name: float(np.ravel(value)[0]) for name, value in model.inputs.items()}
+    return graph.plan.run(inputs, [*targets, *(["throughput"] if is_open else [])])
 
 
 def _jobs(model: Model, network: Model, values: Mapping[str, Amount]) -> Iterator[_Jobs]:
     for name, keys in network.graph.classes.items():
-        given = {key: float(of_class(name, key).of(values)) for key in keys}
-        think = given.get("think_time", 0.0)
-        yield _Jobs(name, given.get("arrival_rate"), round(given.get("population", 0)), think)
+        values_of = {key: float(of_class(name, key).of(values)) for key in keys}
+        think = values_of.get("think_time", 0.0)
+        yield _Jobs(
+            name, values_of.get("arrival_rate"), round(values_of.get("population", 0)), think
+        )
     if not network.graph.classes:
         name = next(iter(model.graph.classes), ONLY)
         if network.is_closed:
@@ -132,7 +134,7 @@ def _jobs(model: Model, network: Model, values: Mapping[str, Amount]) -> Iterato
 
 
 def _place(model: Model, name: str, jobs: list[_Jobs], values: Mapping[str, Amount]) -> _Place:
-    """A station as JMVA has it."""
+    """A station in JMVA's terms."""
     component = model.graph.stations[name]
     station = station_at(name).of(values)
     visits = {each.name: _visits(model.graph, name, each.name, values) for each in jobs}
@@ -143,8 +145,11 @@ def _place(model: Model, name: str, jobs: list[_Jobs], values: Mapping[str, Amou
     met = {times[c] for c, v in visits.items() if v}
     queues = component.can.product_form is ServiceKind.QUEUE
     if queues and len(met) > 1 and component.discipline == Discipline.FCFS.value:
-        why = f"{name} serves classes of several times in order, which has no product form"
-        raise _refused(model, f'{why}; say discipline = "ps"')
+        why = (
+            f"{name} serves classes with different times in order of arrival, which has no "
+            "product form"
+        )
+        raise _refused(model, f'{why}; use discipline = "ps"')
     servers = int(station.plain_count) if queues else 1
     tag = "listation" if queues else "delaystation"
     return _Place(name, tag, servers, {c: repr(t) for c, t in times.items()}, texts)
@@ -153,9 +158,11 @@ def _place(model: Model, name: str, jobs: list[_Jobs], values: Mapping[str, Amou
 def _varying(
     model: Model, name: str, station: Amount, jobs: list[_Jobs], visits: Mapping[str, str]
 ) -> _Place:
-    """A service time for each number of jobs there can be."""
+    """A service time for each possible number of jobs."""
     if len(jobs) > 1 or jobs[0].rate is not None:
-        raise _refused(model, f"{name} depends on the load, which JMVA has for one closed class")
+        raise _refused(
+            model, f"{name} depends on the load, which JMVA supports for one closed class only"
+        )
     most = max(jobs[0].population, 1)
     rates = np.ravel(np.asarray(station.rates_to(most), float)).tolist()
     rates += rates[-1:] * (most - len(rates))
@@ -164,14 +171,14 @@ def _varying(
 
 
 def _visits(graph: ModelGraph, name: str, c: str, values: Mapping[str, Amount]) -> float:
-    """Mean visits of a class: its own, else those of all; none where others alone are named."""
+    """Mean visits of a class: its own, or those of all; 0 if only other classes have visits."""
     own = graph.stations[name].visits
     if any(station.visits for station in graph.stations.values()):
         key = c if c in own else ""
-        found = visits_by(name, key).of(values) if key in own else 0.0
+        visits = visits_by(name, key).of(values) if key in own else 0.0
     else:
-        found = VISITS.of(values)[name]
-    return float(np.ravel(found)[0])
+        visits = VISITS.of(values)[name]
+    return float(np.ravel(visits)[0])
 
 
 def _time(
@@ -183,7 +190,7 @@ def _time(
 
 
 def _thinking(jobs: list[_Jobs], graph: ModelGraph) -> list[_Place]:
-    """The station where closed classes think, if any do."""
+    """The station where closed classes think, if any."""
     times = {each.name: repr(each.think_time) for each in jobs if each.think_time}
     if not times:
         return []

@@ -1,1 +1,1 @@
-"""What a file of another tool says, and how its parts are read: names, numbers, times."""
+"""The contents of another tool's file, and readers of its parts: names, numbers, times."""

@@ -1,4 +1,4 @@
-"""Distributions of JSIMg files by their means and squared coefficients of variation."""
+"""Means and squared coefficients of variation of the distributions in JSIMg files."""
 
 import math
 from collections.abc import Callable, Mapping
@@ -9,14 +9,14 @@ from headway.models.importing.foreign.numbers import number
 from headway.models.importing.foreign.parameters import Entry
 
 _SAME = 1e-12
-"""Closer to 1 than this a squared coefficient of variation is that of exponential times."""
+"""A squared coefficient of variation this close to 1 counts as that of exponential times."""
 
 Read = Callable[[str], float]
 """The value of a distribution's parameter by its name."""
 
 
 def times_of(entry: Entry, place: str) -> ServiceTimes | None:
-    """Read the times of a class; None where it has none (``null``).
+    """Read the service times of a class; None if the file has none (``null``).
 
     Parameters
     ----------
@@ -28,22 +28,23 @@ def times_of(entry: Entry, place: str) -> ServiceTimes | None:
     Raises
     ------
     ModelFileError
-        For a distribution that is not taken over, or parameters outside its domain.
+        For a distribution that is not supported, or parameters outside its domain.
     """
     if entry.kind == "ZeroServiceTimeStrategy":
         return ServiceTimes(0.0)
     if entry.value == "null" or not entry.parts:
         return None
     if entry.kind != "ServiceTimeStrategy":
-        msg = (
-            f"{place}: a {entry.kind} is not taken over; only plain service times are, not yet more"
-        )
+        msg = f"{place}: a {entry.kind} is not supported; give a service time distribution"
         raise ModelFileError(msg)
     numbers = entry.part("distrPar")
     law = next((p.kind for _, p in entry.parts if p.name != "distrPar"), "")
     if numbers is None or law not in _LAWS:
         kinds = ", ".join(_LAWS)
-        msg = f"{place}: {law or 'a time without a distribution'}: not yet; headway reads {kinds}"
+        msg = (
+            f"{place}: {law or 'a time without a distribution'} is not supported; use one of "
+            f"{kinds}"
+        )
         raise ModelFileError(msg)
     return _times(law, numbers, f"{place}: {law}")
 
@@ -53,21 +54,21 @@ def _reader(numbers: Entry, place: str) -> Read:
 
 
 def _times(law: str, numbers: Entry, place: str) -> ServiceTimes:
-    """Times of a law; refuses parameters that give no mean or variance."""
+    """Times of a distribution; refuses parameters that give no finite mean or variance."""
     try:
         mean, variance = _LAWS[law](_reader(numbers, place))
         scv = variance / mean**2 if mean > 0 else math.nan
     except (OverflowError, ZeroDivisionError):
         mean = scv = math.nan
     if not (math.isfinite(mean) and 0 <= scv < math.inf):
-        msg = f"{place}: has no positive mean with a finite variance; give it parameters that do"
+        msg = f"{place}: these parameters give no positive mean with a finite variance; change them"
         raise ModelFileError(msg)
     return ServiceTimes(mean, 1.0 if abs(scv - 1) < _SAME else scv)
 
 
 def _rate(read: Read, name: str) -> float:
-    found = read(name)
-    return found if found > 0 else math.nan
+    value = read(name)
+    return value if value > 0 else math.nan
 
 
 def _exponential(read: Read) -> tuple[float, float]:
@@ -89,7 +90,7 @@ def _hyperexponential(read: Read) -> tuple[float, float]:
 
 
 def _coxian(read: Read) -> tuple[float, float]:
-    """Two phases, the first of which ends it with the chance phi0."""
+    """Two phases; the service ends after the first with probability phi0."""
     first, second, ends = _rate(read, "lambda0"), _rate(read, "lambda1"), read("phi0")
     if not 0 <= ends <= 1:
         return math.nan, math.nan
@@ -140,4 +141,4 @@ _LAWS: Mapping[str, Callable[[Read], tuple[float, float]]] = {
     "Lognormal": _lognormal,
     "Pareto": _pareto,
 }
-"""Mean [s] and variance [s^2] of each."""
+"""Mean [s] and variance [s^2] of each distribution."""

@@ -1,4 +1,4 @@
-"""Names of other tools as names of headway, which formulas can hold."""
+"""Convert names of other tools to names that formulas can use."""
 
 from collections.abc import Iterable, Mapping
 
@@ -8,7 +8,7 @@ _LONGEST = LONGEST_NAME // 4
 
 
 def plain_names(names: Iterable[str]) -> Mapping[str, str]:
-    """Give each name one of letters, digits and _, the same where it is one already.
+    """Map each name to one of letters, digits and _; names that are already so stay the same.
 
     Examples
     --------
@@ -16,13 +16,13 @@ def plain_names(names: Iterable[str]) -> Mapping[str, str]:
     ['cpu', 'Queue_1', 'Queue_1_2', 'M_M_1_11', 'n_2nd']
     """
     names = list(names)
-    found = {name: name for name in names if _plain(name) == name}
-    taken = set(found)
+    plain = {name: name for name in names if _plain(name) == name}
+    taken = set(plain)
     for name in names:
-        if name not in found:
-            found[name] = _free(_plain(name), taken)
-            taken.add(found[name])
-    return {name: found[name] for name in names}
+        if name not in plain:
+            plain[name] = _free(_plain(name), taken)
+            taken.add(plain[name])
+    return {name: plain[name] for name in names}
 
 
 def _plain(name: str) -> str:
@@ -31,8 +31,8 @@ def _plain(name: str) -> str:
 
 
 def _free(name: str, taken: set[str]) -> str:
-    count, found = 1, name
-    while found in taken:
+    count, candidate = 1, name
+    while candidate in taken:
         count += 1
-        found = f"{name}_{count}"
-    return found
+        candidate = f"{name}_{count}"
+    return candidate

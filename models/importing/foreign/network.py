@@ -1,4 +1,4 @@
-"""A queueing network as another tool's file says it, before it is one of headway's."""
+"""A queueing network as another tool's file describes it, before it becomes a headway model."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -7,11 +7,11 @@ from enum import StrEnum
 from headway.queueing.stations.abilities import Discipline
 
 Shares = Mapping[tuple[str, str], float]
-"""Probability to go from one station to another."""
+"""Routing probability from one station to another."""
 
 
 class Serves(StrEnum):
-    """Everybody at once, from one queue, at a rate for each number there, or by its branches."""
+    """As a delay, a queue, a station with a rate for each number of jobs, or a fork."""
 
     AT_ONCE = "delay"
     QUEUE = "queue"
@@ -42,21 +42,23 @@ class Station:
     servers
         Servers of a queue.
     order
-        Whose turn it is.
+        Queue discipline.
     last_next
-        Whether the last come is next, though nobody is interrupted: order is that of arrival then,
-        which has the same means.
+        Whether the job that came last is next, without interrupting any: ``order`` is then that of
+        arrival, which has the same means.
     places
-        Room, those in service included; None without limit.
+        Capacity, including jobs in service; None without a limit.
     blocking
-        Whether those who find it full stay at the server that has served them; else they are lost.
+        Whether jobs that find it full stay at the server that has just served them; otherwise they
+        are lost.
     waits_outside
-        Whether those who find it full wait before it, where nobody else passes them: places is
-        None then, and they are counted with it.
+        Whether jobs that find it full wait in front of it and are not overtaken: ``places`` is then
+        None, and these jobs count as being there.
     branches, needed
-        Of a fork, stations that it sends a part to each, and parts that it waits for.
+        For a fork: the stations to which it sends a part each, and the parts for which the join
+        waits.
     rates
-        Service rate with 1, 2... jobs, the last holding on [1/s]; of one that varies.
+        For a varying rate: the service rate with 1, 2... jobs [1/s]; the last one holds for more.
     """
 
     name: str
@@ -74,26 +76,27 @@ class Station:
 
     @property
     def shared(self) -> bool:
-        """Whether those present share the servers, rather than wait in turn."""
+        """Whether the jobs present share the servers, rather than wait their turn."""
         return self.order is Discipline.SHARING
 
 
 @dataclass(frozen=True)
 class JobClass:
-    """A class of jobs: open with times between arrivals, or closed with a population.
+    """A class of jobs: open, with interarrival times, or closed, with a population.
 
     Parameters
     ----------
     name
         As the file has it.
     arrivals
-        ServiceTimes between arrivals; None where it is closed.
+        Interarrival times; None if closed.
     population
-        Jobs; None where it is open. Open classes without arrivals come of others alone.
+        Number of jobs; None if open. An open class without arrivals gets its jobs from other
+        classes.
     reference
-        The station or source that the file counts its cycles by; may be empty.
+        The station or source that marks the start of a cycle in the file; may be empty.
     priority
-        As the file has it: the largest goes first.
+        As in the file: the largest goes first.
     """
 
     name: str
@@ -105,7 +108,7 @@ class JobClass:
 
 @dataclass(frozen=True)
 class Region:
-    """Stations that together hold so many jobs, while the others wait outside."""
+    """Stations that together hold a limited number of jobs, while further ones wait outside."""
 
     name: str
     stations: tuple[str, ...]
@@ -114,18 +117,18 @@ class Region:
 
 @dataclass(frozen=True)
 class Expected:
-    """A value that the file holds.
+    """A result that the file contains.
 
     Parameters
     ----------
     measure
         Such as ``Utilization``.
     station, job_class
-        Of which; empty for all of them.
+        Where it was measured; empty for all of them.
     value
         In SI.
     low, high
-        Confidence interval, of a simulated one.
+        Confidence interval of a simulated value.
     """
 
     measure: str
@@ -138,28 +141,28 @@ class Expected:
 
 @dataclass(frozen=True)
 class Network:
-    """What a file of another tool says.
+    """The contents of another tool's file.
 
     Parameters
     ----------
     name, kind
-        Of the model, and of the file.
+        Name of the model, and kind of file.
     stations, classes
         In the file's order.
     visits
         Mean visits by station and class.
     entries, routes
-        Of an only, open class: its shares of arrivals by station, and its routes. Empty where
-        visits say all.
+        For a single open class: its shares of arrivals by station, and its routes. Empty where the
+        visits suffice.
     expected
-        Values that the file holds.
+        Results in the file.
     notes
-        What of the file is not in the model, or is so in means only.
+        What the model leaves out, or reproduces only in its means.
     class_entries, class_routes
-        Where classes turn into one another: shares of stations by class, and chances to go from a
-        class at a station to a class at a station. Visits are 1 then where a class comes at all.
+        Where jobs change class: shares of stations by class, and routing probabilities from a class
+        at a station to a class at a station. Visits are then 1 wherever a class appears.
     regions
-        Limits of the jobs in several stations.
+        Limits on the number of jobs in several stations together.
     """
 
     name: str
@@ -179,9 +182,9 @@ class Network:
 
     @property
     def classless(self) -> bool:
-        """Whether it is a network without classes here: forks are of one class alone."""
+        """Whether headway models it without classes; forks need a single class."""
         return any(station.branches for station in self.stations)
 
     def of_all(self, station: str) -> float:
-        """Visits of an only class to a station."""
+        """Visits of a single class to a station."""
         return self.visits.get((station, self.classes[0].name), 0.0)

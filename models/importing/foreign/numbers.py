@@ -1,4 +1,4 @@
-"""Numbers and names of XML files, each refused with its place."""
+"""Numbers and names in XML files; errors name the place."""
 
 import math
 from collections.abc import Iterable
@@ -8,10 +8,10 @@ from headway.errors import ModelFileError, quoted
 from headway.models.language.names import LONGEST_NAME
 
 MOST_STATIONS = 5_000
-"""Stations, and classes, of a network."""
+"""Most stations, and most classes, of a network."""
 
 MOST_WHOLE = 1e9
-"""Servers, jobs, places: no machine has more."""
+"""Most servers, jobs or places; no machine has more."""
 
 
 def number(text: str | None, place: str, least: float = 0.0) -> float:
@@ -20,7 +20,7 @@ def number(text: str | None, place: str, least: float = 0.0) -> float:
     Raises
     ------
     ModelFileError
-        With its place, for what is missing, no number, endless or too small.
+        For text that is missing, not a number, infinite or too small; names the place.
 
     Examples
     --------
@@ -28,51 +28,51 @@ def number(text: str | None, place: str, least: float = 0.0) -> float:
     0.5
     """
     try:
-        found = float((text or "").strip())
+        value = float((text or "").strip())
     except ValueError:
-        found = math.nan
-    if not (math.isfinite(found) and found >= least):
-        told = quoted(text) if text else "missing"
-        msg = f"{place} is {told}; it must be a number of {least:g} or more"
+        value = math.nan
+    if not (math.isfinite(value) and value >= least):
+        shown = quoted(text) if text else "missing"
+        msg = f"{place} is {shown}; it must be a number of {least:g} or more"
         raise ModelFileError(msg)
-    return found
+    return value
 
 
 def positive(text: str | None, place: str) -> float:
     """Read a number above 0."""
-    found = number(text, place)
-    if found == 0:
-        msg = f"{place} is 0; it must be more"
+    value = number(text, place)
+    if value == 0:
+        msg = f"{place} is 0; it must be positive"
         raise ModelFileError(msg)
-    return found
+    return value
 
 
 def whole(text: str | None, place: str, least: int = 0) -> int:
     """Read a whole number."""
-    found = number(text, place, least)
-    if found != int(found) or found > MOST_WHOLE:
-        msg = f"{place} is {found:g}; it must be a whole number of {MOST_WHOLE:g} or less"
+    value = number(text, place, least)
+    if value != int(value) or value > MOST_WHOLE:
+        msg = f"{place} is {value:g}; it must be a whole number of {MOST_WHOLE:g} or less"
         raise ModelFileError(msg)
-    return int(found)
+    return int(value)
 
 
 def unique(names: Iterable[str], what: str, source: str) -> None:
-    """Refuse names that are empty or given twice, and more of them than a model may have."""
-    seen: set[str] = set()
+    """Refuse names that are empty or repeated, and too many of them."""
+    earlier: set[str] = set()
     for name in names:
-        if not name or name in seen:
-            why = f"{quoted(name)} is there twice" if name else "has no name"
-            msg = f"{source}: {what} {why}; give each a name of its own"
+        if not name or name in earlier:
+            why = f"{quoted(name)} appears twice" if name else "has no name"
+            msg = f"{source}: {what} {why}; give each a unique name"
             raise ModelFileError(msg)
         if len(name) > LONGEST_NAME:
             msg = f"{source}: {what} {quoted(name)} has more than {LONGEST_NAME} characters"
             raise ModelFileError(msg)
-        seen.add(name)
-        if len(seen) > MOST_STATIONS:
-            msg = f"{source}: more than {MOST_STATIONS} of {what}; a model is smaller"
+        earlier.add(name)
+        if len(earlier) > MOST_STATIONS:
+            msg = f"{source}: a model may have at most {MOST_STATIONS} of: {what}; use fewer"
             raise ModelFileError(msg)
 
 
 def name_of(element: Element) -> str:
-    """The name that an element bears; empty if none."""
+    """The ``name`` of an element; empty if there is none."""
     return (element.get("name") or "").strip()

@@ -1,4 +1,4 @@
-"""The tree of parameters in JSIMg files, by class where it is said by class."""
+"""The tree of parameters in JSIMg files, by class where the file gives them by class."""
 
 from dataclasses import dataclass
 from xml.etree.ElementTree import Element
@@ -13,11 +13,11 @@ class Entry:
     Parameters
     ----------
     kind, name
-        Last part of its Java class's path, and its name.
+        Last part of the path of its Java class, and its name.
     value
-        Its text; None where it has parts instead.
+        Its text; None if it has parts instead.
     parts
-        Parts, each with the class of jobs it is for; empty for all.
+        Parts, each with its class of jobs; empty for all classes.
     """
 
     kind: str
@@ -26,19 +26,19 @@ class Entry:
     parts: tuple[tuple[str, "Entry"], ...] = ()
 
     def part(self, *names: str) -> "Entry | None":
-        """The first part of one of these names or kinds."""
+        """The first part with one of these names or kinds."""
         return next((p for _, p in self.parts if p.name in names or p.kind in names), None)
 
     def text(self, name: str) -> str | None:
-        """The value of the part of a name."""
-        found = self.part(name)
-        return None if found is None else found.value
+        """The value of the part with this name."""
+        part = self.part(name)
+        return None if part is None else part.value
 
     @property
     def is_empty(self) -> bool:
-        """Whether it says nothing: no values but null."""
-        told = self.value not in (None, "", "null")
-        return not told and all(part.is_empty for _, part in self.parts)
+        """Whether it has no values other than null."""
+        has_value = self.value not in (None, "", "null")
+        return not has_value and all(part.is_empty for _, part in self.parts)
 
     @property
     def values(self) -> list[str]:
@@ -63,12 +63,12 @@ def entry(element: Element) -> Entry:
 
 
 def by_class(entry: Entry, classes: tuple[str, ...], place: str) -> dict[str, Entry]:
-    """Parts by class of jobs; those of a file without names of classes in their order.
+    """Parts by class of jobs; parts without a class name are matched in order.
 
     Raises
     ------
     ModelFileError
-        For classes that do not exist, or parts that are nobody's.
+        For classes that do not exist, or parts that cannot be matched with a class.
     """
     if entry.parts and not any(name for name, _ in entry.parts):
         if len(entry.parts) != len(classes):
