@@ -35,7 +35,8 @@ systems_fitted = {
     }
     for system, fit in systems.items()
 }
-print(json.dumps({"curves": curves_fitted, "systems": systems_fitted}))
+table = SideBySide(tuple(fits.values())).tables()[0].text(200)
+print(json.dumps({"curves": curves_fitted, "systems": systems_fitted, "table": table}))
 """
 """A cell for the end of ``vendor_curves``: what its fits found, for all tests that hold them."""
 

@@ -255,8 +255,9 @@ def side_csv(fits: SideBySide) -> str:
 
 
 def _side_scale(servers: Sequence[ServerFit]) -> Scale:
-    """One unit a dimension for several servers side by side."""
-    return Scale.of((t.value, unit(t.unit)) for s in servers for t in s.quantities)
+    """One unit a dimension for several servers side by side, that of the files where it suits."""
+    measured = [one.measured.unit for s in servers for one in s.best.comparison.each]
+    return Scale.of(((t.value, unit(t.unit)) for s in servers for t in s.quantities), measured)
 
 
 def _winners_table(servers: Sequence[ServerFit], scale: Scale) -> Table:
@@ -283,7 +284,7 @@ def _winners_table(servers: Sequence[ServerFit], scale: Scale) -> Table:
             for s in servers
             for text in finding_lines(s.best.comparison.findings)
         ]
-    return Table("servers, each by the form that suits it best", columns, tuple(notes))
+    return Table("servers, each with its best form", columns, tuple(notes))
 
 
 def _left_out(fit: Fit) -> str:
