@@ -177,6 +177,8 @@ def _binding_notes(solution: Solution) -> list[str]:
     if others and limits[first] <= others[0][0] * (1 + _TIE) < math.inf:
         limit, name = others[0]
         notes[0] += f"; relieve it, and {name} is next, at {with_unit(in_unit(limit, rate), rate)}"
+    if not solution.is_open and solution.no_bounds:
+        notes.append(f"no bounds: {solution.no_bounds}")
     for name, bounds in ({} if solution.is_open else solution.bounds()).items():
         low, high = (_only(end) for end in (bounds.throughput_lower, bounds.throughput_upper))
         notes.append(f"{name} bounds: throughput {with_unit(ends(low, high, rate), rate)}")
@@ -279,6 +281,7 @@ def solution_document(solution: Solution) -> dict[str, Any]:
     document: dict[str, Any] = {"model": model.name, "preset": model.preset}
     if solution.stations:
         document |= {"method": solution.method, "approximation": solution.approximation or None}
+        document |= {"no_bounds": reason} if (reason := solution.no_bounds) else {}
     elif solution.approximation:
         document["approximation"] = solution.approximation
     return document | {"points": solution_rows(solution)}

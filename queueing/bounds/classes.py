@@ -61,12 +61,7 @@ def class_bounds(
     """
     network = read_network(stations, classes)
     opened = find_overload(network).load
-    shared = network.is_pool[:, None] & (opened > 0)
-    if (
-        network.is_varying.any()
-        or shared.any()
-        or (unequal(network).any() or by_priority(network).any())
-    ):
+    if _unbounded(network, opened):
         return {}
     closed = ~network.is_open
     crowd = _crowd(network, opened)
@@ -82,19 +77,49 @@ def class_bounds(
     }
 
 
+def why_unbounded(stations: Sequence[SharedStation], classes: Sequence[JobClass]) -> str:
+    """Say why `class_bounds` gives none; empty if it gives some.
+
+    Examples
+    --------
+    >>> why_unbounded([SharedStation("cpu", (0.1,), (1,))], [JobClass("web", arrival_rate=2.0)])
+    'no class is closed'
+    """
+    network = read_network(stations, classes)
+    return _unbounded(network, find_overload(network).load)
+
+
+def _unbounded(network: ClassNetwork, opened: FloatArray) -> str:
+    shared = network.is_pool[:, None] & (opened > 0)
+    if network.is_open.all():
+        return "no class is closed"
+    if not (network.population[~network.is_open] > 0).all(axis=-1).any():
+        return "the population of each closed class is 0 at some point"
+    if network.is_varying.any():
+        return "bounds by class are unknown where the speed of a station depends on its queue"
+    if shared.any():
+        return "bounds by class are unknown where open classes use a station of several servers"
+    if by_priority(network).any():
+        return "bounds by class are unknown with priorities"
+    if unequal(network).any():
+        return "bounds by class are unknown for service times by class in order of arrival"
+    return ""
+
+
 @dataclass(frozen=True)
 class _Crowd:
     """Closed classes where they queue: demands for each server's share of a station.
 
     `demand` D and `each` D / m have shape (classes, stations, points); `total` their sum, `think`
-    Z with delays, `jobs` N, shape (classes, points); `split` whether nowhere one queue is several
-    servers', so that who finds somebody waits.
+    Z with delays, `away` Z alone, `jobs` N, shape (classes, points); `split` whether nowhere one
+    queue is several servers', so that who finds somebody waits.
     """
 
     demand: FloatArray
     each: FloatArray
     total: FloatArray
     think: FloatArray
+    away: FloatArray
     jobs: FloatArray
     split: bool
 
@@ -111,10 +136,11 @@ def _crowd(network: ClassNetwork, opened: FloatArray) -> _Crowd:
     with np.errstate(divide="ignore", invalid="ignore"):
         slowed = np.where(whole > 0, whole / left, 0.0)
     demand = np.where(rests, 0.0, slowed)[:, ~network.is_delay]
-    think = network.think_time[closed] + np.where(rests, whole, 0.0).sum(axis=1)
+    away = network.think_time[closed]
+    think = away + np.where(rests, whole, 0.0).sum(axis=1)
     each = demand / network.servers[~network.is_delay]
     jobs, split = network.population[closed], not network.is_pool.any()
-    return _Crowd(demand, each, demand.sum(axis=1), think, jobs, split)
+    return _Crowd(demand, each, demand.sum(axis=1), think, away, jobs, split)
 
 
 def _asymptotic(crowd: _Crowd) -> tuple[FloatArray, FloatArray]:
@@ -166,6 +192,6 @@ def _bounds(
     crowd: _Crowd, row: int, lower: FloatArray, upper: FloatArray, shape: tuple[int, ...]
 ) -> Bounds:
     """Limits of one class, in the shape of the operating points."""
-    jobs, think = crowd.jobs[row], crowd.think[row]
+    jobs, think = crowd.jobs[row], crowd.away[row]
     low, high, there, away = (each.reshape(shape) for each in (lower, upper, jobs, think))
     return in_order(low, high, there, away)

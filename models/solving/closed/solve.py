@@ -8,17 +8,12 @@ from headway.errors import InvalidParameter
 from headway.kinds import Amount
 from headway.models.solving.closed.circulation import AGREEMENT, PARTS, Circulation
 from headway.models.solving.closed.consistent import consistent_throughput
-from headway.models.solving.closed.forked import some_fork
 from headway.models.solving.solutions.marks import Marks
 from headway.models.solving.solutions.saturation import RATES, depends_on_load
 from headway.models.structure.parts.keys import VISITS, Found, station_at
-from headway.queueing.bounds.common import Bounds
-from headway.queueing.bounds.network import network_bounds
 from headway.queueing.closed.demands import Method
-from headway.queueing.stations.base import Delay
 
 if TYPE_CHECKING:
-    from headway.models.solving.solutions.solution import Solution
     from headway.models.structure.graph import ModelGraph
     from headway.models.structure.model import Model
 
@@ -85,17 +80,3 @@ def _check_agreement(assumed: Amount, given_back: Amount) -> None:
             "jumps with the load; make it continuous"
         )
         raise InvalidParameter(msg)
-
-
-def bounds(solution: "Solution") -> dict[str, Bounds]:
-    """Bounds on a closed solution's throughput and response time, by method."""
-    inputs = solution.model.network.inputs
-    if some_fork(solution.model.network.graph):
-        return {}
-    if np.any(np.asarray(inputs["population"]) < 1):
-        return {}
-    stations = [station_at(name).of(solution.values) for name in solution.stations]
-    visits = [VISITS.of(solution.values)[name] for name in solution.stations]
-    if np.any(np.asarray(solution.beyond_stations) > 0):
-        stations, visits = [*stations, Delay(solution.beyond_stations)], [*visits, 1.0]
-    return network_bounds(stations, visits, inputs["population"], inputs["think_time"])

@@ -17,11 +17,6 @@ class Bounded:
 
     @property
     @abstractmethod
-    def stations(self) -> tuple[str, ...]:
-        """Names of the stations."""
-
-    @property
-    @abstractmethod
     def shared(self) -> bool:
         """Whether several classes of jobs share the network."""
 
@@ -30,8 +25,8 @@ class Bounded:
 
         Closed: balanced-job, proportional and geometric bounds are for single servers only,
         asymptotic ones for all. Open: the throughput below saturation; balanced-job bounds for
-        all stations with a product form. Empty where nobody circulates, where jobs are lost or
-        held up, and of several classes, which have `class_bounds`.
+        all stations with a product form. Of forks, and of stations and regions that hold jobs up,
+        asymptotic ones. Several classes have `class_bounds`. Empty where `no_bounds` says why.
 
         Examples
         --------
@@ -42,11 +37,22 @@ class Bounded:
         >>> round(found.throughput_upper, 6)  # 5 / (1 + 0.1)
         4.545455
         """
-        if self.shared or not self.stations or self.model.network.graph.blocks:
-            return {}
-        closed = self.model.network.is_closed
-        found: dict[str, Bounds] = perform(self, "bounds" if closed else "open_bounds")
+        found: dict[str, Bounds] = perform(self, "bounds")
         return found
+
+    @property
+    def no_bounds(self) -> str:
+        """Why neither `bounds` nor `class_bounds` has any; empty if one has.
+
+        Examples
+        --------
+        >>> from headway.models import ModelGraph
+        >>> from headway.queueing import MM1K
+        >>> ModelGraph("one").station("cpu", MM1K(0.1, 3)).at().solve(5).no_bounds
+        'cpu can lose jobs'
+        """
+        reason: str = perform(self, "no_bounds")
+        return reason
 
     def class_bounds(self) -> "dict[str, dict[str, Bounds]]":
         """Bounds on closed classes of jobs, by class and method.

@@ -1,0 +1,156 @@
+"""Bounds on networks that have no product form: with forks, with blocking, with regions.
+
+They need means of service times only. With S the mean service time of a visit, V the visits of a
+job and its parts, and N jobs:
+
+* No server works more than all the time: X V S <= m at every station. A region holds no more than
+  its limit K, and each job inside stays for its services at least: X sum V S <= K over its
+  stations (Little's law).
+* A job takes its services at the least, and for a fork the k-th of its services, as each part
+  takes no less than its own: X <= N / (Z + sum V L).
+* At every moment somebody thinks or some server works. Blocked jobs wait for a station that is
+  full, jobs outside a region for those inside it, and requests that fork for parts that are served
+  or queued; a ring in which all wait for one another is a deadlock, which is refused. So their
+  mean number is 1 at least: X (Z + sum V S) >= 1, whatever N.
+
+Source: Denning and Buzen, "The operational analysis of queueing network models", ACM Computing
+Surveys 10(3), 1978, for operational bounds, which need no distributions.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import reduce
+
+import numpy as np
+
+from headway.kinds import Amount, FloatArray, plain
+from headway.queueing.bounds.common import Bounds, in_order
+from headway.queueing.stations.abilities import ServiceKind
+from headway.queueing.stations.base import Station
+
+
+@dataclass(frozen=True)
+class Held:
+    """What a job does at a station, whatever holds it up there.
+
+    Parameters
+    ----------
+    station
+        What it is.
+    visits, own
+        Mean visits of a job and its parts, and of the job itself.
+    """
+
+    station: Station
+    visits: Amount
+    own: Amount
+
+    def least(self, population: Amount) -> FloatArray:
+        """Mean time of a job there if it finds nobody [s]."""
+        return np.asarray(self.own * _shortest(self.station, population), float)
+
+    def inside(self, population: Amount) -> FloatArray:
+        """Mean time that its parts, or it, are in service there [s]."""
+        if self.station.can.joins:
+            return np.zeros(())  # its branches serve
+        return np.asarray(self.visits * _longest(self.station, population), float)
+
+    def most(self, population: Amount) -> FloatArray:
+        """Throughput at which it is always busy [1/s]."""
+        station = self.station
+        if station.can.loses:  # as no station does that is full at times
+            fastest: Amount = station.count / np.asarray(station.service_time)
+        else:
+            fastest = station.fastest(population)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            found = np.asarray(fastest, float) / self.visits
+        return np.where(np.asarray(self.visits) > 0, found, np.inf)
+
+
+def universal_bounds(
+    held: Sequence[Held],
+    population: Amount,
+    think_time: Amount,
+    regions: Sequence[tuple[Amount, Sequence[int]]] = (),
+) -> dict[str, Bounds]:
+    """Bounds on a closed network whose jobs fork or are held up.
+
+    Parameters
+    ----------
+    held
+        Its stations.
+    population, think_time
+        Jobs N, 1 or more, and Z [s].
+    regions
+        Of each its limit, and the places of its stations among `held`.
+
+    Returns
+    -------
+    Asymptotic ones; none where nothing limits the throughput.
+
+    Examples
+    --------
+    >>> from headway.queueing import ForkJoin
+    >>> found = universal_bounds([Held(ForkJoin(1.0, 2, 2), 1, 1)], population=3, think_time=0.5)
+    >>> limits = found["asymptotic"]  # two services one after the other, and the busier one
+    >>> limits.throughput_lower, limits.throughput_upper
+    (0.4, 1.0)
+    """
+    most = _most(held, population, regions)
+    if not np.isfinite(most).all():
+        return {}
+    think = np.asarray(think_time, float)
+    light = population / (think + sum(one.least(population) for one in held))
+    slow = 1 / (think + sum(one.inside(population) for one in held))
+    return {"asymptotic": in_order(slow, np.minimum(light, most), population, think)}
+
+
+def universal_open_bounds(
+    held: Sequence[Held], regions: Sequence[tuple[Amount, Sequence[int]]] = ()
+) -> dict[str, Bounds]:
+    """Bounds on an open network whose jobs fork or are held up: X at most, and R at least.
+
+    Parameters
+    ----------
+    held, regions
+        As for `universal_bounds`.
+
+    Examples
+    --------
+    >>> from headway.queueing import ForkJoin
+    >>> limits = universal_open_bounds([Held(ForkJoin(0.1, 2, 2), 1, 1)])["asymptotic"]
+    >>> round(limits.throughput_upper, 9), round(limits.response_time_lower, 9)
+    (10.0, 0.15)
+    """
+    endless = np.inf
+    least = np.asarray(sum(one.least(endless) for one in held))
+    most, least = np.broadcast_arrays(_most(held, endless, regions), least)
+    nothing = np.zeros(least.shape)
+    return {
+        "asymptotic": Bounds(plain(nothing), plain(most), plain(least), plain(nothing + np.inf))
+    }
+
+
+def _most(
+    held: Sequence[Held], population: Amount, regions: Sequence[tuple[Amount, Sequence[int]]]
+) -> FloatArray:
+    limits = [one.most(population) for one in held]
+    for limit, places in regions:
+        stay = np.asarray(sum(held[k].least(population) for k in places), float)
+        with np.errstate(divide="ignore"):
+            limits.append(np.where(stay > 0, np.asarray(limit, float) / stay, np.inf))
+    return reduce(np.minimum, limits)
+
+
+def _shortest(station: Station, population: Amount) -> Amount:
+    if station.can.product_form is ServiceKind.VARYING:
+        return station.stay(population)[0]
+    return station.alone
+
+
+def _longest(station: Station, population: Amount) -> Amount:
+    """Mean time in service; at a speed of its own the slowest that occurs."""
+    if station.can.product_form is ServiceKind.VARYING:
+        return station.stay(population)[1]
+    parts: Amount = getattr(station, "branches", 1) if station.can.forks else 1
+    return np.asarray(station.service_time, float) * parts
