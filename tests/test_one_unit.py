@@ -18,6 +18,7 @@ from headway.models.language.digits import (
 )
 from headway.models.language.scales import Scale
 from headway.models.language.units import unit
+from headway.models.tables.table import Column
 
 TIMES = ("s", "ms", "us", "min", "us/message", "ms/op")
 NUMBER = re.compile(r"[-+]?[\d,]*\.?\d+(?:e[-+]?\d+)?")
@@ -85,6 +86,28 @@ def test_sizes_are_as_people_write_them() -> None:
         assert str(shown_unit(unit("B"), size)) == text
     assert Scale().stated(1048576, unit("B")) == "1 MiB"
     assert four_digits(30910.4) == "30,910"
+
+
+@given(
+    st.sampled_from([800.0, 1.0, 0.1, 1000.0, 9999.5, 12.25, 0.001, 1e4, 102.4, 1048576.0, 2.5e-7]),
+    st.lists(st.floats(0, 1e4), max_size=3),
+    st.floats(-1e-13, 1e-13),
+)
+def test_the_last_bits_of_another_processor_are_not_seen(
+    value: float, others: list[float], noise: float
+) -> None:
+    """A few hundred roundings of 1e-16 change neither decimals nor units nor digits."""
+    near = value * (1 + noise)
+    for exact, other in ((value, near), (0.0, noise * max([value, *others]))):
+        shown = [Column("x", (each, value, *others)).texts for each in (exact, other)]
+        assert shown[0] == shown[1]
+    for text in (digits, four_digits, lambda x: with_error(x, 0.1 * x, unit("ms"))):
+        assert text(near) == text(value)
+    for meant in map(unit, ("s", "B", "MB/s", "op/s")):
+        assert shown_unit(meant, near) == shown_unit(meant, value)
+        assert Scale.of([(near, meant)]) == Scale.of([(value, meant)])
+    by = unit("op/s")
+    assert slope_unit(unit("s"), by, near / 1e4) == slope_unit(unit("s"), by, value / 1e4)
 
 
 @pytest.mark.parametrize("load", [100.0, 900.0])

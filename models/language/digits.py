@@ -2,6 +2,7 @@
 
 import math
 
+from headway.kinds import is_whole, power_of_ten, settled
 from headway.models.language.units import Unit, readable, unit
 
 LARGEST_WHOLE = 1e12
@@ -21,11 +22,11 @@ def digits(number: float) -> str:
 
     Examples
     --------
-    >>> digits(1279018.0), digits(0.1234567)
-    ('1,279,018', '0.123457')
+    >>> digits(1279018.0), digits(0.1234567), digits(800.0000000001)
+    ('1,279,018', '0.123457', '800')
     """
-    is_count = abs(number) < LARGEST_WHOLE and number == int(number)
-    return grouped(f"{number:.0f}" if is_count else f"{number:.6g}")
+    is_count = abs(number) < LARGEST_WHOLE and is_whole(number)
+    return grouped(f"{number:.0f}" if is_count else f"{settled(number):.6g}")
 
 
 def grouped(text: str) -> str:
@@ -51,7 +52,7 @@ def four_digits(number: float) -> str:
     >>> four_digits(0.0123456), four_digits(1373412.0), four_digits(6.02e23)
     ('0.01235', '1,373,000', '6.02e+23')
     """
-    text = f"{number:.4g}"
+    text = f"{settled(number):.4g}"
     return grouped(f"{float(text):.0f}") if abs(float(text)) >= MANY and abs(number) < 1e9 else text
 
 
@@ -68,8 +69,8 @@ def shown_unit(meant: Unit, size: float) -> Unit:
     >>> str(shown_unit(unit("B"), 1048576)), str(shown_unit(unit("B"), 1000000))
     ('MiB', 'MB')
     """
-    if meant.text == "B" and size >= _KIB and size % _KIB == 0 and size % 1000:
-        return [each for each in map(unit, _SIZES) if not size % each.scale][-1]
+    if meant.text == "B" and size >= _KIB and is_whole(size / _KIB) and not is_whole(size / 1000):
+        return [each for each in map(unit, _SIZES) if is_whole(size / each.scale)][-1]
     if "iB" in meant.text:
         return meant
     best = readable(meant.dimension, size)
@@ -118,10 +119,12 @@ def with_error(value: float, error: float, unit: Unit) -> str:
     if not math.isfinite(error) or error <= 0 or error < 1e-9 * abs(value):
         unknown = "" if error == 0 or math.isfinite(error) else " ± ?"
         return with_unit(f"{four_digits(value)}{unknown}", unit)
-    places = max(0, 1 - math.floor(math.log10(error)))
+    value, error = settled(value), settled(error)
+    last = 1 - power_of_ten(error)
+    places = max(0, last)
     if places > 6 or abs(value) >= 1e7:
         return with_unit(f"{four_digits(value)} ± {error:.2g}", unit)
-    tens = min(0, 1 - math.floor(math.log10(error)))  # of an error of 1234 the last two say nothing
+    tens = min(0, last)  # of an error of 1234 the last two say nothing
     both = (
         grouped(f"{round(each, tens):.{places}f}" if tens else f"{each:.{places}f}")
         for each in (value, error)
@@ -147,7 +150,7 @@ def slope_unit(output: Unit, by: Unit, slope: float) -> Unit:
     >>> str(slope_unit(unit("ms"), unit("op/s"), 3e-7)), str(slope_unit(unit("ms"), unit("s"), 5.0))
     ('ms per 1,000 op/s', 'ms per s')
     """
-    one = abs(slope) * by.scale / output.scale
+    one = settled(abs(slope) * by.scale / output.scale)
     thousands = 0 if not by.text or not 0 < one < _SLOPE else 1
     while thousands and one * 1000.0**thousands < _SLOPE and thousands < _MOST:
         thousands += 1

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from headway.kinds import settled
 from headway.models.language.digits import (
     digits,
     ends,
@@ -146,7 +147,7 @@ def _chosen(stated: list[Unit], meant: Unit, key: Dimension, sizes: list[float])
     own = [each for each in (*stated, meant) if each.dimension == key and each.text]
     for each in own:
         least, most = _SUITS if each in stated else (1.0, 1e3)
-        if least <= middle / each.scale < most:
+        if least <= settled(middle / each.scale) < most:
             return each
     best = readable(key, middle)
     return best if best.scale != 1 or _is_time(key) else meant

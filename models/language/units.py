@@ -13,6 +13,7 @@ from functools import lru_cache
 from typing import Any
 
 from headway.errors import LONGEST, UnitError, quoted
+from headway.kinds import settled
 
 Dimension = tuple[int, int, int, int, int]
 """Exponents of second, byte, operation, message and job."""
@@ -270,5 +271,5 @@ def readable(dimension: Dimension, size: float) -> Unit:
     ladder = _LADDERS.get(dimension[:2])
     if ladder is None or not 0 < abs(size) < math.inf:
         return unit(si_text(dimension))
-    fitting = [candidate for candidate in map(unit, ladder) if candidate.scale <= abs(size)]
+    fitting = [each for each in map(unit, ladder) if settled(abs(size) / each.scale) >= 1]
     return fitting[-1] if fitting else unit(ladder[0])

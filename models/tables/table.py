@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from headway.errors import visible
-from headway.kinds import FloatArray
+from headway.kinds import FloatArray, is_whole, power_of_ten, settled
 from headway.models.language.digits import MANY, four_digits, grouped, shown_unit
 from headway.models.language.scales import Scale
 from headway.models.language.titles import header
@@ -90,8 +90,9 @@ class Column:
     def texts(self) -> list[str]:
         """The cells as people read them, with one number of decimals throughout."""
         scaled = [_scaled(cell, self.unit.scale) for cell in self.cells]
-        places = decimals([cell for cell in scaled if isinstance(cell, float)])
-        return [_text(cell, places) for cell in scaled]
+        numbers = [cell for cell in scaled if isinstance(cell, float)]
+        places, largest = decimals(numbers), _largest(numbers)
+        return [_text(cell, places, largest) for cell in scaled]
 
     @property
     def is_text(self) -> bool:
@@ -127,16 +128,16 @@ def decimals(numbers: Sequence[float]) -> int | None:
     --------
     >>> decimals([8.74, 39.51]), decimals([1538.46]), decimals([1.0, 2.0]), decimals([3e-9])
     (2, 1, 0, None)
-    >>> decimals([0.0074489])
-    5
+    >>> decimals([0.0074489]), decimals([640.0, 800.0000000001])
+    (5, 0)
     """
-    finite = [abs(x) for x in numbers if math.isfinite(x)]
-    largest = max(finite, default=0.0)
-    if all(x == int(x) for x in finite) and largest < 1e7:
+    largest = settled(_largest(numbers))
+    finite = [settled(abs(x), largest) for x in numbers if math.isfinite(x)]
+    if all(map(is_whole, finite)) and largest < 1e7:
         return 0
     if not 1e-3 <= largest < 1e7:
         return None
-    size = math.floor(math.log10(largest))
+    size = power_of_ten(largest)
     if largest >= MANY and min(x for x in finite if x) >= _HUNDRED:
         return 0
     if largest >= 1:
@@ -144,12 +145,17 @@ def decimals(numbers: Sequence[float]) -> int | None:
     return 3 if largest >= LITTLE else max(4, 2 - size)
 
 
-def _text(cell: Cell, places: int | None) -> str:
+def _largest(numbers: Sequence[float]) -> float:
+    return max((abs(x) for x in numbers if math.isfinite(x)), default=0.0)
+
+
+def _text(cell: Cell, places: int | None, largest: float) -> str:
     if cell is None or isinstance(cell, str):
         return visible(cell, "\n") if cell else "-"
     if not math.isfinite(cell):
         return "-" if math.isnan(cell) else "∞"
-    return four_digits(cell) if places is None else grouped(f"{cell:.{places}f}")
+    number = settled(cell, largest)
+    return four_digits(number) if places is None else grouped(f"{number:z.{places}f}")
 
 
 @dataclass(frozen=True)
