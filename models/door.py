@@ -26,6 +26,7 @@ PLACES: dict[str, dict[str, str]] = {
         "size": "headway.models.sizing.sizing:size_model",
         "sweep": "headway.models.sweeping.sweeping:sweep_model",
         "global_sensitivity": "headway.models.sweeping.crossing.importance:global_sensitivity",
+        "panel": "headway.models.reports.live.opening:open_panel",
         "tables": "headway.models.showing.models:description_tables",
         "plot": "headway.models.plotting.graphs:model_figure",
         "plot_formulas": "headway.models.plotting.formulas:formula_figure",

@@ -14,8 +14,9 @@ from headway.errors import InvalidParameter, Saturated
 from headway.models import Measurements, catalogue_model
 from headway.models.files.reading import read_model
 from headway.models.reading.recognise import read_any
+from headway.models.reports.controls import Role
 from headway.models.reports.formulas import equations
-from headway.models.reports.panel import NoPanel, Panel, Role, panel
+from headway.models.reports.panel import NoPanel, Panel, panel
 from headway.models.reports.report import make_report
 from tests.report_pages import CASES, RAID, SCSI, TAIL, html, made, parsed, report
 

@@ -9,7 +9,8 @@ import sympy
 
 from headway.kinds import apply
 from headway.models import model_names
-from headway.models.reports.panel import Role, javascript, panel
+from headway.models.reports.controls import Role
+from headway.models.reports.panel import javascript, panel
 from headway.models.solving.symbolic import symbol
 from tests.report_pages import CASES, html, made, of_catalogue
 

@@ -47,7 +47,7 @@ def curves_of(solution: Solution) -> Curves:
     """
     points = int(np.prod(solution.shape))
     alone = Curves(solution, solution, np.ones(points, bool), is_fine=False)
-    if not _is_quick(solution):
+    if not is_quick(solution):
         return alone
     across, others, own = _between(solution)
     if not points < across.size <= _MOST:
@@ -62,7 +62,7 @@ def curves_of(solution: Solution) -> Curves:
         return alone
 
 
-def _is_quick(solution: Solution) -> bool:
+def is_quick(solution: Solution) -> bool:
     """Whether hundreds of points more are solved in no time."""
     graph = solution.model.network.graph
     if not solution.stations:

@@ -11,6 +11,7 @@ from headway.kinds import FloatArray
 from headway.models.analysis.sensitivity import Sensitivity, sensitivity
 from headway.models.inference.fit import Fit
 from headway.models.language.verbs import perform
+from headway.models.reports.controls import load_of
 from headway.models.reports.ground import Ground
 from headway.models.solving.solutions.solution import Solution
 from headway.models.structure.model import Model
@@ -68,10 +69,7 @@ class ModelReport:
     @property
     def load(self) -> str | None:
         """The parameter that the curve goes over; None where no single one is the load."""
-        names = self.model.parameters
-        rates = [name for name in ("arrival_rate", "population") if name in names]
-        added = [name for name in names if name.startswith("added_")]
-        return next(iter([*rates, *added]), None)
+        return load_of(self.model)
 
     @cached_property
     def curve(self) -> Solution | None:

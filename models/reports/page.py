@@ -2,17 +2,14 @@
 
 import base64
 import hashlib
-from importlib.resources import files
 from typing import Any
 
-import jinja2
-
-from headway.errors import visible
 from headway.models.reports.alone import ModelReport
 from headway.models.reports.figures import Drawings, captions, drawings, palette
 from headway.models.reports.formulas import Equation, equations, uses_erlang
-from headway.models.reports.panel import Control, Panel, Role, panel, solved_by
+from headway.models.reports.panel import Panel, panel, solved_by
 from headway.models.reports.report import Report
+from headway.models.reports.templates import environment, shipped
 from headway.models.reports.words import (
     bottleneck_words,
     data_table,
@@ -41,6 +38,9 @@ SECTIONS = (
     ("command", "How this page was made"),
 )
 
+STYLES = ("colours.css", "tables.css", "panel.css", "report.css")
+"""The page's style sheet, in pieces; the last one says where the others give way."""
+
 TRUST = ("trust", "Can the test be trusted?")
 """The section of what an audit finds, where it finds anything."""
 
@@ -56,25 +56,8 @@ def page(report: Report | ModelReport) -> str:
     report
         What to show.
     """
-    environment = jinja2.Environment(
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        undefined=jinja2.StrictUndefined,
-        finalize=_shown,
-    )
-    environment.globals |= {"note_of": _note_of}
-    template = environment.from_string(_shipped("report.html"))
+    template = environment().get_template("report.html")
     return template.render(report=report, **_texts(report), **_tables(report), **_panel(report))
-
-
-def _shown(value: Any) -> Any:
-    """Write out controls in text that comes from files; what the page is made of stays."""
-    return visible(value, "\n\t") if type(value) is str else value
-
-
-def _shipped(name: str) -> str:
-    return (files("headway.models.reports") / "assets" / name).read_text(encoding="utf-8")
 
 
 def _texts(report: Report | ModelReport) -> dict[str, Any]:
@@ -122,7 +105,8 @@ def _style(drawn: Drawings) -> str:
     svg = (figure.svg for figure in (drawn.graph, drawn.curve, drawn.tornado) if figure)
     light, dark = palette("".join(svg))
     colours = f":root {{ {light} }}\n@media screen and (prefers-color-scheme: dark) {{"
-    return f"{_shipped('report.css')}{colours}\n  :root {{ {dark} }}\n}}"
+    style = "".join(map(shipped, STYLES))
+    return f"{style}{colours}\n  :root {{ {dark} }}\n}}"
 
 
 def _method(report: Report | ModelReport, found: list[Equation]) -> str:
@@ -162,7 +146,7 @@ def _panel(report: Report | ModelReport) -> dict[str, Any]:
     made = panel(report)
     if not isinstance(made, Panel):
         return {"panel": None, "no_panel": made.reason, "script": "", "policy": _policy("'none'")}
-    script = f"\n{made.script}\n{_shipped('panel.js')}"
+    script = "\n".join(["", made.script, *map(shipped, ("parts.js", "panel.js"))])
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     allowed = f"'sha256-{digest}'"
     return {"panel": made, "no_panel": "", "script": script, "policy": _policy(allowed)}
@@ -173,10 +157,3 @@ def _policy(scripts: str) -> str:
         f"default-src 'none'; style-src 'unsafe-inline'; script-src {scripts}; "
         "img-src data:; base-uri 'none'; form-action 'none'"
     )
-
-
-def _note_of(control: Control) -> str:
-    """What stands below a control."""
-    fixed = "the curve only: each measured point keeps the value it was measured at"
-    notes = [control.parameter.doc, fixed if control.role is Role.DATA else ""]
-    return "; ".join(filter(None, notes))

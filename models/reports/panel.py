@@ -2,19 +2,16 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Any
 
 import numpy as np
 
 from headway.errors import HeadwayError
-from headway.models.language.parameters import Parameter
-from headway.models.language.units import Unit
 from headway.models.reports.alone import ModelReport
+from headway.models.reports.controls import Control, Role, slider_ends, whole_numbers
 from headway.models.reports.ground import Ground
 from headway.models.reports.report import Report
 from headway.models.structure.model import Model
-from headway.models.structure.parts.counts import counts
 from headway.models.structure.planning.flows import losing
 from headway.models.tables.table import scale_of
 
@@ -22,65 +19,7 @@ MOST_CHARACTERS = 100_000
 """A longer closed form is not carried by a page."""
 
 _AGREEMENT = 1e-9  # of the closed form with the solver at the measured points
-_WIDTH = 4.0  # a slider goes from a quarter of a value to its fourfold
-_FROM_ZERO = 100.0  # and, where that is zero, to this many of its unit
 _NO_FORM = (HeadwayError, TypeError, ValueError, AttributeError, ArithmeticError)
-
-
-class Role(StrEnum):
-    """What a parameter is to the panel's curve."""
-
-    LOAD = "load"
-    DATA = "data"
-    PARAMETER = "parameter"
-
-
-@dataclass(frozen=True)
-class Control:
-    """A slider and a number for one parameter; ends and bounds in SI.
-
-    Parameters
-    ----------
-    parameter
-        Which one, at the operating point.
-    unit
-        The unit it is shown in.
-    low, high
-        Ends of the slider.
-    is_whole
-        Whether only whole numbers make sense.
-    role
-        Load, set by the data row by row, or free.
-    """
-
-    parameter: Parameter
-    unit: Unit
-    low: float
-    high: float
-    is_whole: bool
-    role: Role
-
-    @property
-    def value(self) -> float:
-        """SI value at the start."""
-        return float(self.parameter.value)  # type: ignore[arg-type]
-
-    def document(self) -> dict[str, Any]:
-        """What the page's script needs; bounds that there are not are null."""
-        bounds = (self.parameter.minimum, self.parameter.maximum)
-        low, high = (end if np.isfinite(end) else None for end in bounds)
-        return {
-            "name": self.parameter.name,
-            "unit": str(self.unit),
-            "scale": self.unit.scale,
-            "value": self.value,
-            "low": self.low,
-            "high": self.high,
-            "minimum": low,
-            "maximum": high,
-            "whole": self.is_whole,
-            "role": self.role,
-        }
 
 
 @dataclass(frozen=True)
@@ -231,12 +170,12 @@ def _code(expression: Any) -> str:
 def _controls(ground: Ground, point: Model) -> tuple[Control, ...]:
     """A control for each parameter, the load first."""
     load = ground.load
-    whole = _whole_numbers(ground.model)
+    whole = whole_numbers(ground.model)
     controls = []
     for name, parameter in point.parameters.items():
         is_set = np.ndim(ground.model.inputs[name]) > 0
         role = Role.LOAD if name == load else Role.DATA if is_set else Role.PARAMETER
-        low, high = _ends(parameter, whole)
+        low, high = slider_ends(parameter, name in whole)
         if role is Role.LOAD:
             low, high = (
                 max(0.0, parameter.minimum),
@@ -246,24 +185,6 @@ def _controls(ground: Ground, point: Model) -> tuple[Control, ...]:
         shown = ground.load_unit if role is Role.LOAD else unit
         controls.append(Control(parameter, shown, low, high, name in whole, role))
     return tuple(sorted(controls, key=lambda c: c.role is not Role.LOAD))
-
-
-def _whole_numbers(model: Model) -> set[str]:
-    """Parameters that count something, and are whole now."""
-    names = counts(model.graph)
-    values = {name: np.asarray(model.inputs[name]) for name in names & model.inputs.keys()}
-    return {name for name, value in values.items() if np.all(value == np.round(value))}
-
-
-def _ends(parameter: Parameter, whole: set[str]) -> tuple[float, float]:
-    """Where a slider begins and ends, within the parameter's bounds."""
-    value = float(parameter.value)  # type: ignore[arg-type]
-    low, high = sorted((value / _WIDTH, value * _WIDTH))
-    if value == 0:
-        low, high = 0.0, _FROM_ZERO * parameter.unit.scale
-    if parameter.name in whole:
-        low, high = max(1.0, np.floor(low)), np.ceil(high)
-    return float(max(low, parameter.minimum)), float(min(high, parameter.maximum))
 
 
 def _document(

@@ -1,5 +1,4 @@
-/* The what-if panel: evaluates closedForm, which stands above, and redraws. No library, no network. */
-"use strict";
+/* A page's panel: evaluates closedForm, which stands above, and redraws with panelParts. */
 
 /* Erlang's B by the recursion of its inverse, whose terms are all positive. */
 function erlangB(servers, load) {
@@ -32,7 +31,7 @@ function wholeFloor(value) {
   const data = JSON.parse(document.getElementById("panel-data").textContent);
   const controls = data.controls;
   const start = controls.map((control) => control.value);
-  let state = start.slice();
+  const state = start.slice();
 
   /* ---- the model ---- */
 
@@ -104,14 +103,7 @@ function wholeFloor(value) {
 
   /* ---- words ---- */
 
-  const digits = (value, count = 4) => {
-    if (!Number.isFinite(value)) return "∞";
-    if (value !== 0 && (Math.abs(value) >= 1e7 || Math.abs(value) < 1e-4)) return value.toExponential(count - 1);
-    const whole = Math.abs(value) >= 10 ** (count - 1);
-    return whole ? value.toFixed(0) : String(Number(value.toPrecision(count)));
-  };
-  const quantity = (value, kind, count) => `${digits(value / kind.scale, count)} ${kind.unit}`.trim();
-  const plain = (name) => name.replaceAll("_", " ");
+  const { digits, quantity } = panelParts;
   const element = (name) => document.getElementById(`panel-${name}`);
 
   function say(found) {
@@ -136,127 +128,45 @@ function wholeFloor(value) {
 
   /* ---- the picture ---- */
 
-  const frame = { left: 64, right: 624, top: 16, bottom: 312 };
-  const picture = element("picture");
-  const xEnd = controls[0].high || 1;
-  const yEnd = 1.6 * data.output.top || 1;
-  const xPlace = (load) => frame.left + ((frame.right - frame.left) * load) / xEnd;
-  const yPlace = (value) => frame.bottom - ((frame.bottom - frame.top) * value) / yEnd;
-
-  function draw(kind, attributes, parent = picture, text = "") {
-    const made = document.createElementNS("http://www.w3.org/2000/svg", kind);
-    for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
-    made.textContent = text;
-    parent.append(made);
-    return made;
-  }
-
-  function ticks(end) {
-    const rough = end / 8;
-    const power = 10 ** Math.floor(Math.log10(rough));
-    const step = [1, 2, 5, 10].map((factor) => factor * power).find((size) => size >= rough);
-    return Array.from({ length: Math.floor(end / step + 1e-9) + 1 }, (_, k) => k * step);
-  }
-
-  function drawFrame() {
-    const [x, y] = [controls[0], data.output];
-    for (const load of ticks(xEnd / x.scale)) {
-      const place = xPlace(load * x.scale);
-      draw("line", { x1: place, x2: place, y1: frame.top, y2: frame.bottom, class: "grid" });
-      draw("text", { x: place, y: frame.bottom + 18, "text-anchor": "middle" }, picture, digits(load));
-    }
-    for (const value of ticks(yEnd / y.scale)) {
-      const place = yPlace(value * y.scale);
-      draw("line", { x1: frame.left, x2: frame.right, y1: place, y2: place, class: "grid" });
-      draw("text", { x: frame.left - 8, y: place + 4, "text-anchor": "end" }, picture, digits(value));
-    }
-    const named = (kind) => (kind.unit ? `${plain(kind.name)} [${kind.unit}]` : plain(kind.name));
-    draw("text", { x: (frame.left + frame.right) / 2, y: frame.bottom + 40, "text-anchor": "middle" }, picture, named(x));
-    const middle = (frame.top + frame.bottom) / 2;
-    const turned = { x: 14, y: middle, "text-anchor": "middle", transform: `rotate(-90 14 ${middle})` };
-    draw("text", turned, picture, named(y));
-  }
+  const x = { ...controls[0], low: 0, high: controls[0].high || 1, log: false };
+  const y = { ...data.output, low: 0, high: 1.6 * data.output.top || 1, log: false };
+  const places = panelParts.framed(element("picture"), x, y);
+  const drawn = panelParts.curves(element("picture"), "panel");
 
   /* Points along the curve, closer together towards its end, where it is steep. */
-  function path(values) {
+  function along(values) {
     const limit = saturation(values);
-    const end = limit < xEnd ? limit * (1 - 1e-9) : xEnd;
-    const places = [];
-    for (let k = 0; k <= 300; k += 1) {
-      const load = end * (1 - (1 - k / 300) ** 2);
-      const value = predict(at(values, Math.max(load, 1e-6 * xEnd)));
-      if (!Number.isFinite(value)) continue;
-      places.push(`${xPlace(load).toFixed(2)},${Math.max(yPlace(value), -1000).toFixed(2)}`);
-    }
-    return places.length ? `M${places.join("L")}` : "";
+    const end = limit < x.high ? limit * (1 - 1e-9) : x.high;
+    const loads = Array.from({ length: 301 }, (_, k) => end * (1 - (1 - k / 300) ** 2));
+    return loads
+      .map((load) => [load, predict(at(values, Math.max(load, 1e-6 * x.high)))])
+      .filter(([, value]) => Number.isFinite(value));
   }
 
-  drawFrame();
-  const inside = draw("g", { "clip-path": "url(#panel-clip)" });
-  draw("path", { d: path(start), class: "before" }, inside);
-  const curve = draw("path", { id: "panel-curve", class: "curve" }, inside);
-  const limitLine = draw("line", { y1: frame.top, y2: frame.bottom, class: "limit" }, inside);
+  drawn.before(along(start), places);
   const loads = data.columns[controls[0].name];
   data.measured.forEach((value, k) => {
-    draw("circle", { cx: xPlace(loads[k]), cy: yPlace(value), r: 4, class: "point" }, inside);
+    panelParts.draw("circle", { cx: places.x(loads[k]), cy: places.y(value), r: 4, class: "point" }, drawn.inside);
   });
-  const marker = draw("circle", { r: 7, class: "marker" }, inside);
 
   function show() {
     const found = answer(state);
     const limit = found.saturation_throughput;
-    curve.setAttribute("d", path(state));
-    const seen = limit <= xEnd;
+    drawn.curve(along(state), places);
+    const seen = limit <= x.high;
     const caption = document.getElementById("panel-caption-limit");
     if (caption) caption.hidden = !seen;
-    for (const end of ["x1", "x2"]) limitLine.setAttribute(end, seen ? xPlace(limit) : -10);
-    const sustained = Number.isFinite(found.output);
-    marker.setAttribute("cx", xPlace(state[0]));
-    marker.setAttribute("cy", sustained ? yPlace(found.output) : -50);
+    drawn.limit(seen ? places.x(limit) : null);
+    drawn.marker(places.x(state[0]), Number.isFinite(found.output) ? places.y(found.output) : null);
     say(found);
   }
 
   /* ---- the controls ---- */
 
-  function bounded(control, value) {
-    const low = control.minimum === null ? -Infinity : control.minimum;
-    const high = control.maximum === null ? Infinity : control.maximum;
-    const inBounds = Math.min(Math.max(value, low), high);
-    return control.whole ? Math.max(1, Math.round(inBounds)) : inBounds;
-  }
-
-  /* Six digits, but counts in full. */
-  function written(value) {
-    const exact = Number(value.toPrecision(12));
-    return Number.isInteger(exact) ? exact : Number(value.toPrecision(6));
-  }
-
-  function put(index) {
-    const control = controls[index];
-    const shown = written(state[index] / control.scale);
-    element(`slider-${index}`).value = shown;
-    element(`slider-${index}`).setAttribute("aria-valuetext", `${shown} ${control.unit}`.trim());
-    element(`number-${index}`).value = shown;
-  }
-
-  function take(index, text, figures) {
-    const number = Number(text);
-    if (text.trim() === "" || !Number.isFinite(number)) return;
-    const rounded = Number(number.toPrecision(figures));
-    state[index] = bounded(controls[index], rounded * controls[index].scale);
-    show();
-  }
-
-  controls.forEach((control, index) => {
-    const [slider, number] = [element(`slider-${index}`), element(`number-${index}`)];
-    slider.addEventListener("input", () => { take(index, slider.value, 4); put(index); });
-    number.addEventListener("input", () => take(index, number.value, 15));
-    number.addEventListener("change", () => put(index));
-    put(index);
-  });
+  const put = panelParts.sliders(controls, state, element, show);
   element("reset").addEventListener("click", () => {
-    state = start.slice();
-    controls.forEach((_, index) => put(index));
+    state.splice(0, state.length, ...start);
+    put();
     show();
   });
   document.getElementById("panel").hidden = false;

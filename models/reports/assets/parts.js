@@ -1,0 +1,153 @@
+/* What the panels of a page and of a notebook share: the picture and the sliders. No library, no network. */
+
+const panelParts = (() => {
+  const frame = { left: 64, right: 624, top: 16, bottom: 312 };
+
+  /* ---- words ---- */
+
+  const digits = (value, count = 4) => {
+    if (!Number.isFinite(value)) return "∞";
+    if (value !== 0 && (Math.abs(value) >= 1e7 || Math.abs(value) < 1e-4)) return value.toExponential(count - 1);
+    const whole = Math.abs(value) >= 10 ** (count - 1);
+    return whole ? value.toFixed(0) : String(Number(value.toPrecision(count)));
+  };
+  const quantity = (value, kind, count) => `${digits(value / kind.scale, count)} ${kind.unit}`.trim();
+  const named = (kind) => {
+    const words = kind.name.replaceAll("_", " ");
+    return kind.unit ? `${words} [${kind.unit}]` : words;
+  };
+
+  /* ---- the picture ---- */
+
+  function draw(kind, attributes, parent, text = "") {
+    const made = document.createElementNS("http://www.w3.org/2000/svg", kind);
+    for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
+    made.textContent = text;
+    parent.append(made);
+    return made;
+  }
+
+  /* Where a number stands between two ends of the frame. */
+  function axis(kind, from, to) {
+    const along = kind.log ? Math.log : Number;
+    const [first, last] = [along(kind.low), along(kind.high)];
+    return (number) => from + ((to - from) * (along(number) - first)) / (last - first || 1);
+  }
+
+  /* Round numbers between the ends of an axis, in the unit that is shown. */
+  function ticks(kind) {
+    const [low, high] = [kind.low / kind.scale, kind.high / kind.scale];
+    if (kind.log) return decades(low, high);
+    const rough = (high - low) / 8;
+    const power = 10 ** Math.floor(Math.log10(rough));
+    const step = [1, 2, 5, 10].map((factor) => factor * power).find((size) => size >= rough);
+    const first = Math.ceil(low / step - 1e-9);
+    return Array.from({ length: Math.floor(high / step + 1e-9) - first + 1 }, (_, k) => (first + k) * step);
+  }
+
+  function decades(low, high) {
+    const factors = high / low < 1e3 ? [1, 2, 5] : [1];
+    const powers = Array.from({ length: 60 }, (_, k) => 10 ** (k - 30));
+    return powers.flatMap((power) => factors.map((factor) => factor * power))
+      .filter((value) => value >= low * (1 - 1e-9) && value <= high * (1 + 1e-9));
+  }
+
+  /* Empty a picture and draw its axes; both are { name, unit, scale, low, high, log }. */
+  function framed(picture, x, y) {
+    for (const old of picture.querySelectorAll(":scope > :not(clipPath, .inside), .inside > *")) old.remove();
+    const places = { x: axis(x, frame.left, frame.right), y: axis(y, frame.bottom, frame.top) };
+    for (const value of ticks(x)) {
+      const place = places.x(value * x.scale);
+      draw("line", { x1: place, x2: place, y1: frame.top, y2: frame.bottom, class: "grid" }, picture);
+      draw("text", { x: place, y: frame.bottom + 18, "text-anchor": "middle" }, picture, digits(value));
+    }
+    for (const value of ticks(y)) {
+      const place = places.y(value * y.scale);
+      draw("line", { x1: frame.left, x2: frame.right, y1: place, y2: place, class: "grid" }, picture);
+      draw("text", { x: frame.left - 8, y: place + 4, "text-anchor": "end" }, picture, digits(value));
+    }
+    draw("text", { x: (frame.left + frame.right) / 2, y: frame.bottom + 40, "text-anchor": "middle" }, picture, named(x));
+    const middle = (frame.top + frame.bottom) / 2;
+    const turned = { x: 14, y: middle, "text-anchor": "middle", transform: `rotate(-90 14 ${middle})` };
+    draw("text", turned, picture, named(y));
+    return places;
+  }
+
+  /* A line through points that are pairs of numbers. */
+  function path(points, places) {
+    const corners = points.map(([x, y]) => `${places.x(x).toFixed(2)},${Math.max(places.y(y), -1000).toFixed(2)}`);
+    return corners.length ? `M${corners.join("L")}` : "";
+  }
+
+  /* Curves, the limit and the chosen point, inside the frame of a picture. */
+  function curves(picture, prefix) {
+    const inside = picture.querySelector(".inside");
+    picture.append(inside);
+    const before = draw("path", { class: "before" }, inside);
+    const curve = draw("path", { id: `${prefix}-curve`, class: "curve" }, inside);
+    const limit = draw("line", { y1: frame.top, y2: frame.bottom, class: "limit" }, inside);
+    const marker = draw("circle", { r: 7, class: "marker" }, inside);
+    return {
+      inside,
+      before: (points, places) => before.setAttribute("d", path(points, places)),
+      curve: (points, places) => curve.setAttribute("d", path(points, places)),
+      limit(place) {
+        for (const end of ["x1", "x2"]) limit.setAttribute(end, place === null ? -10 : place);
+      },
+      marker(x, y) {
+        marker.setAttribute("cx", x);
+        marker.setAttribute("cy", y === null ? -50 : y);
+        inside.append(marker);
+      },
+    };
+  }
+
+  /* ---- the controls ---- */
+
+  function bounded(control, value) {
+    const low = control.minimum === null ? -Infinity : control.minimum;
+    const high = control.maximum === null ? Infinity : control.maximum;
+    const inBounds = Math.min(Math.max(value, low), high);
+    return control.whole ? Math.max(1, Math.round(inBounds)) : inBounds;
+  }
+
+  /* Six digits, but counts in full. */
+  function written(value) {
+    const exact = Number(value.toPrecision(12));
+    return Number.isInteger(exact) ? exact : Number(value.toPrecision(6));
+  }
+
+  /* Connect the sliders and boxes of controls with `state`, an array of SI values; a slider of
+     several decades moves along the logarithm. */
+  function sliders(controls, state, element, changed) {
+    const position = (control, shown) => (control.log ? Math.log10(shown) : shown);
+    const shownAt = (control, text) => (control.log ? String(10 ** Number(text)) : text);
+
+    function put(index) {
+      const control = controls[index];
+      const shown = written(state[index] / control.scale);
+      element(`slider-${index}`).value = position(control, shown);
+      element(`slider-${index}`).setAttribute("aria-valuetext", `${shown} ${control.unit}`.trim());
+      element(`number-${index}`).value = shown;
+    }
+
+    function take(index, text, figures) {
+      const number = Number(text);
+      if (text.trim() === "" || !Number.isFinite(number)) return;
+      const rounded = Number(number.toPrecision(figures));
+      state[index] = bounded(controls[index], rounded * controls[index].scale);
+      changed(index);
+    }
+
+    controls.forEach((control, index) => {
+      const [slider, number] = [element(`slider-${index}`), element(`number-${index}`)];
+      slider.addEventListener("input", () => { take(index, shownAt(control, slider.value), 4); put(index); });
+      number.addEventListener("input", () => take(index, number.value, 15));
+      number.addEventListener("change", () => put(index));
+      put(index);
+    });
+    return () => controls.forEach((_, index) => put(index));
+  }
+
+  return Object.freeze({ digits, quantity, draw, framed, curves, sliders });
+})();

@@ -1,0 +1,141 @@
+"""The widget itself; only this module imports anywidget."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import anywidget
+import traitlets
+
+from headway.errors import HeadwayError, InvalidParameter, nearest
+from headway.models.reports.live.code import model_code
+from headway.models.reports.live.controls import live_controls
+from headway.models.reports.live.seen import Seen, outputs_of
+from headway.models.reports.templates import environment, shipped
+from headway.models.solving.solutions.asked import percentile_asked
+from headway.models.solving.solutions.solution import Solution
+from headway.models.structure.model import Model
+
+_DARK = "@media screen and (prefers-color-scheme: dark)"
+
+
+def _style() -> str:
+    """The style of a page's panel, kept inside the widget; the notebook says whether it is dark."""
+    light, dark = shipped("colours.css").split(_DARK)
+    colours = f"{light}@media screen{dark.replace(':root', '&.dark')}".replace(":root", "&")
+    rest = map(shipped, ("tables.css", "panel.css", "widget.css"))
+    return f".headway-panel {{\n{colours}{''.join(rest)}}}\n"
+
+
+class ModelPanel(anywidget.AnyWidget):
+    """Sliders over a live model: each change solves it, and draws the curve again.
+
+    Parameters
+    ----------
+    model
+        At one operating point.
+    free
+        Names of the parameters with a slider.
+    over, output
+        What the curve goes over, and what it shows.
+    """
+
+    _esm = shipped("parts.js") + shipped("widget.js")
+    _css = _style()
+    markup = traitlets.Unicode().tag(sync=True)
+    controls: Any = traitlets.List().tag(sync=True)
+    choices: Any = traitlets.List().tag(sync=True)
+    values: Any = traitlets.Dict().tag(sync=True)
+    over = traitlets.Unicode().tag(sync=True)
+    output = traitlets.Unicode().tag(sync=True)
+    view: Any = traitlets.Dict().tag(sync=True)
+
+    def __init__(
+        self, model: Model, free: Sequence[str] | None, over: str | None, output: str | None
+    ) -> None:
+        self._opened = model
+        self._controls = {c.parameter.name: c for c in live_controls(model, free)}
+        solution = model.solve()
+        usual = "response_time" if solution.stations else solution.outputs[0]
+        self._outputs = list(dict.fromkeys([output or usual, *outputs_of(solution)]))
+        prefix = f"panel-{id(self):x}"
+        template = environment().get_template("widget.html")
+        self._before: dict[str, Any] = {}
+        super().__init__(
+            markup=template.render(prefix=prefix, controls=self._controls.values()),
+            controls=[c.document() for c in self._controls.values()],
+            choices=self._outputs,
+            values={name: c.value for name, c in self._controls.items()},
+            over=over or next(iter(self._controls), ""),
+            output=output or usual,
+        )
+        self._draw()
+        self.observe(lambda _change: self._draw(), ["values", "over", "output"])
+
+    def __repr__(self) -> str:
+        return f"ModelPanel({self._opened.title}, {self.output} over {self.over})"
+
+    @property
+    def model(self) -> Model:
+        """The model with the values of the sliders."""
+        own = {name: control.value for name, control in self._controls.items()}
+        changed = {name: value for name, value in self.values.items() if value != own[name]}
+        return self._opened.at(changed)
+
+    @property
+    def solution(self) -> Solution:
+        """The answer at the operating point."""
+        return self.model.solve()
+
+    def code(self) -> str:
+        """Python code that makes the model with the values of the sliders.
+
+        A model of the catalogue is loaded by its name; for another one the code starts from
+        ``model``, the model whose panel this is.
+        """
+        return model_code(self._opened, self.values)
+
+    def reset(self) -> None:
+        """Put all sliders back to where they were at first."""
+        self.values = {name: control.value for name, control in self._controls.items()}
+
+    @traitlets.validate("values")
+    def _check_values(self, proposal: Any) -> dict[str, float]:
+        given: Mapping[str, Any] = proposal["value"]
+        known = {name: control.value for name, control in self._controls.items()} | self.values
+        unknown = [name for name in given if name not in known]
+        if unknown:
+            msg = f"the panel has no slider {unknown[0]!r}{nearest(unknown[0], known)}"
+            raise InvalidParameter(msg)
+        read = {n: self._controls[n].parameter.at(value).value for n, value in given.items()}
+        return {**known, **{name: float(value) for name, value in read.items()}}  # type: ignore[arg-type]
+
+    @traitlets.validate("over")
+    def _check_over(self, proposal: Any) -> str:
+        return _one_of(proposal["value"], self._controls, "slider")
+
+    @traitlets.validate("output")
+    def _check_output(self, proposal: Any) -> str:
+        name, classes = proposal["value"], list(self._opened.graph.classes)
+        return name if percentile_asked(name, classes) else _one_of(name, self._outputs, "output")
+
+    def _seen(self, model: Model) -> Seen:
+        return Seen(model, self._controls[self.over], self.output)
+
+    def _draw(self) -> None:
+        """Solve the model along the curve, and say instead why that cannot be done."""
+        try:
+            if (self._before.get("over"), self._before.get("output")) != (self.over, self.output):
+                first = self._seen(self._opened)
+                self._before = {"over": self.over, "output": self.output, **first.axes()}
+                self._before["before"] = first.document()["curve"]
+            shown = self._seen(self.model).document()
+            self.view = {**self._before, **shown, "error": "", "code": self.code()}
+        except HeadwayError as error:
+            self.view = {**self.view, "error": str(error)}
+
+
+def _one_of(name: str, known: Any, what: str) -> str:
+    if name in known:
+        return name
+    msg = f"the panel has no {what} {name!r}{nearest(name, list(known))}"
+    raise InvalidParameter(msg)
