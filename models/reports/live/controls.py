@@ -37,7 +37,7 @@ def live_controls(model: Model, free: Sequence[str] | None = None) -> tuple[Cont
     >>> from headway.models import catalogue_model
     >>> raid = catalogue_model("nfs-server").with_preset("raid")
     >>> [(c.parameter.name, c.is_log) for c in live_controls(raid, ["cpu_time", "disks"])]
-    [('cpu_time', True), ('disks', False)]
+    [('cpu_time', True), ('disks', True)]
     """
     for name, value in model.inputs.items():
         if np.ndim(value):
