@@ -10,6 +10,7 @@ PLACES: dict[str, dict[str, str]] = {
     "ModelGraph": {
         "at": "headway.models.structure.model:model_at",
         "closed_form": "headway.models.solving.symbolic:closed_form",
+        "svg": "headway.models.reports.live.pictures:graph_svg",
     },
     "Model": {
         "solve": "headway.models.solving.solve:solve_model",
@@ -26,6 +27,7 @@ PLACES: dict[str, dict[str, str]] = {
         "size": "headway.models.sizing.sizing:size_model",
         "sweep": "headway.models.sweeping.sweeping:sweep_model",
         "global_sensitivity": "headway.models.sweeping.crossing.importance:global_sensitivity",
+        "html": "headway.models.reports.live.pictures:model_html",
         "panel": "headway.models.reports.live.opening:open_panel",
         "tables": "headway.models.showing.models:description_tables",
         "plot": "headway.models.plotting.graphs:model_figure",

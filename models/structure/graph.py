@@ -51,7 +51,25 @@ class ModelGraph(Traffic):
     ... )
     >>> server.at(cpu_time=0.002).solve(arrival_rate=125).response_time
     0.009000000000000001
+    >>> server
+    ModelGraph(server: 2 stations, 1 route, 1 parameter)
     """
+
+    def __repr__(self) -> str:
+        sizes = {
+            "station": len(self.stations),
+            "link": len(self.links),
+            "route": len(self.routes) + len(self.class_ways.routes),
+            "class": len(self.classes),
+            "parameter": len(self.parameters),
+        }
+        parts = [_counted(number, word) for word, number in sizes.items() if number]
+        return f"ModelGraph({self.name}: {', '.join(parts) or 'empty'})"
+
+    def _repr_svg_(self) -> str | None:
+        """Draw the graph in a notebook; None where there is nothing to draw."""
+        drawn: str | None = perform(self, "svg")
+        return drawn
 
     def bind(self, name: str, expression: Expression) -> "ModelGraph":
         """Define a number by a formula of parameters and other components' numbers.
@@ -232,3 +250,9 @@ class ModelGraph(Traffic):
         [('batch', 'cpu'), ('web', 'cpu'), ('web', 'disk')]
         """
         return frozenset(visited(self)) if needs_chains(self) else frozenset()
+
+
+def _counted(number: int, word: str) -> str:
+    """A number of things, such as ``2 classes``."""
+    ending = "" if number == 1 else "es" if word.endswith("s") else "s"
+    return f"{number} {word}{ending}"

@@ -34,6 +34,11 @@ End: TypeAlias = float | str | None
 class ModelVerbs(Shown):
     """Verbs of a model; who does them stands in `headway.models.door`."""
 
+    def _repr_html_(self) -> str:
+        """Show the model in a notebook: its graph as a picture, then its tables."""
+        html: str = perform(self, "html")
+        return html
+
     def compare(
         self,
         measurements: "Measurements",
