@@ -27,7 +27,9 @@ FOLDERS = {
     "headway.models": ROOT / "models",
     "headway.cli": ROOT / "cli",
 }
-VERBS = frozenset(f"headway.models.structure.{name}" for name in ("graph", "model", "verbs"))
+VERBS = frozenset(
+    f"headway.models.structure.{name}" for name in ("display", "graph", "model", "verbs")
+)
 """Modules whose values have verbs that rooms above do: `model.fit` gives back a `Fit`."""
 
 _PLACE = re.compile(r"headway(\.\w+)+(:\w+)?")

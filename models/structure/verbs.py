@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Self, TypeAlias
 
 from headway.kinds import Amount, FloatArray
 from headway.models.language.verbs import perform
-from headway.models.tables.shown import Shown
+from headway.models.structure.display import ModelDisplay
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from headway.models.analysis.sensitivity import Sensitivity
     from headway.models.inference.fit import Fit
     from headway.models.measured.measurements import Measurements
-    from headway.models.reports.live.widget import ModelPanel
     from headway.models.running.crews import Crew
     from headway.models.simulating.check import Check
     from headway.models.simulating.simulation import Simulation
@@ -31,13 +30,8 @@ End: TypeAlias = float | str | None
 """An end of an interval: an SI number, text with a unit, or ``None`` where it is not known."""
 
 
-class ModelVerbs(Shown):
+class ModelVerbs(ModelDisplay):
     """Verbs of a model; who does them stands in `headway.models.door`."""
-
-    def _repr_html_(self) -> str:
-        """Show the model in a notebook: its graph as a picture, then its tables."""
-        html: str = perform(self, "html")
-        return html
 
     def compare(
         self,
@@ -197,48 +191,6 @@ class ModelVerbs(Shown):
         """
         found: Check = perform(self, "check", percentiles, half_width, seed, at_most)
         return found
-
-    def panel(
-        self,
-        free: Sequence[str] | None = None,
-        over: str | None = None,
-        output: str | None = None,
-    ) -> "ModelPanel":
-        """Open a panel in a notebook: sliders of the parameters, and the curve that they give.
-
-        The solver draws each curve, so the panel takes any network. ``panel.model`` is the model
-        with the values of the sliders, ``panel.code()`` the Python code that makes it.
-
-        Parameters
-        ----------
-        free
-            Names of the parameters with a slider; all if not given.
-        over
-            The parameter that the curve goes over; the load if not given.
-        output
-            What the curve shows, such as ``response_time_p95`` or ``cpu.utilisation``; the
-            response time, or a program's first output, if not given.
-
-        Raises
-        ------
-        PackageError
-            If anywidget is not installed.
-        InvalidParameter, UnknownParameter
-            For a parameter without a value or with several, and for names that are not known.
-
-        Examples
-        --------
-        >>> from headway.models import catalogue_model
-        >>> panel = catalogue_model("server-single").at(delay="1 ms").panel()
-        >>> panel.values = {"service_time": "0.5 ms"}
-        >>> print(panel.code())
-        import headway
-        <BLANKLINE>
-        model = headway.load("server-single")
-        model = model.at(service_time="0.5 ms")
-        """
-        panel: ModelPanel = perform(self, "panel", free, over, output)
-        return panel
 
     def to_toml(self) -> str:
         """The model as the text of a model file; reading it gives the same numbers."""
