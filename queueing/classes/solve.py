@@ -152,7 +152,9 @@ def solve_multiclass(
     rate[closed], queue[closed] = result.throughput, result.queue_length
     stay = _open_stay(network, result, queue, unlike)
     queue[~closed] = (network.rates[:, None] * network.visits * stay)[~closed]
-    note = result.approximation or _in_order(network, unlike)
+    note = result.approximation
+    if not note and result.open_stay is None:
+        note = _in_order(network, unlike)
     if result.method is not Method.CHAIN:
         note = "; ".join(filter(None, (note, last_note(last_in_pools(network)))))
     told = replace(result, approximation=note)

@@ -60,8 +60,8 @@ class Local:
 
 def solve_local(
     local: Local, times: Sequence[float], away: Sequence[float], rates: Sequence[float]
-) -> tuple[FloatArray, FloatArray, float]:
-    """Throughputs of the classes, mean numbers there, and the chance that one has no room.
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Throughputs of the classes, mean numbers there, and chances that they have no room.
 
     Parameters
     ----------
@@ -93,7 +93,7 @@ def solve_local(
     return (
         np.asarray(through, np.float64),
         chances @ present,
-        float((chances @ full).max(initial=0.0)),
+        np.asarray(chances @ full, np.float64),
     )
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from headway.kinds import Amount, FloatArray
 from headway.queueing.orders.chain import MOST, Local, solve_local
 from headway.queueing.orders.mva import Rest, Shares, stays_at
+from headway.queueing.orders.room import with_more_room, with_room
 from headway.queueing.orders.shared import Crossing
 from headway.queueing.stations.abilities import Discipline
 
@@ -38,7 +39,7 @@ def busy_stations(network: Crossing, most: int) -> list[list[BusyStation]] | Non
     network
         All of its points.
     most
-        States of all stations together, at any point.
+        States of all stations together, at any point; open classes may need more room later.
 
     Examples
     --------
@@ -79,11 +80,8 @@ def _local(network: Crossing, k: int, classes: list[int], point: int) -> Local:
     jobs = tuple(0 if network.is_open[c] else int(network.population[c, point]) for c in classes)
     ranks = tuple(network.priority[c] if ordered else 1 for c in classes)
     servers, interrupts = int(network.servers[k, point]), discipline is Discipline.PREEMPTIVE
-    opened = sum(1 for n in jobs if not n)
-    if opened:  # as much room as there may be
-        left = MOST / Local(jobs, ranks, servers, interrupts).states
-        jobs = tuple(n or max(int(left ** (1 / opened)) - 1, 1) for n in jobs)
-    return Local(jobs, ranks, servers, interrupts)
+    loads = (network.rates * network.visits[:, k] * network.times[:, k])[classes, point] / servers
+    return with_room(Local(jobs, ranks, servers, interrupts), loads.tolist())
 
 
 def is_exact(network: Crossing) -> bool:
@@ -144,13 +142,15 @@ def _settle(
             for k, d in enumerate(network.disciplines)
         ),
     )
+    seen = list(stations)
     for _ in range(_STEPS):
         following = stays_at(others, shares, stay)
-        for seen in stations:
-            found = _at(network, seen, stay)
+        for number, station in enumerate(seen):
+            found = _at(network, station, stay)
             if found is None:
                 return None
-            following[list(seen.classes), seen.place] = found[:, None]
+            seen[number], times = found
+            following[list(station.classes), station.place] = times[:, None]
         change = np.abs(following / np.maximum(stay, 1e-300) - 1)[stay > 0]
         stay = np.where(stay > 0, np.sqrt(stay * following), following)
         if change.max(initial=0.0) <= _CLOSE:
@@ -167,17 +167,22 @@ def _rest(network: Crossing, stay: FloatArray) -> Rest:
     return Rest(rate, stay)
 
 
-def _at(network: Crossing, station: BusyStation, stay: FloatArray) -> FloatArray | None:
-    """Times of a visit by class; None where arrivals would often find no room."""
+def _at(
+    network: Crossing, station: BusyStation, stay: FloatArray
+) -> tuple[BusyStation, FloatArray] | None:
+    """Times of a visit by class, and the room that took; None where arrivals often find none."""
     k, classes = station.place, list(station.classes)
     if not classes:
-        return np.zeros(0)
+        return station, np.zeros(0)
     visits, times = network.visits[classes, k, 0], network.times[classes, k, 0]
     cycle = network.think_time[classes, 0] + (network.visits * stay)[classes, :, 0].sum(axis=1)
     away = np.maximum(cycle / visits - stay[classes, k, 0], _BRIEF * times)
     away = np.where(network.is_open[classes], 1.0, away)
     rates = network.rates[classes, 0] * visits
-    through, number, full = solve_local(
-        station.local, times.tolist(), away.tolist(), rates.tolist()
-    )
-    return None if full > _HARDLY else number / np.maximum(through, 1e-300)
+    given = times.tolist(), away.tolist(), rates.tolist()
+    through, number, lost = solve_local(station.local, *given)
+    while larger := with_more_room(station.local, lost):
+        station = replace(station, local=larger)
+        through, number, lost = solve_local(larger, *given)
+    fits = lost.max(initial=0.0) <= _HARDLY
+    return (station, number / np.maximum(through, 1e-300)) if fits else None
