@@ -66,6 +66,7 @@ def with_more_room(local: Local, lost: FloatArray) -> Local | None:
 
     Examples
     --------
+    >>> import numpy as np
     >>> with_more_room(Local((3, 24), (1, 1), 1, False), np.array([0.0, 1e-9])).jobs
     (3, 48)
     >>> with_more_room(Local((3, 24), (1, 1), 1, False), np.array([0.0, 1e-15])) is None
