@@ -49,7 +49,7 @@ def test_room_never_has_more_states_than_are_solved():
 
 
 def test_random_order_beside_an_open_class_is_exact_at_one_queue():
-    """As in its whole chain, with 18 jobs of the open class: at a load of 0.09 1e-19 are cut off."""
+    """As in its whole chain; 18 jobs of the open class at a load of 0.09: 1e-19 are cut off."""
     cpu = SharedStation("cpu", (0.3, 0.1), (1, 1), discipline=Discipline.RANDOM)
     classes = [JobClass("a", arrival_rate=0.3), JobClass("b", population=3, think_time=1.0)]
 
