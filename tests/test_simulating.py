@@ -7,10 +7,11 @@ with another seed or version of Ciw it may be this one.
 import json
 import math
 
+import numpy as np
 import pytest
 
 from headway.errors import GraphError, InvalidParameter, Saturated, UnknownParameter
-from headway.models import ModelGraph
+from headway.models import ModelGraph, parse_model
 from headway.models.simulating.estimates import Estimate, estimate
 from headway.models.simulating.jobs import blueprint
 from headway.models.simulating.planning import schedule
@@ -245,6 +246,29 @@ def test_the_warm_up_is_five_relaxation_times_and_two_journeys():
     assert planned.window >= 5 * planned.warm_up
     room = schedule(blueprint(one(MMmK(1.0, 1, 3), 1.0)), ())
     assert room.warm_up == pytest.approx(5 / (2 - 2 * math.cos(math.pi / 4)) + 2, rel=1e-12)
+
+
+def test_the_warm_up_of_a_mixed_network_is_that_of_open_jobs_among_the_closed_ones():
+    """12 jobs that hardly think share a server with open ones at a load of 0.5.
+
+    Five times the slowest mode of the birth and death process of open jobs beside 12 that stay,
+    by its eigenvalues; with the open load alone it would be 5 / (1 - sqrt 0.5)**2 = 58 s.
+    """
+    model = parse_model(
+        'name = "mixed"\n[classes.web]\narrival_rate = 0.5\n'
+        "[classes.batch]\npopulation = 12\nthink_time = 0.01\n"
+        '[stations.cpu]\nkind = "MM1"\ndiscipline = "ps"\nservice_time = 1.0\n'
+    )
+    jobs = np.arange(300)
+    up, down = np.full(300, 0.5), jobs / (jobs + 12)
+    up[-1] = 0.0
+    moves = np.diag(up[:-1], 1) + np.diag(down[1:], -1) - np.diag(up + down)
+    slowest = -1 / np.sort(np.linalg.eigvals(moves).real)[-2]
+
+    planned = schedule(blueprint(model))
+
+    assert slowest > 50
+    assert 5 * slowest < planned.warm_up < 2 * 5 * slowest
 
 
 def test_a_percentile_makes_windows_with_enough_beyond_it():

@@ -9,6 +9,12 @@ N the jobs that can be there (infinitely many in an open network); with one expo
 that is the relaxation time of M/M/1/N. In a closed network rho is how unlike the rates are at
 which a station serves and at which all the others can feed it.
 
+In a mixed network the slower of two counts: closed jobs at the speed that open ones leave them,
+tau / (1 - rho); and open jobs, which share the server with the n closed ones that are there. Their
+number changes by lambda - mu j / (j + n) a second, so near its mean it forgets in n S / (1 - rho)^2
+more. n follows from the same rates: r / (1 - r) jobs where others feed the station at r times the
+rate at which it serves, r < 1, and all of them elsewhere.
+
 Source: Morse, *Queues, Inventories and Maintenance*, 1958, chapter 6 (relaxation times).
 """
 
@@ -142,18 +148,34 @@ def _rate(plan: Blueprint, jobs: Jobs) -> float:
 
 def _relaxation(plan: Blueprint, station: int, known: float | None) -> float:
     serving = plan.places[station].serving
-    load, most = open_load(plan, station), serving.places
-    if known is not None and not isfinite(most):
-        load = max(known, load)
-    if plan.is_closed:
-        load, most = _unlike(plan, station), sum(jobs.population for jobs in plan.classes)
     time = max(place_time for place_time in plan.places[station].times.values())
     if not isfinite(serving.most):
         return time
     rest = serving.budget[1] if serving.budget else 0.0
     bursts = max((s.scv for jobs in plan.classes for s in jobs.streams), default=1.0)
     spread = time * (max(bursts, 1.0) + serving.scv) / (2 * serving.most)
-    return spread / (1 + load - 2 * sqrt(load) * cos(pi / (most + 1))) + rest
+    return spread * _slowness(plan, station, known) + rest
+
+
+def _slowness(plan: Blueprint, station: int, known: float | None) -> float:
+    """The relaxation time of a station over S (1 + scv) / (2 m)."""
+    closed = sum(jobs.population for jobs in plan.classes)
+    unlike, there = _fed(plan, station) if closed else (0.0, 0.0)
+    if plan.is_closed:
+        return _of_room(unlike, closed)
+    load, most = open_load(plan, station), plan.places[station].serving.places
+    if known is not None and not isfinite(most):
+        load = max(known, load)
+    alone = _of_room(load, most)
+    if not closed:
+        return alone
+    free = 1 - load
+    return max(alone + there / free**2, _of_room(unlike, closed) / free)
+
+
+def _of_room(load: float, most: float) -> float:
+    """The same of M/M/1/N."""
+    return 1 / (1 + load - 2 * sqrt(load) * cos(pi / (most + 1)))
 
 
 def _outside(plan: Blueprint, region: Region, known: Mapping[str, float]) -> float:
@@ -168,13 +190,19 @@ def _outside(plan: Blueprint, region: Region, known: Mapping[str, float]) -> flo
     return float(visits @ times) / region.limit / (1 - sqrt(load)) ** 2
 
 
-def _unlike(plan: Blueprint, station: int) -> float:
-    """The lesser over the greater of what a station serves, and what others can feed it."""
-    ratios = []
-    for jobs in plan.crowd:
-        demands = _demands(plan, jobs)
+def _fed(plan: Blueprint, station: int) -> tuple[float, float]:
+    """How near a station's rate is to that at which others feed it, and closed jobs at it.
+
+    The lesser over the greater of both, for the class of which they are most alike.
+    """
+    free = np.array([1 - open_load(plan, k) for k in range(len(plan.places))])
+    ratios, there = [0.0], 0.0
+    for jobs in (jobs for jobs in plan.crowd if jobs.population):
+        demands = _demands(plan, jobs) / free
         own, others = demands[station], np.delete(demands, station)
-        away = _journey(plan, jobs) - jobs.population * demands.max()
+        away = _journey(plan, jobs) - jobs.population * _demands(plan, jobs).max()
         feeds = max(others.max(initial=0.0), away / jobs.population)
-        ratios.append(min(own, feeds) / max(own, feeds) if own and feeds else 0.0)
-    return float(max(ratios))
+        if own and feeds:
+            ratios.append(min(own, feeds) / max(own, feeds))
+            there += min(own / max(feeds - own, own / jobs.population), jobs.population)
+    return float(max(ratios)), float(there)
