@@ -1,1 +1,1 @@
-"""The command line: one file a command; only here is anything printed or exited."""
+"""The command line, one file per command; only this package prints or exits."""

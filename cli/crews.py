@@ -1,4 +1,4 @@
-"""Options of what many workers can share: processes of this machine, or a cluster."""
+"""Options for sharing work: processes of this machine, or a cluster."""
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from headway.models.running.crews import Crew
 
 Function = TypeVar("Function", bound=Callable[..., Any])
-Hands: TypeAlias = "AbstractContextManager[Crew | None]"
-"""What a command enters for its work: gives workers, or none where nobody says who works."""
+CrewContext: TypeAlias = "AbstractContextManager[Crew | None]"
+"""Context manager of a command's work: gives the workers, or None if no option names any."""
 
 _WORKERS, _CLUSTER = twins(
     "--workers N, --cluster URL", "Processes that share the work; a dask scheduler."
@@ -23,28 +23,32 @@ _WORKERS, _CLUSTER = twins(
 
 
 def crew_options(function: Function) -> Function:
-    """Add ``--workers`` and ``--cluster``, given to the function as `hands`."""
+    """Add ``--workers`` and ``--cluster``, passed to the function as `hands`."""
 
     @wraps(function)
     def _given(*arguments: Any, workers: int | None, cluster: str | None, **named: Any) -> Any:
-        return function(*arguments, hands=hands_of(workers, cluster), **named)
+        return function(*arguments, hands=crew_for(workers, cluster), **named)
 
     count = click.option(
-        "--workers", cls=_WORKERS, type=Whole(), metavar="N", help="Processes on this machine."
+        "--workers",
+        cls=_WORKERS,
+        type=Whole(),
+        metavar="N",
+        help="Number of processes on this machine.",
     )
     address = click.option(
-        "--cluster", cls=_CLUSTER, metavar="URL", help="Workers of a dask scheduler."
+        "--cluster", cls=_CLUSTER, metavar="URL", help="Address of a dask scheduler."
     )
     return count(address(_given))  # type: ignore[return-value]
 
 
-def hands_of(workers: int | None, cluster: str | None) -> Hands:
-    """Find who works; nothing is started or joined before there is work.
+def crew_for(workers: int | None, cluster: str | None) -> CrewContext:
+    """Choose the workers; nothing is started or joined before there is work.
 
     Parameters
     ----------
     workers, cluster
-        What the options were given.
+        Values of the options.
 
     Raises
     ------
@@ -53,10 +57,10 @@ def hands_of(workers: int | None, cluster: str | None) -> Hands:
 
     Examples
     --------
-    >>> with hands_of(None, None) as crew:
+    >>> with crew_for(None, None) as crew:
     ...     crew is None
     True
-    >>> hands_of(2, "tcp://10.0.0.1:8786")
+    >>> crew_for(2, "tcp://10.0.0.1:8786")
     Traceback (most recent call last):
         ...
     headway.errors.InvalidParameter: give --workers or --cluster, not both
@@ -76,19 +80,19 @@ def hands_of(workers: int | None, cluster: str | None) -> Hands:
 
 @contextmanager
 def _joined(address: str) -> "Iterator[Crew]":
-    """Join a cluster when its work begins, after all else that was typed was found right."""
+    """Join a cluster when its work begins, after all other options have been checked."""
     from headway.models.running.cluster import cluster
 
     with cluster(address) as crew:
         yield crew
 
 
-def is_told(hands: Hands) -> bool:
-    """Whether it is said who works.
+def names_workers(hands: CrewContext) -> bool:
+    """Whether an option names workers.
 
     Examples
     --------
-    >>> is_told(hands_of(None, None)), is_told(hands_of(2, None))
+    >>> names_workers(crew_for(None, None)), names_workers(crew_for(2, None))
     (False, True)
     """
     return not isinstance(hands, nullcontext)

@@ -1,4 +1,4 @@
-"""Curves as commands take them: a file each, perhaps with the settings it was measured at."""
+"""Curves as commands accept them: one file each, optionally with settings."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -22,16 +22,16 @@ curves_option = click.option(
 
 
 def one_curve(tables: "Sequence[Measurements]") -> "Measurements":
-    """Make one table of curves of one system, told what was other in each.
+    """Make one table of curves of one system, with what differed in each.
 
     Raises
     ------
     InvalidParameter
-        For several of which none was told anything.
+        For several curves without any settings.
     """
     from headway.models.reading.curves import together
 
-    if len(tables) > 1 and not any(map(is_told, tables)):
+    if len(tables) > 1 and not any(map(has_settings, tables)):
         msg = (
             f"{len(tables)} curves, but none states what differed; write FILE@NAME=VALUE, "
             f"such as {tables[1].source}@delay=+1ms, or give one --data"
@@ -41,7 +41,7 @@ def one_curve(tables: "Sequence[Measurements]") -> "Measurements":
 
 
 def told_curve(text: str, hints: "Hints") -> "Measurements":
-    """Read one file, and what is said of it behind an @."""
+    """Read one file, and the settings after its @."""
     from headway.models.reading.curves import curve_and_settings
 
     path, settings = curve_and_settings(text)
@@ -49,6 +49,6 @@ def told_curve(text: str, hints: "Hints") -> "Measurements":
     return table.given(settings) if settings else table
 
 
-def is_told(table: "Measurements") -> bool:
-    """Whether it was told at which settings a curve was measured."""
+def has_settings(table: "Measurements") -> bool:
+    """Whether the settings of a curve are given."""
     return any(column.stated for column in table.columns.values())

@@ -1,4 +1,4 @@
-"""The ``headway`` command: commands are imported only when they are used."""
+"""The ``headway`` command: imports each command only when it is used."""
 
 import atexit
 import errno
@@ -40,10 +40,10 @@ COMMANDS = {
     "size": "Find the cheapest configuration that meets targets.",
     "sweep": "Solve millions of points and keep summaries of them.",
     "signature": "Derive a signature from measurements: SFS, LogP, LogGP.",
-    "report": "Write a page: curve, fit, residuals, sensitivities.",
+    "report": "Write an HTML page: curve, fit, residuals, sensitivities.",
     "reproduce": "Recompute the published tables and list their errata.",
 }
-"""Each command and its first line of help; the module of the same name holds it."""
+"""Each command and its line of help; the module of the same name contains it."""
 
 ROOMS = {
     "import": "importing",
@@ -52,7 +52,7 @@ ROOMS = {
     "size": "planning.size",
     "sweep": "planning.sweep",
 }
-"""Modules of commands that stand in rooms of their own."""
+"""Modules of commands in folders of their own."""
 
 GROUP = "headway.commands"
 """Entry points by which other packages add commands: ``NAME = module:command``."""
@@ -63,32 +63,32 @@ class Interrupted(Exception):
 
 
 class ReaderGone(Exception):
-    """Whoever read the output has closed it."""
+    """The reader has closed the output."""
 
 
 @contextmanager
 def own_endings() -> Iterator[None]:
-    """Keep click from ending the program in its own words and codes."""
+    """Keep click from exiting with its own messages and codes."""
     try:
         yield
     except KeyboardInterrupt:
         raise Interrupted from None
     except BrokenPipeError:
         raise ReaderGone from None
-    except OSError as error:  # files have their own messages: this is what was printed
+    except OSError as error:  # files have their own messages: this is printed output
         _abandon()
         msg = f"standard output: cannot be written ({error.strerror or error})"
         raise OutputError(msg) from None
 
 
 def _abandon() -> None:
-    """Let what is still to be flushed go nowhere."""
+    """Discard what is still to be flushed."""
     if not isinstance(sys.stdout, ClosedOutput):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 class ClosedOutput(io.TextIOBase):
-    """What stands for a standard output that the shell has closed."""
+    """Replacement for a standard output that the shell has closed."""
 
     def write(self, _text: str, /) -> int:
         """Refuse, as the system would."""
@@ -96,10 +96,10 @@ class ClosedOutput(io.TextIOBase):
 
 
 class LazyGroup(click.Group):
-    """A group that knows its commands' names without importing them."""
+    """A group that knows the names of its commands without importing them."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Read the options, of which ``--help`` already writes."""
+        """Read the options; ``--help`` writes already here."""
         with own_endings():
             return super().parse_args(ctx, args)
 
@@ -124,7 +124,7 @@ class LazyGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find a command, or tell the nearest."""
+        """Find a command, or suggest the nearest."""
         if args and not args[0].startswith("-") and self.get_command(ctx, args[0]) is None:
             import difflib
 
@@ -143,13 +143,13 @@ class LazyGroup(click.Group):
         from click.shell_completion import CompletionItem
 
         named = all_commands().items()
-        found = [CompletionItem(name, help=words) for name, words in named]
+        items = [CompletionItem(name, help=words) for name, words in named]
         options = click.Command.shell_complete(self, ctx, incomplete)
-        return [item for item in found if item.value.startswith(incomplete)] + options
+        return [item for item in items if item.value.startswith(incomplete)] + options
 
 
 def all_commands() -> dict[str, str]:
-    """Every command and its line of help; those of other packages with the package's name."""
+    """Every command and its line of help; commands of other packages show the package's name."""
     others = {n: f"From package {package_of(points[0])}." for n, points in offered(GROUP).items()}
     return {**COMMANDS, **{name: others[name] for name in others if name not in COMMANDS}}
 
@@ -199,7 +199,7 @@ def main(arguments: list[str] | None = None) -> NoReturn:
 
 
 def _stand_in() -> None:
-    """Put something in the place of streams that the shell has closed."""
+    """Replace streams that the shell has closed."""
     if sys.stdout is None:
         sys.stdout = ClosedOutput()
     if sys.stderr is None:
@@ -207,14 +207,14 @@ def _stand_in() -> None:
 
 
 def _quieten() -> None:
-    """Leave out warnings of arithmetic: answers say themselves what is infinite or unknown."""
+    """Silence arithmetic warnings: answers themselves show what is infinite or unknown."""
     import warnings
 
     warnings.simplefilter("ignore", RuntimeWarning)
 
 
 def _alike(name: str, known: Sequence[str]) -> Sequence[str]:
-    """Those of the names offered that are a slip of the finger away, or all."""
+    """The offered names that are close to a typing error, or all."""
     from difflib import get_close_matches
 
     return get_close_matches(name, known, cutoff=0.75) or known

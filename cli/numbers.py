@@ -1,4 +1,4 @@
-"""Numbers on the command line: decimal digits only, as everywhere else."""
+"""Numbers on the command line: decimal digits only, as in files."""
 
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -23,10 +23,10 @@ class Real(click.ParamType):  # type: ignore[type-arg]
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> float:
         """Read it, or say what it is not."""
-        found = number_of(str(value))
-        if found is None or not abs(found) < float("inf"):
+        number = number_of(str(value))
+        if number is None or not abs(number) < float("inf"):
             self.fail(f"{quoted(str(value))} is not a finite number in decimal digits", param, ctx)
-        return found
+        return number
 
 
 class Reals(click.ParamType):  # type: ignore[type-arg]
@@ -37,14 +37,14 @@ class Reals(click.ParamType):  # type: ignore[type-arg]
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> tuple[float, ...]:
-        """Read them, or say which one is none."""
+        """Read them, or refuse the first that is not a number."""
         if isinstance(value, tuple):
             return value
         return tuple(Real().convert(part.strip(), param, ctx) for part in str(value).split(","))
 
 
 def percentile_option(words: str) -> Callable[[Function], Function]:
-    """Make ``--percentile``, given to the function as `percents`."""
+    """Make ``--percentile``, passed to the function as `percents`."""
     return click.option(
         "--percentile", "percents", type=Reals(), default=(), metavar="P,Q", help=words
     )
@@ -57,7 +57,7 @@ class Whole(click.ParamType):  # type: ignore[type-arg]
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
         """Read it, or say what it is not."""
-        found = number_of(str(value))
-        if found is None or not (abs(found) < _LARGEST and found == int(found)):
+        number = number_of(str(value))
+        if number is None or not (abs(number) < _LARGEST and number == int(number)):
             self.fail(f"{quoted(str(value))} is not a whole number in decimal digits", param, ctx)
-        return int(found)
+        return int(number)

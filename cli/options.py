@@ -1,4 +1,4 @@
-"""Arguments and options that commands share, and their shell completion."""
+"""Arguments and options that commands share, with shell completion."""
 
 import os.path
 from collections.abc import Callable
@@ -18,33 +18,33 @@ if TYPE_CHECKING:
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Pairs: TypeAlias = tuple[str, ...]
-"""What a repeatable option was given."""
+"""Values of a repeatable option."""
 
 
 class TwinOption(click.Option):
-    """An option that help tells in one line with its twin, as ``--x, --y COLUMN``."""
+    """An option that shares a line of help with another, as ``--x, --y COLUMN``."""
 
     twin: tuple[str, str] | None = None
 
     def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
-        """Give the line for both."""
+        """Return the line for both."""
         del ctx
         return self.twin
 
 
 def twins(options: str, words: str) -> tuple[type[TwinOption], type[TwinOption]]:
-    """Make the kinds of two options that share a line of help: of the one told, and of the other.
+    """Make option classes for two options that share a line of help, the shown one first.
 
     Parameters
     ----------
     options, words
-        The line: both names with what they take, and what they say.
+        The line of help: both names with their arguments, and the text.
     """
     return type("First", (TwinOption,), {"twin": (options, words)}), TwinOption
 
 
 class Format(StrEnum):
-    """How an answer is written."""
+    """Output format of an answer."""
 
     TABLE = "table"
     JSON = "json"
@@ -52,7 +52,7 @@ class Format(StrEnum):
 
 
 def complete_model(_c: click.Context, _p: click.Parameter, text: str) -> "list[CompletionItem]":
-    """Names of the catalogue that begin so, or files."""
+    """Catalogue names with this prefix, or files."""
     from click.shell_completion import CompletionItem
 
     from headway.models.files.shipped import model_names
@@ -62,7 +62,7 @@ def complete_model(_c: click.Context, _p: click.Parameter, text: str) -> "list[C
 
 
 def _model_so_far(ctx: click.Context) -> "Model | None":
-    """The model already named on an unfinished line; click leaves it among the arguments."""
+    """The model already given on an unfinished line; click leaves it among the arguments."""
     from headway.errors import HeadwayError
     from headway.models.importing.finding import find_model
 
@@ -74,14 +74,14 @@ def _model_so_far(ctx: click.Context) -> "Model | None":
 
 
 def complete_preset(ctx: click.Context, _p: click.Parameter, text: str) -> list[str]:
-    """Offer the presets of the model already named."""
+    """Offer the presets of the model on the line."""
     model = _model_so_far(ctx)
     presets = model.presets if model else {}
     return [name for name in presets if name.startswith(text)]
 
 
 def _settable(model: "Model | None") -> list[str]:
-    """Names that may be set: parameters, and a link's overhead for both of its sides."""
+    """Names that may be set: parameters, and the overhead of a link for both of its sides."""
     from headway.models.structure.parts.links import settable
 
     return settable(model.graph.links, model.parameters) if model else []
@@ -115,7 +115,7 @@ def complete_output(ctx: click.Context, _p: click.Parameter, text: str) -> list[
 
 
 def _complete_column(ctx: click.Context, _p: click.Parameter, text: str) -> list[str]:
-    """Offer the columns of the file already named."""
+    """Offer the columns of the file on the line."""
     from headway.errors import HeadwayError
 
     named = (ctx.params.get(name) for name in ("data", "file", "files"))
@@ -162,12 +162,12 @@ set_option = click.option(
 
 
 def check_place(path: Path) -> None:
-    """Refuse to write a file where none can be.
+    """Refuse a file that cannot be written.
 
     Raises
     ------
     OutputError
-        If its folder is missing or no folder, or it is a folder itself.
+        If its folder does not exist, or it is a folder itself.
     """
     from headway.errors import OutputError
 
@@ -199,7 +199,7 @@ _y_option = click.option(
     help="Column of the measured output.",
     shell_complete=_complete_column,
 )
-_UNIT, _ROLE = twins("--unit, --role COL=IS", "What the header does not state: ms; throughput.")
+_UNIT, _ROLE = twins("--unit, --role COL=IS", "If the header lacks them: ms; throughput.")
 _unit_option = click.option(
     "--unit",
     cls=_UNIT,
@@ -213,14 +213,14 @@ _role_option = click.option(
     cls=_ROLE,
     metavar="COLUMN=ROLE",
     multiple=True,
-    help="What a column is, such as throughput.",
+    help="Role of a column, such as throughput.",
     shell_complete=_complete_role,
 )
 _decimal_option = click.option(
     "--decimal",
     metavar="MARK",
     default="",
-    help="Decimal mark of CSV: . or , (detected if clear).",
+    help="Decimal mark in CSV: . or , (default: detected).",
 )
 _FROM, _TO = twins("--from, --to LOAD", "Lowest and highest load to include.")
 _from_option = click.option(
@@ -270,26 +270,26 @@ def hint_options(function: Function) -> Function:
 
 
 def _pairs(option: str, given: "Pairs", example: str) -> dict[str, str]:
-    """Read what is said of columns, each COLUMN=VALUE."""
+    """Read COLUMN=VALUE settings of columns."""
     from headway.errors import InvalidParameter
 
-    found: dict[str, str] = {}
+    values: dict[str, str] = {}
     for text in given:
         column, equals, value = (part.strip() for part in text.rpartition("="))
         if not (column and equals and value):
             msg = f"{option} {text}: write COLUMN=VALUE, such as {option} rate={example}"
             raise InvalidParameter(msg)
-        if column in found:
+        if column in values:
             msg = f"{option} is given twice for {column}"
             raise InvalidParameter(msg)
-        found[column] = value
-    return found
+        values[column] = value
+    return values
 
 
 def load_limits(
     low: str | None, high: str | None, model: "Model | None" = None
 ) -> tuple[float, float]:
-    """Read ``--from`` and ``--to``: rates, unless the model has no arrivals to go by."""
+    """Read ``--from`` and ``--to``: rates, unless the model has no arrivals."""
     import math
 
     from headway.models.language.units import quantity, unit
@@ -328,7 +328,7 @@ def closed_settings(
 def chosen_model(
     name: str, preset: str | None, settings: tuple[str, ...], closing: tuple[str, ...] = ()
 ) -> "Model":
-    """Find a model and give it its preset and settings."""
+    """Find a model and apply its preset and settings."""
     from headway.cli.sweeps import apply_settings
     from headway.models.importing.finding import find_model
 
@@ -353,21 +353,21 @@ def names_of(text: str | None) -> list[str]:
 
 
 def measured(path: Path, hints: "Hints | None" = None) -> "Measurements":
-    """Read a file of the user's, a folder, archive or pattern of them, or a published table."""
+    """Read a file, a folder, archive or pattern of files, or a published table."""
     from headway.models.files.shipped import shipped_or_own
     from headway.models.measured.measurements import Measurements
     from headway.models.reading.hints import NO_HINTS
 
-    found, said = shipped_or_own(path), hints or NO_HINTS
-    if not is_several(found):
-        return Measurements.read(found, said.units, said.roles, said.decimal)
+    file, given = shipped_or_own(path), hints or NO_HINTS
+    if not is_several(file):
+        return Measurements.read(file, given.units, given.roles, given.decimal)
     from headway.models.reading.loadtest import read_load_test
 
-    return read_load_test([str(found)], hints=said).measurements
+    return read_load_test([str(file)], hints=given).measurements
 
 
 def is_several(path: Path) -> bool:
-    """Whether a place names several files: a folder, an archive, a pattern.
+    """Whether a path stands for several files: a folder, an archive, a pattern.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Writing answers: tables to a terminal or pipe, files whole or not at all."""
+"""Write answers: tables to a terminal or pipe, files completely or not at all."""
 
 import os
 import sys
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 
 
 NARROWEST = 20
-"""Columns that text is laid out for at least."""
+"""Least width for text."""
 
 
 def width() -> int:
-    """Columns to write for: the terminal's, or 80 in a pipe; ``COLUMNS`` overrides both."""
+    """Width of output: the terminal's, or 80 in a pipe; ``COLUMNS`` overrides both."""
     from headway.models.tables.table import WIDTH
 
     if not (sys.stdout.isatty() or os.environ.get("COLUMNS")):
@@ -36,13 +36,13 @@ def width() -> int:
 
 
 def is_coloured() -> bool:
-    """Whether to use bold and colour: on a terminal that has them, unless ``NO_COLOR`` is set."""
+    """Whether to use bold and colour: on terminals that support them, without ``NO_COLOR``."""
     wanted = not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
     return wanted and sys.stdout.isatty()
 
 
 def print_tables(tables: "Sequence[Table]") -> None:
-    """Print tables as wide as there is room for, in colour on a terminal."""
+    """Print tables in the available width, in colour on a terminal."""
     if is_coloured():
         _print_coloured(tables)
     else:
@@ -67,22 +67,22 @@ def _print_coloured(tables: "Sequence[Table]") -> None:
 
 
 def print_prose(text: str) -> None:
-    """Print a paragraph as wide as there is room for."""
+    """Print a paragraph in the available width."""
     from headway.models.tables.layout import paragraph
 
     click.echo(paragraph(text, width()))
 
 
 class Advance(Protocol):
-    """Told after each step or share of one, or before it with what is going on."""
+    """Called after each step or part of a step, or before it with a description."""
 
     def __call__(self, doing: str = "", share: float = 1.0, /) -> None:
-        """Move the bar on by a step, or by a share of one."""
+        """Advance the bar by a step, or by part of one."""
 
 
 @contextmanager
 def progress(what: str, steps: int) -> Iterator[Advance]:
-    """Show a bar on a terminal's stderr while something long goes on; none in a pipe.
+    """Show a progress bar on a terminal's stderr; none in a pipe.
 
     Parameters
     ----------
@@ -104,7 +104,7 @@ def progress(what: str, steps: int) -> Iterator[Advance]:
 
 @contextmanager
 def points_progress(what: str) -> "Iterator[Progress]":
-    """Show the same bar for points that are solved, with their rate.
+    """Show a progress bar for solved points, with their rate.
 
     Parameters
     ----------
@@ -112,24 +112,24 @@ def points_progress(what: str) -> "Iterator[Progress]":
         What goes on.
     """
     last = 0
-    with progress(what, 1) as seen:
+    with progress(what, 1) as report:
 
         def advance(points: int, size: int, rate: float) -> None:
             nonlocal last
-            seen(f"{what}, {rate:,.0f} points/s", (points - last) / size)
+            report(f"{what}, {rate:,.0f} points/s", (points - last) / size)
             last = points
 
         yield advance
 
 
 class Answer(Protocol):
-    """What commands present: solutions, comparisons, signatures."""
+    """Anything that commands can present: solutions, comparisons, signatures."""
 
     def plot(self, log: str | None = None, dark: bool = False) -> Any:  # noqa: FBT001, FBT002
         """The answer as a matplotlib Figure."""
 
     def tables(self) -> "list[Table]":
-        """What to show."""
+        """The tables to show."""
 
     def to_json(self) -> str:
         """The answer as strict JSON."""
@@ -144,7 +144,7 @@ def present(
     plot: Drawing | None = None,
     files: Sequence[tuple[Path, bytes]] = (),
 ) -> None:
-    """Draw an answer if asked to, write further files, and print it as table, JSON or CSV."""
+    """Draw an answer if requested, write further files, and print it as table, JSON or CSV."""
     for path, content in (*files, *drawings(answer, plot)):
         write_and_say(path, content)
     if output_format is Format.JSON:
@@ -156,19 +156,19 @@ def present(
 
 
 def drawings(answer: Answer, plot: Drawing | None) -> list[tuple[Path, bytes]]:
-    """The picture of an answer with its place, if one is asked for."""
+    """The picture of an answer with its path, if requested."""
     return [] if plot is None else [rendered(answer.plot(plot.log, plot.dark), plot)]
 
 
 def rendered(figure: "Figure", plot: Drawing) -> tuple[Path, bytes]:
-    """A figure as a picture in the format that its place asks for."""
+    """A figure in the format of its file name."""
     from headway.models.plotting.figures import picture, picture_format
 
     return plot.path, picture(figure, picture_format(plot.path))
 
 
 def write_and_say(path: Path, content: bytes) -> None:
-    """Write a file whole, and say so on stderr."""
+    """Write a file completely, and report it on stderr."""
     from headway.models.files.whole import write_whole
 
     write_whole(path, content)

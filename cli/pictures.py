@@ -1,4 +1,4 @@
-"""``--plot``, ``--log`` and ``--dark``: the picture that a command is asked for."""
+"""``--plot``, ``--log`` and ``--dark``: a picture of the answer."""
 
 from dataclasses import dataclass
 from functools import wraps
@@ -12,16 +12,16 @@ from headway.cli.options import Function, check_place, twins
 
 @dataclass(frozen=True)
 class Drawing:
-    """A picture that is asked for.
+    """A requested picture.
 
     Parameters
     ----------
     path
         Where to write it; .svg, .png or .pdf.
     log
-        Axes that shall be logarithmic; None leaves it to the values.
+        Logarithmic axes; None chooses by the values.
     dark
-        Whether it shall stand on a dark page.
+        Whether it is for a dark page.
     """
 
     path: Path
@@ -33,7 +33,7 @@ _PLOT, _LOOK = twins("--plot, --log, --dark", "Draw into an .svg, .png or .pdf; 
 
 
 def plot_option(function: Function) -> Function:
-    """Add ``--plot``, ``--log`` and ``--dark``, which the command takes as `plot`."""
+    """Add ``--plot``, ``--log`` and ``--dark``, passed to the command as `plot`."""
 
     @wraps(function)
     def _drawn(*given: Any, plot: Path | None, log: str | None, dark: bool, **others: Any) -> Any:
@@ -50,12 +50,12 @@ def plot_option(function: Function) -> Function:
 
 
 def _picture(path: Path | None, log: str | None, dark: bool) -> Drawing | None:  # noqa: FBT001
-    """Refuse a picture that cannot be written before any work is done for it."""
+    """Refuse a picture that cannot be written, before doing any work."""
     if path is None:
         if log is not None or dark:
             from headway.errors import InvalidParameter
 
-            msg = f"{'--dark' if log is None else '--log'} goes with --plot FILE"
+            msg = f"{'--dark' if log is None else '--log'} needs --plot FILE; add it"
             raise InvalidParameter(msg)
         return None
     from headway.models.plotting.figures import picture_format

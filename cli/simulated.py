@@ -1,4 +1,4 @@
-"""Options of what simulates: random numbers, how sure, how long."""
+"""Options of simulations: precision, seed, time limit."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ HALF_WIDTH, SEED, AT_MOST = "2%", 1, "60s"
 
 @dataclass(frozen=True)
 class Wish:
-    """How sure a simulation is to be, with which random numbers, and how long it may take [s]."""
+    """Precision of a simulation, seed, and time limit [s]."""
 
     half_width: float
     seed: int
@@ -29,7 +29,7 @@ _WIDTH, _SEED = twins("--half-width W, --seed N", "Precision (2%, 95 % confidenc
 
 
 def simulation_options(function: Function) -> Function:
-    """Add ``--half-width``, ``--seed`` and ``--at-most``, given to the function as a `Wish`."""
+    """Add ``--half-width``, ``--seed`` and ``--at-most``, passed to the function as a `Wish`."""
 
     @wraps(function)
     def _wished(
@@ -43,7 +43,7 @@ def simulation_options(function: Function) -> Function:
     )
     seed = click.option("--seed", cls=_SEED, type=Whole(), metavar="N", help="Random seed.")
     most = click.option(
-        "--at-most", metavar="TIME", help="Refuse simulations that take longer (60s)."
+        "--at-most", metavar="TIME", help="Refuse simulations that would take longer (60s)."
     )
     return width(seed(most(_wished)))  # type: ignore[return-value]
 
@@ -51,10 +51,10 @@ def simulation_options(function: Function) -> Function:
 def _wish(half_width: str | None, seed: int | None, at_most: str | None) -> Wish:
     from headway.models.language.units import ONE, quantity, unit
 
-    asked = {"--half-width": half_width, "--seed": seed, "--at-most": at_most}
+    given = {"--half-width": half_width, "--seed": seed, "--at-most": at_most}
     return Wish(
         quantity(half_width or HALF_WIDTH, ONE, "--half-width"),
         SEED if seed is None else seed,
         quantity(at_most or AT_MOST, unit("s"), "--at-most"),
-        tuple(name for name, value in asked.items() if value is not None),
+        tuple(name for name, value in given.items() if value is not None),
     )

@@ -17,32 +17,32 @@ from headway.models.sweeping.spaces import Grid, Space
 from headway.models.sweeping.tables import listed_in
 
 DRAWN = "drawn"
-"""The kind of a sample of the uncertain parameters of a model."""
+"""The kind of sample that draws the uncertain parameters of a model."""
 
 SAMPLE_KINDS = (*KINDS, DRAWN)
-"""What ``--kind`` may say."""
+"""Values of ``--kind``."""
 
 _LOGARITHMIC = ":log"
 
-Told = Steps | Choices | Between
+Values = Steps | Choices | Between
 
 
 @dataclass(frozen=True)
-class Asked:
-    """A space as a command line asks for it.
+class SpaceOptions:
+    """Options of the command line that describe a space.
 
     Parameters
     ----------
     settings
         ``--set``: ``a=1:100:1``, ``b=2,4,8``, ``c=5ms:9ms``, ``d=1:1000:log``, ``e=3``.
     sample
-        ``--sample``: how many points; None for a grid.
+        ``--sample``: number of points; None for a grid.
     kind
-        How it is sampled: one of `SAMPLE_KINDS`.
+        Kind of sample: one of `SAMPLE_KINDS`.
     seed
-        Of the sample.
+        Random seed of the sample.
     points
-        ``--points``: a file, each row of which is a point.
+        ``--points``: a file with a point in each row.
     """
 
     settings: Sequence[str] = ()
@@ -52,63 +52,63 @@ class Asked:
     points: Path | None = None
 
 
-def model_and_space(model: Model, asked: Asked) -> tuple[Model, Space]:
-    """Give a model its single values, and make a space of the rest.
+def model_and_space(model: Model, options: SpaceOptions) -> tuple[Model, Space]:
+    """Set the single values of a model, and make a space of the rest.
 
-    In a grid a range without a step has steps of 1; in a sample it is anything between its ends,
-    ``:log`` makes it even by ratios, and what counts something is whole.
+    In a grid, a range without a step has steps of 1; in a sample, it is continuous between its
+    ends, ``:log`` makes it logarithmic, and counts are whole numbers.
 
     Raises
     ------
     InvalidParameter, UnknownParameter, UnitError, MeasurementError
-        For text that is no setting, unknown names, wrong units, a file that cannot be read, and
-        where nothing is swept.
+        For malformed settings, unknown names, wrong units, a file that cannot be read, and if
+        nothing is swept.
 
     Examples
     --------
     >>> from headway.models import catalogue_model
-    >>> asked = Asked(["arrival_rate=1:1e9", "disks=2,4", "delay=1ms"])
-    >>> model, space = model_and_space(catalogue_model("nfs-server"), asked)
+    >>> options = SpaceOptions(["arrival_rate=1:1e9", "disks=2,4", "delay=1ms"])
+    >>> model, space = model_and_space(catalogue_model("nfs-server"), options)
     >>> space.size, space.names, model.parameters["delay"].value
     (2000000000, ('arrival_rate', 'disks'), 0.001)
     """
-    fixed, swept = model_and_spreads(model, asked)
-    return fixed, suited(_space(fixed, swept, asked), fixed)
+    fixed, swept = model_and_spreads(model, options)
+    return fixed, suited(_space(fixed, swept, options), fixed)
 
 
-def model_and_spreads(model: Model, asked: Asked) -> tuple[Model, dict[str, Told]]:
-    """Give a model its single values, and tell what each other parameter is spread over.
+def model_and_spreads(model: Model, options: SpaceOptions) -> tuple[Model, dict[str, Values]]:
+    """Set the single values of a model, and return the range of each other parameter.
 
     Errors are those of `model_and_space` for names, text and units.
 
     Examples
     --------
     >>> from headway.models import catalogue_model
-    >>> asked = Asked(["delay=1:2ms", "disks=8"], sample=100)
-    >>> model_and_spreads(catalogue_model("nfs-server"), asked)[1]
+    >>> options = SpaceOptions(["delay=1:2ms", "disks=8"], sample=100)
+    >>> model_and_spreads(catalogue_model("nfs-server"), options)[1]
     {'delay': Between(low=0.001, high=0.002, logarithmic=False, whole=False)}
     """
-    told = dict(_once(_told(model, text, asked) for text in asked.settings))
-    single = _singles(told)
-    spreads = {name: own for name, own in told.items() if name not in single}
+    given = dict(_once(_values_of(model, text, options) for text in options.settings))
+    single = _singles(given)
+    spreads = {name: own for name, own in given.items() if name not in single}
     return model.at(single) if single else model, spreads
 
 
-def _once(pairs: Iterator[tuple[str, Told]]) -> Iterator[tuple[str, Told]]:
-    """Refuse a name that is told twice."""
-    seen = set()
+def _once(pairs: Iterator[tuple[str, Values]]) -> Iterator[tuple[str, Values]]:
+    """Refuse a name that is given twice."""
+    earlier = set()
     for name, spread in pairs:
-        if name in seen:
+        if name in earlier:
             msg = f"--set {name} is given twice; write a list as {name}=1,2,4"
             raise InvalidParameter(msg)
-        seen.add(name)
+        earlier.add(name)
         yield name, spread
 
 
-def _told(model: Model, text: str, asked: Asked) -> tuple[str, Told]:
+def _values_of(model: Model, text: str, options: SpaceOptions) -> tuple[str, Values]:
     name, value = name_and_value(text)
     unit = named_parameter(model, name).unit
-    if asked.sample is not None:
+    if options.sample is not None:
         return name, _sampled(value, unit, name)
     if value.endswith(_LOGARITHMIC):
         msg = f"{name} is {value!r}; a logarithmic range needs --sample N"
@@ -116,7 +116,7 @@ def _told(model: Model, text: str, asked: Asked) -> tuple[str, Told]:
     return name, axis(value, unit, name)
 
 
-def _sampled(value: str, unit: Unit, name: str) -> Told:
+def _sampled(value: str, unit: Unit, name: str) -> Values:
     bare = value.removesuffix(_LOGARITHMIC)
     numbers = ends(bare, unit, name) if ":" in bare else []
     if len(numbers) != 2:
@@ -128,17 +128,17 @@ def _sampled(value: str, unit: Unit, name: str) -> Told:
         raise InvalidParameter(msg) from None
 
 
-def _space(model: Model, swept: Mapping[str, Told], asked: Asked) -> Space:
-    if asked.points is not None:
-        return _in_file(model, asked.points, asked, swept)
-    if asked.sample is not None and asked.kind == DRAWN:
-        return _drawn(model, asked.sample, asked.seed, swept)
+def _space(model: Model, swept: Mapping[str, Values], options: SpaceOptions) -> Space:
+    if options.points is not None:
+        return _in_file(model, options.points, options, swept)
+    if options.sample is not None and options.kind == DRAWN:
+        return _drawn(model, options.sample, options.seed, swept)
     if not swept:
         msg = "nothing to sweep; give --set NAME=START:STOP:STEP or NAME=A,B,C, or --points FILE"
         raise InvalidParameter(msg)
-    if asked.sample is not None:
-        return Sample(swept, asked.sample, asked.kind, asked.seed)
-    return Grid({name: told for name, told in swept.items() if not isinstance(told, Between)})
+    if options.sample is not None:
+        return Sample(swept, options.sample, options.kind, options.seed)
+    return Grid({name: given for name, given in swept.items() if not isinstance(given, Between)})
 
 
 def _drawn(model: Model, count: int, seed: int, swept: Iterable[str]) -> Space:
@@ -151,23 +151,23 @@ def _drawn(model: Model, count: int, seed: int, swept: Iterable[str]) -> Space:
     return drawn_from(model, count, seed)
 
 
-def _in_file(model: Model, file: Path, asked: Asked, swept: Iterable[str]) -> Space:
-    if asked.sample is not None:
+def _in_file(model: Model, file: Path, options: SpaceOptions, swept: Iterable[str]) -> Space:
+    if options.sample is not None:
         raise InvalidParameter(
-            "--points lists points and --sample generates them; give one of the two"
+            "give --points, which lists points, or --sample, which generates them; not both"
         )
     for name in swept:
         msg = f"{name} is swept, but {file} lists the points; set one value, or add a column"
         raise InvalidParameter(msg)
     space = listed_in(measured(file), model)
-    for name in sorted({name_and_value(text)[0] for text in asked.settings} & {*space.names}):
-        msg = f"--set gives {name}, and so does a column of {file}; keep one"
+    for name in sorted({name_and_value(text)[0] for text in options.settings} & {*space.names}):
+        msg = f"both --set and a column of {file} give {name}; keep one"
         raise InvalidParameter(msg)
     return space
 
 
-def _singles(stated: Mapping[str, Told]) -> dict[str, float]:
-    """Values of what is not swept."""
+def _singles(stated: Mapping[str, Values]) -> dict[str, float]:
+    """Values of parameters that are not swept."""
     return {
         name: float(own.values(0, 1)[0])
         for name, own in stated.items()

@@ -16,14 +16,14 @@ MOST_POINTS = 100_000
 
 
 def apply_settings(model: Model, settings: Sequence[str]) -> Model:
-    """Set parameters from texts such as ``arrival_rate=200:1400:100``.
+    """Set parameters from text such as ``arrival_rate=200:1400:100``.
 
     Several sweeps make a grid: every combination of their values is an operating point.
 
     Raises
     ------
     InvalidParameter, UnknownParameter, UnitError
-        For text that is no setting, unknown names, wrong units, or more than 100,000 points.
+        For malformed settings, unknown names, wrong units, or more than 100,000 points.
     """
     values = dict(_setting(model, text) for text in settings)
     return model.at(_grid(values))
@@ -40,7 +40,7 @@ def name_and_value(text: str) -> tuple[str, str]:
     Raises
     ------
     InvalidParameter
-        Where a side is missing.
+        If either side is missing.
     """
     name, equals, value = text.partition("=")
     if not equals or not value.strip():
@@ -71,8 +71,8 @@ def sweep(text: str, unit: Unit, name: str) -> FloatArray:
     >>> sweep("100:300:100us", unit("s"), "delay").round(9).tolist()
     [0.0001, 0.0002, 0.0003]
     """
-    found = axis(text, unit, name, MOST_POINTS)
-    return found.values(0, found.count)
+    values = axis(text, unit, name, MOST_POINTS)
+    return values.values(0, values.count)
 
 
 def axis(text: str, unit: Unit, name: str, most: int = MOST_STEPS) -> Steps | Choices:
@@ -81,18 +81,18 @@ def axis(text: str, unit: Unit, name: str, most: int = MOST_STEPS) -> Steps | Ch
     Parameters
     ----------
     text
-        Values with or without units; a unit on the last alone holds for all.
+        Values with or without units; a single unit on the last applies to all.
     unit
-        The unit they must be convertible to.
+        Unit to which they must be convertible.
     name
-        What they are, for messages.
+        Name of the parameter, for messages.
     most
-        Values that a range may have; they take no memory.
+        Most values of a range; they take no memory.
 
     Raises
     ------
     InvalidParameter, UnitError
-        For text that is no range, and numbers in a wrong unit.
+        For malformed ranges, and numbers in a wrong unit.
 
     Examples
     --------
@@ -113,7 +113,7 @@ def ends(text: str, unit: Unit, name: str) -> list[float]:
     Raises
     ------
     InvalidParameter, UnitError
-        For fewer or more, and numbers in a wrong unit.
+        For any other count, and numbers in a wrong unit.
 
     Examples
     --------
@@ -129,10 +129,10 @@ def ends(text: str, unit: Unit, name: str) -> list[float]:
 
 
 def _with_unit(parts: list[str]) -> list[str]:
-    """Let a unit on the last part hold for parts without one."""
-    found = LEADING_NUMBER.sub("", parts[-1])
+    """Apply a unit on the last part to parts without one."""
+    last_unit = LEADING_NUMBER.sub("", parts[-1])
     return [
-        p if re.search(r"[A-Za-zµμ%/]", re.sub(r"[eE][+-]?[0-9]", "", p)) else p + found
+        p if re.search(r"[A-Za-zµμ%/]", re.sub(r"[eE][+-]?[0-9]", "", p)) else p + last_unit
         for p in parts
     ]
 
@@ -140,7 +140,7 @@ def _with_unit(parts: list[str]) -> list[str]:
 def _range(start: float, stop: float, step: float, place: str, most: int) -> Steps:
     reach = (stop - start) / step if step else -1.0
     if reach < 0:
-        msg = f"{place}: no step of {step:g} leads from {start:g} to {stop:g}"
+        msg = f"{place}: steps of {step:g} do not lead from {start:g} to {stop:g}"
         raise InvalidParameter(msg)
     _check_count(reach + 1, most)
     return Steps(start, step, int(reach + 1e-9) + 1)
@@ -148,12 +148,12 @@ def _range(start: float, stop: float, step: float, place: str, most: int) -> Ste
 
 def _check_count(count: float, most: int = MOST_POINTS) -> None:
     if not count <= most:
-        msg = f"{count:.10g} operating points are more than {most}; take larger steps"
+        msg = f"{count:.10g} operating points exceed the limit of {most}; use larger steps"
         raise InvalidParameter(msg)
 
 
 def _grid(values: Mapping[str, FloatArray]) -> dict[str, FloatArray | float]:
-    """Combine sweeps: one entry an operating point; single values stay single."""
+    """Combine sweeps: one entry per operating point; single values stay single."""
     swept = {name: array for name, array in values.items() if array.size > 1}
     _check_count(float(np.prod([array.size for array in swept.values()], dtype=float)))
     single = {name: float(array[0]) for name, array in values.items() if array.size == 1}

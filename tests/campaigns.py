@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from functools import partial
 from importlib import import_module
 
-from headway.cli.crews import hands_of
+from headway.cli.crews import crew_for
 from headway.models.running.spreading import spread
 
 
@@ -32,7 +32,7 @@ def parser(about):
 @contextmanager
 def shared(options):
     """Give what takes the place of `map`: results in order, done by whom the options name."""
-    with hands_of(options.workers, options.cluster) as crew:
+    with crew_for(options.workers, options.cluster) as crew:
         yield partial(_done, crew)
 
 

@@ -222,14 +222,14 @@ def test_a_scheduler_that_is_not_there_is_said_in_a_line(monkeypatch):
     with socket.socket() as silent:
         silent.bind(("127.0.0.1", 0))
         address = f"tcp://127.0.0.1:{silent.getsockname()[1]}"
-        reached = f"cluster {address}: no dask scheduler is reached there "
+        reached = f"cluster {address}: cannot reach a dask scheduler "
         found = _refused(address)
         assert found.startswith(reached)
         assert found.endswith(advice)
         silent.listen()  # takes calls, and never says who it is
         assert _refused(address) == f"{reached}(no answer within 0.4 s){advice}"
     for wrong in ("here", "", "http://127.0.0.1:1", "127.0.0.1:port"):
-        assert _refused(wrong).startswith(f"cluster {wrong}: no dask scheduler is reached there (")
+        assert _refused(wrong).startswith(f"cluster {wrong}: cannot reach a dask scheduler (")
 
 
 @pytest.mark.parametrize(
@@ -278,7 +278,7 @@ def test_a_command_says_in_a_line_that_nobody_is_there(monkeypatch, write):
     sweep = ("sweep", "server-single", "--set", "arrival_rate=1:900")
     for typed in (fit, sweep):
         told = refusal(*typed, "--cluster", "tcp://127.0.0.1:1")
-        assert told.startswith("cluster tcp://127.0.0.1:1: no dask scheduler is reached there (")
+        assert told.startswith("cluster tcp://127.0.0.1:1: cannot reach a dask scheduler (")
 
 
 def test_help_tells_both_options_in_a_line():
@@ -289,7 +289,7 @@ def test_help_tells_both_options_in_a_line():
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        (("--workers", "0"), "0 workers: give from 1 to "),
+        (("--workers", "0"), "0 workers: give 1 to "),
         (("--workers", "2", "--cluster", "a:1"), "give --workers or --cluster, not both"),
     ],
 )

@@ -92,7 +92,10 @@ def test_bad_data_are_refused_in_one_line(tmp_path, text, told):
         (["--free", "arrival_rate"], "is a column of the data"),
         (["--free", "delay,delay"], "named twice"),
         ([], "name the parameters to fit"),
-        (["--free", "delay", "--out", "fitted.json"], "ends in .toml"),
+        (
+            ["--free", "delay", "--out", "fitted.json"],
+            "--out fitted.json: the name of a model file must end in .toml",
+        ),
         (["--free", "delay", "--bootstrap", "-1"], "must be between"),
         (["--free", "delay", "--bound", "delay=3"], "NAME=LOW:HIGH"),
         (["--free", "delay", "--bound", "delay=3ms:1ms"], "must be below"),

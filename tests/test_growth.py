@@ -50,8 +50,8 @@ def test_machines_and_phases_each_have_their_line():
 @pytest.mark.parametrize(
     ("more", "says"),
     [
-        (("--from", "800"), "--from and --per-year go together"),
-        (("--per-year", "30%"), "--from and --per-year go together"),
+        (("--from", "800"), "use --from and --per-year together"),
+        (("--per-year", "30%"), "use --from and --per-year together"),
         (("--start", "2026-11"), "--start needs --from and --per-year"),
         (("--from", "0", "--per-year", "30%"), "the load to start from is 0"),
         (("--from", "800", "--per-year", "0"), "growth is 0"),

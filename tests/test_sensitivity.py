@@ -135,9 +135,12 @@ def test_a_count_just_meets_its_target(rate):
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (["--set", "arrival_rate=1:3"], "taken at one point"),
+        (
+            ["--set", "arrival_rate=1:3"],
+            "sensitivity needs one operating point, but arrival_rate has several values",
+        ),
         (["--set", "arrival_rate=1600"], "it saturates at 1538"),
-        (["--target", "response_time=1ms"], "go together"),
+        (["--target", "response_time=1ms"], "use --target and --solve-for together"),
         (["--target", "response_time", "--solve-for", "delay"], "write OUTPUT=VALUE"),
         (["--target", "response_tim=1ms", "--solve-for", "delay"], "did you mean response_time"),
         (["--target", "response_time=1MB", "--solve-for", "delay"], "needs time"),
@@ -194,4 +197,6 @@ def test_command_fits_first_where_data_are_given():
     low, high = document["cpu_time"]["ci95"]
     assert low < document["cpu_time"]["elasticity"] < high
     assert "cpu_time" in wanted.out
-    assert "--data and --free go together" in refusal(*start, "--free", "delay")
+    assert "--data and --free use --target and --solve-for together" in refusal(
+        *start, "--free", "delay"
+    )

@@ -82,7 +82,7 @@ def test_replicates_have_the_indices_that_scipy_finds():
     first, total = indices._shares(in_pairs(indices, parts))
     values = [[] for _ in range(5)]
     for block in range(space.crossing.blocks):  # of the first replicate
-        _, start, stop = space.crossing.held(block)
+        _, start, stop = space.crossing.samples_in(block)
         answers = ishigami(space.points(256 * block, 256 * block + 5 * (stop - start)))
         for row, part in zip(values, np.split(answers, 5), strict=True):
             row.extend(part)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from headway.cli.spaces import Asked, model_and_space
+from headway.cli.spaces import SpaceOptions, model_and_space
 from headway.cli.sweeps import sweep
 from headway.errors import HeadwayError
 from headway.models import catalogue_model
@@ -17,12 +17,13 @@ NFS = catalogue_model("nfs-server")
 
 
 def space(*settings, **told):
-    return model_and_space(told.pop("model", NFS), Asked(settings, **told))[1]
+    return model_and_space(told.pop("model", NFS), SpaceOptions(settings, **told))[1]
 
 
 def test_settings_make_a_grid_and_single_values_stay_in_the_model():
     model, found = model_and_space(
-        NFS, Asked(["arrival_rate=1:1e9", "disks=2,4,8", "cpu_time=600:650:25us", "delay=2ms"])
+        NFS,
+        SpaceOptions(["arrival_rate=1:1e9", "disks=2,4,8", "cpu_time=600:650:25us", "delay=2ms"]),
     )
     cpu_times = Steps(0.0006, 2.5e-05, 3)
     assert found == Grid(
@@ -83,7 +84,7 @@ def points(tmp_path, text):
 
 def test_a_file_lists_points(tmp_path):
     path = points(tmp_path, "arrival_rate_ops_s;cpu_time [us];disks\n200;650;2\n300;700;4\n")
-    model, found = model_and_space(NFS, Asked(["delay=2ms"], points=path))
+    model, found = model_and_space(NFS, SpaceOptions(["delay=2ms"], points=path))
     assert {name: column.tolist() for name, column in found.piece(0, 2).points(0, 2).items()} == {
         "arrival_rate": [200.0, 300.0],
         "cpu_time": [0.00065, 0.0007],
@@ -100,8 +101,8 @@ def test_a_file_lists_points(tmp_path):
         (["disks"], {}, "--set disks: write NAME=VALUE"),
         (["disk=1,2"], {}, "no parameter 'disk'; did you mean disks"),
         (["disks=1,2", "disks=3"], {}, r"--set disks is given twice; write a list as disks=1,2,4"),
-        (["disks=1:1e20"], {}, r"1e\+20 operating points are more than 9007199254740992"),
-        (["disks=4:1"], {}, "no step of 1 leads from 4 to 1"),
+        (["disks=1:1e20"], {}, r"1e.20 operating points exceed the limit of 9007199254740992"),
+        (["disks=4:1"], {}, "disks is '4:1': steps of 1 do not lead from 4 to 1"),
         (["delay=1:2MB"], {}, r"delay is '1MB', which is data \(B\); it needs time"),
         (["disks=1,-2"], {}, "disks is -2; it must be"),
         (["delay=1:9ms:log"], {}, "delay is '1:9ms:log'; a logarithmic range needs --sa"),
@@ -136,9 +137,14 @@ def test_what_is_no_space_is_refused_in_one_line(settings, told, said):
         ("delay_mb\n1\n", [], {}, r"points.csv: column 'delay_mb' is in MB, not in"),
         ("disks\n1\n-2\n", [], {}, r"disks is -2; it must be"),
         ("disks\n", [], {}, r"points.csv"),
-        ("disks\n1\n", ["disks=2"], {}, r"--set gives disks, and so does a column of .*points.csv"),
+        ("disks\n1\n", ["disks=2"], {}, r"^both --set and a column of .*points.csv give disks"),
         ("disks\n1\n", ["delay=1,2"], {}, r"delay is swept, but .*points.csv lists the points"),
-        ("disks\n1\n", [], {"sample": 3}, r"--points lists points and --sample generates them"),
+        (
+            "disks\n1\n",
+            [],
+            {"sample": 3},
+            r"give --points, which lists points, or --sample, which generates them",
+        ),
     ],
 )
 def test_what_is_no_list_of_points_is_refused_in_one_line(tmp_path, text, settings, told, said):

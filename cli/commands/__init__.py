@@ -1,1 +1,1 @@
-"""One file a command; the table of them is in `headway.cli.main`."""
+"""One file per command; `headway.cli.main` has the table of commands."""

@@ -34,5 +34,5 @@ def command(
     from headway.models.reading.loadtest import read_load_test
 
     with progress("reading", megabytes(files)) as advance:
-        found = read_load_test(files, skip_bad, advance, hints)
-    present(audit(found), output_format, plot)
+        test = read_load_test(files, skip_bad, advance, hints)
+    present(audit(test), output_format, plot)

@@ -1,4 +1,4 @@
-"""``headway balance``: at which load each resource of a machine is full."""
+"""``headway balance``: the load at which each resource of a machine saturates."""
 
 from typing import TYPE_CHECKING
 
@@ -35,7 +35,9 @@ EXAMPLE = "Example: headway balance streaming-io --preset sort-cluster"
     shell_complete=complete_preset,
 )
 @set_option
-@click.option("--from", "load", metavar="LOAD", help="The present load, to date each saturation.")
+@click.option(
+    "--from", "load", metavar="LOAD", help="Present load, for the date of each saturation."
+)
 @click.option("--per-year", metavar="SHARE", help="Growth of the load per year, such as 30%.")
 @click.option("--start", metavar="MONTH", help="The present month, such as 2026-11.")
 @format_options
@@ -50,17 +52,19 @@ def command(
     output_format: Format | None,
     plot: Drawing | None,
 ) -> None:
-    """Say what saturates first, and set machines side by side."""
+    """Find the resource that saturates first, and compare machines."""
     from headway.models.analysis.balance import Balance, balance
 
     chosen = [chosen_model(model, name, settings) for name in presets or (None,)]
     machines = tuple(balance(one).machines[0] for one in chosen)
     if (load is None) != (per_year is None):
-        raise InvalidParameter("--from and --per-year go together")
+        raise InvalidParameter("use --from and --per-year together")
     if start is not None and load is None:
-        raise InvalidParameter("--start needs --from and --per-year")
-    found = Balance(machines)
-    grown = found if load is None or per_year is None else _growth(found, load, per_year, start)
+        raise InvalidParameter("--start needs --from and --per-year; add them")
+    balanced = Balance(machines)
+    grown = (
+        balanced if load is None or per_year is None else _growth(balanced, load, per_year, start)
+    )
     present(grown, output_format, plot)
 
 

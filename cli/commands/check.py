@@ -1,4 +1,4 @@
-"""``headway check``: a solution held against a simulation."""
+"""``headway check``: compare a solution with a simulation."""
 
 import click
 
@@ -26,7 +26,7 @@ EXAMPLE = "Example: headway check nfs-server --preset raid --set arrival_rate=80
 @preset_option
 @set_option
 @closed_options
-@percentile_option("Also check response-time percentiles: 95,99.")
+@percentile_option("Also check percentiles of the response time: 95,99.")
 @simulation_options
 @format_options
 @plot_option
@@ -41,11 +41,11 @@ def command(
     output_format: Format | None,
     plot: Drawing | None,
 ) -> int:
-    """Solve a model, simulate it, and set both side by side."""
+    """Solve a model, simulate it, and compare the results."""
     from headway.models.simulating.check import check_model
 
     chosen = chosen_model(model, preset, settings, closed_settings(closed, None, think))
-    with progress("simulating", 1) as seen:
-        found = check_model(chosen, percents, wish.half_width, wish.seed, wish.at_most, seen)
-    present(found, output_format, plot)
-    return INTERRUPTED if found.simulation.effort.interrupted else 0
+    with progress("simulating", 1) as advance:
+        answer = check_model(chosen, percents, wish.half_width, wish.seed, wish.at_most, advance)
+    present(answer, output_format, plot)
+    return INTERRUPTED if answer.simulation.effort.interrupted else 0

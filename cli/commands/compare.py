@@ -1,4 +1,4 @@
-"""``headway compare``: predicted against measured."""
+"""``headway compare``: compare predictions with measurements."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""``headway fit``: parameters from measured curves."""
+"""``headway fit``: fit parameters to measured curves."""
 
 import os.path
 import shlex
@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from headway.cli.crews import Hands, crew_options
-from headway.cli.curves import curves_option, is_told, one_curve, told_curve
+from headway.cli.crews import CrewContext, crew_options
+from headway.cli.curves import curves_option, has_settings, one_curve, told_curve
 from headway.cli.main import COMMANDS
 from headway.cli.numbers import Reals, Whole
 from headway.cli.options import (
@@ -49,9 +49,9 @@ EXAMPLE = "Example: headway fit nfs-server --data curve.csv --free delay,cpu_tim
 
 
 def _model_file(_c: click.Context, _p: click.Parameter, out: Path | None) -> Path | None:
-    """Refuse a model file that cannot be written before any work is done for it."""
+    """Refuse a model file that cannot be written, before doing any work."""
     if out is not None and out.suffix != ".toml":
-        msg = f"--out {out}: a model file ends in .toml"
+        msg = f"--out {out}: the name of a model file must end in .toml"
         raise InvalidParameter(msg)
     if out is not None:
         check_place(out)
@@ -133,7 +133,7 @@ _AT, _NEXT = twins("--at, --percentile, --next", "Predict at 200:1400:100; sugge
     cls=_NEXT,
     type=Reals(),
     metavar="P,Q",
-    help="Also predict percentiles: 95,99.",
+    help="Also predict percentiles of the response time: 95,99.",
 )
 @click.option(
     "--next",
@@ -167,14 +167,14 @@ def command(
     at: str | None,
     percents: tuple[float, ...] | None,
     wanted: str | None,
-    hands: Hands,
+    hands: CrewContext,
     output_format: Format | None,
     plot: Drawing | None,
 ) -> None:
     """Fit a model to measurements."""
     limits = load_limits(low, high)
     if percents is not None and at is None:
-        raise InvalidParameter("--percentile needs --at, the loads to predict at")
+        raise InvalidParameter("--percentile needs --at; give the loads at which to predict")
     if free is None and model in families():
         for option, given in (("--fix", fix), ("--set", settings), ("--bound", bound)):
             if given:
@@ -196,7 +196,7 @@ def command(
 def _forecast(
     answer: Answer, at: str | None, percents: tuple[float, ...] | None, wanted: str | None
 ) -> Answer:
-    """Add predictions at loads, and advice on what to measure next."""
+    """Add predictions at given loads, and advice on what to measure next."""
     from headway.cli.sweeps import sweep
     from headway.models.inference.fit import Fit
     from headway.models.inference.forecast import Forecast
@@ -226,9 +226,9 @@ def _family(
     limits: tuple[float, float],
     loss: str,
     forms: str | None,
-    hands: Hands,
+    hands: CrewContext,
 ) -> Answer:
-    """Fit every form of a family, or those that are listed, to every curve."""
+    """Fit every form of a family, or the listed ones, to every curve."""
     from headway.models.inference.searching.loss import Loss
     from headway.models.inference.server import fit_server
     from headway.models.inference.side_by_side import SideBySide
@@ -237,37 +237,37 @@ def _family(
 
     listed = None if forms is None else names_of(forms)
     curves = [told_curve(path, hints) for name in data for path in _expanded(name)]
-    curves = [one_curve(curves)] if any(map(is_told, curves)) else curves
+    curves = [one_curve(curves)] if any(map(has_settings, curves)) else curves
     within, kind = Range(*limits), Loss(loss)
     fit = partial(fit_server, x=x, y=y, within=within, loss=kind, family=family, forms=listed)
     with progress("fitting", len(curves)) as advance, hands as crew:
         if crew is None or len(curves) == 1:
-            found = [fit(curve, progress=_seen(curve, curves, advance)) for curve in curves]
+            fits = [fit(curve, progress=_prefixed(curve, curves, advance)) for curve in curves]
         else:
-            found = [_told(one, advance) for one in spread(fit, curves, crew)]
-    return found[0] if len(found) == 1 else SideBySide(tuple(found))
+            fits = [_advanced(one, advance) for one in spread(fit, curves, crew)]
+    return fits[0] if len(fits) == 1 else SideBySide(tuple(fits))
 
 
-def _told(fitted: "ServerFit", advance: Advance) -> "ServerFit":
-    """Say that a curve is fitted."""
+def _advanced(fitted: "ServerFit", advance: Advance) -> "ServerFit":
+    """Report that a curve is being fitted."""
     advance(fitted.best.measurements.source.rpartition("/")[2])
     return fitted
 
 
-def _seen(
+def _prefixed(
     curve: "Measurements", curves: "list[Measurements]", advance: Advance
 ) -> "Callable[[str, float], None]":
     return _naming(curve.source, advance) if len(curves) > 1 else advance
 
 
 def _naming(source: str, advance: Advance) -> "Callable[[str, float], None]":
-    """Say of what goes on to which curve it happens."""
+    """Prefix progress messages with the name of the curve."""
     name = source.rpartition("/")[2]
     return lambda doing, share: advance(f"{name}: {doing}", share)
 
 
 def _expanded(name: str) -> list[str]:
-    """The CSV files of a folder, or the one file itself."""
+    """The CSV files of a folder, or a single file."""
     is_folder = os.path.isdir(name)  # noqa: PTH112 - takes any name at all
     return sorted(map(str, Path(name).glob("*.csv"))) or [name] if is_folder else [name]
 
@@ -283,25 +283,25 @@ def _fitted(
     limits: tuple[float, float],
     loss: str,
     bootstrap: int,
-    hands: Hands,
+    hands: CrewContext,
 ) -> Answer:
-    """Fit one model to one curve, or to several of which it is told what was other there."""
+    """Fit one model to one curve, or to several with known differences."""
     from headway.models.inference.fitting import fit_model
     from headway.models.inference.searching.loss import Loss
     from headway.models.signatures.sfs import Range
 
     tables = [told_curve(text, hints) for text in data]
-    if len(tables) > 1 and not any(map(is_told, tables)):
+    if len(tables) > 1 and not any(map(has_settings, tables)):
         many = ", ".join(families())
         msg = (
-            f"{model.name} is fitted to one --data at a time; several need {many}, or what "
-            f"differed in each: {data[1]}@NAME=+VALUE"
+            f"{model.name} is fitted to one --data at a time; for several, use {many} or state "
+            f"what differed in each: {data[1]}@NAME=+VALUE"
         )
         raise InvalidParameter(msg)
     bounds = dict(_bound(model, text) for text in bound)
     curve = one_curve(tables)
     with progress("bootstrap", bootstrap) as advance, hands as crew:
-        found = fit_model(
+        fit = fit_model(
             model,
             curve,
             names_of(free),
@@ -314,7 +314,7 @@ def _fitted(
             progress=advance,
             crew=crew,
         )
-    return found.examined()
+    return fit.examined()
 
 
 def _bound(model: "Model", text: str) -> tuple[str, tuple[float, float]]:

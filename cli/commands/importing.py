@@ -1,4 +1,4 @@
-"""``headway import``: a model of another tool, as a model file and beside its own values."""
+"""``headway import``: convert a model of another tool, and compare results with its own."""
 
 from pathlib import Path
 
@@ -21,10 +21,10 @@ EXAMPLE = "Example: headway import shop.jsimg --out shop.toml"
 )
 @format_options
 def command(model: str, out: Path | None, output_format: Format | None) -> None:
-    """Take over a model, solve it, and set the answers beside those in its file."""
+    """Import a model, solve it, and compare the answers with those in its file."""
     from headway.models.analysis.imported import import_model
     from headway.models.files.writing import to_toml
 
-    found = import_model(model)
-    files = [] if out is None else [(out, to_toml(found.model).encode())]
-    present(found, output_format, files=files)
+    imported = import_model(model)
+    files = [] if out is None else [(out, to_toml(imported.model).encode())]
+    present(imported, output_format, files=files)

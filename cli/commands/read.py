@@ -1,4 +1,4 @@
-"""``headway read``: files of load generators and monitors as one curve."""
+"""``headway read``: read files of load generators and monitors as one curve."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -24,7 +24,7 @@ EXAMPLE = "Example: headway read curve.csv --csv"
     "--out", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="Write CSV."
 )
 @hint_options
-@click.option("--wide", "-w", is_flag=True, help="Show every column, however wide the table.")
+@click.option("--wide", "-w", is_flag=True, help="Show all columns, however wide the table.")
 @format_options
 @plot_option
 def command(
@@ -36,14 +36,14 @@ def command(
     output_format: Format | None,
     plot: Drawing | None,
 ) -> None:
-    """Read measured files."""
+    """Read measured files as one curve."""
     from headway.models.reading.gather import megabytes
     from headway.models.reading.loadtest import read_load_test
 
     with progress("reading", megabytes(files)) as advance:
-        found = read_load_test(files, skip_bad, advance, hints)
+        answer = read_load_test(files, skip_bad, advance, hints)
     if out is None:
-        present(replace(found, wide=wide), output_format, plot)
+        present(replace(answer, wide=wide), output_format, plot)
         return
-    for path, content in [(out, found.to_csv().encode()), *drawings(found, plot)]:
+    for path, content in [(out, answer.to_csv().encode()), *drawings(answer, plot)]:
         write_and_say(path, content)

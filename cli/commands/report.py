@@ -37,7 +37,7 @@ EXAMPLE = "Example: headway report nfs-server --preset raid --data curve.csv --o
 @click.command("report", help=COMMANDS["report"], epilog=EXAMPLE)
 @model_argument
 @click.option(
-    "--data", multiple=True, metavar="FILE", help="Measurements; may be repeated, or left out."
+    "--data", multiple=True, metavar="FILE", help="Measurements (optional); may be repeated."
 )
 @click.option(
     "--out",
@@ -66,7 +66,7 @@ def command(
     high: str | None,
     hints: "Hints",
 ) -> None:
-    """Write a report; of a family's name, on the form of it that suits the measurements."""
+    """Write a report; for the name of a family, on its form that suits the measurements."""
     _check(out)
     typed = shlex.join(["headway", *(context.obj or [])])
     report: Report | ModelReport
@@ -96,7 +96,7 @@ def _of_family(
     high: str | None,
     typed: str,
 ) -> "Report":
-    """Fit every form of a family, and report on the one that suits."""
+    """Fit every form of a family, and report on the best one."""
     from headway.models.inference.server import fit_server
     from headway.models.reports.report import server_report
     from headway.models.signatures.sfs import Range
@@ -117,7 +117,7 @@ def _of_model(
     high: str | None,
     typed: str,
 ) -> "Report":
-    """Report on a model as it is, or with some of its parameters fitted."""
+    """Report on a model, with some parameters fitted if requested."""
     from headway.models.reports.report import make_report
     from headway.models.signatures.sfs import Range
 
@@ -130,7 +130,7 @@ def _of_model(
 def _alone(
     name: str, preset: str | None, settings: tuple[str, ...], y: str | None, typed: str
 ) -> "ModelReport":
-    """Describe a model at its own values."""
+    """Describe a model without measurements."""
     from headway.models.reports.alone import report_model
 
     model = chosen_model(name, preset, settings)
@@ -143,7 +143,7 @@ def _set_by_hand(settings: tuple[str, ...]) -> set[str]:
 
 
 def _measured(data: tuple[str, ...], hints: "Hints") -> "Measurements":
-    """One table: a file, the runs of one load test, or curves with their settings."""
+    """One table of a file, of the runs of a load test, or of curves with their settings."""
     from headway.models.reading.loadtest import read_load_test
 
     if len(data) > 1 and not any("@" in text for text in data):
@@ -152,12 +152,12 @@ def _measured(data: tuple[str, ...], hints: "Hints") -> "Measurements":
 
 
 def _check(out: Path) -> None:
-    """Refuse a page's name before any work is done for it."""
+    """Refuse an unsuitable page name before doing any work."""
     if out.suffix.lower() not in (".html", ".htm"):
-        msg = f"--out {out}: a page ends in .html"
+        msg = f"--out {out}: the name of a page must end in .html"
         raise OutputError(msg)
     is_folder, has_place = map(os.path.isdir, (out, out.parent))
-    why = "it is a folder" if is_folder else "" if has_place else "no such folder"
+    why = "it is a folder" if is_folder else "" if has_place else "there is no such folder"
     if why:
         msg = f"{out}: cannot be written ({why})"
         raise OutputError(msg)

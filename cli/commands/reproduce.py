@@ -1,4 +1,4 @@
-"""``headway reproduce``: published tables, recomputed."""
+"""``headway reproduce``: recompute published tables."""
 
 import click
 
@@ -37,6 +37,6 @@ def command(
     with progress("recomputing", len(chosen)) as advance:
         parts = recompute(chosen, advance)
     usual = View.SUMMARY if table is None else View.CELLS
-    found = Reproduction(parts, View(view) if view else usual)
-    present(found, output_format, plot)
-    return 0 if found.holds else DIFFERENT
+    answer = Reproduction(parts, View(view) if view else usual)
+    present(answer, output_format, plot)
+    return 0 if answer.holds else DIFFERENT

@@ -1,4 +1,4 @@
-"""``headway sensitivity``: what each parameter does, what binds, what a target would take."""
+"""``headway sensitivity``: effects of parameters, the bottleneck, and values that meet a target."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from headway.cli.crews import Hands, crew_options, is_told
+from headway.cli.crews import CrewContext, crew_options, names_workers
 from headway.cli.main import COMMANDS, INTERRUPTED
 from headway.cli.numbers import Whole
 from headway.cli.options import (
@@ -73,14 +73,14 @@ EXAMPLE = "Example: headway sensitivity nfs-server --set arrival_rate=500"
     "targets",
     metavar="OUTPUT=VALUE",
     multiple=True,
-    help="Target of an output; several with <= or >=.",
+    help="Target for an output; repeat with <= or >=.",
     shell_complete=complete_output,
 )
 @click.option(
     "--solve-for",
     "parameter",
     metavar="NAME",
-    help="Parameter to vary to meet the target.",
+    help="Parameter to vary to meet the targets.",
     shell_complete=complete_parameters,
 )
 @click.option(
@@ -88,7 +88,7 @@ EXAMPLE = "Example: headway sensitivity nfs-server --set arrival_rate=500"
     "is_global",
     cls=_GLOBAL,
     is_flag=True,
-    help="Sobol indices of parameters with several values, or else of uncertain ones.",
+    help="Sobol indices of parameters with several values, otherwise of uncertain ones.",
 )
 @click.option(
     "--sample", "samples", cls=_SAMPLES, metavar="N", type=Whole(), help="Number of samples."
@@ -112,7 +112,7 @@ def command(
     is_global: bool,  # noqa: FBT001
     samples: int | None,
     seed: int | None,
-    hands: Hands,
+    hands: CrewContext,
     hints: "Hints",
     output_format: Format | None,
     plot: Drawing | None,
@@ -120,23 +120,23 @@ def command(
     """Differentiate a model."""
     alone = bool(targets) or data is not None
     for wrong, words in (
-        ((not targets) != (parameter is None), "--target and --solve-for go together"),
+        ((not targets) != (parameter is None), "use --target and --solve-for together"),
         (outputs is not None and alone, "--output cannot be combined with --data or --target"),
-        ((data is None) != (free is None), "--data and --free go together"),
+        ((data is None) != (free is None), "use --data and --free together"),
         (is_global and alone, "--global cannot be combined with --data or --target"),
         (samples is not None and not is_global, "--sample needs --global"),
         (seed is not None and not is_global, "--seed needs --global"),
-        (is_told(hands) and not is_global, "--workers and --cluster need --global"),
+        (names_workers(hands) and not is_global, "--workers and --cluster need --global"),
     ):
         if wrong:
             raise InvalidParameter(words)
     closing = closed_settings(closed, None, think)
     if is_global:
         chosen = chosen_model(model, preset, (), closing)
-        found = _global(chosen, settings, names_of(outputs), samples, seed, hands)
-        present(found, output_format, plot)
-        click.echo(str(found.effort), err=True)
-        return INTERRUPTED if found.effort.interrupted else 0
+        sweep = _global(chosen, settings, names_of(outputs), samples, seed, hands)
+        present(sweep, output_format, plot)
+        click.echo(str(sweep.effort), err=True)
+        return INTERRUPTED if sweep.effort.interrupted else 0
     chosen = chosen_model(model, preset, settings, closing)
     if data is not None:
         answer = _fitted(chosen.fit(measured(data, hints), names_of(free)), targets, parameter)
@@ -152,15 +152,15 @@ def _global(
     outputs: list[str],
     samples: int | None,
     seed: int | None,
-    hands: Hands,
+    hands: CrewContext,
 ) -> "Sweep":
-    """Indices of the parameters with ranges or several values; else of the uncertain."""
-    from headway.cli.spaces import Asked, model_and_spreads
+    """Indices of parameters with ranges or several values, otherwise of uncertain ones."""
+    from headway.cli.spaces import SpaceOptions, model_and_spreads
     from headway.models.sweeping.crossing.importance import SAMPLES, global_sensitivity
 
     count = SAMPLES if samples is None else samples
-    fixed, spreads = model_and_spreads(model, Asked(settings, count))
-    with hands as crew, points_progress("sampling") as seen:
+    fixed, spreads = model_and_spreads(model, SpaceOptions(settings, count))
+    with hands as crew, points_progress("sampling") as advance:
         return global_sensitivity(
             fixed,
             outputs or ("response_time",),
@@ -168,12 +168,12 @@ def _global(
             samples=count,
             seed=1 if seed is None else seed,
             executor=crew,
-            progress=seen,
+            progress=advance,
         )
 
 
 def _fitted(fit: "Fit", targets: tuple[str, ...], parameter: str | None) -> Answer:
-    """Derivatives of what a fit found, with their intervals, or what a target takes there."""
+    """Derivatives of a fitted model, with their intervals, or the value that meets a target."""
     if parameter is None:
         return fit.sensitivity()
     return replace(_target(fit.model, targets, parameter), axes=fit.comparison.axes)
@@ -182,7 +182,7 @@ def _fitted(fit: "Fit", targets: tuple[str, ...], parameter: str | None) -> Answ
 def _local(
     model: "Model", outputs: list[str], targets: tuple[str, ...], parameter: str | None
 ) -> Answer:
-    """Derivatives at the model's operating points, or what a target takes."""
+    """Derivatives at the model's operating point, or the value that meets a target."""
     from headway.models.analysis.sensitivity import sensitivity
 
     if parameter is None:
@@ -191,7 +191,7 @@ def _local(
 
 
 def _target(model: "Model", targets: tuple[str, ...], parameter: str) -> "Target | JointTarget":
-    """What one target takes that is to be reached, or all of those that must hold."""
+    """The value that reaches one target, or that meets several."""
     from headway.models.analysis.goals import is_goal
     from headway.models.analysis.joint import what_all_take
     from headway.models.analysis.target import solution_with, what_it_takes

@@ -1,4 +1,4 @@
-"""``headway show``: what a model is made of."""
+"""``headway show``: describe a model."""
 
 import click
 
@@ -12,10 +12,12 @@ from headway.cli.pictures import Drawing, plot_option
 @model_argument
 @preset_option
 @set_option
-@click.option("--formula", "what", flag_value="formula", help="Closed forms of the outputs.")
-@click.option("--toml", "what", flag_value="toml", help="The model as a model file, to copy.")
-@click.option("--json", "what", flag_value="json", help="The model file's tables as JSON.")
-@click.option("--jmva", "what", flag_value="jmva", help="The model as a JMVA file, for JMT.")
+@click.option("--formula", "what", flag_value="formula", help="Show closed forms of the outputs.")
+@click.option("--toml", "what", flag_value="toml", help="Print the model as a model file.")
+@click.option(
+    "--json", "what", flag_value="json", help="Print the tables of the model file as JSON."
+)
+@click.option("--jmva", "what", flag_value="jmva", help="Print the model as a JMVA file, for JMT.")
 @plot_option
 def command(
     model: str,

@@ -1,4 +1,4 @@
-"""``headway signature``: what measurements say by themselves."""
+"""``headway signature``: signatures of measured curves."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -29,7 +29,7 @@ LOGGP_EXAMPLE = "Example: headway signature loggp netgauge.out --pin 64KiB"
 
 @click.group("signature", help=COMMANDS["signature"], epilog=EXAMPLE)
 def command() -> None:
-    """Read signatures off measured curves."""
+    """Derive signatures from measured curves."""
 
 
 @command.command("sfs", epilog=EXAMPLE)
@@ -48,11 +48,13 @@ def sfs(
     output_format: Format | None,
     plot: Drawing | None,
 ) -> None:
-    """Base, slope, saturation and overall response time of an SFS curve in FILE."""
+    """Derive base, slope, saturation and overall response time of an SFS curve in FILE."""
     from headway.models.signatures.sfs import MeasuredSignature, Range, curve
 
-    found = MeasuredSignature.of(curve(measured(file, hints), x, y), Range(*load_limits(low, high)))
-    present(found, output_format, plot)
+    answer = MeasuredSignature.of(
+        curve(measured(file, hints), x, y), Range(*load_limits(low, high))
+    )
+    present(answer, output_format, plot)
 
 
 @command.command("utilisation", epilog=USE_EXAMPLE)
@@ -69,7 +71,7 @@ def utilisation(
     hints: "Hints",
     output_format: Format | None,
 ) -> None:
-    """Resource demands of operations, from utilisations and rates in FILE: U = sum of X D."""
+    """Derive service demands of operations from utilisations and rates in FILE: U = sum of X D."""
     from headway.models.signatures.sfs import Range
     from headway.models.signatures.utilisation import MeasuredUse
 
@@ -79,7 +81,7 @@ def utilisation(
 
 @command.command("logp", epilog=LOGP_EXAMPLE)
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option("--rtt", metavar="TIME", help="Round-trip time, if there is no column rtt_us.")
+@click.option("--rtt", metavar="TIME", help="Round-trip time, if FILE has no column rtt_us.")
 @click.option("--window", type=Whole(), metavar="N", help="Messages outstanding each way (4).")
 @hint_options
 @format_options
@@ -92,7 +94,7 @@ def logp(
     output_format: Format | None,
     plot: Drawing | None,
 ) -> None:
-    """Overheads, gap and latency from a CSV of burst_size, delay_us and cost_us in FILE.
+    """Derive overheads, gap and latency from burst_size, delay_us and cost_us in FILE (CSV).
 
     The cost is the mean time to issue one request of a burst, including its delay
     (computation). Repeated rows give intervals.
@@ -102,8 +104,8 @@ def logp(
     from headway.models.signatures.logp import MeasuredLogp
 
     trip = None if rtt is None else quantity(rtt, unit("us"), "--rtt")
-    found = MeasuredLogp.of(measured(file, hints), trip, WINDOW if window is None else window)
-    present(found, output_format, plot)
+    answer = MeasuredLogp.of(measured(file, hints), trip, WINDOW if window is None else window)
+    present(answer, output_format, plot)
 
 
 @command.command("loggp", epilog=LOGGP_EXAMPLE)
@@ -113,7 +115,7 @@ def logp(
     "pins",
     multiple=True,
     metavar="SIZE",
-    help="A size at which the lines are known to break.",
+    help="A size at which the lines break; may be repeated.",
 )
 @hint_options
 @format_options
@@ -125,7 +127,7 @@ def loggp(
     output_format: Format | None,
     plot: Drawing | None,
 ) -> None:
-    """Lines and breaks by message size, from size_bytes,time_us or benchmark output in FILE."""
+    """Fit lines and breaks by message size to size_bytes,time_us or benchmark output in FILE."""
     from headway.models.files.intake import read_text
     from headway.models.files.shipped import shipped_or_own
     from headway.models.language.units import quantity, unit
@@ -140,5 +142,5 @@ def loggp(
     else:
         series = said_series(measured(file, hints))
     with progress("resampling", samples(series)) as advance:
-        found = MeasuredSizes.of(series, str(file), pinned, advance)
-    present(found, output_format, plot)
+        answer = MeasuredSizes.of(series, str(file), pinned, advance)
+    present(answer, output_format, plot)

@@ -1,4 +1,4 @@
-"""``headway solve``: a model at its operating points."""
+"""``headway solve``: solve a model at its operating points."""
 
 from typing import TYPE_CHECKING
 
@@ -51,7 +51,7 @@ EXAMPLE = "Example: headway solve nfs-server --preset raid --set arrival_rate=20
 @set_option
 @closed_options
 @click.option(
-    "--population", metavar="RANGE", help="Close the network for each of 1:200 or 10,20,50."
+    "--population", metavar="RANGE", help="Close the network, for each of 1:200 or 10,20,50."
 )
 @click.option(
     "--method",
@@ -62,9 +62,13 @@ EXAMPLE = "Example: headway solve nfs-server --preset raid --set arrival_rate=20
     "simulation.",
 )
 @percentile_option("Add percentiles of the response time: 50,95,99.")
-@click.option("--show", "asked", metavar="A,B", help="Add quantities such as cpu.waiting_time_p95.")
 @click.option(
-    "--queue-lengths", metavar="STATIONS", help="Show the probabilities of 0, 1, 2... jobs there."
+    "--show", "quantities", metavar="A,B", help="Add quantities such as cpu.waiting_time_p95."
+)
+@click.option(
+    "--queue-lengths",
+    metavar="STATIONS",
+    help="Probabilities of 0, 1, 2... jobs at stations.",
 )
 @click.option("--uncertain", cls=_UNCERTAIN, is_flag=True, help="Add 95 % bands from ci95.")
 @click.option("--draws", cls=_DRAWS, type=Whole(), metavar="N", help="Number of draws (1000).")
@@ -80,7 +84,7 @@ def command(
     think: str | None,
     method: str,
     percents: tuple[float, ...],
-    asked: str | None,
+    quantities: str | None,
     queue_lengths: str | None,
     uncertain: bool,  # noqa: FBT001 - a flag
     draws: int | None,
@@ -90,7 +94,7 @@ def command(
 ) -> int:
     """Solve a model."""
     chosen = chosen_model(model, preset, settings, closed_settings(closed, population, think))
-    laws = {"--show": asked is not None, "--queue-lengths": queue_lengths is not None}
+    laws = {"--show": quantities is not None, "--queue-lengths": queue_lengths is not None}
     if method == SIMULATION or uncertain:
         _refuse(laws, "fixed parameters and an analytic method")
     if method == SIMULATION and not uncertain:
@@ -106,9 +110,9 @@ def command(
         _refuse({"--draws": draws is not None}, "--uncertain")
         solution = chosen.solve(method=method)
         if queue_lengths is None:
-            answer = _with_asked(solution.with_percentiles(percents), names_of(asked))
+            answer = _with_quantities(solution.with_percentiles(percents), names_of(quantities))
         else:
-            others = {"--show": asked is not None, "--percentile": bool(percents)}
+            others = {"--show": quantities is not None, "--percentile": bool(percents)}
             _refuse(others, "a table without --queue-lengths")
             answer = solution.queue_lengths(*_stations(queue_lengths))
     present(answer, output_format, plot)
@@ -122,8 +126,8 @@ def _stations(text: str) -> list[str]:
     return names
 
 
-def _with_asked(solution: "Solution", names: list[str]) -> "Solution":
-    """Add numbers by their names."""
+def _with_quantities(solution: "Solution", names: list[str]) -> "Solution":
+    """Add quantities by name."""
     from headway.models.solving.solutions.asked import check_asked
 
     check_asked(names, solution.outputs, solution.classes, solution.stations)
@@ -131,7 +135,7 @@ def _with_asked(solution: "Solution", names: list[str]) -> "Solution":
 
 
 def _refuse(given: dict[str, bool], other: str) -> None:
-    """Refuse options that are given without what they go with."""
+    """Refuse options without those that they need."""
     for option in (name for name, is_given in given.items() if is_given):
         msg = f"{option} needs {other}"
         raise InvalidParameter(msg)
@@ -144,10 +148,10 @@ def _simulated(
     output_format: Format | None,
     plot: Drawing | None,
 ) -> int:
-    """Simulate a model; what was there at Ctrl-C is shown too."""
+    """Simulate a model; Ctrl-C shows the results so far."""
     from headway.models.simulating.runs import simulate_model
 
-    with progress("simulating", 1) as seen:
-        found = simulate_model(model, wish.half_width, wish.seed, percents, wish.at_most, seen)
-    present(found, output_format, plot)
-    return INTERRUPTED if found.effort.interrupted else 0
+    with progress("simulating", 1) as advance:
+        answer = simulate_model(model, wish.half_width, wish.seed, percents, wish.at_most, advance)
+    present(answer, output_format, plot)
+    return INTERRUPTED if answer.effort.interrupted else 0

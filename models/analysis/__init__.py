@@ -1,1 +1,1 @@
-"""Questions about a solved model: comparison, sensitivity, targets, balance."""
+"""Questions about a model: comparison, sensitivity, targets, balance."""

@@ -1,7 +1,7 @@
-"""Can a load test be trusted? What its own numbers say against it.
+"""Can a load test be trusted? Contradictions in its own numbers.
 
-Little's law N = X R holds for any test that is over a steady state; where it breaks, or holds
-where nobody claimed a population, the test was another than it says.
+Little's law N = X R holds for any test of a steady state; if it fails, or if it reveals a
+population that nobody set, the test was not what it claims to be.
 """
 
 from collections.abc import Collection, Sequence
@@ -35,20 +35,20 @@ CHECKS: dict[Kind, Look] = {
     tails.WIDE: tails.is_wide,
     tails.OMITS: tails.omits,
 }
-"""Every kind of finding, and what looks for it."""
+"""Every kind of finding, with its check."""
 
 
 @dataclass(frozen=True)
 class Audit(Answer):
-    """What was found in a load test.
+    """Findings in a load test.
 
     Examples
     --------
     >>> from headway.models.measured.points import Loop
     >>> points = [Point("load", Loop.OPEN, rate, throughput=80.0, response_time=0.5)
     ...           for rate in (100.0, 150.0, 200.0)]
-    >>> found = audit(LoadTest(tuple(points))).findings[0]
-    >>> found.kind, found.value
+    >>> answer = audit(LoadTest(tuple(points))).findings[0]
+    >>> answer.kind, answer.value
     ('hidden_closed_loop', 40.0)
     """
 
@@ -57,7 +57,7 @@ class Audit(Answer):
 
     @cached_property
     def as_open(self) -> tuple[OpenPoint, ...]:
-        """What open clients would have seen at the rates of its closed points, by a model."""
+        """Response times for open clients at the rates of its closed points, from a model."""
         return as_open(self.test.points)
 
     def __repr__(self) -> str:
@@ -65,7 +65,7 @@ class Audit(Answer):
 
 
 def audit(test: LoadTest) -> Audit:
-    """Look for what makes a test's numbers mean something else than they say.
+    """Check a test for whatever makes its numbers misleading.
 
     Parameters
     ----------
@@ -76,25 +76,25 @@ def audit(test: LoadTest) -> Audit:
 
 
 def findings_in(points: Sequence[Point]) -> tuple[Finding, ...]:
-    """What is found in points, the gravest first.
+    """Findings in points, the most severe first.
 
     Parameters
     ----------
     points
         In the order of their load.
     """
-    found = [finding for look in CHECKS.values() for finding in look(points)]
+    findings = [finding for look in CHECKS.values() for finding in look(points)]
     order = list(Severity)
-    return tuple(sorted(found, key=lambda finding: order.index(finding.severity)))
+    return tuple(sorted(findings, key=lambda finding: order.index(finding.severity)))
 
 
 def points_in(table: Measurements) -> tuple[Point, ...]:
-    """The points of a load test that a table was made of, or that its rows are by their roles.
+    """The points of the load test behind a table, or its rows as points according to their roles.
 
     Parameters
     ----------
     table
-        Of any origin.
+        A table of any origin.
     """
     made = tuple(point for point in table.made_of if isinstance(point, Point))
     return made or tuple(points_of_table(table))
@@ -105,23 +105,23 @@ def touching(
     used: Collection[int],
     percentiles: bool,  # noqa: FBT001
 ) -> tuple[Finding, ...]:
-    """Errors and warnings that are found in points, and matter to an answer made of some of them.
+    """Errors and warnings that concern an answer from some of the points.
 
     Parameters
     ----------
     points
-        All that there are, in any order.
+        All points, in any order.
     used
-        Positions of those that the answer is made of.
+        Positions of the points used in the answer.
     percentiles
-        Whether it is made of percentiles: else what touches these alone does not matter.
+        Whether it uses percentiles: if not, findings that concern only these do not count.
     """
     order = sorted(range(len(points)), key=lambda k: points[k].load)
     tails_alone = {kind.name for kind in CHECKS if kind.percentiles}
-    found = (
+    findings = (
         replace(finding, points=tuple(sorted(order[k] for k in finding.points)))
         for finding in findings_in([points[k] for k in order])
         if finding.severity is not Severity.NOTE
         if percentiles or finding.kind not in tails_alone
     )
-    return tuple(each for each in found if not each.points or {*each.points} & {*used})
+    return tuple(each for each in findings if not each.points or {*each.points} & {*used})

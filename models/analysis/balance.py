@@ -1,7 +1,7 @@
-"""The balance of a machine: the load at which each of its resources is full, and which is first.
+"""The balance of a machine: the load at which each resource saturates, and which one is first.
 
-A machine is balanced for a phase of a program when all its resources saturate at one load;
-a higher set of loads is a better machine (Arpaci-Dusseau et al., section 6, Figure 9).
+A machine is balanced for a phase of a program if all its resources saturate at the same load;
+higher loads mean a better machine (Arpaci-Dusseau et al., section 6, Figure 9).
 """
 
 import math
@@ -21,21 +21,21 @@ from headway.models.tables.shown import Answer
 ENDING = "_saturation"
 PHASES = ("read", "write")
 NEARLY = 1.15
-"""Limits within this factor of the least bind nearly at once: published loads are no surer."""
+"""Limits within this factor of the least are simultaneous: published loads are as inaccurate."""
 
 
 @dataclass(frozen=True)
 class ResourceLimit:
-    """The load at which a resource is full.
+    """The load at which a resource saturates.
 
     Parameters
     ----------
     phase
-        Phase of the program; empty where it has one only.
+        Phase of the program; empty if it has only one.
     resource
-        What is full.
+        The resource.
     load
-        Disk rate, or rate of jobs, in SI; infinite for a resource that is not used.
+        Disk rate, or rate of jobs, in SI; infinite for an unused resource.
     """
 
     phase: str
@@ -50,13 +50,13 @@ class Bars:
     Parameters
     ----------
     title
-        What it is.
+        Name of the machine and program.
     limits
         A limit for each phase and resource.
     unit
         The unit the loads are shown in.
     notes
-        What is to be known of the numbers.
+        Notes on the numbers.
     """
 
     title: str
@@ -70,25 +70,25 @@ class Bars:
         return tuple(dict.fromkeys(limit.phase for limit in self.limits))
 
     def order(self, phase: str = "") -> list[ResourceLimit]:
-        """The limits of a phase, the first to be reached first; unused resources left out."""
+        """The limits of a phase in rising order, without unused resources."""
         used = [x for x in self.limits if x.phase == phase and math.isfinite(x.load)]
         return sorted(used, key=lambda limit: limit.load)
 
     def first(self, phase: str = "") -> str:
-        """The resource that is full first, and those that are full nearly at once."""
+        """The resource that saturates first, and those that do so nearly at once."""
         ranked = self.order(phase)
         near = [x.resource for x in ranked if x.load <= NEARLY * ranked[0].load]
         return f"{near[0]} (nearly at once: {', '.join(near[1:])})" if near[1:] else near[0]
 
     def evenness(self, phase: str = "") -> float:
-        """The least load as a share of the greatest; 1 is a balanced machine."""
+        """The least load as a share of the greatest; 1 for a balanced machine."""
         ranked = self.order(phase)
         return ranked[0].load / ranked[-1].load
 
 
 @dataclass(frozen=True)
 class Balance(Answer):
-    """What saturates when, for one machine or several side by side.
+    """The loads at which resources saturate, for one or several machines.
 
     Examples
     --------
@@ -105,7 +105,7 @@ class Balance(Answer):
 
 
 def balance(model: Model, presets: Sequence[str] = ()) -> Balance:
-    """Find at which load each resource of a model is full.
+    """Find the load at which each resource of a model saturates.
 
     Resources are the stations of a network, or the outputs of a model without stations whose
     names end in ``_saturation``; ``read_`` and ``write_`` before a name are phases.
@@ -115,12 +115,12 @@ def balance(model: Model, presets: Sequence[str] = ()) -> Balance:
     model
         One operating point.
     presets
-        Machines to set side by side; the model as it is if there are none.
+        Machines to compare; the model itself if empty.
 
     Raises
     ------
     GraphError
-        For a model that names no resource, or has several operating points.
+        For a model without resources, or with several operating points.
 
     Examples
     --------
@@ -137,22 +137,22 @@ def balance(model: Model, presets: Sequence[str] = ()) -> Balance:
 def _bars(model: Model) -> Bars:
     solution = model.solve()
     if np.prod(solution.shape) != 1:
-        msg = f"{model.name}: a balance is of one operating point; leave out lists and ranges"
+        msg = f"{model.name}: a balance needs one operating point; remove lists and ranges"
         raise GraphError(msg)
     named = [name for name in solution.outputs if name.endswith(ENDING)]
     limits = [_limit(name, solution[name]) for name in named] or _station_limits(solution)
     if not any(math.isfinite(limit.load) for limit in limits):
-        msg = f"{model.name} has no resource to saturate; name outputs such as cpu{ENDING}"
+        msg = f"{model.name} has no resource that can saturate; add outputs such as cpu{ENDING}"
         raise GraphError(msg)
     shown = model.meaning(named[0] if named else "throughput").unit
     return Bars(model.title, tuple(limits), shown, tuple(_notes(solution, named)))
 
 
 def _notes(solution: Solution, named: Sequence[str]) -> list[str]:
-    """Say what the load is of several classes."""
+    """Note what the load means for several classes."""
     if named or not solution.shared:
         return []
-    return ["the load is that of all classes together, in the proportion they have"]
+    return ["the load is the total of all classes, in their present proportions"]
 
 
 def _station_limits(solution: Solution) -> list[ResourceLimit]:

@@ -1,4 +1,4 @@
-"""A model held against measurements: errors point by point, and what they sum up to."""
+"""Comparison of a model with measurements: errors by point, and their summary."""
 
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -34,15 +34,15 @@ class Comparison(Answer):
     output
         The output that was measured.
     load, measured
-        The columns of the data it was held against.
+        The columns of the data.
     within
-        Range of load that errors, lines and signatures are summed up over.
+        Range of load for the summary of errors, lines and signatures.
     table
-        The rows of the measurements that it was held against.
+        The rows of the measurements used.
     percent
-        The percentage, where percentiles of the response time were measured.
+        The percentage, if percentiles of the response time were measured.
     beside
-        The same points held against other outputs that were measured.
+        Comparisons of the same points with other measured outputs.
 
     Examples
     --------
@@ -69,7 +69,7 @@ class Comparison(Answer):
 
     @property
     def each(self) -> "tuple[Comparison, ...]":
-        """One comparison an output, each by itself, this one first."""
+        """One comparison for each output, this one first."""
         return (replace(self, beside=()) if self.beside else self, *self.beside)
 
     @property
@@ -102,7 +102,7 @@ class Comparison(Answer):
 
     @property
     def rate_unit(self) -> Unit:
-        r"""The unit that throughput was measured in, where it was, else the model's.
+        r"""The unit in which throughput was measured, or else that of the model.
 
         Examples
         --------
@@ -119,7 +119,7 @@ class Comparison(Answer):
 
     @cached_property
     def load_parameter(self) -> str | None:
-        r"""The parameter that the load sets; None where a closed network paces itself to it.
+        r"""The parameter set by the load; None if a closed network is set to match it.
 
         Examples
         --------
@@ -134,7 +134,7 @@ class Comparison(Answer):
         return next((name for name in swept if np.array_equal(inputs[name], loads)), None)
 
     def solved(self, model: Model) -> Solution:
-        r"""The same question put to a model at other points.
+        r"""Solve a model in the same way at other points.
 
         Examples
         --------
@@ -148,7 +148,7 @@ class Comparison(Answer):
 
     @cached_property
     def predicted(self) -> FloatArray:
-        r"""What the model says [SI]; infinite at points it cannot sustain.
+        r"""The model's predictions [SI]; infinite at loads that it cannot sustain.
 
         Examples
         --------
@@ -191,15 +191,15 @@ class Comparison(Answer):
 
     @cached_property
     def findings(self) -> tuple[Finding, ...]:
-        r"""What an audit finds that touches the points in range: errors and warnings.
+        r"""Errors and warnings of an audit that concern the points in range.
 
         Examples
         --------
         >>> from headway.models import catalogue_model
         >>> text = "requested_ops_s,throughput_ops_s,response_ms\n40,40,25\n100,80,50\n150,80,50\n"
         >>> model = catalogue_model("server-single").at(delay="1 ms", service_time="10 ms")
-        >>> found = compare(model, Measurements.parse(text, "curve.csv"))
-        >>> [each.kind for each in found.findings]
+        >>> answer = compare(model, Measurements.parse(text, "curve.csv"))
+        >>> [each.kind for each in answer.findings]
         ['hidden_closed_loop']
         """
         used = np.flatnonzero(self.in_range).tolist()
@@ -207,7 +207,7 @@ class Comparison(Answer):
 
     @cached_property
     def counted(self) -> NDArray[np.bool_]:
-        r"""Which points the summary counts: in range, and sustained by the model.
+        r"""Points that the summary counts: in range, and sustained by the model.
 
         Examples
         --------
@@ -223,7 +223,7 @@ class Comparison(Answer):
     def summary(self) -> dict[str, float]:
         r"""RMS, largest and median size of the relative errors, and r squared, in range.
 
-        Of several outputs: of all their errors together, and the least r squared.
+        For several outputs: over all their errors together, with the least r squared.
 
         Examples
         --------
@@ -248,7 +248,7 @@ class Comparison(Answer):
 
     @cached_property
     def signatures(self) -> dict[str, SfsSignature]:
-        """SFS signatures of both, where response time was measured over enough loads."""
+        """SFS signatures of both, if response time was measured at enough loads."""
         inside = self.in_range & np.isfinite(self.predicted)
         loads = self.load.values
         curved = self.output == "response_time" and is_rate(self.load)
@@ -272,7 +272,7 @@ def compare_within(
     low: float,
     high: float,
 ) -> "Comparison":
-    """Hold a model against measurements at loads between two ends; see `compare`."""
+    """Compare a model with measurements at loads between two ends; see `compare`."""
     return compare(model, measurements, x, y, Range(low, high))
 
 
@@ -283,31 +283,31 @@ def compare(
     y: Named = None,
     within: Range = ALL,
 ) -> Comparison:
-    r"""Solve a model at measured points and hold it against them.
+    r"""Solve a model at measured points and compare the results.
 
     Parameters
     ----------
     model
-        Its remaining parameters have values.
+        A model with values for all other parameters.
     measurements
         A column for an output (``response_ms``), one for the load (``throughput_ops_s``),
-        and perhaps columns that bear names of parameters. A population as the load
+        and optionally columns named like parameters. A population as the load
         (``clients``) closes an open model.
     x, y
-        Columns for load and output where titles do not tell them, or another is meant. A
-        column of percentiles is held against that percentile. Several outputs are named with
-        commas between; a closed test of throughput and response time is held against both.
+        Columns for load and output, if not clear from the titles or different. A column of
+        percentiles is compared with that percentile. Separate several outputs with commas; a closed
+        test of throughput and response time is compared with both.
     within
-        Range of load to sum up over.
+        Range of load for the summary.
 
     Raises
     ------
     MeasurementError
-        For missing columns, units of another dimension, and statistics that no model
-        predicts, and if no row is complete or none lies in the range.
+        For missing columns, units of another dimension, statistics that no model predicts, and if
+        no row is complete or in the range.
     GraphError
-        For percentiles of a model that has none, and for a population where the model cannot
-        be closed.
+        For percentiles that the model does not have, and for a population if the model cannot be
+        closed.
 
     Examples
     --------
@@ -317,25 +317,28 @@ def compare(
     >>> bool(abs(compare(model, curve).relative_error).max() < 1e-12)
     True
     """
-    found = match(model, measurements, x, y)
-    if not within.holds(found.load.values).any():
-        msg = f"{measurements.source}: no load lies between {within.low:g} and {within.high:g}"
+    matched = match(model, measurements, x, y)
+    if not within.holds(matched.load.values).any():
+        msg = (
+            f"{measurements.source}: no load lies between {within.low:g} and {within.high:g}; "
+            "change --from or --to"
+        )
         raise MeasurementError(msg)
-    solution = _solved(found)
+    solution = _solved(matched)
     every = [
         Comparison(
             _with_percentile(solution, one.percent),
             one.output, one.load, one.measured, within, one.table, one.percent,
         )
-        for one in found.each
+        for one in matched.each
     ]  # fmt: skip
     return replace(every[0], beside=tuple(every[1:]))
 
 
 def _solved(match: Match) -> Solution:
-    """Solve at the measured points; a closed model paces itself to the delivered throughput.
+    """Solve at the measured points; a closed model is set to the measured throughput.
 
-    Where the curve bends back nobody thinks longer than the model's think time.
+    Where throughput falls again, think times do not exceed the model's.
     """
     if "throughput" in match.inputs:
         from headway.models.solving.paced import paced_solution

@@ -1,8 +1,7 @@
-"""Derivatives of a solved model by differences, extrapolated to steps of nothing.
+"""Derivatives of a solved model by differences, extrapolated to zero step size.
 
-Every model can be solved with other values, so every model has them: by central differences
-over ever smaller steps, whose even error terms are taken out one after the other (Ridders).
-Whole numbers change by one.
+This works for every model: central differences over ever smaller steps, with the even error terms
+eliminated one after another (Ridders). Whole numbers change by one.
 """
 
 from collections.abc import Collection, Sequence
@@ -18,12 +17,12 @@ from headway.models.structure.model import Model
 _RATIO = 8.0  # from each step to the next smaller one
 _STEPS: FloatArray = 2e-3 / _RATIO ** np.arange(4.0)  # of the parameter's size
 _CENTRAL, _ONE_SIDED = (2, 4, 6), (1, 2, 3)  # powers of the step in a difference's error
-_SURE = 1e-5  # error of an elasticity above which there is no derivative to tell
-_FLAT = 1e-8  # change of an output below which a corner cannot be told from rounding
+_SURE = 1e-5  # error of an elasticity above which the derivative is not reported
+_FLAT = 1e-8  # change of an output below which a corner cannot be distinguished from rounding
 
 
 class Change(StrEnum):
-    """What a derivative is of: a smooth output, a count, or an output with a corner or none."""
+    """Kind of derivative: of a smooth output, for a count, at a corner, or none."""
 
     DERIVATIVE = "derivative"
     WHOLE_STEP = "whole step"
@@ -38,14 +37,14 @@ class Slope:
     Parameters
     ----------
     value
-        Output per parameter [SI]; of a count what one more changes, or, where there cannot be
-        one more, the last one; NaN if there is none.
+        Output per parameter [SI]; for a count, the effect of one more, or of the last one if there
+        cannot be more; NaN if there is none.
     change
-        What it is.
+        Its kind.
     fewer, more
-        Of a count, the output with one fewer and one more; NaN where the model refuses it.
+        For a count, the output with one fewer and one more; NaN if the model refuses it.
     error
-        How far a derivative may be off, as extrapolations of different orders disagree.
+        Error estimate of a derivative, from the differences between extrapolation orders.
     """
 
     value: float
@@ -57,14 +56,14 @@ class Slope:
 
 @dataclass(frozen=True)
 class Sides:
-    """An output below and above a point, by step, the largest first.
+    """An output below and above a point, by step, largest first.
 
     Parameters
     ----------
     here
         The output at the point.
     steps, low, high
-        Steps of the parameter, and the output that far below and above; NaN where refused.
+        Steps of the parameter, and the output at that distance below and above; NaN if refused.
     """
 
     here: float
@@ -76,7 +75,7 @@ class Sides:
 def slopes(
     model: Model, names: Sequence[str], outputs: Sequence[str], whole: Collection[str], method: str
 ) -> dict[str, dict[str, Slope]]:
-    """Differentiate outputs for parameters.
+    """Differentiate outputs with respect to parameters.
 
     Parameters
     ----------
@@ -102,17 +101,18 @@ def slopes(
     4.0
     """
     smooth = [name for name in names if name not in whole]
-    found = _smooth(model, smooth, outputs, method)
-    found |= _whole(model, [name for name in names if name in whole], outputs, method)
+    slopes_of = _smooth(model, smooth, outputs, method)
+    slopes_of |= _whole(model, [name for name in names if name in whole], outputs, method)
     return {
-        output: {name: found[name][place] for name in names} for place, output in enumerate(outputs)
+        output: {name: slopes_of[name][place] for name in names}
+        for place, output in enumerate(outputs)
     }
 
 
 def _whole(
     model: Model, names: Sequence[str], outputs: Sequence[str], method: str
 ) -> dict[str, list[Slope]]:
-    """What one more and one fewer do."""
+    """Effect of one more and one fewer."""
     changes = [{name: float(model.inputs[name]) + by} for name in names for by in (-1, 0, 1)]
     each = outputs_at(model, changes, outputs, method).reshape(len(names), 3, len(outputs))
     return {
@@ -148,12 +148,12 @@ def _smooth(
 
 
 def _size(model: Model, name: str) -> float:
-    """A parameter's size, or where it is zero its unit."""
+    """Magnitude of a parameter, or its unit if it is zero."""
     return abs(float(model.inputs[name])) or model.parameters[name].unit.scale
 
 
 def _slope(sides: Sides, size: float) -> Slope:
-    """The derivative from both sides, or from the only one that the model takes."""
+    """The derivative from both sides, or from the only side that the model accepts."""
     slope, error = _extrapolated(sides)
     scale = max(abs(sides.here), abs(slope) * size)
     if not error * size <= _SURE * scale:
@@ -163,7 +163,7 @@ def _slope(sides: Sides, size: float) -> Slope:
 
 
 def _extrapolated(sides: Sides) -> tuple[float, float]:
-    """Slope and its error, by whichever differences there are enough of."""
+    """Slope and its error, from whichever differences suffice."""
     up = (sides.high - sides.here) / sides.steps
     down = (sides.here - sides.low) / sides.steps
     tried = [_limit((up + down) / 2, _CENTRAL), _limit(up, _ONE_SIDED), _limit(down, _ONE_SIDED)]
@@ -172,7 +172,7 @@ def _extrapolated(sides: Sides) -> tuple[float, float]:
 
 
 def _limit(differences: FloatArray, powers: Sequence[int]) -> tuple[float, float]:
-    """Ridders' extrapolation to a step of nothing: the value that agrees best with those before."""
+    """Ridders' extrapolation to zero step size: the value that agrees best with earlier ones."""
     row = differences[np.isfinite(differences)]
     best, error = np.nan, np.inf
     for power in powers:
@@ -189,9 +189,9 @@ def _limit(differences: FloatArray, powers: Sequence[int]) -> tuple[float, float
 
 
 def _has_corner(sides: Sides) -> bool:
-    """Tell whether the slopes above and below differ even over the smallest steps."""
+    """Whether the slopes above and below differ even for the smallest steps."""
     bend = ((sides.high - sides.here) - (sides.here - sides.low)) / sides.steps
     last, before = bend[-1], bend[-2]
     size = sides.steps[0] / _STEPS[0]
-    seen = abs(last) * size > _FLAT * abs(sides.here)
-    return bool(seen and abs(last - before) < abs(before) / 2)
+    is_visible = abs(last) * size > _FLAT * abs(sides.here)
+    return bool(is_visible and abs(last - before) < abs(before) / 2)

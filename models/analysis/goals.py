@@ -1,4 +1,4 @@
-"""Goals: what outputs must stay below or above, read from text, and by how much they are missed."""
+"""Goals: limits for outputs, read from text, and by how much outputs miss them."""
 
 import re
 from collections.abc import Sequence
@@ -18,8 +18,8 @@ from headway.models.solving.solutions.solution import Solution
 from headway.models.structure.model import Model
 
 _ANY = Scale()
-_TIMES = 10.0  # the limit: misses from there on are told in times of it, not in per cent
-_ROUNDING = 1e-12  # relative: a limit that is met but for rounding is met
+_TIMES = 10.0  # the limit: larger misses are shown as multiples of it, not in per cent
+_ROUNDING = 1e-12  # relative: a limit missed by less, through rounding, counts as met
 _WRITTEN = re.compile(r"\s*(.+?)\s*(<=|>=|<|>|=)\s*(.*?)\s*", re.DOTALL)
 
 
@@ -37,12 +37,12 @@ class Goal:
     Parameters
     ----------
     output
-        Name of an output, of a class's or a station's number, or of a number that every station
-        has: then of the largest.
+        Name of an output, of a quantity of a class or station, or of a quantity of all stations, of
+        which the largest counts.
     sense
-        Which side of the limit is right.
+        The allowed side of the limit.
     limit
-        The limit itself, which is allowed [SI].
+        The limit, which is itself allowed [SI].
 
     Examples
     --------
@@ -64,19 +64,19 @@ class Goal:
             raise InvalidParameter(msg)
 
     def _beyond(self, values: FloatArray | Sequence[float]) -> FloatArray:
-        found = np.asarray(values, float)
-        over = found - self.limit if self.sense is Sense.AT_MOST else self.limit - found
-        return np.asarray(np.where(np.isnan(found), np.inf, over))
+        array = np.asarray(values, float)
+        over = array - self.limit if self.sense is Sense.AT_MOST else self.limit - array
+        return np.asarray(np.where(np.isnan(array), np.inf, over))
 
     def misses(self, values: FloatArray | Sequence[float]) -> FloatArray:
-        """How far values are on the wrong side, relative to the limit; negative on the right one.
+        """By how much values miss the limit, relative to it; negative if they keep it.
 
-        Infinite for NaN, which stands for what cannot be sustained. Of a limit of 0 absolute.
+        Infinite for NaN, which stands for an unsustainable load. Absolute for a limit of 0.
         """
         return self._beyond(values) / (abs(self.limit) or 1.0)
 
     def by(self, model: Model, miss: float) -> str:
-        """How far a value is on the wrong side, as `misses` counts it, as people read it.
+        """A result of `misses` as text.
 
         Examples
         --------
@@ -97,12 +97,12 @@ class Goal:
         return np.asarray(self._beyond(values) <= _ROUNDING * abs(self.limit))
 
     def shown(self, model: Model, value: float, scale: Scale = _ANY) -> str:
-        """A value of the output in the unit of an answer, else in one that suits the limit."""
+        """A value of the output in the unit of the answer, or else in one that suits the limit."""
         unit = scale.suited(model.meaning(self.output).unit, abs(self.limit))
         return with_unit(in_unit(value, unit), unit)
 
     def text(self, model: Model, scale: Scale = _ANY) -> str:
-        """The goal as people read it.
+        """The goal as text.
 
         Examples
         --------
@@ -114,7 +114,7 @@ class Goal:
 
 
 def is_goal(text: str) -> bool:
-    """Whether a text is written with <= or >=.
+    """Whether a text uses <= or >=.
 
     Examples
     --------
@@ -130,14 +130,14 @@ def read_goals(solution: Solution, texts: Sequence[str | Goal]) -> tuple[Goal, .
     Parameters
     ----------
     solution
-        Of the model at any point: it knows the outputs.
+        A solution of the model at any point, which knows the outputs.
     texts
-        Texts, or goals that are there already.
+        Texts, or goals.
 
     Raises
     ------
     InvalidParameter, UnknownParameter, UnitError
-        For no goal, text that is none, an output that is none, or a limit in another unit.
+        For no goal, malformed text, an unknown output, or a limit in a wrong unit.
 
     Examples
     --------
@@ -147,7 +147,7 @@ def read_goals(solution: Solution, texts: Sequence[str | Goal]) -> tuple[Goal, .
     [('node.utilisation', 0.8)]
     """
     if not texts:
-        msg = "no target is given; write one such as response_time<=300ms"
+        msg = "no target is given; give one such as response_time<=300ms"
         raise InvalidParameter(msg)
     goals = tuple(_goal(solution, text) for text in texts)
     for goal in goals:
@@ -158,10 +158,10 @@ def read_goals(solution: Solution, texts: Sequence[str | Goal]) -> tuple[Goal, .
 def _goal(solution: Solution, text: str | Goal) -> Goal:
     if isinstance(text, Goal):
         return text
-    found = _WRITTEN.fullmatch(text)
-    if found is None or found[2] not in tuple(Sense):
+    match = _WRITTEN.fullmatch(text)
+    if match is None or match[2] not in tuple(Sense):
         msg = f"target {text!r}: write OUTPUT<=VALUE or OUTPUT>=VALUE, such as response_time<=300ms"
         raise InvalidParameter(msg)
-    output_of(solution, found[1])
-    unit = solution.model.meaning(found[1]).unit
-    return Goal(found[1], Sense(found[2]), quantity(found[3], unit, found[1]))
+    output_of(solution, match[1])
+    unit = solution.model.meaning(match[1]).unit
+    return Goal(match[1], Sense(match[2]), quantity(match[3], unit, match[1]))

@@ -1,4 +1,4 @@
-"""Growth: when the load that comes more every year fills each resource, and what is next."""
+"""Growth: when a load that grows every year saturates each resource."""
 
 import math
 from collections.abc import Iterator
@@ -25,7 +25,7 @@ class Month:
     number: int
 
     def after(self, years: float) -> "Month":
-        """The month that so many years later is."""
+        """The month that many years later."""
         months = self.year * _MONTHS + self.number - 1 + math.floor(years * _MONTHS + 1e-9)
         return Month(months // _MONTHS, months % _MONTHS + 1)
 
@@ -39,7 +39,7 @@ def month(text: str) -> Month:
     Raises
     ------
     InvalidParameter
-        For text that is none.
+        For text that is not a month.
     """
     year, dash, number = text.strip().partition("-")
     digits = all(part.isascii() and part.isdigit() for part in (year, number))
@@ -51,16 +51,16 @@ def month(text: str) -> Month:
 
 @dataclass(frozen=True)
 class Filling:
-    """When a resource is full.
+    """When a resource saturates.
 
     Parameters
     ----------
     machine, phase, resource
-        What is full, of which machine, in which phase of a program (empty where it has one only).
+        The resource, its machine, and the phase of the program (empty if it has only one).
     load
-        At which load [SI].
+        The load at which it saturates [SI].
     years
-        From the start; 0 for what is full by then.
+        Time from the start; 0 if it is already saturated.
     """
 
     machine: str
@@ -72,18 +72,18 @@ class Filling:
 
 @dataclass(frozen=True)
 class Growth(Answer):
-    """When each resource of machines is full as the load grows by a share every year.
+    """When each resource of machines saturates as the load grows by a share every year.
 
     Parameters
     ----------
     balance
-        The load at which each resource is full.
+        The load at which each resource saturates.
     start
         The load now [SI].
     per_year
-        By which share it grows in a year, above 0: 0.3 is 30 %.
+        Growth in a year as a share, above 0: 0.3 is 30 %.
     first
-        The month of now; None where dates are not asked for.
+        The present month; None for no dates.
 
     Raises
     ------
@@ -116,7 +116,7 @@ class Growth(Answer):
         return f"Growth({self.start:g} by {100 * self.per_year:g} % a year)"
 
     def fillings(self) -> list[Filling]:
-        """When each resource is full, the first one first, machine by machine."""
+        """When each resource saturates, in order, machine by machine."""
         return [one for bars in self.balance.machines for one in self._of(bars)]
 
     def _of(self, bars: Bars) -> Iterator[Filling]:
@@ -127,5 +127,5 @@ class Growth(Answer):
                 yield Filling(bars.title, phase, limit.resource, limit.load, years)
 
     def date(self, filling: Filling) -> Month | None:
-        """The month in which a resource is full; None without a start."""
+        """The month in which a resource saturates; None without a start."""
         return None if self.first is None else self.first.after(filling.years)

@@ -1,4 +1,4 @@
-"""What another tool's file expects beside what headway finds."""
+"""Results in another tool's file, compared with headway's."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -29,10 +29,10 @@ MEASURES = {
     "system throughput": "throughput",
     "system response time": "response_time",
 }
-"""Measures of JMT's files, in small letters, by what headway calls them."""
+"""headway's names of JMT's measures (in lower case)."""
 
 SHOWN = ("utilisation", "queue_length", "response_time")
-"""What is shown of each station, also where the file expects nothing."""
+"""Measures shown for every station, even without values in the file."""
 
 UNITS: Mapping[str, Unit] = {
     "throughput": unit("op/s"),
@@ -47,18 +47,18 @@ _WITHOUT = (Serves.AT_ONCE, Serves.FORK)
 
 @dataclass(frozen=True)
 class ExpectedRow:
-    """A value of the file and headway's.
+    """A value from the file and headway's value.
 
     Parameters
     ----------
     station, job_class
-        As the file names them; empty for all.
+        Names in the file; empty for all.
     measure
-        As headway calls it, or as the file does where headway has none such.
+        headway's name of the measure, or the file's if headway has none.
     expected
-        The file's value, with its interval where it has one; None where it has no value.
+        The file's value, with its interval if it has one; None without a value.
     solved
-        Headway's, in SI; None where it has none such.
+        headway's value in SI; None if it has none.
     """
 
     station: str
@@ -69,19 +69,19 @@ class ExpectedRow:
 
     @property
     def in_file(self) -> float | None:
-        """The file's value, in SI; None where it has none."""
+        """The file's value in SI; None if it has none."""
         return None if self.expected is None else self.expected.value
 
     @property
     def difference(self) -> float | None:
-        """Headway's value over the file's, less 1; None without both, or where the file's is 0."""
+        """Headway's value over the file's, minus 1; None if one is missing or the file's is 0."""
         if self.expected is None or self.solved is None or self.expected.value == 0:
             return None
         return self.solved / self.expected.value - 1
 
     @property
     def inside(self) -> bool | None:
-        """Whether the file's interval holds headway's value; None where it has none."""
+        """Whether the file's interval contains headway's value; None without an interval."""
         given = self.expected
         if given is None or given.low is None or given.high is None or self.solved is None:
             return None
@@ -89,22 +89,22 @@ class ExpectedRow:
 
     @property
     def unit(self) -> Unit:
-        """What the measure is shown in."""
+        """The unit in which the measure is shown."""
         return UNITS.get(self.measure, ONE)
 
 
 @dataclass(frozen=True, eq=False)
 class Import(Kept, Answer):
-    """A model of another tool, solved, beside what its file expects.
+    """A solved model of another tool, with the results in its file.
 
     Parameters
     ----------
     source
         The file's name.
     imported
-        The model, and what the file says.
+        The model, and the contents of the file.
     solution
-        Of the model.
+        Solution of the model.
     """
 
     source: str
@@ -113,19 +113,19 @@ class Import(Kept, Answer):
 
     @property
     def model(self) -> Model:
-        """Headway's model."""
+        """The headway model."""
         return self.imported.model
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What of the file is not in the model, and what headway's answer is."""
+        """What the model leaves out, and whether headway's answer is approximate."""
         nearly = self.solution.approximation
-        said = (f"approximate: {nearly}",) if nearly else ()
-        return (*said, *self.imported.network.notes)
+        approximate = (f"approximate: {nearly}",) if nearly else ()
+        return (*approximate, *self.imported.network.notes)
 
     @cached_property
     def lines(self) -> tuple[ExpectedRow, ...]:
-        """Every value that the file holds, then those of stations it has none of."""
+        """All values in the file, then those of stations without values."""
         given = [self._line(each) for each in self.imported.network.expected]
         known = {(line.station, line.measure) for line in given if not line.job_class}
         return (*given, *(line for line in self._others() if _key(line) not in known))
@@ -145,7 +145,7 @@ class Import(Kept, Answer):
         )
 
     def _solved(self, measure: str, station: str, job_class: str) -> float | None:
-        """Headway's value; None where files mean another thing by the measure."""
+        """Headway's value; None if the file defines the measure differently."""
         own = self.imported.stations.get(station)
         of = self.imported.classes.get(job_class)
         if (station and own is None) or (job_class and of is None):
@@ -159,7 +159,7 @@ class Import(Kept, Answer):
         return self._by_class(measure, own, of)
 
     def _of_system(self, measure: str, of: str | None) -> float | None:
-        """A value of the whole network: all of it, or a class; of closed ones no cycle's time."""
+        """A value of the whole network or of a class; not the cycle time of a closed one."""
         classes = self.imported.network.classes
         concerned = [c for c in classes if of in (None, self.imported.classes[c.name])]
         if measure == "response_time" and any(c.arrivals is None for c in concerned):
@@ -176,19 +176,19 @@ class Import(Kept, Answer):
 
     def _by_class(self, measure: str, own: str, of: str) -> float:
         graph = self.model.graph
-        found = self._classes[measure]
-        return _plain(found[list(graph.stations).index(own)][list(graph.classes).index(of)])
+        values = self._classes[measure]
+        return _plain(values[list(graph.stations).index(own)][list(graph.classes).index(of)])
 
     @cached_property
     def _classes(self) -> Mapping[str, FloatArray]:
-        """Answers by station and class."""
-        _, found = class_solution(self.model, "auto")
+        """Results by station and class."""
+        _, result = class_solution(self.model, "auto")
         return {
-            "utilisation": found.utilisation,
-            "queue_length": found.queue_length,
-            "throughput": found.station_throughput,
-            "response_time": found.station_response_time,
-            "residence_time": found.residence_time,
+            "utilisation": result.utilisation,
+            "queue_length": result.queue_length,
+            "throughput": result.station_throughput,
+            "response_time": result.station_response_time,
+            "residence_time": result.residence_time,
         }
 
 
@@ -201,17 +201,17 @@ def _plain(value: object) -> float:
 
 
 def import_model(path: str | Path) -> Import:
-    """Read and solve a model of JMT, and set it beside the values that its file holds.
+    """Read and solve a JMT model, and compare the results with those in its file.
 
     Parameters
     ----------
     path
-        Of a JMVA or JSIMg file, compressed or not.
+        Path of a JMVA or JSIMg file, compressed or not.
 
     Raises
     ------
     ModelFileError
-        For a file that is none, or holds what headway has not yet, by name.
+        For a file of another kind, or for parts that headway does not support; names them.
 
     Examples
     --------
@@ -222,9 +222,9 @@ def import_model(path: str | Path) -> Import:
     >>> with TemporaryDirectory() as folder:
     ...     path = Path(folder) / "shop.jmva"
     ...     _ = path.write_text(to_jmva(shop))
-    ...     found = import_model(path)
-    >>> found.solution.response_time, [line.measure for line in found.lines]
+    ...     answer = import_model(path)
+    >>> answer.solution.response_time, [line.measure for line in answer.lines]
     (1.0, ['utilisation', 'queue_length', 'response_time'])
     """
-    found = read_foreign(path)
-    return Import(str(path), found, found.model.solve())
+    imported = read_foreign(path)
+    return Import(str(path), imported, imported.model.solve())

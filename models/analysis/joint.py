@@ -1,4 +1,4 @@
-"""What it would take for several goals at once: the value of one parameter at which all hold."""
+"""Several goals at once: the value of one parameter at which all hold."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -18,40 +18,40 @@ from headway.models.structure.model import Model
 from headway.models.structure.parts.counts import counts
 from headway.models.tables.shown import Answer
 
-_HALVINGS = 60  # of a ratio of 1.12, to the last digits of a double
+_HALVINGS = 60  # for a ratio of 1.12, down to the last digits of a float
 
 Worst = Callable[[Sequence[float]], FloatArray]
-"""By how much the goal that is missed most is missed, by value; 0 or less where all hold."""
+"""By value, the largest miss of any goal; 0 or less if all hold."""
 
 
 @dataclass(frozen=True)
 class JointTarget(Answer):
-    """The value of one parameter, nearest to what it is, on the edge of where all goals hold.
+    """The value of one parameter, nearest to its present one, at which all goals just hold.
 
     Parameters
     ----------
     model
-        As it was.
+        The original model.
     goals
         What must hold.
     parameter, value
         The parameter, and its last value at which all goals hold [SI].
     beyond
-        The next value, at which one does not: one more or less of what is counted [SI].
+        The next value, at which a goal fails: one more or less for counts [SI].
     reached
         Each goal's output at the value [SI].
     binding
-        The goals that do not hold beyond.
+        The goals that fail beyond the value.
     axes
-        The columns of the measurements that parameters were fitted to; None without.
+        The measured columns to which parameters were fitted; None without a fit.
 
     Examples
     --------
     >>> from headway.models import ModelGraph
     >>> from headway.queueing import MM1
     >>> one = ModelGraph("one").declare("s").station("cpu", MM1("s")).at(s=0.1, arrival_rate=1)
-    >>> found = what_all_take(one, ["response_time<=250ms", "utilisation<=50%"], "arrival_rate")
-    >>> round(found.value, 9), [goal.output for goal in found.binding]
+    >>> answer = what_all_take(one, ["response_time<=250ms", "utilisation<=50%"], "arrival_rate")
+    >>> round(answer.value, 9), [goal.output for goal in answer.binding]
     (5.0, ['utilisation'])
     """
 
@@ -76,7 +76,7 @@ class JointTarget(Answer):
 
 
 def what_all_take(model: Model, goals: Sequence[str | Goal], parameter: str) -> JointTarget:
-    """Find the value of a parameter, nearest to what it is, on the edge of where all goals hold.
+    """Find the value of a parameter, nearest to its present one, at which all goals just hold.
 
     Parameters
     ----------
@@ -90,11 +90,11 @@ def what_all_take(model: Model, goals: Sequence[str | Goal], parameter: str) -> 
     Raises
     ------
     InvalidParameter, UnknownParameter
-        For an unknown output or parameter, and where no value meets all goals, or every one does.
+        For an unknown output or parameter, and if no value meets all goals, or every value does.
 
     Examples
     --------
-    Of what is counted, one fewer or one more would not do:
+    For counts, one fewer or one more would not suffice:
 
     >>> from headway.models import ModelGraph
     >>> from headway.queueing import MMm
@@ -105,23 +105,23 @@ def what_all_take(model: Model, goals: Sequence[str | Goal], parameter: str) -> 
     """
     model = model.exposing(parameter)
     solution = model.solve()
-    wanted = read_goals(solution, goals)
-    outputs, method = [goal.output for goal in wanted], method_of(solution)
+    read = read_goals(solution, goals)
+    outputs, method = [goal.output for goal in read], method_of(solution)
 
-    def found(values: Sequence[float]) -> FloatArray:
+    def outputs_of(values: Sequence[float]) -> FloatArray:
         return outputs_over(model, {parameter: np.array(values, float)}, outputs, method)
 
     def worst(values: Sequence[float]) -> FloatArray:
-        return np.asarray(_missed(wanted, found(values)).max(axis=1))
+        return np.asarray(_missed(read, outputs_of(values)).max(axis=1))
 
-    value, beyond = _edge(model, wanted, parameter, worst)
-    here, there = found([value, beyond])
-    binding = tuple(goal for goal, x in zip(wanted, there, strict=True) if not goal.met(x))
-    return JointTarget(model, wanted, parameter, value, beyond, tuple(here.tolist()), binding)
+    value, beyond = _edge(model, read, parameter, worst)
+    here, there = outputs_of([value, beyond])
+    binding = tuple(goal for goal, x in zip(read, there, strict=True) if not goal.met(x))
+    return JointTarget(model, read, parameter, value, beyond, tuple(here.tolist()), binding)
 
 
 def _missed(goals: Sequence[Goal], values: FloatArray) -> FloatArray:
-    """By how much each goal is missed; 0 where it holds."""
+    """By how much each goal is missed; 0 if it holds."""
     columns = [
         np.where(goal.met(column), 0.0, goal.misses(column))
         for goal, column in zip(goals, values.T, strict=True)
@@ -145,13 +145,13 @@ def _edge(model: Model, goals: Sequence[Goal], parameter: str, worst: Worst) -> 
 
 
 def _tried(model: Model, parameter: str) -> list[float]:
-    """Values in order, the ends of what the parameter may be among them."""
+    """Values in order, including the bounds of the parameter."""
     if parameter in counts(model.graph):
         return [float(count) for count in counts_tried(model, parameter)]
-    meant = model.parameters[parameter]
+    bounds = model.parameters[parameter]
     grid = values_tried(model, parameter)
-    ends = (end for end in (meant.minimum, meant.maximum) if grid[0] < end < grid[-1])
-    return sorted({*ends, *(x for x in grid if meant.minimum <= x <= meant.maximum)})
+    ends = (end for end in (bounds.minimum, bounds.maximum) if grid[0] < end < grid[-1])
+    return sorted({*ends, *(x for x in grid if bounds.minimum <= x <= bounds.maximum)})
 
 
 def _between(inside: float, outside: float) -> float:
@@ -165,7 +165,7 @@ def _between_counts(inside: float, outside: float) -> float:
 def _halved(
     worst: Worst, between: Callable[[float, float], float], inside: float, outside: float
 ) -> tuple[float, float]:
-    """Halve between a value that meets all goals and one that does not, to neighbours."""
+    """Bisect between a value that meets all goals and one that does not, down to neighbours."""
     for _ in range(_HALVINGS):
         middle = between(inside, outside)
         if middle in (inside, outside):
@@ -180,19 +180,21 @@ def _halved(
 def _nowhere(
     model: Model, goals: Sequence[Goal], parameter: str, tried: list[float], missed: FloatArray
 ) -> str:
-    """Say that every value meets all goals, or how far the best one is from that."""
+    """Report that every value meets all goals, or by how much the best one misses them."""
     shown = model.parameters[parameter].shown
-    said = " and ".join(goal.text(model) for goal in goals)
+    goals_text = " and ".join(goal.text(model) for goal in goals)
     if not missed.any():
         span = f"{shown(tried[0])} to {shown(tried[-1])}"
-        return f"every value of {parameter} from {span} meets {said}; choose another target"
+        return f"every value of {parameter} from {span} meets {goals_text}; choose another target"
     best = int(np.argmin(missed))
     if not math.isfinite(missed[best]):
         return (
-            f"no value of {parameter} meets {said}; the model saturates at every value tried; "
+            f"no value of {parameter} meets {goals_text}; the model saturates at every value "
+            "tried; "
             "choose another parameter"
         )
     return (
-        f"no value of {parameter} meets {said}; at best, at {shown(tried[best])}, one is missed by "
-        f"{100 * missed[best]:.3g} %; choose another target or parameter"
+        f"no value of {parameter} meets {goals_text}; the best value, {shown(tried[best])}, "
+        "misses one "
+        f"by {100 * missed[best]:.3g} %; choose another target or parameter"
     )

@@ -1,4 +1,4 @@
-"""Outputs at many values of parameters; those that the model cannot be solved with left out."""
+"""Outputs at many values of parameters; NaN where the model cannot be solved."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -13,10 +13,10 @@ from headway.queueing.closed.demands import Method
 
 
 def method_of(solution: Solution) -> str:
-    """The method to solve with again: a difference between two methods is no derivative.
+    """The method for solving again: a difference between two methods is not a derivative.
 
-    Where jobs are held up, a search goes further than the method of one point does; networks that
-    mean value analysis only approximates are solved station by station where these are small.
+    With blocking, a search covers more points than the method of a single point; networks that mean
+    value analysis only approximates are solved station by station if these are small.
     """
     blocks = solution.model.network.graph.blocks
     several = solution.method in {"open", Method.LINEARIZER} or blocks
@@ -24,12 +24,12 @@ def method_of(solution: Solution) -> str:
 
 
 def checked_outputs(solution: Solution, names: Iterable[str]) -> list[str]:
-    """Names of outputs as answers bear them; a name that is none of a solution's is refused.
+    """Names of outputs as in answers; refuses unknown names.
 
     Raises
     ------
     InvalidParameter
-        With the nearest names.
+        Suggests the nearest names.
     """
     outputs = (*solution.outputs, *solution.class_outputs)
     missing = f"{solution.model.name} has no output"
@@ -49,7 +49,7 @@ def outputs_at(
     model
         At one operating point.
     changes
-        Other values by parameter [SI], a mapping a point.
+        Other values by parameter [SI], one mapping for each point.
     outputs
         Names of outputs [SI].
     method
@@ -57,7 +57,7 @@ def outputs_at(
 
     Returns
     -------
-    A row for every point; NaN where a value is refused, or the model saturated.
+    A row for every point; NaN if a value is refused or the model saturates.
 
     Examples
     --------
@@ -67,12 +67,12 @@ def outputs_at(
     >>> outputs_at(one, [{"s": 0.25}, {"s": -1.0}, {"s": 2.0}], ["response_time"]).round(6).tolist()
     [[0.333333], [nan], [nan]]
     """
-    found = np.full((len(changes), len(outputs)), np.nan)
+    rows = np.full((len(changes), len(outputs)), np.nan)
     inside = [place for place, change in enumerate(changes) if _in_bounds(model, change)]
     if inside:
         columns = _columns(model, [changes[place] for place in inside])
-        found[inside] = outputs_over(model, columns, outputs, method)
-    return np.where(np.isfinite(found), found, np.nan)
+        rows[inside] = outputs_over(model, columns, outputs, method)
+    return np.where(np.isfinite(rows), rows, np.nan)
 
 
 def _in_bounds(model: Model, change: Mapping[str, float]) -> bool:
@@ -91,7 +91,7 @@ def _columns(model: Model, changes: Sequence[Mapping[str, float]]) -> dict[str, 
 def outputs_over(
     model: Model, columns: Mapping[str, FloatArray], outputs: Sequence[str], method: str = "auto"
 ) -> FloatArray:
-    """Solve a model over arrays of values, all at once where it takes them all.
+    """Solve a model over arrays of values, all at once if possible.
 
     Parameters
     ----------
@@ -106,7 +106,7 @@ def outputs_over(
 
     Returns
     -------
-    A row for every point; NaN where a value is refused, or what saturated does not sustain.
+    A row for every point; NaN if a value is refused or cannot be sustained.
 
     Examples
     --------
@@ -134,12 +134,12 @@ def _only(column: FloatArray) -> Number:
 
 
 def output_of(solution: Solution, name: str) -> FloatArray:
-    """A number by name: an output, a class's or a station's number, or the largest of all stations.
+    """A quantity by name: an output, one of a class or station, or the largest of all stations.
 
     Raises
     ------
     UnknownParameter
-        With the nearest names.
+        Suggests the nearest names.
 
     Examples
     --------
@@ -161,7 +161,7 @@ def output_of(solution: Solution, name: str) -> FloatArray:
 
 
 def _sustained(solution: Solution, output: str, count: int) -> FloatArray:
-    """An output by point; NaN where it has none that lasts."""
+    """An output by point; NaN without a steady state."""
     value = output_of(solution, output)
     if solution.stations and output != "saturation_throughput":
         value = np.where(solution.saturated, np.nan, value)

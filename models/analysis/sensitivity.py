@@ -1,4 +1,4 @@
-"""What each parameter does to each output: derivatives, elasticities, and what binds next.
+"""The effect of each parameter on each output: derivatives, elasticities, bottlenecks.
 
 derivative = d output / d parameter; elasticity = derivative * parameter / output: the percent
 by which an output changes when a parameter grows by one percent.
@@ -25,24 +25,24 @@ from headway.models.tables.shown import Answer
 
 @dataclass(frozen=True)
 class Effect:
-    """What one parameter does to one output.
+    """The effect of one parameter on one output.
 
     Parameters
     ----------
     derivative
-        In SI units of the output per SI unit of the parameter; of a count, what one more does.
+        In SI units of the output per SI unit of the parameter; for a count, the effect of one more.
     elasticity
-        Relative change per relative change; NaN where either is zero.
+        Relative change per relative change; NaN if either value is zero.
     half_width
-        Half of the elasticity's 95 % interval; None where the parameters are taken as given.
+        Half-width of the elasticity's 95 % interval; None if parameters are not uncertain.
     change
-        Whether the derivative is one, or the change over a whole step, the mean of both sides
-        of a corner, or none, as the output jumps.
+        The kind: a derivative, the change over a whole step, the mean of both sides of a corner, or
+        none because the output jumps.
     fewer, more
-        Of a count, the output with one fewer and one more; NaN where that is refused.
+        For a count, the output with one fewer and one more; NaN if refused.
     error
-        How far the elasticity may be off, estimated from differences over several steps; None of
-        counts, and where a fit gave it.
+        Error of the elasticity, estimated from differences over several steps; None for counts and
+        fits.
     """
 
     derivative: float
@@ -55,7 +55,7 @@ class Effect:
 
     @property
     def ci95(self) -> tuple[float, float] | None:
-        """95 % interval of the elasticity, where a fit gave the parameters."""
+        """95 % interval of the elasticity, if the parameters were fitted."""
         if self.half_width is None:
             return None
         return self.elasticity - self.half_width, self.elasticity + self.half_width
@@ -63,7 +63,7 @@ class Effect:
 
 @dataclass(frozen=True)
 class Bind:
-    """A station's saturation: how much throughput it allows [1/s]."""
+    """The saturation throughput of a station [1/s]."""
 
     station: str
     saturation_throughput: float
@@ -115,7 +115,7 @@ class Sensitivity(Answer):
 
     @property
     def bottleneck(self) -> str | None:
-        """The station that binds; None for a model of a program.
+        """The bottleneck station; None for a model of a program.
 
         Examples
         --------
@@ -129,7 +129,7 @@ class Sensitivity(Answer):
 
     @cached_property
     def binds(self) -> tuple[Bind, ...]:
-        """Stations by the throughput that each allows, as if the others were fast enough.
+        """Stations by saturation throughput, as if all others were fast enough.
 
         Examples
         --------
@@ -144,38 +144,41 @@ class Sensitivity(Answer):
 
 
 def sensitivity(model: Model, wanted: Collection[str] | None = None) -> Sensitivity:
-    """Differentiate outputs of a model for every parameter.
+    """Differentiate the outputs of a model with respect to every parameter.
 
-    By central differences of the solved model, extrapolated to a step of nothing; what counts
-    something (servers, places, jobs) changes by one.
+    Central differences of the solved model, extrapolated to zero step size; counts (servers,
+    places, jobs) change by one.
 
     Parameters
     ----------
     model
         With a single value for every parameter.
     wanted
-        Names of outputs, percentiles such as ``response_time_p99`` too; every output if left out.
+        Names of outputs, including percentiles such as ``response_time_p99``; every output by
+        default.
 
     Raises
     ------
     InvalidParameter
-        For several operating points at once, and for a name that is no output.
+        For several operating points, and for unknown outputs.
     GraphError
-        For a percentile where none is known, with the reason.
+        For a percentile that is not available; says why.
     Saturated
-        Where the model cannot sustain its load.
+        If the model cannot sustain its load.
 
     Examples
     --------
     >>> from headway.models import catalogue_model
     >>> raid = catalogue_model("nfs-server").with_preset("raid").at(arrival_rate=1200.0)
-    >>> found = sensitivity(raid)
-    >>> found.bottleneck, round(found.effects["saturation_throughput"]["cpu_time"].elasticity, 9)
+    >>> answer = sensitivity(raid)
+    >>> answer.bottleneck, round(answer.effects["saturation_throughput"]["cpu_time"].elasticity, 9)
     ('cpu', -1.0)
     """
     several = [name for name, value in model.inputs.items() if np.size(value) > 1]
     if several:
-        msg = f"sensitivity is taken at one point; {several[0]} has several values"
+        msg = (
+            f"sensitivity needs one operating point, but {several[0]} has several values; give one"
+        )
         raise InvalidParameter(msg)
     model = model.at({name: float(np.ravel(v)[0]) for name, v in model.inputs.items()})
     solution = model.solve().require_stable().answering(*(wanted or ()))
@@ -188,11 +191,11 @@ def sensitivity(model: Model, wanted: Collection[str] | None = None) -> Sensitiv
     ]
     whole = counts(model.graph)
     method = solution.method if model.graph.blocks else method_of(solution)
-    found = slopes(model, list(model.parameters), outputs, whole, method)
+    derivatives = slopes(model, list(model.parameters), outputs, whole, method)
     effects = {
         output: {
             name: _effect(slope, model.inputs[name], solution[output])
-            for name, slope in found[output].items()
+            for name, slope in derivatives[output].items()
         }
         for output in outputs
     }
@@ -200,7 +203,7 @@ def sensitivity(model: Model, wanted: Collection[str] | None = None) -> Sensitiv
 
 
 def _echoes(solution: Solution, output: str) -> bool:
-    """Tell whether an output is but an arrival rate."""
+    """Whether an output is just an arrival rate."""
     model = solution.model
     if output == "throughput":
         return "arrival_rate" in model.parameters and "loss_probability" not in solution.values
@@ -217,10 +220,10 @@ def _effect(slope: Slope, value: Any, output: Any) -> Effect:
 
 
 def _binds(solution: Solution) -> list[Bind]:
-    """Let the stations bind one after the other."""
+    """The stations in order of saturation."""
     try:
         limits = station_limits(solution)
     except GraphError:  # closed classes have no limits of their own
         return []
-    found = [Bind(name, limit) for name, limit in limits.items() if math.isfinite(limit)]
-    return sorted(found, key=lambda bind: bind.saturation_throughput)
+    limited = [Bind(name, limit) for name, limit in limits.items() if math.isfinite(limit)]
+    return sorted(limited, key=lambda bind: bind.saturation_throughput)

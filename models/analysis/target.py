@@ -1,4 +1,4 @@
-"""What it would take: the value of one parameter that brings an output to a target."""
+"""Targets: the value of one parameter at which an output reaches a target."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -20,25 +20,25 @@ from headway.models.structure.parts.counts import counts
 from headway.models.tables.shown import Answer
 from headway.models.tables.table import scale_of
 
-_DECADES = 6.0  # to each side of where a parameter is
+_DECADES = 6.0  # to each side of the present value
 _GRID = 241
 _LARGEST_COUNT = 1e4
 
 
 @dataclass(frozen=True)
 class Target(Answer):
-    """What it would take: the value of one parameter that brings one output to a target.
+    """The value of one parameter at which an output reaches a target.
 
     Parameters
     ----------
     model
-        As it was.
+        The original model.
     output, wanted
-        The output and the value it should have [SI].
+        The output and its target [SI].
     parameter, value
-        The parameter and the value that does it [SI].
+        The parameter and its value that reaches the target [SI].
     axes
-        The columns of the measurements that parameters were fitted to; None without.
+        The measured columns to which parameters were fitted; None without a fit.
 
     Examples
     --------
@@ -68,27 +68,27 @@ class Target(Answer):
         >>> from headway.models import ModelGraph
         >>> from headway.queueing import MM1
         >>> one = ModelGraph("one").declare("s").station("cpu", MM1("s")).at(s=0.1, arrival_rate=8)
-        >>> found = what_it_takes(one, "response_time", 0.25, "arrival_rate")
-        >>> round(found.solution.response_time, 9), round(found.solution["cpu.utilisation"], 9)
+        >>> answer = what_it_takes(one, "response_time", 0.25, "arrival_rate")
+        >>> round(answer.solution.response_time, 9), round(answer.solution["cpu.utilisation"], 9)
         (0.25, 0.6)
         """
         return self.model.at({self.parameter: self.value}).solve().answering(self.output)
 
 
 def value_now(model: Model, parameter: str) -> float:
-    """The single value of a parameter [SI]; the first where it has several."""
+    """The single value of a parameter [SI]; the first of several."""
     return float(np.ravel(np.asarray(model.inputs[parameter], float))[0])
 
 
 def solution_with(model: Model, output: str) -> Solution:
-    """Solve a model, and refuse a name that is none of its outputs.
+    """Solve a model, and refuse an unknown output.
 
     Raises
     ------
     InvalidParameter
-        With the nearest names.
+        Suggests the nearest names.
     GraphError
-        For a percentile where none is known, with the reason.
+        For a percentile that is not available; says why.
     """
     solution = model.solve().answering(output)
     checked_outputs(solution, [output])
@@ -96,7 +96,7 @@ def solution_with(model: Model, output: str) -> Solution:
 
 
 def what_it_takes(model: Model, output: str, wanted: float, parameter: str) -> Target:
-    """Find the value of a parameter, nearest to what it is, at which an output reaches a target.
+    """Find the value of a parameter, nearest to its present one, that brings an output to a target.
 
     Parameters
     ----------
@@ -120,7 +120,7 @@ def what_it_takes(model: Model, output: str, wanted: float, parameter: str) -> T
     >>> round(what_it_takes(one, "response_time", 0.005, "s").value, 9)
     0.001666667
 
-    Of servers and jobs, the number that just meets the target:
+    For servers and jobs, the number that just meets the target:
 
     >>> from headway.queueing import MMm
     >>> pool = ModelGraph("pool").declare("s", "m").station("cpu", MMm("s", "m"))
@@ -150,7 +150,7 @@ def _start(model: Model, parameter: str) -> float:
 def _any(
     misses: Callable[[Sequence[float]], FloatArray], model: Model, parameter: str
 ) -> float | None:
-    """Find the value nearest to what it is at which nothing is missed."""
+    """Find the value nearest to the present one that reaches the target."""
     bracket = _nearest_change(misses, _start(model, parameter))
     if bracket is None or bracket[0] == bracket[1]:
         return bracket[0] if bracket else None
@@ -162,7 +162,7 @@ def _any(
 def _whole(
     misses: Callable[[Sequence[float]], FloatArray], model: Model, output: str, parameter: str
 ) -> float | None:
-    """Find the count nearest to what it is that just meets a target: its neighbour does not."""
+    """Find the count nearest to the present one that just meets a target, unlike its neighbour."""
     sign = 1 if _better(model, output) is Better.LESS else -1
 
     @cache
@@ -179,19 +179,19 @@ def _whole(
 
 
 def _better(model: Model, output: str) -> Better:
-    """Whether less or more of an output meets a target."""
-    found = model.better(output)
-    if found is None:
+    """Whether smaller or larger values of an output meet a target."""
+    better = model.better(output)
+    if better is None:
         msg = (
-            f"{output}: a whole number seldom meets a target exactly, and whether less or more of "
-            f'it is better is not said; write better = "less" or "more" in [outputs.{output}]'
+            f"{output}: a whole number seldom meets a target exactly, and the model does not say "
+            f'whether less or more is better; write better = "less" or "more" in [outputs.{output}]'
         )
         raise InvalidParameter(msg)
-    return found
+    return better
 
 
 def _met_end(meets: Callable[[int], bool], low: int, high: int) -> int:
-    """Halve between two counts, of which one meets a target; give the last one that does."""
+    """Bisect between two counts, of which one meets a target; return the last one that does."""
     low_meets = meets(low)
     while high - low > 1:
         middle = (low + high) // 2
@@ -204,9 +204,9 @@ def _count_now(model: Model, parameter: str) -> float:
 
 
 def counts_tried(model: Model, parameter: str) -> list[int]:
-    """Whole numbers by doubling and halving what there is now, within a parameter's bounds."""
-    meant = model.parameters[parameter]
-    low, high = max(meant.minimum, 1.0), min(meant.maximum, _LARGEST_COUNT)
+    """Whole numbers from doubling and halving the present one, within the parameter's bounds."""
+    bounds = model.parameters[parameter]
+    low, high = max(bounds.minimum, 1.0), min(bounds.maximum, _LARGEST_COUNT)
     now = _count_now(model, parameter)
     steps = math.ceil(math.log2(_LARGEST_COUNT))
     each = now * 2.0 ** np.arange(-steps, steps + 1)
@@ -220,7 +220,7 @@ def _out_of_reach(
     reached = [m + wanted for m in missed.tolist() if math.isfinite(m)]
     span = [f"{end / shown.scale:.6g}" for end in (min(reached), max(reached))] if reached else []
     at_best = (
-        f"it reaches only {span[0]} to {span[1]} {shown}"
+        f"it only reaches {span[0]} to {span[1]} {shown}"
         if span
         else "the model saturates at every value tried"
     )
@@ -231,12 +231,12 @@ def _out_of_reach(
 
 
 def shown_in(model: Model, output: str, wanted: float) -> Unit:
-    """The unit in which a target takes few digits."""
+    """The unit in which a target needs few digits."""
     return scale_of(np.array([wanted]), model.meaning(output).unit)
 
 
 def values_tried(model: Model, parameter: str) -> list[float]:
-    """Six decades to each side of what there is now."""
+    """Six decades to each side of the present value."""
     return _values(_start(model, parameter))
 
 
@@ -254,8 +254,8 @@ def _nearest_change(
     exact = np.flatnonzero(values == 0)
     middle = _GRID // 2
     if exact.size:
-        found = float(grid[exact[np.abs(exact - middle).argmin()]])
-        return found, found
+        exact_value = float(grid[exact[np.abs(exact - middle).argmin()]])
+        return exact_value, exact_value
     changes = np.flatnonzero(np.sign(values[:-1]) * np.sign(values[1:]) < 0)
     if not changes.size:
         return None

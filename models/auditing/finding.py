@@ -1,4 +1,4 @@
-"""Findings: what is wrong with a test, and the declaration of each kind of it."""
+"""Findings in load tests, and the declaration of their kinds."""
 
 import math
 from collections import defaultdict
@@ -19,7 +19,7 @@ class Severity(StrEnum):
 
 @dataclass(frozen=True)
 class Finding:
-    """What is wrong with a test, in a sentence, with its numbers and what to do.
+    """A finding in a test: a sentence with its numbers and what to do.
 
     Parameters
     ----------
@@ -28,9 +28,9 @@ class Finding:
     severity, text
         How much it matters, and the sentence.
     value, ci95
-        The number that it gives, with its interval; None where there is none.
+        The number in it, with its interval; None if there is none.
     points
-        Positions of the points that it touches; none where it touches the whole test.
+        Positions of the points concerned; empty if it concerns the whole test.
     """
 
     kind: str
@@ -42,7 +42,7 @@ class Finding:
 
 
 Look = Callable[[Sequence[Point]], Iterator[Finding]]
-"""Looks for a kind of finding in points in the order of their load."""
+"""Checks points, in the order of their load, for a kind of finding."""
 
 
 @dataclass(frozen=True)
@@ -52,15 +52,15 @@ class Kind:
     Parameters
     ----------
     name
-        What programs call it.
+        Its name for programs.
     severity
-        How much it matters, where a finding does not say otherwise.
+        How much it matters by default.
     means
-        What it says, for the reference.
+        What it means, for the reference.
     remedy
-        What to do: how every sentence of this kind ends.
+        What to do: the end of every sentence of this kind.
     percentiles
-        Whether it touches percentiles alone, and no mean.
+        Whether it concerns only percentiles, and no mean.
 
     Examples
     --------
@@ -77,29 +77,29 @@ class Kind:
 
     def finding(
         self,
-        said: str,
+        sentence: str,
         points: Iterable[int] = (),
         value: float | None = None,
         ci95: tuple[float, float] | None = None,
         severity: Severity | None = None,
     ) -> Finding:
-        """Make a finding of this kind: what is said of it, then what to do.
+        """Make a finding of this kind: the sentence, then what to do.
 
         Parameters
         ----------
-        said
-            The sentence without its end.
+        sentence
+            The sentence without the remedy.
         points, value, ci95
             As for `Finding`.
         severity
-            Where it is not the kind's own.
+            If it differs from that of the kind.
         """
-        text = f"{said}; {self.remedy}"
+        text = f"{sentence}; {self.remedy}"
         return Finding(self.name, severity or self.severity, text, value, ci95, tuple(points))
 
 
 def series(points: Sequence[Point]) -> list[list[int]]:
-    """Positions of the points of each thing measured: of an operation, of a group of jobs.
+    """Positions of the points of each series: an operation, or a group of jobs.
 
     Examples
     --------
@@ -113,12 +113,12 @@ def series(points: Sequence[Point]) -> list[list[int]]:
 
 
 def each_series(look: Look) -> Look:
-    """Look at each thing measured by itself.
+    """Apply a check to each series separately.
 
     Parameters
     ----------
     look
-        Looks at the points of one.
+        Checks the points of one series.
     """
 
     def looks(points: Sequence[Point]) -> Iterator[Finding]:
@@ -130,7 +130,7 @@ def each_series(look: Look) -> Look:
 
 
 def of_several(count: int) -> str:
-    """Say that what is told of a point is the worst of several.
+    """Note that a point is the worst of several.
 
     Examples
     --------
@@ -141,7 +141,7 @@ def of_several(count: int) -> str:
 
 
 def naming(places: Sequence[int], points: Sequence[Point]) -> str:
-    """Name points by their load, one without a load by its file.
+    """Name points by their load, or by their file if they have none.
 
     Examples
     --------

@@ -1,20 +1,20 @@
-"""The generator: whether it sent what it should, and whether its numbers can prove anything."""
+"""The generator: whether it sent what it should, and whether its numbers can be checked."""
 
 from collections.abc import Iterator, Sequence
 
 from headway.models.auditing.finding import Finding, Kind, Severity, naming, of_several
 from headway.models.measured.points import Loop, Point
 
-_GAP = 0.05  # relative, between X (R + Z) and the population, from which it is said
-_DROPPED = 0.005  # share of requests never sent from which it is said
-_LATE = 0.1  # of the response time, or of the mean time between requests: sent too late
-_BUSY = 0.9  # utilisation from which a machine is saturated
+_GAP = 0.05  # relative difference of X (R + Z) and the population above which it is a finding
+_DROPPED = 0.005  # share of requests never sent above which it is a finding
+_LATE = 0.1  # of the response time, or of the mean time between requests: delay that counts as late
+_BUSY = 0.9  # utilisation above which a machine counts as saturated
 
 LITTLES_LAW = Kind(
     "littles_law",
     Severity.WARNING,
     "throughput times (response time + think time), `value`, differs from the population",
-    "check the load on the generator itself, and what it counts",
+    "check the load on the generator itself and what it counts",
 )
 MEAN_OF_RATE = Kind(
     "mean_of_rate",
@@ -25,8 +25,8 @@ MEAN_OF_RATE = Kind(
 RAN_OUT = Kind(
     "ran_out_of_clients",
     Severity.ERROR,
-    "the generator had no free client for the share `value` of the requests due",
-    "give it more clients; until then treat the test as closed",
+    "the generator had no free client for a share `value` of the requests due",
+    "give it more clients, or treat the test as closed",
 )
 SENT_LATE = Kind(
     "sent_late",
@@ -37,14 +37,14 @@ SENT_LATE = Kind(
 SATURATED = Kind(
     "generator_saturated",
     Severity.WARNING,
-    "a monitor among the files shows processors busy for the share `value` of the time",
-    "if they belong to the generator, spread the load over more: such a test measures the "
-    "generator",
+    "a monitor among the files shows processors busy for a share `value` of the time",
+    "if they belong to the generator, use more generators: such a test measures the generator "
+    "itself",
 )
 
 
 def breaks_littles_law(points: Sequence[Point]) -> Iterator[Finding]:
-    """Closed tests in which X (R + Z) is not the population, parts of a mix taken together."""
+    """Closed tests in which X (R + Z) differs from the population; parts of a mix are added up."""
     gaps = {k: gap for k in range(len(points)) if abs(gap := _gap(points, k)) > _GAP}
     thinking = {k: gap for k, gap in gaps.items() if gap < 0 and points[k].think_time is None}
     less = {k: gap for k, gap in gaps.items() if gap < 0 and k not in thinking}
@@ -52,48 +52,49 @@ def breaks_littles_law(points: Sequence[Point]) -> Iterator[Finding]:
     for some, why, severity in (
         (
             more,
-            "too many: the tool adds the delay of requests it held back, as wrk does, or clients "
+            "too many: the tool adds the time that it delayed requests, as wrk does, or clients "
             "did not wait for their answers",
             None,
         ),
         (less, "of its clients waited in the generator", None),
-        (thinking, "of its clients thought, or waited in the generator", Severity.NOTE),
+        (thinking, "of its clients were thinking, or waited in the generator", Severity.NOTE),
     ):
         if some:
             worst = max(some, key=lambda k: abs(some[k]))
             clients = points[worst].population or 0.0
-            held = clients * (1 + some[worst])
+            inside = clients * (1 + some[worst])
             yield LITTLES_LAW.finding(
-                f"{naming([worst], points)}: throughput times response time is {held:.4g}, the "
-                f"population {clients:g}: {abs(some[worst]):.0%} {why}{of_several(len(some))}",
+                f"{naming([worst], points)}: throughput times response time is {inside:.4g}, but "
+                f"the population is {clients:g}: {abs(some[worst]):.0%} "
+                f"{why}{of_several(len(some))}",
                 some,
-                held,
+                inside,
                 severity=severity,
             )
 
 
 def _gap(points: Sequence[Point], place: int) -> float:
-    """What X (R + Z) is more than the population, relative to it; 0 where nothing is known.
+    """Relative excess of X (R + Z) over the population; 0 if one is unknown.
 
-    Requests that failed take their time as well, and parts of a mix share the population: what
-    comes nearest counts.
+    Failed requests also take time, and parts of a mix share the population: the nearest reading
+    counts.
     """
     point = points[place]
-    held = _held(point)
-    if not point.population or held is None or not _proves(point):
+    clients = _clients(point)
+    if not point.population or clients is None or not _proves(point):
         return 0.0
-    mix = sum(_held(other) or 0.0 for other in points if _shares(other, point))
+    mix = sum(_clients(other) or 0.0 for other in points if _shares(other, point))
     failed = min((point.errors or 0.0) / point.samples, 0.99) if point.samples else 0.0
-    inside = (held, mix, held / (1 - failed))
+    inside = (clients, mix, clients / (1 - failed))
     return min((each / point.population - 1 for each in inside), key=abs)
 
 
 def _proves(point: Point) -> bool:
-    """Whether Little's law must hold: clients of a set pace wait for their turn."""
+    """Whether Little's law must hold: paced clients wait for their turn."""
     return point.loop is Loop.CLOSED and not point.mean_of_rate and point.offered_rate is None
 
 
-def _held(point: Point) -> float | None:
+def _clients(point: Point) -> float | None:
     """Clients that wait or think, X (R + Z)."""
     if point.inside is None:
         return None
@@ -101,24 +102,24 @@ def _held(point: Point) -> float | None:
 
 
 def _shares(other: Point, point: Point) -> bool:
-    """Whether two points of a file may be one population's, as reads and writes of a mix are."""
+    """Whether two points of a file may share a population, such as reads and writes of a mix."""
     return (other.file, other.population, other.load) == (point.file, point.population, point.load)
 
 
 def has_mean_of_rate(points: Sequence[Point]) -> Iterator[Finding]:
-    """Means that the tool made from rate and population."""
+    """Means that the tool computes from rate and population."""
     places = [k for k, point in enumerate(points) if point.mean_of_rate]
     if places:
         tools = ", ".join(dict.fromkeys(points[k].tool for k in places))
         yield MEAN_OF_RATE.finding(
-            f"{tools} computes its mean time from rate and clients, so Little's law always holds "
-            "and checks nothing",
+            f"{tools} computes its mean time from the rate and the number of clients, so "
+            "Little's law holds by construction and checks nothing",
             places,
         )
 
 
 def ran_out(points: Sequence[Point]) -> Iterator[Finding]:
-    """Requests that were due and never sent."""
+    """Requests that were due but never sent."""
     shares = {k: p.dropped for k, p in enumerate(points) if p.dropped and p.dropped > _DROPPED}
     if shares:
         worst = max(shares, key=lambda k: shares[k])
@@ -131,7 +132,7 @@ def ran_out(points: Sequence[Point]) -> Iterator[Finding]:
 
 
 def sent_late(points: Sequence[Point]) -> Iterator[Finding]:
-    """Requests sent so late after they were due that it matters for their response time."""
+    """Requests sent so late that the delay matters for their response time."""
     late = [k for k, point in enumerate(points) if _is_late(point)]
     if late:
         most = max(points[k].lateness or 0.0 for k in late)
@@ -148,7 +149,7 @@ def _is_late(point: Point) -> bool:
 
 
 def is_saturated(points: Sequence[Point]) -> Iterator[Finding]:
-    """Processors that were busy all the time, by a monitor among the files of a test."""
+    """Saturated processors, according to a monitor among the files of a test."""
     tools = {point.tool.lower() for point in points if not point.is_monitor}
     for place, point in enumerate(points):
         shares = {name: share for name, share in point.utilisation.items() if "cpu" in name}

@@ -1,9 +1,8 @@
-"""Limits on the requests inside, where a rate was offered whatever came back.
+"""Limits on the number of requests inside, in tests with an offered rate.
 
-Beyond saturation what is inside an open test grows with the excess of the offered over the
-delivered rate: (lambda - X) T / 2 in the mean over a stage of length T. Where the generator lets
-no more than N in it stays at N, less what is missing while it fills:
-N (1 - N / (2 (lambda - X) T)).
+Beyond saturation, the number of requests inside an open test grows with the excess of the offered
+over the delivered rate: its mean over a stage of length T is (lambda - X) T / 2. If the generator
+allows at most N, it stays at N, except while it fills up: N (1 - N / (2 (lambda - X) T)).
 """
 
 import math
@@ -17,33 +16,33 @@ from headway.kinds import FloatArray
 from headway.models.auditing.finding import Finding, Kind, Severity, naming
 from headway.models.measured.points import Loop, Point
 
-_BEHIND = 0.93  # of the offered rate: what is less fell behind by more than noise
-_FULL = 0.95  # of the largest throughput: whoever offers less is not past the limit
-_OVER = 1.03  # times what comes through past the limit: as much offered is past it too
-_NEAR = 0.92  # of what comes through past the limit: as much offered fills a server often enough
-_LEVEL = 0.5  # growth of what is inside by the power of the excess: 0 at a limit, 1 without one
-_SCATTER = 0.03  # relative, of a rate or a time where nothing is known of it
-_LEAST = 0.05  # of the offered rate: the least excess that is told from none
-_UNFILLED = 0.03  # of the limit: what is missing while a test of unknown length fills
-_ALIKE = 0.85  # of the most inside: what is less had not filled, by more than scatter
+_BEHIND = 0.93  # of the offered rate: a throughput below this fell behind by more than noise
+_FULL = 0.95  # of the largest throughput: smaller offered rates are not past the limit
+_OVER = 1.03  # times the throughput past the limit: larger offered rates are past it too
+_NEAR = 0.92  # of the throughput past the limit: larger offered rates fill a server often enough
+_LEVEL = 0.5  # power of the excess by which requests inside grow: 0 at a limit, 1 without
+_SCATTER = 0.03  # relative error of a rate or time if nothing else is known
+_LEAST = 0.05  # of the offered rate: the least excess that can be detected
+_UNFILLED = 0.03  # of the limit: deficit while a test of unknown length fills up
+_ALIKE = 0.85  # of the largest number inside: points below had not filled up, beyond scatter
 
 BEHIND = Kind(
     "fell_behind",
     Severity.WARNING,
-    "throughput is below the offered load, and there is no sign of a limit on requests inside",
-    "the server or the generator is past its limit: leave these points out of a fit",
+    "throughput is below the offered load, without signs of a limit on outstanding requests",
+    "the server or the generator is past its limit: exclude these points from a fit",
 )
 HIDDEN = Kind(
     "hidden_closed_loop",
     Severity.ERROR,
-    "the test offers rates, but never had more than `value` requests inside: past that it is "
-    "closed",
+    "the test offers rates, but never had more than `value` requests outstanding: beyond that it "
+    "is closed",
     "raise the generator's limit, or fit these points as a closed load",
 )
 
 
 def falls_behind(points: Sequence[Point]) -> Iterator[Finding]:
-    """Points past the limit where what is inside grows as it does in an open test."""
+    """Points past the limit at which the requests inside grow as in an open test."""
     behind = past_the_limit(points)
     if behind and hidden_limit(points) is None:
         yield BEHIND.finding(
@@ -52,7 +51,7 @@ def falls_behind(points: Sequence[Point]) -> Iterator[Finding]:
 
 
 def levels_off(points: Sequence[Point]) -> Iterator[Finding]:
-    """Points past the limit where what is inside does not grow."""
+    """Points past the limit at which the requests inside do not grow."""
     limit = hidden_limit(points)
     if limit is None:
         return
@@ -60,7 +59,7 @@ def levels_off(points: Sequence[Point]) -> Iterator[Finding]:
     value, low, high = limit
     yield HIDDEN.finding(
         f"throughput times response time levels off at {value:.4g} ({low:.4g} to {high:.4g}) "
-        "at any offered load: there were never more requests inside, so at "
+        "whatever the offered load: there were never more requests outstanding, so at "
         f"{naming(behind, points)} the test was closed, with a population of {value:.0f}",
         behind,
         value,
@@ -69,7 +68,7 @@ def levels_off(points: Sequence[Point]) -> Iterator[Finding]:
 
 
 def past_the_limit(points: Sequence[Point]) -> list[int]:
-    """Positions of points that were offered more than comes through past saturation.
+    """Positions of points whose offered rate exceeds the throughput at saturation.
 
     Parameters
     ----------
@@ -97,7 +96,7 @@ def past_the_limit(points: Sequence[Point]) -> list[int]:
 
 @dataclass(frozen=True)
 class _Stage:
-    """What was offered, came through and was inside, and for how long; NaN if nobody says."""
+    """Offered rate, throughput, requests inside and length of a stage; NaN if unknown."""
 
     offered: float
     rate: float
@@ -114,7 +113,7 @@ class _Stage:
 
 
 def hidden_limit(points: Sequence[Point]) -> tuple[float, float, float] | None:
-    """Estimate how many requests a generator lets in, from points with offered rates.
+    """Estimate the most outstanding requests of a generator, from points with offered rates.
 
     Parameters
     ----------
@@ -123,8 +122,8 @@ def hidden_limit(points: Sequence[Point]) -> tuple[float, float, float] | None:
 
     Returns
     -------
-    The limit and its 95 % interval; None where there is none to be seen: less than two points
-    near saturation and past it, and none past it of known length.
+    The limit and its 95 % interval; None if the points show none: fewer than two points near or
+    past saturation, and none of known length past it.
 
     Examples
     --------
@@ -151,25 +150,26 @@ def hidden_limit(points: Sequence[Point]) -> tuple[float, float, float] | None:
 
 
 def _of_known_length(past: Sequence[_Stage], level: float) -> tuple[float, float, float] | None:
-    """The limit from points that hold less than they would without one.
+    """The limit from points with fewer requests inside than without one.
 
-    A test that sends until the end, and waits for what is inside then, lasts longer than it sends.
+    A test that sends until the end, and then waits for outstanding requests, lasts longer than it
+    sends.
     """
     inside = np.array([stage.inside for stage in past])
     excess = np.array([max(stage.offered - level, 0.0) for stage in past])
     sends = np.array([stage.length * min(1.0, stage.rate / stage.offered) for stage in past])
-    with np.errstate(over="ignore"):  # what never ends has no end
+    with np.errstate(over="ignore"):  # no length if it never ends
         endless = excess * sends / 2
-    held = inside < _LEVEL * endless
-    if not held[int(np.argmax(endless))]:
+    limited = inside < _LEVEL * endless
+    if not limited[int(np.argmax(endless))]:
         return None
-    return _interval(inside[held], _filled(inside[held], endless[held]))
+    return _interval(inside[limited], _filled(inside[limited], endless[limited]))
 
 
 def _filled(inside: FloatArray, endless: FloatArray) -> FloatArray:
-    """What is inside once a test has filled: N (1 - N / (4 E)) = X R solved for N.
+    """Requests inside once a test has filled up: N (1 - N / (4 E)) = X R solved for N.
 
-    The root is written so that a test that lasts for ever holds X R.
+    The root is written so that an endless test gives X R.
     """
     return np.asarray(2 * inside / (1 + np.sqrt(1 - inside / endless)))
 
@@ -177,9 +177,9 @@ def _filled(inside: FloatArray, endless: FloatArray) -> FloatArray:
 def _of_growth(
     stages: Sequence[_Stage], error: float, level: float
 ) -> tuple[float, float, float] | None:
-    """The limit from points of unknown length, where what is inside grows too little.
+    """The limit from points of unknown length, if the requests inside grow too little.
 
-    Stages may be as long as each other, or of as many requests: the growth is taken that is less.
+    Stages may have the same length or the same number of requests: the smaller growth counts.
     """
     inside = np.array([stage.inside for stage in stages])
     lowest = level - 2 * _SCATTER * error
@@ -192,10 +192,10 @@ def _of_growth(
 
 
 def _interval(inside: FloatArray, filled: FloatArray | None = None) -> tuple[float, float, float]:
-    """Mean and 95 % interval of the points that had filled.
+    """Mean and 95 % interval of the points that had filled up.
 
-    It allows for their scatter, at least that of rate and time, and for half of what was added
-    for the time to fill, or of what may be missing.
+    It allows for their scatter (at least that of rate and time), and for half of the correction for
+    filling up, or of the possible deficit.
     """
     full = inside if filled is None else filled
     alike = full >= _ALIKE * full.max()

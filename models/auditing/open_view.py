@@ -1,10 +1,10 @@
-"""What an open client would have seen at the rates of a closed test, by a model of the server.
+"""Response times for open clients at the rates of a closed test, from a model of the server.
 
-The server is a fixed delay and m servers of one queue. Its throughput against the population, a
+The model is a fixed delay and a queue with m servers. Its throughput against the population, as a
 finite source (Kleinrock, *Queueing Systems* I, 1975, section 3.8), gives m, the delay and the mean
-service time; percentiles at one client, who never waits, give how service times vary. Waiting of an
-open client is that of M/M/m times (1 + scv) / 2 (Allen, 1990, section 5.3.6), exponential where
-anybody waits.
+service time; percentiles for one client, who never waits, give the variability of service times. An
+open client waits as in M/M/m, times (1 + scv) / 2 (Allen, 1990, section 5.3.6); waits are
+exponential for those who wait.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,31 +18,31 @@ from headway.models.measured.points import Loop, Point
 from headway.queueing import MMm, erlang_c, solve_closed
 
 MOST_CLIENTS = 10_000
-"""Clients of a closed test that are followed one by one."""
+"""Most clients of a closed test that the model handles one by one."""
 
 FEWEST = 4
-"""Populations that a server's shape shows in."""
+"""Fewest populations that determine the server."""
 
 BANDS: Mapping[float, tuple[float, float]] = {0.5: (0.03, 0.4), 0.7: (0.12, 0.35), 0.9: (0.12, 0.4)}
-"""By utilisation up to: relative error of the mean, and of percentiles, that nine of ten of 100
-simulated servers were within."""
+"""By largest utilisation: relative errors of mean and percentiles that covered nine of ten of 100
+simulated servers."""
 
 _SERVERS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)
-_MISFIT = 0.05  # RMS relative error of throughput from which the server is another
-_GRID = 400  # quantiles of service times in the mean of a distribution function
+_MISFIT = 0.05  # RMS relative error of throughput above which the model does not fit the server
+_GRID = 400  # quantiles of service times that represent their distribution function
 _VARIES = (0.02, 4.0)  # least and largest squared coefficient of variation
 
 
 @dataclass(frozen=True)
 class ClosedView:
-    """What a closed test shows of a server.
+    """A server as estimated from a closed test.
 
     Parameters
     ----------
     delay, service_time, servers
-        Of a server whose closed throughput is nearest to what was measured [s].
+        Of the server whose closed throughput is nearest to the measurements [s].
     scv
-        Squared coefficient of variation of service times; None where no percentile tells.
+        Squared coefficient of variation of service times; None without suitable percentiles.
     misfit
         RMS relative error of its throughput.
     """
@@ -56,20 +56,20 @@ class ClosedView:
 
 @dataclass(frozen=True)
 class OpenPoint:
-    """What an open client would have seen at the rate of a closed point.
+    """Response times for open clients at the rate of a closed point.
 
     Parameters
     ----------
     population, throughput, utilisation
-        Of the closed point, and how busy the servers are [1/s].
+        Of the closed point; throughput in [1/s].
     closed
-        The mean response time that was measured [s].
+        The measured mean response time [s].
     response_time, percentiles
-        Of the open client; None where it cannot be told.
+        For the open client; None if not determined.
     error, percentile_error
-        Relative, within which nine of ten simulated servers were.
+        Relative errors that covered nine of ten simulated servers.
     refused
-        Why it cannot be told; empty where it can.
+        Why it is not determined; empty if it is.
     """
 
     population: float
@@ -86,18 +86,18 @@ class OpenPoint:
 def as_open(
     points: Sequence[Point], percents: Sequence[float] = (50.0, 90.0, 99.0)
 ) -> tuple[OpenPoint, ...]:
-    """Tell what open clients would have seen at the rates of closed points.
+    """Predict response times for open clients at the rates of closed points.
 
     Parameters
     ----------
     points
-        Of a load test; those that are not closed are left out.
+        Points of a load test; only closed ones are used.
     percents
-        Percentages of the percentiles.
+        The percentiles wanted, as percentages.
 
     Returns
     -------
-    One for each closed point with a population; empty where there is none.
+    One for each closed point with a population.
     """
     known = [p for p in points if p.loop is Loop.CLOSED and p.inside and _is_count(p.population)]
     parts = [[known[k] for k in places] for places in series(known)]
@@ -109,12 +109,12 @@ def _is_count(population: float | None) -> bool:
 
 
 def _of_one(known: Sequence[Point], percents: Sequence[float]) -> tuple[OpenPoint, ...]:
-    """What open clients of one operation would have seen."""
+    """Response times for open clients of one operation."""
     if len({p.population for p in known}) < FEWEST:
-        return tuple(_refused(p, None, f"needs {FEWEST} populations or more") for p in known)
-    server = seen(known)
+        return tuple(_refused(p, None, f"needs at least {FEWEST} populations") for p in known)
+    server = closed_view(known)
     if server.misfit > _MISFIT:
-        why = f"a delay and one queue fit only to {server.misfit:.0%}"
+        why = f"a delay and one queue fit only with an error of {server.misfit:.0%}"
         return tuple(_refused(p, None, why) for p in known)
     return tuple(_opened(server, point, percents) for point in known)
 
@@ -135,12 +135,12 @@ def _opened(server: ClosedView, point: Point, percents: Sequence[float]) -> Open
     band = next((errors for top, errors in BANDS.items() if busy <= top), None)
     if band is None:
         why = (
-            f"above {max(BANDS):.0%} busy a closed test does not determine the "
-            "length of an open queue"
+            f"above {max(BANDS):.0%} utilisation, a closed test does not determine the length of "
+            "an open queue"
         )
         return _refused(point, busy, why)
     wait, chance = waiting(server, rate)
-    found = {q: percentile(server, wait, chance, q / 100) for q in percents}
+    percentiles_open = {q: percentile(server, wait, chance, q / 100) for q in percents}
     tells = server.scv is not None
     return OpenPoint(
         point.population or 0.0,
@@ -148,19 +148,19 @@ def _opened(server: ClosedView, point: Point, percents: Sequence[float]) -> Open
         busy,
         point.response_time or 0.0,
         server.delay + server.service_time + wait,
-        found if tells else None,
+        percentiles_open if tells else None,
         band[0],
         band[1] if tells else None,
     )
 
 
-def seen(points: Sequence[Point]) -> ClosedView:
-    """Find the server whose closed throughput is nearest to that of some points.
+def closed_view(points: Sequence[Point]) -> ClosedView:
+    """Find the server whose closed throughput is nearest to that of the points.
 
     Parameters
     ----------
     points
-        Of different populations, with throughput and response time.
+        Points of different populations, with throughput and response time.
     """
     from scipy.optimize import least_squares
 
@@ -174,20 +174,20 @@ def seen(points: Sequence[Point]) -> ClosedView:
         delay, service = free * least
         return np.asarray(np.log(finite_source(clients, delay + think, service, servers) / rates))
 
-    found = []
+    candidates = []
     for servers in _SERVERS:
         start = min(servers / rates.max() / least, 1.0) * 0.95
         fit = least_squares(
             misses, (max(1 - start, 0.01), start), args=(servers,), bounds=((0, 1e-4), (2, 2))
         )
-        found.append((float(fit.cost), servers, *(fit.x * least).tolist()))
-    cost, servers, delay, service = min(found)
+        candidates.append((float(fit.cost), servers, *(fit.x * least).tolist()))
+    cost, servers, delay, service = min(candidates)
     misfit = float(np.sqrt(2 * cost / len(points)))
     return ClosedView(delay, service, servers, _scv(points, delay, service), misfit)
 
 
 def finite_source(clients: FloatArray, delay: float, service: float, servers: int) -> FloatArray:
-    """Throughput of clients who spend a delay between visits to servers of one queue.
+    """Throughput of clients with a delay between visits to a queue with several servers.
 
     Parameters
     ----------
@@ -207,7 +207,7 @@ def finite_source(clients: FloatArray, delay: float, service: float, servers: in
 
 
 def _scv(points: Sequence[Point], delay: float, service: float) -> float | None:
-    """How service times vary, by the highest percentile that one client saw and carries."""
+    """Variability of service times, from the highest reliable percentile for one client."""
     from scipy.optimize import brentq
     from scipy.special import gammaincinv
 
@@ -215,10 +215,10 @@ def _scv(points: Sequence[Point], delay: float, service: float) -> float | None:
     if not alone:
         return None
     point = alone[0]
-    told = [q for q in point.percentiles if 50 < q <= 100 * (1 - 10 / (point.samples or 1e9))]
-    if not told:
+    usable = [q for q in point.percentiles if 50 < q <= 100 * (1 - 10 / (point.samples or 1e9))]
+    if not usable:
         return None
-    share, spent = max(told) / 100, point.percentiles[max(told)] - delay
+    share, spent = max(usable) / 100, point.percentiles[max(usable)] - delay
 
     def over(scv: float) -> float:
         return float(service * scv * gammaincinv(1 / scv, share)) - spent
@@ -230,7 +230,7 @@ def _scv(points: Sequence[Point], delay: float, service: float) -> float | None:
 
 
 def waiting(server: ClosedView, rate: float) -> tuple[float, float]:
-    """Mean wait of an open client [s], and the chance to wait."""
+    """Mean waiting time of an open client [s], and the probability of waiting."""
     scv = 1.0 if server.scv is None else server.scv
     station = MMm(server.service_time, server.servers)
     wait = float(station.response_time(rate)) - server.service_time
@@ -238,7 +238,7 @@ def waiting(server: ClosedView, rate: float) -> tuple[float, float]:
 
 
 def percentile(server: ClosedView, wait: float, chance: float, share: float) -> float:
-    """Time within which a share of an open client's requests is answered [s]."""
+    """Time within which a share of an open client's requests completes [s]."""
     from scipy.optimize import brentq
     from scipy.special import gammaincinv
 

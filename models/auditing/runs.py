@@ -1,4 +1,4 @@
-"""Runs: errors, how long they lasted, whether they repeat, and what they have in common."""
+"""Runs: errors, length, repeatability, and whether they are comparable."""
 
 import math
 from collections import defaultdict
@@ -10,56 +10,55 @@ from headway.models.auditing.finding import Finding, Kind, Severity, naming, of_
 from headway.models.auditing.limits import past_the_limit
 from headway.models.measured.points import Point
 
-_FAILED = 0.01  # share of requests that failed from which it is said
+_FAILED = 0.01  # share of failed requests above which it is a finding
 _DROP = 0.05  # relative fall of throughput past its peak
-_CHANCE = 4 * 0.03  # what scatter of 3 % makes of a fall at a single point
-_STEPS = 3  # falls one after the other that are no chance
+_CHANCE = 4 * 0.03  # fall at a single point that scatter of 3 % can cause
+_STEPS = 3  # consecutive falls that are not chance
 _LENGTHS = 30.0  # response times that a run should last at least
-_APART = 0.1  # relative difference of repeats from which they drift
+_APART = 0.1  # relative difference of repeats above which they drift
 
 ERRORS = Kind(
     "errors",
     Severity.WARNING,
-    "the share `value` of requests failed; an error from 10 % on",
-    "a refused request returns fast, which distorts rate and response time: fix the failures, or "
-    "leave such points out",
+    "a share `value` of requests failed; an error from 10 % on",
+    "failed requests return quickly, which distorts rate and response time: fix the failures, or "
+    "exclude such points",
 )
 FALLS = Kind(
     "throughput_falls",
     Severity.WARNING,
-    "throughput falls by the share `value` past its peak",
-    "more load makes this server slower: fit a form that can slow down, not one that only "
-    "saturates",
+    "throughput falls by a share `value` past its peak",
+    "overload slows this server down: fit a form that models this, not one that only saturates",
 )
 SHORT = Kind(
     "short_run",
     Severity.WARNING,
     "a run of less than 30 response times",
-    "too short for a steady state: run it longer",
+    "too short for a steady state: run longer",
 )
 DRIFT = Kind(
     "drift",
     Severity.WARNING,
-    "runs at one load differ by the share `value`, more than chance explains for that many "
-    "requests",
-    "no model can fit better than that: repeat in another order, and find what changed",
+    "runs at one load differ by a share `value`, more than chance explains for that many requests",
+    "no model can fit better than that: repeat the runs in another order, and find out what "
+    "changed",
 )
 REPEATS = Kind(
     "pure_error",
     Severity.NOTE,
     "the relative scatter `value` of repeats within their loads",
-    "compare model errors with it: larger ones are lack of fit",
+    "larger errors of a model are lack of fit",
 )
 MIXED = Kind(
     "mixed",
     Severity.WARNING,
     "open and closed tests, or files of several tools, in one sweep",
-    "their loads and times mean different things: read them separately",
+    "their loads and times have different meanings: read them separately",
 )
 
 
 def fails(points: Sequence[Point]) -> Iterator[Finding]:
-    """Answers that are errors."""
+    """Failed requests."""
     shares = {k: share for k, p in enumerate(points) if not (share := _failed(p)) < _FAILED}
     for grave, severity in ((True, Severity.ERROR), (False, Severity.WARNING)):
         some = [k for k, share in shares.items() if (not share < 10 * _FAILED) == grave]
@@ -71,12 +70,12 @@ def fails(points: Sequence[Point]) -> Iterator[Finding]:
 def _errors(
     points: Sequence[Point], some: list[int], worst: int, share: float, severity: Severity
 ) -> Finding:
-    """Requests failed at some points, at one of them the most."""
+    """Failed requests at some points; names the worst."""
     point, unknown = points[worst], math.isnan(share)
-    told = "" if unknown else f" ({share:.1%})"
+    share_shown = "" if unknown else f" ({share:.1%})"
     counted = f"; {point.tool} includes them in its times" * point.with_failures
     return ERRORS.finding(
-        f"{naming([worst], points)}: {point.errors or 0:.0f} requests failed{told}"
+        f"{naming([worst], points)}: {point.errors or 0:.0f} requests failed{share_shown}"
         f"{of_several(len(some))}{counted}",
         some,
         None if unknown else share,
@@ -85,14 +84,14 @@ def _errors(
 
 
 def _failed(point: Point) -> float:
-    """Share of requests that failed; NaN where nobody says of how many."""
+    """Share of failed requests; NaN if their total number is unknown."""
     if not point.errors:
         return 0.0
     return point.errors / point.samples if point.samples else math.nan
 
 
 def falls(points: Sequence[Point]) -> Iterator[Finding]:
-    """Throughput that falls past its peak, by more than chance."""
+    """Throughput that falls past its peak by more than chance."""
     rates = [(k, p.throughput) for k, p in enumerate(points) if p.throughput]
     if len(rates) < 3 or points[rates[0][0]].load == rates[0][1]:
         return
@@ -108,7 +107,7 @@ def falls(points: Sequence[Point]) -> Iterator[Finding]:
 
 
 def ends_early(points: Sequence[Point]) -> Iterator[Finding]:
-    """Runs that end before they are steady; one past the limit would never be."""
+    """Runs that end before they are steady; runs past the limit never are."""
     over = past_the_limit(points)
     places = [
         k
@@ -139,17 +138,17 @@ def drifts(points: Sequence[Point]) -> Iterator[Finding]:
 
 
 def _by_chance(repeats: Sequence[Point]) -> float:
-    """How far apart chance takes means of so many requests, which queue behind each other.
+    """Largest difference by chance between means of so many requests that share a queue.
 
-    In a queue M/M/1 with L inside the mean of n waits has a relative variance of about
-    4 (1 + L)^2 / n (Daley, 1968; Whitt, 1989); 0 where nobody says how many requests there were.
+    In an M/M/1 queue with L jobs, the mean of n waiting times has a relative variance of about 4 (1
+    + L)^2 / n (Daley, 1968; Whitt, 1989); 0 if the number of requests is unknown.
     """
     known = [2 * (1 + (p.inside or 0.0)) / math.sqrt(p.samples) for p in repeats if p.samples]
     return 3 * math.sqrt(2) * max(known, default=0.0)
 
 
 def _repeats(points: Sequence[Point]) -> list[list[int]]:
-    """Positions of the points of each load that was measured more than once."""
+    """Positions of the points at each load that was measured more than once."""
     groups: dict[tuple[str, str, float], list[int]] = defaultdict(list)
     for place, point in enumerate(points):
         if point.response_time and (point.offered_rate or point.population):
@@ -158,7 +157,7 @@ def _repeats(points: Sequence[Point]) -> list[list[int]]:
 
 
 def scatters(points: Sequence[Point]) -> Iterator[Finding]:
-    """How far repeats scatter within their loads: an error that no model takes away."""
+    """Scatter of repeats within their loads: an error that no model can remove."""
     groups = _repeats(points)
     logs = [np.log([points[k].response_time or math.nan for k in places]) for places in groups]
     freedom = sum(each.size - 1 for each in logs)
@@ -179,7 +178,7 @@ def scatters(points: Sequence[Point]) -> Iterator[Finding]:
 
 
 def mixes(points: Sequence[Point]) -> Iterator[Finding]:
-    """Files of different tools or loops in one sweep; monitors stand beside any."""
+    """Files of different tools or loops in one sweep; monitors go with any."""
     measured = [p for p in points if not p.is_monitor]
     loops = {point.loop for point in measured if point.loop}
     tools = dict.fromkeys(point.tool for point in measured)

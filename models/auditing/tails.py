@@ -1,4 +1,4 @@
-"""Percentiles: how well a number of requests carries them, and which loop they are of."""
+"""Percentiles: whether there are enough requests, and whether the loop is closed."""
 
 import math
 from collections import defaultdict
@@ -9,9 +9,9 @@ import numpy as np
 from headway.models.auditing.finding import Finding, Kind, Severity, naming, of_several
 from headway.models.measured.points import Loop, Point
 
-_MOST = 1e15  # requests: of more, a double tells no rank from the next, and SciPy never ends
-_BEYOND = 10.0  # samples beyond a percentile from which it is a number at all
-_WIDE = 0.1  # half the width of a percentile's interval, relative, from which it is said
+_MOST = 1e15  # requests: beyond this, floats cannot distinguish ranks, and SciPy never ends
+_BEYOND = 10.0  # samples beyond a percentile below which it is meaningless
+_WIDE = 0.1  # relative half-width of a percentile's interval above which it is a finding
 
 FEW = Kind(
     "too_few_samples",
@@ -24,20 +24,20 @@ WIDE = Kind(
     "percentile_interval",
     Severity.NOTE,
     "a percentile `value` whose interval, by order statistics, is wider than 10 % either way",
-    "state the interval with it, or run longer",
+    "state the interval too, or run longer",
     percentiles=True,
 )
 OMITS = Kind(
     "coordinated_omission",
     Severity.NOTE,
-    "percentiles of a closed loop; a warning if a rate was requested, as for an open one",
-    "an open load at the same rate would see longer ones",
+    "percentiles of a closed loop; a warning if a rate was requested, as in open tests",
+    "they would be longer for an open load at the same rate",
     percentiles=True,
 )
 
 
 def rest_on_few(points: Sequence[Point]) -> Iterator[Finding]:
-    """Percentiles that the number of samples cannot carry."""
+    """Percentiles with too few samples."""
     thin: dict[tuple[float, ...], list[int]] = defaultdict(list)
     for place, point in enumerate(points):
         if point.samples:
@@ -49,7 +49,8 @@ def rest_on_few(points: Sequence[Point]) -> Iterator[Finding]:
             samples = min(points[k].samples or 0.0 for k in places)
             yield FEW.finding(
                 f"{naming(places, points)}: {', '.join(f'p{q:g}' for q in beyond)} of "
-                f"{samples:.0f} requests has fewer than {_BEYOND:.0f} beyond it; p{beyond[0]:g} "
+                f"{samples:.0f} requests has fewer than {_BEYOND:.0f} samples beyond it; "
+                f"p{beyond[0]:g} "
                 f"needs {round(_BEYOND / (1 - beyond[0] / 100))} or more",
                 places,
                 samples,
@@ -62,8 +63,12 @@ def _carried(samples: float) -> float:
 
 
 def is_wide(points: Sequence[Point]) -> Iterator[Finding]:
-    """The highest percentile that is carried, where its interval is wide."""
-    wide = {k: found for k, p in enumerate(points) if (found := _widest(p)) and found[2] > _WIDE}
+    """The highest percentile with enough samples, if its interval is wide."""
+    wide = {
+        k: interval
+        for k, p in enumerate(points)
+        if (interval := _widest(p)) and interval[2] > _WIDE
+    }
     if wide:
         worst = max(wide, key=lambda k: wide[k][2])
         percent, ends, _ = wide[worst]
@@ -79,11 +84,11 @@ def is_wide(points: Sequence[Point]) -> Iterator[Finding]:
 
 
 def _widest(point: Point) -> tuple[float, tuple[float, float], float] | None:
-    """The highest percentile that is carried, its interval, and how far it goes, relative."""
-    told = [q for q in point.percentiles if 50 < q <= _carried(point.samples or 1.0)]
-    if not told or point.samples is None:
+    """The highest percentile with enough samples, its interval, and its relative half-width."""
+    usable = [q for q in point.percentiles if 50 < q <= _carried(point.samples or 1.0)]
+    if not usable or point.samples is None:
         return None
-    percent = max(told)
+    percent = max(usable)
     ends = percentile_interval(point.percentiles, percent, point.samples)
     value = point.percentiles[percent]
     if ends is None or value <= 0:
@@ -97,8 +102,8 @@ def percentile_interval(
     """The 95 % interval of a percentile by order statistics, whatever the distribution.
 
     The number of n requests below the true percentile is binomial, so that it lies between the
-    order statistics of two ranks. Times at these ranks are read off between the percentiles that
-    are known, their logarithms against that of the share beyond.
+    order statistics of two ranks. Times at these ranks are interpolated between known percentiles,
+    with the logarithms of times and of the shares beyond.
 
     Parameters
     ----------
@@ -107,11 +112,11 @@ def percentile_interval(
     percent
         Which one.
     samples
-        Requests measured, independent of each other: where they queue the interval is wider.
+        Number of requests, assumed independent: if they queue, the interval is wider.
 
     Returns
     -------
-    Its ends [s]; None where they lie beyond the percentiles that are known.
+    Its ends [s]; None if they lie beyond the known percentiles.
 
     Examples
     --------
@@ -132,10 +137,10 @@ def percentile_interval(
     beyond = [-math.log(1 - q / 100) for q, _ in known]
     shares = np.minimum(ranks / samples, 1.0)
     with np.errstate(divide="ignore"):
-        asked = -np.log(1 - shares)
-    if len(known) < 2 or asked[0] < beyond[0] or asked[1] > beyond[-1]:
+        wanted_shares = -np.log(1 - shares)
+    if len(known) < 2 or wanted_shares[0] < beyond[0] or wanted_shares[1] > beyond[-1]:
         return None
-    low, high = np.exp(np.interp(asked, beyond, np.log([t for _, t in known])))
+    low, high = np.exp(np.interp(wanted_shares, beyond, np.log([t for _, t in known])))
     return float(low), float(high)
 
 
@@ -146,12 +151,12 @@ def omits(points: Sequence[Point]) -> Iterator[Finding]:
         for k, p in enumerate(points)
         if p.loop is Loop.CLOSED and any(q > 50 for q in p.percentiles)
     ]
-    paced = [k for k in places if points[k].offered_rate is not None]
+    with_rate = [k for k in places if points[k].offered_rate is not None]
     if places:
-        asked = "a rate was requested, but " if paced else ""
+        although = "a rate was requested, but " if with_rate else ""
         yield OMITS.finding(
-            f"{asked}the percentiles are those of a closed loop: its clients do not send while "
-            "they wait, so each stall counts once",
+            f"{although}the percentiles are those of a closed loop: its clients do not send while "
+            "they wait, so each stall counts only once",
             places,
-            severity=Severity.WARNING if paced else None,
+            severity=Severity.WARNING if with_rate else None,
         )

@@ -1,1 +1,1 @@
-"""Work spread over an executor: processes of this machine, a cluster, whatever a caller has."""
+"""Distribute work over an executor: processes of this machine, a cluster, or the caller's own."""

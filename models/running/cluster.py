@@ -14,37 +14,37 @@ from typing import Any, TypeAlias, TypeVar
 from headway import __version__
 from headway.errors import WorkerError
 from headway.lazy import needed
-from headway.models.running.crews import Crew, told
+from headway.models.running.crews import Crew, in_one_line
 
 Client: TypeAlias = Any
-"""distributed's, whose methods are partly without types."""
+"""A client or future of distributed, whose methods are partly untyped."""
 Found = TypeVar("Found")
 
 LONGEST = 8.0
-"""Seconds in which a scheduler must answer, and a worker be there."""
+"""Time within which a scheduler must answer and have a worker [s]."""
 WITHOUT = 60.0
-"""Seconds that are waited for another worker where all have left."""
+"""Time to wait for another worker when all have left [s]."""
 CLOSING = 1.0
-"""Seconds that are given to leave a scheduler."""
+"""Time allowed to disconnect from a scheduler [s]."""
 _VERSION = (
     "__import__('importlib.util').util.find_spec('headway') and __import__('headway').__version__"
 )
-"""What a worker is asked, in words that it knows whether it has headway or not."""
+"""The version check sent to a worker; it works whether or not headway is installed there."""
 
 
 def cluster(address: str) -> Crew:
-    """Make a crew of the workers of a dask scheduler, as many as it has.
+    """Make a crew of all the workers of a dask scheduler.
 
     Parameters
     ----------
     address
-        Of the scheduler, such as ``tcp://10.0.0.1:8786``.
+        Address of the scheduler, such as ``tcp://10.0.0.1:8786``.
 
     Raises
     ------
     WorkerError
-        If none answers there within 8 s, it has no worker, or one of its workers has another
-        version of headway, or none.
+        If no scheduler answers within 8 s, it has no worker, or a worker lacks this version of
+        headway.
     PackageError
         If distributed is not installed: ``pip install 'headway[cluster]'``.
     """
@@ -72,16 +72,16 @@ def _joined(distributed: Any, address: str) -> Client:
 
 def _connected(distributed: Any, address: str) -> Client:
     try:
-        found: Client = distributed.Client(address, timeout=LONGEST, set_as_default=False)
+        client: Client = distributed.Client(address, timeout=LONGEST, set_as_default=False)
     except (OSError, ValueError) as error:
-        raise _nobody(address, told(error)) from error
-    return found
+        raise _nobody(address, in_one_line(error)) from error
+    return client
 
 
 def _nobody(address: str, why: str) -> WorkerError:
     return WorkerError(
-        f"cluster {address}: no dask scheduler is reached there ({why}); "
-        "give its address, such as tcp://10.0.0.1:8786"
+        f"cluster {address}: cannot reach a dask scheduler ({why}); give its address, such as "
+        "tcp://10.0.0.1:8786"
     )
 
 
@@ -94,19 +94,19 @@ def _wait_for_a_worker(client: Client, address: str, end: float) -> None:
 
 
 def _check_versions(address: str, versions: Mapping[str, str | None]) -> None:
-    """Refuse workers whose answers would be another version's."""
+    """Refuse workers with another version of headway."""
     for worker, version in versions.items():
         if version != __version__:
-            found = f"headway {version}" if version else "no headway"
+            installed = f"headway {version}" if version else "no headway"
             msg = (
-                f"cluster {address}: worker {worker} has {found}, this process has headway "
+                f"cluster {address}: worker {worker} has {installed}, this process has headway "
                 f"{__version__}; install the same on all machines"
             )
             raise WorkerError(msg)
 
 
 class Cluster(Crew):
-    """The workers of a scheduler, for as long as it is used."""
+    """The workers of a scheduler, while it is in use."""
 
     def __init__(self, client: Client, address: str, quiet: ExitStack) -> None:
         self._client = client
@@ -116,15 +116,15 @@ class Cluster(Crew):
         super().__init__(client.get_executor(pure=False), size, f"cluster {address}")
 
     def explain(self, error: Exception) -> Exception:
-        """Say what dask's own errors mean: a task that kills its workers, a scheduler gone."""
+        """Translate dask's errors: a task that kills its workers, a scheduler that has gone."""
         if type(error).__name__ == "KilledWorker":
-            return WorkerError(f"{self.name}: a task was begun on several workers, and each died")
+            return WorkerError(f"{self.name}: a task was started on several workers, and each died")
         if isinstance(error, CancelledError):
-            return WorkerError(f"{self.name}: the scheduler is gone")
+            return WorkerError(f"{self.name}: lost the scheduler")
         return error
 
     def look(self) -> None:
-        """Wait for other workers where all have left, but not for ever."""
+        """Wait for other workers when all have left, for a limited time."""
         if self._client.status != "running" or self._workers() > 0:
             self._seen = time.monotonic()
         elif time.monotonic() - self._seen > WITHOUT:
@@ -135,14 +135,14 @@ class Cluster(Crew):
         return int(self._client.scheduler_info(n_workers=0)["n_workers"])
 
     def stop(self) -> None:
-        """Give up what is pending, and leave the scheduler; its workers stay."""
+        """Cancel pending work and disconnect from the scheduler; its workers stay."""
         with self._quiet, suppress(Exception):
             self.executor.shutdown(wait=False)
             self._client.close(timeout=CLOSING)
 
 
 def _within(seconds: float, call: Callable[[], Found], address: str) -> Found:
-    """Call what may hang, in a thread of its own: dask waits for ever for a port's greeting."""
+    """Call what may hang in a separate thread: dask waits indefinitely for a port to answer."""
     answer: Future[Found] = Future()
     threading.Thread(target=_answer, args=(answer, call), daemon=True).start()
     try:
@@ -160,7 +160,7 @@ def _answer(answer: "Future[Found]", call: Callable[[], Found]) -> None:
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Keep dask's own messages off standard error; what matters is an error of ours."""
+    """Keep dask's own messages off standard error; headway raises its own errors."""
     levels = {logger: logger.level for logger in _speakers()}
     try:
         for logger in levels:

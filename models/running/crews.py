@@ -1,4 +1,4 @@
-"""A crew: how many workers there are, and the executor that gives them work."""
+"""A crew: a number of workers, and the executor that gives them work."""
 
 from collections.abc import Callable, Iterable
 from concurrent.futures import CancelledError, Executor, Future
@@ -9,22 +9,22 @@ from typing import Any, Self
 from headway.errors import WorkerError
 
 POLL = 1.0
-"""Seconds between looks at whether a crew is still there, while its work is waited for."""
+"""Time between checks that a crew still works, while waiting for results [s]."""
 
 
 class Crew:
-    """Workers of an executor; a context manager that leaves nothing of its own running behind.
+    """Workers of an executor; a context manager that stops everything it has started.
 
-    This one is of an executor that a caller has, and that stays the caller's.
+    This class wraps a caller's executor, which it does not shut down.
 
     Attributes
     ----------
     executor
-        What work is given to; another one after `renew`.
+        The executor that receives the work; `renew` replaces it.
     size
-        How many workers there are, at least 1.
+        Number of workers, at least 1.
     name
-        What they are, for messages: ``2 processes``.
+        Their description in messages: ``2 processes``.
     """
 
     def __init__(self, executor: Executor, size: int, name: str) -> None:
@@ -33,44 +33,44 @@ class Crew:
         self.name = name
 
     def submit(self, function: Callable[..., Any], *arguments: object) -> "Future[Any]":
-        """Give a call to a worker."""
+        """Submit a call to a worker."""
         return self.executor.submit(function, *arguments)
 
     def renew(self, error: BaseException) -> None:
-        """Replace an executor that broke.
+        """Replace a broken executor.
 
         Raises
         ------
         WorkerError
-            If there is no other.
+            If there is no replacement.
         """
-        msg = f"{self.name}: its workers are gone ({told(error)})"
+        msg = f"{self.name}: its workers have gone ({in_one_line(error)})"
         raise WorkerError(msg) from error
 
     def explain(self, error: Exception) -> Exception:
-        """Say what an error of the executor's own means; a task's error stays as it is."""
+        """Translate an error of the executor itself; errors of tasks stay as they are."""
         if isinstance(error, CancelledError):
             return WorkerError(f"{self.name} dropped a task")
         return error
 
     def look(self) -> None:
-        """Look whether there are still workers; called every `POLL` seconds of waiting.
+        """Check that there are still workers; called every `POLL` seconds while waiting.
 
         Raises
         ------
         WorkerError
-            If nothing will ever be done.
+            If no work can ever be done.
         BrokenExecutor
             If workers died.
         """
 
     def drop(self, futures: "Iterable[Future[Any]]") -> None:
-        """Give up work that nobody waits for any longer."""
+        """Cancel work that is no longer needed."""
         for future in futures:
             future.cancel()
 
     def stop(self) -> None:
-        """Let the workers go, whatever they do."""
+        """Release the workers, whatever they are doing."""
 
     def __enter__(self) -> Self:
         return self
@@ -85,7 +85,7 @@ class Crew:
 
 
 def workers_of(executor: Executor) -> int:
-    """How many workers an executor has, where it tells; else the processors of this machine.
+    """Number of workers of an executor, or of processors of this machine if it does not say.
 
     Examples
     --------
@@ -101,12 +101,12 @@ def workers_of(executor: Executor) -> int:
 
 
 def crew_of(workers: object) -> Crew | None:
-    """Make a crew of what a caller gives: an executor, a crew, or nothing for this process.
+    """Make a crew of a caller's executor or crew; None stands for this process.
 
     Raises
     ------
     WorkerError
-        If it is neither.
+        For anything else.
 
     Examples
     --------
@@ -116,22 +116,22 @@ def crew_of(workers: object) -> Crew | None:
     >>> crew_of(8)
     Traceback (most recent call last):
         ...
-    headway.errors.WorkerError: executor: takes a concurrent.futures Executor or a crew, not 8
+    headway.errors.WorkerError: executor must be a concurrent.futures Executor or a crew, not 8
     """
     if workers is None or isinstance(workers, Crew):
         return workers
     if isinstance(workers, Executor):
         return Crew(workers, workers_of(workers), type(workers).__name__)
-    msg = f"executor: takes a concurrent.futures Executor or a crew, not {workers!r}"
+    msg = f"executor must be a concurrent.futures Executor or a crew, not {workers!r}"
     raise WorkerError(msg)
 
 
-def told(error: BaseException) -> str:
-    r"""An error in one line.
+def in_one_line(error: BaseException) -> str:
+    r"""Return the text of an error in one line.
 
     Examples
     --------
-    >>> told(ValueError("no such file\n  here")), told(KeyError())
+    >>> in_one_line(ValueError("no such file\n  here")), in_one_line(KeyError())
     ('no such file here', 'KeyError')
     """
     return " ".join(str(error).split()) or type(error).__name__

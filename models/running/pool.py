@@ -1,9 +1,9 @@
 """Processes of this machine.
 
-They are spawned, never forked: a fork copies the locks of other threads (numpy's, a notebook's)
-as they are, and hangs. A spawned process would import the script that started it, and run it once
-more where it lacks ``if __name__ == "__main__"``; these do not import it, so every script works
-as it stands, and what a task needs is of a module.
+They are spawned, never forked: a fork copies locks that other threads hold (numpy's, a notebook's),
+and hangs. A spawned process would normally import the script that started it, and run it again if
+it lacks ``if __name__ == "__main__"``; these do not, so that every script works unchanged, and
+whatever a task needs must come from a module.
 """
 
 import multiprocessing
@@ -24,7 +24,7 @@ from headway.errors import InvalidParameter
 from headway.models.running.crews import Crew
 
 MOST = 61 if sys.platform == "win32" else 1024
-"""Processes that a system takes: Windows waits for no more."""
+"""Most processes; Windows cannot wait for more."""
 THREADS = (
     "OMP_NUM_THREADS",
     "OPENBLAS_NUM_THREADS",
@@ -32,7 +32,7 @@ THREADS = (
     "VECLIB_MAXIMUM_THREADS",
     "NUMEXPR_NUM_THREADS",
 )
-"""How the libraries below numpy are told the number of their threads."""
+"""Environment variables for the number of threads in the libraries below numpy."""
 
 
 def workers(count: int) -> Crew:
@@ -41,12 +41,12 @@ def workers(count: int) -> Crew:
     Parameters
     ----------
     size
-        How many, from 1. Each calculates on one processor.
+        Number of processes, at least 1. Each uses one processor.
 
     Raises
     ------
     InvalidParameter
-        If it is below 1, or more than the system takes.
+        If it is below 1 or above 1024.
 
     Examples
     --------
@@ -56,16 +56,16 @@ def workers(count: int) -> Crew:
     >>> workers(0)
     Traceback (most recent call last):
         ...
-    headway.errors.InvalidParameter: 0 workers: give from 1 to 1024, or none for this process alone
+    headway.errors.InvalidParameter: 0 workers: give 1 to 1024, or none for this process only
     """
     if not 1 <= count <= MOST:
-        msg = f"{count} workers: give from 1 to {MOST}, or none for this process alone"
+        msg = f"{count} workers: give 1 to {MOST}, or none for this process only"
         raise InvalidParameter(msg)
     return Pool(count)
 
 
 def every_core() -> Crew:
-    """Make a crew of as many processes as this machine has processors.
+    """Make a crew with one process for each processor of this machine.
 
     Examples
     --------
@@ -76,7 +76,7 @@ def every_core() -> Crew:
 
 
 class Pool(Crew):
-    """Processes that are started when there is work for them."""
+    """Processes that start when there is work."""
 
     def __init__(self, count: int) -> None:
         self._context = _Spawning()
@@ -84,20 +84,20 @@ class Pool(Crew):
         super().__init__(pool, count, f"{count} process{'es' if count > 1 else ''}")
 
     def renew(self, error: BaseException) -> None:
-        """Replace a pool whose worker died."""
+        """Replace a pool after a worker has died."""
         del error
         self._afresh()
 
     def look(self) -> None:
-        """Break the pool itself where a worker has died and the pool did not notice.
+        """Break the pool if a worker has died and the pool did not notice.
 
-        Python 3.11 forgets futures that are given out in the instant in which a worker dies.
+        Python 3.11 loses futures submitted at the moment when a worker dies.
         """
         if any(process.exitcode is not None for process in self._context.started):
-            raise BrokenProcessPool("a worker ended in the middle of a task")
+            raise BrokenProcessPool("a worker ended during a task")
 
     def drop(self, futures: "Iterable[Future[Any]]") -> None:
-        """End the processes if they do what nobody waits for; the next work starts others.
+        """End the processes if they do work that is no longer needed; the next task starts others.
 
         A pool whose futures were cancelled does not survive the end of a process (Python 3.11).
         """
@@ -110,7 +110,7 @@ class Pool(Crew):
         self.executor = ProcessPoolExecutor(self.size, mp_context=self._context)
 
     def stop(self) -> None:
-        """End the processes, whatever they do, and wait until they are gone."""
+        """End the processes, whatever they are doing, and wait until they have gone."""
         for process in self._context.started:
             if process.pid is not None:
                 process.terminate()
@@ -118,10 +118,10 @@ class Pool(Crew):
 
 
 class _Worker(SpawnProcess):
-    """A process that is not disturbed by Ctrl-C, and ends when its parent does."""
+    """A process that ignores Ctrl-C and ends with its parent."""
 
     def start(self) -> None:
-        """Start it without the caller's script, deaf to Ctrl-C from the beginning."""
+        """Start it without the caller's script, ignoring Ctrl-C from the start."""
         with _no_script(), _deaf():
             super().start()
 
@@ -134,7 +134,7 @@ class _Worker(SpawnProcess):
 
 
 class _Spawning(SpawnContext):
-    """Starts such processes, and knows which it started."""
+    """Starts such processes and keeps a list of them."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -150,7 +150,7 @@ class _Spawning(SpawnContext):
 
 
 def _follow() -> None:
-    """End this process when its parent is gone, however that ended."""
+    """End this process when its parent has ended, for whatever reason."""
     parent = multiprocessing.parent_process()
     if parent is not None:
         wait([parent.sentinel])
@@ -159,7 +159,7 @@ def _follow() -> None:
 
 @contextmanager
 def _no_script() -> Iterator[None]:
-    """Put an empty module in the place of the script, which new processes would import."""
+    """Replace the main script, which new processes would import, with an empty module."""
     script = sys.modules["__main__"]
     sys.modules["__main__"] = ModuleType("__main__")
     try:
@@ -170,7 +170,7 @@ def _no_script() -> Iterator[None]:
 
 @contextmanager
 def _deaf() -> Iterator[None]:
-    """Hold Ctrl-C back, in this thread and the processes that it starts."""
+    """Block Ctrl-C in this thread and in the processes that it starts."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return

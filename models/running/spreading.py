@@ -1,4 +1,4 @@
-"""Tasks done by a crew: in order, a few at a time, again where a worker died."""
+"""Run tasks on a crew: in order, a few at a time, repeated if a worker dies."""
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
@@ -10,16 +10,16 @@ from typing import Any, TypeVar
 
 from headway import __version__
 from headway.errors import InvalidParameter, WorkerError
-from headway.models.running.crews import POLL, Crew, told
+from headway.models.running.crews import POLL, Crew, in_one_line
 from headway.models.running.work import packed, work
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
 
 EACH = 3
-"""Tasks pending for each worker: one that it does, and what it does next."""
+"""Pending tasks for each worker: the current one and the next ones."""
 BREAKS = 3
-"""How often in a row workers may die before the next result is there."""
+"""How many times workers may die before the next result arrives."""
 
 
 def spread(
@@ -28,32 +28,31 @@ def spread(
     crew: Crew | None = None,
     window: int | None = None,
 ) -> Iterator[Result]:
-    """Do tasks on a crew's workers; the results come in the order of the tasks.
+    """Run tasks on the workers of a crew; yield the results in the order of the tasks.
 
     Parameters
     ----------
     function
-        What is done with a task; of a module, so that workers can import it.
+        Called with each task; it must be importable from a module.
     tasks
-        What it is done with. They are taken one by one, as results are taken: an endless iterator
-        will do.
+        Arguments of the function. They are read one by one, as results are consumed, so the
+        iterator may be endless.
     crew
-        The workers; none for this process, one task after the other.
+        The workers; None runs the tasks in this process, one after another.
     window
-        How many tasks are pending at most, those done but not yet taken among them; three for
-        each worker unless told.
+        Most pending tasks, including results not yet consumed; three for each worker by default.
 
     Yields
     ------
     Result
-        The function's, one a task.
+        Result of the function, one for each task.
 
     Raises
     ------
     WorkerError
-        If workers die again and again, or a task cannot be sent to one.
+        If workers die repeatedly, or a task cannot be sent.
     Exception
-        What the function raises, where the results come to that task; what is pending is then
+        Whatever the function raises, in place of the result of that task; pending tasks are then
         cancelled, as on Ctrl-C.
 
     Examples
@@ -81,7 +80,7 @@ def spread(
 
 @dataclass(slots=True)
 class _Job:
-    """A task on its way."""
+    """A submitted task."""
 
     task: bytes
     number: int
@@ -90,7 +89,7 @@ class _Job:
 
 @dataclass(slots=True)
 class _Line:
-    """The tasks that are pending, in order."""
+    """The pending tasks, in order."""
 
     crew: Crew
     function: bytes
@@ -99,7 +98,7 @@ class _Line:
     breaks: int = 0
 
     def take(self, tasks: Iterator[bytes], most: int) -> bool:
-        """Take further tasks while there is room; whether any is pending."""
+        """Submit further tasks while there is room; return whether any is pending."""
         for task in islice(tasks, max(0, most - len(self.jobs))):
             self.jobs.append(_Job(task, self.taken))
             self.taken += 1
@@ -124,14 +123,14 @@ class _Line:
                 return result
 
     def _submit(self) -> None:
-        """Give out what waits; after two breaks the first task alone, to see whether it kills."""
+        """Submit waiting tasks; after two breaks only the first, in case it kills workers."""
         for job in islice(self.jobs, 1 if self.breaks > 1 else None):
             if job.future is None:
                 job.future = self.crew.submit(work, __version__, self.function, job.task)
 
     def _wait(self, job: _Job) -> Any:
         future = job.future
-        assert future is not None  # noqa: S101 - just given out
+        assert future is not None  # noqa: S101 - just submitted
         while True:
             try:
                 return future.result(timeout=POLL)
@@ -141,12 +140,12 @@ class _Line:
                 self.crew.look()
 
     def _again(self, error: BrokenExecutor) -> None:
-        """Make the workers anew, and let them do again what is not done."""
+        """Replace the workers, and repeat unfinished tasks."""
         self.breaks += 1
         if self.breaks > BREAKS:
             msg = (
-                f"task {self.jobs[0].number} was begun {self.breaks} times, and each time the "
-                f"worker died ({told(error)}); out of memory?"
+                f"task {self.jobs[0].number} was started {self.breaks} times, and each time the "
+                f"worker died ({in_one_line(error)}); check its memory"
             )
             raise WorkerError(msg) from error
         for job in self.jobs:
@@ -155,12 +154,12 @@ class _Line:
         self.crew.renew(error)
 
     def drop(self) -> None:
-        """Give up what is pending."""
+        """Cancel pending tasks."""
         self.crew.drop([job.future for job in self.jobs if job.future is not None])
 
 
 def _is_well(future: "Future[Any] | None") -> bool:
-    """Whether a task was done before the workers died, well or with an error of its own."""
+    """Whether a task finished before the workers died, with a result or an error of its own."""
     if future is None or not future.done() or future.cancelled():
         return False
     return not isinstance(future.exception(), BrokenExecutor)

@@ -1,8 +1,8 @@
-"""What a worker does: unpack a task, do it, and give its result or its error back.
+"""The work of a worker: unpack a task, run it, and return its result or its error.
 
-Tasks travel as bytes that are packed here, in the thread that asks: what cannot be packed is said
-at once, the function is packed once for all tasks and unpacked once a worker, and whatever fails
-to be unpacked is one task's error, where a pool of processes would break.
+Tasks travel as bytes that are packed here, in the submitting thread: whatever cannot be packed is
+reported at once, the function is packed once for all tasks and unpacked once per worker, and a
+failure to unpack is the error of one task instead of breaking the pool.
 """
 
 import pickle
@@ -14,7 +14,7 @@ from headway import __version__
 from headway.errors import WorkerError
 
 KEPT = 4
-"""Functions that a worker keeps unpacked."""
+"""Most functions that a worker keeps unpacked."""
 
 
 def packed(thing: object) -> bytes:
@@ -32,22 +32,23 @@ def packed(thing: object) -> bytes:
     >>> packed(number for number in [1])
     Traceback (most recent call last):
         ...
-    headway.errors.WorkerError: workers cannot be sent this task: cannot pickle 'generator' object
+    headway.errors.WorkerError: this task cannot be sent to workers: cannot pickle 'generator'
+    object
     """
     try:
         return pickle.dumps(thing, protocol=pickle.HIGHEST_PROTOCOL)
     except (pickle.PicklingError, AttributeError, TypeError) as error:
-        msg = f"workers cannot be sent this task: {error}"
+        msg = f"this task cannot be sent to workers: {error}"
         raise WorkerError(msg) from error
 
 
 def work(version: str, function: bytes, task: bytes) -> Any:
-    """Do a task, on a worker.
+    """Run a task on a worker.
 
     Parameters
     ----------
     version
-        Of headway where the work is given out; a worker that joins late may have another.
+        Version of headway in the submitting process; a worker that joins late may have another.
     function, task
         As `packed` made them.
 
@@ -64,7 +65,10 @@ def work(version: str, function: bytes, task: bytes) -> Any:
     4
     """
     if version != __version__:
-        msg = f"a worker has headway {__version__}, this process has {version}; install the same"
+        msg = (
+            f"a worker has headway {__version__}, this process has {version}; install the same "
+            "version"
+        )
         raise WorkerError(msg)
     known, given = _unpacked(function, task)
     try:
@@ -82,19 +86,19 @@ def _unpacked(function: bytes, task: bytes) -> tuple[Callable[[Any], Any], Any]:
     except (AttributeError, ImportError, pickle.UnpicklingError) as error:
         msg = (
             f"a worker cannot unpack a task: {error}; workers import modules, "
-            "never the script itself: put what it defines into a module"
+            "never the script itself: move its definitions to a module"
         )
         raise WorkerError(msg) from error
 
 
 @lru_cache(maxsize=KEPT)
 def _function(function: bytes) -> Callable[[Any], Any]:
-    found: Callable[[Any], Any] = pickle.loads(function)  # noqa: S301 - packed by ourselves
-    return found
+    unpacked: Callable[[Any], Any] = pickle.loads(function)  # noqa: S301 - packed by ourselves
+    return unpacked
 
 
 def _sendable(error: Exception) -> Exception:
-    """Give an error as it is if it survives the way back, else its words."""
+    """Return an error unchanged if it can be pickled, else its text."""
     try:
         pickle.loads(pickle.dumps(error))  # noqa: S301 - packed in this line
     except Exception:

@@ -13,25 +13,25 @@ from headway.models.tables.table import Column, Table
 
 
 def audit_tables(audit: Audit) -> list[Table]:
-    """A line a finding, the gravest first."""
+    """A line for each finding, the most severe first."""
     opened = [_open_table(audit.as_open)] if audit.as_open else []
     if not audit.findings:
-        nothing = ("nothing speaks against this test", *columns_taken(audit.test))
+        nothing = ("no problems found in this test", *columns_taken(audit.test))
         return [Table(audit.test.title, (), nothing), *opened]
     columns = (
         Column("finding", tuple(each.kind.replace("_", " ") for each in audit.findings)),
         Column("severity", tuple(each.severity.value for each in audit.findings)),
-        Column("what, and what to do", tuple(each.text for each in audit.findings)),
+        Column("finding and remedy", tuple(each.text for each in audit.findings)),
     )
     return [Table(audit.test.title, columns, tuple(columns_taken(audit.test))), *opened]
 
 
 def _open_table(points: Sequence[OpenPoint]) -> Table:
-    """What open clients would have seen, each with the error that was measured."""
+    """Response times for open clients, each with its measured error."""
     reasons = list(dict.fromkeys(p.refused for p in points if p.refused))
     told = [p for p in points if not p.refused]
-    title = "an open client at the same rates, by a model (approximate)"
-    notes = [f"not told: {reason}" for reason in reasons]
+    title = "an open client at the same rates, from a model (approximate)"
+    notes = [f"not determined: {reason}" for reason in reasons]
     if not told:
         return Table(title, (), tuple(notes))
     columns = [
@@ -45,7 +45,7 @@ def _open_table(points: Sequence[OpenPoint]) -> Table:
         tails = [(p.percentiles or {}).get(percent) for p in told]
         cells = (_within(t, p.percentile_error) for t, p in zip(tails, told, strict=True))
         columns.append(Column(f"p{percent:g} [ms]", tuple(cells)))
-    notes.append("± is what nine of ten simulated servers were within (docs/accuracy.md)")
+    notes.append("± covered nine of ten simulated servers (docs/accuracy.md)")
     return Table(title, tuple(columns), tuple(notes))
 
 

@@ -29,7 +29,7 @@ class _Kind:
 
 
 _CLOSED = {(True, False): "yes", (False, True): "nearly", (False, False): "no"}
-"""Whether closed networks hold a kind, by whether exactly, and whether approximately."""
+"""Whether closed networks support a kind, exactly or approximately."""
 
 
 def _stations() -> list[_Kind]:
@@ -58,9 +58,9 @@ def kinds_tables() -> list[Table]:
 
 
 def reader_table() -> Table:
-    """Every kind of file, and what it tells."""
+    """Every kind of file, with its contents."""
     kinds = reader_kinds()
-    columns = (Column("file", tuple(kinds)), Column("what it tells", tuple(kinds.values())))
+    columns = (Column("file", tuple(kinds)), Column("contents", tuple(kinds.values())))
     return Table("kinds of measured files", columns)
 
 
@@ -70,20 +70,20 @@ def _station_table() -> Table:
         Column("kind", tuple(k.kind for k in kinds)),
         Column("numbers", tuple(", ".join(k.numbers) for k in kinds)),
         Column("closed", tuple(k.closed for k in kinds)),
-        Column("what it is", tuple(k.doc for k in kinds)),
+        Column("description", tuple(k.doc for k in kinds)),
     )
-    note = "closed: whether closed networks may hold it, exactly (yes) or approximately (nearly)"
+    note = "closed: whether closed networks support it, exactly (yes) or approximately (nearly)"
     return Table("kinds of station", columns, (note,))
 
 
 def finding_table() -> Table:
-    """Every kind of finding in a load test, the gravest first."""
+    """Every kind of finding in a load test, the most severe first."""
     kinds = sorted(CHECKS, key=lambda kind: list(Severity).index(kind.severity))
     columns = (
         Column("finding", tuple(kind.name for kind in kinds)),
         Column("severity", tuple(kind.severity.value for kind in kinds)),
-        Column("what it says", tuple(kind.means for kind in kinds)),
-        Column("what to do", tuple(kind.remedy for kind in kinds)),
+        Column("meaning", tuple(kind.means for kind in kinds)),
+        Column("remedy", tuple(kind.remedy for kind in kinds)),
     )
     return Table("kinds of findings", columns)
 
@@ -93,9 +93,9 @@ def reduction_table() -> Table:
     kinds = REDUCTIONS.values()
     columns = (
         Column("reduction", tuple(kind.pattern for kind in kinds)),
-        Column("what it keeps", tuple(kind.means for kind in kinds)),
+        Column("keeps", tuple(kind.means for kind in kinds)),
     )
-    note = "KIND alone, or KIND=..., is of every output asked for: quantiles=p50,p99"
+    note = "KIND or KIND=... without an output applies to every requested output: quantiles=p50,p99"
     return Table("kinds of reductions", columns, (note,))
 
 

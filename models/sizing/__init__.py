@@ -1,1 +1,1 @@
-"""Sizes: the cheapest configuration that meets targets, among those that can be chosen."""
+"""Sizing: find the cheapest configuration that meets targets."""

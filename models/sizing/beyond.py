@@ -1,6 +1,6 @@
-"""Beyond what can be enumerated: differential evolution, then every configuration around it.
+"""Very many configurations: differential evolution, then all configurations around the result.
 
-What it finds meets all goals, and nothing near it is cheaper; that nothing else is, is not proven.
+The result meets all goals, and nothing near it is cheaper; it is not proven that nothing else is.
 """
 
 from collections.abc import Sequence
@@ -20,47 +20,47 @@ _GENERATIONS = 150
 _MOST_AROUND = 50_000
 _MOST_MOVES = 20
 _SAMPLE = 1000
-_DEAR = 1e6  # times the greatest cost of a sample: what a configuration costs that fails
-_FARTHEST = 1e6  # by how much a goal is missed that is missed without end
+_DEAR = 1e6  # times the largest cost of a sample: cost assigned to a configuration that fails
+_FARTHEST = 1e6  # stands for an infinite miss of a goal
 
 
 def evolved(grid: Grid, cost: Cost, judge: Judge) -> Explored:
-    """Look for a cheap configuration that meets all goals among too many to look at each.
+    """Search for a cheap configuration that meets all goals, among too many to examine.
 
     Parameters
     ----------
     grid
-        What can be chosen.
+        The choices.
     cost, judge
-        What configurations cost, and who says which meet all goals.
+        Cost of configurations, and the judge of which meet all goals.
 
     Raises
     ------
     InvalidParameter
-        Where none is found.
+        If none is found.
     """
     place = _evolved_place(grid, cost, judge)
     for _ in range(_MOST_MOVES):
         near = around(grid, place)
-        found = search(near, in_order(near, cost), judge, near.size)
-        if found.best is None:
+        explored = search(near, in_order(near, cost), judge, near.size)
+        if explored.best is None:
             break
-        values = near.at(found.places[[found.best]])
+        values = near.at(explored.places[[explored.best]])
         moved = grid.places_of({name: float(value[0]) for name, value in values.items()})
         if moved == place:
-            return found
+            return explored
         place = moved
-    if found.best is not None:
-        return found
+    if explored.best is not None:
+        return explored
     msg = (
-        f"among {grid.size:.3g} configurations headway found none that meets all targets, but has "
-        "not proven that there is none: offer fewer choices, or change a target"
+        "found no configuration that meets all targets, but could not check all "
+        f"{grid.size:.3g}; offer fewer choices, or change a target"
     )
     raise InvalidParameter(msg)
 
 
 def _evolved_place(grid: Grid, cost: Cost, judge: Judge) -> list[int]:
-    """The place of each choice's value in what evolves."""
+    """Index of each choice's value, from the evolving variables."""
     from scipy.optimize import Bounds, differential_evolution
 
     rng = np.random.default_rng(_SEED)
@@ -73,7 +73,7 @@ def _evolved_place(grid: Grid, cost: Cost, judge: Judge) -> list[int]:
         return np.asarray(np.where(verdict.met, cost.of(columns), failing))
 
     evolved = differential_evolution(
-        price,  # type: ignore[arg-type]  # vectorized: a price a column
+        price,  # type: ignore[arg-type]  # vectorized: a price for each column
         Bounds(np.zeros(len(grid.shape)), np.array(grid.shape) - 1.0),
         integrality=np.ones(len(grid.shape), bool),
         vectorized=True,
@@ -93,7 +93,7 @@ def _at(grid: Grid, shares: FloatArray) -> dict[str, FloatArray]:
 
 
 def around(grid: Grid, place: Sequence[int]) -> Grid:
-    """The values next to some, as many as can be looked at."""
+    """The neighbouring values, as many as can be examined."""
     reach = int((_MOST_AROUND ** (1 / len(place)) - 1) // 2)
     near = {
         name: values[max(here - reach, 0) : here + reach + 1]

@@ -1,4 +1,4 @@
-"""Bounds: what of each resource is needed at least, and what is too much at any rate."""
+"""Bounds: the least of each resource that is needed, and the most that can be worthwhile."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -15,14 +15,14 @@ _MOST_TRIED = 200_000
 
 @dataclass(frozen=True)
 class Bounded:
-    """What bounds leave of a grid.
+    """The part of a grid within bounds.
 
     Parameters
     ----------
     grid
-        With the values of resources that may yet be the answer.
+        The grid with the values that may still be the answer.
     ceiling
-        A cost at which goals are met, so that none above it need be looked at.
+        A cost at which goals are met, so that higher ones need not be examined.
     """
 
     grid: Grid
@@ -30,25 +30,25 @@ class Bounded:
 
 
 def bounded(grid: Grid, resources: Sequence[str], cost: Cost, judge: Judge) -> Bounded:
-    """Leave out values of resources that the cheapest configuration surely has not.
+    """Exclude values of resources that the cheapest configuration cannot have.
 
-    Too little is what does not meet the goals with the most of every other resource, whatever
-    the other choices are; too much is what costs more than a configuration that is known to
-    meet them, with the least of every other one.
+    A value is too small if it misses the goals even with the most of every other resource, whatever
+    the other choices; it is too large if, with the least of every other resource, it costs more
+    than a configuration that is known to meet them.
 
     Parameters
     ----------
     grid
-        What can be chosen.
+        The choices.
     resources
         Choices of which more can only help.
     cost, judge
-        What configurations cost, and who says which meet the goals.
+        Cost of configurations, and the judge of which meet the goals.
     """
     ceiling = np.inf
     for name in resources:
-        grid, seen = _enough(grid, resources, name, cost, judge)
-        ceiling = min(ceiling, seen)
+        grid, cheapest = _enough(grid, resources, name, cost, judge)
+        ceiling = min(ceiling, cheapest)
     if not np.isfinite(ceiling):
         return Bounded(grid, ceiling)
     ceiling = min(ceiling, _descended(grid, resources, cost, judge))
@@ -59,14 +59,14 @@ def bounded(grid: Grid, resources: Sequence[str], cost: Cost, judge: Judge) -> B
 
 
 def _lined(grid: Grid, resources: Sequence[str], name: str, place: int) -> Grid:
-    """The grid with every resource but one at an end of its values."""
+    """The grid with every resource but one at an end of its range."""
     ends = grid.ends(place)
     fixed = {other: (ends[other],) for other in resources if other != name}
     return replace(grid, values={**grid.values, **fixed})
 
 
 def _along(grid: Grid, name: str, values: FloatArray) -> FloatArray:
-    """What was found for each configuration of a grid: a row a value of one choice."""
+    """Results for each configuration of a grid, in rows by the value of one choice."""
     axis = grid.names.index(name)
     return np.moveaxis(values.reshape(grid.shape), axis, 0).reshape(grid.shape[axis], -1)
 
@@ -78,20 +78,20 @@ def _keeping(grid: Grid, name: str, kept: slice) -> Grid:
 def _enough(
     grid: Grid, resources: Sequence[str], name: str, cost: Cost, judge: Judge
 ) -> tuple[Grid, float]:
-    """Leave out too little of a resource; also the least cost seen at which all goals hold."""
+    """Exclude too small values of a resource; also return the least cost that meets all goals."""
     line = _lined(grid, resources, name, -1)
     if line.size > _MOST_TRIED:
         return grid, np.inf
     columns = line.at(np.arange(line.size))
     met = judge(columns).met
-    if not met.any():  # then nothing does, and this line has what comes nearest
+    if not met.any():  # then nothing does, and this row contains the nearest
         return line, np.inf
     rows = _along(line, name, met.astype(float)).any(axis=1)
     return _keeping(grid, name, slice(int(np.argmax(rows)), None)), cost.of(columns)[met].min()
 
 
 def _descended(grid: Grid, resources: Sequence[str], cost: Cost, judge: Judge) -> float:
-    """The least cost found by taking of one resource after the other as little as will do."""
+    """The least cost found by reducing one resource after another as far as possible."""
     line = _lined(grid, resources, "", -1)
     if line.size > _MOST_TRIED:
         return float(np.inf)
@@ -113,7 +113,7 @@ def _lowered(grid: Grid, name: str, here: dict[str, float], judge: Judge) -> dic
 def _affordable(
     grid: Grid, resources: Sequence[str], name: str, cost: Cost, ceiling: float
 ) -> Grid:
-    """Leave out what of a resource costs too much with the least of every other one."""
+    """Exclude values of a resource that cost too much even with the least of every other."""
     line = _lined(grid, resources, name, 0)
     if line.size > _MOST_TRIED:
         return grid

@@ -1,4 +1,4 @@
-"""Judging configurations by the chance that all goals hold, where parameters are uncertain."""
+"""Judge configurations by the probability that all goals hold, for uncertain parameters."""
 
 import math
 from collections.abc import Collection, Iterator, Mapping
@@ -15,7 +15,7 @@ from headway.models.sizing.judge import ByModel, Chance, Verdict, all_met
 from headway.models.uncertain.sampling import draws
 
 _FIRST_DRAWS, _LEAST_DRAWS = 64, 2048
-_FAILURES = 20  # draws at least in which the least sure configuration that will do fails
+_FAILURES = 20  # fewest draws in which the least certain acceptable configuration fails
 _SUREST = 99.98
 _SEED = 1
 _ROUNDING = 1e-9
@@ -26,9 +26,8 @@ _MOST_POINTS = 262_144  # solved at once
 class ByChance:
     """Judges by the share of draws of the uncertain parameters in which all goals hold.
 
-    Most configurations fail in so many of the first draws that the others cannot save them; only
-    those that may yet do are solved for all draws. The probability of the others is told from the
-    draws that were solved.
+    Most configurations fail in so many of the first draws that the rest cannot change the verdict;
+    only the others are solved for all draws. Probabilities come from the draws that were solved.
 
     Parameters
     ----------
@@ -39,7 +38,7 @@ class ByChance:
     confidence
         The least share of draws in which all goals must hold, above 0 and below 1.
     is_full
-        Whether every configuration is solved for all draws, to be shown.
+        Whether to solve every configuration for all draws, for display.
 
     Examples
     --------
@@ -48,8 +47,8 @@ class ByChance:
     >>> model = catalogue_model("server-single").at(delay=0.001, service_time=0.001)
     >>> certain = ByModel(model, (Goal("response_time", "<=", 0.004),))
     >>> samples = {"delay": np.linspace(0.0005, 0.0025, 1000)}
-    >>> found = ByChance(certain, samples, 0.9)({"service_time": np.array([0.001, 0.0012])})
-    >>> found.share.round(2).tolist(), found.met.tolist()
+    >>> answer = ByChance(certain, samples, 0.9)({"service_time": np.array([0.001, 0.0012])})
+    >>> answer.share.round(2).tolist(), answer.met.tolist()
     ([0.75, 0.25], [False, False])
     """
 
@@ -60,22 +59,22 @@ class ByChance:
 
     @property
     def is_slow(self) -> bool:
-        """Whether percentiles are found configuration by configuration."""
+        """Whether percentiles are computed for one configuration at a time."""
         return self.certain.is_slow
 
     @property
     def chance(self) -> Chance:
-        """What probabilities are of."""
+        """The definition of the probabilities."""
         return Chance(self.confidence, self.count, tuple(self.samples))
 
     @property
     def count(self) -> int:
-        """How many draws there are."""
+        """Number of draws."""
         return next(iter(self.samples.values())).size
 
     @property
     def allowed(self) -> int:
-        """In how many draws a configuration may fail."""
+        """Most draws in which a configuration may fail."""
         return math.floor((1 - self.confidence) * self.count + _ROUNDING)
 
     def __call__(self, columns: Columns) -> Verdict:
@@ -91,11 +90,11 @@ class ByChance:
         return replace(self, is_full=True)
 
     def measures(self, columns: Columns) -> FloatArray:
-        """What configurations are ranked by alone, at the best values."""
+        """The ranking measure alone, at the best values."""
         return self.certain.measures(columns)
 
     def _failures(self, columns: Columns) -> tuple[FloatArray, FloatArray]:
-        """In how many draws a goal fails, by configuration, and of how many that were needed."""
+        """Number of draws in which a goal fails, by configuration, and number of draws solved."""
         size = next(iter(columns.values())).size
         failed, tried = np.zeros(size), np.zeros(size)
         left = np.arange(size)
@@ -116,7 +115,7 @@ class ByChance:
             start, stop = stop, min(4 * stop, self.count)
 
     def _failures_of(self, columns: Columns, draws: slice) -> FloatArray:
-        """In how many of some draws each configuration misses a goal."""
+        """Number of the given draws in which each configuration misses a goal."""
         size = next(iter(columns.values())).size
         width = draws.stop - draws.start
         step = max(_MOST_POINTS // width, 1)
@@ -129,9 +128,9 @@ class ByChance:
         chosen = {name: np.repeat(column[some], width) for name, column in columns.items()}
         rows = next(iter(chosen.values())).size // width
         drawn = {name: np.tile(values[draws], rows) for name, values in self.samples.items()}
-        asked = [goal.output for goal in goals]
-        found = outputs_over(self.certain.model, {**drawn, **chosen}, asked)
-        return all_met(goals, found).reshape(rows, width)
+        names = [goal.output for goal in goals]
+        outputs = outputs_over(self.certain.model, {**drawn, **chosen}, names)
+        return all_met(goals, outputs).reshape(rows, width)
 
 
 def by_chance(certain: ByModel, confidence: float, chosen: Collection[str]) -> ByChance:
@@ -144,12 +143,12 @@ def by_chance(certain: ByModel, confidence: float, chosen: Collection[str]) -> B
     confidence
         The least probability with which all goals must hold [%].
     chosen
-        Parameters that can be chosen, which are as they are chosen.
+        Parameters that are chosen, which are not uncertain.
 
     Raises
     ------
     InvalidParameter
-        For a confidence of 0, or of more than draws can tell, and where nothing is uncertain.
+        For a confidence of 0 or beyond the resolution of the draws, and if nothing is uncertain.
     """
     check_domain(
         "confidence",
@@ -162,6 +161,6 @@ def by_chance(certain: ByModel, confidence: float, chosen: Collection[str]) -> B
     drawn = draws(certain.model, count, _SEED)
     samples = {name: values for name, values in drawn.items() if name not in chosen}
     if not samples:
-        msg = f"{certain.model.name}: only the choices are uncertain; leave out the confidence"
+        msg = f"{certain.model.name}: only the choices are uncertain; remove the confidence"
         raise InvalidParameter(msg)
     return ByChance(certain, samples, confidence / 100)

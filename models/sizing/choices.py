@@ -1,4 +1,4 @@
-"""What can be chosen: values by parameter, and every configuration that they make."""
+"""Choices: values by parameter, and all configurations that they form."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -13,10 +13,10 @@ from headway.models.language.parameters import Parameter
 from headway.models.structure.model import Model
 
 Places = NDArray[np.int64]
-"""Configurations by their number, counted with the last choice fastest."""
+"""Indices of configurations; the last choice varies fastest."""
 
 Columns = Mapping[str, FloatArray]
-"""Values by parameter, one entry a configuration [SI]."""
+"""Values by parameter, one entry for each configuration [SI]."""
 
 
 @dataclass(frozen=True)
@@ -44,12 +44,12 @@ class Grid:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """How many values each has."""
+        """Number of values of each."""
         return tuple(map(len, self.values.values()))
 
     @property
     def size(self) -> int:
-        """How many configurations there are."""
+        """Number of configurations."""
         return math.prod(self.shape)
 
     def at(self, places: Sequence[int] | Places) -> dict[str, FloatArray]:
@@ -57,27 +57,26 @@ class Grid:
         return self.of(np.unravel_index(np.asarray(places, np.int64), self.shape))
 
     def of(self, digits: Sequence[Places]) -> dict[str, FloatArray]:
-        """The values of configurations by the place of each choice's value."""
+        """The values of configurations, from the index of each choice's value."""
         each = zip(self.values.items(), digits, strict=True)
         return {name: np.array(values)[place] for (name, values), place in each}
 
     def places_of(self, values: Mapping[str, float]) -> list[int]:
-        """The place of each choice's value in a configuration."""
+        """Index of each choice's value in a configuration."""
         return [own.index(values[name]) for name, own in self.values.items()]
 
     def ends(self, place: int = -1) -> dict[str, float]:
-        """The largest value of every choice, or that at another place."""
+        """The largest value of every choice, or that at another index."""
         return {name: values[place] for name, values in self.values.items()}
 
 
 def grid_of(model: Model, choose: Mapping[str, Sequence[float] | FloatArray]) -> Grid:
-    """Check what can be chosen against a model's parameters.
+    """Check choices against the parameters of a model.
 
     Raises
     ------
     InvalidParameter, UnknownParameter
-        For nothing to choose, a choice without values, one that is no parameter, or values that
-        it cannot have.
+        For no choices, a choice without values, an unknown parameter, or values outside its bounds.
 
     Examples
     --------
@@ -86,7 +85,7 @@ def grid_of(model: Model, choose: Mapping[str, Sequence[float] | FloatArray]) ->
     {'disks': (2.0, 4.0)}
     """
     if not choose:
-        msg = "there is nothing to choose; name a parameter and its values, such as cores=1:32"
+        msg = "there is nothing to choose; give a parameter and its values, such as cores=1:32"
         raise InvalidParameter(msg)
     known = model.exposing(*choose).parameters
     return Grid({name: _values(known[name], given) for name, given in choose.items()})
@@ -95,7 +94,10 @@ def grid_of(model: Model, choose: Mapping[str, Sequence[float] | FloatArray]) ->
 def _values(parameter: Parameter, given: Sequence[float] | FloatArray) -> tuple[float, ...]:
     values = sorted({float(value) for value in given})
     if not values:
-        msg = f"choice {parameter.name} has no values; write such as {parameter.name}=1:32 or 2,4,8"
+        msg = (
+            f"choice {parameter.name} has no values; give some, such as {parameter.name}=1:32 "
+            "or 2,4,8"
+        )
         raise InvalidParameter(msg)
     parameter.at(values)
     return tuple(values)

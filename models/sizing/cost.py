@@ -1,4 +1,4 @@
-"""What a configuration costs: a formula of what can be chosen."""
+"""Cost of a configuration: a formula of the choices."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -11,19 +11,19 @@ from headway.models.language.digits import digits
 from headway.models.language.formula import Call, Constant, Formula, Name, Operation, Tree, formula
 from headway.models.sizing.choices import Columns
 
-_DIGITS = 12  # of two costs that agree in so many, neither is the cheaper one
+_DIGITS = 12  # significant digits: costs that agree in all of these are equal
 _KEEPING = ("min", "max", "ceil", "floor", "sqrt")  # what is 0 or more stays so
 _RISING = (*_KEEPING, "exp", "log")
 
 
 @dataclass(frozen=True)
 class Cost:
-    """A cost without a unit: whatever currency the formula's numbers are in.
+    """A cost without a unit, in the currency of the formula.
 
     Parameters
     ----------
     formula
-        Of what can be chosen, such as ``400*cores + 250*disks``.
+        A formula of the choices, such as ``400*cores + 250*disks``.
 
     Examples
     --------
@@ -42,19 +42,19 @@ class Cost:
         return self.formula.text
 
     def of(self, columns: Columns) -> FloatArray:
-        """What each configuration costs, in as many digits as two costs are told apart by.
+        """Cost of each configuration, rounded to the digits in which costs are compared.
 
         Raises
         ------
         InvalidParameter
-            For a cost of zero or below, or that is no number.
+            For a cost that is not a positive number.
         """
         count = max(column.size for column in columns.values())
-        found = np.broadcast_to(np.asarray(self.formula.evaluate(dict(columns)), float), (count,))
-        wrong = ~(np.isfinite(found) & (found > 0))
+        costs = np.broadcast_to(np.asarray(self.formula.evaluate(dict(columns)), float), (count,))
+        wrong = ~(np.isfinite(costs) & (costs > 0))
         if wrong.any():
-            raise InvalidParameter(self._refusal(columns, int(np.flatnonzero(wrong)[0]), found))
-        return _rounded(found)
+            raise InvalidParameter(self._refusal(columns, int(np.flatnonzero(wrong)[0]), costs))
+        return _rounded(costs)
 
     def _refusal(self, columns: Columns, place: int, costs: FloatArray) -> str:
         values = ", ".join(f"{n}={digits(float(column[place]))}" for n, column in columns.items())
@@ -64,9 +64,9 @@ class Cost:
         )
 
     def rises(self, name: str) -> bool:
-        """Whether more of a choice surely never costs less, as its formula is written.
+        """Whether the formula ensures that more of a choice never costs less.
 
-        What can be chosen counts as 0 or more.
+        Choices count as 0 or more.
         """
         return _rises(self.formula.tree, name)
 
@@ -77,7 +77,7 @@ def cost_of(text: str, names: Collection[str]) -> Cost:
     Raises
     ------
     FormulaError, InvalidParameter
-        For text that is no formula, or that names what cannot be chosen.
+        For a malformed formula, or one with a name that is not a choice.
     """
     read = formula(text)
     for name in sorted(read.names.difference(names)):
@@ -92,7 +92,7 @@ def _rounded(costs: FloatArray) -> FloatArray:
 
 
 def _rises(tree: Tree, name: str) -> bool:
-    """Whether a formula of values of 0 or more surely never falls as one of them grows."""
+    """Whether a formula of values of 0 or more certainly never falls as one of them grows."""
     if not isinstance(tree, Operation | Call) or name not in Formula("", tree).names:
         return True
     if isinstance(tree, Call):
@@ -106,7 +106,7 @@ def _rises(tree: Tree, name: str) -> bool:
 
 
 def _positive(*trees: Tree) -> bool:
-    """Whether formulas of values of 0 or more are surely 0 or more."""
+    """Whether formulas of values of 0 or more are certainly 0 or more."""
     return all(map(_is_positive, trees))
 
 

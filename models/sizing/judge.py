@@ -1,4 +1,4 @@
-"""Judging configurations: which of them meet all goals, many at a time."""
+"""Judge which configurations meet all goals, many at a time."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -17,20 +17,20 @@ from headway.models.structure.model import Model
 
 @dataclass(frozen=True, eq=False)
 class Verdict:
-    """What is known of some configurations.
+    """Verdict on some configurations.
 
     Parameters
     ----------
     met
-        Whether each meets all goals, or surely enough.
+        Whether each meets all goals, with enough confidence if uncertain.
     outputs
         Each goal's output [SI], shape (configurations, goals); NaN where a station saturates.
     measure
-        What they are ranked by at equal cost, the smaller the better; infinite when saturated.
+        Ranking measure at equal cost, smaller is better; infinite when saturated.
     misses
-        By how much the goal that is missed most is missed; negative where all hold.
+        The largest miss of any goal; negative if all hold.
     share
-        Probability with which all goals hold; None where nothing is uncertain.
+        Probability that all goals hold; None if nothing is uncertain.
     """
 
     met: NDArray[np.bool_]
@@ -42,16 +42,16 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Chance:
-    """What a probability is of.
+    """The definition of a probability.
 
     Parameters
     ----------
     confidence
         The least probability with which all goals must hold, above 0 and below 1.
     draws
-        How many sets of values of the uncertain parameters were drawn.
+        Number of draws of the uncertain parameters.
     names
-        Which parameters these are.
+        Names of the uncertain parameters.
     """
 
     confidence: float
@@ -60,16 +60,16 @@ class Chance:
 
 
 class Judge(Protocol):
-    """Who knows what configurations are worth."""
+    """Judges configurations."""
 
     def __call__(self, columns: Columns) -> Verdict:
-        """Judge configurations, an entry of each column one of them."""
+        """Judge configurations; each entry of the columns is one."""
 
     def measures(self, columns: Columns) -> FloatArray:
         """What configurations are ranked by alone."""
 
     def full(self) -> "Judge":
-        """The same, sparing nothing, for configurations that are shown."""
+        """The same without shortcuts, for configurations that are shown."""
 
     @property
     def is_slow(self) -> bool:
@@ -77,12 +77,12 @@ class Judge(Protocol):
 
     @property
     def chance(self) -> Chance | None:
-        """What probabilities are of; None where nothing is uncertain."""
+        """The definition of the probabilities; None if nothing is uncertain."""
 
 
 @dataclass(frozen=True, eq=False)
 class ByModel:
-    """Judges by solving a model, as arrays.
+    """Judges by solving a model over arrays.
 
     Parameters
     ----------
@@ -91,15 +91,15 @@ class ByModel:
     goals
         What must hold.
     is_slow
-        Whether percentiles are found one by one: then only where all else holds.
+        Whether percentiles are computed one at a time: then only where all else holds.
 
     Examples
     --------
     >>> from headway.models import catalogue_model
     >>> model = catalogue_model("server-single").at(delay="1 ms", arrival_rate=500)
     >>> judge = ByModel(model, (Goal("response_time", "<=", 0.0025),))
-    >>> found = judge({"service_time": np.array([0.0005, 0.001, 0.002])})
-    >>> found.met.tolist(), found.misses.round(3).tolist()
+    >>> answer = judge({"service_time": np.array([0.0005, 0.001, 0.002])})
+    >>> answer.met.tolist(), answer.misses.round(3).tolist()
     ([True, False, False], [-0.333, 0.2, inf])
     """
 
@@ -116,8 +116,8 @@ class ByModel:
         """Judge configurations."""
         late = [k for k, goal in enumerate(self.goals) if self.is_slow and _is_percentile(goal)]
         early = [k for k in range(len(self.goals)) if k not in late]
-        asked = [*(self.goals[k].output for k in early), self.ranking.output]
-        known = outputs_over(self.model, columns, asked)
+        quick = [*(self.goals[k].output for k in early), self.ranking.output]
+        known = outputs_over(self.model, columns, quick)
         outputs = np.full((len(known), len(self.goals)), np.nan)
         outputs[:, early] = known[:, :-1]
         lasting = np.isfinite(known[:, -1])
@@ -128,7 +128,7 @@ class ByModel:
             outputs[np.flatnonzero(left)[:, None], late] = outputs_over(self.model, part, names)
         missed = all_misses(self.goals, outputs)
         skipped = np.flatnonzero(lasting & ~left)[:, None]
-        missed[skipped, late] = -np.inf  # not looked at: others fail already
+        missed[skipped, late] = -np.inf  # not examined: others fail already
         met = all_met(self.goals, outputs)
         return Verdict(met, outputs, self._ranked(known[:, -1]), missed.max(axis=1))
 
@@ -151,7 +151,7 @@ class ByModel:
 
 
 def ranked_by(model: Model, goals: Sequence[Goal]) -> Goal:
-    """What is best at equal cost: a short response time, or of a program the first goal's output.
+    """The ranking measure at equal cost: response time, or for a program the first goal's output.
 
     Examples
     --------
@@ -175,6 +175,6 @@ def all_met(goals: Sequence[Goal], outputs: FloatArray) -> NDArray[np.bool_]:
 
 
 def all_misses(goals: Sequence[Goal], outputs: FloatArray) -> FloatArray:
-    """By how much each row misses each goal; negative where it holds."""
+    """By how much each row misses each goal; negative if it holds."""
     each = [goal.misses(column) for goal, column in zip(goals, outputs.T, strict=True)]
     return np.stack(each, axis=1)

@@ -1,4 +1,4 @@
-"""Why no configuration will do: which comes nearest, by how much it fails, and what limits it."""
+"""Why no configuration suffices: the nearest one, by how much it fails, and what limits it."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -14,29 +14,29 @@ from headway.models.sizing.search import Explored
 from headway.models.structure.model import Model
 
 _MOST = 65_536
-_IDLE = 0.3  # busy below this, a station makes few wait
+_IDLE = 0.3  # utilisation below which few jobs wait at a station
 
 
 def refusal(
     model: Model, goals: Sequence[Goal], explored: Explored, chance: Chance | None, count: int
 ) -> str:
-    """Say in one line that no configuration meets all goals, and how far the best one is.
+    """Report in one line that no configuration meets all goals, and by how much the best one fails.
 
     Parameters
     ----------
     model, goals
-        What was asked.
+        The model and the goals.
     explored
-        A search that saw every configuration, or those among which the nearest surely is.
+        A search over all configurations, or over those that must include the nearest.
     chance
-        With which probability all goals must hold; None where nothing is uncertain.
+        The required probability; None if nothing is uncertain.
     count
-        How many configurations there are.
+        Number of configurations.
     """
     verdict = explored.verdict
     nearest = int(np.argmin(verdict.misses))
-    said = " and ".join(goal.text(model) for goal in goals)
-    start = f"none of {count} configurations meets {said}"
+    targets = " and ".join(goal.text(model) for goal in goals)
+    start = f"none of {count} configurations meets {targets}"
     if chance is not None:
         return f"{start} {_unsure(model, explored, nearest, chance)}; offer more choices"
     if not np.isfinite(verdict.misses[nearest]):
@@ -54,7 +54,7 @@ def refusal(
 
 
 def _unsure(model: Model, explored: Explored, nearest: int, chance: Chance) -> str:
-    """Say with which probability the configuration that comes nearest meets all goals."""
+    """Report the probability with which the nearest configuration meets all goals."""
     values = _values(explored, nearest)
     share = chance.confidence - float(explored.verdict.misses[nearest])
     return (
@@ -64,7 +64,7 @@ def _unsure(model: Model, explored: Explored, nearest: int, chance: Chance) -> s
 
 
 def shown_values(model: Model, values: Mapping[str, float]) -> str:
-    """Choices as people read them.
+    """Choices as text.
 
     Examples
     --------
@@ -82,27 +82,26 @@ def _values(explored: Explored, number: int) -> dict[str, float]:
 
 
 def _limit(model: Model, values: Mapping[str, float]) -> str:
-    """Name the busiest station of a configuration: none that is idle most of the time limits it."""
+    """Name the busiest station of a configuration; mostly idle stations do not limit it."""
     solution = model.at(values).solve()
     if not solution.stations:
         return ""
     name = str(np.ravel(solution.bottleneck)[0])
     busy = float(np.ravel(solution[f"{name}.utilisation"])[0])
     if busy < _IDLE:
-        return f"; no station is busy there: the busiest is {name}, {100 * busy:.3g} %"
+        return f"; no station is busy: the busiest is {name}, {100 * busy:.3g} %"
     return f"; {name} is the bottleneck, {100 * busy:.3g} % busy"
 
 
 def _saturated(model: Model, explored: Explored) -> str:
-    """Name the station that even the least busy configuration cannot do without more of."""
+    """Name the station that saturates even in the least busy configuration."""
     costly = explored.places[-_MOST:]
     try:
         solution = model.at(explored.grid.at(costly)).solve()
         busy: FloatArray = np.atleast_1d(output_of(solution, "utilisation"))
         values = _values(explored, explored.places.size - costly.size + int(np.argmin(busy)))
         return (
-            "all saturate, the least busy being "
-            f"{shown_values(model, values)}{_limit(model, values)}"
+            f"all saturate; the least busy is {shown_values(model, values)}{_limit(model, values)}"
         )
     except HeadwayError as error:
         return f"none can be solved: {error}"

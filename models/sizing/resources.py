@@ -1,4 +1,4 @@
-"""Resources: choices of which more can only help, so that bounds can leave configurations out."""
+"""Resources: choices of which more can only help, so that bounds can exclude configurations."""
 
 from collections.abc import Iterator, Sequence
 
@@ -16,16 +16,15 @@ _HELPED = {
     "utilisation": Sense.AT_MOST,
     "saturation_throughput": Sense.AT_LEAST,
 }
-"""On which side of its limit more of a resource keeps a number."""
+"""Direction in which more of a resource moves a quantity."""
 
 
 def resources(model: Model, goals: Sequence[Goal], names: Sequence[str]) -> tuple[str, ...]:
-    """The choices of which more never makes a goal fail that holds with less.
+    """The choices of which more never breaks a goal that holds with less.
 
-    That is known, not tried: jobs arrive whatever the servers do (an open network of one class,
-    with Poisson arrivals, for elsewhere servers change how departures vary), the choice is nothing
-    but a number that eases its station (`Abilities.eased_by`), and no formula looks at how that
-    station fares.
+    This is derived, not tested: arrivals do not depend on the servers (an open network of one class
+    with Poisson arrivals; elsewhere servers change the variability of departures), the choice only
+    relieves its station (`Abilities.eased_by`), and no formula depends on results of that station.
 
     Examples
     --------
@@ -53,7 +52,7 @@ def _helped(graph: Structure, goal: Goal) -> bool:
 
 
 def _only_eases(graph: Structure, name: str) -> bool:
-    """Whether a parameter is but a number that eases stations, at which no formula looks."""
+    """Whether a parameter only relieves stations, and no formula depends on it."""
     eased = {
         station
         for station, component in graph.stations.items()
@@ -73,7 +72,7 @@ def _stations(names: Sequence[str]) -> set[str]:
 
 
 def _others(graph: Structure, name: str) -> Iterator[Formula]:
-    """Every formula that decides anything, but for those that ease a station by this name."""
+    """Every relevant formula, except those that relieve a station by this name."""
     yield from (*graph.bindings.values(), *graph.arrivals.values())
     yield from (route.probability for route in graph.routes)
     tables = (graph.stations, graph.links, *graph.algorithms.values())

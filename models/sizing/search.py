@@ -1,4 +1,4 @@
-"""The cheapest configuration that meets all goals: all of them looked at, in order of cost."""
+"""Search for the cheapest configuration that meets all goals, in order of cost."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -12,30 +12,30 @@ from headway.models.sizing.cost import Cost
 from headway.models.sizing.judge import Judge, Verdict
 
 _FIRST_BLOCK, _LAST_BLOCK = 128, 65536
-_PRICED = 1 << 20  # configurations that are priced together
+_PRICED = 1 << 20  # configurations priced together
 _STEP = 0.01
-"""By which share the next configuration on the front is better than the one before, at least."""
+"""Least relative improvement from one configuration on the front to the next."""
 
 
 @dataclass(frozen=True, eq=False)
 class Explored:
-    """What a search in order of cost has seen.
+    """Results of a search in order of cost.
 
     Parameters
     ----------
     grid
-        What could be chosen.
+        The choices.
     places, costs
-        The configurations in order of cost, and what each costs.
+        The configurations in order of cost, and their costs.
     verdict
-        Of those up to where the search stopped.
+        Verdict on those up to where the search stopped.
     measures
-        Of these and perhaps some more.
+        Ranking measures of these, and perhaps of more.
     best
-        Number in that order of the cheapest that meets all goals; None where none does.
+        Index in that order of the cheapest that meets all goals; None if none does.
     cheaper, nearest
-        Of those that cost less: of the next lower cost, and of all of them, the one that misses
-        the goals by the least; None where nothing costs less, or all of that saturates.
+        Among cheaper ones, those of the next lower cost and all of them: the one that misses the
+        goals by the least; None if nothing is cheaper, or all saturate.
     """
 
     grid: Grid
@@ -48,7 +48,7 @@ class Explored:
     nearest: int | None
 
     def front(self) -> list[int]:
-        """Numbers of configurations that no cheaper one beats, each at least 1 % faster."""
+        """Indices of configurations that no cheaper one beats, each at least 1 % faster."""
         order = np.lexsort((self.measures, self.costs[: self.measures.size]))
         kept: list[int] = []
         for number in order[_falls(self.measures[order])].tolist():
@@ -62,7 +62,7 @@ class Explored:
 
 
 def _falls(values: FloatArray) -> NDArray[np.bool_]:
-    """Where values are finite and lower than all before."""
+    """Whether values are finite and lower than all before."""
     lowest = np.minimum.accumulate(values)
     return np.asarray(np.r_[True, lowest[1:] < lowest[:-1]] & np.isfinite(lowest))
 
@@ -70,7 +70,7 @@ def _falls(values: FloatArray) -> NDArray[np.bool_]:
 def in_order(grid: Grid, cost: Cost, ceiling: float = np.inf) -> tuple[Places, FloatArray]:
     """The configurations of a grid that cost no more than a ceiling, the cheapest first.
 
-    At equal cost they come as they are counted.
+    At equal cost they are in the order of their indices.
     """
     blocks = [np.arange(a, min(a + _PRICED, grid.size)) for a in range(0, grid.size, _PRICED)]
     kept_places, kept_costs = [], []
@@ -84,18 +84,18 @@ def in_order(grid: Grid, cost: Cost, ceiling: float = np.inf) -> tuple[Places, F
 
 
 def search(grid: Grid, ordered: tuple[Places, FloatArray], judge: Judge, most: int = 0) -> Explored:
-    """Look for the cheapest configuration that meets all goals, the cheapest first.
+    """Search for the cheapest configuration that meets all goals, in rising order of cost.
 
     Parameters
     ----------
     grid
-        What can be chosen.
+        The choices.
     ordered
-        Its configurations in order of cost, and what each costs.
+        Its configurations in order of cost, and their costs.
     judge
-        Who says which meet all goals.
+        The judge of which meet all goals.
     most
-        How many are looked at for the front; at least those up to the cheapest.
+        Most configurations examined for the front; at least those up to the cheapest.
     """
     places, costs = ordered
     verdicts: list[Verdict] = []
@@ -107,21 +107,21 @@ def search(grid: Grid, ordered: tuple[Places, FloatArray], judge: Judge, most: i
         end = stop
         if not np.isfinite(limit) and verdicts[-1].met.any():
             limit = costs[start + int(np.argmax(verdicts[-1].met))]
-    seen = _joined(verdicts)
+    verdict = _joined(verdicts)
     rest = places[end : max(most, end)]
     more = [judge.measures(grid.at(rest[a:b])) for a, b in _blocks(rest.size)]
-    measures = np.concatenate([seen.measure, *more])
-    best = _best_of(seen, np.flatnonzero(seen.met), costs)
+    measures = np.concatenate([verdict.measure, *more])
+    best = _best_of(verdict, np.flatnonzero(verdict.met), costs)
     below = int(np.searchsorted(costs, costs[best])) if best is not None else 0
     level = int(np.searchsorted(costs, costs[below - 1])) if below else 0
-    cheaper, nearest = (_nearest(seen, start, below) for start in (level, 0))
-    if nearest is not None and not np.isfinite(seen.misses[nearest]):
+    cheaper, nearest = (_nearest(verdict, start, below) for start in (level, 0))
+    if nearest is not None and not np.isfinite(verdict.misses[nearest]):
         nearest = None
-    return Explored(grid, places, costs, seen, measures, best, cheaper, nearest)
+    return Explored(grid, places, costs, verdict, measures, best, cheaper, nearest)
 
 
 def _best_of(verdict: Verdict, among: Places, costs: FloatArray) -> int | None:
-    """The cheapest of those that meet all goals; at equal cost that with the least measure."""
+    """The cheapest that meets all goals; at equal cost, the one with the least measure."""
     if not among.size:
         return None
     level = among[costs[among] == costs[among[0]]]
@@ -129,7 +129,7 @@ def _best_of(verdict: Verdict, among: Places, costs: FloatArray) -> int | None:
 
 
 def _nearest(verdict: Verdict, start: int, stop: int) -> int | None:
-    """Of some, the configuration that misses its goals by the least."""
+    """The configuration, among some, that misses its goals by the least."""
     if start == stop:
         return None
     part = slice(start, stop)
@@ -137,7 +137,7 @@ def _nearest(verdict: Verdict, start: int, stop: int) -> int | None:
 
 
 def _blocks(count: int) -> Iterator[tuple[int, int]]:
-    """Ends of blocks that grow, so that a search that ends soon has done little in vain."""
+    """Ends of growing blocks, so that a short search wastes little work."""
     start, size = 0, _FIRST_BLOCK
     while start < count:
         yield start, min(start + size, count)

@@ -1,4 +1,4 @@
-"""Sizes: the cheapest configuration that meets targets, and what less and more would buy."""
+"""Sizes: the cheapest configuration that meets targets, and what less or more money would buy."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from headway.models.tables.shown import Answer
 
 
 class Scope(StrEnum):
-    """Which configurations were looked at for the front, and for those that cost less."""
+    """Which configurations were examined for the front and for the cheaper ones."""
 
     ALL = "all"
     CHEAPEST = "cheapest"
@@ -26,25 +26,25 @@ class Scope(StrEnum):
 
 @dataclass(frozen=True, eq=False)
 class Configuration(Kept):
-    """A value for each parameter that can be chosen.
+    """A configuration: a value for each choice.
 
     Parameters
     ----------
     values
         By parameter [SI].
     cost
-        By the formula.
+        Cost by the formula.
     outputs
-        Each goal's output [SI]; None where a station saturates.
+        Each goal's output [SI]; None if a station saturates.
     measure
-        Mean response time [s], or of a program the first goal's output, which is best at equal
-        cost; infinite when saturated.
+        Ranking measure at equal cost: mean response time [s], or for a program the first goal's
+        output; infinite when saturated.
     meets
-        Whether all goals hold; where parameters are uncertain, whether they do surely enough.
+        Whether all goals hold, with the required probability if parameters are uncertain.
     missed
-        Goals that it misses at the best values, and by which share of their limits.
+        Goals that it misses at the best values, and by what share of their limits.
     probability
-        That all goals hold; None where nothing is uncertain.
+        Probability that all goals hold; None if nothing is uncertain.
     """
 
     values: Mapping[str, float]
@@ -65,24 +65,24 @@ class Size(Kept, Answer):
     model
         At one operating point.
     goals, cost, grid
-        What must hold, what configurations cost, and what can be chosen.
+        The goals, the cost of configurations, and the choices.
     best
-        The cheapest that meets all goals; of several at that cost the fastest.
+        The cheapest that meets all goals; the fastest of several at that cost.
     cheaper, nearest
-        Of those that cost less, and so miss some goals: of the next lower cost, and of all of
-        them, the one that misses them by the least; None where nothing costs less.
+        Among cheaper ones, which miss some goals, those of the next lower cost and all of them: the
+        one that misses the goals by the least; None if nothing is cheaper.
     steps
-        By choice, the best one with the next cheaper value of that choice alone.
+        By choice: the best configuration with only that choice at its next cheaper value.
     front
-        Configurations that no cheaper one beats in response time, each 1 % faster at least.
+        Configurations that no cheaper one beats in response time, each at least 1 % faster.
     scope, looked_at
-        Which configurations the front and the cheaper ones are of, and how many these are: all,
-        as many of the cheapest as can be solved, or, of very many, those around the best one.
+        Which configurations were examined for the front and the cheaper ones, and how many: all, as
+        many of the cheapest as can be solved, or, of very many, those around the best one.
     proven
-        Whether no cheaper configuration meets the goals for certain.
+        Whether it is proven that no cheaper configuration meets the goals.
     chance
-        With which probability all goals must hold, and of how many draws of which parameters
-        that is told; None where nothing is uncertain.
+        The required probability, the number of draws, and the uncertain parameters; None if nothing
+        is uncertain.
 
     Examples
     --------
@@ -90,8 +90,8 @@ class Size(Kept, Answer):
     >>> from headway.queueing import MMm
     >>> pool = ModelGraph("pool").declare("s", "m").station("cpu", MMm("s", "m"))
     >>> busy = pool.at(s=0.002, m=1, arrival_rate=1400)
-    >>> found = size_model(busy, ["response_time<=2.5ms"], {"m": range(1, 33)}, "400*m")
-    >>> found, found.cheaper.values, found.proven
+    >>> answer = size_model(busy, ["response_time<=2.5ms"], {"m": range(1, 33)}, "400*m")
+    >>> answer, answer.cheaper.values, answer.proven
     (Size(m=5 at 2000), {'m': 4.0}, True)
     """
 
@@ -115,7 +115,7 @@ class Size(Kept, Answer):
 
     @property
     def ranking(self) -> Goal:
-        """What is best at equal cost, and what the front is of."""
+        """The ranking measure at equal cost and on the front."""
         return ranked_by(self.model, self.goals)
 
     @cached_property

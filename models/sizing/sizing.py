@@ -1,4 +1,4 @@
-"""The search for a size: goals, choices and cost read, configurations judged, the answer made."""
+"""Find a size: read goals, choices and cost, judge configurations, build the answer."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -32,11 +32,11 @@ class Extent:
     Parameters
     ----------
     judged
-        Judged one by one for the cheapest, at most.
+        Most configurations judged one by one for the cheapest.
     priced
-        Priced one by one, at most, where bounds leave more than can be judged.
+        Most configurations priced one by one, if bounds leave more than can be judged.
     front
-        Solved for the front.
+        Most configurations solved for the front.
     """
 
     judged: int = 1_000_000
@@ -44,7 +44,7 @@ class Extent:
     front: int = 131_072
 
     def within(self, judge: Judge, solution: Solution) -> "Extent":
-        """Fewer where each takes longer: closed networks, many draws, percentiles one by one."""
+        """Limits reduced for slow cases: closed networks, many draws, percentiles one at a time."""
         judged = self.judged if judge.chance is None else self.judged // 10
         return Extent(
             judged // 100 if judge.is_slow else judged,
@@ -59,7 +59,7 @@ _MOST_SLOW = 50
 
 @dataclass(frozen=True, eq=False)
 class Question:
-    """What is asked for: a model with goals, choices and their cost, and who judges."""
+    """A sizing problem: a model with goals, choices, their cost, and a judge."""
 
     model: Model
     goals: tuple[Goal, ...]
@@ -86,7 +86,7 @@ def size_model(
     Parameters
     ----------
     model
-        At one operating point, but for what can be chosen.
+        A model at one operating point, apart from the choices.
     targets
         As ``response_time<=300ms``, ``utilisation<=0.8``, ``throughput>=500``.
     choose
@@ -94,15 +94,15 @@ def size_model(
     cost
         A formula of the choices, such as ``400*cores + 250*disks``.
     confidence
-        With which probability all targets must hold [%], above 0 and at most 99.98, where some
-        parameters are uncertain; their best values alone count if it is left out.
+        Required probability that all targets hold [%], above 0 and at most 99.98, for uncertain
+        parameters; by default only their best values count.
     extent
         How many configurations are looked at.
 
     Raises
     ------
     InvalidParameter, UnknownParameter, FormulaError, UnitError
-        For targets, choices or a cost that cannot be read, and targets that nothing meets.
+        For malformed targets, choices or cost, and for targets that no configuration meets.
 
     Examples
     --------
@@ -116,22 +116,22 @@ def size_model(
     model = model.exposing(*choose).at(grid.ends(0))
     solution = model.solve()
     if np.prod(solution.shape) != 1:
-        msg = f"{model.name}: sizing needs one operating point; leave out lists and ranges"
+        msg = f"{model.name}: sizing needs one operating point; remove lists and ranges"
         raise InvalidParameter(msg)
     goals = read_goals(solution, targets)
     certain = ByModel(model, goals, is_slow=_are_slow(goals, solution))
     judge = certain if confidence is None else _unsure(certain, confidence, grid)
-    asked = Question(model, goals, grid, cost_of(cost, grid.names), judge)
-    return answered(asked, extent.within(judge, solution))
+    question = Question(model, goals, grid, cost_of(cost, grid.names), judge)
+    return answered(question, extent.within(judge, solution))
 
 
 def _are_slow(goals: Sequence[Goal], solution: Solution) -> bool:
-    """Whether some goal is a percentile that is found configuration by configuration."""
+    """Whether some goal is a percentile that is computed for one configuration at a time."""
     return any(PERCENTILE in goal.output for goal in goals) and not all_at_once(solution)
 
 
 def _unsure(certain: ByModel, confidence: float, grid: Grid) -> ByChance:
-    """Judge by draws; refuse it where each takes too long."""
+    """Judge by draws; refuse this if each takes too long."""
     if certain.is_slow and grid.size > _MOST_SLOW:
         msg = (
             f"percentiles of {certain.model.name} are too slow for draws of {grid.size} "
@@ -141,99 +141,99 @@ def _unsure(certain: ByModel, confidence: float, grid: Grid) -> ByChance:
     return by_chance(certain, confidence, grid.names)
 
 
-def answered(asked: Question, extent: Extent) -> Size:
-    """Search for what is asked for, and show what lies around it.
+def answered(question: Question, extent: Extent) -> Size:
+    """Search for the size, and add its alternatives.
 
     Raises
     ------
     InvalidParameter
-        Where nothing meets the goals.
+        If no configuration meets the goals.
     """
-    grid = asked.grid
-    found, proven = cheapest(asked, extent)
-    if found.best is None:
+    grid = question.grid
+    explored, proven = cheapest(question, extent)
+    if explored.best is None:
         raise InvalidParameter(
-            refusal(asked.model, asked.goals, found, asked.judge.chance, grid.size)
+            refusal(question.model, question.goals, explored, question.judge.chance, grid.size)
         )
-    best = _configurations(asked, found.grid.at(found.places[[found.best]]))[0]
-    if found.places.size < grid.size:
+    best = _configurations(question, explored.grid.at(explored.places[[explored.best]]))[0]
+    if explored.places.size < grid.size:
         near = around(grid, grid.places_of(best.values))
-        found = search(near, in_order(near, asked.cost), asked.judge, near.size)
-    return _sized(asked, best, found, proven=proven)
+        explored = search(near, in_order(near, question.cost), question.judge, near.size)
+    return _sized(question, best, explored, proven=proven)
 
 
-def cheapest(asked: Question, extent: Extent) -> tuple[Explored, bool]:
-    """Look at every configuration that bounds leave, or, of too many, let some evolve.
+def cheapest(question: Question, extent: Extent) -> tuple[Explored, bool]:
+    """Examine every configuration within bounds, or, if there are too many, let some evolve.
 
-    Also whether nothing cheaper meets the goals for certain.
+    Also return whether it is proven that nothing cheaper meets the goals.
     """
-    grid, ceiling = asked.grid, np.inf
+    grid, ceiling = question.grid, np.inf
     if grid.size > extent.judged:
-        left = bounded(grid, asked.resources, asked.cost, asked.judge)
+        left = bounded(grid, question.resources, question.cost, question.judge)
         grid, ceiling = left.grid, left.ceiling
     if grid.size <= (extent.judged if np.isinf(ceiling) else extent.priced):
-        ordered = in_order(grid, asked.cost, ceiling)
+        ordered = in_order(grid, question.cost, ceiling)
         if ordered[0].size <= extent.judged:
-            return search(grid, ordered, asked.judge, extent.front), True
-    return evolved(grid, asked.cost, asked.judge), False
+            return search(grid, ordered, question.judge, extent.front), True
+    return evolved(grid, question.cost, question.judge), False
 
 
-def _sized(asked: Question, best: Configuration, explored: Explored, *, proven: bool) -> Size:
+def _sized(question: Question, best: Configuration, explored: Explored, *, proven: bool) -> Size:
     numbers = {"cheaper": explored.cheaper, "nearest": explored.nearest}
     named = {name: place for name, place in numbers.items() if place is not None}
     wanted = explored.places[[*named.values(), *explored.front()]]
-    judged = _configurations(asked, explored.grid.at(wanted))
+    judged = _configurations(question, explored.grid.at(wanted))
     shown = dict(zip(named, judged, strict=False))
-    steps = _steps(asked, best)
-    stepped = _configurations(asked, _stacked(list(steps.values()))) if steps else []
+    steps = _steps(question, best)
+    stepped = _configurations(question, _stacked(list(steps.values()))) if steps else []
     return Size(
-        model=asked.model.at(best.values),
-        goals=asked.goals,
-        cost=asked.cost,
-        grid=asked.grid,
+        model=question.model.at(best.values),
+        goals=question.goals,
+        cost=question.cost,
+        grid=question.grid,
         best=best,
         cheaper=shown.get("cheaper"),
         nearest=shown.get("nearest"),
         steps=dict(zip(steps, stepped, strict=True)),
         front=tuple(judged[len(named) :]),
-        scope=_scope(asked, explored),
+        scope=_scope(question, explored),
         looked_at=int(explored.measures.size),
         proven=proven,
-        chance=asked.judge.chance,
+        chance=question.judge.chance,
     )
 
 
-def _scope(asked: Question, explored: Explored) -> Scope:
-    if explored.grid.size < asked.grid.size:
+def _scope(question: Question, explored: Explored) -> Scope:
+    if explored.grid.size < question.grid.size:
         return Scope.AROUND
-    return Scope.ALL if explored.measures.size == asked.grid.size else Scope.CHEAPEST
+    return Scope.ALL if explored.measures.size == question.grid.size else Scope.CHEAPEST
 
 
-def _configurations(asked: Question, columns: Columns) -> list[Configuration]:
-    """Judge configurations once more, to be shown."""
-    verdict, costs = asked.judge.full()(columns), asked.cost.of(columns)
-    sign = 1.0 if ranked_by(asked.model, asked.goals).sense is Sense.AT_MOST else -1.0
-    found = []
+def _configurations(question: Question, columns: Columns) -> list[Configuration]:
+    """Judge configurations again, for display."""
+    verdict, costs = question.judge.full()(columns), question.cost.of(columns)
+    sign = 1.0 if ranked_by(question.model, question.goals).sense is Sense.AT_MOST else -1.0
+    configurations = []
     for k, outputs in enumerate(verdict.outputs.tolist()):
-        pairs = zip(asked.goals, outputs, strict=True)
+        pairs = zip(question.goals, outputs, strict=True)
         missed = tuple((goal, float(goal.misses(x))) for goal, x in pairs if not goal.met(x))
         values = {name: float(column[k]) for name, column in columns.items()}
-        told = float(costs[k]), tuple(map(_told, outputs)), sign * float(verdict.measure[k])
+        results = float(costs[k]), tuple(map(_or_none, outputs)), sign * float(verdict.measure[k])
         share = None if verdict.share is None else float(verdict.share[k])
-        found.append(Configuration(values, *told, bool(verdict.met[k]), missed, share))
-    return found
+        configurations.append(Configuration(values, *results, bool(verdict.met[k]), missed, share))
+    return configurations
 
 
-def _told(output: float) -> float | None:
+def _or_none(output: float) -> float | None:
     return None if np.isnan(output) else output
 
 
-def _steps(asked: Question, best: Configuration) -> dict[str, Mapping[str, float]]:
-    """By choice, the configuration that differs in it alone and is the next cheaper one."""
+def _steps(question: Question, best: Configuration) -> dict[str, Mapping[str, float]]:
+    """By choice: the configuration with only that choice at its next cheaper value."""
     steps: dict[str, Mapping[str, float]] = {}
-    for name, values in asked.grid.values.items():
+    for name, values in question.grid.values.items():
         line = [{**best.values, name: value} for value in values]
-        costs = asked.cost.of(_stacked(line))
+        costs = question.cost.of(_stacked(line))
         less = np.flatnonzero(costs < best.cost)
         if less.size:
             steps[name] = line[less[np.argmax(costs[less])]]

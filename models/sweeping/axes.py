@@ -1,4 +1,4 @@
-"""Values that a parameter takes in a space: steps, choices, or anything between two ends."""
+"""Values of a parameter in a space: steps, choices, or a continuous range."""
 
 import hashlib
 import math
@@ -12,57 +12,57 @@ from headway.kinds import FloatArray, plain
 from headway.models.language.frozen import Kept
 
 MOST_STEPS = 2**53
-"""Steps that a float counts exactly."""
+"""Most steps that a float counts exactly."""
 
 _FEW = 50
-"""Values that a description repeats; it gives the digest of more."""
+"""Most values that a description lists; longer lists get a digest."""
 
 
 class Spread(Protocol):
     """Values that can be sampled; frozen, picklable, equal by value."""
 
     def at(self, shares: FloatArray) -> FloatArray:
-        """Those that lie at shares in [0, 1) of them, all equally likely."""
+        """Values at shares in [0, 1) of the range, all equally likely."""
 
     def ends(self) -> FloatArray:
         """The least and the largest value, in any order."""
 
     def counting(self) -> "Spread":
-        """The same of something that is counted."""
+        """The same for a count."""
 
     def describe(self) -> Any:
         """What JSON shows of it."""
 
 
 class Axis(Spread, Protocol):
-    """Values in an order; frozen, picklable, equal by value."""
+    """Ordered values; frozen, picklable, equal by value."""
 
     @property
     def count(self) -> int:
         """How many there are."""
 
     def values(self, first: int, stop: int) -> FloatArray:
-        """Those with numbers from `first` to before `stop`."""
+        """Values with indices from `first` to before `stop`."""
 
     def around(self, first: int, count: int) -> "Axis":
-        """What is needed of it for `count` values from `first` on, the first after the last."""
+        """The part with `count` values from `first` on, cyclically."""
 
 
 @dataclass(frozen=True)
 class Steps:
-    """Values that are one step apart, none of them kept.
+    """Equally spaced values, computed on demand.
 
     Parameters
     ----------
     start, step
-        The first value and the way to the next [SI].
+        The first value and the step to the next [SI].
     count
-        How many; from 1 to 2^53.
+        Number of values, from 1 to 2^53.
 
     Raises
     ------
     InvalidParameter
-        For a count out of bounds, and ends that are not finite.
+        For a count out of bounds, or ends that are not finite.
 
     Examples
     --------
@@ -87,26 +87,26 @@ class Steps:
         return self.start + self.step * (self.count - 1)
 
     def values(self, first: int, stop: int) -> FloatArray:
-        """Values with numbers from `first` to before `stop`."""
-        found = np.arange(first, stop, dtype=float)
-        found *= self.step
-        found += self.start
-        return found
+        """Values with indices from `first` to before `stop`."""
+        values = np.arange(first, stop, dtype=float)
+        values *= self.step
+        values += self.start
+        return values
 
     def at(self, shares: FloatArray) -> FloatArray:
         """Values at shares in [0, 1) of all."""
-        found = np.floor(shares * self.count)
-        np.minimum(found, self.count - 1, out=found)
-        found *= self.step
-        found += self.start
-        return found
+        values = np.floor(shares * self.count)
+        np.minimum(values, self.count - 1, out=values)
+        values *= self.step
+        values += self.start
+        return values
 
     def around(self, first: int, count: int) -> "Steps":  # noqa: ARG002
-        """All of it, as it is small."""
+        """All of it, because it is small."""
         return self
 
     def counting(self) -> "Steps":
-        """The same: its values are told."""
+        """The same: its values are given."""
         return self
 
     def ends(self) -> FloatArray:
@@ -120,7 +120,7 @@ class Steps:
 
 @dataclass(frozen=True, eq=False)
 class Choices(Kept):
-    """Values of a list, as they stand there.
+    """Values of a list, in its order.
 
     Parameters
     ----------
@@ -130,7 +130,7 @@ class Choices(Kept):
     Raises
     ------
     InvalidParameter
-        For none, for values that are not finite, and for tables.
+        For an empty list, values that are not finite, or more than one dimension.
 
     Examples
     --------
@@ -143,11 +143,13 @@ class Choices(Kept):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.listed.ndim != 1 or not self.listed.size:
-            msg = f"values of shape {self.listed.shape}; give one or more in a row"
+            msg = (
+                f"values of shape {self.listed.shape}; give a one-dimensional list of at least one"
+            )
             raise InvalidParameter(msg)
         if not np.isfinite(self.listed).all():
             worst = self.listed[~np.isfinite(self.listed)][0]
-            msg = f"{worst:g} is among the values; they must be finite"
+            msg = f"the values contain {worst:g}; they must be finite"
             raise InvalidParameter(msg)
 
     @property
@@ -156,7 +158,7 @@ class Choices(Kept):
         return self.listed.size
 
     def values(self, first: int, stop: int) -> FloatArray:
-        """Values with numbers from `first` to before `stop`."""
+        """Values with indices from `first` to before `stop`."""
         return self.listed[first:stop]
 
     def at(self, shares: FloatArray) -> FloatArray:
@@ -165,11 +167,11 @@ class Choices(Kept):
         return self.listed[np.minimum(places, self.count - 1)]
 
     def around(self, first: int, count: int) -> "Choices":
-        """Values from one on, as many as asked for; the first follows the last."""
+        """Values from `first` on, `count` of them, cyclically."""
         return Choices(cycled(self, first, count))
 
     def counting(self) -> "Choices":
-        """The same: its values are told."""
+        """The same: its values are given."""
         return self
 
     def ends(self) -> FloatArray:
@@ -177,28 +179,28 @@ class Choices(Kept):
         return np.array([self.listed.min(), self.listed.max()])
 
     def describe(self) -> Any:
-        """What JSON shows of it: the values, or the digest of many."""
+        """Its JSON description: the values, or a digest of many."""
         return described(self.listed)
 
 
 @dataclass(frozen=True)
 class Between:
-    """Any value between two ends, by differences or by ratios.
+    """A continuous range, uniform or logarithmic.
 
     Parameters
     ----------
     low, high
         The ends [SI], the first below the second.
     logarithmic
-        Whether it is the logarithm that is uniform; then `low` is above 0.
+        Whether the logarithm is uniform; `low` must then be above 0.
     whole
-        Whether only whole numbers are taken, those between the ends and the ends: all equally
-        likely, or by ratios with a weight of log(1 + 1/n).
+        Whether values are whole numbers, ends included: all equally likely, or with a weight of
+        log(1 + 1/n) if logarithmic.
 
     Raises
     ------
     InvalidParameter
-        For ends that are not finite, in the wrong order, or have no whole number between them.
+        For ends that are not finite, in the wrong order, or without a whole number between them.
 
     Examples
     --------
@@ -223,7 +225,7 @@ class Between:
 
     @property
     def _wrong(self) -> str:
-        """What is wrong with it; empty if nothing is."""
+        """The error in the range; empty if it is valid."""
         if not math.isfinite(self.high - self.low):
             return "it must have finite ends"
         if not self.low < self.high:
@@ -239,18 +241,18 @@ class Between:
         if not self.whole:
             return self._between(self.low, self.high, shares)
         low, high = math.ceil(self.low), math.floor(self.high)
-        found = np.floor(self._between(low, high + 1, shares))
-        return np.clip(found, low, high, out=found)
+        values = np.floor(self._between(low, high + 1, shares))
+        return np.clip(values, low, high, out=values)
 
     def _between(self, low: float, high: float, shares: FloatArray) -> FloatArray:
         if self.logarithmic:
-            found = shares * math.log(high / low)
-            np.exp(found, out=found)
-            found *= low
-            return np.clip(found, low, high, out=found)
-        found = shares * (high - low)
-        found += low
-        return found
+            values = shares * math.log(high / low)
+            np.exp(values, out=values)
+            values *= low
+            return np.clip(values, low, high, out=values)
+        values = shares * (high - low)
+        values += low
+        return values
 
     def counting(self) -> "Between":
         """Whole numbers between the same ends."""
@@ -267,7 +269,7 @@ class Between:
 
 
 def cycled(axis: Axis, first: int, count: int) -> FloatArray:
-    """Take values from one on, the first following the last.
+    """Take values from `first` on, cyclically.
 
     Examples
     --------
@@ -285,7 +287,7 @@ def cycled(axis: Axis, first: int, count: int) -> FloatArray:
 
 
 def described(values: FloatArray) -> Any:
-    """What JSON shows of a column: its values, or where they are many their digest.
+    """JSON description of a column: its values, or a digest of many.
 
     Examples
     --------

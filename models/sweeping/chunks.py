@@ -1,8 +1,8 @@
-"""How a sweep is cut: blocks of points, and aligned runs of blocks as pieces of work.
+"""Divide a sweep: blocks of points, and aligned runs of blocks as units of work.
 
-A block is solved by itself, and blocks are merged pairwise in one fixed binary tree: 0 with 1, 2
-with 3, then those two pairs, and so on. A `Chunk` is a subtree, so however large chunks are and
-whoever does them, the same numbers are merged in the same order.
+Each block is solved separately, and blocks are merged pairwise in a fixed binary tree: 0 with 1, 2
+with 3, then those two pairs, and so on. A `Chunk` is a subtree, so the same numbers are merged in
+the same order, whatever the size of chunks and whichever worker does them.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -12,17 +12,17 @@ from typing import TypeAlias
 from headway.models.sweeping.reductions.reduction import State
 
 Merge: TypeAlias = Callable[[State, State], State]
-"""Of what is kept of some points and of those right after them."""
+"""Merges the states of two adjacent runs of points."""
 
 LEAST_SECONDS, MOST_SECONDS = 0.2, 1.0
-"""How long a chunk should take [s]."""
+"""Target time of a chunk [s]."""
 
 MOST_LEVEL = 40
 
 
 @dataclass(frozen=True)
 class Chunk:
-    """Blocks ``index * 2**level`` to ``(index + 1) * 2**level``, the last one not among them.
+    """Blocks ``index * 2**level`` to before ``(index + 1) * 2**level``.
 
     Examples
     --------
@@ -45,27 +45,27 @@ class Chunk:
 
     @property
     def parent(self) -> "Chunk":
-        """The chunk that this is a half of."""
+        """The chunk of which this is a half."""
         return Chunk(self.level + 1, self.index >> 1)
 
 
 @dataclass(frozen=True)
 class Subtree:
-    """What reductions keep of a chunk, a state each."""
+    """The states of all reductions for a chunk."""
 
     chunk: Chunk
     states: tuple[State, ...]
 
 
 def next_chunk(first: int, end: int, level: int) -> Chunk:
-    """The largest aligned chunk that begins at a block, of a level at most.
+    """The largest aligned chunk that starts at a block, up to a level.
 
     Parameters
     ----------
     first, end
-        The block it begins at, and the block where all ends.
+        Its first block, and the end of all blocks.
     level
-        The largest that is wanted.
+        The largest level.
 
     Examples
     --------
@@ -78,21 +78,21 @@ def next_chunk(first: int, end: int, level: int) -> Chunk:
 
 
 class Chunks:
-    """Chunks of a sweep in order, of a size that follows how long the last ones took.
+    """Chunks of a sweep in order; their size adapts to the time that earlier ones took.
 
     Parameters
     ----------
     first, end
-        Blocks to begin and end at.
+        First block, and the end of all blocks.
     level
-        Of the chunks to begin with; `fixed` keeps to it.
+        Level of the first chunks; `fixed` keeps it.
 
     Examples
     --------
     >>> chunks = Chunks(0, 7, level=1)
     >>> [next(chunks).end for _ in range(2)]
     [2, 4]
-    >>> chunks.took(Chunk(1, 0), 0.01)  # far too short: 32 times as many at once
+    >>> chunks.took(Chunk(1, 0), 0.01)  # far too short: 32 times larger at once
     >>> chunks.level, [chunk.end for chunk in chunks]
     (6, [6, 7])
     """
@@ -111,18 +111,18 @@ class Chunks:
         return chunk
 
     def took(self, chunk: Chunk, seconds: float) -> None:
-        """Say how long one took [s]: those to come are made larger or smaller by it."""
+        """Report the time of a chunk [s], which adapts the size of later ones."""
         if self.fixed or LEAST_SECONDS <= seconds <= MOST_SECONDS:
             return
         best = (LEAST_SECONDS * MOST_SECONDS) ** 0.5
         doublings = round_log2(best / max(seconds, 1e-6))
         if doublings > 0 and chunk.level < self.level:
-            return  # a short one for want of alignment, or at the end
+            return  # shortened by alignment, or at the end
         self.level = min(max(chunk.level + doublings, 0), MOST_LEVEL)
 
 
 def round_log2(ratio: float) -> int:
-    """Logarithm to base two, as a whole number no larger.
+    """Logarithm to base two, rounded down.
 
     Examples
     --------
@@ -137,16 +137,16 @@ def round_log2(ratio: float) -> int:
 def joined(
     subtrees: Sequence[Subtree], subtree: Subtree, merges: Sequence[Merge]
 ) -> tuple[Subtree, ...]:
-    """Nodes in order of their blocks with the next one, halves of one chunk merged.
+    """Subtrees in order, with the next one added and halves of a chunk merged.
 
     Parameters
     ----------
     subtrees
-        None of them two halves of one chunk.
+        Subtrees of which no two are halves of one chunk.
     subtree
-        Of the blocks right after theirs.
+        The subtree of the blocks right after them.
     merges
-        One a reduction.
+        One for each reduction.
     """
     kept = [*subtrees, subtree]
     while len(kept) > 1 and _are_halves(kept[-2].chunk, kept[-1].chunk):
@@ -162,20 +162,20 @@ def _are_halves(left: Chunk, right: Chunk) -> bool:
 def merged(
     left: Sequence[State], right: Sequence[State], merges: Sequence[Merge]
 ) -> tuple[State, ...]:
-    """What reductions keep of two runs of points, one right after the other."""
+    """States of two adjacent runs of points, merged."""
     each = zip(merges, left, right, strict=True)
     return tuple(merge(one, other) for merge, one, other in each)
 
 
 def folded(subtrees: Sequence[Subtree], merges: Sequence[Merge]) -> tuple[State, ...]:
-    """What reductions keep of all subtrees, merged from the last to the first.
+    """States of all subtrees, merged from the last to the first.
 
     Parameters
     ----------
     subtrees
         In order of their blocks; at least one.
     merges
-        One a reduction.
+        One for each reduction.
     """
     states = subtrees[-1].states
     for subtree in reversed(subtrees[:-1]):

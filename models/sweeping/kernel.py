@@ -1,4 +1,4 @@
-"""A chunk of a sweep on a worker: its blocks solved one by one, reduced and merged."""
+"""Solve a chunk of a sweep on a worker, block by block, then reduce and merge."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -18,30 +18,30 @@ from headway.models.sweeping.reductions.reduction import Reduction, State
 from headway.models.sweeping.spaces import Piece
 
 OPEN, CLOSED, CLASSES, ONE_BY_ONE = 2**15, 2**13, 2**9, 2**5
-"""Points of a block: arrays that fit the cache, that are quick to solve, and a few points."""
+"""Points of a block: small enough for the cache, for solving quickly, and for slow models."""
 
 JOBS = 2**19
-"""Points times jobs of a closed network in a block, at most: some arrays of 4 MB."""
+"""Most points times jobs of a closed network in a block: a few arrays of 4 MB."""
 
 
 @dataclass(frozen=True)
 class Job:
-    """What is done at every point of a sweep.
+    """The work at every point of a sweep.
 
     Parameters
     ----------
     model
-        With single values where the space gives none.
+        The model, with single values for parameters that are not swept.
     outputs
-        That are computed; what reductions need and is none of these is a parameter.
+        Outputs to compute; anything else that reductions need is a parameter.
     reductions
-        What is kept.
+        The reductions.
     block
-        Points that are solved as one array.
+        Number of points solved as one array.
     size
-        Points of the whole sweep.
+        Number of points of the whole sweep.
     method
-        Of a closed network.
+        Method for a closed network.
     """
 
     model: Model
@@ -57,13 +57,13 @@ class Job:
         return -(-self.size // self.block)
 
     def points(self, chunk: Chunk) -> tuple[int, int]:
-        """Numbers of the first point of a chunk, and of the one after its last."""
+        """Index of the first point of a chunk, and of the one after its last."""
         return chunk.first * self.block, min(chunk.end * self.block, self.size)
 
 
 @dataclass(frozen=True)
 class Done:
-    """A chunk that is done: what is kept of it, and how long it and the solver alone took [s]."""
+    """A finished chunk: its states, its time, and the time of the solver alone [s]."""
 
     subtree: Subtree
     seconds: float
@@ -72,7 +72,7 @@ class Done:
 
 @dataclass(frozen=True)
 class Task:
-    """A chunk with its points, for a worker that knows nothing."""
+    """A chunk with its points, complete for a worker."""
 
     job: Job
     chunk: Chunk
@@ -85,7 +85,7 @@ def work(task: Task) -> Done:
     Raises
     ------
     InvalidParameter
-        Naming the points among which one cannot be solved.
+        If a point cannot be solved; names the block.
     """
     start, solving = perf_counter(), 0.0
     subtrees: tuple[Subtree, ...] = ()
@@ -101,7 +101,7 @@ def work(task: Task) -> Done:
 
 
 def _blocks(task: Task) -> Iterator[tuple[int, Mapping[str, FloatArray]]]:
-    """Number and points of each block, points of several made at once where they are small."""
+    """Index and points of each block; small blocks are generated together."""
     job = task.job
     start, end = job.points(task.chunk)
     for first in range(start, end, OPEN):
@@ -116,32 +116,32 @@ def _states(job: Job, columns: Mapping[str, FloatArray], first: int) -> tuple[St
 
 
 def answers(job: Job, points: Mapping[str, FloatArray], first: int) -> dict[str, FloatArray]:
-    """Parameters and outputs of a block of points, an array each."""
+    """Parameters and outputs of a block of points, as arrays."""
     count = len(next(iter(points.values())))
     try:
         solution = job.model.at(points).solve(method=job.method).answering(*job.outputs)
         outputs = {name: np.asarray(solution[name], float) for name in job.outputs}
     except HeadwayError as error:
-        msg = f"points {first} to {first + count - 1} of the sweep cannot be solved: {error}"
+        msg = f"one of points {first} to {first + count - 1} of the sweep cannot be solved: {error}"
         raise InvalidParameter(msg) from None
     full = {name: np.broadcast_to(values, (count,)) for name, values in outputs.items()}
     return {**points, **full}
 
 
 def block_of(solution: Solution, outputs: tuple[str, ...], ends: Mapping[str, FloatArray]) -> int:
-    """How many points of a model are solved as one array, by what kind of solution it needs.
+    """Number of points of a model to solve as one array, by its kind of solution.
 
     Parameters
     ----------
     solution
-        Of some of its points.
+        A solution of some points.
     outputs
-        That are asked for.
+        Requested outputs.
     ends
-        Values of swept parameters, the largest among them.
+        Values of swept parameters, including the largest.
     """
-    asked = any(percentile_asked(name, solution.classes) for name in outputs)
-    if asked and not all_at_once(solution):
+    has_percentiles = any(percentile_asked(name, solution.classes) for name in outputs)
+    if has_percentiles and not all_at_once(solution):
         return ONE_BY_ONE
     if solution.shared:
         return CLASSES
@@ -153,7 +153,7 @@ def block_of(solution: Solution, outputs: tuple[str, ...], ends: Mapping[str, Fl
 
 
 def largest_power(number: float) -> int:
-    """The largest power of two that is no larger, and at least 1.
+    """The largest power of two up to a number, and at least 1.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Points that are listed: columns of a file or of arrays, and draws of uncertain parameters."""
+"""Listed points: columns of a file or arrays, and draws of uncertain parameters."""
 
 from collections.abc import Mapping, Set
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ from headway.models.uncertain.sampling import SCORE_BITS, Joint, check_whole, jo
 
 @dataclass(frozen=True, eq=False)
 class Listed(Kept):
-    """Points as they are listed, in that order.
+    """Points in the order of a list.
 
     Parameters
     ----------
@@ -28,7 +28,7 @@ class Listed(Kept):
     Raises
     ------
     InvalidParameter
-        For no column, no point, columns of unequal length, and values that are not finite.
+        For no column, no point, columns of unequal length, or values that are not finite.
 
     Examples
     --------
@@ -49,10 +49,16 @@ class Listed(Kept):
     def _check(self, name: str, column: FloatArray) -> None:
         first, size = self.names[0], len(np.atleast_1d(self.columns[self.names[0]]))
         if column.ndim != 1 or not column.size:
-            msg = f"{name} has values of shape {column.shape}; give one or more in a row"
+            msg = (
+                f"{name} has values of shape {column.shape}; give a one-dimensional list of at "
+                "least one"
+            )
             raise InvalidParameter(msg)
         if column.size != size:
-            msg = f"{name} has {column.size} values and {first} {size}; points need one of each"
+            msg = (
+                f"{name} has {column.size} values but {first} has {size}; give one of each for "
+                "every point"
+            )
             raise InvalidParameter(msg)
         if not np.isfinite(column).all():
             place = int(np.flatnonzero(~np.isfinite(column))[0])
@@ -61,16 +67,16 @@ class Listed(Kept):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Parameters it gives values to."""
+        """Parameters to which it gives values."""
         return tuple(self.columns)
 
     @property
     def size(self) -> int:
-        """How many points."""
+        """Number of points."""
         return next(iter(self.columns.values())).size
 
     def piece(self, start: int, stop: int) -> "ListedPiece":
-        """Points from one to another, and no others."""
+        """The points from `start` to before `stop`."""
         check_piece(self, start, stop)
         return ListedPiece(
             {name: column[start:stop] for name, column in self.columns.items()}, start
@@ -81,7 +87,7 @@ class Listed(Kept):
         return {name: np.array([c.min(), c.max()]) for name, c in self.columns.items()}
 
     def counting(self, whole: Set[str]) -> "Listed":  # noqa: ARG002
-        """The same points: their values are told."""
+        """The same points: their values are given."""
         return self
 
     def describe(self) -> dict[str, Any]:
@@ -92,7 +98,7 @@ class Listed(Kept):
 
 @dataclass(frozen=True, eq=False)
 class ListedPiece(Kept):
-    """Points of a list, from one on."""
+    """Part of a list of points."""
 
     columns: Mapping[str, FloatArray]
     first: int
@@ -105,12 +111,12 @@ class ListedPiece(Kept):
 
 @dataclass(frozen=True, eq=False)
 class Drawn(Kept):
-    """Values of the uncertain parameters of a model, drawn together as `draws` draws them.
+    """Joint draws of the uncertain parameters of a model, as from `draws`.
 
     Parameters
     ----------
     law
-        How they are distributed: `headway.models.uncertain.sampling.joint` of a model.
+        Their joint distribution: `headway.models.uncertain.sampling.joint` of a model.
     count
         How many points, from 1 to 2^30.
     seed
@@ -144,16 +150,16 @@ class Drawn(Kept):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Parameters it gives values to."""
+        """Parameters to which it gives values."""
         return tuple(self.law.marginals)
 
     @property
     def size(self) -> int:
-        """How many points."""
+        """Number of points."""
         return self.count
 
     def piece(self, start: int, stop: int) -> "Drawn":
-        """What a worker needs for some points: the law itself, which is small."""
+        """The part that a worker needs for some points: the distribution itself, which is small."""
         check_piece(self, start, stop)
         return self
 
@@ -163,11 +169,11 @@ class Drawn(Kept):
         return self.law.values(scores_at(np.array(shares).T))
 
     def ends(self) -> dict[str, FloatArray]:
-        """Nothing: draws keep the bounds of their parameters."""
+        """Nothing: draws stay within the bounds of their parameters."""
         return {}
 
     def counting(self, whole: Set[str]) -> "Drawn":  # noqa: ARG002
-        """The same draws: what is counted is drawn whole."""
+        """The same draws: counts are already whole numbers."""
         return self
 
     def describe(self) -> dict[str, Any]:
@@ -177,11 +183,11 @@ class Drawn(Kept):
 
 
 def drawn_from(model: Model, count: int, seed: int = 1) -> Drawn:
-    """Draw the uncertain parameters of a model, as many times as asked for.
+    """Draw the uncertain parameters of a model a given number of times.
 
     Raises
     ------
     InvalidParameter
-        Where no parameter has an interval, or one has an end that is not known.
+        If no parameter has an interval, or one has an unknown end.
     """
     return Drawn(joint(model), count, seed)

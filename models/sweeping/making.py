@@ -1,4 +1,4 @@
-"""Spaces as one writes them: grids and samples of plain numbers, ranges and arrays."""
+"""Make spaces: grids and samples from plain numbers, ranges and arrays."""
 
 from collections.abc import Mapping, Sequence
 from typing import TypeAlias
@@ -15,7 +15,7 @@ from headway.models.sweeping.samples import Sample
 from headway.models.sweeping.spaces import Grid, Space
 
 Values: TypeAlias = float | Sequence[float] | FloatArray | range | Steps | Choices | Between
-"""Of one parameter, SI: a number, a list or an array, a range, or a tuple (low, high)."""
+"""Values of one parameter in SI: a number, a list, an array, a range, or a tuple (low, high)."""
 
 
 def grid(values: Mapping[str, Values]) -> Grid:
@@ -30,7 +30,7 @@ def grid(values: Mapping[str, Values]) -> Grid:
     Raises
     ------
     InvalidParameter
-        For no values, values that are not finite, and (low, high), which has no steps.
+        For no values, values that are not finite, or a tuple (low, high), which has no steps.
 
     Examples
     --------
@@ -41,18 +41,18 @@ def grid(values: Mapping[str, Values]) -> Grid:
 
 
 def sobol(values: Mapping[str, Values], count: int, seed: int = 1) -> Sample:
-    """Points of a scrambled Sobol sequence, which fill a space with the smallest gaps.
+    """Points of a scrambled Sobol sequence, which fill a space most evenly.
 
     Parameters
     ----------
     values
-        By parameter [SI]: a tuple (low, high) for anything between;
-        ``Between(low, high, logarithmic=True)`` for even by ratios;
-        else values that are all equally likely, as for `grid`.
+        By parameter [SI]: a tuple (low, high) for a continuous range; ``Between(low, high,
+        logarithmic=True)`` for a logarithmic one; otherwise equally likely values, as for `grid`.
     count
-        How many points; powers of two are the most even.
+        Number of points; powers of two are the most even.
     seed
-        A whole number of 0 or more; the same gives the same points, and more begin with them.
+        A whole number of 0 or more; the same seed gives the same points, and a larger count
+        continues them.
 
     Raises
     ------
@@ -69,7 +69,7 @@ def sobol(values: Mapping[str, Values], count: int, seed: int = 1) -> Sample:
 
 
 def latin(values: Mapping[str, Values], count: int, seed: int = 1) -> Sample:
-    """Latin hypercubes: each of 32,768 points, or fewer, has one in each stratum of a parameter.
+    """Latin hypercubes of up to 32,768 points, each with one point in every stratum of a parameter.
 
     Parameters and errors are those of `sobol`.
 
@@ -83,7 +83,7 @@ def latin(values: Mapping[str, Values], count: int, seed: int = 1) -> Sample:
 
 
 def random(values: Mapping[str, Values], count: int, seed: int = 1) -> Sample:
-    """Independent random points; their means have errors that statistics knows.
+    """Independent random points, whose means have the usual standard errors.
 
     Parameters and errors are those of `sobol`.
 
@@ -96,17 +96,17 @@ def random(values: Mapping[str, Values], count: int, seed: int = 1) -> Sample:
 
 
 def listed(columns: Mapping[str, Sequence[float] | FloatArray]) -> Listed:
-    """Points as they are listed, one value of each parameter a point.
+    """Listed points, with one value of each parameter for every point.
 
     Parameters
     ----------
     columns
-        By parameter: values [SI], as many of each.
+        By parameter: values [SI], all of the same length.
 
     Raises
     ------
     InvalidParameter
-        For no values, columns of unequal length, and values that are not finite.
+        For no values, columns of unequal length, or values that are not finite.
 
     Examples
     --------
@@ -117,19 +117,19 @@ def listed(columns: Mapping[str, Sequence[float] | FloatArray]) -> Listed:
 
 
 def drawn(model: Model, count: int, seed: int = 1) -> Drawn:
-    """Values of the uncertain parameters of a model, drawn as ``model.draws`` draws them.
+    """Draws of the uncertain parameters of a model, as from ``model.draws``.
 
     Parameters
     ----------
     model
-        Some of whose parameters have 95 % intervals, such as a fitted one; correlations count.
+        A model whose parameters have 95 % intervals, such as a fitted one; correlations are used.
     count, seed
-        How many points, up to 2^30; and a whole number of 0 or more.
+        Number of points, up to 2^30, and a whole number of 0 or more.
 
     Raises
     ------
     InvalidParameter
-        Where no parameter has an interval, or one has an end that is not known.
+        If no parameter has an interval, or one has an unknown end.
 
     Examples
     --------
@@ -142,7 +142,7 @@ def drawn(model: Model, count: int, seed: int = 1) -> Drawn:
 
 
 def space_of(space: Space | Mapping[str, Values]) -> Space:
-    """A space as it is; of values by parameter, their grid.
+    """Return a space unchanged, or the grid of values by parameter.
 
     Examples
     --------
@@ -157,14 +157,14 @@ def space_of(space: Space | Mapping[str, Values]) -> Space:
 
 
 def suited(space: Space, model: Model) -> Space:
-    """The space for a model: names and bounds checked, whole numbers of what is counted.
+    """Adapt a space to a model: check names and bounds, and use whole numbers for counts.
 
     Raises
     ------
     UnknownParameter
-        For a parameter that the model does not have, with the nearest names.
+        For an unknown parameter; suggests the nearest names.
     InvalidParameter
-        For values out of a parameter's bounds.
+        For values outside the bounds of a parameter.
 
     Examples
     --------
@@ -205,7 +205,7 @@ def _axis(name: str, given: Values) -> Axis:
     if isinstance(given, Steps | Choices):
         return given
     if isinstance(given, tuple | Between):
-        msg = f"{name}: a grid needs steps or values between two ends; take sobol or np.linspace"
+        msg = f"{name}: a grid needs steps or values, not a range; use sobol or np.linspace"
         raise InvalidParameter(msg)
     if isinstance(given, range) and given:
         return Steps(float(given.start), float(given.step), len(given))

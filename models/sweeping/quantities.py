@@ -1,4 +1,4 @@
-"""What a sweep can reduce: outputs of a model, numbers of its stations and classes, parameters."""
+"""Quantities that a sweep can reduce: outputs, quantities of stations and classes, parameters."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from headway.models.solving.solutions.solution import Solution
 
 @dataclass(frozen=True)
 class Units(Mapping[str, Unit]):
-    """Unit of everything that can be reduced: percentiles too, which no list holds all of."""
+    """Units of all quantities, including percentiles, which cannot be listed completely."""
 
     listed: Mapping[str, Unit]
     classes: tuple[str, ...]
@@ -31,7 +31,7 @@ class Units(Mapping[str, Unit]):
 
 
 def known_units(solution: Solution) -> Units:
-    """Find the units of all that a solution, and those like it, can be asked for.
+    """Find the units of all quantities that solutions of this kind can give.
 
     Examples
     --------
@@ -47,12 +47,12 @@ def known_units(solution: Solution) -> Units:
 
 
 def known_names(names: Iterable[str], units: Units) -> list[str]:
-    """Outputs as answers bear them.
+    """Canonical names of outputs.
 
     Raises
     ------
     InvalidParameter
-        For one that the model does not have, with the nearest.
+        For an unknown output; suggests the nearest names.
 
     Examples
     --------

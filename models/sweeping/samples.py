@@ -14,29 +14,29 @@ from headway.models.sweeping.spaces import check_parameters, check_piece
 from headway.models.uncertain.sampling import check_whole
 
 MOST_SAMPLES = 2**SOBOL_BITS
-"""Points of a sample."""
+"""Most points of a sample."""
 
 MOST_DIMENSIONS = 21_201
-"""Dimensions that directions are known of."""
+"""Dimensions with known direction numbers."""
 
 
 @dataclass(frozen=True, eq=False)
 class Sample(Kept):
-    """Points that fill a space: any number of them, each drawn by its number alone.
+    """Points that fill a space; each one depends only on its index.
 
     Parameters
     ----------
     parameters
-        By name, at least one: what its values lie between, or what they are chosen from.
+        By name, at least one: the range of its values, or the choices.
     count
-        How many points, from 1 to 2^52.
+        Number of points, from 1 to 2^52.
     kind
-        "sobol", points of one scrambled sequence, which leave the smallest gaps; "latin", a
-        hypercube in every 32,768 points, of which each stratum of each parameter has one;
-        "random", independent points.
+        "sobol", points of one scrambled sequence, which fill the space most evenly; "latin",
+        hypercubes of 32,768 points with one in each stratum of each parameter; "random",
+        independent points.
     seed
-        A whole number of 0 or more; the same gives the same points. A longer sample begins with
-        the points of a shorter one, Latin hypercubes that are not full apart.
+        A whole number of 0 or more; the same seed gives the same points. A longer sample begins
+        with the points of a shorter one, except for incomplete Latin hypercubes.
 
     Raises
     ------
@@ -82,7 +82,7 @@ class Sample(Kept):
         return self.count
 
     def piece(self, start: int, stop: int) -> "Sample":
-        """What a worker needs for some points: the sample itself, which is small."""
+        """The part that a worker needs for some points: the sample itself, which is small."""
         check_piece(self, start, stop)
         return self
 
@@ -97,7 +97,7 @@ class Sample(Kept):
         return {name: spread.ends() for name, spread in self.parameters.items()}
 
     def counting(self, whole: Set[str]) -> "Sample":
-        """The same sample, whose values of some parameters are whole numbers."""
+        """The same sample, with whole numbers for some parameters."""
         own = {name: s.counting() if name in whole else s for name, s in self.parameters.items()}
         return replace(self, parameters=own)
 
@@ -125,4 +125,4 @@ _SHARES: Mapping[str, Callable[[Sample, int, int], Shares]] = MappingProxyType(
 )
 
 KINDS = tuple(_SHARES)
-"""How a space is sampled."""
+"""Kinds of sample."""

@@ -1,4 +1,4 @@
-"""Sweeps in a file: what is done of one, so that it can go on, and what it has told so far."""
+"""Save sweeps in a file: the work done, so that it can be resumed, and the results so far."""
 
 import hashlib
 import io
@@ -23,7 +23,7 @@ from headway.models.sweeping.spaces import Space
 from headway.models.sweeping.sweep import Effort
 
 Fingerprint = Mapping[str, Any]
-"""What a sweep is of, as JSON has it: two with the same can go on from each other."""
+"""JSON description of a sweep: a sweep can resume another one with the same description."""
 
 PARQUET, NPZ = ".parquet", ".npz"
 
@@ -32,7 +32,7 @@ _STATE = b"headway"
 
 @dataclass(frozen=True)
 class Saved:
-    """What is done of a sweep."""
+    """The finished part of a sweep."""
 
     of: Fingerprint
     subtrees: tuple[Subtree, ...]
@@ -40,9 +40,9 @@ class Saved:
 
 
 def fingerprint(job: Job, space: Space) -> dict[str, Any]:
-    """Say what a sweep is of.
+    """Describe a sweep.
 
-    The model counts by its structure and values, and by the version of headway that solves it.
+    The description includes the model's structure and values, and the version of headway.
     """
     parameters = {name: repr(each) for name, each in sorted(job.model.parameters.items())}
     model = repr((job.model.graph, parameters, sorted(job.model.correlations.items())))
@@ -57,16 +57,16 @@ def fingerprint(job: Job, space: Space) -> dict[str, Any]:
 
 
 def save(path: Path, saved: Saved, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Write what is done, whole or not at all.
+    """Write the finished part, completely or not at all.
 
     Parameters
     ----------
     path
         ``.parquet``, which pyarrow writes, or ``.npz``.
     saved
-        What is done.
+        The finished part.
     rows
-        What it tells so far.
+        The results so far.
 
     Raises
     ------
@@ -75,7 +75,7 @@ def save(path: Path, saved: Saved, rows: Sequence[Mapping[str, Any]]) -> None:
     PackageError
         For ``.parquet`` without pyarrow.
     OutputError
-        Where the file cannot be written; what stood there before stands there still.
+        If the file cannot be written; an existing file then stays as it was.
     """
     check_path(path)
     state = _to_bytes(saved, {} if path.suffix == PARQUET else _columns(rows))
@@ -83,12 +83,12 @@ def save(path: Path, saved: Saved, rows: Sequence[Mapping[str, Any]]) -> None:
 
 
 def check_path(path: Path) -> None:
-    """Refuse a file that no sweep can be written into."""
+    """Refuse a file that cannot hold a sweep."""
     if path.suffix not in (PARQUET, NPZ):
-        msg = f"{path}: write a sweep as .npz or .parquet"
+        msg = f"{path}: the name of a saved sweep must end in .npz or .parquet"
         raise InvalidParameter(msg)
     if path.suffix == PARQUET:
-        needed(f"{path}: a sweep as .parquet (.npz needs nothing)", "pyarrow")
+        needed(f"{path}: a sweep as .parquet (.npz needs no package)", "pyarrow")
 
 
 def _columns(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
@@ -97,7 +97,7 @@ def _columns(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def _to_bytes(saved: Saved, columns: Mapping[str, Any]) -> bytes:
-    """Arrays with names; what it is of and what it took as JSON."""
+    """Named arrays, with the description and the effort as JSON."""
     chunks = [asdict(subtree.chunk) for subtree in saved.subtrees]
     head = {"of": saved.of, "effort": asdict(saved.effort), "subtrees": chunks}
     arrays: dict[str, Any] = {"headway": np.array(json.dumps(head))}
@@ -111,7 +111,7 @@ def _to_bytes(saved: Saved, columns: Mapping[str, Any]) -> bytes:
 
 
 def _array(values: Sequence[Any]) -> Any:
-    """Numbers as numbers, all else as text."""
+    """Numbers as numbers, everything else as text."""
     if all(isinstance(each, (int, float)) or each is None for each in values):
         return np.array([np.nan if each is None else each for each in values], float)
     return np.array(["" if each is None else str(each) for each in values])
@@ -127,14 +127,14 @@ def _parquet(rows: Sequence[Mapping[str, Any]], state: bytes) -> bytes:
 
 
 def load(path: Path, of: Fingerprint) -> Saved:
-    """Read what is done of a sweep.
+    """Read the finished part of a sweep.
 
     Raises
     ------
     MeasurementError
-        If it cannot be read, or is no sweep.
+        If it cannot be read, or is not a sweep.
     InvalidParameter
-        If it is of another model, space or version of headway, or kept something else.
+        If it has another model, space, version of headway or reductions.
     """
     check_path(path)
     try:
@@ -148,7 +148,9 @@ def load(path: Path, of: Fingerprint) -> Saved:
     for name, wanted in json.loads(json.dumps(of)).items():
         if saved.of.get(name) != wanted:
             known = f" ({saved.of.get(name)}, now {wanted})" if name == "headway" else ""
-            msg = f"{path}: holds a sweep with another {name}{known}; start again without --resume"
+            msg = (
+                f"{path}: contains a sweep with another {name}{known}; start again without --resume"
+            )
             raise InvalidParameter(msg)
     return saved
 
@@ -170,10 +172,10 @@ def _read(path: Path) -> Saved:
 
 
 def _states(arrays: Mapping[str, Any], place: int) -> tuple[State, ...]:
-    """Those of one subtree, by the numbers of their reductions."""
-    found: dict[int, dict[str, Any]] = {}
+    """The states of one subtree, by the indices of their reductions."""
+    states: dict[int, dict[str, Any]] = {}
     for name, array in arrays.items():
         _, own, number, part = name.split("/", 3)
         if int(own) == place:
-            found.setdefault(int(number), {})[part] = array
-    return tuple(found[number] for number in sorted(found))
+            states.setdefault(int(number), {})[part] = array
+    return tuple(states[number] for number in sorted(states))

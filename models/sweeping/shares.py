@@ -1,6 +1,6 @@
-"""Points of the unit cube by number: Sobol's, Latin hypercubes', random ones.
+"""Points of the unit cube by index: Sobol sequences, Latin hypercubes, random points.
 
-Whatever piece of a sample is asked for, its points are the same; none depends on who made others.
+Every part of a sample has the same points; none depends on which worker made others.
 
 Source: Sobol', *On the distribution of points in a cube*, 1967; Joe and Kuo, *Constructing Sobol
 sequences with better two-dimensional projections*, 2008; McKay, Beckman and Conover, *A comparison
@@ -17,40 +17,40 @@ from numpy.typing import NDArray
 from headway.kinds import FloatArray
 
 BLOCK_OF_SAMPLES = 2**15
-"""Points that a Latin hypercube has, and of Sobol's that are kept to make others from."""
+"""Points of a Latin hypercube, and of the stored block of Sobol points."""
 
 SOBOL_BITS = 52
-"""Digits of a point, as many as a float holds; it says how many points there are."""
+"""Bits of a coordinate, as many as a float holds; they limit the number of points."""
 
 _WORDS = 4
-"""Random numbers that a stream makes at a counter."""
+"""Random numbers per counter of a stream."""
 
 Whole = NDArray[np.int64]
 Shares = list[FloatArray]
-"""By dimension: where points lie, in [0, 1), shape (points,)."""
+"""By dimension: coordinates in [0, 1), shape (points,)."""
 
 
 def sobol(width: int, seed: int, start: int, stop: int, bits: int = SOBOL_BITS) -> Shares:
     """Points of Sobol's sequence, scrambled.
 
-    Points are exclusive ors of directions, chosen by the digits of the point's number in Gray's
-    code. In a block of 2^15 points all but the last 15 digits are the same: hence the block is
-    the first one with one constant.
+    Each point is the exclusive or of direction numbers, chosen by the bits of the point's index in
+    Gray code. In a block of 2^15 points, all but the last 15 bits are the same, so every block is
+    the first one combined with a constant.
 
     Parameters
     ----------
     width
-        How many dimensions, from 1 to 21201.
+        Number of dimensions, from 1 to 21201.
     seed
-        Of the scrambling.
+        Seed of the scrambling.
     start, stop
-        Numbers of the points, below 2^bits.
+        Indices of the points, below 2^bits.
     bits
-        Digits of a coordinate.
+        Bits of a coordinate.
 
     Returns
     -------
-    Shares by dimension: those of ``scipy.stats.qmc.Sobol``.
+    Coordinates by dimension, equal to those of ``scipy.stats.qmc.Sobol``.
 
     Examples
     --------
@@ -80,7 +80,7 @@ def _first_block(width: int, seed: int, bits: int) -> Whole:
 
 
 def _gray(directions: Whole, number: int) -> Whole:
-    """What the digits of a number in Gray's code choose of the directions, shape (width,)."""
+    """Exclusive or of the directions that the Gray code of an index selects, shape (width,)."""
     digits = number ^ (number >> 1)
     total: Whole = np.zeros_like(directions[0])
     for direction in directions[: digits.bit_length()]:
@@ -94,8 +94,8 @@ def _gray(directions: Whole, number: int) -> Whole:
 def _directions(width: int, seed: int, bits: int) -> tuple[Whole, Whole]:
     """The first point, shape (width,), and the directions, shape (bits, width), as whole numbers.
 
-    A point differs from the one before by the direction of the lowest digit of its number. So the
-    engine gives a direction when it is told that it stands just before a power of two.
+    A point differs from the previous one by the direction of the lowest bit of its index. So the
+    engine gives a direction when it is set to just before a power of two.
     """
     from scipy.stats.qmc import Sobol
 
@@ -109,16 +109,16 @@ def _directions(width: int, seed: int, bits: int) -> tuple[Whole, Whole]:
 
 
 def uniform(width: int, seed: int, start: int, stop: int) -> Shares:
-    """Random points: each dimension a stream of its own, whose counter is the number of the point.
+    """Random points: each dimension has its own stream, with the index of the point as its counter.
 
     Parameters
     ----------
     width, seed, start, stop
-        As of `sobol`.
+        As for `sobol`.
 
     Returns
     -------
-    Shares by dimension.
+    Coordinates by dimension.
 
     Examples
     --------
@@ -135,20 +135,20 @@ def _random(seed: int, dimension: int, start: int, stop: int) -> FloatArray:
 
 
 def latin(width: int, seed: int, start: int, stop: int, count: int) -> Shares:
-    """Points of Latin hypercubes, one after the other: each of 2^15 points, the last of the rest.
+    """Points of consecutive Latin hypercubes, each of 2^15 points, the last one of the rest.
 
     In each dimension a hypercube has one point in each of as many equal strata as it has points.
 
     Parameters
     ----------
     width, seed, start, stop
-        As of `sobol`.
+        As for `sobol`.
     count
-        How many points the sample has.
+        Number of points of the sample.
 
     Returns
     -------
-    Shares by dimension.
+    Coordinates by dimension.
 
     Examples
     --------
@@ -183,7 +183,7 @@ def _key(seed: int) -> NDArray[np.uint64]:
 
 
 def _joined(start: int, stop: int, of_block: Callable[[int, int, int], Shares]) -> Shares:
-    """Points of blocks: those of each from one of its points to another."""
+    """Points of blocks, each restricted to a range."""
     pieces = [of_block(*place) for place in _places(start, stop)]
     if len(pieces) == 1:
         return pieces[0]
@@ -191,7 +191,7 @@ def _joined(start: int, stop: int, of_block: Callable[[int, int, int], Shares]) 
 
 
 def _places(start: int, stop: int) -> Iterator[tuple[int, int, int]]:
-    """Numbers of blocks, and in each the first point and the one after the last."""
+    """Indices of blocks, with the first point in each and the one after the last."""
     first, last = start // BLOCK_OF_SAMPLES, max(start, stop - 1) // BLOCK_OF_SAMPLES
     for block in range(first, last + 1):
         begin = block * BLOCK_OF_SAMPLES

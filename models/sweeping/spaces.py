@@ -1,7 +1,7 @@
-"""Spaces: operating points by number, of which any piece is made without the others.
+"""Spaces: operating points by index; any part can be generated without the others.
 
-A space may have more points than any memory holds. It gives pieces of itself, small enough to be
-sent to a worker, and a piece gives the values of its points.
+A space may have more points than fit into memory. It gives pieces, small enough to be sent to a
+worker, and a piece gives the values of its points.
 """
 
 from collections.abc import Mapping, Set
@@ -18,38 +18,38 @@ from headway.models.sweeping.axes import Axis, cycled
 
 
 class Piece(Protocol):
-    """Points from one number to another; frozen and picklable."""
+    """A range of points; frozen and picklable."""
 
     def points(self, start: int, stop: int) -> dict[str, FloatArray]:
-        """SI values by parameter, shape (stop - start,) each, of points inside the piece."""
+        """SI values by parameter, shape (stop - start,) each, for points of the piece."""
 
 
 class Space(Protocol):
-    """Operating points by number; frozen, picklable and equal by value."""
+    """Operating points by index; frozen, picklable and equal by value."""
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Parameters it gives values to."""
+        """Parameters to which it gives values."""
 
     @property
     def size(self) -> int:
-        """How many points; a whole number of any size."""
+        """Number of points; a whole number of any size."""
 
     @property
     def sampled(self) -> bool:
-        """Whether its points are draws from laws, and not all the points there are."""
+        """Whether its points are random draws rather than all points."""
 
     def piece(self, start: int, stop: int) -> Piece:
-        """What a worker needs for the points from `start` to before `stop`."""
+        """The part that a worker needs for the points from `start` to before `stop`."""
 
     def describe(self) -> dict[str, Any]:
         """What it is, for JSON."""
 
     def ends(self) -> Mapping[str, FloatArray]:
-        """Values by parameter whose bounds are to be checked: the least and the largest."""
+        """Values by parameter whose bounds must be checked: the least and the largest."""
 
     def counting(self, whole: Set[str]) -> "Space":
-        """The same, values of some parameters whole numbers where they were drawn from a range."""
+        """The same, with whole numbers for some parameters that are drawn from a range."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,16 +86,16 @@ class Grid(Kept):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Parameters it gives values to."""
+        """Parameters to which it gives values."""
         return tuple(self.axes)
 
     @property
     def size(self) -> int:
-        """How many points: the product of the counts of values."""
+        """Number of points: the product of the numbers of values."""
         return prod(axis.count for axis in self.axes.values())
 
     def piece(self, start: int, stop: int) -> "GridPiece":
-        """What a worker needs for the points from `start` to before `stop`."""
+        """The part that a worker needs for the points from `start` to before `stop`."""
         check_piece(self, start, stop)
         run, turns = self.size, {}
         for name, axis in self.axes.items():
@@ -108,7 +108,7 @@ class Grid(Kept):
         return {name: axis.ends() for name, axis in self.axes.items()}
 
     def counting(self, whole: Set[str]) -> "Grid":  # noqa: ARG002
-        """The same grid: its values are told."""
+        """The same grid: its values are given."""
         return self
 
     def describe(self) -> dict[str, Any]:
@@ -118,44 +118,44 @@ class Grid(Kept):
 
 
 def check_parameters(named: Mapping[str, Any]) -> None:
-    """Refuse a space of no parameter.
+    """Refuse a space without parameters.
 
     Raises
     ------
     InvalidParameter
-        Saying what it needs.
+        If there is no parameter.
     """
     if not named:
-        raise InvalidParameter("a space needs parameters; name at least one with its values")
+        raise InvalidParameter("a space needs parameters; give at least one with its values")
 
 
 def check_piece(space: Space, start: int, stop: int) -> None:
-    """Refuse points that a space does not have.
+    """Refuse points outside a space.
 
     Raises
     ------
     InvalidParameter
-        Naming them.
+        If there are any; names them.
     """
     if not 0 <= start <= stop <= space.size:
-        msg = f"points {start} to {stop} of a space whose points are 0 to {space.size}"
+        msg = f"points {start} to {stop} are outside a space of {space.size} points"
         raise InvalidParameter(msg)
 
 
 @dataclass(frozen=True)
 class Turn:
-    """Values of an axis in the order of a grid's points: each some times, then the next.
+    """Values of an axis in the order of a grid's points, each one repeated.
 
     Parameters
     ----------
     axis
-        The values that a piece needs.
+        The values needed by a piece.
     run
-        How many points in a row have the same.
+        Number of consecutive points with the same value.
     period
-        How many values the whole axis has.
+        Number of values of the whole axis.
     offset
-        How many runs before the one of the first value here.
+        Number of runs before that of the first value here.
     """
 
     axis: Axis
@@ -168,11 +168,11 @@ class Turn:
         before = start // self.run
         first = (before - self.offset) % self.period
         values = cycled(self.axis, first, -(-stop // self.run) - before)
-        return _held(values, self.run, start - before * self.run, stop - start)
+        return _repeated(values, self.run, start - before * self.run, stop - start)
 
 
 def _turn(axis: Axis, run: int, start: int, stop: int) -> Turn:
-    """Take of an axis what some points need."""
+    """Take the part of an axis that some points need."""
     first, count = start // run, -(-stop // run) - start // run
     if not 0 < count < axis.count:
         return Turn(axis, run, axis.count, 0)
@@ -180,8 +180,8 @@ def _turn(axis: Axis, run: int, start: int, stop: int) -> Turn:
     return Turn(needed, run, axis.count, 0 if needed is axis else first)
 
 
-def _held(values: FloatArray, run: int, skip: int, length: int) -> FloatArray:
-    """Each value for a run, without what comes before the first point and after the last."""
+def _repeated(values: FloatArray, run: int, skip: int, length: int) -> FloatArray:
+    """Each value repeated for its run, cut to the points wanted."""
     if run == 1:
         return values
     if run < length:

@@ -1,4 +1,4 @@
-"""What is known of a sweep's points: what its reductions kept of them, and what it took."""
+"""Results of a sweep: its reductions, and its effort."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,20 +20,20 @@ from headway.models.tables.shown import Answer
 
 @dataclass(frozen=True)
 class Effort:
-    """What a sweep took.
+    """Effort of a sweep.
 
     Parameters
     ----------
     points
-        That are done: all of them, unless it was interrupted.
+        Finished points: all of them, unless it was interrupted.
     seconds
-        From the beginning to the end [s], earlier runs of the same sweep among them.
+        Elapsed time, including earlier runs of the same sweep [s].
     working, solving
-        Time of all workers, and the part of it in which models were solved [s].
+        Time of all workers, and the part spent solving models [s].
     workers
-        Processes that worked.
+        Number of worker processes.
     chunks
-        Pieces of work.
+        Number of chunks.
     interrupted
         Whether Ctrl-C ended it.
     """
@@ -57,36 +57,36 @@ class Effort:
 
     @property
     def rate(self) -> float:
-        """Points a second and core, while workers worked."""
+        """Points per second and core, while workers were busy."""
         return self.points / self.working if self.working else 0.0
 
     @property
     def kernel_share(self) -> float:
-        """Share of the workers' time in which models were solved."""
+        """Share of the workers' time spent solving models."""
         return self.solving / self.working if self.working else 0.0
 
     @property
     def busy_share(self) -> float:
-        """Share of the time from beginning to end that workers worked."""
+        """Share of the elapsed time for which workers were busy."""
         return self.working / (self.seconds * self.workers) if self.seconds else 0.0
 
 
 @dataclass(frozen=True)
 class Sweep(Answer):
-    """What reductions kept of the points of a space.
+    """Reductions over the points of a space.
 
     Parameters
     ----------
     model
-        That was solved at every point.
+        The model solved at every point.
     space
-        Its points.
+        The points.
     reductions, states
-        What was kept, and the numbers that it is.
+        The reductions, and their states.
     effort
-        What it took.
+        Time and number of points.
     first
-        The solution of the first point, which says how all were solved.
+        The solution of the first point, which shows how all were solved.
 
     Examples
     --------
@@ -106,7 +106,7 @@ class Sweep(Answer):
 
     @property
     def approximation(self) -> str:
-        """What is not exact about the solutions; empty if nothing is."""
+        """Why the solutions are approximate; empty if they are exact."""
         return self.first.approximation
 
     def __repr__(self) -> str:
@@ -115,7 +115,7 @@ class Sweep(Answer):
 
     @cached_property
     def results(self) -> tuple[Row, ...]:
-        """What each reduction says, in order, a dict a statistic; values in SI."""
+        """Statistics of all reductions in order, as dicts; values in SI."""
         each = zip(self.reductions, self.states, strict=True)
         return tuple(
             row
@@ -125,18 +125,18 @@ class Sweep(Answer):
 
     @property
     def has_indices(self) -> bool:
-        """Whether Sobol indices are what it is about."""
+        """Whether it gives Sobol indices."""
         return all(isinstance(one, Indices) for one in self.reductions)
 
     @cached_property
     def distributions(self) -> dict[str, Distribution]:
-        """How an output is distributed over the points, of each that quantiles were kept of."""
+        """Distribution over the points, for each output with quantiles."""
         each = zip(self.reductions, self.states, strict=True)
         sketches = ((one.output, state) for one, state in each if isinstance(one, Sketched))
         return {output: Distribution.of(state) for output, state in sketches}
 
     def points(self, numbers: Sequence[int]) -> dict[str, FloatArray]:
-        """Values of the parameters at some points of the space [SI], by parameter."""
+        """Values of the parameters at given points of the space [SI], by parameter."""
         if not numbers:
             return {name: np.zeros(0) for name in self.space.names}
         first, after = numbers[0], numbers[-1] + 1
@@ -151,21 +151,21 @@ class Sweep(Answer):
         Parameters
         ----------
         statistic
-            As the table names it: ``mean``, ``p99``, ``share above 300 ms``.
+            Its name in the table: ``mean``, ``p99``, ``share above 300 ms``.
         output
-            Of which output; left out where only one has it.
+            The output; optional if only one has the statistic.
 
         Raises
         ------
         InvalidParameter
-            For a statistic that was not kept, with the nearest.
+            For a statistic that was not kept; suggests the nearest.
         """
         rows = [row for row in self.results if output in (None, row["output"])]
         exact = [row for row in rows if row["statistic"] == statistic]
-        found = exact or [row for row in rows if row["statistic"] == f"{statistic}{OF_FINITE}"]
-        if len(found) != 1:
+        matching = exact or [row for row in rows if row["statistic"] == f"{statistic}{OF_FINITE}"]
+        if len(matching) != 1:
             names: Sequence[str] = [str(row["statistic"]) for row in self.results]
-            more = "; say of which output" if found else nearest(statistic, names)
-            msg = f"{statistic}: {len(found)} such numbers were kept{more}"
+            more = "; give the output" if matching else nearest(statistic, names)
+            msg = f"{statistic}: {len(matching)} such statistics were kept{more}"
             raise InvalidParameter(msg)
-        return float(found[0]["value"])
+        return float(matching[0]["value"])

@@ -1,4 +1,4 @@
-"""Sweeps: all points of a space solved in chunks, on as many workers as there are."""
+"""Sweeps: solve all points of a space in chunks, on all workers."""
 
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from concurrent.futures import Executor
@@ -27,16 +27,16 @@ from headway.models.sweeping.sweep import Effort, Sweep
 DEFAULT = ("moments", "quantiles=p50,p95,p99")
 
 PATIENCE = 5.0
-"""Where nobody says who works, this process does alone what it can do in so long [s]."""
+"""Without given workers, this process alone does work up to this time [s]."""
 
 SAVED_EVERY = 5.0
-"""Time between two writings of what is done [s]."""
+"""Time between two writings of a saved sweep [s]."""
 
 SAVED_SHARE = 0.05
-"""Of the time, at most, that these may take."""
+"""Largest share of the time that writing may take."""
 
 Progress = Callable[[int, int, float], None]
-"""Told points done, points in all, and points a second."""
+"""Called with finished points, all points, and points per second."""
 
 
 def sweep_model(
@@ -51,34 +51,34 @@ def sweep_model(
     progress: Progress | None = None,
     chunk: int | None = None,
 ) -> Sweep:
-    """Solve a model at every point of a space and keep what was asked for.
+    """Solve a model at every point of a space and keep the requested summaries.
 
     Parameters
     ----------
     model
-        What the space gives no values to has its own.
+        The model; parameters that are not swept keep their values.
     space
-        Points; a mapping of names to values is a grid.
+        The points; a mapping of names to values is a grid.
     outputs
-        That reductions without an output of their own are of.
+        Outputs to which reductions without an output apply.
     reduce
-        What to keep, as text or ready made.
+        Reductions to keep, as text or objects.
     executor
-        Who works. Left out, this process does what it can do in 5 s, and processes on all cores
-        what would take longer.
+        The workers. By default, this process for work up to 5 s, and processes on all cores for
+        longer work.
     method
-        Of a closed network, as for `Model.solve`.
+        Method for a closed network, as for `Model.solve`.
     out, resume
-        A file for what is done, written again and again; whether to go on from what it holds.
+        A file for the finished part, written repeatedly; whether to resume from it.
     progress
-        Told after every chunk.
+        Called after every chunk.
     chunk
-        Blocks of a chunk, a power of two; left out, by the time they take.
+        Blocks of a chunk, a power of two; by default adapted to the time they take.
 
     Raises
     ------
     InvalidParameter, UnknownParameter, GraphError
-        For a space or reduction that the model cannot have, and points that cannot be solved.
+        For an unsuitable space or reduction, and points that cannot be solved.
     """
     points = suited(space_of(space), model)
     job, first = _job(model, points, outputs, reduce, method)
@@ -107,7 +107,7 @@ def _job(
     reduce: Iterable[str | Reduction],
     method: str,
 ) -> tuple[Job, Solution]:
-    """What is done at every point, and the solution of the first, which shows what is wrong."""
+    """The work at every point, and the solution of the first, which shows errors early."""
     points = space.piece(0, 1).points(0, 1)
     first = model.at(points).solve(method=method)
     units = known_units(first)
@@ -123,7 +123,7 @@ def _job(
 
 @dataclass
 class _Run:
-    """A sweep that goes on: what is done so far."""
+    """A running sweep, with its finished part."""
 
     job: Job
     space: Space
@@ -138,24 +138,24 @@ class _Run:
 
     @property
     def merges(self) -> list[Merge]:
-        """How reductions are merged."""
+        """Merge functions of the reductions."""
         return [reduction.merge for reduction in self.job.reductions]
 
     @property
     def done(self) -> int:
-        """Blocks that are done."""
+        """Number of finished blocks."""
         return self.subtrees[-1].chunk.end if self.subtrees else 0
 
     def take_up(self) -> None:
-        """Go on from a file."""
+        """Resume from a file."""
         if self.out is None:
-            msg = "nothing to resume; give the file of the sweep, --out FILE"
+            msg = "--resume needs the file of the sweep; give it with --out FILE"
             raise InvalidParameter(msg)
         saved = load(self.out, fingerprint(self.job, self.space))
         self.subtrees, self.effort = saved.subtrees, saved.effort
 
     def check_free(self) -> None:
-        """Refuse to begin anew over what is done of the same sweep."""
+        """Refuse to overwrite the finished part of the same sweep."""
         if self.out is None:
             return
         try:
@@ -165,13 +165,13 @@ class _Run:
             return
         if saved.effort.points < self.job.size:
             msg = (
-                f"{self.out}: holds {saved.effort.points:,} of {self.job.size:,} points of this "
-                "sweep; continue with --resume, or remove it"
+                f"{self.out}: already contains {saved.effort.points:,} of {self.job.size:,} "
+                "points of this sweep; continue with --resume, or remove the file"
             )
             raise InvalidParameter(msg)
 
     def go(self, crew: Crew | None) -> bool:
-        """Do what is left; True where Ctrl-C ended it."""
+        """Do the remaining work; return True if Ctrl-C ended it."""
         start, earlier = perf_counter(), self.effort.seconds
         self.saved_at = start
         chunks = Chunks(self.done, self.job.blocks, self.level or 0, fixed=self.level is not None)
@@ -193,9 +193,9 @@ class _Run:
         return False
 
     def _done(self, chunks: Chunks, crew: Crew | None) -> Generator[tuple[Done, int]]:
-        """Chunks as they are done, in order, and by how many; the first in this process.
+        """Finished chunks in order, with the number of workers; the first in this process.
 
-        There faults show soon, and it is known how long the rest will take.
+        The first chunk shows errors early, and how long the rest will take.
         """
         tasks = (self._task(chunk) for chunk in chunks)
         for task in tasks:
@@ -207,7 +207,7 @@ class _Run:
                     yield from ((done, cores.size) for done in spread(work, tasks, cores))
 
     def _left(self) -> float:
-        """How long one worker will take for the rest [s]."""
+        """Time that one worker needs for the rest [s]."""
         return (self.job.size - self.effort.points) / self.effort.rate
 
     def _task(self, chunk: Chunk) -> Task:
@@ -231,7 +231,7 @@ class _Run:
             self._save()
 
     def _save(self) -> None:
-        """Write what is done, if anything is and there is a file for it."""
+        """Write the finished part, if there is any and a file for it."""
         if self.out is None or not self.subtrees:
             return
         start = perf_counter()
@@ -241,7 +241,7 @@ class _Run:
         self.saving = self.saved_at - start
 
     def answer(self, *, interrupted: bool) -> Sweep:
-        """What is known now."""
+        """The results so far."""
         job = self.job
         points = min(self.done * job.block, job.size)
         return Sweep(

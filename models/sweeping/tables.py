@@ -1,4 +1,4 @@
-"""Points of a sweep from a table: a column a parameter, its unit in its title."""
+"""Points of a sweep from a table: one column for each parameter, with its unit in the title."""
 
 import numpy as np
 
@@ -12,21 +12,20 @@ from headway.models.sweeping.listed import Listed
 
 
 def listed_in(table: Measurements, model: Model) -> Listed:
-    r"""Points of a table, one a row, in the order of the table.
+    r"""Points of a table, one per row, in its order.
 
     Parameters
     ----------
     table
-        Its columns are named by parameters: ``arrival_rate``, ``cpu_time_us``, ``delay [ms]``.
-        Numbers without a unit are SI.
+        A table with columns named after parameters: ``arrival_rate``, ``cpu_time_us``, ``delay
+        [ms]``. Numbers without a unit are SI.
     model
-        Whose parameters they are.
+        The model with these parameters.
 
     Raises
     ------
     MeasurementError
-        For a column that is no parameter or in a unit of another dimension, words, and cells that
-        are empty.
+        For a column that is not a parameter or has a wrong unit, for text, and for empty cells.
 
     Examples
     --------
@@ -51,7 +50,7 @@ def _check_name(name: str, title: str, table: Measurements, model: Model) -> Non
 
 
 def _check_numbers(table: Measurements) -> None:
-    """Refuse cells that are no numbers, the first of them named."""
+    """Refuse cells that are not numbers; names the first."""
     wrong = {title: column.complaint for title, column in table.spoilt.items()}
     for title, words in table.labels.items():
         first = next((word for word in words if number_of(word) is None), words[0])
@@ -64,11 +63,13 @@ def _check_numbers(table: Measurements) -> None:
 def _values(column: Observed, table: Measurements, model: Model) -> FloatArray:
     wanted = model.exposing(column.name).parameters[column.name].unit
     if column.unit != ONE and not compatible(column.unit.dimension, wanted.dimension):
-        msg = f"{table.source}: column {column.header!r} is in {column.unit}, not in {wanted}"
+        msg = f"{table.source}: column {column.header!r} is in {column.unit}; give it in {wanted}"
         raise MeasurementError(msg)
     missing = np.flatnonzero(np.isnan(column.values))
     if missing.size:
         line = table.lines[missing[0]] if table.lines else missing[0] + 1
-        msg = f"{table.source}: line {line}: {column.header!r} is empty; points need every value"
+        msg = (
+            f"{table.source}: line {line}: {column.header!r} is empty; give every value of a point"
+        )
         raise MeasurementError(msg)
     return column.values

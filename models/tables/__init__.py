@@ -1,1 +1,1 @@
-"""Tables, neutral and shown as text, HTML or CSV; and what every answer can be asked."""
+"""Neutral tables, shown as text, HTML or CSV; and the methods that every answer has."""

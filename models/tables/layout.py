@@ -1,4 +1,4 @@
-"""How a table is laid out in a given width: words wrap, columns move below, numbers stay whole."""
+"""Lay out a table in a given width: text wraps, columns move below, numbers stay whole."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -11,7 +11,7 @@ GAP = 3
 """Spaces between two columns."""
 
 EDGE = 2
-"""Spaces before the first column and behind the last."""
+"""Spaces before the first column and after the last."""
 
 _SHORT = 14  # characters that a column of words keeps together
 _LONG = 30  # characters of a word that may stand unbroken in a cramped table
@@ -22,7 +22,7 @@ _OTHERS = re.compile(f"[^{_NARROW}]")
 
 @dataclass(frozen=True)
 class Shape:
-    """What a column needs.
+    """The heading and cells of a column, and the width they need.
 
     Parameters
     ----------
@@ -31,8 +31,8 @@ class Shape:
     texts
         Its cells.
     is_text
-        Words or written values rather than numbers. Words may wrap; what begins with a number in
-        every row may not.
+        Words or formatted values rather than numbers. Words may wrap; a column whose cells all
+        begin with a number may not.
     """
 
     heading: str
@@ -60,7 +60,7 @@ class Shape:
 
 
 def is_value(text: str) -> bool:
-    """Whether text is a number, with or without a unit, or a mark that there is none.
+    """Whether text is a number, with or without a unit, or a mark for a missing one.
 
     Examples
     --------
@@ -72,7 +72,7 @@ def is_value(text: str) -> bool:
 
 
 def aligned(texts: Sequence[str]) -> list[str]:
-    """Values with decimal points under each other, and units likewise.
+    """Align values at their decimal points, and their units.
 
     Examples
     --------
@@ -88,13 +88,13 @@ def aligned(texts: Sequence[str]) -> list[str]:
 
 
 def _split(text: str) -> tuple[str, str, str]:
-    """Digits before the point, those behind it, and what follows."""
-    found = _VALUE.fullmatch(text)
-    return (text, "", "") if found is None or text == "-" else found.group(1, 2, 3)  # type: ignore[return-value]
+    """Digits before the point, digits after it, and the rest."""
+    match = _VALUE.fullmatch(text)
+    return (text, "", "") if match is None or text == "-" else match.group(1, 2, 3)  # type: ignore[return-value]
 
 
 def blocks(shapes: Sequence[Shape], keys: int, width: int) -> list[list[int]] | None:
-    """Places of the columns to be set side by side, block by block; each begins with the keys.
+    """Indices of the columns to set side by side, block by block; each block begins with the keys.
 
     None if the keys with one more column are too wide.
 
@@ -105,13 +105,13 @@ def blocks(shapes: Sequence[Shape], keys: int, width: int) -> list[list[int]] | 
     ([[0, 1, 2], [0, 3]], None)
     """
     needs = [shape.least for shape in shapes]
-    found = [list(range(keys))]
+    groups = [list(range(keys))]
     for place in range(keys, len(shapes)):
-        if len(found[-1]) > keys and _span([needs[k] for k in (*found[-1], place)]) > width:
-            found.append(list(range(keys)))
-        found[-1].append(place)
-    fits = all(_span([needs[k] for k in block]) <= width for block in found)
-    return found if fits else None
+        if len(groups[-1]) > keys and _span([needs[k] for k in (*groups[-1], place)]) > width:
+            groups.append(list(range(keys)))
+        groups[-1].append(place)
+    fits = all(_span([needs[k] for k in block]) <= width for block in groups)
+    return groups if fits else None
 
 
 def _span(widths: Sequence[int]) -> int:
@@ -119,7 +119,7 @@ def _span(widths: Sequence[int]) -> int:
 
 
 def widths(shapes: Sequence[Shape], width: int) -> list[int]:
-    """Share a width among columns that fit into it: the widest give way first.
+    """Divide a width among columns: the widest shrink first.
 
     Examples
     --------
@@ -134,7 +134,7 @@ def widths(shapes: Sequence[Shape], width: int) -> list[int]:
 
 
 def folded(text: str, width: int) -> str:
-    """Break text into lines: at spaces, else after an underscore; numbers and units stay whole.
+    """Break text into lines at spaces, or else after an underscore; numbers and units stay whole.
 
     Examples
     --------
@@ -156,17 +156,17 @@ def _has_long(text: str, width: int) -> bool:
 
 
 def _words(text: str) -> list[str]:
-    """Words with the space behind them."""
+    """Words, each with the space after it."""
     return re.findall(r"\S+\s*|^\s+", text)
 
 
 def _pieces(text: str) -> list[str]:
-    """Parts after which a line may end in need."""
+    """Parts after which a line may end if necessary."""
     return [part for word in _words(text) for part in re.findall(r"[^_]*_+\s*|[^_]+$", word)]
 
 
 def is_narrow(shapes: Sequence[Shape]) -> bool:
-    """Whether each character of a table is known to be one column wide on a terminal.
+    """Whether every character of a table is surely one column wide on a terminal.
 
     Examples
     --------
@@ -178,7 +178,7 @@ def is_narrow(shapes: Sequence[Shape]) -> bool:
 
 
 def grid(shapes: Sequence[Shape], width: int) -> str:
-    """Columns side by side under a rule: numbers to the right, words to the left.
+    """Columns side by side with a rule: numbers aligned right, words left.
 
     Examples
     --------
@@ -208,7 +208,7 @@ def _cut(line: str, width: int) -> str:
 
 
 def _beside(cells: Sequence[list[str]], *, below: bool = False) -> list[str]:
-    """Lines of cells that stand beside each other, the shorter ones on top or below."""
+    """Lines of adjacent cells, padded to the same height."""
     height = max(map(len, cells))
     filled = []
     for cell in cells:
@@ -218,18 +218,18 @@ def _beside(cells: Sequence[list[str]], *, below: bool = False) -> list[str]:
 
 
 def records(shapes: Sequence[Shape], width: int) -> Iterator[str]:
-    """Each row as lines of heading and cell, for widths that no table fits into."""
+    """Each row as lines of heading and cell, where no table fits the width."""
     for row in zip(*(shape.texts for shape in shapes), strict=True):
         entries = (f"{shape.heading}: {text}" for shape, text in zip(shapes, row, strict=True))
         yield "\n".join(_indented(entry, width) for entry in entries if not entry.endswith(": -"))
 
 
 def _indented(text: str, width: int) -> str:
-    """Text broken into lines, those after the first set in by two spaces."""
+    """Text broken into lines, indented by two spaces after the first."""
     return folded(text, max(1, width - 2)).replace("\n", "\n  ")
 
 
 def paragraph(text: str, width: int) -> str:
-    """Prose broken into lines at spaces; its own line breaks stay, controls do not."""
+    """Prose broken into lines at spaces; keeps line breaks, removes control characters."""
     shown = visible(text.replace("\t", " "), "\n")
     return "\n".join(folded(line, width) for line in shown.split("\n"))

@@ -1,4 +1,4 @@
-"""What every answer can be asked: tables, rows, JSON, CSV, a figure."""
+"""Methods of every answer: tables, rows, JSON, CSV, a figure."""
 
 from io import StringIO
 from typing import Any
@@ -10,10 +10,10 @@ from headway.models.tables.table import Table
 
 
 class Shown:
-    """What shows itself as tables: as text, and as HTML in a notebook; and as a figure."""
+    """A value shown as tables (text, or HTML in a notebook) and as a figure."""
 
     def tables(self) -> list[Table]:
-        """The tables that make it up.
+        """The tables that show it.
 
         Examples
         --------
@@ -23,24 +23,25 @@ class Shown:
         >>> len(solution.tables()), solution.tables()[0].title
         (2, 'server-single')
         """
-        found: list[Table] = perform(self, "tables")
-        return found
+        tables: list[Table] = perform(self, "tables")
+        return tables
 
     def plot(self, log: str | None = None, dark: bool = False) -> Any:  # noqa: FBT001, FBT002
-        """Draw it, as a matplotlib Figure.
+        """Draw a matplotlib Figure.
 
         Parameters
         ----------
         log
-            Logarithmic axes: ``x``, ``y``, ``xy`` or ``none``. If it is not given, those are whose
-            largest value is over 100 times the least while half of them are below its tenth.
+            Logarithmic axes: ``x``, ``y``, ``xy`` or ``none``. By default, an axis is logarithmic
+            if its largest value is over 100 times the least and half of its values are below a
+            tenth of the largest.
         dark
-            Draw in the colours of a dark page.
+            Use colours for a dark page.
 
         Raises
         ------
         InvalidParameter
-            For axes that cannot be logarithmic, as their values are not all positive.
+            For logarithmic axes with values that are not all positive.
 
         Examples
         --------
@@ -59,10 +60,10 @@ class Shown:
 
 
 class Answer(Shown):
-    """An answer: shown, and written for programs."""
+    """An answer, for people and for programs."""
 
     def rows(self) -> list[dict[str, Any]]:
-        """A dict a row of the answer, all numbers in SI; docs/reference/json.md names the keys.
+        """The rows of the answer as dicts, in SI; docs/reference/json.md names the keys.
 
         Examples
         --------
@@ -71,11 +72,11 @@ class Answer(Shown):
         >>> [row["outputs"]["response_time"] for row in model.solve([0.0, 500.0]).rows()]
         [0.002, 0.003]
         """
-        found: list[dict[str, Any]] = perform(self, "rows")
-        return found
+        rows: list[dict[str, Any]] = perform(self, "rows")
+        return rows
 
     def to_json(self) -> str:
-        """Strict JSON, in SI, by the contract in docs/reference/json.md.
+        """Strict JSON in SI units, as specified in docs/reference/json.md.
 
         Examples
         --------
@@ -89,7 +90,7 @@ class Answer(Shown):
         return strict_json(perform(self, "document"))
 
     def to_csv(self) -> str:
-        """CSV in SI, the unit at the end of each column's name.
+        """CSV in SI units, with the unit at the end of each column name.
 
         Examples
         --------
@@ -100,11 +101,11 @@ class Answer(Shown):
         >>> header.split(",")[:3], row.split(",")[:3]
         (['arrival_rate_ops_per_s', 'delay_s', 'service_time_s'], ['500.0', '0.001', '0.001'])
         """
-        found: str = perform(self, "csv")
-        return found
+        text: str = perform(self, "csv")
+        return text
 
     def to_dataframe(self) -> Any:
-        """A pandas DataFrame with the rows and columns of `to_csv`, in SI.
+        """A pandas DataFrame with the rows and columns of `to_csv`, in SI units.
 
         Raises
         ------

@@ -1,4 +1,4 @@
-"""Strict JSON: what any reader takes."""
+"""Strict JSON, which every reader accepts."""
 
 import math
 from collections.abc import Mapping
@@ -6,7 +6,7 @@ from typing import Any
 
 
 def strict_json(document: Any) -> str:
-    """Write JSON that any reader takes: infinite and undefined numbers become null.
+    """Write strict JSON: infinite and undefined numbers become null.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Tables: neutral rows and columns, shown as text, HTML or CSV. Presentation lives here."""
+"""Tables: neutral rows and columns, shown as text, HTML or CSV."""
 
 import io
 import math
@@ -37,17 +37,17 @@ _WIDE = 30  # characters of a text that may wrap on a page
 _HUNDRED = 100.0
 
 LITTLE = 0.1
-"""Below this a fourth decimal is shown."""
+"""Values below this get a fourth decimal."""
 
 MOST_ROWS = 400
-"""Rows that a printed table shows; of a longer one the first and the last half of them."""
+"""Rows that a printed table shows; a longer table shows half of them from each end."""
 
 WIDTH = 80
-"""Columns of text that does not go to a terminal."""
+"""Width of text that does not go to a terminal."""
 
 
 def scale_of(values: FloatArray, meant: Unit) -> Unit:
-    """The unit in which the median of values takes few digits."""
+    """The unit in which the median of the values needs few digits."""
     finite = np.abs(values[np.isfinite(values)])
     if not finite.size:
         return meant
@@ -56,14 +56,14 @@ def scale_of(values: FloatArray, meant: Unit) -> Unit:
 
 @dataclass(frozen=True)
 class Column:
-    """A column: its name, the unit its numbers are in, and a cell a row (in SI).
+    """A column: its name, the unit of its numbers, and one cell per row (in SI).
 
     Parameters
     ----------
     name
         Heading.
     cells
-        SI numbers, text, or None where there is nothing to say.
+        SI numbers, text, or None for an empty cell.
     unit
         Unit to show; its dimension for CSV.
     """
@@ -74,7 +74,7 @@ class Column:
 
     @classmethod
     def of(cls, name: str, values: Any, unit: Unit = ONE, scale: Scale | None = None) -> "Column":
-        """Make a column of an array, in the unit of an answer, else in one that suits its size."""
+        """Make a column of an array, in the unit of the answer or one that suits its values."""
         numbers = np.atleast_1d(np.asarray(values, float)).ravel()
         known = scale is not None and scale.covers(unit)
         shown = scale.unit(unit) if known else scale_of(numbers, unit)  # type: ignore[union-attr]
@@ -88,7 +88,7 @@ class Column:
 
     @property
     def texts(self) -> list[str]:
-        """The cells as people read them, with one number of decimals throughout."""
+        """The cells as text, all with the same number of decimals."""
         scaled = [_scaled(cell, self.unit.scale) for cell in self.cells]
         numbers = [cell for cell in scaled if isinstance(cell, float)]
         places, largest = decimals(numbers), _largest(numbers)
@@ -101,12 +101,12 @@ class Column:
 
     @property
     def kind(self) -> str:
-        """What a page sets it as: a number, also one that is written as text, or text."""
+        """How a page formats it: as a number, even if formatted as text already, or as text."""
         return "number" if all(_NUMBER.fullmatch(text) for text in self.texts) else "text"
 
     @property
     def kinds(self) -> list[str]:
-        """What a page sets each cell as: as its column, or as wide, for words that may wrap.
+        """How a page formats each cell: like its column, or as wide text that may wrap.
 
         Examples
         --------
@@ -122,7 +122,7 @@ def _scaled(cell: Cell, scale: float) -> Cell:
 
 
 def decimals(numbers: Sequence[float]) -> int | None:
-    """Decimals that show the largest number with three digits or four; None for powers of ten.
+    """Decimals that show the largest number in three or four digits; None: scientific notation.
 
     Examples
     --------
@@ -169,9 +169,9 @@ class Table:
     columns
         All of one length.
     notes
-        Lines under it.
+        Lines below it.
     keys
-        Columns that say what a row is; they stand again where others must move below.
+        Columns that identify a row; they are repeated where other columns move below.
     """
 
     title: str
@@ -185,8 +185,8 @@ class Table:
     def text(self, width: int = WIDTH) -> str:
         """The table as plain text.
 
-        Words wrap, and columns move below the others, until the width holds them; a number is
-        never cut. Where not even two columns fit, each row is a list.
+        Text wraps, and columns move below others, until they fit the width; numbers are never cut.
+        If not even two columns fit, each row becomes a list.
         """
         bodies = (x if isinstance(x, str) else _plain(x, width) for x in self.laid(width))
         parts = (paragraph(self.title, width), *bodies, self.noted(width))
@@ -200,25 +200,25 @@ class Table:
         return "\n".join(paragraph(note, width) for note in notes)
 
     def grids(self, width: int) -> list[Any]:
-        """What a rich console prints below the title: blocks of columns, or lists of rows."""
+        """The table below its title for a rich console: blocks of columns, or lists of rows."""
         return [x if isinstance(x, str) else _grid(x, width) for x in self.laid(width)]
 
     def laid(self, width: int) -> list[list[Shape] | str]:
-        """What stands below the title: columns side by side, block by block, or lists of rows."""
+        """The table below its title: columns side by side, block by block, or lists of rows."""
         if not self.columns:
             return []
         shapes = [_shortened(_shape(column)) for column in self.columns]
-        found = blocks(shapes, min(self.keys, len(shapes)), width)
-        if found is None:
+        groups = blocks(shapes, min(self.keys, len(shapes)), width)
+        if groups is None:
             return ["\n\n".join(records(shapes, width))]
-        return [[shapes[place] for place in block] for block in found]
+        return [[shapes[place] for place in block] for block in groups]
 
     def to_html(self) -> str:
         """The table with its notes as HTML, for notebooks."""
         return self.grid_html() + self.notes_html()
 
     def grid_html(self) -> str:
-        """Title, headings and rows as HTML; numbers, words and long texts are told apart."""
+        """Title, headings and rows as HTML; numbers, words and long texts have CSS classes."""
         heads = "".join(
             f'<th scope="col" class="{c.kind}">{_escaped(c.heading)}</th>' for c in self.columns
         )
@@ -229,7 +229,7 @@ class Table:
         )
 
     def _cells(self) -> Iterator[list[str]]:
-        """The cells as HTML, column by column; the first names what a row is."""
+        """The cells as HTML, column by column; the first one heads its row."""
         for place, column in enumerate(self.columns):
             opening, end = ("td", "td") if place else ('th scope="row"', "th")
             yield [
@@ -243,7 +243,7 @@ class Table:
         return "".join(f'<p class="note">{note}</p>\n' for note in notes)
 
     def to_csv(self) -> str:
-        """The table as CSV in SI, the unit at the end of each column's name."""
+        """The table as CSV in SI units, with the unit at the end of each column name."""
         import csv
 
         stream = io.StringIO()
@@ -254,14 +254,14 @@ class Table:
 
 
 def _shape(column: Column) -> Shape:
-    """What a column needs; written values are set with their decimal points in line."""
+    """The shape of a column; formatted values are aligned at their decimal points."""
     written = column.is_text and all(map(is_value, column.texts))
     texts = aligned(column.texts) if written else column.texts
     return Shape(column.heading, texts, column.is_text)
 
 
 def _shortened(shape: Shape) -> Shape:
-    """The first and last texts of a column that is too long to be read."""
+    """The first and last texts of a column that is too long to show."""
     if len(shape.texts) <= MOST_ROWS:
         return shape
     half = MOST_ROWS // 2
@@ -270,7 +270,7 @@ def _shortened(shape: Shape) -> Shape:
 
 
 def _grid(shapes: Sequence[Shape], width: int) -> Any:
-    """Columns side by side for a rich console; numbers to the right, words to the left."""
+    """Columns side by side for a rich console: numbers aligned right, words left."""
     from rich import box
     from rich.table import Table as RichTable
     from rich.text import Text
@@ -286,7 +286,7 @@ def _grid(shapes: Sequence[Shape], width: int) -> Any:
 
 
 def _plain(shapes: Sequence[Shape], width: int) -> str:
-    """Columns side by side without colour; rich knows how wide other scripts are."""
+    """Columns side by side without colour; rich knows the width of other scripts."""
     if is_narrow(shapes):
         return grid(shapes, width).strip("\n")
     from rich.console import Console

@@ -1,4 +1,4 @@
-"""``headway kinds``: kinds of station and of measured files, those of other packages too."""
+"""``headway kinds``: kinds of station, measured file, finding and reduction."""
 
 import click
 
@@ -8,10 +8,10 @@ from headway.cli.output import print_tables
 
 
 @click.command("kinds", help=COMMANDS["kinds"], epilog="Example: headway kinds --json")
-@click.option("--files", is_flag=True, help="Kinds of measured files only.")
-@click.option("--findings", is_flag=True, help="Kinds of findings of audit.")
-@click.option("--reductions", is_flag=True, help="Kinds of reductions of sweep.")
-@click.option("--schema", is_flag=True, help="JSON schema of model files, for editors.")
+@click.option("--files", is_flag=True, help="List kinds of measured files only.")
+@click.option("--findings", is_flag=True, help="List kinds of audit findings.")
+@click.option("--reductions", is_flag=True, help="List kinds of sweep reductions.")
+@click.option("--schema", is_flag=True, help="Print the JSON schema of model files, for editors.")
 @format_options
 def command(
     files: bool,  # noqa: FBT001 - a flag
@@ -20,7 +20,7 @@ def command(
     schema: bool,  # noqa: FBT001 - a flag
     output_format: Format | None,
 ) -> None:
-    """List kinds of station, of measured files, of findings in them, and of reductions."""
+    """List kinds of station, measured file, audit finding and reduction."""
     from headway.models.showing.kinds import (
         finding_table,
         kinds_csv,

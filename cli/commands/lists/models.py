@@ -17,7 +17,7 @@ def command(output_format: Format | None) -> None:
 
     models = [catalogue_model(name) for name in model_names()]
     names = Column("model", tuple(model.name for model in models))
-    docs = Column("what it models", tuple(model.doc for model in models))
+    docs = Column("description", tuple(model.doc for model in models))
     if output_format is Format.JSON:
         entries = [{"model": m.name, "presets": list(m.presets), "doc": m.doc} for m in models]
         click.echo(strict_json({"models": entries}))
@@ -26,5 +26,5 @@ def command(output_format: Format | None) -> None:
         click.echo(Table("catalogue", (names, presets, docs)).to_csv(), nl=False)
     else:
         counts = Column("presets", tuple(float(len(model.presets)) for model in models))
-        notes = ("headway show MODEL names the presets of a model",)
+        notes = ("headway show MODEL lists the presets of a model",)
         print_tables([Table("catalogue", (names, counts, docs), notes)])

@@ -1,1 +1,1 @@
-"""Commands that look at many configurations."""
+"""Commands that examine many configurations."""

@@ -42,7 +42,7 @@ EXAMPLE = (
     metavar="LIMIT",
     multiple=True,
     required=True,
-    help="OUTPUT<=VALUE or OUTPUT>=VALUE; repeat for several.",
+    help="OUTPUT<=VALUE or OUTPUT>=VALUE; may be repeated.",
 )
 @click.option(
     "--choose",
@@ -60,7 +60,7 @@ EXAMPLE = (
     "--confidence",
     type=Real(),
     metavar="P",
-    help="Probability (%) of meeting the targets, by ci95.",
+    help="Probability (%) of meeting all targets, from ci95.",
 )
 @format_options
 @plot_option
@@ -81,22 +81,22 @@ def command(
     from headway.models.sizing.sizing import size_model
 
     chosen = chosen_model(model, preset, settings, closed_settings(closed, None, think))
-    found = size_model(chosen, targets, _choices(chosen, choices), cost, confidence)
-    present(found, output_format, plot)
+    answer = size_model(chosen, targets, _choices(chosen, choices), cost, confidence)
+    present(answer, output_format, plot)
 
 
 def _choices(model: "Model", texts: tuple[str, ...]) -> "dict[str, FloatArray]":
-    """Read NAME=VALUES, each a list or a range."""
+    """Read NAME=VALUES, with a list or a range of values."""
     from headway.cli.sweeps import named_parameter, sweep
 
-    found: dict[str, FloatArray] = {}
+    by_name: dict[str, FloatArray] = {}
     for text in texts:
         name, equals, values = (part.strip() for part in text.partition("="))
         if not (equals and values):
             msg = f"--choose {text}: write NAME=VALUES, such as cores=1:32 or disks=2,4,8"
             raise InvalidParameter(msg)
-        if name in found:
+        if name in by_name:
             msg = f"--choose is given twice for {name}; give all its values together"
             raise InvalidParameter(msg)
-        found[name] = sweep(values, named_parameter(model, name).unit, name)
-    return found
+        by_name[name] = sweep(values, named_parameter(model, name).unit, name)
+    return by_name

@@ -1,10 +1,10 @@
-"""``headway sweep``: any number of operating points, and what is kept of them."""
+"""``headway sweep``: solve any number of operating points and keep summaries."""
 
 from pathlib import Path
 
 import click
 
-from headway.cli.crews import Hands, crew_options
+from headway.cli.crews import CrewContext, crew_options
 from headway.cli.main import COMMANDS, INTERRUPTED
 from headway.cli.numbers import Whole
 from headway.cli.options import (
@@ -21,7 +21,7 @@ from headway.cli.options import (
 )
 from headway.cli.output import points_progress, present
 from headway.cli.pictures import Drawing, plot_option
-from headway.cli.spaces import SAMPLE_KINDS, Asked, model_and_space
+from headway.cli.spaces import SAMPLE_KINDS, SpaceOptions, model_and_space
 
 EXAMPLE = (
     "Example: headway sweep nfs-server --preset raid --set arrival_rate=100:1500:1 "
@@ -73,7 +73,7 @@ def command(
     seed: int,
     outputs: str | None,
     reduce: tuple[str, ...],
-    hands: Hands,
+    hands: CrewContext,
     out: Path | None,
     resume: bool,  # noqa: FBT001 - a flag
     output_format: Format | None,
@@ -85,10 +85,10 @@ def command(
     if out is not None:
         check_place(out)
     chosen = chosen_model(model, preset, (), closed_settings(closed, None, think))
-    asked = Asked(settings, sample, kind or SAMPLE_KINDS[0], seed, points)
-    fixed, space = model_and_space(chosen, asked)
+    options = SpaceOptions(settings, sample, kind or SAMPLE_KINDS[0], seed, points)
+    fixed, space = model_and_space(chosen, options)
     names = [name.strip() for name in (outputs or "response_time").split(",")]
-    with hands as crew, points_progress("sweeping") as seen:
+    with hands as crew, points_progress("sweeping") as advance:
         swept = sweep_model(
             fixed,
             space,
@@ -97,7 +97,7 @@ def command(
             crew,
             out=out,
             resume=resume,
-            progress=seen,
+            progress=advance,
         )
     present(swept, output_format, plot)
     click.echo(str(swept.effort), err=True)

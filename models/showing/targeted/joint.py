@@ -10,7 +10,7 @@ from headway.models.tables.table import Column, Table
 
 
 def joint_tables(target: JointTarget) -> list[Table]:
-    """A row a goal: its limit, what is reached, and whether it binds."""
+    """A row a goal: its limit, what is reached, and whether it limits the value."""
     model, goals = target.model, target.goals
     reached = list(zip(goals, target.reached, strict=True))
     now, parameter = value_now(model, target.parameter), model.parameters[target.parameter]
@@ -20,7 +20,7 @@ def joint_tables(target: JointTarget) -> list[Table]:
     columns = (
         Column("target", tuple(goal.text(model, scale) for goal in goals)),
         Column("reached", tuple(goal.shown(model, value, scale) for goal, value in reached)),
-        Column("binds", tuple("yes" if goal in target.binding else None for goal in goals)),
+        Column("limiting", tuple("yes" if goal in target.binding else None for goal in goals)),
     )
     fitted = [f"fitted: {target.axes}"] if target.axes else []
     notes = (_change(target, scale), *fitted, *labels(target.solution))

@@ -1,4 +1,4 @@
-"""Spaces of crossed samples, whose points tell Sobol indices."""
+"""Spaces of crossed samples, from which Sobol indices are estimated."""
 
 from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass, replace
@@ -16,7 +16,7 @@ from headway.models.uncertain.sampling import Joint, scores_at
 
 
 class Law(Protocol):
-    """How parameters are distributed; frozen, picklable and equal by value."""
+    """A distribution of parameters; frozen, picklable and equal by value."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -29,15 +29,15 @@ class Law(Protocol):
     def values(self, shares: FloatArray, first: int) -> dict[str, FloatArray]:
         """Values by name at points of the unit cube, shape (points, parameters).
 
-        Where parameters go together, the first column is that of the parameter with the number
-        `first`, and each other one what is new in the next parameter.
+        If parameters are correlated, the first column belongs to the parameter with index `first`,
+        and each further one adds what is new in the next parameter.
         """
 
     def ends(self) -> dict[str, FloatArray]:
-        """Values by parameter whose bounds are to be checked."""
+        """Values by parameter whose bounds must be checked."""
 
     def counting(self, whole: Set[str]) -> "Law":
-        """The same, values of some parameters whole numbers where a range is all that is said."""
+        """The same, with whole numbers for some parameters that have only a range."""
 
     def describe(self) -> dict[str, Any]:
         """What it is, for JSON."""
@@ -45,7 +45,7 @@ class Law(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Independent(Kept):
-    """Parameters that are spread each by itself.
+    """Independent parameters.
 
     Examples
     --------
@@ -77,7 +77,7 @@ class Independent(Kept):
         return {name: spread.ends() for name, spread in self.spreads.items()}
 
     def counting(self, whole: Set[str]) -> "Independent":
-        """The same, of whole numbers for some."""
+        """The same, with whole numbers for some."""
         own = {name: s.counting() if name in whole else s for name, s in self.spreads.items()}
         return Independent(own)
 
@@ -88,7 +88,7 @@ class Independent(Kept):
 
 @dataclass(frozen=True, eq=False)
 class Uncertain(Kept):
-    """Uncertain parameters of a model, as their intervals and correlations say."""
+    """Uncertain parameters of a model, by their intervals and correlations."""
 
     joint: Joint
 
@@ -107,11 +107,11 @@ class Uncertain(Kept):
         return self.joint.values(scores_at(shares), first)
 
     def ends(self) -> dict[str, FloatArray]:
-        """None: no value passes its parameter's bounds."""
+        """None: all values stay within the bounds of their parameters."""
         return {}
 
     def counting(self, whole: Set[str]) -> "Uncertain":  # noqa: ARG002
-        """The same: its marginals know what they count."""
+        """The same: its marginals already handle counts."""
         return self
 
     def describe(self) -> dict[str, Any]:
@@ -121,16 +121,16 @@ class Uncertain(Kept):
 
 @dataclass(frozen=True, eq=False)
 class Crossed(Kept):
-    """Points of 16 replicates of crossed samples, each from a Sobol sequence scrambled by itself.
+    """Points of 16 replicates of crossed samples, each from its own scrambled Sobol sequence.
 
     Parameters
     ----------
     law
-        Of the parameters.
+        Distribution of the parameters.
     crossing
-        Where points are.
+        Layout of the points.
     seed
-        Of the scrambling.
+        Seed of the scrambling.
 
     Examples
     --------
@@ -149,29 +149,29 @@ class Crossed(Kept):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Parameters it gives values to."""
+        """Parameters to which it gives values."""
         return self.law.names
 
     @property
     def size(self) -> int:
-        """How many points."""
+        """Number of points."""
         return self.crossing.size
 
     def piece(self, start: int, stop: int) -> "Crossed":  # noqa: ARG002
-        """What a worker needs for some points: the space itself, which is small."""
+        """The part that a worker needs for some points: the space itself, which is small."""
         return self
 
     def points(self, start: int, stop: int) -> dict[str, FloatArray]:
         """SI values by parameter, shape (stop - start,) each."""
         block = self.crossing.block
         first = start // block
-        found = [self._block(each) for each in range(first, -(-stop // block))]
+        columns = [self._block(each) for each in range(first, -(-stop // block))]
         own = slice(start - first * block, stop - first * block)
-        return {name: np.concatenate([each[name] for each in found])[own] for name in self.names}
+        return {name: np.concatenate([each[name] for each in columns])[own] for name in self.names}
 
     def _block(self, block: int) -> dict[str, FloatArray]:
-        """Its points; what samples leave of it is filled up with the last."""
-        replicate, start, stop = self.crossing.held(block)
+        """Its points; positions left over by the samples repeat the last one."""
+        replicate, start, stop = self.crossing.samples_in(block)
         width = self.crossing.parameters
         shares = np.stack(sobol(2 * width, _seed(self.seed, replicate), start, stop), axis=1)
         rows = list(self._rows(shares[:, :width], shares[:, width:]))
@@ -188,11 +188,11 @@ class Crossed(Kept):
                 yield self.law.values(shares, first)
 
     def ends(self) -> Mapping[str, FloatArray]:
-        """Values by parameter whose bounds are to be checked."""
+        """Values by parameter whose bounds must be checked."""
         return self.law.ends()
 
     def counting(self, whole: Set[str]) -> "Crossed":
-        """The same, values of some parameters whole numbers."""
+        """The same, with whole numbers for some parameters."""
         return replace(self, law=self.law.counting(whole))
 
     def describe(self) -> dict[str, Any]:
@@ -202,7 +202,7 @@ class Crossed(Kept):
 
 
 def _mixed(one: FloatArray, other: FloatArray, column: int) -> FloatArray:
-    """The first sample with one column of the second."""
+    """The first sample, with one column from the second."""
     mixed = one.copy()
     mixed[:, column] = other[:, column]
     return mixed

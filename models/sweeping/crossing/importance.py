@@ -20,10 +20,10 @@ from headway.models.sweeping.sweeping import Progress, sweep_model
 from headway.models.uncertain.sampling import check_whole, joint
 
 LEAST_SAMPLES, MOST_SAMPLES = 2**8, 2**36
-"""Of all replicates together."""
+"""Most samples of all replicates together."""
 
 SAMPLES = 2**14
-"""That are taken if nothing is said."""
+"""Default number of samples."""
 
 
 def global_sensitivity(
@@ -37,39 +37,40 @@ def global_sensitivity(
 ) -> Sweep:
     """First and total Sobol indices of outputs, each with its 95 % interval.
 
-    The model is solved at `samples` times the number of parameters and 2 more points, or 4 times
-    the number of parameters where some are correlated.
+    The model is solved at `samples` times (number of parameters + 2) points, or `samples` times 4
+    times the number of parameters if some are correlated.
 
     Parameters
     ----------
     model
-        What is not varied has its own value.
+        The model; parameters that are not varied keep their values.
     outputs
-        Names of outputs; all must be finite everywhere, as an infinite variance has no shares.
+        Names of outputs; they must be finite everywhere, because an infinite variance has no
+        shares.
     ranges
-        What each parameter is spread over, independently: (low, high) in SI, or values that are
-        all equally likely, as for `headway.models.sweeping.making.sobol`. Left out, the intervals
-        and correlations of the model's uncertain parameters.
+        Range of each parameter, independently: (low, high) in SI, or equally likely values, as for
+        `headway.models.sweeping.making.sobol`. By default, the intervals and correlations of the
+        model's uncertain parameters.
     samples
-        Of 16 replicates together; rounded up so that each has a power of two.
+        Number of samples in 16 replicates together; rounded up so that each has a power of two.
     seed
         A whole number of 0 or more.
     executor, progress
-        Who works and who is told, as for a sweep.
+        Workers and progress function, as for a sweep.
 
     Raises
     ------
     InvalidParameter
-        For parameters or outputs that the model does not have, no parameter to vary, and a number
-        of samples out of bounds.
+        For unknown parameters or outputs, no parameter to vary, or a number of samples out of
+        bounds.
 
     Examples
     --------
     >>> from headway.models import catalogue_model
     >>> model = catalogue_model("server-single").at(delay="1 ms", service_time="1 ms")
     >>> ranges = {"arrival_rate": (0.0, 100.0), "delay": (0.001, 0.002)}
-    >>> found = global_sensitivity(model, ranges=ranges, samples=1024)
-    >>> round(found.value("first index of delay"), 2)
+    >>> answer = global_sensitivity(model, ranges=ranges, samples=1024)
+    >>> round(answer.value("first index of delay"), 2)
     0.98
     """
     check_whole("samples", samples, LEAST_SAMPLES, MOST_SAMPLES)
@@ -93,7 +94,7 @@ def global_sensitivity(
 
 
 def _crossing(law: Law, samples: int, most: int) -> Crossing:
-    """Blocks as a sweep has them, or smaller where that is enough for a replicate."""
+    """Blocks of a sweep, or smaller ones if these suffice for a replicate."""
     each = 2 ** ((samples - 1) // REPLICATES).bit_length()
     whole = Crossing(len(law.names), together=law.together, samples=each, block=most)
     return replace(whole, block=min(most, 2 ** (each * whole.rows - 1).bit_length()))

@@ -1,1 +1,1 @@
-"""Reductions: what a sweep keeps of its points, small however many they are."""
+"""Reductions: summaries that a sweep keeps, of small size for any number of points."""

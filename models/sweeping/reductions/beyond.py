@@ -1,4 +1,4 @@
-"""How many points are above a limit, or below one."""
+"""Number of points above or below a limit."""
 
 import math
 from collections.abc import Mapping
@@ -21,9 +21,9 @@ from headway.models.sweeping.reductions.reduction import (
 
 @dataclass(frozen=True)
 class Beyond(Reduction):
-    """Count and share of the points whose value is above a limit, or below; the limit is neither.
+    """Count and share of the points with values above or below a limit (the limit excluded).
 
-    Infinite values are above every limit. The share is of the points that have the output.
+    Infinite values are above every limit. The share refers to points that have the output.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ class Beyond(Reduction):
     limit
         In SI, finite.
     above
-        Which side is counted.
+        Side of the limit to count.
 
     Examples
     --------
@@ -48,17 +48,17 @@ class Beyond(Reduction):
 
     def __post_init__(self) -> None:
         if not math.isfinite(self.limit):
-            msg = f"{self.output}: the limit {self.limit} is no finite number"
+            msg = f"{self.output}: the limit {self.limit} must be a finite number"
             raise InvalidParameter(msg)
 
     @property
     def text(self) -> str:
-        """As one writes it."""
+        """Its text form."""
         kind = "exceeds" if self.above else "below"
         return f"{kind}({self.output}, {limit_text(self.limit, self.unit)})"
 
     def of(self, columns: Mapping[str, FloatArray], first: int) -> State:  # noqa: ARG002
-        """Counts of the points beyond, and of those with a value and without."""
+        """Counts of points beyond the limit, and of points with and without a value."""
         values = self.column(columns)
         beyond = np.count_nonzero(values > self.limit if self.above else values < self.limit)
         absent = np.count_nonzero(np.isnan(values))
@@ -82,7 +82,7 @@ class Beyond(Reduction):
 
 
 def limit_text(limit: float, unit: Unit, *, exact: bool = True) -> str:
-    """Write a limit so that it reads back to the same float, or with six digits where it need not.
+    """Write a limit so that it reads back as the same float, or with six digits if not `exact`.
 
     Examples
     --------
@@ -100,7 +100,7 @@ def _reader(kind: str, *, above: bool) -> Kind:
 
     def read(output: str, arguments: tuple[str, ...], unit: Unit) -> Reduction:
         if len(arguments) != 1:
-            msg = f"{kind}({', '.join((output, *arguments))}): write one limit: {pattern}"
+            msg = f"{kind}({', '.join((output, *arguments))}): give one limit: {pattern}"
             raise InvalidParameter(msg)
         return Beyond(output, unit, quantity(arguments[0], unit, output), above)
 

@@ -1,7 +1,8 @@
-"""How points are laid out that tell Sobol indices, so that each block can be reduced by itself.
+"""Layout of points for Sobol indices, so that each block can be reduced separately.
 
-A sample is two independent draws A and B of all parameters; it is solved at A, at B, and at A with
-one parameter's draw from B, for each. All these points of a sample are in one block.
+A sample consists of two independent draws A and B of all parameters; the model is solved at A, at
+B, and, for each parameter, at A with that parameter from B. All points of a sample are in one
+block.
 
 Source: Saltelli et al., *Variance based sensitivity analysis of model output*, 2010; Mara and
 Tarantola, *Variance-based sensitivity indices for models with dependent inputs*, 2012.
@@ -15,31 +16,32 @@ from numpy.typing import NDArray
 from headway.errors import InvalidParameter
 
 REPLICATES = 16
-"""Independent samples, whose differences tell the error."""
+"""Independent replicates, whose differences give the error."""
 
 _TURNED = 4
-"""Solutions a parameter of those that go together: A, B, and A with the first or last from B."""
+"""Solutions per correlated parameter: A, B, and A with the first or last from B."""
 
 
 @dataclass(frozen=True)
 class Crossing:
-    """Places of a sample's points: blocks of a few samples each, one row of points a mixture.
+    """Positions of the points of samples: blocks of a few samples, one row for each mixture.
 
     Parameters
     ----------
     parameters
-        How many.
+        Number of parameters.
     together
-        Whether some are correlated: then draws are made anew for each, it being the first.
+        Whether some are correlated: each then gets its own draws, in which it comes first.
     samples
-        Of each replicate.
+        Samples of each replicate.
     block
-        Points of a block; as many as a sweep solves as one array, or that over a power of two.
+        Points of a block: as many as a sweep solves as one array, or that divided by a power of
+        two.
 
     Raises
     ------
     InvalidParameter
-        Where a block does not hold the points of a sample.
+        If a block is too small for the points of a sample.
 
     Examples
     --------
@@ -56,8 +58,8 @@ class Crossing:
     def __post_init__(self) -> None:
         if self.samples < 2 or self.width < 1:
             msg = (
-                f"Sobol indices of {self.parameters} parameters from {self.samples} samples: take "
-                f"2 samples or more, and no more parameters than blocks of {self.block} points hold"
+                f"Sobol indices of {self.parameters} parameters from {self.samples} samples: use "
+                f"at least 2 samples, and no more parameters than fit blocks of {self.block} points"
             )
             raise InvalidParameter(msg)
 
@@ -78,26 +80,26 @@ class Crossing:
 
     @property
     def size(self) -> int:
-        """Points of all, those included that fill blocks up."""
+        """Number of all points, including those that fill up blocks."""
         return REPLICATES * self.blocks * self.block
 
-    def held(self, block: int) -> tuple[int, int, int]:
-        """The replicate of a block, and its first sample and the one after the last."""
+    def samples_in(self, block: int) -> tuple[int, int, int]:
+        """The replicate of a block, its first sample, and the one after its last."""
         replicate, place = divmod(block, self.blocks)
         start = place * self.width
         return replicate, start, min(start + self.width, self.samples)
 
     def first_rows(self) -> NDArray[np.int64]:
-        """Rows A, B and mixed that tell each parameter's first index, shape (3, parameters)."""
+        """Rows A, B and mixed for each parameter's first index, shape (3, parameters)."""
         places = np.arange(self.parameters)
         if self.together:
             return np.stack([_TURNED * places + row for row in range(3)])
         return np.stack([0 * places, 0 * places + 1, places + 2])
 
     def total_rows(self) -> NDArray[np.int64]:
-        """Rows A and mixed that tell each parameter's total index, shape (2, parameters)."""
+        """Rows A and mixed for each parameter's total index, shape (2, parameters)."""
         places = np.arange(self.parameters)
-        if self.together:  # a parameter is the last where the one after it is the first
+        if self.together:  # a parameter is last when the one after it is first
             after = (places + 1) % self.parameters
             return np.stack([_TURNED * after, _TURNED * after + 3])
         return np.stack([0 * places, places + 2])

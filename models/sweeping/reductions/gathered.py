@@ -1,4 +1,4 @@
-"""Every point's value, where there are few."""
+"""The value at every point, for few points."""
 
 import math
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ from headway.models.language.units import Unit
 from headway.models.sweeping.reductions.reduction import Kind, Reduction, Row, State, no_arguments
 
 MOST_GATHERED = 10_000_000
-"""Values that one reduction gathers: 80 MB."""
+"""Most values that a reduction gathers: 80 MB."""
 
 
 @dataclass(frozen=True)
@@ -33,22 +33,22 @@ class Gathered(Reduction):
         return f"points({self.output})"
 
     def check(self, size: int) -> None:
-        """Refuse a space with more points than are gathered.
+        """Refuse a space with too many points to gather.
 
         Raises
         ------
         InvalidParameter
-            With the limit, and what to do instead.
+            States the limit and an alternative.
         """
         if size > MOST_GATHERED:
             msg = (
-                f"{self.text}: {size:.6g} points are more than the {MOST_GATHERED:.6g} that are "
-                f"gathered; reduce them, such as by moments({self.output})"
+                f"{self.text}: {size:.6g} points exceed the limit of {MOST_GATHERED:.6g}; reduce "
+                f"them instead, for example by moments({self.output})"
             )
             raise InvalidParameter(msg)
 
     def of(self, columns: Mapping[str, FloatArray], first: int) -> State:
-        """The values, and the number of the first point."""
+        """The values, and the index of the first point."""
         values = self.column(columns).copy()
         self.check(values.size)
         return {"values": values, "first": np.array(first)}
@@ -60,7 +60,7 @@ class Gathered(Reduction):
         return {"values": values, "first": left["first"]}
 
     def rows(self, state: State, *, sampled: bool = False) -> list[Row]:  # noqa: ARG002
-        """A row a point; NaN where it has no value."""
+        """A row for each point; NaN without a value."""
         first = int(state["first"])
         return [
             self.row(
@@ -78,4 +78,4 @@ def _read(output: str, arguments: tuple[str, ...], unit: Unit) -> Reduction:
     return Gathered(output, unit)
 
 
-POINTS = Kind("points(OUTPUT)", "the value at every point, where there are few", _read)
+POINTS = Kind("points(OUTPUT)", "the value at every point, for few points", _read)

@@ -25,7 +25,7 @@ REDUCTIONS: Mapping[str, Kind] = {
     "histogram": HISTOGRAM,
     "points": POINTS,
 }
-"""Kinds by the name that one writes."""
+"""Kinds by name."""
 
 _WRITTEN = re.compile(r"\s*(\w*)\s*(?:\((.*)\)|=(.*))?\s*", re.DOTALL)
 
@@ -33,40 +33,40 @@ _WRITTEN = re.compile(r"\s*(\w*)\s*(?:\((.*)\)|=(.*))?\s*", re.DOTALL)
 def reductions_of(
     texts: Sequence[str | Reduction], outputs: Sequence[str], units: Mapping[str, Unit]
 ) -> tuple[Reduction, ...]:
-    """Read reductions; one that is named twice counts once.
+    """Read reductions; duplicates count once.
 
     Parameters
     ----------
     texts
-        ``KIND(OUTPUT, ...)``; or ``KIND=...`` and ``KIND``, for every output asked; or reductions
-        that are there already.
+        ``KIND(OUTPUT, ...)``; or ``KIND=...`` and ``KIND``, for every requested output; or
+        reductions.
     outputs
-        Names asked for, which a kind without an output is of.
+        Requested outputs, to which a kind without an output applies.
     units
-        Unit of every name that a reduction may read.
+        Units of all names that reductions may read.
 
     Raises
     ------
     InvalidParameter, UnitError
-        For no reduction, text that is none, an output that is none, or a limit in another unit.
+        For no reduction, malformed text, an unknown output, or a limit in a wrong unit.
 
     Examples
     --------
     >>> from headway.models.language.units import unit
     >>> units = {"time": unit("s"), "load": unit("1")}
     >>> texts = ["quantiles=p50,p99", "exceeds(time, 300ms)"]
-    >>> found = reductions_of(texts, ["time", "load"], units)
-    >>> [each.text for each in found]
+    >>> answer = reductions_of(texts, ["time", "load"], units)
+    >>> [each.text for each in answer]
     ['quantiles(time, p50, p99)', 'quantiles(load, p50, p99)', 'exceeds(time, 300 ms)']
     """
     if not texts:
-        msg = "no reduction is given; write one such as moments(response_time)"
+        msg = "no reduction is given; give one such as moments(response_time)"
         raise InvalidParameter(msg)
-    found = [each for text in texts for each in _of_text(text, outputs, units)]
-    for each in found:
+    reductions = [each for text in texts for each in _of_text(text, outputs, units)]
+    for each in reductions:
         for name in each.needs:
             _check_output(each.text, name, units)
-    return tuple(dict.fromkeys(found))
+    return tuple(dict.fromkeys(reductions))
 
 
 def _of_text(
@@ -74,14 +74,14 @@ def _of_text(
 ) -> list[Reduction]:
     if isinstance(text, Reduction):
         return [text]
-    found = _WRITTEN.fullmatch(text)
-    if found is None or not found[1]:
+    match = _WRITTEN.fullmatch(text)
+    if match is None or not match[1]:
         msg = f"reduction {quoted(text)} has no name; write one such as moments(response_time)"
         raise InvalidParameter(msg)
-    kind = _kind(found[1])
-    if found[2] is None:
-        return [kind.read(name, _parts(found[3] or ""), units[name]) for name in outputs]
-    name, *arguments = _parts(found[2]) or [""]
+    kind = _kind(match[1])
+    if match[2] is None:
+        return [kind.read(name, _parts(match[3] or ""), units[name]) for name in outputs]
+    name, *arguments = _parts(match[2]) or [""]
     _check_output(text, name, units)
     return [kind.read(name, tuple(arguments), units[name])]
 

@@ -1,4 +1,4 @@
-"""How many points lie between limits: limits that are given, or that suit the values."""
+"""Histograms: with given limits, or with limits that suit the values."""
 
 import math
 from collections.abc import Mapping
@@ -16,17 +16,17 @@ from headway.models.sweeping.reductions.reduction import Kind, Reduction, Row, S
 from headway.models.sweeping.reductions.sketch import DROPPED, Sketched
 
 MOST_EDGES = 1000
-"""Limits of a histogram; each takes a pass over the values."""
+"""Most limits of a histogram; each takes a pass over the values."""
 
 MOST_BINS = 24
-"""Bins of a histogram that finds its own limits, those of zero and of infinity apart."""
+"""Most bins of an automatic histogram, apart from those for zero and infinity."""
 
 _INFINITE = int(np.array(np.inf).view(np.int64)) >> DROPPED
 
 
 @dataclass(frozen=True)
 class Histogram(Reduction):
-    """Counts of the values from each limit to below the next, and outside all of them.
+    """Counts of the values from each limit to below the next, and outside all limits.
 
     Parameters
     ----------
@@ -37,8 +37,8 @@ class Histogram(Reduction):
 
     Examples
     --------
-    >>> told = Histogram("time", edges=(1.0, 2.0))
-    >>> rows = told.rows(told.of({"time": np.array([0.5, 1.0, 1.5, 2.0, np.inf])}, 0))
+    >>> summary = Histogram("time", edges=(1.0, 2.0))
+    >>> rows = summary.rows(summary.of({"time": np.array([0.5, 1.0, 1.5, 2.0, np.inf])}, 0))
     >>> [(row["statistic"], row["value"]) for row in rows]
     [('below 1', 1), ('1 to 2', 2), ('2 and above', 2)]
     """
@@ -48,10 +48,10 @@ class Histogram(Reduction):
     def __post_init__(self) -> None:
         rising = all(low < high for low, high in pairwise(self.edges))
         if not rising or not all(map(math.isfinite, self.edges)):
-            msg = f"{self.text}: limits must be finite and rise"
+            msg = f"{self.text}: limits must be finite and increasing"
             raise InvalidParameter(msg)
         if not 1 <= len(self.edges) <= MOST_EDGES:
-            msg = f"histogram({self.output}): 1 to {MOST_EDGES} limits are taken"
+            msg = f"histogram({self.output}): give 1 to {MOST_EDGES} limits"
             raise InvalidParameter(msg)
 
     @property
@@ -61,7 +61,7 @@ class Histogram(Reduction):
         return f"histogram({', '.join((self.output, *limits))})"
 
     def of(self, columns: Mapping[str, FloatArray], first: int) -> State:  # noqa: ARG002
-        """Counts of the points from each limit on, and of those with a value and without."""
+        """Counts of points from each limit on, and of points with and without a value."""
         values = self.column(columns)
         absent = np.count_nonzero(np.isnan(values))
         reached = [np.count_nonzero(values >= edge) for edge in self.edges]
@@ -72,7 +72,7 @@ class Histogram(Reduction):
         return {name: left[name] + right[name] for name in left}
 
     def rows(self, state: State, *, sampled: bool = False) -> list[Row]:  # noqa: ARG002
-        """A row a bin, with its limits ``from`` and ``to`` in SI."""
+        """A row for each bin, with its limits ``from`` and ``to`` in SI."""
         points, absent = state["counts"].tolist()
         counts = -np.diff([points, *state["reached"].tolist(), 0])
         limits = pairwise((-math.inf, *self.edges, math.inf))
@@ -84,15 +84,15 @@ class Histogram(Reduction):
 
 @dataclass(frozen=True)
 class OwnHistogram(Sketched):
-    """Counts in bins that suit the values, equally wide in octaves: at most 24, and exact.
+    """Exact counts in up to 24 bins that suit the values, of equal width in octaves.
 
-    Each bin holds its lower limit and not its upper one; of negative values the other way round.
+    Each bin includes its lower limit but not its upper one; for negative values, the reverse.
     Zeros and infinite values have bins of their own.
 
     Examples
     --------
-    >>> told = OwnHistogram("time")
-    >>> rows = told.rows(told.of({"time": np.array([2.0, 3.0, 2.0**20, 0.0, np.inf])}, 0))
+    >>> summary = OwnHistogram("time")
+    >>> rows = summary.rows(summary.of({"time": np.array([2.0, 3.0, 2.0**20, 0.0, np.inf])}, 0))
     >>> [(row["statistic"], row["value"]) for row in rows if row["value"]]
     [('0', 1), ('2 to 4', 2), ('1.04858e+06 to 2.09715e+06', 1), ('infinite', 1)]
     """
@@ -103,7 +103,7 @@ class OwnHistogram(Sketched):
         return f"histogram({self.output})"
 
     def rows(self, state: State, *, sampled: bool = False) -> list[Row]:  # noqa: ARG002
-        """A row a bin, with its limits ``from`` and ``to`` in SI."""
+        """A row for each bin, with its limits ``from`` and ``to`` in SI."""
         shift = _coarseness(state)
         low, zero, high, absent = state["counts"].tolist()
         up, down = (_bins(state, k, shift) for k in (0, 1))
@@ -122,7 +122,7 @@ def _sides(state: State) -> list[tuple[int, NDArray[np.int64]]]:
 
 
 def _coarseness(state: State) -> int:
-    """How many halvings of the number of bins leave no more than wanted."""
+    """Halvings needed to reduce the number of bins to the limit."""
     shift = 0
     while sum(_spanned(*side, shift) for side in _sides(state)) > MOST_BINS:
         shift += 1
@@ -134,17 +134,17 @@ def _spanned(first: int, counts: NDArray[np.int64], shift: int) -> int:
 
 
 def _bins(state: State, k: int, shift: int) -> list[tuple[tuple[float, float], int]]:
-    """Limits and counts of sizes in coarse bins, with the empty ones between."""
+    """Limits and counts of sizes in coarse bins, including empty ones between."""
     first, counts = _sides(state)[k]
     if not counts.size:
         return []
     start = first >> shift
     own = ((np.arange(counts.size) + first) >> shift) - start
-    found = np.zeros(int(own[-1]) + 1, np.int64)
-    np.add.at(found, own, counts)
-    edges = (start + np.arange(found.size + 1)) << shift
+    coarse = np.zeros(int(own[-1]) + 1, np.int64)
+    np.add.at(coarse, own, counts)
+    edges = (start + np.arange(coarse.size + 1)) << shift
     limits = (np.minimum(edges, _INFINITE).astype(np.int64) << DROPPED).view(np.float64).tolist()
-    return list(zip(pairwise(limits), found.tolist(), strict=True))
+    return list(zip(pairwise(limits), coarse.tolist(), strict=True))
 
 
 def bin_row(
@@ -172,6 +172,6 @@ def _read(output: str, arguments: tuple[str, ...], unit: Unit) -> Reduction:
 
 HISTOGRAM = Kind(
     "histogram(OUTPUT) or histogram(OUTPUT, LIMIT, LIMIT)",
-    "how many points lie between limits: yours, or some that suit the values",
+    "number of points between limits, given or chosen automatically",
     _read,
 )

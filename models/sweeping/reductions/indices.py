@@ -1,7 +1,7 @@
-"""Sobol indices: which parameter's spread an output's comes from.
+"""Sobol indices: how much of an output's variance each parameter causes.
 
-The first index is the share of the variance that goes if the parameter is known; the total index
-the share that stays if all the others are.
+The first index is the share of the variance that vanishes when the parameter is known; the total
+index is the share that remains when all others are known.
 """
 
 from collections.abc import Mapping
@@ -17,10 +17,10 @@ from headway.models.sweeping.reductions.crossing import REPLICATES, Crossing
 from headway.models.sweeping.reductions.reduction import Reduction, Row, State
 
 _STUDENT = 2.131449545559323
-"""97.5 % quantile of Student's law with `REPLICATES` - 1 degrees of freedom."""
+"""97.5 % quantile of Student's distribution with `REPLICATES` - 1 degrees of freedom."""
 
 _STILL = 1e-9
-"""Relative standard deviation below which an output does not vary."""
+"""Relative standard deviation below which an output counts as constant."""
 
 _ANY = Crossing(1, together=False, samples=2, block=32)
 
@@ -32,8 +32,8 @@ class Indices(Reduction):
     """First and total Sobol indices, from sums of products over the samples of each replicate.
 
     The value is the mean of 16 independent replicates, the interval Student's. NaN for an output
-    that is infinite somewhere, as an infinite variance has no shares, or that does not vary.
-    Sums round: in one order of merging they have the same bits.
+    that is infinite somewhere (an infinite variance has no shares) or constant. Sums are rounded:
+    they are bit-identical for the same order of merging.
 
     Source: the estimators of Saltelli et al., 2010, and Jansen, *Analysis of variance designs for
     model output*, 1999.
@@ -43,9 +43,9 @@ class Indices(Reduction):
     output, unit
         As for `Reduction`.
     names
-        Of the parameters.
+        Names of the parameters.
     crossing
-        Where points are.
+        Layout of the points.
     """
 
     names: tuple[str, ...] = ()
@@ -53,26 +53,26 @@ class Indices(Reduction):
 
     @property
     def text(self) -> str:
-        """As messages name it: the space has to be crossed for it."""
+        """Its name in messages: it needs a crossed space."""
         return f"indices({self.output})"
 
     def of(self, columns: Mapping[str, FloatArray], first: int) -> State:
-        """Sums of the crossing's blocks that these points are, in the rows of their replicates."""
+        """Sums over the blocks of these points, in the rows of their replicates."""
         values, block = self.column(columns), self.crossing.block
         if values.size % block or first % block:
-            msg = f"{self.text} takes whole blocks of {block} points"
+            msg = f"{self.text} needs whole blocks of {block} points"
             raise InvalidParameter(msg)
         parts = enumerate(values.reshape(-1, block), first // block)
         return reduce(self.merge, (self._of_block(part, number) for number, part in parts))
 
     def _of_block(self, values: FloatArray, number: int) -> State:
         crossing = self.crossing
-        replicate, start, stop = crossing.held(number)
-        held = values[: crossing.rows * (stop - start)].reshape(crossing.rows, -1)
-        finite = np.isfinite(held).all(axis=0)
-        kept = held if finite.all() else np.ascontiguousarray(held[:, finite])
+        replicate, start, stop = crossing.samples_in(number)
+        outputs = values[: crossing.rows * (stop - start)].reshape(crossing.rows, -1)
+        finite = np.isfinite(outputs).all(axis=0)
+        kept = outputs if finite.all() else np.ascontiguousarray(outputs[:, finite])
         counts = np.zeros((REPLICATES, 2), np.int64)
-        counts[replicate] = kept.shape[1], held.shape[1] - kept.shape[1]
+        counts[replicate] = kept.shape[1], outputs.shape[1] - kept.shape[1]
         sums = np.zeros((REPLICATES, 7, len(self.names)))
         if kept.size:
             sums[replicate] = _sums(kept, crossing)
@@ -95,14 +95,14 @@ class Indices(Reduction):
         """Both indices of every parameter, each with its 95 % interval."""
         used, lost = state["counts"].sum(axis=0).tolist()
         both = self._shares(state) if not lost and state["counts"][:, 0].all() else None
-        found = []
+        rows = []
         for k, name in enumerate(self.names):
             for place, index in enumerate(("first", "total")):
                 value, within = (np.nan, None) if both is None else _estimate(both[place][:, k])
-                told = f"{index} index of {name}"
-                row = self.row(told, value, (used, lost), measures="share", interval=within)
-                found.append(row | {"parameter": name, "index": index})
-        return found
+                statistic = f"{index} index of {name}"
+                row = self.row(statistic, value, (used, lost), measures="share", interval=within)
+                rows.append(row | {"parameter": name, "index": index})
+        return rows
 
     def _shares(self, state: State) -> tuple[FloatArray, FloatArray]:
         """First and total indices, each of shape (replicates, parameters)."""
@@ -130,9 +130,9 @@ def _sums(values: FloatArray, crossing: Crossing) -> FloatArray:
 
 
 def _total(left: FloatArray, right: FloatArray) -> FloatArray:
-    """Sum of products by row; added up, as the order of a matrix product is the library's."""
-    found: NDArray[np.float64] = np.add.reduce(left * right, axis=1)
-    return found
+    """Sum of products by row; added explicitly, as libraries reorder matrix products."""
+    sums: NDArray[np.float64] = np.add.reduce(left * right, axis=1)
+    return sums
 
 
 def _estimate(shares: FloatArray) -> tuple[float, tuple[float, float] | None]:

@@ -1,4 +1,4 @@
-"""Count, mean, standard deviation and ends of the finite values.
+"""Count, mean, standard deviation, minimum and maximum of the finite values.
 
 Source: Chan, Golub and LeVeque, *Updating formulae and a pairwise algorithm for computing sample
 variances*, 1979.
@@ -23,18 +23,18 @@ from headway.models.sweeping.reductions.reduction import (
 )
 
 OF_FINITE = " of the finite"
-"""How a statistic is called where other values are infinite."""
+"""Suffix of a statistic if other values are infinite."""
 
 _PLAIN = (1e-140, 1e140)
-"""Deviations between these have squares that floats hold."""
+"""Deviations between these have representable squares."""
 
 
 @dataclass(frozen=True)
 class Moments(Reduction):
     """Count, mean, standard deviation (divided by the count), least and most of finite values.
 
-    Infinite values are counted beside them. Means and deviations round: in one order of merging
-    they have the same bits, in another they differ by some 1e-15 of the largest value.
+    Infinite values are counted separately. Means and deviations are rounded: they are bit-identical
+    for the same order of merging, and otherwise differ by about 1e-15 of the largest value.
 
     Examples
     --------
@@ -52,7 +52,7 @@ class Moments(Reduction):
         return f"moments({self.output})"
 
     def of(self, columns: Mapping[str, FloatArray], first: int) -> State:  # noqa: ARG002
-        """Counts of finite, of minus infinite, infinite and missing values; mean, root and ends."""
+        """Counts of finite, minus infinite, infinite and missing values; mean, root, ends."""
         values = self.column(columns)
         with np.errstate(over="ignore", invalid="ignore"):
             total = np.add.reduce(values)
@@ -64,7 +64,7 @@ class Moments(Reduction):
             return _state(finite, tuple(map(np.count_nonzero, others)), mean)
 
     def merge(self, left: State, right: State) -> State:
-        """Add the counts; mean and root by the counts' weights."""
+        """Add the counts; weight mean and root by counts."""
         counts = left["counts"] + right["counts"]
         few, many = int(left["counts"][0]), int(right["counts"][0])
         if not few or not many:
@@ -72,13 +72,13 @@ class Moments(Reduction):
         one, other = left["moments"].tolist(), right["moments"].tolist()
         apart, weight = other[0] - one[0], many / (few + many)
         between = apart * math.sqrt(few * weight)
-        found = (
+        merged = (
             one[0] + apart * weight,
             math.hypot(one[1], other[1], between),
             min(one[2], other[2]),
             max(one[3], other[3]),
         )
-        return {"counts": counts, "moments": np.array(found)}
+        return {"counts": counts, "moments": np.array(merged)}
 
     def rows(self, state: State, *, sampled: bool = False) -> list[Row]:
         """Counts, mean, standard deviation, least and most."""
@@ -93,8 +93,8 @@ class Moments(Reduction):
         deviation = root / math.sqrt(count) if count else math.nan
         return [
             *(self.row(name, number, of, measures="count") for name, number in counted.items()),
-            self.row(f"mean{partly}", _held(mean), of, interval=within),
-            self.row(f"sd{partly}", _held(deviation), of),
+            self.row(f"mean{partly}", _finite(mean), of, interval=within),
+            self.row(f"sd{partly}", _finite(deviation), of),
             self.row(f"least{partly}", least, of),
             self.row(f"most{partly}", most, of),
         ]
@@ -104,12 +104,12 @@ def _state(values: FloatArray, others: tuple[Any, ...], mean: float) -> State:
     if not values.size:
         return {"counts": np.array((0, *others)), "moments": np.zeros(4)}
     least, most = float(values.min()), float(values.max())
-    found = np.array((mean, _root(values - mean, max(most - mean, mean - least)), least, most))
-    return {"counts": np.array((values.size, *others)), "moments": found}
+    moments = np.array((mean, _root(values - mean, max(most - mean, mean - least)), least, most))
+    return {"counts": np.array((values.size, *others)), "moments": moments}
 
 
 def _root(deviations: FloatArray, largest: float) -> float:
-    """Root of the sum of squares; by adding up, as the order of a dot product is the library's."""
+    """Root of the sum of squares; added explicitly, as libraries reorder dot products."""
     scale = 1.0 if _PLAIN[0] < largest < _PLAIN[1] or largest == 0 else largest
     if scale != 1.0:
         deviations /= scale
@@ -117,8 +117,8 @@ def _root(deviations: FloatArray, largest: float) -> float:
     return scale * math.sqrt(float(np.add.reduce(deviations)))
 
 
-def _held(value: float) -> float:
-    """NaN for what floats do not hold: a mean of finite numbers is never infinite."""
+def _finite(value: float) -> float:
+    """NaN on overflow: a mean of finite numbers is never infinite."""
     return value if math.isfinite(value) else math.nan
 
 

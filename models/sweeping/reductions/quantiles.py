@@ -16,19 +16,19 @@ _WRITTEN = re.compile(r"p?(\d+(?:\.\d+)?)", re.ASCII)
 
 @dataclass(frozen=True)
 class Quantiles(Sketched):
-    """Values that so many percent of the points do not exceed.
+    """Values that a given percentage of the points do not exceed.
 
     The quantile of p percent of n values is the least value that p percent of them do not exceed:
-    that of rank n p / 100, rounded up (`numpy.quantile` calls it inverted_cdf). It is told to
-    1/1024 of itself; each row has the bound of its own error, and those of rank 1 and n are exact.
-    Infinite values are above every number.
+    that of rank n p / 100, rounded up (`numpy.quantile` calls it inverted_cdf). Its relative error
+    is at most 1/1024; each row has its error bound, and ranks 1 and n are exact. Infinite values
+    are above every number.
 
     Parameters
     ----------
     output, unit
         As for `Reduction`.
     percents
-        Between 0 and 100, both out.
+        Percentages between 0 and 100, both excluded.
 
     Examples
     --------
@@ -43,7 +43,10 @@ class Quantiles(Sketched):
 
     def __post_init__(self) -> None:
         if not self.percents:
-            msg = f"quantiles({self.output}): say which, such as quantiles({self.output}, p50, p99)"
+            msg = (
+                f"quantiles({self.output}): give at least one, such as "
+                f"quantiles({self.output}, p50, p99)"
+            )
             raise InvalidParameter(msg)
         for percent in self.percents:
             check_percent(percent)
@@ -54,9 +57,9 @@ class Quantiles(Sketched):
         return f"quantiles({', '.join((self.output, *map(_name, self.percents)))})"
 
     def rows(self, state: State, *, sampled: bool = False) -> list[Row]:
-        """A row a quantile."""
-        told = Distribution.of(state)
-        return [self._row(told, percent, sampled=sampled) for percent in self.percents]
+        """A row for each quantile."""
+        distribution = Distribution.of(state)
+        return [self._row(distribution, percent, sampled=sampled) for percent in self.percents]
 
     def _row(self, distribution: Distribution, percent: float, *, sampled: bool) -> Row:
         size, of = distribution.size, (distribution.size, distribution.absent)
@@ -70,7 +73,7 @@ class Quantiles(Sketched):
 
 
 def rank_of(percent: float, size: int) -> int:
-    """Rank of a quantile, the least value having rank 1.
+    """Rank of a quantile; the least value has rank 1.
 
     Examples
     --------
@@ -81,7 +84,7 @@ def rank_of(percent: float, size: int) -> int:
 
 
 def _interval(distribution: Distribution, percent: float) -> tuple[float, float]:
-    """From and to the values between whose ranks a law's quantile is in 95 % of samples."""
+    """The values between whose ranks the true quantile lies in 95 % of samples."""
     size, share = distribution.size, percent / 100
     half = NORMAL * math.sqrt(size * share * (1 - share))
     low, high = math.floor(size * share - half), math.ceil(size * share + half) + 1
@@ -100,11 +103,11 @@ def _read(output: str, arguments: tuple[str, ...], unit: Unit) -> Reduction:
 
 
 def _percent(text: str) -> float:
-    found = _WRITTEN.fullmatch(text)
-    if found is None:
-        msg = f"{quoted(text)} is no quantile; write for example p50 or p99.9"
+    match = _WRITTEN.fullmatch(text)
+    if match is None:
+        msg = f"{quoted(text)} is not a quantile; write, for example, p50 or p99.9"
         raise InvalidParameter(msg)
-    return float(found[1])
+    return float(match[1])
 
 
 QUANTILES = Kind(

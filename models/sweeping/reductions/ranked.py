@@ -1,4 +1,4 @@
-"""The points with the largest values, or with the least, and which points they are."""
+"""The points with the largest or smallest values."""
 
 import math
 from collections.abc import Mapping
@@ -14,23 +14,23 @@ from headway.models.language.units import Unit
 from headway.models.sweeping.reductions.reduction import Kind, Reduction, Row, State, no_arguments
 
 MOST_KEPT = 10_000
-"""Points that a top list may have."""
+"""Most points of a ranking."""
 
 
 @dataclass(frozen=True)
 class Ranked(Reduction):
-    """Values from the largest down, or from the least up, with the numbers of their points.
+    """The largest or smallest values in order, with the indices of their points.
 
-    Infinite values are above every number; of equal values the first point comes first.
+    Infinite values are above every number; equal values are in the order of their points.
 
     Parameters
     ----------
     output, unit
         As for `Reduction`.
     count
-        How many are kept.
+        Number of points to keep.
     largest
-        Which end.
+        Whether to keep the largest values rather than the smallest.
 
     Examples
     --------
@@ -47,7 +47,7 @@ class Ranked(Reduction):
 
     def __post_init__(self) -> None:
         if not 1 <= self.count <= MOST_KEPT:
-            msg = f"{self.text}: 1 to {MOST_KEPT} points can be kept"
+            msg = f"{self.text}: give 1 to {MOST_KEPT} points to keep"
             raise InvalidParameter(msg)
 
     @property
@@ -58,7 +58,7 @@ class Ranked(Reduction):
         return f"{'top' if self.largest else 'bottom'}({self.output}, {self.count})"
 
     def of(self, columns: Mapping[str, FloatArray], first: int) -> State:
-        """Values kept, their points, and how many points have a value or none."""
+        """Kept values, their points, and counts of points with and without a value."""
         values = self.column(columns)
         there = np.flatnonzero(~np.isnan(values))
         kept = values if there.size == values.size else values[there]
@@ -70,7 +70,7 @@ class Ranked(Reduction):
         }
 
     def _places(self, values: FloatArray) -> NDArray[Any]:
-        """Where the values to keep are, the first to be told first."""
+        """Positions of the values to keep, in order."""
         if self.count == 1 and values.size:
             return np.array([values.argmax() if self.largest else values.argmin()])
         falling = -values if self.largest else values
@@ -81,7 +81,7 @@ class Ranked(Reduction):
         return near[np.argsort(falling[near], kind="stable")][: self.count]
 
     def merge(self, left: State, right: State) -> State:
-        """Keep the first of both: those of the left come first among equals."""
+        """Keep the best of both; among equals, those from the left come first."""
         values = np.concatenate((left["values"], right["values"]))
         places = self._places(values)
         return {
@@ -91,13 +91,13 @@ class Ranked(Reduction):
         }
 
     def rows(self, state: State, *, sampled: bool = False) -> list[Row]:  # noqa: ARG002
-        """A row a value; its ``point`` is the number of the point in the space."""
+        """A row for each value; ``point`` is the index of the point in the space."""
         points, absent = state["counts"].tolist()
         kind = self.text.partition("(")[0]
-        found = list(zip(state["values"].tolist(), state["points"].tolist(), strict=True))
+        ranked = list(zip(state["values"].tolist(), state["points"].tolist(), strict=True))
         return [
             self.row(kind if self.count == 1 else f"{kind} {k}", value, (points, absent), point=at)
-            for k, (value, at) in enumerate(found or [(math.nan, None)], 1)
+            for k, (value, at) in enumerate(ranked or [(math.nan, None)], 1)
         ]
 
 
@@ -116,12 +116,12 @@ def _several(kind: str, *, largest: bool) -> Kind:
     def read(output: str, arguments: tuple[str, ...], unit: Unit) -> Reduction:
         count = arguments[0] if len(arguments) == 1 else ""
         if not (count.isascii() and count.isdigit() and 1 <= int(count[:9]) <= MOST_KEPT):
-            told = quoted(f"{kind}({', '.join((output, *arguments))})")
-            msg = f"{told}: write how many, from 1 to {MOST_KEPT}: {pattern}"
+            written = quoted(f"{kind}({', '.join((output, *arguments))})")
+            msg = f"{written}: give a number from 1 to {MOST_KEPT}: {pattern}"
             raise InvalidParameter(msg)
         return Ranked(output, unit, int(count), largest)
 
-    means = f"so many points with the {'largest' if largest else 'smallest'} values"
+    means = f"the given number of points with the {'largest' if largest else 'smallest'} values"
     return Kind(pattern, means, read)
 
 

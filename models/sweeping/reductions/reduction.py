@@ -1,4 +1,4 @@
-"""What a reduction is: blocks of numbers turned into small states, states merged, and read."""
+"""The interface of reductions: small states of blocks of numbers, merged, then read."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
@@ -16,7 +16,7 @@ State: TypeAlias = Mapping[str, NDArray[Any]]
 """Small arrays by name, so that ``np.savez`` keeps them."""
 
 Row: TypeAlias = dict[str, Any]
-"""A statistic: `Reduction.row` says which keys it has."""
+"""A statistic; `Reduction.row` documents its keys."""
 
 NORMAL = 1.959963984540054
 """Standard normal quantile of 97.5 %, for 95 % intervals."""
@@ -24,17 +24,17 @@ NORMAL = 1.959963984540054
 
 @dataclass(frozen=True)
 class Reduction(ABC):
-    """A number of every point of a sweep, kept as a state that does not grow with the points.
+    """A summary of one quantity over a sweep, as a state of bounded size.
 
-    States merge by whole numbers, minima and maxima, so that any way of cutting and merging gives
-    the same bits; where a kind's do not, it says so.
+    States merge by whole numbers, minima and maxima, so that every way of dividing and merging
+    gives the same bits; kinds that differ say so.
 
     Parameters
     ----------
     output
-        What is reduced: an output, or a parameter.
+        The quantity to reduce: an output or a parameter.
     unit
-        The unit of its dimension that its model shows it in.
+        Its unit in the model.
     """
 
     output: str
@@ -43,7 +43,7 @@ class Reduction(ABC):
     @property
     @abstractmethod
     def text(self) -> str:
-        """As one writes it; equal texts are equal reductions."""
+        """Its text form; equal texts are equal reductions."""
 
     @property
     def needs(self) -> tuple[str, ...]:
@@ -51,12 +51,12 @@ class Reduction(ABC):
         return (self.output,)
 
     def check(self, size: int) -> None:  # noqa: B027
-        """Refuse a space of too many points; most kinds take any number.
+        """Refuse a space with too many points; most kinds accept any number.
 
         Raises
         ------
         InvalidParameter
-            With the limit.
+            States the limit.
         """
 
     @abstractmethod
@@ -67,9 +67,9 @@ class Reduction(ABC):
         ----------
         columns
             Values of every point by name, each of shape (points,): infinite above every number,
-            NaN where a point has none.
+            NaN for points without a value.
         first
-            Number of the block's first point in the whole space.
+            Index of the block's first point in the whole space.
         """
 
     @abstractmethod
@@ -78,19 +78,19 @@ class Reduction(ABC):
 
     @abstractmethod
     def rows(self, state: State, *, sampled: bool = False) -> list[Row]:
-        """The answer in SI, a dict a statistic, of the keys that `row` gives.
+        """The answer in SI, as one dict for each statistic, with the keys of `row`.
 
         Parameters
         ----------
         state
             Of all points.
         sampled
-            Whether the points are draws from laws, and not all the points there are: then shares,
-            means and quantiles have 95 % intervals, as of independent draws.
+            Whether the points are random draws rather than all points: shares, means and quantiles
+            then have 95 % intervals, as for independent draws.
         """
 
     def column(self, columns: Mapping[str, FloatArray]) -> FloatArray:
-        """The values of a block, side by side in memory, as sums depend on the order."""
+        """The values of a block, contiguous in memory, because sums depend on the order."""
         return np.ascontiguousarray(columns[self.output], float)
 
     def row(
@@ -109,17 +109,17 @@ class Reduction(ABC):
         Parameters
         ----------
         statistic, value
-            What is told.
+            Name and value of the statistic.
         counts
-            Of how many points, and how many have no such number.
+            Number of points with a value, and without one.
         measures
-            What the value is: of the "output"'s dimension, a "count" or a "share".
+            Kind of value: in the unit of the "output", a "count" or a "share".
         error
-            How far the value may be from the points' own, at most, in the value's unit.
+            Largest error of the value, in its unit.
         interval
-            Where 95 % of such samples would have it, where points are a sample.
+            95 % interval, if the points are a sample.
         point
-            Number of the point in the space whose own value it is.
+            Index of the point in the space that has this value.
         """
         least = abs(value) - error
         return {
@@ -139,22 +139,22 @@ class Reduction(ABC):
 
 
 def _quotient(error: float, least: float) -> float:
-    """An error of the least that a value can be; infinite where that may be nothing."""
+    """Relative error against the least possible value; infinite if that may be zero."""
     return error / least if least > 0 else np.inf
 
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of reduction: how one writes it, and what reads it.
+    """A kind of reduction: its text pattern and its reader.
 
     Parameters
     ----------
     pattern
-        As one writes it, for messages.
+        Its text pattern, for messages.
     means
         What it keeps, for lists.
     read
-        From an output, what is written after it, and the output's unit.
+        Makes the reduction from an output, its further arguments and its unit.
     """
 
     pattern: str
@@ -163,14 +163,17 @@ class Kind:
 
 
 def no_arguments(kind: str, output: str, arguments: tuple[str, ...]) -> None:
-    """Refuse what is written after the output of a kind that takes nothing there."""
+    """Refuse arguments after the output for a kind that has none."""
     if arguments:
-        msg = f"{kind}({output}, {', '.join(arguments)}): {kind} takes an output and nothing else"
+        msg = (
+            f"{kind}({output}, {', '.join(arguments)}): {kind} needs only an output; remove "
+            "the rest"
+        )
         raise InvalidParameter(msg)
 
 
 def share_interval(count: int, points: int) -> tuple[float, float]:
-    """95 % interval of the share that a sample gives.
+    """95 % interval of a share estimated from a sample.
 
     Source: Wilson, *Probable inference, the law of succession, and statistical inference*, 1927.
 

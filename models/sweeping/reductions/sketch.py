@@ -1,13 +1,13 @@
-"""Counts of values by the first bits of their floats: a distribution to 0.1 %, exact to merge.
+"""Counts of values by the leading bits of their floats: a distribution to 0.1 %, merged exactly.
 
-A bin holds the floats that share sign, exponent and the first 9 bits of the mantissa: 512 bins
-an octave, the same for all data, so that counts of two sketches add. A value is told by the
-middle of its bin, at most 1/1024 of it away. From the least normal float to the largest of both
-signs there are 2 x 2046 x 512 bins: 17 MB if all were used; only the run between the first and
-the last one is kept, 41 kB for values over three decades.
+A bin contains the floats with the same sign, exponent and first 9 bits of the mantissa: 512 bins
+per octave, the same for all data, so that the counts of two sketches add. The middle of its bin
+represents a value with a relative error of at most 1/1024. The normal floats of both signs need 2 x
+2046 x 512 bins, or 17 MB if all were used; only the run between the first and the last used bin is
+kept, 41 kB for values over three decades.
 
-Below 2.3e-308, where floats lose bits, the error is 4.4e-311 at most instead. Zeros, infinite
-values and missing ones have counts of their own.
+Below 2.3e-308, where floats lose bits, the absolute error is at most 4.4e-311. Zeros, infinite and
+missing values have separate counts.
 """
 
 from collections.abc import Mapping
@@ -20,13 +20,13 @@ from headway.kinds import FloatArray
 from headway.models.sweeping.reductions.reduction import Reduction, State
 
 BITS = 9
-"""Of the mantissa that a bin keeps."""
+"""Bits of the mantissa that a bin keeps."""
 
 ERROR = 2.0 ** -(BITS + 1)
-"""Largest relative error of a value told by the middle of its bin: half a bin."""
+"""Largest relative error of the middle of a bin: half a bin."""
 
 DROPPED = 52 - BITS
-"""Bits of the mantissa that a bin leaves out."""
+"""Bits of the mantissa that a bin drops."""
 
 _MINUS, _ZERO, _PLUS, _ABSENT = range(4)
 
@@ -36,8 +36,8 @@ def sketch_of(values: FloatArray) -> State:
 
     Examples
     --------
-    >>> found = sketch_of(np.array([1.0, 1.001, 2.0, 0.0, -np.inf, np.nan]))
-    >>> found["above"].size, int(found["above"].sum()), found["counts"].tolist()
+    >>> answer = sketch_of(np.array([1.0, 1.001, 2.0, 0.0, -np.inf, np.nan]))
+    >>> answer["above"].size, int(answer["above"].sum()), answer["counts"].tolist()
     (513, 3, [1, 1, 0, 1])
     """
     low, high = (float(values.min()), float(values.max())) if values.size else (0.0, 0.0)
@@ -100,21 +100,21 @@ def _aligned(left: State, right: State, side: str, k: int) -> tuple[int, NDArray
 
 @dataclass(frozen=True)
 class Distribution:
-    """A sketch as runs of values from the least up.
+    """A sketch as ranges of values in rising order.
 
     Parameters
     ----------
     low, high
-        Least and largest value that each run can hold, both in.
+        Least and largest value of each range, both included.
     counts
-        How many values each holds; never none.
+        Number of values in each, at least 1.
     absent
-        How many points have no value.
+        Number of points without a value.
 
     Examples
     --------
-    >>> told = Distribution.of(sketch_of(np.array([3.0, 1.0, 2.0, np.inf])))
-    >>> [round(end, 4) for end in told.at(2)], told.size, told.at(4)
+    >>> summary = Distribution.of(sketch_of(np.array([3.0, 1.0, 2.0, np.inf])))
+    >>> [round(end, 4) for end in summary.at(2)], summary.size, summary.at(4)
     ([2.0, 2.0039], 4, (inf, inf))
     """
 
@@ -125,7 +125,7 @@ class Distribution:
 
     @classmethod
     def of(cls, state: State) -> "Distribution":
-        """Read a sketch; the exact ends bound the outermost runs."""
+        """Read a sketch; the exact minimum and maximum bound the outermost ranges."""
         least, most = state["ends"]
         up, down = (_edges(state, side, k) for k, side in enumerate(("above", "below")))
         alone = state["counts"]
@@ -136,22 +136,22 @@ class Distribution:
         inner = np.isfinite(low)
         low = np.where(inner, np.maximum(low, least), low)
         high = np.where(inner, np.minimum(high, most), high)
-        held = counts > 0
-        return cls(low[held], high[held], counts[held], int(alone[_ABSENT]))
+        used = counts > 0
+        return cls(low[used], high[used], counts[used], int(alone[_ABSENT]))
 
     @property
     def size(self) -> int:
-        """How many values there are, infinite ones too."""
+        """Number of values, including infinite ones."""
         return int(self.counts.sum())
 
     def at(self, rank: int) -> tuple[float, float]:
-        """What the value of a rank lies between, the least having rank 1."""
+        """Bounds of the value with a rank; the least has rank 1."""
         place = int(np.searchsorted(np.cumsum(self.counts), rank))
         return float(self.low[place]), float(self.high[place])
 
 
 def _edges(state: State, side: str, k: int) -> tuple[FloatArray, FloatArray, NDArray[np.int64]]:
-    """Least and largest size in each bin that is used, and its count."""
+    """Least and largest size in each used bin, and its count."""
     used = np.flatnonzero(state[side])
     bins = (used + int(state["starts"][k])).astype(np.int64) << DROPPED
     last = bins + ((1 << DROPPED) - 1)
