@@ -96,11 +96,13 @@ def test_what_cannot_be_sent_is_said_in_a_line(two_workers, monkeypatch):
         WorkerError, match=r"this task cannot be sent to workers: Can't (get|pickle)"
     ):
         list(spread(lambda task: task, [1], two_workers))
-    with pytest.raises(WorkerError, match="cannot be sent this task: .*generator"):
+    with pytest.raises(
+        WorkerError, match="this task cannot be sent to workers: cannot pickle 'generator' object"
+    ):
         list(spread(tasks.doubled, [(n for n in ())], two_workers))
     scripted = type("Scripted", (), {"__module__": "__main__"})
     monkeypatch.setattr(sys.modules["__main__"], "Scripted", scripted, raising=False)
-    with pytest.raises(WorkerError, match="never the script itself: put what it defines into"):
+    with pytest.raises(WorkerError, match="never the script itself: move its definitions to a module"):
         list(spread(tasks.doubled, [scripted()], two_workers))
     assert list(spread(tasks.doubled, [4], two_workers)) == [8]
 
@@ -204,7 +206,7 @@ def test_a_crew_is_a_crew(two_workers):
     assert crew_of(two_workers) is two_workers
     assert crew_of(None) is None
     for count in (0, -1, 10**6):
-        with pytest.raises(InvalidParameter, match=f"^{count} workers: give from 1 to"):
+        with pytest.raises(InvalidParameter, match=f"^{count} workers: give 1 to"):
             workers(count)
     with pytest.raises(InvalidParameter, match="^window is 0"):
         list(spread(tasks.doubled, [1], two_workers, 0))

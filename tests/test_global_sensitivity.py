@@ -134,7 +134,10 @@ def test_the_command_takes_what_a_loop_is_closed_with():
         (("--global", "--set", "delay=4:3ms"), "delay is '4:3ms': a range from"),
         (("--global", "--set", "delay=3ms"), "no parameter is uncertain"),
         (("--global", "--set", "delay=3:4ms", "--seed", "-1"), "seed is -1; it must be"),
-        (("--global", "--set", "delay=3:4ms", "--workers", "0"), "0 workers: give from 1"),
+        (
+            ("--global", "--set", "delay=3:4ms", "--workers", "0"),
+            "0 workers: give 1 to 1024, or none for this process only",
+        ),
         (("--global",), "no parameter is uncertain"),
         (("--sample", "9"), "--sample needs --global"),
         (

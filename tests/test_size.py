@@ -205,7 +205,7 @@ def test_a_refusal_says_what_limits_and_how_far_the_best_one_is():
     with pytest.raises(InvalidParameter, match=far) as caught:
         size_model(SHOP, ["response_time<=20ms"], CHOOSE, "cores")
     assert "disk is the bottleneck, 37.5 % busy" in str(caught.value)
-    full = r"all saturate, the least busy being .*disk is the bottleneck, 300 %"
+    full = r"all saturate; the least busy is .*disk is the bottleneck, 300 %"
     with pytest.raises(InvalidParameter, match=full):
         size_model(SHOP, ["response_time<=1s"], {"cores": range(20, 30), "disks": [2]}, "cores")
 
@@ -253,7 +253,7 @@ def test_command_and_its_formats_agree():
         (("--choose", "disks=4", "--choose", "disks=8"), "--choose is given twice for disks"),
         (("--choose", "dsiks=4"), "did you mean disks"),
         (("--choose", "disks=4s"), "which is time"),
-        (("--choose", "disks=4:1"), "no step of 1 leads from 4 to 1"),
+        (("--choose", "disks=4:1"), "disks is '4:1': steps of 1 do not lead from 4 to 1"),
     ],
 )
 def test_bad_choices_on_the_command_line(more, says):

@@ -134,7 +134,7 @@ def test_what_is_no_space_is_refused_in_one_line(settings, told, said):
         ("disks,host\n1,a\n", [], {}, r"points.csv: column 'host': .*no parameter 'host'"),
         ("disks\n1\n\nx\n", [], {}, r"points.csv: column 'disks': 'x' is not a number"),
         ("disks,delay_ms\n1,2\n2,\n", [], {}, r"points.csv: line 3: 'delay_ms' is empty"),
-        ("delay_mb\n1\n", [], {}, r"points.csv: column 'delay_mb' is in MB, not in"),
+        ("delay_mb\n1\n", [], {}, r"points.csv: column 'delay_mb' is in MB; give it in"),
         ("disks\n1\n-2\n", [], {}, r"disks is -2; it must be"),
         ("disks\n", [], {}, r"points.csv"),
         ("disks\n1\n", ["disks=2"], {}, r"^both --set and a column of .*points.csv give disks"),

@@ -78,14 +78,14 @@ def test_grids_are_equal_by_value():
 @pytest.mark.parametrize(
     ("made", "said"),
     [
-        (lambda: Grid({}), "a space needs parameters; name at least one with its values"),
-        (lambda: choices(), r"values of shape \(0,\); give one or more in a row"),
-        (lambda: choices(1, np.nan), "nan is among the values; they must be finite"),
+        (lambda: Grid({}), "a space needs parameters; give at least one with its values"),
+        (lambda: choices(), r"values of shape .0,."),
+        (lambda: choices(1, np.nan), "the values contain nan; they must be finite"),
         (lambda: Steps(0.0, 1.0, 0), "a range needs finite ends and 1 to 2\\^53 values"),
         (lambda: Steps(0.0, 1e300, 2**53), "a range needs finite ends"),
         (
             lambda: Grid({"a": choices(1)}).piece(0, 2),
-            "points 0 to 2 of a space whose points are 0 to 1",
+            "points 0 to 2 are outside a space of 1 points",
         ),
     ],
 )
