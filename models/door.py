@@ -244,6 +244,9 @@ PLACES: dict[str, dict[str, str]] = {
     "Report": {
         "html": "headway.models.reports.page:page",
     },
+    "AuditReport": {
+        "html": "headway.models.reports.audited:audit_page",
+    },
     "ModelReport": {
         "html": "headway.models.reports.page:page",
     },

@@ -6,10 +6,13 @@ import sys
 
 import pytest
 
+from headway import audit, read
 from headway.models import catalogue_model, data_path
+from headway.models.reports.audited import AuditReport
 from tests.command import headway, refusal
-from tests.report_pages import PROGRAM, RAID, parsed
+from tests.report_pages import PROGRAM, RAID, VENDOR, parsed
 
+SEVERITIES = ("error", "warning", "note")
 HOSTILE = "<script>alert(1)</script>\"'><img src=x onerror=alert(2)>-->$x^$"
 
 
@@ -184,3 +187,77 @@ def test_the_template_library_is_imported_for_reports_only():
     out = subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
     assert out.strip() == "False"
+
+
+def test_measurements_alone_make_a_page_of_their_audit(tmp_path):
+    result = headway("report", "--data", "load_tests/wrk", "--out", tmp_path / "x.html")
+
+    assert result.code == 0, result
+    text = (tmp_path / "x.html").read_text()
+    page = parsed(text)
+    found = audit(read("load_tests/wrk"))
+    assert [node.text for node in page.every("h2")] == [
+        "Findings",
+        "Measurements",
+        "What open clients would have seen",
+        "What was checked",
+        "How this page was made",
+    ]
+    shown = [node.text for node in page.every("li") if node.text.partition(":")[0] in SEVERITIES]
+    assert shown == [f"{each.severity.value}: {each.text}." for each in found.findings]
+    rows = {row.children[0].text: row.children[-1].text for row in page.every("tr")}
+    assert rows["littles law"] == "1"
+    assert rows["ran out of clients"] == "none"
+    assert "script-src &#39;none&#39;" in text
+    assert "<script" not in text
+    assert "--wide" not in text
+    typed = f"headway report --data load_tests/wrk --out {tmp_path}/x.html"
+    assert AuditReport(found, typed).to_html() == text
+
+
+def test_a_test_without_findings_says_so(tmp_path):
+    curve = tmp_path / "curve.csv"
+    curve.write_text("throughput_ops_s,response_ms\n100,2.2\n300,2.9\n500,4\n")
+
+    headway("report", "--data", curve, "--out", tmp_path / "x.html")
+
+    page = parsed((tmp_path / "x.html").read_text())
+    assert "None of the checks below found anything." in page.text
+
+
+def test_a_family_is_chosen_from_the_forms_that_are_listed(tmp_path):
+    out = tmp_path / "x.html"
+    forms = "server-single,server-pool"
+    result = headway("report", "server", "--forms", forms, "--data", VENDOR, "--out", out)
+
+    assert result.code == 0, result
+    (tried,) = (t for t in parsed(out.read_text()).every("table") if "tried" in t.text)
+    names = [row.children[0].text for row in tried.every("tr")][1:]
+    assert len(names) == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "a report needs a model, measurements or both; give MODEL, --data FILE or both"),
+        (["--data", RAID, "--free", "delay"], "--free needs a model; give MODEL"),
+        (["--data", RAID, "--set", "delay=1ms"], "--set needs a model; give MODEL"),
+        (["server", "--forms", "server-pool"], "--forms needs measurements; give --data FILE"),
+        (["nfs-server", "--data", RAID, "--forms", "all"], "--forms needs server as the model"),
+    ],
+)
+def test_options_that_have_nothing_to_work_on_are_refused(arguments, message, tmp_path):
+    assert message in refusal("report", *arguments, "--out", tmp_path / "x.html")
+
+
+def test_a_page_without_data_tells_a_few_predictions(tmp_path):
+    headway("report", "nfs-server", "--preset", "raid", "--out", tmp_path / "x.html")
+
+    page = parsed((tmp_path / "x.html").read_text())
+    (table,) = (t for t in page.every("table") if t.text.startswith("Predictions"))
+    raid = catalogue_model("nfs-server").with_preset("raid")
+    rows = [[cell.text for cell in row.children] for row in table.every("tr")][1:]
+    assert len(rows) == 10
+    for load, time, *_ in rows:
+        # the table shows milliseconds with two decimals
+        assert 1e3 * raid.solve(float(load)).response_time == pytest.approx(float(time), abs=0.0051)

@@ -1,9 +1,9 @@
-"""``headway report``: one page of a model, alone or compared with measurements."""
+"""``headway report``: one page of a model, of measurements, or of both compared."""
 
 import os.path
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -11,11 +11,11 @@ from headway.cli.curves import one_curve, told_curve
 from headway.cli.main import COMMANDS
 from headway.cli.options import (
     chosen_model,
+    complete_model,
     families,
     free_option,
     hint_options,
     load_limits,
-    model_argument,
     names_of,
     preset_option,
     range_options,
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from headway.models.measured.measurements import Measurements
     from headway.models.reading.hints import Hints
     from headway.models.reports.alone import ModelReport
+    from headway.models.reports.audited import AuditReport
     from headway.models.reports.report import Report
     from headway.models.structure.model import Model
 
@@ -35,7 +36,7 @@ EXAMPLE = "Example: headway report nfs-server --preset raid --data curve.csv --o
 
 
 @click.command("report", help=COMMANDS["report"], epilog=EXAMPLE)
-@model_argument
+@click.argument("model", required=False, shell_complete=complete_model)
 @click.option(
     "--data", multiple=True, metavar="FILE", help="Measurements (optional); may be repeated."
 )
@@ -47,6 +48,12 @@ EXAMPLE = "Example: headway report nfs-server --preset raid --data curve.csv --o
     help="The page to write.",
 )
 @free_option
+@click.option(
+    "--forms",
+    metavar="A,B",
+    help="Candidate forms: names, files or all.",
+    shell_complete=complete_model,
+)
 @preset_option
 @set_option
 @range_options
@@ -54,10 +61,11 @@ EXAMPLE = "Example: headway report nfs-server --preset raid --data curve.csv --o
 @click.pass_context
 def command(
     context: click.Context,
-    model: str,
+    model: str | None,
     data: tuple[str, ...],
     out: Path,
     free: str | None,
+    forms: str | None,
     preset: str | None,
     settings: tuple[str, ...],
     x: str | None,
@@ -69,16 +77,20 @@ def command(
     """Write a report; for the name of a family, on its form that suits the measurements."""
     _check(out)
     typed = shlex.join(["headway", *(context.obj or [])])
-    report: Report | ModelReport
-    if not data:
-        for option, given in (("--free", free), ("--x", x), ("--from", low), ("--to", high)):
-            if given is not None:
-                msg = f"{option} needs measurements; give --data FILE"
-                raise InvalidParameter(msg)
+    report: Report | ModelReport | AuditReport
+    fitted = {"--free": free, "--forms": forms, "--x": x, "--from": low, "--to": high}
+    if model is None:
+        of_model = {"--preset": preset, "--set": settings or None, "--y": y}
+        _refuse({**fitted, **of_model}, "a model; give MODEL")
+        report = _of_audit(data, hints, typed)
+    elif not data:
+        _refuse(fitted, "measurements; give --data FILE")
         report = _alone(model, preset, settings, y, typed)
     elif model in families() and free is None and preset is None and not settings:
-        report = _of_family(model, data, hints, x, y, low, high, typed)
+        report = _of_family(model, data, hints, forms, x, y, low, high, typed)
     else:
+        many = ", ".join(families())
+        _refuse({"--forms": forms}, f"{many} as the model, without --free, --preset and --set")
         chosen = chosen_model(model, preset, settings)
         report = _of_model(chosen, data, hints, names_of(free), settings, x, y, low, high, typed)
     content = report.to_html().encode()
@@ -86,10 +98,31 @@ def command(
     click.echo(f"wrote {visible(str(out))} ({len(content) / 1000:.0f} kB)", err=True)
 
 
+def _refuse(options: dict[str, Any], needs: str) -> None:
+    """Refuse options that have nothing to work on."""
+    for option, given in options.items():
+        if given is not None:
+            msg = f"{option} needs {needs}"
+            raise InvalidParameter(msg)
+
+
+def _of_audit(data: tuple[str, ...], hints: "Hints", typed: str) -> "AuditReport":
+    """Report on a load test alone: whether it can be trusted."""
+    from headway.models.analysis.audit import audit
+    from headway.models.reading.loadtest import read_load_test
+    from headway.models.reports.audited import AuditReport
+
+    if not data:
+        msg = "a report needs a model, measurements or both; give MODEL, --data FILE or both"
+        raise InvalidParameter(msg)
+    return AuditReport(audit(read_load_test(data, hints=hints)), typed)
+
+
 def _of_family(
     family: str,
     data: tuple[str, ...],
     hints: "Hints",
+    forms: str | None,
     x: str | None,
     y: str | None,
     low: str | None,
@@ -102,7 +135,9 @@ def _of_family(
     from headway.models.signatures.sfs import Range
 
     limits = Range(*load_limits(low, high))
-    return server_report(fit_server(_measured(data, hints), x, y, limits, family=family), typed)
+    listed = None if forms is None else names_of(forms)
+    curve = _measured(data, hints)
+    return server_report(fit_server(curve, x, y, limits, family=family, forms=listed), typed)
 
 
 def _of_model(

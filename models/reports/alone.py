@@ -21,6 +21,7 @@ _POINTS = 60  # of the curve, before it saturates
 _NEAREST = 0.95  # of the saturation throughput
 _FURTHEST = 4.0  # times the model's own load, where nothing saturates
 _MOST_JOBS = 200
+_ROWS = 10  # of the table beside the curve
 
 
 @dataclass(frozen=True)
@@ -77,6 +78,16 @@ class ModelReport:
         if self.load is None:
             return None
         return self.model.at({self.load: self._loads(self.load)}).solve()
+
+    def several(self) -> Solution | None:
+        """The model at a few loads, for a table; None where no single parameter is the load."""
+        if self.load is None:
+            return None
+        loads = self._loads(self.load)
+        few = loads[np.linspace(0, loads.size - 1, min(_ROWS, loads.size)).astype(int)]
+        digits = 2 if self.load == "population" else 3
+        rounded = {float(f"{load:.{digits}g}") for load in few.tolist()}
+        return self.model.at({self.load: sorted(rounded)}).solve()
 
     def _loads(self, name: str) -> FloatArray:
         """Loads for the curve: up to saturation, or to a few times the model's own."""

@@ -20,6 +20,9 @@ _SVG = "{http://www.w3.org/2000/svg}"
 _LINK = "{http://www.w3.org/1999/xlink}href"
 _REFERENCE = re.compile(r"url\(#([^)]+)\)")
 _COMMENT = re.compile(rb"<!--.*?-->", re.DOTALL)
+_SIZE = re.compile(r'viewBox="0 0 ([\d.]+) ([\d.]+)"')
+_WIDE = 2.0  # this much wider than high
+_HALF = 560.0  # of the width of a page, in points
 _PIXELS = 4 / 3  # of a style sheet, to a point
 _COLOUR = re.compile(r"#([0-9a-fA-F]{6})\b")
 _NAMED = re.compile(r"--c-([0-9a-f]{6})\b")
@@ -41,6 +44,18 @@ class PageFigure:
 
     svg: str
     words: str
+
+    @property
+    def is_wide(self) -> bool:
+        """Whether it is wide and low, so that it takes the width of the page.
+
+        Examples
+        --------
+        >>> PageFigure('<svg viewBox="0 0 700 300">', "a line").is_wide
+        True
+        """
+        width, height = map(float, _SIZE.search(self.svg).groups())  # type: ignore[union-attr]
+        return width > _WIDE * height and width > _HALF
 
 
 def inline_svg(figure: Any, name: str, words: str) -> str:

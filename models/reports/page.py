@@ -5,7 +5,7 @@ import hashlib
 from typing import Any
 
 from headway.models.reports.alone import ModelReport
-from headway.models.reports.figures import Drawings, captions, drawings, palette
+from headway.models.reports.figures import Drawings, PageFigure, captions, drawings, palette
 from headway.models.reports.formulas import Equation, equations, uses_erlang
 from headway.models.reports.panel import Panel, panel, solved_by
 from headway.models.reports.report import Report
@@ -17,6 +17,7 @@ from headway.models.reports.words import (
     fitted_by,
     form_tables,
     key_figures,
+    load_table,
     maker,
     operating_point_words,
     parameter_table,
@@ -44,6 +45,8 @@ STYLES = ("colours.css", "tables.css", "panel.css", "report.css")
 TRUST = ("trust", "Can the test be trusted?")
 """The section of what an audit finds, where it finds anything."""
 
+_LEADS = ("A model", "A model compared with measurements")
+
 
 def page(report: Report | ModelReport) -> str:
     """Write a report as HTML; the same report gives the same page.
@@ -67,7 +70,10 @@ def _texts(report: Report | ModelReport) -> dict[str, Any]:
     drawn = drawings(report)
     return {
         **_of_data(report, drawn),
-        "style": _style(drawn),
+        "title": report.title,
+        "lead": report.model.doc or _LEADS[isinstance(report, Report)],
+        "typed": report.command,
+        "style": page_style(drawn.graph, drawn.curve, drawn.tornado),
         "maker": maker(),
         "key_figures": key_figures(report),
         "bottleneck": bottleneck_words(report),
@@ -100,10 +106,9 @@ def _of_data(report: Report | ModelReport, drawn: Drawings) -> dict[str, Any]:
     return {**found, "sections": sections, "curve_section": next(iter(curves), None)}
 
 
-def _style(drawn: Drawings) -> str:
+def page_style(*drawn: PageFigure | None) -> str:
     """The page's style sheet, with the colours of its figures on light and on dark."""
-    svg = (figure.svg for figure in (drawn.graph, drawn.curve, drawn.tornado) if figure)
-    light, dark = palette("".join(svg))
+    light, dark = palette("".join(figure.svg for figure in drawn if figure))
     colours = f":root {{ {light} }}\n@media screen and (prefers-color-scheme: dark) {{"
     style = "".join(map(shipped, STYLES))
     return f"{style}{colours}\n  :root {{ {dark} }}\n}}"
@@ -130,29 +135,32 @@ def _tables(report: Report | ModelReport) -> dict[str, Any]:
 
 
 def _tables_of_data(report: Report | ModelReport) -> dict[str, Any]:
-    """Tables of measurements; none where a page has none."""
-    if not isinstance(report, Report):
-        return {"data_table": None, "form_tables": [], "summary_tables": [], "point_table": None}
-    return {
-        "data_table": data_table(report),
-        "form_tables": form_tables(report),
-        "summary_tables": summary_tables(report),
-        "point_table": point_table(report),
-    }
+    """Tables of measurements, or of predictions where a page has no measurements."""
+    if isinstance(report, Report):
+        return {
+            "data_table": data_table(report),
+            "form_tables": form_tables(report),
+            "summary_tables": summary_tables(report),
+            "point_table": point_table(report),
+            "load_table": None,
+        }
+    tables: dict[str, Any] = {"form_tables": [], "summary_tables": []}
+    return tables | {"data_table": None, "point_table": None, "load_table": load_table(report)}
 
 
 def _panel(report: Report | ModelReport) -> dict[str, Any]:
     """The panel with its script, and a policy that lets no other script run."""
     made = panel(report)
     if not isinstance(made, Panel):
-        return {"panel": None, "no_panel": made.reason, "script": "", "policy": _policy("'none'")}
+        return {"panel": None, "no_panel": made.reason, "script": "", "policy": policy("'none'")}
     script = "\n".join(["", made.script, *map(shipped, ("parts.js", "panel.js"))])
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     allowed = f"'sha256-{digest}'"
-    return {"panel": made, "no_panel": "", "script": script, "policy": _policy(allowed)}
+    return {"panel": made, "no_panel": "", "script": script, "policy": policy(allowed)}
 
 
-def _policy(scripts: str) -> str:
+def policy(scripts: str) -> str:
+    """What a page may load and run: nothing, but for scripts of these digests."""
     return (
         f"default-src 'none'; style-src 'unsafe-inline'; script-src {scripts}; "
         "img-src data:; base-uri 'none'; form-action 'none'"

@@ -22,6 +22,7 @@ from headway.models.showing.comparisons import comparison_tables
 from headway.models.showing.fitted.fits import WILD, estimate, fit_tables
 from headway.models.showing.fitted.servers import server_tables
 from headway.models.showing.sensitivities import sensitivity_tables
+from headway.models.showing.solutions import solution_tables
 from headway.models.tables.table import Column, Table, scale_of
 
 _NOTHING = 1e-6  # of a parameter's unit
@@ -167,6 +168,16 @@ def point_table(report: Report) -> Table:
     if not comparison.in_range.all():
         columns.append(Column("used", tuple("yes" if k else "no" for k in comparison.in_range)))
     return Table("Measured and predicted, point by point", tuple(columns))
+
+
+def load_table(report: ModelReport) -> Table | None:
+    """What a model predicts at a few loads; None where no single parameter is the load."""
+    solution = report.several()
+    if solution is None:
+        return None
+    table = solution_tables(solution)[0]
+    columns = tuple(column for column in table.columns if column.name != "bottleneck")
+    return Table("Predictions", columns, (), table.keys)
 
 
 def _signed(error: float) -> str:
