@@ -3,8 +3,9 @@
 ``python -m tests.closed_forks`` simulates anew what `tests/data/closed_forks.csv` holds (a minute)
 and prints the table of docs/accuracy.md; the tests recompute the table from that file.
 
-Jobs think, go through a processor, and fork. Queues are in order of arrival, so that only arrivals
-are events: a part begins when it has come and a server is free.
+Jobs think, go through a processor, and fork; in the second half of the cases they go on before
+all their parts are done. Queues are in order of arrival, so that only arrivals are events: a part
+begins when it has come and a server is free.
 """
 
 import csv
@@ -18,7 +19,7 @@ from headway.queueing import MG1, MM1, Delay, ForkJoin, MMm
 
 PAGE = Path("tests/data/closed_forks.csv")
 TITLES = ("case", "throughput", "response")
-SEED, CASES, ROUNDS = 1718, 96, 60_000
+SEED, CASES, ROUNDS = 1718, 192, 60_000
 
 
 class Case:
@@ -39,18 +40,29 @@ class Case:
             servers = [int(s) for s in random.choice([1, 1, 2, 4], count)]
             scvs[np.array(servers) > 1] = 1.0
         self.branches = list(zip((times * servers).tolist(), scvs.tolist(), servers, strict=True))
+        self.needed = count
+        if number >= CASES // 2:
+            self.needed = int(random.choice([1, max(count // 2, 1), count - 1]))
+            self.think = self._slow(random)
+
+    def _slow(self, random):
+        """Time to think in which the slowest branch keeps up, whichever go first."""
+        if self.alike:
+            return float(random.choice([2.0, 10.0, 30.0]))
+        return self.population * float(random.choice([1.25, 2.0, 5.0]))
 
     def model(self):
         """The model of it."""
         graph = ModelGraph("forked").station("cpu", MM1(self.cpu))
         if self.alike:
             time, scv, _ = self.branches[0]
-            graph = graph.station("fork", ForkJoin(time, *[len(self.branches)] * 2, scv))
+            graph = graph.station("fork", ForkJoin(time, len(self.branches), self.needed, scv))
         else:
             for k, (time, scv, servers) in enumerate(self.branches):
                 one = MG1(time, scv) if servers == 1 else MMm(time, servers)
                 graph = graph.station(f"disk{k}", one)
-            graph = graph.fork("fork", [f"disk{k}" for k in range(len(self.branches))])
+            names = [f"disk{k}" for k in range(len(self.branches))]
+            graph = graph.fork("fork", names, self.needed)
         graph = graph.station("end", Delay(0.0)).route("cpu", "fork").route("fork", "end")
         return graph.at().closed(population=self.population, think_time=self.think)
 
@@ -86,7 +98,7 @@ class Case:
             end = max(heapq.heappop(servers), now) + taken
             heapq.heappush(servers, end)
             ends.append(end)
-        return max(ends)
+        return sorted(ends)[self.needed - 1]
 
 
 def stored():
@@ -97,23 +109,29 @@ def stored():
 
 
 def told(found):
-    """Rows of the table: branches, jobs, cases, and errors of throughput and response [%]."""
+    """Rows of the table: needed, branches, jobs, cases, errors of throughput and response [%]."""
     cases, missed = [Case(int(number)) for number in found[:, 0]], []
     for case, (_, rate, time) in zip(cases, found, strict=True):
         solved = case.model().solve()
         missed.append((solved.throughput / rate - 1, solved.response_time / time - 1))
     errors, rows = 100 * np.abs(np.array(missed)), []
-    for alike in (True, False):
+    every = [case.needed == len(case.branches) for case in cases]
+    for needed, alike in ((True, True), (True, False), (False, True), (False, False)):
         for low, high in ((1, 1), (2, 5), (10, 50)):
-            some = [c.alike == alike and low <= c.population <= high for c in cases]
+            some = [
+                whole == needed and c.alike == alike and low <= c.population <= high
+                for c, whole in zip(cases, every, strict=True)
+            ]
             jobs = "1" if high == 1 else f"{low} to {high}"
-            rows.append(("alike" if alike else "unlike", jobs, sum(some), errors[some].T))
+            kind = "all" if needed else "some", "alike" if alike else "unlike"
+            rows.append((*kind, jobs, sum(some), errors[some].T))
     return rows
 
 
 def table(rows):
     """The rows as a page shows them: the largest, and in brackets 95 of 100."""
-    lines = ["| branches | jobs | cases | throughput | response time |", "|---|---|---|---|---|"]
+    head = "| needed | branches | jobs | cases | throughput | response time |"
+    lines = [head, "|---|---|---|---|---|---|"]
     for *which, parts in rows:
         cells = [f"{part.max():.1f} % ({np.quantile(part, 0.95):.1f})" for part in parts]
         lines.append("| " + " | ".join(map(str, (*which, *cells))) + " |")

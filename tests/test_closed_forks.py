@@ -6,32 +6,37 @@ import io
 import numpy as np
 import pytest
 
-from headway.errors import GraphError, InvalidParameter
+from headway.errors import GraphError, InvalidParameter, Saturated
 from headway.models import ModelGraph
 from headway.queueing import MG1, MM1, Delay, Fork, ForkJoin, MMm, Parallel, Quota
-from headway.queueing.forks.closed import APPROXIMATION
+from headway.queueing.forks.closed import APPROXIMATION, SOME
 from tests.closed_forks import Case, stored, table, told
 from tests.command import headway
 from tests.pages import accuracy
 
 
-def closed(fork, population, think=0.0, needed=None):
+def closed(fork, population, think=0.0, needed=None, **numbers):
     """A processor, and a fork to two disks or the like of it."""
-    graph = ModelGraph("g").station("cpu", MM1(0.3)).station("disk", MM1(1.0))
+    graph = ModelGraph("g")
+    for name in numbers:
+        graph = graph.declare(name)
+    graph = graph.station("cpu", MM1(0.3)).station("disk", MM1(1.0))
     graph = graph.station("log", MG1(0.5, 0.5))
     if fork is None:
         graph = graph.fork("fork", ["disk", "log"], needed)
     else:
         graph = graph.station("fork", fork)
-    return graph.route("cpu", "fork").at().closed(population, think)
+    return graph.route("cpu", "fork").at(numbers).closed(population, think)
 
 
 def test_the_table_of_the_page_is_that_of_the_simulation():
     rows = told(stored())
     assert table(rows) in accuracy()
-    rate, time = np.max([parts.max(axis=1) for *_, parts in rows], axis=0)
-    assert f"throughput within {np.ceil(rate):.0f} % of simulations" in APPROXIMATION
-    assert f"response time within {np.ceil(time):.0f} %" in APPROXIMATION
+    for needed, label in (("all", APPROXIMATION), ("some", SOME)):
+        parts = [parts.max(axis=1) for which, *_, parts in rows if which == needed]
+        rate, time = np.max(parts, axis=0)
+        assert f"throughput within {np.ceil(rate):.0f} % of simulations" in label
+        assert f"response time within {np.ceil(time):.0f} %" in label
 
 
 def test_one_job_takes_the_slowest_of_its_services():
@@ -57,6 +62,48 @@ def test_where_nothing_is_waited_for_it_is_the_exact_network(jobs):
     for name in ("cpu", "pool", "many", "disk"):
         part = f"{name}.queue_length"
         assert found[1][part] == pytest.approx(found[0][part], rel=1e-8)
+
+
+@pytest.mark.parametrize(("branches", "needed"), [(2, 1), (5, 3), (8, 7)])
+@pytest.mark.parametrize("jobs", [1, 4])
+def test_like_stations_are_a_fork_of_like_branches(branches, needed, jobs):
+    """By name one by one, or as many of a kind: within 1e-6, as they are integrated apart."""
+    one = closed(ForkJoin(1.0, branches, needed), jobs, 2.0).solve()
+    graph = ModelGraph("g").station("cpu", MM1(0.3))
+    names = [f"disk{k}" for k in range(branches)]
+    for name in names:
+        graph = graph.station(name, MM1(1.0))
+    graph = graph.fork("fork", names, needed).route("cpu", "fork")
+    many = graph.at().closed(jobs, 2.0).solve()
+    assert many.throughput == pytest.approx(one.throughput, rel=1e-6)
+    assert SOME in one.approximation
+    assert SOME in many.approximation
+
+
+def test_whoever_goes_first_leaves_parts_behind():
+    """One job, the first of n exponential ones, nothing else: at rest n / S, in truth 1 / S.
+
+    Its own leftover parts wait before the next, so that no branch ever rests.
+    """
+    for branches in (2, 3, 8):
+        found = ModelGraph("g").station("fork", ForkJoin(0.5, branches, 1)).at().closed(1).solve()
+        assert found.throughput == pytest.approx(2.0, rel=1e-6)
+
+
+def test_few_are_needed_among_many_who_think():
+    """So many that think so long are as good as an open network: within 1 %, of 400 jobs."""
+    fork = ForkJoin(1.0, 4, 2)
+    found = ModelGraph("g").station("fork", fork).at().closed(400, 800.0).solve()
+    opened = fork.response_time(found.throughput)
+    assert found.response_time == pytest.approx(opened, rel=0.01)
+
+
+def test_more_are_needed_and_it_takes_longer():
+    times = [closed(ForkJoin(1.0, 6, k), 5, 1.0).solve().response_time for k in range(1, 7)]
+    assert (np.diff(times) > 0).all()
+    model = closed(ForkJoin(1.0, 6, "enough"), 5, 1.0, enough=np.array([1, 4, 6]))
+    swept = model.solve().response_time
+    assert list(swept) == pytest.approx([times[0], times[3], times[5]], rel=1e-7)
 
 
 def test_more_jobs_bring_more_up_to_the_busiest_branch():
@@ -90,9 +137,7 @@ def test_a_simulation_anew_finds_the_same():
 
 
 def test_what_is_not_known_is_refused():
-    with pytest.raises(GraphError, match="continues before all its parts are done"):
-        closed(ForkJoin(1.0, 3, 2), 5).solve()
-    with pytest.raises(GraphError, match="continues before all its parts are done"):
+    with pytest.raises(Saturated, match="disk: fork sends .* times what it can serve"):
         closed(None, 5, needed=1).solve()
     with pytest.raises(GraphError, match="leave out the method exact"):
         closed(None, 5).solve(method="exact")

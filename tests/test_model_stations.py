@@ -91,12 +91,12 @@ def test_full_house_is_erlang_b():
 def test_closed_networks_hold_the_product_form_kinds(kind):
     if kind in product_form_kinds():
         assert model_of(kind).solve(population=5).throughput > 0
+    elif station_kind(kind).can.forks:
+        assert "of simulations" in model_of(kind).solve(population=5).approximation
     elif station_kind(kind).can.mixed:
         assert "largest error measured" in model_of(kind).solve(population=5).approximation
     else:
-        with pytest.raises(
-            GraphError, match="no closed product form|continues before all its parts"
-        ):
+        with pytest.raises(GraphError, match="no closed product form"):
             model_of(kind).solve(population=5)
 
 

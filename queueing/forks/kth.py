@@ -7,8 +7,9 @@ make it jump; there the rule is parted.
 Source: David and Nagaraja, *Order Statistics*, 3rd ed., 2003, section 5.2, for the chances.
 """
 
+from collections.abc import Callable
 from math import log, sqrt
-from typing import TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,21 +46,111 @@ def kth(means: FloatArray, scvs: FloatArray, needed: FloatArray) -> tuple[FloatA
     >>> round(float(mean[0]), 10)
     1.1666666667
     """
+    scale = _longest(means)
+
+    def left(some: "_Times", at: FloatArray, k: int) -> FloatArray:
+        return some.fewer_done(at, k)
+
+    found = _integrated(means / scale, scvs, needed, left)
+    return found[0] * scale, found[1] * scale**2
+
+
+def unfinished(means: FloatArray, scvs: FloatArray, needed: FloatArray) -> FloatArray:
+    """Share of each time in which fewer than k of the n are done, shape (n, points).
+
+    Parameters
+    ----------
+    means, scvs, needed
+        As for `kth`.
+
+    Examples
+    --------
+    >>> two = np.array([[1.0], [0.5]])
+    >>> shares = unfinished(two, np.ones_like(two), np.array([1]))  # the shorter takes 1/3
+    >>> [round(float(share), 9) for share in shares[:, 0]]
+    [0.333333333, 0.666666667]
+    """
+    found = np.ones(means.shape)
+    for row, mean in enumerate(means):
+        some = (needed < len(means)) & (mean > 0)
+        if not some.any():
+            continue
+
+        def left(times: "_Times", at: FloatArray, k: int, row: int = row) -> FloatArray:
+            one, others = times.apart(row)
+            return one.fewer_done(at, 1) * others.fewer_done(at, k)
+
+        relative = means[:, some] / mean[some]
+        together = _integrated(relative, scvs[:, some], needed[some], left)[0]
+        found[row, some] = np.minimum(together, 1.0)
+    return found
+
+
+def _longest(means: FloatArray) -> FloatArray:
     longest = means.max(axis=0)
-    scale = np.where(longest > 0, longest, 1.0)
-    relative = means / scale
-    fixed = (scvs < CONSTANT) | (means == 0)
+    return np.asarray(np.where(longest > 0, longest, 1.0))
+
+
+class _Times(NamedTuple):
+    """Means and squared coefficients of variation, and which are constant; shape (n, points)."""
+
+    relative: FloatArray
+    scvs: FloatArray
+    fixed: Fixed
+
+    def apart(self, row: int) -> tuple["_Times", "_Times"]:
+        """One of them, and the others."""
+        here, rest = [row], np.arange(len(self.relative)) != row
+        return self._rows(here), self._rows(rest)
+
+    def _rows(self, rows: Any) -> "_Times":
+        return _Times(self.relative[rows], self.scvs[rows], self.fixed[rows])
+
+    def fewer_done(self, times: FloatArray, needed: int) -> FloatArray:
+        """Chance that fewer than k are done by each time, shape (times, points).
+
+        Counted are those that are done, or those that are not, whichever are the fewer to tell
+        apart.
+        """
+        from scipy.special import gammainc
+
+        count = len(self.relative)
+        few = needed <= count - needed + 1
+        width = needed if few else count - needed + 1
+        chances = np.zeros((width, *np.broadcast_shapes(times.shape, self.relative[0].shape)))
+        chances[0] = 1.0
+        for mean, scv, constant in zip(*self, strict=True):
+            spread = np.where(constant, 1.0, scv)
+            size = np.where(constant, 1.0, mean)
+            gone = gammainc(1 / spread, times / (size * spread))
+            gone = np.where(constant, times >= mean, gone)
+            counted = gone if few else 1 - gone
+            chances[1:] = chances[1:] * (1 - counted) + chances[:-1] * counted
+            chances[0] *= 1 - counted
+        total: FloatArray = chances.sum(axis=0)
+        return total if few else 1 - total
+
+
+_Left: TypeAlias = Callable[[_Times, FloatArray, int], FloatArray]
+"""Chance that something still goes on at each time."""
+
+
+def _integrated(
+    relative: FloatArray, scvs: FloatArray, needed: FloatArray, left: _Left
+) -> FloatArray:
+    """First two moments of how long something goes on, shape (2, points)."""
+    fixed = (scvs < CONSTANT) | (relative == 0)
     times, step = _grid(relative, scvs, fixed)
-    found = np.zeros((2, len(scale)))
+    found = np.zeros((2, len(needed)))
     for k in np.unique(needed):
         points = np.flatnonzero(needed == k)
-        size = max(_BLOCK // (times.size * int(min(k, len(means) - k + 1))), 1)
+        size = max(_BLOCK // (times.size * int(min(k, len(relative) - k + 1))), 1)
         for start in range(0, points.size, size):
             some = points[start : start + size]
-            parts = relative[:, some], scvs[:, some], fixed[:, some]
+            part = _Times(relative[:, some], scvs[:, some], fixed[:, some])
             integrate = _with_jumps if fixed.any() else _smoothly
-            found[:, some] = integrate(times, step, int(k), *parts)
-    return found[0] * scale, found[1] * scale**2
+            found[:, some] = integrate(times, step, int(k), part, left)
+    return found
 
 
 def _grid(relative: FloatArray, scvs: FloatArray, fixed: Fixed) -> tuple[FloatArray, float]:
@@ -72,61 +163,25 @@ def _grid(relative: FloatArray, scvs: FloatArray, fixed: Fixed) -> tuple[FloatAr
 
 
 def _smoothly(
-    times: FloatArray,
-    step: float,
-    needed: int,
-    relative: FloatArray,
-    scvs: FloatArray,
-    fixed: Fixed,
+    times: FloatArray, step: float, needed: int, part: _Times, chance: _Left
 ) -> FloatArray:
     """Both moments; what the sums leave out before the first time is a geometric series."""
     at = times[:, None]
-    left = _fewer_done(at, needed, relative, scvs, fixed)
+    left = chance(part, at, needed)
     first = step * (left * at).sum(axis=0) + times[0] * step / np.expm1(step)
     second = step * (left * at**2).sum(axis=0) + times[0] ** 2 * step / np.expm1(2 * step)
     return np.array([first, 2 * second])
 
 
 def _with_jumps(
-    times: FloatArray,
-    step: float,
-    needed: int,
-    relative: FloatArray,
-    scvs: FloatArray,
-    fixed: Fixed,
+    times: FloatArray, step: float, needed: int, part: _Times, chance: _Left
 ) -> FloatArray:
     """Both moments, with a time just before and just after each constant one."""
     del step
-    ends = np.where(fixed, relative, times[0])
-    ordinary = np.broadcast_to(times[:, None], (times.size, relative.shape[1]))
+    ends = np.where(part.fixed, part.relative, times[0])
+    ordinary = np.broadcast_to(times[:, None], (times.size, ends.shape[1]))
     beside = [ends * (1 - 1e-12), ends * (1 + 1e-12)]
-    at = np.sort(np.concatenate([np.zeros((1, relative.shape[1])), ordinary, *beside]), axis=0)
-    left = _fewer_done(at, needed, relative, scvs, fixed)
+    at = np.sort(np.concatenate([np.zeros((1, ends.shape[1])), ordinary, *beside]), axis=0)
+    left = chance(part, at, needed)
     first, second = (np.trapezoid(left * f, at, axis=0) for f in (1.0, 2 * at))
     return np.array([first, second])
-
-
-def _fewer_done(
-    times: FloatArray, needed: int, relative: FloatArray, scvs: FloatArray, fixed: Fixed
-) -> FloatArray:
-    """Chance that fewer than k are done by each time, shape (times, points).
-
-    Counted are those that are done, or those that are not, whichever are the fewer to tell apart.
-    """
-    from scipy.special import gammainc
-
-    count = len(relative)
-    few = needed <= count - needed + 1
-    width = needed if few else count - needed + 1
-    chances = np.zeros((width, *np.broadcast_shapes(times.shape, relative[0].shape)))
-    chances[0] = 1.0
-    for mean, scv, constant in zip(relative, scvs, fixed, strict=True):
-        spread = np.where(constant, 1.0, scv)
-        size = np.where(constant, 1.0, mean)
-        gone = gammainc(1 / spread, times / (size * spread))
-        gone = np.where(constant, times >= mean, gone)
-        counted = gone if few else 1 - gone
-        chances[1:] = chances[1:] * (1 - counted) + chances[:-1] * counted
-        chances[0] *= 1 - counted
-    total: FloatArray = chances.sum(axis=0)
-    return total if few else 1 - total

@@ -151,8 +151,51 @@ def _fitted(values: FloatArray) -> tuple[float, ...]:
     return tuple(np.linalg.solve(np.vander(_nodes(), increasing=True), values).tolist())
 
 
+def left_over(branches: Amount, needed: Amount, scv: Amount, busy: Amount) -> Amount:
+    """Share of the time of a part, of n that are alike, in which k of them are done already.
+
+    Parameters
+    ----------
+    branches, needed, scv, busy
+        As of `moments`.
+
+    Examples
+    --------
+    >>> round(left_over(2, 1, 1.0, 0.0), 9)  # the other of two takes as long again
+    0.5
+    """
+    if all(np.ndim(part) == 0 for part in (branches, needed, scv)):
+        return polynomial(_left_over(int(branches), int(needed), float(scv)), busy)
+    parts = np.broadcast_arrays(branches, needed, scv, busy)
+    each = zip(*(np.ravel(part).tolist() for part in parts), strict=True)
+    return np.array([left_over(*one) for one in each]).reshape(parts[0].shape)
+
+
+@lru_cache(maxsize=4096)
+def _left_over(branches: int, needed: int, scv: float) -> tuple[float, ...]:
+    if scv == 0 or branches == needed:
+        return (0.0,)
+    return _fitted(np.array([_outlasting(branches, needed, g) for g in own_scv(_nodes(), scv)]))
+
+
+def _outlasting(branches: int, needed: int, scv: float) -> float:
+    """Of gamma times of mean 1: k - 1 end before the k-th, as those do that are shorter."""
+    from scipy.special import gammainc
+
+    weights, times = _likely(branches, needed, scv)
+    shorter = gammainc(1 / scv + 1, times / scv) / np.maximum(gammainc(1 / scv, times / scv), _TINY)
+    together = (needed - 1) * shorter + (branches - needed + 1) * times
+    return float(1 - weights @ together / branches)
+
+
 def _moments(branches: int, needed: int, scv: float) -> tuple[float, float]:
-    """First two moments of the k-th of n gamma variables of mean 1.
+    """First two moments of the k-th of n gamma variables of mean 1."""
+    weights, times = _likely(branches, needed, scv)
+    return float(weights @ times), float(weights @ times**2)
+
+
+def _likely(branches: int, needed: int, scv: float) -> tuple[FloatArray, FloatArray]:
+    """Weights and values of the k-th of n gamma variables of mean 1.
 
     The chance p that one is done has a beta distribution; its log-odds are integrated over, about
     their mean and as wide as they vary.
@@ -167,7 +210,7 @@ def _moments(branches: int, needed: int, scv: float) -> tuple[float, float]:
     weights = _STEP * wide * np.cosh(at) * np.exp(logs - betaln(needed, later))
     shape, low = 1 / scv, expit(odds)
     times = scv * np.where(low < 0.5, gammaincinv(shape, low), gammainccinv(shape, expit(-odds)))
-    return float(weights @ times), float(weights @ times**2)
+    return np.asarray(weights), np.asarray(times)
 
 
 def ordered(rate: Amount, time: Amount, scv: Amount, pair: tuple[Amount, Amount]) -> TimeLaw:

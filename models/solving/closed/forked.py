@@ -10,7 +10,8 @@ from headway.models.structure.parts.forks import forks
 from headway.models.structure.parts.structure import Structure
 from headway.queueing.closed.demands import Method, check_population, rows
 from headway.queueing.closed.solve import ClosedSolution
-from headway.queueing.forks.closed import APPROXIMATION, solve_forked
+from headway.queueing.forks.closed import APPROXIMATION, SOME, solve_forked
+from headway.queueing.forks.parts import some_needed
 from headway.queueing.stations.base import Station
 from headway.queueing.stations.rows import in_a_row
 
@@ -80,7 +81,8 @@ def forked_solution(
         "station_throughput": through,
     }
     shaped = {k: plain(v.reshape((*v.shape[:-1], *shape))) for k, v in answers.items()}
-    return ClosedSolution(method=method, approximation=APPROXIMATION, **shaped)
+    label = SOME if any(some_needed(station) for station in laid) else APPROXIMATION
+    return ClosedSolution(method=method, approximation=label, **shaped)
 
 
 def _shape(stations: Sequence[Station], numbers: Sequence[Amount]) -> tuple[int, ...]:
