@@ -167,5 +167,6 @@ def test_kinds_lists_what_only_files_write():
     rows = csv.DictReader(io.StringIO(headway("kinds", "--csv").out))
     listed = {row["kind"]: (row["numbers"], row["closed"]) for row in rows}
     assert listed["Fork"] == ("branches, needed", "nearly")
+    assert listed["Join"] == ("fork, needed", "nearly")
     assert listed["ForkJoin"][1] == "nearly"
     assert listed["FiniteSource"] == ("service_time, servers, sources, think_time", "yes")

@@ -23,7 +23,6 @@ SCHEMA_LINE = f"#:schema ./{SCHEMA_FILE}\n\n"
 """The first line of a model file; Tombi wants the empty one after it."""
 
 _DRAFT = "http://json-schema.org/draft-07/schema#"
-_JOINS = "Waits for the branches of a fork to finish."
 
 
 def json_schema(kinds: Iterable[str] = STATIONS) -> Json:
@@ -55,8 +54,10 @@ def _stations(kinds: Iterable[str]) -> Json:
     tables = {name: station_keys(kind) for name, kind in found.items()}
     docs = {name: summary(kind) for name, kind in found.items()}
     tables |= {KIND: SOURCE_KEYS, FORK: FORK_KEYS, JOIN: JOIN_KEYS}
-    docs |= {name: summary(loaded(f"{told.module}:{name}")) for name, told in WRITTEN.items()}
-    docs[JOIN] = _JOINS
+    docs |= {
+        name: f"{told.title}." if told.title else summary(loaded(f"{told.module}:{name}"))
+        for name, told in WRITTEN.items()
+    }
     word = Key(Text(tuple(tables)), "The kind of station, which decides its numbers.", needed=True)
     return _by_kind("kind", word, tables, docs)
 

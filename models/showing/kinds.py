@@ -41,7 +41,12 @@ def _stations() -> list[_Kind]:
         closed = _CLOSED[kind.can.product_form is not None, nearly]
         found.append(_Kind(name, numbers, _title(kind), closed))
     written = [
-        _Kind(name, tuple(told.numbers), _title(loaded(f"{told.module}:{name}")), told.closed)
+        _Kind(
+            name,
+            tuple(told.numbers),
+            told.title or _title(loaded(f"{told.module}:{name}")),
+            told.closed,
+        )
         for name, told in WRITTEN.items()
     ]
     own = len(STATIONS)

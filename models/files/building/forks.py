@@ -19,7 +19,7 @@ FORK_KEYS: KeyTable = {
 }
 """What a fork may say, besides its kind."""
 JOIN_KEYS: KeyTable = {
-    "fork": Key(Text(), "The station of kind Fork whose branches it waits for.", needed=True),
+    "fork": Key(Text(), WRITTEN[JOIN].numbers["fork"], needed=True),
     "needed": _NEEDED,
 }
 """What a join may say, besides its kind."""

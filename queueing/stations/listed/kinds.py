@@ -46,11 +46,14 @@ class Written(NamedTuple):
         Keys of its table in a model file, and what each means.
     closed
         Whether closed networks hold it: ``yes``, ``nearly`` or ``no``.
+    title
+        What it is, where no class of its name says so.
     """
 
     module: str
     numbers: Mapping[str, str]
     closed: str
+    title: str = ""
 
 
 WRITTEN = {
@@ -61,6 +64,15 @@ WRITTEN = {
             "needed": "How many branches must finish; all by default.",
         },
         "nearly",
+    ),
+    "Join": Written(
+        "headway.queueing.forks.fork",
+        {
+            "fork": "The station of kind Fork whose branches it waits for.",
+            "needed": "How many branches must finish; all by default.",
+        },
+        "nearly",
+        "Waits for the branches of a Fork to finish",
     ),
     "FiniteSource": Written(
         "headway.queueing.stations.speeds.sources",
