@@ -30,7 +30,7 @@ PLACES: dict[str, dict[str, str]] = {
         "html": "headway.models.reports.live.pictures:model_html",
         "panel": "headway.models.reports.live.opening:open_panel",
         "tables": "headway.models.showing.models:description_tables",
-        "plot": "headway.models.plotting.graphs:model_figure",
+        "plot": "headway.models.plotting.graphs.figure:model_figure",
         "plot_formulas": "headway.models.plotting.formulas:formula_figure",
     },
     "Measurements": {

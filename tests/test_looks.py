@@ -157,33 +157,3 @@ def test_letters_and_curves_can_be_seen_on_both_pages(answer, dark):
         assert axes.get_facecolor() == paper
         for curve in axes.lines:
             assert contrast(curve.get_color(), paper) >= 2, curve
-
-
-def arrows(axes):
-    """Ends of the arrows that come from no station, and whether they go back too."""
-    return [(text.xy, text.arrowprops["arrowstyle"]) for text in axes.texts if hasattr(text, "xy")]
-
-
-def test_visits_and_the_way_back_to_terminals_are_arrows():
-    visited = ModelGraph("v").station("cpu", MM1(0.01), visits=3)
-    visited = visited.station("disk", MM1(0.02), visits=2)
-    routed = ModelGraph("r").station("cpu", MM1(0.01)).station("disk", MM1(0.02))
-    routed = routed.route("cpu", "disk")
-    shared = visited.job_class("web", arrival_rate=12.0)
-    shared = shared.job_class("batch", population=3, think_time=1.0)
-
-    (opened,) = visited.at(arrival_rate=10).plot().axes
-    (closed,) = visited.at().closed(5).plot().axes
-    (loop,) = routed.at().closed(5).plot().axes
-    (classes,) = shared.at().plot().axes
-
-    boxes = [text.get_position() for text in opened.texts[:2]]
-    assert arrows(opened) == [(place, "-|>") for place in boxes]
-    assert arrows(closed) == [(place, "<|-|>") for place in boxes]
-    assert len(arrows(loop)) == 2  # in, and back to the terminals
-    assert arrows(loop)[1][0][0] < loop.texts[0].get_position()[0]
-    assert any("terminals" in text.get_text() for text in loop.texts)
-    assert "visits: 3" in opened.texts[0].get_text()
-    words = " ".join(" ".join(text.get_text().split()) for text in classes.texts)
-    assert "web: arrival rate 12" in words
-    assert "batch: population 3, think time 1" in words

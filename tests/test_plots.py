@@ -4,6 +4,7 @@ import re
 
 import numpy as np
 import pytest
+from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
 
 from headway.errors import GraphError, InvalidParameter
 from headway.models import (
@@ -16,7 +17,7 @@ from headway.models import (
     slowdown_figure,
 )
 from headway.models.plotting.figures import picture
-from headway.models.plotting.graphs import model_figure
+from headway.models.plotting.graphs.figure import model_figure
 from headway.models.signatures.sfs import MeasuredSignature
 from headway.queueing import MM1
 
@@ -135,6 +136,14 @@ def test_sweep_of_two():
     assert len(lower.lines) == 3
 
 
+def arrows_of(axes):
+    return [patch for patch in axes.patches if isinstance(patch, FancyArrowPatch)]
+
+
+def boxes_of(axes):
+    return [patch for patch in axes.patches if isinstance(patch, FancyBboxPatch)]
+
+
 def words(axes):
     return "\n".join(text.get_text() for text in axes.texts)
 
@@ -145,10 +154,10 @@ def test_model_graph():
     drawn = words(axes)
     assert "cpu\nMM1\nbusy 99%" in drawn
     assert "miss =" in drawn
-    arrows = [patch for patch in axes.patches if patch.get_arrowstyle()]
+    arrows = arrows_of(axes)
     solid = [arrow for arrow in arrows if arrow.get_linestyle() == "-"]
-    # Two routes, and a binding of the miss ratio to where it sends jobs.
-    assert (len(solid), len(arrows)) == (2, 3)
+    # Arrivals, two routes, and a binding of the miss ratio to where it sends jobs.
+    assert (len(solid), len(arrows)) == (3, 4)
 
 
 def test_a_saturated_station_is_marked_and_loops_are_drawn():
@@ -158,8 +167,13 @@ def test_a_saturated_station_is_marked_and_loops_are_drawn():
     (axes,) = graph.at().closed(200).plot().axes
 
     assert "cpu\nMM1\nbusy 100% saturated" in words(axes)
-    assert len(axes.patches) == 2
-    full, free = (box.get_bbox_patch() for box in axes.texts[:2])
+    # To and fro, and between the terminals and the processor.
+    assert [type(arrow.get_arrowstyle()).__name__ for arrow in arrows_of(axes)] == [
+        "CurveFilledAB",
+        "CurveFilledB",
+        "CurveFilledB",
+    ]
+    full, free = boxes_of(axes)
     assert full.get_linewidth() > free.get_linewidth()
     assert full.get_facecolor() != free.get_facecolor()
     assert legend(axes) == ["route", "saturated"]

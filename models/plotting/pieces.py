@@ -25,6 +25,12 @@ MEASURED, MODELLED, SECOND = LIGHT.ink, PALETTE[0], PALETTE[1]
 HATCHES = ("", "////", "....", "\\\\\\\\", "xxxx", "----", "oooo", "++++")
 """Fillings of bars, which tell them apart in grey."""
 
+WIDTH, LETTER = 6.0, 10.0
+"""Width of figures [inches], and the least size of their letters [points].
+
+Shown 400 pixels wide, as on a phone, such letters are 9.3 pixels high; 9 can be read.
+"""
+
 QUIET = "0.5"
 """Grey of limits and zero lines."""
 

@@ -1,0 +1,179 @@
+"""A model graph drawn: stations with their routes, and the numbers bound to them."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import FancyArrowPatch, FancyBboxPatch, Patch
+from matplotlib.path import Path
+
+from headway.errors import GraphError
+from headway.models.plotting.graphs.geometry import Arc, Box
+from headway.models.plotting.graphs.layout import Picture, Way, best
+from headway.models.plotting.graphs.scheme import Edge, Node, Sort, scheme_of
+from headway.models.plotting.graphs.words import size_of
+from headway.models.plotting.pieces import (
+    LETTER,
+    MEASURED,
+    MODELLED,
+    QUIET,
+    SECOND,
+    WIDTH,
+    literal,
+)
+from headway.models.structure.graph import ModelGraph
+from headway.models.structure.model import Model
+from headway.models.structure.parts.routes import MOST_SHOWN
+
+_WIDE, _NARROWER = 30, (30, 24, 18)  # letters in a line of a box
+_TITLE, _LEGEND = 0.4, 0.35  # inches above and below
+_TITLE_SIZE = 12.0  # points
+_FULL = "0.88"  # a saturated station is filled
+_DASHES = (0, (3, 3))
+
+
+def model_figure(model: Model) -> Figure:
+    """Draw a model's graph, with utilisations if it can be solved at one point."""
+    if not model.graph.stations:
+        msg = f"{model.name} has no stations to draw; it is a program, see its formulas"
+        raise GraphError(msg)
+    terminals = _terminals(model) if model.is_closed else None
+    ready = all(p.value is not None and np.ndim(p.value) == 0 for p in model.parameters.values())
+    if not ready:
+        return graph_figure(model.graph, title=model.title, terminals=terminals)
+    solution = model.solve()
+    busy = {name: float(np.asarray(solution[f"{name}.utilisation"])) for name in solution.stations}
+    return graph_figure(model.graph, busy, model.title, terminals)
+
+
+def _terminals(model: Model) -> str:
+    """Population and think time, with their values where they have one."""
+    lines = ["terminals"]
+    for name in ("population", "think_time"):
+        parameter, words = model.parameters[name], name.replace("_", " ")
+        is_one = parameter.value is not None and np.ndim(parameter.value) == 0
+        shown = f" {parameter.shown(float(np.asarray(parameter.value)))}" if is_one else ""
+        lines.append(f"{words}{shown}")
+    return "\n".join(lines)
+
+
+def graph_figure(
+    graph: ModelGraph,
+    utilisations: Mapping[str, float] | None = None,
+    title: str = "",
+    terminals: str | None = None,
+) -> Figure:
+    """Draw stations along the flow of jobs, routes as arrows, bindings as dashed arrows.
+
+    Jobs flow from left to right where that is no wider than other figures, else from top to
+    bottom, so that words can be read on a narrow page.
+
+    Parameters
+    ----------
+    graph
+        A graph with stations.
+    utilisations
+        Share of each station that is busy, to write beside it; a saturated one is marked.
+    title
+        Title of the picture; the graph's name if empty.
+    terminals
+        What is known of a population that circulates; None where jobs arrive from outside.
+
+    Raises
+    ------
+    GraphError
+        For more routes than can be told apart.
+    """
+    many = len(graph.routes) + len(graph.class_ways.routes)
+    if many > MOST_SHOWN:
+        msg = (
+            f"{graph.name} has {many} routes; a drawing shows {MOST_SHOWN} at most, "
+            "more cannot be told apart: draw a graph of some of the stations"
+        )
+        raise GraphError(msg)
+    busy = utilisations or {}
+    tried = [(_WIDE, Way.RIGHT), *((wide, Way.DOWN) for wide in _NARROWER)]
+    schemes = ((scheme_of(graph, busy, terminals, wide), way) for wide, way in tried)
+    return _drawn(best(schemes, WIDTH), literal(title or graph.name))
+
+
+def _drawn(picture: Picture, title: str) -> Figure:
+    """Draw what has its place: an inch of the picture is an inch of the figure."""
+    marks = _marks(picture)
+    left, right, low, high = picture.ends
+    low, high = low - (_LEGEND if marks else 0.0), high + _TITLE
+    spare = max(size_of(title, _TITLE_SIZE)[0] + 0.2, _marks_width(marks)) - (right - left)
+    left, right = left - max(spare, 0.0) / 2, right + max(spare, 0.0) / 2
+    figure = Figure(figsize=(right - left, high - low))
+    axes = figure.add_axes((0.0, 0.0, 1.0, 1.0), xlim=(left, right), ylim=(low, high))
+    axes.axis("off")
+    for name, node in picture.scheme.nodes.items():
+        _draw_node(axes, node, picture.boxes[name])
+    for edge in picture.scheme.edges:
+        _draw_arrow(axes, edge, picture.arcs[edge.source, edge.target])
+    for edge in picture.scheme.edges:
+        if (edge.source, edge.target) in picture.labels:
+            _draw_label(axes, edge.label, picture.labels[edge.source, edge.target])
+    axes.set_title(title, fontsize=_TITLE_SIZE, y=1 - 0.3 / (high - low), pad=0)
+    if marks:
+        axes.legend(handles=marks, loc="lower center", ncols=3, frameon=False, borderaxespad=0.2)
+    return figure
+
+
+def _marks(picture: Picture) -> list[Any]:
+    """Say which lines are routes and which bindings, and what a thick box means."""
+    marks: list[Any] = []
+    if not all(edge.is_route for edge in picture.scheme.edges):
+        marks.append(Line2D([], [], color=QUIET, linestyle=_DASHES, label="binding"))
+    if any(node.is_full for node in picture.scheme.nodes.values()):
+        marks.append(Patch(facecolor=_FULL, edgecolor=SECOND, linewidth=2.5, label="saturated"))
+    return [Line2D([], [], color=MODELLED, label="route"), *marks] if marks else []
+
+
+def _marks_width(marks: list[Any]) -> float:
+    return sum(size_of(str(mark.get_label()))[0] + 0.75 for mark in marks)
+
+
+def _draw_node(axes: Axes, node: Node, box: Box) -> None:
+    """Draw a box, and its words."""
+    if node.sort is not Sort.SOURCE:
+        corner = box.x - box.width / 2, box.y - box.height / 2
+        is_binding = node.sort is Sort.BINDING
+        axes.add_patch(
+            FancyBboxPatch(
+                corner, box.width, box.height, boxstyle="round,pad=0,rounding_size=0.08",
+                facecolor=_FULL if node.is_full else "white",
+                edgecolor=SECOND if node.is_full else QUIET if is_binding else MEASURED,
+                linewidth=2.5 if node.is_full else 1, linestyle="dashed" if is_binding else "-",
+            )
+        )  # fmt: skip
+    axes.text(
+        box.x, box.y, node.words, ha="center", va="center_baseline", fontsize=LETTER, zorder=4
+    )
+
+
+def _draw_arrow(axes: Axes, edge: Edge, arc: Arc) -> None:
+    path = Path(
+        np.array([arc.start, arc.control, arc.end]), [Path.MOVETO, Path.CURVE3, Path.CURVE3]
+    )
+    arrow = FancyArrowPatch(
+        path=path,
+        arrowstyle="<|-|>" if edge.is_both else "-|>",
+        mutation_scale=12,
+        linestyle="-" if edge.is_route else _DASHES,
+        color=MODELLED if edge.is_route else QUIET,
+        zorder=3,
+    )
+    axes.add_patch(arrow)
+
+
+def _draw_label(axes: Axes, words: str, box: Box) -> None:
+    """Write words onto an arrow, with paper behind them."""
+    paper = {"boxstyle": "square,pad=0.1", "facecolor": "white", "linewidth": 0}
+    axes.text(
+        box.x, box.y, words, ha="center", va="center", fontsize=LETTER, color=MODELLED,
+        bbox=paper, zorder=6,
+    )  # fmt: skip

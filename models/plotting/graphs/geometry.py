@@ -1,0 +1,137 @@
+"""Boxes, arrows that bend around them, and places for words beside arrows; in inches."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headway.kinds import FloatArray
+
+_BENDS = (0.0, 0.2, -0.2, 0.35, -0.35, 0.5, -0.5, 0.7, -0.7, 0.95, -0.95, 1.3, -1.3)
+"""Heights of arcs that are tried, in half lengths; the first that passes by everything is taken."""
+
+_SAMPLES = 120
+_CLEAR = 0.07  # inches between an arrow and a box that it passes
+_NEAR = 0.1  # inches below which two arrows are taken for one
+_FRACTIONS = (0.5, 0.4, 0.6, 0.3, 0.7, 0.2, 0.8)
+
+
+@dataclass(frozen=True)
+class Box:
+    """A rectangle by its middle and its size [inches]."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+
+    def holds(self, points: FloatArray, clear: float = 0.0) -> NDArray[np.bool_]:
+        """Which points are inside, or nearer than some distance; shape (points,)."""
+        across = np.abs(points[:, 0] - self.x) <= self.width / 2 + clear
+        inside: NDArray[np.bool_] = across & (
+            np.abs(points[:, 1] - self.y) <= self.height / 2 + clear
+        )
+        return inside
+
+    def meets(self, other: "Box") -> bool:
+        """Whether two boxes have a point in common.
+
+        Examples
+        --------
+        >>> Box(0, 0, 1, 1).meets(Box(0.9, 0, 1, 1)), Box(0, 0, 1, 1).meets(Box(2, 0, 1, 1))
+        (True, False)
+        """
+        is_beside = abs(self.x - other.x) >= (self.width + other.width) / 2
+        return not (is_beside or abs(self.y - other.y) >= (self.height + other.height) / 2)
+
+
+@dataclass(frozen=True)
+class Arc:
+    """A quadratic curve by its ends and its control point, each an array of x and y [inches]."""
+
+    start: FloatArray
+    control: FloatArray
+    end: FloatArray
+
+    def at(self, share: FloatArray) -> FloatArray:
+        """Points at shares of the way, 0 to 1; shape (points, 2)."""
+        t = share[:, None]
+        return (1 - t) ** 2 * self.start + 2 * t * (1 - t) * self.control + t**2 * self.end
+
+    def points(self) -> FloatArray:
+        """Points all along."""
+        return self.at(np.linspace(0, 1, _SAMPLES))
+
+    def between(self, first: float, last: float) -> "Arc":
+        """The part between two shares of the way."""
+        start, end = self.at(np.array([first, last]))
+        control = self.start * (1 - first) * (1 - last) + self.end * first * last
+        control = control + self.control * (first * (1 - last) + last * (1 - first))
+        return Arc(start, control, end)
+
+
+def arc(source: Box, target: Box, bend: float) -> Arc:
+    """An arrow's curve from one box's edge to another's, bent by a share of half its length."""
+    start, end = np.array([source.x, source.y]), np.array([target.x, target.y])
+    along = end - start
+    whole = Arc(start, (start + end) / 2 + bend * np.array([along[1], -along[0]]), end)
+    points = whole.points()
+    free = np.flatnonzero(~(source.holds(points) | target.holds(points)))
+    if not free.size:
+        return whole
+    share = np.linspace(0, 1, _SAMPLES)
+    return whole.between(float(share[free[0]]), float(share[free[-1]]))
+
+
+def bent_arc(
+    ends: tuple[str, str],
+    boxes: Mapping[str, Box],
+    drawn: Mapping[tuple[str, str], Arc],
+    *,
+    has_return: bool,
+) -> Arc:
+    """Bend an arrow as little as passes by all other boxes and along no other arrow.
+
+    Parameters
+    ----------
+    ends
+        Names of the boxes from and to which it leads.
+    boxes
+        All boxes of the picture.
+    drawn
+        Arrows that are there already.
+    has_return
+        Whether another one leads back, for which there must be room.
+    """
+    source, target = (boxes[name] for name in ends)
+    others = [box for name, box in boxes.items() if name not in ends]
+    known = [one.points() for one in drawn.values()]
+
+    def cost(one: Arc) -> float:
+        points = one.points()
+        hits = sum(bool(box.holds(points, _CLEAR).any()) for box in others)
+        return hits + sum(_shared(points, other) for other in known)
+
+    arcs = [arc(source, target, bend) for bend in _BENDS[1 if has_return else 0 :]]
+    costs = [round(cost(one), 2) for one in arcs]
+    return arcs[costs.index(min(costs))]
+
+
+def _shared(points: FloatArray, other: FloatArray) -> float:
+    """Share of an arrow that lies along another one, up to a quarter, where they may meet."""
+    apart = np.hypot(*(points[::4, None, :] - other[None, ::4, :]).transpose(2, 0, 1))
+    return max(float(np.mean(apart.min(axis=1) < _NEAR)) - 0.25, 0.0)
+
+
+def label_box(
+    one: Arc, size: tuple[float, float], taken: Sequence[Box], others: Sequence[Arc]
+) -> Box:
+    """Where on an arrow its words stand: as near to the middle as they hide nothing."""
+    places = [Box(float(x), float(y), *size) for x, y in one.at(np.array(_FRACTIONS))]
+
+    def cost(place: Box) -> float:
+        crossed = sum(bool(place.holds(other.points()).any()) for other in others)
+        return 3 * sum(place.meets(box) for box in taken) + crossed
+
+    return min(places, key=cost)

@@ -1,0 +1,248 @@
+"""Where boxes stand: along the flow of jobs, from left to right or from top to bottom."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from itertools import pairwise
+
+import networkx as nx
+import numpy as np
+
+from headway.models.plotting.graphs.geometry import Arc, Box, bent_arc, label_box
+from headway.models.plotting.graphs.scheme import Scheme, Sort
+from headway.models.plotting.graphs.words import size_of
+
+_PAD = 0.09  # inches between a box's edge and its words
+_BESIDE, _GAP, _SIDE = 0.25, 0.45, 0.35  # inches between boxes: in a row, along the flow, to others
+_MARGIN = 0.1
+
+
+class Way(Enum):
+    """Which way jobs flow in a picture."""
+
+    RIGHT = "right"
+    DOWN = "down"
+
+
+@dataclass(frozen=True)
+class Picture:
+    """Places of everything [inches], y upwards.
+
+    Parameters
+    ----------
+    scheme
+        What is drawn.
+    boxes
+        Place of each box, by name.
+    arcs
+        Curve of each arrow, by its ends.
+    labels
+        Place of the words of each arrow that has some.
+    """
+
+    scheme: Scheme
+    boxes: Mapping[str, Box]
+    arcs: Mapping[tuple[str, str], Arc]
+    labels: Mapping[tuple[str, str], Box]
+
+    @property
+    def ends(self) -> tuple[float, float, float, float]:
+        """Left, right, lower and upper end of all that is drawn, with a margin."""
+        boxes = [*self.boxes.values(), *self.labels.values()]
+        corners = [(b.x + k * b.width / 2, b.y + k * b.height / 2) for b in boxes for k in (-1, 1)]
+        points = np.concatenate([corners, *(one.points() for one in self.arcs.values())])
+        low, high = points.min(axis=0) - _MARGIN, points.max(axis=0) + _MARGIN
+        return float(low[0]), float(high[0]), float(low[1]), float(high[1])
+
+    @property
+    def width(self) -> float:
+        """Its width [inches]."""
+        left, right, _, _ = self.ends
+        return right - left
+
+
+def placed(scheme: Scheme, way: Way, widest: float) -> Picture:
+    """Place boxes, arrows and their words.
+
+    Parameters
+    ----------
+    scheme
+        What is drawn.
+    way
+        Which way jobs flow.
+    widest
+        Width beyond which boxes of a row are put into several [inches]; for `Way.DOWN`.
+    """
+    sizes = {name: _size(node.words) for name, node in scheme.nodes.items()}
+    rows = _layers(scheme)
+    if way is Way.DOWN:
+        rows = [part for row in rows for part in _cut(row, sizes, widest)]
+    boxes = _along(scheme, rows, sizes, way)
+    boxes |= _beside(scheme, boxes, sizes, way)
+    arcs: dict[tuple[str, str], Arc] = {}
+    known = {(edge.source, edge.target) for edge in scheme.edges}
+    for edge in sorted(scheme.edges, key=lambda edge: not edge.is_route):
+        ends = edge.source, edge.target
+        arcs[ends] = bent_arc(ends, boxes, arcs, has_return=ends[::-1] in known)
+    return Picture(scheme, boxes, arcs, _labels(scheme, boxes, arcs))
+
+
+def _size(words: str) -> tuple[float, float]:
+    width, height = size_of(words)
+    return width + 2 * _PAD, height + 2 * _PAD
+
+
+def _layers(scheme: Scheme) -> list[list[str]]:
+    """Names by how far jobs have come, those that go back left out."""
+    flow = nx.DiGraph()
+    flow.add_nodes_from(scheme.named(Sort.SOURCE, Sort.STATION))
+    sources = scheme.named(Sort.SOURCE)
+    routes = (edge for edge in scheme.edges if edge.is_route and edge.target not in sources)
+    flow.add_edges_from((edge.source, edge.target) for edge in routes)
+    flow.remove_edges_from(_returns(flow))
+    return [list(row) for row in nx.topological_generations(flow)]
+
+
+def _returns(flow: "nx.DiGraph[str]") -> list[tuple[str, str]]:
+    """Routes that lead back to where jobs were before, followed from the first box on."""
+    found, done, here = [], set[str](), list[str]()
+    for start in flow:
+        steps = [(start, iter(flow[start]))] if start not in done else []
+        here = [start]
+        while steps:
+            name, targets = steps[-1]
+            target = next(targets, None)
+            if target is None:
+                done.add(name)
+                steps.pop()
+                here.pop()
+            elif target in here:
+                found.append((name, target))
+            elif target not in done:
+                here.append(target)
+                steps.append((target, iter(flow[target])))
+    return found
+
+
+def _cut(
+    row: list[str], sizes: Mapping[str, tuple[float, float]], widest: float
+) -> list[list[str]]:
+    """Put the boxes of a row into several rows where they are wider than there is room."""
+    rows: list[list[str]] = [[]]
+    for name in row:
+        width = sum(sizes[one][0] + _BESIDE for one in (*rows[-1], name))
+        if rows[-1] and width > widest:
+            rows.append([])
+        rows[-1].append(name)
+    return rows
+
+
+def _along(
+    scheme: Scheme,
+    rows: Sequence[Sequence[str]],
+    sizes: Mapping[str, tuple[float, float]],
+    way: Way,
+) -> dict[str, Box]:
+    """Place sources and stations row by row along the flow."""
+    boxes: dict[str, Box] = {}
+    is_right = way is Way.RIGHT
+    gaps = [0.0, *(_gap(scheme, pair, way) for pair in pairwise(rows))]
+    at = 0.0
+    for row, gap in zip(rows, gaps, strict=True):
+        thick = max(sizes[name][0 if is_right else 1] for name in row)
+        at += gap + thick / 2
+        across = [sizes[name][1 if is_right else 0] for name in row]
+        begin = -(sum(across) + _BESIDE * (len(row) - 1)) / 2
+        for name, size in zip(row, across, strict=True):
+            middle = begin + size / 2
+            boxes[name] = Box(*((at, -middle) if is_right else (middle, -at)), *sizes[name])
+            begin += size + _BESIDE
+        at += thick / 2
+    return boxes
+
+
+def _gap(scheme: Scheme, rows: tuple[Sequence[str], Sequence[str]], way: Way) -> float:
+    """Room between two rows, for the longest label between them."""
+    words = [
+        size_of(edge.label)[0 if way is Way.RIGHT else 1]
+        for edge in scheme.edges
+        if edge.label and any({edge.source, edge.target} & {*row} for row in rows)
+    ]
+    return _GAP + max(words, default=0.0)
+
+
+def _beside(
+    scheme: Scheme,
+    boxes: Mapping[str, Box],
+    sizes: Mapping[str, tuple[float, float]],
+    way: Way,
+) -> dict[str, Box]:
+    """Place bindings above a flow to the right and links below it; else to the right and left."""
+    placed: dict[str, Box] = {}
+    is_right = way is Way.RIGHT
+    for sort in (Sort.BINDING, Sort.LINK):
+        names = scheme.named(sort)
+        if not names:
+            continue
+        order = sorted(names, key=lambda name: _aim(scheme, name, boxes, is_right=is_right))
+        aims = [_aim(scheme, name, boxes, is_right=is_right) for name in order]
+        long = [sizes[name][0 if is_right else 1] for name in order]
+        thick = max(sizes[name][1 if is_right else 0] for name in order)
+        level = _level(boxes, thick, sort, way)
+        for name, at in zip(order, _apart(aims, long), strict=True):
+            placed[name] = Box(*((at, level) if is_right else (level, -at)), *sizes[name])
+    return placed
+
+
+def _aim(scheme: Scheme, name: str, boxes: Mapping[str, Box], *, is_right: bool) -> float:
+    """Where a box had best be: beside those that it is bound to."""
+    ends = [{edge.source, edge.target} for edge in scheme.edges]
+    bound = {other for pair in ends if name in pair for other in pair if other in boxes}
+    around = [boxes[other] for other in bound] or list(boxes.values())
+    return float(np.mean([box.x if is_right else -box.y for box in around]))
+
+
+def _level(boxes: Mapping[str, Box], thick: float, sort: Sort, way: Way) -> float:
+    """How far to the side boxes stand that are no part of the flow: links on the other side."""
+    away = 1 if sort is Sort.BINDING else -1
+    ends = (
+        away * box.y + box.height / 2 if way is Way.RIGHT else away * box.x + box.width / 2
+        for box in boxes.values()
+    )  # fmt: skip
+    return away * (max(ends) + _SIDE + thick / 2)
+
+
+def _apart(aims: Sequence[float], long: Sequence[float]) -> list[float]:
+    """Places in their order, near to the aims, that leave room between boxes."""
+    places: list[float] = []
+    for aim, size, before in zip(aims, long, (0.0, *long[:-1]), strict=True):
+        least = places[-1] + (before + size) / 2 + _BESIDE if places else aim
+        places.append(max(aim, least))
+    shift = float(np.mean(np.subtract(places, aims)))
+    return [place - shift for place in places]
+
+
+def _labels(
+    scheme: Scheme, boxes: Mapping[str, Box], arcs: Mapping[tuple[str, str], Arc]
+) -> dict[tuple[str, str], Box]:
+    """Places of words, each where it hides no box and no other words."""
+    labels: dict[tuple[str, str], Box] = {}
+    for edge in scheme.edges:
+        if not (edge.is_route and edge.label):
+            continue
+        ends = edge.source, edge.target
+        others = [one for key, one in arcs.items() if key != ends]
+        taken = [*boxes.values(), *labels.values()]
+        labels[ends] = label_box(arcs[ends], size_of(edge.label), taken, others)
+    return labels
+
+
+def best(schemes: Iterable[tuple[Scheme, Way]], widest: float) -> Picture:
+    """Place schemes until one is no wider than there is room; else the narrowest."""
+    tried = []
+    for scheme, way in schemes:
+        picture = placed(scheme, way, widest)
+        if picture.width <= widest:
+            return picture
+        tried.append(picture)
+    return min(tried, key=lambda picture: picture.width)

@@ -1,0 +1,156 @@
+"""What a picture of a graph holds: boxes with their words, and arrows between them."""
+
+import textwrap
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from enum import Enum
+
+from headway.models.plotting.graphs.sources import number_text, sources_of
+from headway.models.structure.graph import ModelGraph
+from headway.models.structure.parts.components import Component
+from headway.models.structure.parts.networks import to_networkx
+
+_SATURATED = 0.995
+_LABEL = 18  # letters in a line beside an arrow
+_MOST_NUMBERS = 3  # of a station that are written into its box
+
+
+class Sort(Enum):
+    """What a box stands for."""
+
+    STATION = "station"
+    LINK = "link"
+    BINDING = "binding"
+    SOURCE = "source"
+
+
+@dataclass(frozen=True)
+class Node:
+    """A box of the picture, or the words where jobs come from.
+
+    Parameters
+    ----------
+    words
+        What stands in it, line by line.
+    sort
+        What it is.
+    is_full
+        Whether it is a saturated station.
+    """
+
+    words: str
+    sort: Sort
+    is_full: bool = False
+
+
+@dataclass(frozen=True)
+class Edge:
+    """An arrow: a route of jobs, or from a number to the formula that uses it.
+
+    Parameters
+    ----------
+    source, target
+        Names of boxes.
+    label
+        Words beside the arrow.
+    is_route
+        Whether jobs go along it.
+    is_both
+        Whether they come back along it too.
+    """
+
+    source: str
+    target: str
+    label: str = ""
+    is_route: bool = True
+    is_both: bool = False
+
+
+@dataclass(frozen=True)
+class Scheme:
+    """Boxes by name, and the arrows between them."""
+
+    nodes: Mapping[str, Node]
+    edges: tuple[Edge, ...]
+
+    def named(self, *sorts: Sort) -> list[str]:
+        """Names of the boxes of some sorts."""
+        return [name for name, node in self.nodes.items() if node.sort in sorts]
+
+
+def scheme_of(
+    graph: ModelGraph, utilisations: Mapping[str, float], terminals: str | None, wide: int
+) -> Scheme:
+    """Say what a picture of a graph holds.
+
+    Parameters
+    ----------
+    graph
+        A graph with stations.
+    utilisations
+        Share of each station that is busy, 0 to 1, of those that are known.
+    terminals
+        What is known of a population that circulates; None where jobs arrive from outside.
+    wide
+        Letters in a line of a box.
+    """
+    nodes, edges = {}, []
+    for source in sources_of(graph, terminals):
+        nodes[source.name] = Node(_wrapped(source.words, wide), Sort.SOURCE)
+        edges += [
+            Edge(source.name, at, share, is_both=at in source.back)
+            for at, share in source.entries.items()
+        ]
+        edges += [Edge(at, source.name) for at in source.back if at not in source.entries]
+    for name, component in graph.stations.items():
+        nodes[name] = _station(graph, name, component, utilisations.get(name, 0.0), wide)
+        edges += [Edge(name, branch, "part") for branch in component.branches]
+    for name, link in graph.links.items():
+        words = f"{name}\n{link.kind.__name__}\n{_numbers(link, wide)}".rstrip()
+        nodes[name] = Node(words, Sort.LINK)
+    for name, formula in graph.bindings.items():
+        words = f"{name} =\n{_wrapped(formula.text, wide)}"
+        nodes[f"{name} (binding)"] = Node(words, Sort.BINDING)
+    return Scheme(nodes, (*edges, *_between(graph, nodes)))
+
+
+def _between(graph: ModelGraph, nodes: Mapping[str, Node]) -> Iterator[Edge]:
+    """Arrows between the parts of a graph, but for those from a station to itself."""
+    for source, target, told in to_networkx(graph).edges(data=True):
+        if source in nodes and target in nodes and source != target:
+            text = str(told.get("probability", ""))
+            label = "" if text == "1" else _wrapped(text, _LABEL)
+            yield Edge(source, target, label, told["sort"] == "route")
+
+
+def _station(graph: ModelGraph, name: str, component: Component, busy: float, wide: int) -> Node:
+    full = busy > _SATURATED
+    share = f"busy {busy:.0%}{' saturated' if full else ''}" if busy else ""
+    lines = [name, component.kind.__name__, share, _numbers(component, wide)]
+    back = graph.routes.between(name, name)
+    if back:
+        text = f"\N{ANTICLOCKWISE OPEN CIRCLE ARROW} returns: {back.probability.text}"
+        lines.append(_wrapped(text, wide))
+    return Node("\n".join(filter(None, lines)), Sort.STATION, full)
+
+
+def _numbers(component: Component, wide: int) -> str:
+    """A component's numbers, where they are few."""
+    lines = []
+    if len(component.fields) <= _MOST_NUMBERS:
+        for key, read in component.fields.items():
+            each = read if isinstance(read, tuple) else (read,)
+            lines.append(f"{key.replace('_', ' ')}: {', '.join(number_text(key, f) for f in each)}")
+    for what, by in (("visits", component.visits), ("service_time", component.service_times)):
+        lines += [
+            f"{what.replace('_', ' ')}{f' {c}' if c else ''}: {number_text(what, f)}"
+            for c, f in by.items()
+        ]
+    return "\n".join(_wrapped(line, wide) for line in lines)
+
+
+def _wrapped(text: str, wide: int) -> str:
+    return "\n".join(
+        textwrap.fill(line, wide, break_long_words=False, break_on_hyphens=False)
+        for line in text.split("\n")
+    )

@@ -1,0 +1,144 @@
+"""Where the jobs of a graph come from: arrivals, classes, terminals, and who goes back to them."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from headway.models.language.digits import digits, shown_unit, with_unit
+from headway.models.language.formula import Formula
+from headway.models.language.units import unit
+from headway.models.structure.graph import ModelGraph
+from headway.models.structure.meanings import usual_meaning
+from headway.models.structure.parts.class_ways import EVERY
+from headway.models.structure.parts.components import Route
+
+_SURE = 1 - 1e-9  # a sum of probabilities that leaves nothing over
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where jobs come from.
+
+    Parameters
+    ----------
+    name
+        Of its box; no station is called so.
+    words
+        What it says.
+    entries
+        Stations where jobs come in, with the share of each where there are several.
+    back
+        Stations from which jobs go back to it.
+    """
+
+    name: str
+    words: str
+    entries: Mapping[str, str]
+    back: frozenset[str] = field(default_factory=frozenset)
+
+
+def sources_of(graph: ModelGraph, terminals: str | None) -> Iterator[Source]:
+    """Find where jobs come from; classes that go the same way come from the same place.
+
+    Parameters
+    ----------
+    graph
+        A graph with stations.
+    terminals
+        What is known of a population that circulates; None where jobs arrive from outside.
+    """
+    if graph.classes:
+        yield from _of_classes(graph)
+    elif terminals is not None:
+        start = graph.class_ways.references.get(EVERY) or next(iter(graph.stations))
+        entries = dict.fromkeys(graph.stations if is_visited(graph) else [start], "")
+        yield Source("(terminals)", terminals, entries, _back(graph, entries, EVERY))
+    elif graph.arrivals:
+        for name, rate in graph.arrivals.items():
+            spread = graph.arrival_scvs.get(name)
+            scv = f"\nscv {spread.text}" if spread else ""
+            words = f"arrivals\n{number_text('arrival_rate', rate)}{scv}"
+            yield Source(f"(arrivals at {name})", words, {name: ""})
+    else:
+        names = list(graph.stations)
+        yield Source(
+            "(arrivals)", "arrivals", dict.fromkeys(names if is_visited(graph) else names[:1], "")
+        )
+
+
+def is_visited(graph: ModelGraph) -> bool:
+    """Whether visits are given instead of routes: jobs come to each station and go back."""
+    return not (graph.routes or graph.class_ways.routes)
+
+
+def _of_classes(graph: ModelGraph) -> Iterator[Source]:
+    alike: dict[Any, list[str]] = {}
+    ways: dict[Any, tuple[dict[str, str], frozenset[str]]] = {}
+    for name, loads in graph.classes.items():
+        entries = _entries(graph, name)
+        back = _back(graph, entries, name) if "population" in loads else frozenset[str]()
+        key = (tuple(entries.items()), back)
+        alike.setdefault(key, []).append(name)
+        ways[key] = (entries, back)
+    for key, names in alike.items():
+        words = "\n".join(_class_words(name, graph.classes[name]) for name in names)
+        yield Source(f"({', '.join(names)})", words, *ways[key])
+
+
+def _entries(graph: ModelGraph, name: str) -> dict[str, str]:
+    """Stations where a class comes in, with its shares where it has several."""
+    if is_visited(graph):
+        visited = (
+            station
+            for station, component in graph.stations.items()
+            if not component.visits or component.visits.keys() & {name, EVERY}
+        )
+        return dict.fromkeys(visited, "")
+    ways = graph.class_ways
+    shares = ways.arrives.get(name)
+    if shares:
+        return {at: "" if len(shares) == 1 else share.text for at, share in shares.items()}
+    first = ways.references.get(name) or ways.references.get(EVERY) or next(iter(graph.stations))
+    return {first: ""}
+
+
+def _back(graph: ModelGraph, entries: Mapping[str, str], name: str) -> frozenset[str]:
+    """Stations that jobs of a class reach, and from which they may go back where they came from."""
+    if is_visited(graph):
+        return frozenset(entries)
+    own = [r for r in (*graph.routes, *graph.class_ways.routes) if r.job_class in (name, EVERY)]
+    reached, new = set(entries), list(entries)
+    while new:
+        here = new.pop()
+        beyond = {r.target for r in own if r.source == here} - reached
+        reached |= beyond
+        new += beyond
+    return frozenset(at for at in reached if not _is_sure([r for r in own if r.source == at]))
+
+
+def _is_sure(routes: list[Route]) -> bool:
+    """Whether routes are numbers that leave nothing over."""
+    shares = [route.probability.constant for route in routes]
+    return None not in shares and sum(share or 0.0 for share in shares) >= _SURE
+
+
+def _class_words(name: str, loads: Mapping[str, Formula]) -> str:
+    """A class with its numbers, a line each."""
+    numbers = (f"{key.replace('_', ' ')} {number_text(key, load)}" for key, load in loads.items())
+    return "\n".join((name, *numbers))
+
+
+def number_text(key: str, formula: Formula) -> str:
+    """A formula, or a number with the unit that its name implies.
+
+    Examples
+    --------
+    >>> from headway.models.language.formula import formula
+    >>> number_text("service_time", formula("0.01")), number_text("servers", formula("2 * n"))
+    ('10 ms', '2 * n')
+    """
+    if formula.constant is None:
+        return formula.text
+    meant = usual_meaning("throughput" if key == "arrival_rate" else key, unit("1/s")).unit
+    shown = shown_unit(meant, abs(formula.constant))
+    return with_unit(digits(formula.constant / shown.scale), shown)
