@@ -2,11 +2,15 @@
 
 import importlib
 import re
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 from docutils import nodes
 from docutils.parsers.rst import directives
 from sphinx.application import Sphinx
+from sphinx.errors import ExtensionError
 from sphinx.util.docutils import SphinxDirective
 from sphinx.util.nodes import make_refnode
 
@@ -108,8 +112,17 @@ def imported_from() -> dict[str, str]:
     return found
 
 
+def draw_pictures(app: Sphinx) -> None:
+    """Draw the pages' pictures by the commands that stand beside them."""
+    command = [sys.executable, "-m", "tests.drawn"]
+    done = subprocess.run(command, cwd=Path(app.srcdir).parent, check=False)  # noqa: S603
+    if done.returncode:
+        raise ExtensionError("a picture of the documentation is not drawn; see above")
+
+
 def setup(app: Sphinx) -> None:
     """Add what this documentation needs of its own."""
+    app.connect("builder-inited", draw_pictures)
     app.add_directive("public-names", PublicNames)
     app.connect("autodoc-process-docstring", name_module)
     for part in ("description", "options", "epilog"):

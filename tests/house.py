@@ -14,6 +14,7 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Iterator
+from itertools import accumulate
 from pathlib import Path
 from statistics import fmean
 
@@ -32,6 +33,7 @@ VERBS = frozenset(
 )
 """Modules whose values have verbs that rooms above do: `model.fit` gives back a `Fit`."""
 
+_ROW, _PAD = 0.48, 0.2  # inches from row to row, and around a room's name
 _PLACE = re.compile(r"headway(\.\w+)+(:\w+)?")
 
 
@@ -132,15 +134,23 @@ def levels(found: nx.DiGraph) -> dict[str, int]:
     return height
 
 
-def places(found: nx.DiGraph) -> dict[str, tuple[float, float]]:
-    """Where each room is drawn: on its level, near those that import it."""
+def places(
+    found: nx.DiGraph, widths: dict[str, float], wide: float
+) -> dict[str, tuple[float, float]]:
+    """Where each room is drawn: on its level, near those that import it; wide levels in rows."""
     height = levels(found)
     at: dict[str, tuple[float, float]] = {}
+    down = 0
     for level in range(max(height.values()), -1, -1):
-        row = sorted(room for room in height if height[room] == level)
-        row.sort(key=lambda room: _mean(at[r][0] for r in found.predecessors(room) if r in at))
-        width = 1 / len(row)
-        at |= {room: ((place + 0.5) * width, level) for place, room in enumerate(row)}
+        rest = sorted(room for room in height if height[room] == level)
+        rest.sort(key=lambda room: _mean(at[r][0] for r in found.predecessors(room) if r in at))
+        while rest:
+            ends = [end for end in accumulate(widths[room] for room in rest) if end <= wide]
+            row, rest = rest[: len(ends)], rest[len(ends) :]
+            spare = (wide - ends[-1]) / len(row)
+            for place, (room, end) in enumerate(zip(row, ends, strict=True)):
+                at[room] = (end - widths[room] / 2 + (place + 0.5) * spare, -_ROW * down)
+            down += 1
     return at
 
 
@@ -153,17 +163,20 @@ def draw(graph: nx.DiGraph, path: Path) -> None:
     from matplotlib import rc_context
     from matplotlib.figure import Figure
 
+    from headway.models.plotting.looks.page import LETTER, WIDTH, size_of
+
     found = rooms(graph)
     sizes = Counter(room_of(name, modules(FOLDERS)) for name in graph)
-    at = places(found)
-    rows = 1 + max(int(y) for _, y in at.values())
-    figure = Figure(figsize=(11, 0.66 * rows + 0.4))
+    words = {room: label(room, sizes[room]) for room in found}
+    at = places(found, {room: size_of(text)[0] + _PAD for room, text in words.items()}, WIDTH)
+    low = min(y for _, y in at.values()) - 0.3
+    figure = Figure(figsize=(WIDTH, 0.3 - low))
     axes = figure.add_axes((0, 0, 1, 1))
     axes.set_axis_off()
-    box = {"boxstyle": "round,pad=0.35", "facecolor": "white", "edgecolor": "0.2"}
+    box = {"boxstyle": "round,pad=0.3", "facecolor": "white", "edgecolor": "0.2"}
     boxes = {
         room: axes.text(
-            x, y, label(room, sizes[room]), ha="center", va="center", bbox=box, zorder=3
+            x, y, words[room], ha="center", va="center", bbox=box, zorder=3, fontsize=LETTER
         )
         for room, (x, y) in at.items()
     }
@@ -172,8 +185,8 @@ def draw(graph: nx.DiGraph, path: Path) -> None:
     for source, target in nx.transitive_reduction(found).edges:
         ends = {"patchA": boxes[source].get_bbox_patch(), "patchB": boxes[target].get_bbox_patch()}
         axes.annotate("", at[target], at[source], arrowprops={**look, **ends}, zorder=1)
-    axes.set_xlim(0, 1)
-    axes.set_ylim(-0.5, rows - 0.5)
+    axes.set_xlim(0, WIDTH)
+    axes.set_ylim(low, 0.3)
     with rc_context({"svg.fonttype": "none", "svg.hashsalt": "house"}):
         figure.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None)
 

@@ -21,11 +21,13 @@ from headway.models import (
     published_communication,
     what_it_takes,
 )
+from headway.models.inference.server import fit_server
 from headway.models.plotting.figures import picture
-from headway.models.plotting.formulas import WIDTH, formula_figure
+from headway.models.plotting.formulas import SIZE, formula_figure
+from headway.models.plotting.looks.page import WIDTH
 from headway.models.plotting.pieces import PALETTE, style
 from headway.models.plotting.typesetting import Typesetter, bare, extent
-from tests.figures import FIGURES, RAID, figure, raid
+from tests.figures import FIGURES, RAID, SCSI, figure, raid
 
 WITHOUT_AXES = {"formula", "graph", "loop"}
 CATEGORIES = {
@@ -116,6 +118,33 @@ def test_no_title_or_label_is_cut(name):
             assert box.y1 <= height + 1, text.get_text()
 
 
+@pytest.mark.parametrize("name", FIGURES)
+def test_every_letter_can_be_read_400_pixels_wide(name):
+    drawn = figure(name)
+    pixels = 400 / (72 * drawn.get_figwidth())  # of a point
+
+    assert drawn.get_figwidth() <= WIDTH + 1e-9
+    for text in drawn.findobj(matplotlib.text.Text):
+        if text.get_text().strip() and text.get_visible():
+            assert text.get_fontsize() * pixels >= 9, text.get_text()
+
+
+@pytest.mark.parametrize("name", PLOTTED)
+def test_no_legend_hides_what_was_measured_or_solved(name):
+    drawn = figure(name)
+    drawn.draw_without_rendering()
+
+    for axes in drawn.axes:
+        if axes.get_legend() is None:
+            continue
+        box = axes.get_legend().get_window_extent()
+        for line in axes.lines:
+            if line.get_transform() != axes.transData or line.get_marker() in ("", "None"):
+                continue
+            points = axes.transData.transform(np.column_stack(line.get_data()).astype(float))
+            assert not any(box.contains(x, y) for x, y in points), line.get_label()
+
+
 def luminance(colour):
     """Relative luminance as in the standard for accessible pages (WCAG 2, sRGB)."""
     parts = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in to_rgb(colour)]
@@ -178,12 +207,17 @@ def test_fit_shows_points_curve_band_and_residuals():
     assert lower.get_ylabel() == "error [%]"
 
 
-def test_a_server_shows_the_runners_up():
+def test_a_server_shows_the_runners_up_that_have_some_weight():
     names = names_of(figure("server").axes[0])
+    fit = fit_server(SCSI)
+    weighed = zip(fit.candidates[1:], fit.weights[1:].tolist(), strict=True)
+    known = [f"{form.name}, weight {w:.0%}" for (form, _), w in weighed if w >= 0.005]
 
     assert names[:2] == ["95 % band", "fit"]
     assert names[-1] == "measured"
-    assert len([name for name in names if name.startswith("server")]) == 2
+    assert 0 < len(known) <= 4
+    assert sorted(name for name in names if "weight" in name) == sorted(known)
+    assert not any(name.endswith("weight 0%") for name in names)
 
 
 def test_residuals_are_the_same_piece_everywhere():
@@ -262,7 +296,9 @@ def test_timeline_alternates_dark_and_light():
     bars = [bar for bar in axes.patches if bar.get_hatch() is None]
     dark, light = sorted({bar.get_facecolor()[:3] for bar in bars}, key=luminance)
     assert (luminance(light) + 0.05) / (luminance(dark) + 0.05) > 1.5
-    assert names_of(axes) == ["bubble"]
+    assert axes.get_legend() is None  # there are no bubbles
+    gam = catalogue_model("pipeline").with_preset("gam").at(transfer=20 * 1024)
+    assert names_of(gam.solve().plot().axes[0]) == ["bubble"]
     assert axes.get_yticklabels()[0].get_text() == "send CPU"
 
 
@@ -314,7 +350,7 @@ def test_formulas_of_every_model_fit_and_are_typeset(name):
     lines = [t.get_text()[1:-1] for t in drawn.texts if t.get_text().startswith("$")]
     assert lines or name == "lopc"
     assert not any("begin{" in line or "operatorname" in line for line in lines)
-    assert all(extent(line, 12.0)[0] <= (WIDTH - 0.6) * 72 for line in lines)
+    assert all(extent(line, SIZE)[0] <= (WIDTH - 0.2) * 72 for line in lines)
     tops = [text.get_position()[1] for text in drawn.texts]
     assert all(0 < place < 1 for place in tops)
     assert tops == sorted(tops, reverse=True)

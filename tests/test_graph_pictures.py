@@ -10,7 +10,7 @@ from headway.models.plotting.graphs.geometry import Box, arc, bent_arc
 from headway.models.plotting.graphs.layout import Way, best, placed
 from headway.models.plotting.graphs.scheme import Sort, scheme_of
 from headway.models.plotting.graphs.sources import sources_of
-from headway.models.plotting.pieces import LETTER, WIDTH
+from headway.models.plotting.looks.page import LETTER, WIDTH
 from headway.queueing import MM1
 
 SERVERS = [name for name in model_names() if catalogue_model(name).graph.stations]

@@ -124,6 +124,22 @@ def test_percentiles_of_several_sweeps_have_a_panel_each():
     ]
 
 
+def test_a_class_network_has_a_line_for_each_class():
+    shop = ModelGraph("shop").declare("rate").station("web", MM1(4e-3))
+    shop = shop.job_class("browse", arrival_rate="rate").job_class("buy", arrival_rate=3.0)
+    rates = np.array([5.0, 50.0, 120.0])
+
+    rate, times, _ = shop.at(rate=rates).solve().plot().axes
+
+    assert (rate.get_ylabel(), times.get_ylabel()) == ("throughput [1/s]", "response time [ms]")
+    assert legend(rate) == legend(times) == ["browse", "buy"]
+    own = [line.get_ydata()[line.get_markevery()] for line in rate.lines]
+    np.testing.assert_allclose(own, [rates, [3, 3, 3]], rtol=1e-9)
+    expected = 4 / (1 - 4e-3 * (rates + 3))  # ms, M/M/1
+    for line in times.lines:
+        np.testing.assert_allclose(line.get_ydata()[line.get_markevery()], expected, rtol=1e-9)
+
+
 def test_sweep_of_two():
     rates, counts = (grid.ravel() for grid in np.meshgrid([100.0, 600.0], [8.0, 28.0]))
 

@@ -8,6 +8,7 @@ from matplotlib.figure import Figure
 
 from headway.models.analysis.balance import Balance, Bars
 from headway.models.analysis.growth import Growth
+from headway.models.plotting.looks.page import sheet
 from headway.models.plotting.pieces import HATCHES, light_grid, literal, plain_log_axis, style
 
 
@@ -15,8 +16,7 @@ def balance_figure(balance: Balance) -> Figure:
     """Draw the load that fills each resource, on a logarithmic axis, the least one marked."""
     phases = list(dict.fromkeys(phase for bars in balance.machines for phase in bars.phases))
     resources = list(dict.fromkeys(x.resource for bars in balance.machines for x in bars.limits))
-    width = max(6.0, 1.2 + 1.1 * len(balance.machines))
-    figure = Figure(figsize=(width, 0.8 + 2.9 * len(phases)), layout="constrained")
+    figure = sheet(0.8 + 2.9 * len(phases))
     panels = figure.subplots(len(phases), 1, sharex=True, sharey=True, squeeze=False)[:, 0]
     for axes, phase in zip(panels, phases, strict=True):
         for index, bars in enumerate(balance.machines):
@@ -35,19 +35,21 @@ def growth_figure(growth: Growth) -> Figure:
     """Draw when each resource is full, the first one on top, a bar from now on."""
     fillings = growth.fillings()[::-1]
     several = len({(one.machine, one.phase) for one in fillings}) > 1
+    titles, common = _shortened([one.machine for one in fillings])
     names = [
-        literal(" ".join(filter(None, (one.machine, one.phase, one.resource))))
+        " ".join(filter(None, (title, literal(one.phase), literal(one.resource))))
         if several
         else literal(one.resource)
-        for one in fillings
+        for title, one in zip(titles, fillings, strict=True)
     ]
-    figure = Figure(figsize=(7, 1.2 + 0.4 * len(fillings)), layout="constrained")
+    figure = sheet(1.2 + 0.3 * len(fillings))
     axes = figure.subplots()
     drawn = axes.barh(range(len(fillings)), [one.years for one in fillings], color=style(0).colour)
     dates = [str(growth.date(one) or f"{one.years:.3g}") for one in fillings]
-    axes.bar_label(drawn, dates, padding=3, fontsize="small")
+    axes.bar_label(drawn, dates, padding=3)
     axes.set_yticks(range(len(fillings)), names)
     axes.set_xlabel("time until full [years]")
+    axes.set_title(common)
     axes.margins(x=0.15)
     light_grid(axes)
     return figure
@@ -85,16 +87,20 @@ def _ends(balance: Balance) -> tuple[float, float]:
 
 def _name_machines(axes: Axes, balance: Balance) -> str:
     """Write the machines below the axis; give back the model that they have in common."""
-    titles = [bars.title for bars in balance.machines]
-    common = titles[0].partition(" (")[0]
-    if len(titles) > 1 and all(title.startswith(f"{common} (") for title in titles):
-        titles = [title.removeprefix(f"{common} (").rstrip(")") for title in titles]
-    titles, common = [literal(title) for title in titles], literal(common)
-    slant = 30 if len(titles) > 3 else 0
+    titles, common = _shortened([bars.title for bars in balance.machines])
+    slant = 45 if len(titles) > 3 else 0
     axes.set_xticks(
         np.arange(len(titles)), titles, rotation=slant, ha="right" if slant else "center"
     )
     return common
+
+
+def _shortened(titles: list[str]) -> tuple[list[str], str]:
+    """Titles without the model that they have in common, and that model."""
+    common = titles[0].partition(" (")[0]
+    if len(set(titles)) > 1 and all(title.startswith(f"{common} (") for title in titles):
+        titles = [title.removeprefix(f"{common} (").rstrip(")") for title in titles]
+    return [literal(title) for title in titles], literal(common)
 
 
 def _legend(figure: Figure, resources: list[str]) -> None:

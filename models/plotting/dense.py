@@ -42,7 +42,7 @@ class Curves:
 def curves_of(solution: Solution) -> Curves:
     """Solve a sweep at points in between, unless that is costly: then its own points are all.
 
-    Costly are chains, exact methods for classes, rooms that block, and percentiles of closed
+    Costly are chains, methods for closed classes, rooms that block, and percentiles of closed
     networks.
     """
     points = int(np.prod(solution.shape))
@@ -67,8 +67,12 @@ def is_quick(solution: Solution) -> bool:
     graph = solution.model.network.graph
     if not solution.stations:
         return True
-    if graph.blocks or graph.classes or graph.regions or solution.method not in _QUICK:
+    if graph.blocks or graph.regions or solution.method not in _QUICK:
         return False
+    if graph.classes:
+        return solution.method == "exact" and not any(
+            "population" in x for x in graph.classes.values()
+        )
     asked = any(percentile_asked(output) for output in solution.outputs)
     if solution.is_open:
         return True

@@ -17,6 +17,8 @@ from headway.kinds import FloatArray
 from headway.models.analysis.comparison import Comparison
 from headway.models.language.units import Unit, unit
 from headway.models.plotting.dense import Curves, curves_of
+from headway.models.plotting.looks.legends import legend, outside_legend
+from headway.models.plotting.looks.page import sheet
 from headway.models.plotting.pieces import (
     MEASURED,
     MODELLED,
@@ -27,10 +29,8 @@ from headway.models.plotting.pieces import (
     draw_points,
     draw_residuals,
     draw_saturation,
-    legend,
     light_grid,
     literal,
-    outside_legend,
     style,
     visible,
 )
@@ -84,14 +84,14 @@ def drawn_unit(comparison: Comparison) -> Unit:
 
 
 def panels(comparison: Comparison) -> tuple[Figure, list[tuple[Axes, Axes]]]:
-    """A figure with two panels an output, side by side: the curve above, its errors below."""
+    """A figure with two panels an output, one below the other: the curve, and its errors."""
     each = comparison.each
-    figure = Figure(figsize=(2 + 5 * len(each), 6), layout="constrained")
-    grid = figure.add_gridspec(2, len(each), height_ratios=[3, 1])
+    figure = sheet(5.5 * len(each))
+    grid = figure.add_gridspec(2 * len(each), 1, height_ratios=[3, 1] * len(each))
     columns = []
     for place, one in enumerate(each):
-        upper = figure.add_subplot(grid[0, place])
-        lower = figure.add_subplot(grid[1, place], sharex=upper)
+        upper = figure.add_subplot(grid[2 * place])
+        lower = figure.add_subplot(grid[2 * place + 1], sharex=upper)
         upper.tick_params(labelbottom=False)
         _label(upper, lower, one)
         columns.append((upper, lower))
@@ -184,7 +184,7 @@ def straight_figure(solution: Solution) -> Figure:
 def _over_sweep(solution: Solution, curves: Curves) -> Figure:
     names, outputs = swept(solution), drawn_outputs(solution)
     count = len(outputs) + bool(solution.stations)
-    figure = Figure(figsize=(7, 2 + 2 * count), layout="constrained")
+    figure = sheet(2 + 2 * count)
     panels = figure.subplots(count, 1, sharex=True, squeeze=False)[:, 0]
     x_unit = unit_of_input(solution, names[0])
     for axes, together in zip(panels, outputs, strict=False):
@@ -212,8 +212,17 @@ def drawn_outputs(solution: Solution) -> list[tuple[str, ...]]:
         return [(solution.outputs[0],)]
     is_plain = swept(solution) == ["arrival_rate"] and not solution.saturated.any()
     rate = [] if is_plain else [_RATE]
-    times = ["response_time", *(name for name in solution.outputs if percentile_asked(name))]
-    return [*rate, *([tuple(times)] if len(swept(solution)) == 1 else [(name,) for name in times])]
+    each_class = solution.classes if _is_single(solution) else ()
+    names = [f"class {name}." for name in each_class] or [""]
+    times = [f"{name}response_time" for name in names]
+    times += [name for name in solution.outputs if percentile_asked(name, solution.classes)]
+    each = [tuple(f"{name}throughput" for name in names)] if rate else []
+    return [*each, *([tuple(times)] if _is_single(solution) else [(name,) for name in times])]
+
+
+def _is_single(solution: Solution) -> bool:
+    """Whether a single input was swept, so that a panel can hold several outputs."""
+    return len(swept(solution)) == 1
 
 
 def unit_of(solution: Solution, together: Sequence[str]) -> Unit:
@@ -235,11 +244,23 @@ def _draw_outputs(axes: Axes, x_unit: Unit, curves: Curves, together: Sequence[s
         _draw_groups(axes, x, heights[0], curves)
     else:
         for place, (name, y) in enumerate(zip(together, heights, strict=True)):
-            label = name.removeprefix(PERCENTILE[:-1]) if place else "mean"
-            _draw_line(axes, x, y, curves.own, place, label)
-    axes.set_ylabel(axis_label(together[0], shown))
+            _draw_line(axes, x, y, curves.own, place, _series(name))
+    axes.set_ylabel(axis_label(_parts(together[0])[1], shown))
     top = np.nanmax([y[curves.own] for y in heights], initial=0.0)
     axes.set_ylim(0, _ABOVE * top if curves.is_fine and top > 0 else None)
+
+
+def _parts(name: str) -> tuple[str, str]:
+    """The class of jobs that an output is of, if any, and what it is."""
+    head, _, rest = name.partition(".")
+    return (head.removeprefix("class "), rest) if head.startswith("class ") else ("", name)
+
+
+def _series(name: str) -> str:
+    """What a legend calls an output: its class, its percentile, or both."""
+    whose, what = _parts(name)
+    percentile = what.removeprefix(PERCENTILE[:-1]) if what.startswith(PERCENTILE) else ""
+    return " ".join(filter(None, (whose, percentile))) or "mean"
 
 
 def _draw_line(
@@ -331,7 +352,7 @@ def _draw_utilisations(axes: Axes, x_unit: Unit, curves: Curves) -> None:
 
 def signature_figure(measured: MeasuredSignature) -> Figure:
     """Draw a measured curve with its regression line."""
-    figure = Figure(figsize=(7, 4.5), layout="constrained")
+    figure = sheet(4.5)
     axes = figure.subplots()
     shown = scale_of(measured.curve.response_time.values, unit("s"))
     load, signature = measured.curve.load.values, measured.signature

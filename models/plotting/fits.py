@@ -22,6 +22,8 @@ from headway.models.plotting.figures import (
     short_source,
     title_of,
 )
+from headway.models.plotting.looks.legends import legend, outside_legend
+from headway.models.plotting.looks.page import sheet
 from headway.models.plotting.pieces import (
     SECOND,
     axis_label,
@@ -29,15 +31,14 @@ from headway.models.plotting.pieces import (
     draw_curve,
     draw_points,
     draw_residuals,
-    legend,
     light_grid,
-    outside_legend,
     plain_log_axis,
     style,
     visible,
 )
 
-_RUNNERS_UP = 2, 4  # drawn always, and at most
+_RUNNERS_UP = 4  # drawn at most
+_LEAST_WEIGHT = 0.005  # that is not written as 0 %
 _ROW = 0.21  # inches that an entry of a legend takes
 
 
@@ -51,9 +52,11 @@ def server_figure(server_fit: ServerFit) -> Figure:
     plausible = {id(fit) for _, fit in server_fit.plausible if fit is not server_fit.best}
     weighed = list(zip(server_fit.candidates, server_fit.weights.tolist(), strict=True))[1:]
     weighed.sort(key=lambda entry: id(entry[0][1]) not in plausible)  # stable: by AICc else
-    others = [(f"{form.name}, weight {weight:.0%}", fit) for (form, fit), weight in weighed]
-    least, most = _RUNNERS_UP
-    shown = others[: min(max(len(plausible), least), most)]
+    shown = [
+        (f"{form.name}, weight {weight:.0%}", fit)
+        for (form, fit), weight in weighed
+        if weight >= _LEAST_WEIGHT
+    ][:_RUNNERS_UP]
     return _figure(server_fit.best, shown, server_fit if server_fit.draws else server_fit.best)
 
 
@@ -141,8 +144,7 @@ def side_figure(side: SideBySide) -> Figure:
 
 def servers_figure(fits: Sequence[Fit]) -> Figure:
     """Draw several servers' points and fitted curves, load as a share of each one's peak."""
-    height = max(4.5, 1 + _ROW * len(fits))
-    figure = Figure(figsize=(9, height), layout="constrained")
+    figure = sheet(4.5 + _ROW * len(fits))
     axes, scale = figure.subplots(), _shared_unit(fits).scale
     for place, fit in enumerate(fits):
         loads, measured = fit.comparison.load.values, fit.comparison.measured.values

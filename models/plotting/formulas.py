@@ -1,5 +1,6 @@
 """Closed forms of a model as a picture of typeset mathematics."""
 
+import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -7,19 +8,18 @@ from typing import Any
 from matplotlib.figure import Figure
 
 from headway.errors import HeadwayError
+from headway.models.plotting.looks.page import LETTER, WIDTH
 from headway.models.plotting.pieces import literal
 from headway.models.plotting.typesetting import Typesetter, bare, extent, word
 from headway.models.showing.models import formula_names
 from headway.models.solving.symbolic import symbol
 from headway.models.structure.model import Model
 
-SIZE = 12.0
+SIZE = LETTER
 """Of the letters [points]."""
 
-WIDTH = 9.0
-"""Of the picture [inches]."""
-
-_MARGIN, _SPACE, _POINTS = 0.3, 9.0, 72.0  # inches; points between lines; points in an inch
+_MARGIN, _SPACE, _POINTS = 0.2, 9.0, 72.0  # inches; points between lines; points in an inch
+_LETTERS = 75  # of words in a line
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,8 @@ def _rows(model: Model) -> Iterator[_Row]:
     reasons = {f for f in shown.values() if isinstance(f, str)}
     for reason in sorted(reasons):
         without = ", ".join(name for name, form in shown.items() if form == reason)
-        yield _Row(f"{without}: {reason}", is_mathematics=False)
+        for line in textwrap.wrap(f"{without}: {reason}", _LETTERS):
+            yield _Row(line, is_mathematics=False)
 
 
 def _where(forms: dict[str, Any], bindings: dict[Any, Any], setter: Typesetter) -> Iterator[_Row]:

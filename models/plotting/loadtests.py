@@ -8,14 +8,9 @@ from headway.errors import MeasurementError
 from headway.models.analysis.audit import Audit
 from headway.models.language.units import Unit, unit
 from headway.models.measured.points import Point
-from headway.models.plotting.pieces import (
-    axis_label,
-    draw_points,
-    legend,
-    light_grid,
-    literal,
-    style,
-)
+from headway.models.plotting.looks.legends import legend
+from headway.models.plotting.looks.page import sheet
+from headway.models.plotting.pieces import axis_label, draw_points, light_grid, literal, style
 from headway.models.reading.loadtest import LoadTest
 from headway.models.tables.table import scale_of
 
@@ -37,7 +32,7 @@ def loadtest_figure(test: LoadTest) -> Figure:
         raise MeasurementError(msg)
     times = np.array([p.response_time for p in both])
     shown = scale_of(times, unit("s"))
-    figure = Figure(figsize=(8, 5), layout="constrained")
+    figure = sheet(5)
     axes = figure.subplots()
     for place, percent in enumerate(_SHOWN):
         _draw_percentile(axes, both, percent, place, shown)

@@ -5,7 +5,7 @@ that it is told apart in grey too.
 """
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -24,12 +24,6 @@ MEASURED, MODELLED, SECOND = LIGHT.ink, PALETTE[0], PALETTE[1]
 
 HATCHES = ("", "////", "....", "\\\\\\\\", "xxxx", "----", "oooo", "++++")
 """Fillings of bars, which tell them apart in grey."""
-
-WIDTH, LETTER = 6.0, 10.0
-"""Width of figures [inches], and the least size of their letters [points].
-
-Shown 400 pixels wide, as on a phone, such letters are 9.3 pixels high; 9 can be read.
-"""
 
 QUIET = "0.5"
 """Grey of limits and zero lines."""
@@ -92,11 +86,11 @@ def light_grid(axes: Any) -> None:
     axes.spines[["top", "right"]].set_visible(False)
 
 
-def plain_log_axis(axes: Any) -> None:
-    """A logarithmic y axis that says 10, 20, 50, 100 rather than powers of ten."""
-    axes.set_yscale("log")
-    low, high = axes.get_ylim()
-    write_log_ticks(axes.yaxis, high / low)
+def plain_log_axis(axes: Any, way: Literal["x", "y"] = "y") -> None:
+    """A logarithmic axis that says 10, 20, 50, 100 rather than powers of ten."""
+    getattr(axes, f"set_{way}scale")("log")
+    low, high = getattr(axes, f"get_{way}lim")()
+    write_log_ticks(axes.xaxis if way == "x" else axes.yaxis, high / low)
 
 
 def visible(values: Any) -> FloatArray:
@@ -133,13 +127,3 @@ def draw_residuals(axes: Any, x: FloatArray, errors: FloatArray) -> None:
     axes.vlines(x, 0, 100 * visible(errors), color=MODELLED)
     axes.plot(x, 100 * visible(errors), "o", color=MODELLED, markersize=5)
     axes.set_ylabel("error [%]")
-
-
-def legend(axes: Any) -> None:
-    """The legend, without a frame."""
-    axes.legend(frameon=False)
-
-
-def outside_legend(axes: Any) -> None:
-    """The legend to the right of the axes, where many series would hide what is drawn."""
-    axes.legend(frameon=False, loc="upper left", bbox_to_anchor=(1, 1), fontsize="small")

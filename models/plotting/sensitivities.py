@@ -6,13 +6,8 @@ from matplotlib.figure import Figure
 from headway.errors import InvalidParameter
 from headway.models.analysis.sensitivity import Effect, Sensitivity
 from headway.models.plotting.figures import title_of
-from headway.models.plotting.pieces import (
-    HATCHES,
-    MODELLED,
-    QUIET,
-    SECOND,
-    light_grid,
-)
+from headway.models.plotting.looks.page import LETTER, sheet
+from headway.models.plotting.pieces import HATCHES, MODELLED, QUIET, SECOND, light_grid
 
 _LEAST = 1e-3  # elasticity worth a bar
 
@@ -25,13 +20,13 @@ def tornado(sensitivity: Sensitivity) -> Figure:
     if not panels:
         raise InvalidParameter("no parameter has an effect; there is nothing to plot")
     ratios = [1.5 + len(bars) for bars in panels.values()]
-    figure = Figure(figsize=(7, 1.2 + 0.35 * sum(ratios)), layout="constrained")
+    figure = sheet(1.2 + 0.35 * sum(ratios))
     all_axes = figure.subplots(len(panels), 1, sharex=True, squeeze=False, height_ratios=ratios)[
         :, 0
     ]
     for axes, (output, bars) in zip(all_axes, panels.items(), strict=True):
         _draw_bars(axes, bars)
-        axes.set_title(output.replace("_", " "), fontsize="medium")
+        axes.set_title(output.replace("_", " "), fontsize=LETTER)
     all_axes[-1].set_xlabel("elasticity [% per 1 % of the parameter]")
     figure.suptitle(title_of(sensitivity.model))
     return figure
@@ -53,7 +48,7 @@ def _draw_bars(axes: Axes, bars: list[tuple[str, Effect]]) -> None:
     for bar, size in zip(drawn, sizes, strict=True):
         bar.set_hatch(HATCHES[0] if size > 0 else HATCHES[1])
         bar.set_edgecolor("white")
-    axes.bar_label(drawn, [f"{size:+.2f}" for size in sizes], padding=3, fontsize="small")
+    axes.bar_label(drawn, [f"{size:+.2f}" for size in sizes], padding=3)
     axes.axvline(0, color=QUIET, linewidth=0.8)
     axes.margins(x=0.15)
     light_grid(axes)

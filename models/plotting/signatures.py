@@ -12,13 +12,14 @@ from headway.loggp.measuring.sizefit import SizeLine
 from headway.loggp.measuring.sizes import SizeSeries
 from headway.models.language.units import readable, unit
 from headway.models.plotting.figures import short_source
+from headway.models.plotting.looks.axes import write_binary_ticks
+from headway.models.plotting.looks.legends import legend, outside_legend
+from headway.models.plotting.looks.page import sheet
 from headway.models.plotting.pieces import (
     MEASURED,
     MODELLED,
     axis_label,
-    legend,
     light_grid,
-    outside_legend,
     plain_log_axis,
     style,
 )
@@ -30,7 +31,7 @@ _MOST_DELAYS = 7
 
 def logp_figure(logp: MeasuredLogp) -> Figure:
     """Draw the mean cost of a request over the burst size, a colour for each delay."""
-    figure = Figure(figsize=(7, 4.5), layout="constrained")
+    figure = sheet(4.5)
     axes = figure.subplots()
     dense = _dense(logp.burst_size)
     machine = logp.estimate.machine()
@@ -42,11 +43,11 @@ def logp_figure(logp: MeasuredLogp) -> Figure:
         )  # fmt: skip
         modelled = issue_cost(machine, dense, float(delay), logp.window)
         axes.plot(dense, modelled * 1e6, color=look.colour, linestyle=look.line, linewidth=1)
-    axes.set_xscale("log", base=2)
+    write_binary_ticks(axes)
     axes.set_ylim(bottom=0)
     axes.set_xlabel("burst size [requests]")
     axes.set_ylabel("cost of a request [us]")
-    axes.set_title(f"{short_source(logp.source)}: marks measured, lines by what was read off")
+    axes.set_title(f"{short_source(logp.source)}: marks measured, lines by the estimates")
     outside_legend(axes)
     light_grid(axes)
     return figure
@@ -60,7 +61,7 @@ def _dense(bursts: FloatArray) -> Any:
 def sizes_figure(sizes: MeasuredSizes) -> Figure:
     """Draw each series over message size, with its lines and the breaks."""
     count = len(sizes.series)
-    figure = Figure(figsize=(7, 1.5 + 2.5 * count), layout="constrained")
+    figure = sheet(1.5 + 2.5 * count)
     panels = figure.subplots(count, 1, sharex=True, squeeze=False)[:, 0]
     for axes, one in zip(panels, sizes.series, strict=True):
         _draw_series(axes, one, sizes.fit.lines[one.name])
@@ -85,7 +86,7 @@ def _draw_series(axes: Axes, one: SizeSeries, lines: tuple[SizeLine, ...]) -> No
         across = np.geomspace(line.first_size, line.last_size, 50)
         label = "fitted line" if place == 0 else None
         axes.plot(across, line.time(across) / shown.scale, color=MODELLED, label=label)
-    axes.set_xscale("log", base=2)
+    write_binary_ticks(axes, sizes=True)
     plain_log_axis(axes)
     axes.set_ylabel(axis_label(one.name, shown))
     light_grid(axes)

@@ -4,14 +4,9 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from headway.models.plotting.figures import title_of
-from headway.models.plotting.pieces import (
-    MODELLED,
-    QUIET,
-    SECOND,
-    axis_label,
-    legend,
-    light_grid,
-)
+from headway.models.plotting.looks.legends import legend
+from headway.models.plotting.looks.page import sheet
+from headway.models.plotting.pieces import MODELLED, QUIET, SECOND, axis_label, light_grid
 from headway.models.sizing.size import Size
 from headway.models.tables.table import scale_of
 
@@ -23,7 +18,7 @@ def size_figure(size: Size) -> Figure:
     values = np.array([one.measure for one in size.front])
     unit = scale_of(values, size.model.meaning(measure).unit)
     meets = np.array([one.meets for one in size.front], bool)
-    figure = Figure(figsize=(7, 4.5), layout="constrained")
+    figure = sheet(4.5)
     axes = figure.subplots()
     axes.step(costs, values / unit.scale, where="post", color=QUIET, linewidth=1, zorder=1)
     for chosen, mark, colour, label in (

@@ -11,13 +11,14 @@ from headway.models.analysis.joint import JointTarget
 from headway.models.analysis.points import method_of, outputs_at
 from headway.models.analysis.target import Target, value_now
 from headway.models.plotting.figures import title_of
+from headway.models.plotting.looks.legends import legend
+from headway.models.plotting.looks.page import sheet
 from headway.models.plotting.pieces import (
     MODELLED,
     QUIET,
     SECOND,
     axis_label,
     draw_curve,
-    legend,
     light_grid,
 )
 from headway.models.tables.table import scale_of
@@ -37,7 +38,7 @@ def joint_figure(target: JointTarget) -> Figure:
 
 
 def _figure(target: Target | JointTarget, wanted: Sequence[tuple[str, float]]) -> Figure:
-    figure = Figure(figsize=(7, 1.5 + 3.0 * len(wanted)), layout="constrained")
+    figure = sheet(1.5 + 3.0 * len(wanted))
     panels = figure.subplots(len(wanted), 1, sharex=True, squeeze=False)[:, 0]
     for axes, (output, limit) in zip(panels, wanted, strict=True):
         _draw(axes, target, output, limit)

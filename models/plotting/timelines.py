@@ -3,10 +3,12 @@
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.patches import Patch
 
 from headway.kinds import FloatArray, apply
 from headway.loggp.machine.pipeline import Pipeline, Stage, Timeline
 from headway.models.language.units import readable, unit
+from headway.models.plotting.looks.page import sheet
 from headway.models.plotting.pieces import MODELLED, PALETTE, literal
 from headway.models.solving.solutions.solution import Solution
 
@@ -14,6 +16,7 @@ MOST_PACKETS = 24
 """Packets that a picture shows; more would be too thin to see."""
 
 _TURNS = (MODELLED, PALETTE[5])  # dark and light, to be told apart in grey
+_LETTERS = ("white", "#00304d")  # on these; the second on a dark page too
 _LABELLED = 12  # packets whose number still fits into its box
 
 
@@ -30,7 +33,7 @@ def timeline_figure(solution: Solution, name: str) -> Figure:
     stages = solution.model.graph.algorithms["pipelines"][name].labels
     timeline, packets = _timeline(solution, name, stages)
     shown = readable(unit("s").dimension, timeline.total_time / 10)
-    figure = Figure(figsize=(8, 1.2 + 0.55 * len(stages)), layout="constrained")
+    figure = sheet(1.2 + 0.55 * len(stages))
     axes = figure.subplots()
     for row in range(len(stages)):
         _draw_stage(axes, row, timeline.start[row], timeline.end[row], shown.scale)
@@ -40,7 +43,9 @@ def timeline_figure(solution: Solution, name: str) -> Figure:
     axes.set_title(_title(solution, name, packets))
     axes.spines[["top", "right"]].set_visible(False)
     axes.set_xlim(left=0)
-    axes.legend(frameon=False, loc="upper right")
+    if bool(np.any(timeline.start[:, 1:] > timeline.end[:, :-1])):
+        mark = Patch(facecolor="none", edgecolor="0.6", hatch="////", linewidth=0, label="bubble")
+        axes.legend(handles=[mark], frameon=False, loc="upper right")
     return figure
 
 
@@ -69,7 +74,7 @@ def _draw_stage(axes: Axes, row: int, start: FloatArray, end: FloatArray, scale:
     idle = np.maximum(start[1:] - end[:-1], 0.0) / scale
     axes.barh(
         np.full(idle.size, row), idle, left=end[:-1] / scale, height=0.7, color="none",
-        edgecolor="0.6", hatch="////", linewidth=0, label="bubble" if row == 0 else None,
+        edgecolor="0.6", hatch="////", linewidth=0,
     )  # fmt: skip
     if start.size <= _LABELLED:
         widest = end.max() / scale
@@ -81,7 +86,7 @@ def _draw_stage(axes: Axes, row: int, start: FloatArray, end: FloatArray, scale:
                 str(packet + 1),
                 ha="center",
                 va="center",
-                color=("white", "black")[packet % 2],
+                color=_LETTERS[packet % 2],
             )
 
 

@@ -3,6 +3,7 @@
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from headway.models.plotting.looks.page import LETTER, sheet
 from headway.models.plotting.pieces import MODELLED, SECOND
 from headway.models.published.cells import Cell, Outcome
 from headway.models.published.reproduction import Reproduction
@@ -13,14 +14,14 @@ _WIDEST = 2.0
 def reproduction_figure(reproduction: Reproduction) -> Figure:
     """Draw each cell that should agree at its difference over its tolerance."""
     parts = [part for part in reproduction.parts if any(map(_is_drawn, part.asked))]
-    figure = Figure(figsize=(8, 1.2 + 0.28 * len(parts)), layout="constrained")
+    figure = sheet(1.2 + 0.28 * len(parts))
     axes = figure.subplots()
     for place, part in enumerate(parts):
         _draw(axes, place, [cell for cell in part.asked if _is_drawn(cell)])
     axes.axvspan(-1, 1, color="0.93", zorder=0)
     axes.set_yticks(range(len(parts)), [part.name for part in parts])
     axes.invert_yaxis()
-    axes.set_title("recomputed cells against print; shaded: within tolerance", fontsize="medium")
+    axes.set_title("recomputed cells against print; shaded: within tolerance", fontsize=LETTER)
     axes.set_xlim(-_WIDEST, _WIDEST)
     axes.set_xlabel("(recomputed - printed) / tolerance [1]")
     axes.spines[["top", "right"]].set_visible(False)

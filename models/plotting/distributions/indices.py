@@ -8,7 +8,9 @@ from matplotlib.figure import Figure
 
 from headway.errors import InvalidParameter
 from headway.models.plotting.figures import title_of
-from headway.models.plotting.pieces import HATCHES, MEASURED, MODELLED, SECOND, legend, light_grid
+from headway.models.plotting.looks.legends import legend
+from headway.models.plotting.looks.page import LETTER, sheet
+from headway.models.plotting.pieces import HATCHES, MEASURED, MODELLED, SECOND, light_grid
 from headway.models.sweeping.reductions.reduction import Row
 from headway.models.sweeping.sweep import Sweep
 
@@ -29,11 +31,11 @@ def index_figure(swept: Sweep) -> Figure:
         msg = "no output has Sobol indices to draw; the table says why"
         raise InvalidParameter(msg)
     names = swept.space.names
-    figure = Figure(figsize=(7, 1 + (0.6 + 0.45 * len(names)) * len(outputs)), layout="constrained")
+    figure = sheet(1 + (0.6 + 0.45 * len(names)) * len(outputs))
     panels = figure.subplots(len(outputs), squeeze=False, sharex=True).ravel()
     for axes, output in zip(panels, outputs, strict=True):
         _draw(axes, [row for row in rows if row["output"] == output])
-        axes.set_title(output.replace("_", " "), fontsize="medium")
+        axes.set_title(output.replace("_", " "), fontsize=LETTER)
     panels[-1].set_xlabel("share of the variance [%]")
     legend(panels[0])
     figure.suptitle(title_of(swept.model))

@@ -7,7 +7,9 @@ from matplotlib.ticker import MaxNLocator
 
 from headway.kinds import FloatArray
 from headway.models.plotting.figures import title_of
-from headway.models.plotting.pieces import axis_label, legend, light_grid, literal, style, visible
+from headway.models.plotting.looks.legends import legend
+from headway.models.plotting.looks.page import LETTER, sheet
+from headway.models.plotting.pieces import axis_label, light_grid, literal, style, visible
 from headway.models.showing.solutions import swept
 from headway.models.solving.solutions.queue_lengths import QueueLengths, covered
 from headway.models.solving.solutions.solution import Solution
@@ -22,14 +24,14 @@ def length_figure(lengths: QueueLengths[Solution]) -> Figure:
     """Draw a panel a station: chances of 0, 1, 2... jobs, or their spread over what was swept."""
     across = len(swept(lengths.solution)) == 1 and np.prod(lengths.solution.shape) > 1
     count = len(lengths.stations)
-    figure = Figure(figsize=(7.0, 1.2 + 2.4 * count), layout="constrained")
+    figure = sheet(1.2 + 2.4 * count)
     panels = figure.subplots(count, squeeze=False)[:, 0]
     for place, (axes, name) in enumerate(zip(panels, lengths.stations, strict=True)):
         if across:
             _draw_across(axes, lengths, name, place)
         else:
             _draw_chances(axes, lengths.laws[name][0], place)
-        axes.set_title(literal(name), loc="left", fontsize="medium")
+        axes.set_title(literal(name), loc="left", fontsize=LETTER)
         light_grid(axes)
     figure.suptitle(f"{title_of(lengths.solution.model)}: jobs at stations", fontsize="large")
     return figure

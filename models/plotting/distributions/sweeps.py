@@ -7,7 +7,9 @@ from matplotlib.figure import Figure
 from headway.errors import InvalidParameter
 from headway.models.plotting.distributions.indices import index_figure
 from headway.models.plotting.figures import title_of
-from headway.models.plotting.pieces import MODELLED, SECOND, axis_label, legend, light_grid
+from headway.models.plotting.looks.legends import legend
+from headway.models.plotting.looks.page import sheet
+from headway.models.plotting.pieces import MODELLED, SECOND, axis_label, light_grid, plain_log_axis
 from headway.models.sweeping.reductions.beyond import Beyond
 from headway.models.sweeping.reductions.sketch import Distribution
 from headway.models.sweeping.sweep import Sweep
@@ -31,7 +33,7 @@ def sweep_figure(swept: Sweep) -> Figure:
     if not known:
         msg = "no distribution was kept to draw; reduce to quantiles=p50,p99 too"
         raise InvalidParameter(msg)
-    figure = Figure(figsize=(7, 1 + 3 * len(known)), layout="constrained")
+    figure = sheet(1 + 3 * len(known))
     panels = figure.subplots(len(known), squeeze=False).ravel()
     for axes, (output, distribution) in zip(panels, known.items(), strict=True):
         _draw(axes, swept, output, distribution)
@@ -50,7 +52,7 @@ def _draw(axes: Axes, swept: Sweep, output: str, distribution: Distribution) -> 
         if isinstance(each, Beyond) and each.output == output:
             axes.axvline(each.limit / unit.scale, color=SECOND, linestyle=":", label="limit")
     if high.size and high[0] > 0 and high[-1] > _DECADES * high[0]:
-        axes.set_xscale("log")
+        plain_log_axis(axes, "x")
     axes.set_ylim(0, 102)
     axes.set_xlabel(axis_label(output, unit))
     axes.set_ylabel("points with no more [%]")

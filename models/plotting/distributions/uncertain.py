@@ -9,7 +9,8 @@ from matplotlib.figure import Figure
 
 from headway.kinds import FloatArray
 from headway.models.plotting.figures import drawn_outputs, groups_of, straight_figure, unit_of
-from headway.models.plotting.pieces import legend, style
+from headway.models.plotting.looks.legends import legend
+from headway.models.plotting.pieces import style
 from headway.models.showing.solutions import swept
 from headway.models.tables.table import scale_of
 from headway.models.uncertain.propagation import Propagation

@@ -14,16 +14,8 @@ from headway.errors import GraphError
 from headway.models.plotting.graphs.geometry import Arc, Box
 from headway.models.plotting.graphs.layout import Picture, Way, best
 from headway.models.plotting.graphs.scheme import Edge, Node, Sort, scheme_of
-from headway.models.plotting.graphs.words import size_of
-from headway.models.plotting.pieces import (
-    LETTER,
-    MEASURED,
-    MODELLED,
-    QUIET,
-    SECOND,
-    WIDTH,
-    literal,
-)
+from headway.models.plotting.looks.page import LETTER, WIDTH, size_of
+from headway.models.plotting.pieces import MEASURED, MODELLED, QUIET, SECOND, literal
 from headway.models.structure.graph import ModelGraph
 from headway.models.structure.model import Model
 from headway.models.structure.parts.routes import MOST_SHOWN

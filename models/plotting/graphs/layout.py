@@ -10,7 +10,7 @@ import numpy as np
 
 from headway.models.plotting.graphs.geometry import Arc, Box, bent_arc, label_box
 from headway.models.plotting.graphs.scheme import Scheme, Sort
-from headway.models.plotting.graphs.words import size_of
+from headway.models.plotting.looks.page import size_of
 
 _PAD = 0.09  # inches between a box's edge and its words
 _BESIDE, _GAP, _SIDE = 0.25, 0.45, 0.35  # inches between boxes: in a row, along the flow, to others

@@ -10,9 +10,11 @@ from matplotlib.container import BarContainer
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import (
+    AutoLocator,
     FixedFormatter,
     FuncFormatter,
     LogLocator,
+    MaxNLocator,
     NullFormatter,
     ScalarFormatter,
 )
@@ -30,8 +32,10 @@ DECADES = 100.0
 
 _LOW = 0.1
 _SEPARATED = 10_000.0  # from here ticks have commas
+_LONG, _FEW_TICKS = 100_000.0, 6  # from here ticks need so much room that few can stand
 _LONGEST = 1e12  # the largest tick that is written in full
 _ROOM = 1.25  # beyond the least value of a logarithmic axis
+_MOST_TICKS, _STEPS = 9, (1, 2, 5, 10)  # of a binary axis, and powers of two between them
 _FEW = 300.0  # ratio below which 2 and 5 are written too
 
 
@@ -155,6 +159,23 @@ def write_log_ticks(axis: Axis, ratio: float) -> None:
     axis.set_minor_formatter(NullFormatter())
 
 
+def write_binary_ticks(axes: Axes, *, sizes: bool = False) -> None:
+    """Make the x axis logarithmic to base 2, and say 1, 4, 16, or of sizes 4 Ki, 1 Mi."""
+    axes.set_xscale("log", base=2)
+    low, high = axes.get_xlim()
+    least = np.log2(high / low) / _MOST_TICKS
+    step = next((step for step in _STEPS if step >= least), _STEPS[-1])
+    axes.xaxis.set_major_locator(LogLocator(base=2.0**step, numticks=2 * _MOST_TICKS))
+    axes.xaxis.set_major_formatter(FuncFormatter(_binary if sizes else _in_full))
+
+
+def _binary(value: float, _place: int | None = None) -> str:
+    for power, prefix in ((30, "Gi"), (20, "Mi"), (10, "Ki")):
+        if value >= 2**power:
+            return f"{value / 2**power:.10g} {prefix}"
+    return _in_full(value)
+
+
 def _in_full(value: float, _place: int | None = None) -> str:
     return f"{value:,.10g}" if value >= _SEPARATED else f"{value:.10g}"
 
@@ -188,3 +209,5 @@ def write_ticks(figure: Figure) -> None:
         for axis in (axes.xaxis, axes.yaxis):
             if type(axis.get_major_formatter()) is ScalarFormatter:
                 axis.set_major_formatter(InFull())
+        if type(axes.xaxis.get_major_locator()) is AutoLocator and max(axes.get_xlim()) >= _LONG:
+            axes.xaxis.set_major_locator(MaxNLocator(_FEW_TICKS, steps=[1, 2, 2.5, 5, 10]))

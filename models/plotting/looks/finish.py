@@ -1,9 +1,10 @@
-"""The last touch of every figure: its scales, its ticks, its colours."""
+"""The last touch of every figure: its scales, its ticks, room for legends, its colours."""
 
 from matplotlib.figure import Figure
 
 from headway.models.plotting.looks.axes import set_scales, write_ticks
 from headway.models.plotting.looks.colours import darken
+from headway.models.plotting.looks.legends import make_room
 
 
 def finished(figure: Figure, log: str | None = None, dark: bool = False) -> Figure:  # noqa: FBT001, FBT002 - through the door
@@ -25,6 +26,7 @@ def finished(figure: Figure, log: str | None = None, dark: bool = False) -> Figu
     """
     set_scales(figure, log)
     write_ticks(figure)
+    make_room(figure)
     if dark:
         darken(figure)
     return figure

@@ -9,15 +9,9 @@ from matplotlib.figure import Figure
 from headway.kinds import FloatArray
 from headway.models.language.digits import shown_unit
 from headway.models.language.units import unit
-from headway.models.plotting.pieces import (
-    MEASURED,
-    MODELLED,
-    QUIET,
-    SECOND,
-    legend,
-    light_grid,
-    literal,
-)
+from headway.models.plotting.looks.legends import legend
+from headway.models.plotting.looks.page import sheet
+from headway.models.plotting.pieces import MEASURED, MODELLED, QUIET, SECOND, light_grid, literal
 from headway.models.simulating.check import Check
 from headway.models.simulating.simulation import Simulation, is_judged
 
@@ -63,7 +57,7 @@ def check_figure(check: Check) -> Figure:
 
 
 def _rows(names: Sequence[str]) -> tuple[Figure, Axes]:
-    figure = Figure(figsize=(7.0, 1.4 + _ROW * len(names)), layout="constrained")
+    figure = sheet(1.4 + _ROW * len(names))
     axes = figure.subplots()
     axes.set_yticks(np.arange(len(names)), [literal(name) for name in names])
     axes.set_ylim(len(names) - 0.5, -0.5)

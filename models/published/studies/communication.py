@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike
 from headway.errors import InvalidParameter
 from headway.kinds import FloatArray, check_positive
 from headway.models.files.shipped import data_rows as rows
+from headway.models.plotting.looks.page import sheet
 from headway.models.plotting.pieces import MODELLED, QUIET, light_grid
 
 _TABLE = "network_sensitivity/table_3_2_split_c_communication"
@@ -111,9 +112,9 @@ def communication_figure(programs: Sequence[Communication]) -> Figure:
     """
     if not programs:
         raise InvalidParameter("there is no program to draw; give at least one")
-    height = 1.5 + 0.33 * max(len(programs), 8)
-    figure = Figure(figsize=(10, height), layout="constrained")
-    left, right = figure.subplots(1, 2, width_ratios=[3, 2])
+    height = 1.5 + 0.28 * len(programs)
+    figure = sheet(4.5 + height)
+    left, right = figure.subplots(2, 1, height_ratios=[4.5, height])
     _draw_map(left, programs)
     _draw_balance(right, programs)
     figure.suptitle("communication of programs: measured")
@@ -134,7 +135,7 @@ def _draw_map(axes: Axes, programs: Sequence[Communication]) -> None:
             height += _LINE
         labels.append((x, height))
         axes.plot([x, x], [y, height], color=QUIET, linewidth=0.6)
-        axes.text(x, height, one.program, fontsize="small", va="bottom", ha="center")
+        axes.text(x, height, one.program, va="bottom", ha="center")
     axes.plot([], [], "o", color=MODELLED, label="mostly reads, which wait for an answer")
     axes.plot([], [], "o", color=MODELLED, markerfacecolor="white", label="mostly writes")
     axes.set_xscale("log")
@@ -143,7 +144,7 @@ def _draw_map(axes: Axes, programs: Sequence[Communication]) -> None:
     axes.xaxis.set_major_formatter("{x:g}")
     axes.set_xlabel("messages of a processor [1/ms]")
     axes.set_ylabel("share of bulk messages [%]")
-    axes.legend(frameon=False, fontsize="small", loc="upper right")
+    axes.legend(frameon=False, loc="upper right")
 
 
 def _draw_balance(axes: Axes, programs: Sequence[Communication]) -> None:
@@ -151,7 +152,7 @@ def _draw_balance(axes: Axes, programs: Sequence[Communication]) -> None:
     bars = axes.barh([one.program for one in ranked], [one.balance for one in ranked])
     for bar in bars:
         bar.set_color(MODELLED)
-    axes.bar_label(bars, fmt="%.2f", padding=3, fontsize="small")
+    axes.bar_label(bars, fmt="%.2f", padding=3)
     axes.axvline(1, color=QUIET, linestyle=":")
     axes.margins(x=0.12)
     axes.set_xlabel("communication balance, most / mean [1]")
@@ -180,7 +181,7 @@ def message_map(messages: ArrayLike, title: str = "") -> Figure:
     """
     counts = _checked(messages)
     sent = counts.sum(axis=1)
-    figure = Figure(figsize=(6, 5), layout="constrained")
+    figure = sheet(5)
     axes = figure.subplots()
     image = axes.imshow(counts, cmap="Greys", vmin=0, origin="upper", interpolation="nearest")
     figure.colorbar(image, ax=axes, label="messages [1]")

@@ -4,7 +4,9 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from headway.kinds import FloatArray
-from headway.models.plotting.pieces import MODELLED, QUIET, SECOND, legend, light_grid
+from headway.models.plotting.looks.legends import legend
+from headway.models.plotting.looks.page import sheet
+from headway.models.plotting.pieces import MODELLED, QUIET, SECOND, light_grid
 from headway.models.published.studies.disk_rates import RateTable
 
 _RANGE = (0.5, 35.0)  # MB/s: all printed rates lie within
@@ -30,7 +32,7 @@ def left_out_figure(table: RateTable, left_out: FloatArray) -> Figure:
     >>> left_out_figure(table, np.zeros(len(table.points))).axes[0].get_xlabel()
     'printed rate [MB/s]'
     """
-    figure = Figure(figsize=(5, 4.5), layout="constrained")
+    figure = sheet(5.2)
     axes = figure.subplots()
     printed = np.array([point.rate for point in table.points]) / 1e6
     ends = np.array(_RANGE)

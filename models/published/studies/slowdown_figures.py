@@ -9,9 +9,10 @@ from matplotlib.figure import Figure
 
 from headway.errors import InvalidParameter
 from headway.kinds import FloatArray
+from headway.models.plotting.looks.page import sheet
 from headway.models.plotting.pieces import draw_points, light_grid, style
 
-_PANEL = 2.4  # inches
+_PANEL = 2.2  # inches, height
 _HEADROOM = 1.05  # dots at the top stay whole
 
 
@@ -49,7 +50,7 @@ class SlowdownPanel:
             raise InvalidParameter(msg)
 
 
-def slowdown_figure(panels: Sequence[SlowdownPanel], axis: str, columns: int = 5) -> Figure:
+def slowdown_figure(panels: Sequence[SlowdownPanel], axis: str, columns: int = 3) -> Figure:
     """Draw a panel for each program, the scale of each its own.
 
     Parameters
@@ -73,7 +74,7 @@ def slowdown_figure(panels: Sequence[SlowdownPanel], axis: str, columns: int = 5
         raise InvalidParameter("there is no program to draw; give at least one panel")
     columns = min(columns, len(panels))
     count = -(-len(panels) // columns)
-    figure = Figure(figsize=(_PANEL * columns, _PANEL * count + 0.5), layout="constrained")
+    figure = sheet(_PANEL * count + 0.5)
     grid = figure.subplots(count, columns, squeeze=False).ravel()
     for axes in grid[len(panels) :]:
         axes.remove()

@@ -1,12 +1,33 @@
-"""How large words are before they are drawn."""
+"""How large figures and their letters are: all can be read on a phone."""
 
+from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties
 from matplotlib.textpath import text_to_path
 
-from headway.models.plotting.pieces import LETTER
+WIDTH, LETTER = 6.0, 10.0
+"""Width of figures [inches], and the least size of their letters [points].
+
+Shown 400 pixels wide, as on a phone, such letters are 9.3 pixels high; 9 can be read.
+"""
 
 _INCH = 72.0  # points
 _LINE = 1.22  # of a letter's size, from line to line
+
+
+def sheet(height: float) -> Figure:
+    """An empty figure of the common width.
+
+    Parameters
+    ----------
+    height
+        Its height [inches].
+
+    Examples
+    --------
+    >>> sheet(4).get_size_inches().tolist()
+    [6.0, 4.0]
+    """
+    return Figure(figsize=(WIDTH, height), layout="constrained")
 
 
 def size_of(words: str, size: float = LETTER) -> tuple[float, float]:

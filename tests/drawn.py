@@ -1,0 +1,75 @@
+"""Pictures of the documents, drawn by the commands that stand beside them.
+
+``python -m tests.drawn`` draws every picture that README or a page of docs/ shows into
+docs/pictures; the build of the documentation does so first, so that none is out of date.
+"""
+
+import re
+import shlex
+import sys
+from pathlib import Path
+
+from tests import house
+from tests.command import headway
+
+ROOT = Path(__file__).parent.parent
+FOLDER = ROOT / "docs" / "pictures"
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+_PICTURE = re.compile(r"!\[[^\]]+\]\([^)]*?pictures/([\w-]+\.svg)\)")
+_COMMAND = re.compile(
+    r"`((?:headway|python -m tests\.house)\s[^`]*"
+    r"(?:--plot|--svg)\s+(?:docs/pictures/)?([\w-]+\.svg))`"
+)
+
+
+def shown() -> dict[str, list[Path]]:
+    """Pages that show each picture, by its file's name."""
+    found: dict[str, list[Path]] = {}
+    for page in PAGES:
+        for name in _PICTURE.findall(page.read_text()):
+            found.setdefault(name, []).append(page)
+    return found
+
+
+def commands() -> dict[str, list[str]]:
+    """Words of the command that draws each picture, as a page that shows it states them."""
+    pages = shown()
+    found = {}
+    for page in PAGES:
+        for line, name in _COMMAND.findall(page.read_text()):
+            if page in pages.get(name, ()):
+                found[name] = shlex.split(line)
+    return found
+
+
+def draw(name: str, words: list[str], folder: Path) -> None:
+    """Draw a picture into a folder.
+
+    Raises
+    ------
+    RuntimeError
+        Where its command fails, with what it says.
+    """
+    *given, _ = words
+    if given[0] == "headway":
+        result = headway(*given[1:], folder / name)
+        if result.code:
+            msg = f"{' '.join(words)}: {result.err.strip()}"
+            raise RuntimeError(msg)
+    else:
+        house.main([*given[3:], str(folder / name)])
+
+
+def main() -> int:
+    """Draw all pictures, and name those that no command draws."""
+    known = commands()
+    for name, words in known.items():
+        draw(name, words, FOLDER)
+    without = sorted(shown().keys() - known.keys())
+    for name in without:
+        print(f"{name}: no page that shows it states the command that draws it", file=sys.stderr)
+    return bool(without)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

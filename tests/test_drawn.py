@@ -1,0 +1,43 @@
+"""Every picture of the documents is drawn by a command that stands beside it."""
+
+import re
+
+import pytest
+
+from tests import drawn
+
+NAMES = sorted(drawn.shown())
+
+
+def words_of(svg):
+    """What is written in a picture, and how many lines are drawn; not pixels, nor letters."""
+    return re.findall(r"<!-- (.+) -->", svg), len(re.findall(r'id="line2d_', svg))
+
+
+def test_every_picture_is_shown_and_has_a_command():
+    files = {path.name for path in drawn.FOLDER.iterdir()}
+
+    assert files == set(NAMES) == set(drawn.commands())
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_picture_is_what_its_command_draws(name, tmp_path):
+    drawn.draw(name, drawn.commands()[name], tmp_path)
+
+    fresh = (tmp_path / name).read_text()
+    assert words_of(fresh) == words_of((drawn.FOLDER / name).read_text())
+
+
+def test_a_picture_without_a_command_is_named(monkeypatch, tmp_path, capsys):
+    page = tmp_path / "page.md"
+    page.write_text("![lonely](pictures/lonely.svg), not by `headway solve x --plot other.svg`")
+    monkeypatch.setattr(drawn, "PAGES", [page])
+
+    assert drawn.commands() == {}
+    assert drawn.main() == 1
+    assert capsys.readouterr().err.startswith("lonely.svg: no page that shows it")
+
+
+def test_a_command_that_fails_stops_the_build(tmp_path):
+    with pytest.raises(RuntimeError, match="nowhere"):
+        drawn.draw("a.svg", ["headway", "solve", "nowhere", "--plot", "a.svg"], tmp_path)
