@@ -209,7 +209,7 @@ PLACES: dict[str, dict[str, str]] = {
         "rows": "headway.models.showing.sfs:curve_rows",
         "document": "headway.models.showing.sfs:curve_document",
         "csv": "headway.models.showing.sfs:curve_csv",
-        "plot": "headway.models.plotting.figures:signature_figure",
+        "plot": "headway.models.plotting.signatures:signature_figure",
     },
     "MeasuredUse": {
         "tables": "headway.models.showing.sfs:use_tables",

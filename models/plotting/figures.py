@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from headway.errors import InvalidParameter
 from headway.kinds import FloatArray
 from headway.models.analysis.comparison import Comparison
-from headway.models.language.units import Unit, unit
+from headway.models.language.units import Unit
 from headway.models.plotting.dense import Curves, curves_of
 from headway.models.plotting.looks.legends import legend, outside_legend
 from headway.models.plotting.looks.page import sheet
@@ -35,7 +35,6 @@ from headway.models.plotting.pieces import (
     visible,
 )
 from headway.models.showing.solutions import swept
-from headway.models.signatures.sfs import MeasuredSignature
 from headway.models.solving.solutions.asked import PERCENTILE, percentile_asked
 from headway.models.solving.solutions.solution import Solution
 from headway.models.structure.model import Model
@@ -348,29 +347,6 @@ def _draw_utilisations(axes: Axes, x_unit: Unit, curves: Curves) -> None:
             _draw_line(axes, x, 100 * share, curves.own, place, name)
         axes.set_ylabel("utilisation [%]")
     axes.set_ylim(bottom=0)
-
-
-def signature_figure(measured: MeasuredSignature) -> Figure:
-    """Draw a measured curve with its regression line."""
-    figure = sheet(4.5)
-    axes = figure.subplots()
-    shown = scale_of(measured.curve.response_time.values, unit("s"))
-    load, signature = measured.curve.load.values, measured.signature
-    response = measured.curve.response_time.values / shown.scale
-    draw_points(axes, load, response)
-    inside = load[measured.within.holds(load)]
-    ends = np.array([inside.min(), inside.max()])
-    height = (signature.intercept + signature.slope * ends) / shown.scale
-    label = f"line: {signature.slope * 1e6:.2f} us per op/s, r² {signature.r_squared:.3f}"
-    axes.plot(ends, height, "--", color=MODELLED, label=label)
-    draw_saturation(axes, signature.saturation_throughput, "highest measured throughput")
-    axes.set_ylim(0)
-    axes.set_xlabel(column_label(measured.curve.load.name, unit("op/s"), "x", measured.curve.load))
-    axes.set_ylabel(column_label("response_time", shown, "y", measured.curve.response_time))
-    axes.set_title(short_source(measured.curve.source))
-    legend(axes)
-    light_grid(axes)
-    return figure
 
 
 def short_source(source: str) -> str:

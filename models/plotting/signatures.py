@@ -1,4 +1,4 @@
-"""Pictures of LogP signatures and of times by message size: dots measured, lines modelled."""
+"""Pictures of what was measured by itself: SFS curves, LogP bursts, times by message size."""
 
 from typing import Any
 
@@ -19,14 +19,42 @@ from headway.models.plotting.pieces import (
     MEASURED,
     MODELLED,
     axis_label,
+    column_label,
+    draw_points,
+    draw_saturation,
     light_grid,
     plain_log_axis,
     style,
 )
 from headway.models.signatures.loggp import MeasuredSizes
 from headway.models.signatures.logp import MeasuredLogp
+from headway.models.signatures.sfs import MeasuredSignature
+from headway.models.tables.table import scale_of
 
 _MOST_DELAYS = 7
+
+
+def signature_figure(measured: MeasuredSignature) -> Figure:
+    """Draw a measured curve with its regression line."""
+    figure = sheet(4.5)
+    axes = figure.subplots()
+    shown = scale_of(measured.curve.response_time.values, unit("s"))
+    load, signature = measured.curve.load.values, measured.signature
+    response = measured.curve.response_time.values / shown.scale
+    draw_points(axes, load, response)
+    inside = load[measured.within.holds(load)]
+    ends = np.array([inside.min(), inside.max()])
+    height = (signature.intercept + signature.slope * ends) / shown.scale
+    label = f"line: {signature.slope * 1e6:.2f} us per op/s, r² {signature.r_squared:.3f}"
+    axes.plot(ends, height, "--", color=MODELLED, label=label)
+    draw_saturation(axes, signature.saturation_throughput, "highest measured throughput")
+    axes.set_ylim(0)
+    axes.set_xlabel(column_label(measured.curve.load.name, unit("op/s"), "x", measured.curve.load))
+    axes.set_ylabel(column_label("response_time", shown, "y", measured.curve.response_time))
+    axes.set_title(short_source(measured.curve.source))
+    legend(axes)
+    light_grid(axes)
+    return figure
 
 
 def logp_figure(logp: MeasuredLogp) -> Figure:
