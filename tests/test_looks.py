@@ -67,6 +67,14 @@ def test_axes_are_logarithmic_as_asked():
     assert 0 < low < drawn.min() < drawn.max() < high
 
 
+def test_points_at_the_ends_of_a_logarithmic_axis_have_room():
+    (axes,) = finished(panel([1, 2, 3], [1.0, 30.0, 1000.0]), "y").axes
+
+    low, high = axes.get_ylim()
+    assert low <= 1 / 1.2
+    assert high >= 1000 * 1.2
+
+
 @pytest.mark.parametrize("log", ["x", "y", "xy"])
 def test_what_has_no_logarithm_is_refused(log):
     with pytest.raises(InvalidParameter, match="no [xy] axis of this figure can be logarithmic"):

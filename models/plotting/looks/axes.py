@@ -34,7 +34,7 @@ _LOW = 0.1
 _SEPARATED = 10_000.0  # from here ticks have commas
 _LONG, _FEW_TICKS = 100_000.0, 6  # from here ticks need so much room that few can stand
 _LONGEST = 1e12  # the largest tick that is written in full
-_ROOM = 1.25  # beyond the least value of a logarithmic axis
+_ROOM = 1.25  # beyond the least and largest value of a logarithmic axis
 _MOST_TICKS, _STEPS = 9, (1, 2, 5, 10)  # of a binary axis, and powers of two between them
 _FEW = 300.0  # ratio below which 2 and 5 are written too
 
@@ -142,10 +142,13 @@ def _is_shown(group: list[Axes]) -> bool:
 
 
 def _make_log(group: list[Axes], way: Way) -> None:
-    """Change the scale of panels that share an axis; its upper end stays."""
+    """Change the scale of panels that share an axis; its upper end stays, or leaves points room."""
     values = _values(group, way)
-    low = float(np.min(values[np.isfinite(values)])) / _ROOM
+    known = values[np.isfinite(values)]
+    low = float(known.min()) / _ROOM
     high = max(getattr(axes, f"get_{way}lim")()[1] for axes in group)
+    if any(line.get_marker() not in ("", "None", None) for line in _lines(group)):
+        high = max(high, float(known.max()) * _ROOM)
     for axes in group:
         getattr(axes, f"set_{way}scale")("log")
         write_log_ticks(_axis(axes, way), high / low)
