@@ -102,7 +102,8 @@ def test_what_cannot_be_sent_is_said_in_a_line(two_workers, monkeypatch):
         list(spread(tasks.doubled, [(n for n in ())], two_workers))
     scripted = type("Scripted", (), {"__module__": "__main__"})
     monkeypatch.setattr(sys.modules["__main__"], "Scripted", scripted, raising=False)
-    with pytest.raises(WorkerError, match="never the script itself: move its definitions to a module"):
+    why = "never the script itself: move its definitions to a module"
+    with pytest.raises(WorkerError, match=why):
         list(spread(tasks.doubled, [scripted()], two_workers))
     assert list(spread(tasks.doubled, [4], two_workers)) == [8]
 

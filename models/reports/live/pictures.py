@@ -23,10 +23,11 @@ def graph_svg(graph: ModelGraph) -> str | None:
     """
     if not graph.stations:
         return None
-    from headway.models.plotting.graphs import graph_figure
+    from headway.models.plotting.graphs.figure import graph_figure
 
     try:
-        return _svg(graph_figure(graph, closed="population" in graph.parameters))
+        terminals = "terminals" if "population" in graph.parameters else None
+        return _svg(graph_figure(graph, terminals=terminals))
     except HeadwayError:
         return None
 
