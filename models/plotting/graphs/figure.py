@@ -13,7 +13,7 @@ from matplotlib.path import Path
 from headway.errors import GraphError
 from headway.models.plotting.graphs.geometry import Arc, Box
 from headway.models.plotting.graphs.layout import Picture, Way, best
-from headway.models.plotting.graphs.scheme import Edge, Node, Sort, scheme_of
+from headway.models.plotting.graphs.scheme import Edge, Part, Sort, scheme_of
 from headway.models.plotting.looks.page import LETTER, WIDTH, size_of
 from headway.models.plotting.pieces import MEASURED, MODELLED, QUIET, SECOND, literal
 from headway.models.structure.graph import ModelGraph
@@ -102,8 +102,8 @@ def _drawn(picture: Picture, title: str) -> Figure:
     figure = Figure(figsize=(right - left, high - low))
     axes = figure.add_axes((0.0, 0.0, 1.0, 1.0), xlim=(left, right), ylim=(low, high))
     axes.axis("off")
-    for name, node in picture.scheme.nodes.items():
-        _draw_node(axes, node, picture.boxes[name])
+    for name, part in picture.scheme.parts.items():
+        _draw_part(axes, part, picture.boxes[name])
     for edge in picture.scheme.edges:
         _draw_arrow(axes, edge, picture.arcs[edge.source, edge.target])
     for edge in picture.scheme.edges:
@@ -120,7 +120,7 @@ def _marks(picture: Picture) -> list[Any]:
     marks: list[Any] = []
     if not all(edge.is_route for edge in picture.scheme.edges):
         marks.append(Line2D([], [], color=QUIET, linestyle=_DASHES, label="binding"))
-    if any(node.is_full for node in picture.scheme.nodes.values()):
+    if any(part.is_full for part in picture.scheme.parts.values()):
         marks.append(Patch(facecolor=_FULL, edgecolor=SECOND, linewidth=2.5, label="saturated"))
     return [Line2D([], [], color=MODELLED, label="route"), *marks] if marks else []
 
@@ -129,21 +129,21 @@ def _marks_width(marks: list[Any]) -> float:
     return sum(size_of(str(mark.get_label()))[0] + 0.75 for mark in marks)
 
 
-def _draw_node(axes: Axes, node: Node, box: Box) -> None:
+def _draw_part(axes: Axes, part: Part, box: Box) -> None:
     """Draw a box, and its words."""
-    if node.sort is not Sort.SOURCE:
+    if part.sort is not Sort.SOURCE:
         corner = box.x - box.width / 2, box.y - box.height / 2
-        is_binding = node.sort is Sort.BINDING
+        is_binding = part.sort is Sort.BINDING
         axes.add_patch(
             FancyBboxPatch(
                 corner, box.width, box.height, boxstyle="round,pad=0,rounding_size=0.08",
-                facecolor=_FULL if node.is_full else "white",
-                edgecolor=SECOND if node.is_full else QUIET if is_binding else MEASURED,
-                linewidth=2.5 if node.is_full else 1, linestyle="dashed" if is_binding else "-",
+                facecolor=_FULL if part.is_full else "white",
+                edgecolor=SECOND if part.is_full else QUIET if is_binding else MEASURED,
+                linewidth=2.5 if part.is_full else 1, linestyle="dashed" if is_binding else "-",
             )
         )  # fmt: skip
     axes.text(
-        box.x, box.y, node.words, ha="center", va="center_baseline", fontsize=LETTER, zorder=4
+        box.x, box.y, part.words, ha="center", va="center_baseline", fontsize=LETTER, zorder=4
     )
 
 

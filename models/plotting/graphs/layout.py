@@ -73,7 +73,7 @@ def placed(scheme: Scheme, way: Way, widest: float) -> Picture:
     widest
         Width beyond which boxes of a row are put into several [inches]; for `Way.DOWN`.
     """
-    sizes = {name: _size(node.words) for name, node in scheme.nodes.items()}
+    sizes = {name: _size(part.words) for name, part in scheme.parts.items()}
     rows = _layers(scheme)
     if way is Way.DOWN:
         rows = [part for row in rows for part in _cut(row, sizes, widest)]

@@ -25,7 +25,7 @@ class Sort(Enum):
 
 
 @dataclass(frozen=True)
-class Node:
+class Part:
     """A box of the picture, or the words where jobs come from.
 
     Parameters
@@ -70,12 +70,12 @@ class Edge:
 class Scheme:
     """Boxes by name, and the arrows between them."""
 
-    nodes: Mapping[str, Node]
+    parts: Mapping[str, Part]
     edges: tuple[Edge, ...]
 
     def named(self, *sorts: Sort) -> list[str]:
         """Names of the boxes of some sorts."""
-        return [name for name, node in self.nodes.items() if node.sort in sorts]
+        return [name for name, part in self.parts.items() if part.sort in sorts]
 
 
 def scheme_of(
@@ -94,36 +94,36 @@ def scheme_of(
     wide
         Letters in a line of a box.
     """
-    nodes, edges = {}, []
+    parts, edges = {}, []
     for source in sources_of(graph, terminals):
-        nodes[source.name] = Node(_wrapped(source.words, wide), Sort.SOURCE)
+        parts[source.name] = Part(_wrapped(source.words, wide), Sort.SOURCE)
         edges += [
             Edge(source.name, at, share, is_both=at in source.back)
             for at, share in source.entries.items()
         ]
         edges += [Edge(at, source.name) for at in source.back if at not in source.entries]
     for name, component in graph.stations.items():
-        nodes[name] = _station(graph, name, component, utilisations.get(name, 0.0), wide)
+        parts[name] = _station(graph, name, component, utilisations.get(name, 0.0), wide)
         edges += [Edge(name, branch, "part") for branch in component.branches]
     for name, link in graph.links.items():
         words = f"{name}\n{link.kind.__name__}\n{_numbers(link, wide)}".rstrip()
-        nodes[name] = Node(words, Sort.LINK)
+        parts[name] = Part(words, Sort.LINK)
     for name, formula in graph.bindings.items():
         words = f"{name} =\n{_wrapped(formula.text, wide)}"
-        nodes[f"{name} (binding)"] = Node(words, Sort.BINDING)
-    return Scheme(nodes, (*edges, *_between(graph, nodes)))
+        parts[f"{name} (binding)"] = Part(words, Sort.BINDING)
+    return Scheme(parts, (*edges, *_between(graph, parts)))
 
 
-def _between(graph: ModelGraph, nodes: Mapping[str, Node]) -> Iterator[Edge]:
+def _between(graph: ModelGraph, parts: Mapping[str, Part]) -> Iterator[Edge]:
     """Arrows between the parts of a graph, but for those from a station to itself."""
     for source, target, told in to_networkx(graph).edges(data=True):
-        if source in nodes and target in nodes and source != target:
+        if source in parts and target in parts and source != target:
             text = str(told.get("probability", ""))
             label = "" if text == "1" else _wrapped(text, _LABEL)
             yield Edge(source, target, label, told["sort"] == "route")
 
 
-def _station(graph: ModelGraph, name: str, component: Component, busy: float, wide: int) -> Node:
+def _station(graph: ModelGraph, name: str, component: Component, busy: float, wide: int) -> Part:
     full = busy > _SATURATED
     share = f"busy {busy:.0%}{' saturated' if full else ''}" if busy else ""
     lines = [name, component.kind.__name__, share, _numbers(component, wide)]
@@ -131,7 +131,7 @@ def _station(graph: ModelGraph, name: str, component: Component, busy: float, wi
     if back:
         text = f"\N{ANTICLOCKWISE OPEN CIRCLE ARROW} returns: {back.probability.text}"
         lines.append(_wrapped(text, wide))
-    return Node("\n".join(filter(None, lines)), Sort.STATION, full)
+    return Part("\n".join(filter(None, lines)), Sort.STATION, full)
 
 
 def _numbers(component: Component, wide: int) -> str:
