@@ -57,6 +57,7 @@ PLACES: dict[str, dict[str, str]] = {
         "no_bounds": "headway.models.solving.bounds:no_bounds",
         "class_bounds": "headway.models.solving.classes.bounds:bounds",
         "percentiles": "headway.models.solving.percentile:percentiles",
+        "exceedances": "headway.models.solving.percentile:exceedances",
         "queue_lengths": "headway.models.solving.marginals.networks:queue_lengths",
         "station_numbers": "headway.models.solving.marginals.numbers:station_numbers",
         "to_xarray": "headway.models.solving.arrays:solution_dataset",

@@ -190,10 +190,7 @@ class RoutedNetwork:
         if len(random) < 2:
             return True
         edges: NDArray[np.bool_] = self.onward > 0
-        ways = np.eye(len(edges))
-        for _ in edges:
-            ways = np.eye(len(edges)) + edges @ ways
-        if ways.max() > 1:
+        if not is_overtake_free(edges):
             return False
         ends = [not (edges[:, k].any() and edges[k].any()) for k in range(len(edges))]
         return all(
@@ -201,6 +198,26 @@ class RoutedNetwork:
             for k, s in enumerate(self.stations)
             if k in random
         )
+
+
+def is_overtake_free(edges: NDArray[np.bool_]) -> bool:
+    """Whether at most one way leads from each station to each.
+
+    Parameters
+    ----------
+    edges
+        Which stations (rows) jobs go on from to which, without loops.
+
+    Examples
+    --------
+    >>> line = np.eye(3, k=1) > 0
+    >>> is_overtake_free(line), is_overtake_free(line | (np.eye(3, k=2) > 0))
+    (True, False)
+    """
+    ways = np.eye(len(edges))
+    for _ in edges:
+        ways = np.eye(len(edges)) + edges @ ways
+    return bool(ways.max(initial=0) <= 1)
 
 
 _MOST_FOLLOWED = 20  # stations of a loop: its laws are as many as the square

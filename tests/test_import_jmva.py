@@ -182,6 +182,40 @@ def test_what_is_written_reads_back_to_the_same_numbers(model):
         assert to_jmva(again) == to_jmva(model)
 
 
+@st.composite
+def networks_by_class(draw):
+    """Open and closed classes, each with routes, entries and a reference of its own."""
+    count, chance = draw(st.integers(2, 4)), st.floats(0.1, 0.9)
+    graph = ModelGraph("own")
+    for k in range(count):
+        times = {c: draw(st.floats(0.01, 0.05)) for c in "ab"}
+        graph = graph.station(f"s{k}", MM1(0.1), service_times=times, discipline="ps")
+    places = st.sampled_from(sorted(graph.stations))
+    graph = graph.job_class("a", draw(st.floats(0.1, 2.0)), arrives=draw(places))
+    graph = graph.job_class("b", population=draw(st.integers(1, 4)), think_time=1.0,
+                            reference="s0")  # fmt: skip
+    for k in range(count):
+        graph = graph.route(f"s{k}", f"s{(k + 1) % count}", 1.0, "b")
+        graph = graph.route(f"s{k}", draw(places), draw(chance), "a") if k < count - 1 else graph
+    return graph
+
+
+@settings(max_examples=25, deadline=None, derandomize=True)
+@given(networks_by_class())
+def test_routes_by_class_are_written_as_visits_by_class(graph):
+    """To 1e-10 relative, of every class."""
+    model = graph.at()
+    first = model.solve()
+    second = read_back(to_jmva(model)).solve()
+    for name in graph.stations:
+        for part in ("utilisation", "queue_length", "throughput"):
+            assert second[f"{name}.{part}"] == pytest.approx(first[f"{name}.{part}"], rel=1e-10)
+    assert second["class a.response_time"] == pytest.approx(
+        first["class a.response_time"], rel=1e-10
+    )
+    assert second["class b.throughput"] == pytest.approx(first["class b.throughput"], rel=1e-10)
+
+
 def test_models_of_the_catalogue_are_written():
     """Routes as visits, think times as a station, load-dependent rates as times."""
     model = catalogue_model("nfs-server").with_preset("scsi").closed(5, "10 ms")
@@ -225,6 +259,14 @@ def test_models_of_the_catalogue_are_written():
             .job_class("a", 1.0)
             .job_class("b", 1.0),
             'use discipline = "ps"',
+        ),
+        (
+            ModelGraph("g")
+            .station("cpu", MM1(0.1))
+            .job_class("a", 1.0)
+            .job_class("b", 1.0)
+            .route("cpu", "cpu", 0.5, "a", "b"),
+            "class a becomes b after cpu; no class changes in JMVA",
         ),
     ],
 )

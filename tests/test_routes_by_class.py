@@ -168,10 +168,10 @@ def test_tables_and_drawings_say_whose_a_route_is(passes, capsys, tmp_path):
     [
         (
             lambda m: m.solve()["response_time_p99"],
-            "percentiles are not known where classes go ways",
+            "not for closed ones such as request",
         ),
         (lambda m: m.closed_form("response_time"), "class request is closed"),
-        (to_jmva, "its classes go ways of their own"),
+        (to_jmva, "class request becomes answer after server; no class changes in JMVA"),
         (lambda m: m.closed(5), "its classes have their own populations"),
     ],
 )

@@ -154,7 +154,7 @@ def traffic_of(given):
     busy = rates * given.service_times / given.servers
     parts = (
         rates[:, None] * given.onward / rates, given.onward, given.arrival_rates / rates,
-        given.arrival_scvs, rates, busy, given.scvs,
+        given.arrival_scvs, np.ones(len(rates)), rates, busy, given.scvs,
         flows.departing_alone(given.scvs, given.servers),
     )  # fmt: skip
     return flows.Traffic(*(each[None] for each in parts))

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import TypeAlias
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 import numpy as np
@@ -12,6 +13,8 @@ from headway.models.structure.graph import ModelGraph
 from headway.models.structure.model import Model
 from headway.models.structure.parts.components import Component
 from headway.models.structure.parts.keys import VISITS, of_class, station_at, time_by, visits_by
+from headway.models.structure.planning.by_class import chain_targets, class_routes
+from headway.queueing.chains.rounds import rounds_of
 from headway.queueing.stations.abilities import Discipline, ServiceKind
 
 ONLY, THINK = "jobs", "think"
@@ -20,6 +23,10 @@ ONLY, THINK = "jobs", "think"
 _HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n'
 _SCHEMA = "{http://www.w3.org/2001/XMLSchema-instance}noNamespaceSchemaLocation"
 _RATES = ("throughput", "arrival_rate")
+
+
+_Visits: TypeAlias = Mapping[tuple[str, str], float]
+"""Mean visits by station and class."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +76,8 @@ def to_jmva(model: Model) -> str:
     _check(model, network)
     values = _numbers(network)
     jobs = [*_jobs(model, network, values)]
-    places = [_place(network, name, jobs, values) for name in network.graph.stations]
+    went = _ways(network.graph, values)
+    places = [_place(network, name, jobs, values, went) for name in network.graph.stations]
     return _text(jobs, [*_thinking(jobs, network.graph), *places])
 
 
@@ -84,9 +92,11 @@ def _check(model: Model, network: Model) -> None:
         raise _refused(model, "it has several operating points; give one")
     if "response_time" in model.graph.outputs:
         raise _refused(model, "its formula for response_time adds to the time at its stations")
-    if network.graph.ways_by_class:
-        raise _refused(model, "its classes have their own routes, or jobs change class")
-    if model.graph.arrival_scvs:
+    for name, route in ((r.job_class, r) for r in network.graph.class_ways.routes if r.becomes):
+        source = f"class {name}" if name else "every class"
+        why = f"{source} becomes {route.becomes} after {route.source}; no class changes in JMVA"
+        raise _refused(model, why)
+    if model.graph.spreads:
         raise _refused(model, "its arrivals have an scv, but JMVA's are Poisson")
     for name, station in network.graph.stations.items():
         if station.can.product_form in (None, ServiceKind.PARALLEL):
@@ -101,7 +111,9 @@ def _targets(graph: ModelGraph) -> list[str]:
         targets.append(station_at(name))
         targets += [visits_by(name, c) for c in station.visits]
         targets += [time_by(name, c) for c in station.service_times]
-    if not any(station.visits for station in graph.stations.values()):
+    if graph.ways_by_class:
+        targets += chain_targets(graph)
+    elif not any(station.visits for station in graph.stations.values()):
         targets.append(VISITS)
     return targets
 
@@ -133,11 +145,29 @@ def _jobs(model: Model, network: Model, values: Mapping[str, Amount]) -> Iterato
             yield _Jobs(name, float(np.ravel(values["throughput"])[0]), 0, 0.0)
 
 
-def _place(model: Model, name: str, jobs: list[_Jobs], values: Mapping[str, Amount]) -> _Place:
+def _ways(graph: ModelGraph, values: Mapping[str, Amount]) -> _Visits:
+    """Mean visits by station and class where classes go ways of their own; none elsewhere."""
+    if not graph.ways_by_class:
+        return {}
+    routes = class_routes(graph, values)
+    visits = rounds_of(routes, [True] * len(routes.classes)).visits[0]
+    return {
+        (station, name): float(visits[c, c, k])
+        for k, station in enumerate(routes.stations)
+        for c, name in enumerate(routes.classes)
+    }
+
+
+def _place(
+    model: Model, name: str, jobs: list[_Jobs], values: Mapping[str, Amount], went: _Visits
+) -> _Place:
     """A station in JMVA's terms."""
     component = model.graph.stations[name]
     station = station_at(name).of(values)
-    visits = {each.name: _visits(model.graph, name, each.name, values) for each in jobs}
+    visits = {
+        each.name: went[name, each.name] if went else _visits(model.graph, name, each.name, values)
+        for each in jobs
+    }
     texts = {c: repr(v) for c, v in visits.items()}
     if component.can.product_form is ServiceKind.VARYING:
         return _varying(model, name, station, jobs, texts)

@@ -184,7 +184,7 @@ def _class_table(model: Model) -> Table:
     columns = [Column("class", tuple(classes))]
     for key in CLASS_KEYS:
         texts = [numbers[key].text if key in numbers else "" for numbers in classes.values()]
-        if key != "priority" or any(texts):
+        if key not in ("priority", "arrival_scv") or any(texts):
             columns.append(Column(key, tuple(texts)))
     ways = graph.class_ways
     if ways.arrives:

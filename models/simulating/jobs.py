@@ -130,8 +130,8 @@ def _jobs(
     ways = _ways(model.graph, name, values) if turning is None else _turning_ways(turning)
     priority = round(float(values.get(of_class(name, "priority"), 1.0)))
     streams = streams_of(model.graph, rate, ways.entry, values)
-    people = round(population)
-    return Jobs(name, rate, people, think_time, ways, closed, priority, streams)
+    people, scv = round(population), float(values.get(of_class(name, "arrival_scv"), 1.0))
+    return Jobs(name, rate, people, think_time, ways, closed, priority, streams, scv)
 
 
 def _turning_ways(turning: Turning) -> Ways:

@@ -381,7 +381,9 @@ def _servers(station: int, place: Place) -> list[float]:
 def _arrivals(jobs: Jobs) -> Any:
     if not (jobs.population or jobs.arrival_rate):
         return None
-    return dists.Sequential([0.0, inf]) if jobs.population else dists.Exponential(jobs.arrival_rate)
+    if jobs.population:
+        return dists.Sequential([0.0, inf])
+    return _gaps(jobs.arrival_rate, jobs.arrival_scv)
 
 
 def _service(time: float, scv: float) -> Any:

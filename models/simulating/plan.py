@@ -64,6 +64,8 @@ class Jobs:
         What is simulated of it.
     streams
         Arrivals at each station, where they are not all Poisson.
+    arrival_scv
+        How the times between arrivals of a class vary, wherever its jobs come in.
     """
 
     name: str
@@ -74,6 +76,12 @@ class Jobs:
     is_closed: bool = False
     priority: int = 1
     streams: tuple[Stream, ...] = ()
+    arrival_scv: float = 1.0
+
+    @property
+    def burst(self) -> float:
+        """Largest scv of the times between its arrivals."""
+        return max((each.scv for each in self.streams), default=self.arrival_scv)
 
 
 @dataclass(frozen=True)
@@ -180,7 +188,7 @@ class Blueprint:
         said = {
             IN_ROUNDS: rounds,
             "think times are exponential": thinks,
-            SPREAD_ARRIVALS: any(jobs.streams for jobs in self.classes),
+            SPREAD_ARRIVALS: any(jobs.streams or jobs.arrival_scv != 1 for jobs in self.classes),
             "service times with an scv are gamma-distributed": spread,
             "what the formula for response_time adds to its stations is a constant": self.beyond,
         }

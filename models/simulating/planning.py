@@ -152,7 +152,7 @@ def _relaxation(plan: Blueprint, station: int, known: float | None) -> float:
     if not isfinite(serving.most):
         return time
     rest = serving.budget[1] if serving.budget else 0.0
-    bursts = max((s.scv for jobs in plan.classes for s in jobs.streams), default=1.0)
+    bursts = max(jobs.burst for jobs in plan.classes)
     spread = time * (max(bursts, 1.0) + serving.scv) / (2 * serving.most)
     return spread * _slowness(plan, station, known) + rest
 

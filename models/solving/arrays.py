@@ -12,6 +12,7 @@ from headway.kinds import FloatArray
 from headway.lazy import needed
 from headway.models.language.units import ONE, Unit, si_text, unit
 from headway.models.solving.solutions.asked import STATION_LAWS, numbers_asked
+from headway.models.solving.solutions.longer import is_longer
 from headway.models.solving.solutions.solution import SPREAD_RESULTS, Solution
 from headway.models.structure.parts.keys import of_class
 
@@ -29,7 +30,7 @@ def part_unit(part: str) -> Unit:
     >>> str(part_unit("residence_time")), str(part_unit("throughput"))
     ('s', '1/s')
     """
-    return _PART_UNITS.get(part, unit("s"))
+    return ONE if is_longer(part) else _PART_UNITS.get(part, unit("s"))
 
 
 def solution_dataset(solution: Solution) -> Any:

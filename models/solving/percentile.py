@@ -12,13 +12,14 @@ from headway.errors import GraphError
 from headway.kinds import FloatArray
 from headway.models.solving.blocking.refused import refuse_blocking
 from headway.models.solving.classes.circulating import circulating_laws
+from headway.models.solving.classes.journeys import journey_laws
 from headway.models.solving.classes.rooms import as_one
 from headway.models.solving.classes.times import class_laws
 from headway.models.solving.closed.times import closed_law
 from headway.models.solving.forward import Finding, goes_forward, percentiles_together, row_of
 from headway.models.solving.sharing import sharing_law
 from headway.models.solving.solutions.asked import check_percent, percentile_name
-from headway.models.solving.solutions.marks import PACED, QNA
+from headway.models.solving.solutions.marks import PACED, QNA, Marks
 from headway.models.solving.summed import summed_in, summed_law, summed_percentiles
 from headway.models.structure.parts.keys import OWN_VISITS, VISITS, of_class, station_at
 from headway.models.structure.parts.orders import check_turns_known
@@ -27,6 +28,7 @@ from headway.queueing.percentiles import StationVisits, path_law, percentile_of
 from headway.queueing.routed import GIVEN, RoutedNetwork
 from headway.queueing.sweeps import sweep_percentiles
 from headway.queueing.swift import swift_percentiles
+from headway.queueing.times.inversion import exceedance
 from headway.queueing.times.laws import TimeLaw, merged
 
 if TYPE_CHECKING:
@@ -71,10 +73,51 @@ def percentiles(solution: "Solution", percents: Iterable[float]) -> "Solution":
         for k, part in enumerate(map(percentile_name, asked))
         for name, row in times[k].items()
     }
+    return replace(solution, values={**solution.values, **values}, marks=_told(solution, laws))
+
+
+def exceedances(solution: "Solution", times: Mapping[str, float]) -> "Solution":
+    """Add the chances that jobs take longer than some times, by operating point.
+
+    Parameters
+    ----------
+    solution
+        Of a network.
+    times
+        Each 0 or more [s], under the name of its answer.
+
+    Returns
+    -------
+    The solution with those of all jobs and of each class, 1 where a station is saturated, and with
+    what is approximate about them.
+
+    Raises
+    ------
+    GraphError
+        Where no law is known, with the reason.
+    """
+    refuse_blocking(solution.model.graph, "chances of longer times")
+    _check_open(solution)
+    laws = [_laws(solution.point(k)) for k in range(int(np.prod(solution.shape)))]
+    values = {
+        of_class(name, part) if name else part: np.reshape(
+            [_chance(law.get(name, law[""]), time) for law in laws], solution.shape
+        )
+        for part, time in times.items()
+        for name in ("", *solution.classes)
+    }
+    return replace(solution, values={**solution.values, **values}, marks=_told(solution, laws))
+
+
+def _chance(law: TimeLaw | None, time: float) -> float:
+    return 1.0 if law is None else exceedance(law, time)
+
+
+def _told(solution: "Solution", laws: Iterable[Laws]) -> Marks:
+    """What is said of a solution, and of laws that were asked of it."""
     told = tuple(note for note in solution.approximation.split("; ") if note)
     notes = (law.notes for each in laws for law in each.values() if law is not None)
-    marks = replace(solution.marks, approximation="; ".join(merged(told, *notes)))
-    return replace(solution, values={**solution.values, **values}, marks=marks)
+    return replace(solution.marks, approximation="; ".join(merged(told, *notes)))
 
 
 def why_unknown(solution: "Solution", percent: float) -> GraphError | None:
@@ -211,13 +254,6 @@ def at_a_pace(name: str) -> GraphError:
     )
 
 
-def _by_class(name: str) -> GraphError:
-    """Why there are no percentiles where routes differ by class."""
-    return GraphError(
-        f"{name}: percentiles are not known where classes go ways of their own; simulate the model"
-    )
-
-
 def _closed_classes(solution: "Solution") -> bool:
     classes = solution.model.network.graph.classes
     return any("population" in numbers for numbers in classes.values())
@@ -231,7 +267,8 @@ def _laws(point: "Solution") -> Laws:
     graph = point.model.network.graph
     if graph.classes:
         if graph.ways_by_class:
-            raise _by_class(point.model.name)
+            with _named(point):
+                return journey_laws(point)
         one = as_one(point.model)
         if one is not None:
             alike = law_of(one.solve())

@@ -43,6 +43,11 @@ def _class_values(model: Model, method: str, shape: tuple[int, ...]) -> tuple[Fo
     from headway.models.solving.classes.rooms import as_one, of_each
     from headway.models.solving.classes.solve import class_values
 
+    if model.graph.spreads:
+        from headway.models.solving.classes.spreading import spread_values
+
+        check_way(model.graph, method)
+        return spread_values(model)
     one = as_one(model)
     if one is None:
         return class_values(model, method)

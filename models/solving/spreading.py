@@ -7,6 +7,7 @@ import numpy as np
 from headway.errors import GraphError
 from headway.models.language.formula import of_number
 from headway.models.solving.solutions.marks import QNA
+from headway.models.structure.graph import ModelGraph
 from headway.models.structure.model import Model
 from headway.models.structure.parts.keys import Found, Values
 from headway.models.structure.parts.structure import Structure
@@ -28,12 +29,21 @@ def propagating(model: Model) -> Model:
     if not graph.stations:
         msg = f"{model.name} is a program without stations, through which nothing is propagated"
         raise GraphError(msg)
-    places = graph.arrivals or tuple(graph.stations)[:1]
-    scvs = {name: graph.arrival_scvs.get(name, _POISSON) for name in places}
-    found = replace(model, graph=replace(graph, arrival_scvs=scvs))
+    found = replace(model, graph=_saying(graph))
     check_spread(found.graph)
     check_open(found.network)
     return found
+
+
+def _saying(graph: ModelGraph) -> ModelGraph:
+    """The same graph, in which the arrivals of every place or class say how they vary."""
+    if graph.classes and not graph.arrival_scvs:
+        poisson = {"arrival_scv": _POISSON}
+        classes = {name: {**poisson, **numbers} for name, numbers in graph.classes.items()}
+        return replace(graph, classes=classes)
+    places = graph.arrivals or tuple(graph.stations)[:1]
+    scvs = {name: graph.arrival_scvs.get(name, _POISSON) for name in places}
+    return replace(graph, arrival_scvs=scvs)
 
 
 def check_open(network: Model) -> None:
@@ -60,7 +70,7 @@ def check_way(graph: Structure, method: str) -> None:
     GraphError
         Naming the remedy.
     """
-    if graph.arrival_scvs and method not in ("auto", QNA):
+    if graph.spreads and method not in ("auto", QNA):
         msg = (
             f"{graph.name}: arrivals have an scv, for which there is no method {method}; "
             "leave the method open"

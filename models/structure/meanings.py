@@ -58,11 +58,12 @@ def usual_better(output: str) -> Better | None:
     >>> str(usual_better("loss_probability")), str(usual_better("bandwidth"))
     ('less', 'more')
     """
-    if _is_time(output) or output.endswith(_LESS):
+    if _is_time(output) or output.endswith(_LESS) or "_time_over_" in output:
         return Better.LESS
     return Better.MORE if output.endswith(_MORE) else None
 
 
 def _is_time(name: str) -> bool:
     begun = name.startswith("response_time") or ".response_time_p" in name  # of a class
-    return begun or name.endswith("_time")
+    chance = "_time_over_" in name
+    return (begun and not chance) or name.endswith("_time")

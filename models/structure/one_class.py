@@ -60,7 +60,13 @@ def alone(graph: ModelGraph) -> ModelGraph:
     if "arrival_rate" not in numbers:
         return folded
     shares = ways.arrives.get(name, graph.arrivals)
-    return replace(folded, arrivals=_arrivals(graph, numbers["arrival_rate"], shares))
+    arrivals = _arrivals(graph, numbers["arrival_rate"], shares)
+    if "arrival_scv" not in numbers:
+        return replace(folded, arrivals=arrivals)
+    scvs = _thinned(numbers["arrival_scv"], shares) or dict.fromkeys(
+        arrivals, numbers["arrival_scv"]
+    )
+    return replace(folded, arrivals=arrivals, arrival_scvs=scvs)
 
 
 def circulation(graph: ModelGraph, inputs: Mapping[str, Amount]) -> tuple[Amount, Amount] | None:
@@ -90,6 +96,17 @@ def _alone(name: str, component: Component, only: str) -> Component:
     order = Discipline.FCFS.value if Discipline(component.discipline).by_priority else None
     plain = replace(component, discipline=order or component.discipline)
     return replace(plain, fields=fields, visits=own, service_times={}, scvs={})
+
+
+def _thinned(scv: Formula, shares: Mapping[str, Formula]) -> dict[str, Formula]:
+    """How the arrivals at each of several stations vary, which take them by chance: p c + 1 - p."""
+    if len(shares) < 2:
+        return {}
+    total = " + ".join(f"({share.text})" for share in shares.values())
+    return {
+        station: formula(f"1 + (({scv.text}) - 1) * ({share.text}) / ({total})")
+        for station, share in shares.items()
+    }
 
 
 def _arrivals(

@@ -70,7 +70,7 @@ def parts_of(
         For routes that make no network, or a closed chain of several classes without a job.
     """
     shape = _shape(stations, classes, routes)
-    rounds = rounds_of(_spread(routes, shape), [_has_jobs(c) for c in classes])
+    rounds = rounds_of(over_points(routes, shape), [_has_jobs(c) for c in classes])
     size = int(np.prod(shape))
     shares = _shares(rounds, classes, shape)
     visits = np.zeros((size, *rounds.visits.shape[2:]))
@@ -100,7 +100,7 @@ def _row(value: Amount, shape: tuple[int, ...]) -> FloatArray:
     return np.broadcast_to(np.asarray(value, float), shape).ravel()
 
 
-def _spread(routes: ClassRoutes, shape: tuple[int, ...]) -> ClassRoutes:
+def over_points(routes: ClassRoutes, shape: tuple[int, ...]) -> ClassRoutes:
     """Chances that differ between operating points, laid out over all of them."""
 
     def each(chances: Mapping[Name, Amount]) -> dict[Name, Amount]:

@@ -48,7 +48,12 @@ def solved_wholly(parts: Parts, routes: ClassRoutes, method: Method) -> Multicla
     busy = found.throughput * parts.times / network.servers
     busy = np.where(network.is_delay[:, None], 0.0, busy)
     return assembled(
-        parts, _exactly(parts), stay, found.queue_length, busy, _rounds(parts, found.throughput)
+        parts,
+        unsolved(parts, Method.CHAIN),
+        stay,
+        found.queue_length,
+        busy,
+        _rounds(parts, found.throughput),
     )
 
 
@@ -92,9 +97,7 @@ def _rounds(parts: Parts, through: FloatArray) -> FloatArray:
     return rate
 
 
-def _exactly(parts: Parts) -> MulticlassSolution:
-    """What is said of the whole answer; its numbers are put in by class."""
+def unsolved(parts: Parts, method: Method) -> MulticlassSolution:
+    """What is said of a whole answer; its numbers are put in by `assembled`."""
     none, known = np.zeros(0), np.zeros(parts.shape, bool)
-    return MulticlassSolution(
-        Method.CHAIN, none, none, none, none, none, none, none, saturated=known
-    )
+    return MulticlassSolution(method, none, none, none, none, none, none, none, saturated=known)

@@ -113,6 +113,44 @@ def in_turn(met: FloatArray, servers: int, turn: float) -> WaitLaw:
     return WaitLaw(float(behind.sum()), float(behind @ stages) * turn, longer)
 
 
+def served(met: FloatArray, servers: int, turn: float) -> WaitLaw:
+    """Response time behind those who are met at m exponential servers, in order of arrival.
+
+    A service lasts as many turns as a geometric number, 1 with chance 1 / m; so the chance of a
+    longer time t is the sum over j of Poisson's (t / turn)**j exp(-t / turn) / j! times the chance
+    that wait and service take more than j turns.
+
+    Parameters
+    ----------
+    met, servers, turn
+        As for `in_turn`.
+
+    Examples
+    --------
+    >>> law = served(np.array([0.5, 0.25, 0.25]), servers=1, turn=2.0)
+    >>> law.mean, round(law.longer(2.0), 9)
+    (3.5, 0.643789689)
+    """
+    waited = np.maximum(np.arange(len(met)) - servers + 1, 0)
+
+    def longer(time: float) -> float:
+        from scipy.special import gammaln, pdtr, xlogy
+
+        if turn <= 0:
+            return 0.0
+        level = time / turn
+        if servers == 1:
+            return float(met @ pdtr(waited, level))
+        most = int(level + 12 * level**0.5 + 60) + len(met)
+        turns = np.arange(most)
+        chances = np.exp(xlogy(turns, level) - level - gammaln(turns + 1))
+        lasting = (1 - 1 / servers) ** np.maximum(turns - waited[:, None], 0)
+        return float(met @ lasting @ chances)
+
+    mean = float(met @ (waited + servers)) * turn
+    return WaitLaw(1.0, mean, longer)
+
+
 def poisson_waits(rate: float, time: float, scv: float) -> WaitLaw:
     """Pollaczek and Khinchine's wait in M/G/1, with gamma-distributed service.
 

@@ -62,6 +62,8 @@ class Traffic:
         Share of the arrivals at each station that come from outside, shape (points, stations).
     outside_scv
         How those vary, the same shape.
+    outside_flows
+        As how many flows alike they come together, 1 or more, the same shape.
     rates
         Arrivals [1/s].
     busy
@@ -76,6 +78,7 @@ class Traffic:
     onward: FloatArray
     outside: FloatArray
     outside_scv: FloatArray
+    outside_flows: FloatArray
     rates: FloatArray
     busy: FloatArray
     scvs: FloatArray
@@ -176,7 +179,7 @@ def remembered(scale: FloatArray) -> FloatArray:
 
 def _many(traffic: Traffic) -> FloatArray:
     """V - 1: how many flows meet beside one, by their shares."""
-    flows = (traffic.shares**2).sum(axis=-2) + traffic.outside**2
+    flows = (traffic.shares**2).sum(axis=-2) + traffic.outside**2 / traffic.outside_flows
     return np.asarray(np.maximum(1 / np.maximum(flows, _LEAST) - 1, 0.0))
 
 

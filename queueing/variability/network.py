@@ -3,7 +3,7 @@
 Source: Whitt, "The Queueing Network Analyzer", Bell System Technical Journal 62(9), 1983.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -37,6 +37,12 @@ class GeneralNetwork:
         Servers at each station; infinitely many for a delay.
     scvs
         Squared coefficients of variation of service times.
+    outside_flows
+        As how many flows alike jobs come from outside to each station, 1 or more: the square of
+        their sum over the sum of their squares. `arrival_scvs` are then means over their jobs.
+    more_work
+        What the work that comes to each station varies more than arrivals of one class would, as
+        something added to their scv where they wait.
 
     Raises
     ------
@@ -57,11 +63,14 @@ class GeneralNetwork:
     service_times: FloatArray
     servers: FloatArray
     scvs: FloatArray
+    outside_flows: FloatArray = field(default_factory=lambda: np.array(1.0))
+    more_work: FloatArray = field(default_factory=lambda: np.array(0.0))
 
     def __post_init__(self) -> None:
         for name in vars(self):
             values = np.asarray(getattr(self, name), float)
-            check_not_negative(name, np.where(np.isinf(values), 1.0, values))
+            if name != "more_work":
+                check_not_negative(name, np.where(np.isinf(values), 1.0, values))
             object.__setattr__(self, name, values)
         self.shape  # noqa: B018 - refuses shapes that do not fit now
 
@@ -140,6 +149,8 @@ def _solved(
     service_times: FloatArray,
     servers: FloatArray,
     scvs: FloatArray,
+    outside_flows: FloatArray,
+    more_work: FloatArray,
 ) -> GeneralSolution:
     back = np.diagonal(onward, axis1=-2, axis2=-1)
     visits = _rates(onward, arrival_rates)
@@ -147,10 +158,14 @@ def _solved(
     spread = back + (1 - back) * scvs
     busy = stays * time / servers
     away = (onward * (1 - np.eye(onward.shape[-1]))) / (1 - back)[..., None]
-    coming, leaving = _scvs(away, stays, arrival_rates, arrival_scvs, busy, servers, spread)
+    outside = (arrival_rates, arrival_scvs, outside_flows)
+    coming, leaving = _scvs(away, stays, outside, busy, servers, spread)
     queues = np.isfinite(servers)
     finite = np.where(queues, servers, 1.0)
-    waits = general_wait(np.where(queues, stays, 0.0), time, finite, coming, spread) * (1 - back)
+    varies = coming + more_work  # below 0 where arrivals are steady and times unlike
+    rest = np.maximum(spread + np.minimum(varies, 0.0), 0.0)
+    moments = np.maximum(varies, 0.0), rest
+    waits = general_wait(np.where(queues, stays, 0.0), time, finite, *moments) * (1 - back)
     return GeneralSolution(visits, busy, waits, coming, leaving)
 
 
@@ -172,8 +187,7 @@ _ROUNDING = 1e-9
 def _scvs(
     away: FloatArray,
     stays: FloatArray,
-    arrival_rates: FloatArray,
-    arrival_scvs: FloatArray,
+    outside: tuple[FloatArray, FloatArray, FloatArray],
     busy: FloatArray,
     servers: FloatArray,
     spread: FloatArray,
@@ -182,8 +196,9 @@ def _scvs(
     total = np.where(stays > 0, stays, 1.0)
     shares = stays[..., :, None] * away / total[..., None, :]
     serving = departing_alone(spread, servers)
+    rates, scvs, flows = outside
     traffic = Traffic(
-        shares, away, arrival_rates / total, arrival_scvs, stays, busy, spread, serving
+        shares, away, rates / total, scvs, np.maximum(flows, 1.0), stays, busy, spread, serving
     )
     coming = scvs_of_arrivals(traffic)
     return coming, departures(coming, busy, serving)

@@ -56,7 +56,7 @@ def class_values(model: Model, method: str) -> tuple[Found, Marks]:
     """
     graph = model.graph
     values, solution = class_solution(model, method)
-    values |= _system(graph, solution) | _stations(graph, solution)
+    values |= system_by_class(graph, solution) | stations_by_class(graph, solution)
     values = graph.plan.run(values, list(graph.outputs))
     told = (solution.method.value, solution.approximation, solution.saturated, solution.overload)
     return values, Marks(*told)
@@ -78,10 +78,20 @@ def class_solution(model: Model, method: str) -> tuple[Found, MulticlassSolution
     return values, solve_multiclass(stations, classes, Method(method), Saturation.MARK, ways)
 
 
-def class_network(model: Model) -> tuple[Found, list[SharedStation], list[JobClass]]:
-    """The numbers such a network is solved with by name, its stations and its classes."""
+def class_network(
+    model: Model, more: Sequence[str] = ()
+) -> tuple[Found, list[SharedStation], list[JobClass]]:
+    """The numbers such a network is solved with by name, its stations and its classes.
+
+    Parameters
+    ----------
+    model
+        Whose graph has classes.
+    more
+        Names of numbers to calculate beside.
+    """
     graph = model.graph
-    values = graph.plan.run(model.inputs, targets_of(graph))
+    values = graph.plan.run(model.inputs, [*targets_of(graph), *more])
     classes = [_job_class(graph, name, values) for name in graph.classes]
     stations = [shared_station(graph, name, values) for name in graph.stations]
     return values, stations, classes
@@ -236,7 +246,7 @@ def time_of(graph: ModelGraph, name: str, c: str, values: Values) -> Amount:
     return 0.0
 
 
-def _system(graph: ModelGraph, solution: MulticlassSolution) -> Found:
+def system_by_class(graph: ModelGraph, solution: MulticlassSolution) -> Found:
     """Throughput and mean response time of all jobs and of each class."""
     rate, time = np.asarray(solution.throughput), np.asarray(solution.response_time)
     # how much of an overload each class gets through depends on more than the model says
@@ -256,7 +266,8 @@ def _mean(times: FloatArray, rates: FloatArray) -> FloatArray:
     return np.asarray(np.where(some, spent / np.where(some, total, 1.0), times.mean(axis=0)))
 
 
-def _stations(graph: ModelGraph, solution: MulticlassSolution) -> Found:
+def stations_by_class(graph: ModelGraph, solution: MulticlassSolution) -> Found:
+    """What is said of each station, of all classes together."""
     values: Found = {}
     rate = np.asarray(solution.throughput)
     for position, name in enumerate(graph.stations):

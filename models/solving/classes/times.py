@@ -51,7 +51,7 @@ def class_laws(point: "Solution") -> dict[str, TimeLaw | None]:
     GraphError
         For a station whose law is not known, with the reason.
     """
-    sharing = _sharing(point)
+    sharing = sharing_of(point)
     laws = {name: _class_law(sharing, c) for c, name in enumerate(point.classes)}
     known = [law for law in laws.values() if law is not None]
     if len(known) < len(laws):
@@ -61,7 +61,7 @@ def class_laws(point: "Solution") -> dict[str, TimeLaw | None]:
 
 
 @dataclass(frozen=True)
-class _Sharing:
+class Sharing:
     """Stations as their classes see them, shape (classes, stations)."""
 
     point: "Solution"
@@ -70,11 +70,12 @@ class _Sharing:
     visits: FloatArray
     times: FloatArray
     scvs: FloatArray
+    flows: FloatArray | None = None
 
     @property
     def loads(self) -> FloatArray:
-        """Arrivals of each class at each station [1/s]."""
-        return self.rates[:, None] * self.visits
+        """Arrivals of each class at each station [1/s]: as given, where classes turn."""
+        return self.rates[:, None] * self.visits if self.flows is None else self.flows
 
     @property
     def alike(self) -> bool:
@@ -104,7 +105,8 @@ class _Sharing:
         return made
 
 
-def _sharing(point: "Solution") -> _Sharing:
+def sharing_of(point: "Solution") -> Sharing:
+    """Read stations as their classes see them; refuses those of which no times are known."""
     graph, values = point.model.graph, point.values
     check_times_known(graph, closed=False)
     stations = tuple(shared_station(graph, name, values) for name in graph.stations)
@@ -112,10 +114,10 @@ def _sharing(point: "Solution") -> _Sharing:
     visits = np.array([station.visits for station in stations], float).T
     times = np.array([station.service_times for station in stations], float).T
     scvs = np.array([s.scv or [1.0] * len(rates) for s in stations], float).T
-    return _Sharing(point, stations, np.array(rates), visits, times, scvs)
+    return Sharing(point, stations, np.array(rates), visits, times, scvs)
 
 
-def _class_law(sharing: _Sharing, own: int) -> TimeLaw | None:
+def _class_law(sharing: Sharing, own: int) -> TimeLaw | None:
     """How long a job of a class takes."""
     visited = [int(k) for k in np.flatnonzero(sharing.visits[own] > 0)]
     point = sharing.point
@@ -131,11 +133,11 @@ def _class_law(sharing: _Sharing, own: int) -> TimeLaw | None:
     return replace(law, notes=merged(told, law.notes))
 
 
-def _queues(sharing: _Sharing, k: int) -> bool:
+def _queues(sharing: Sharing, k: int) -> bool:
     return sharing.stations[k].kind is not ServiceKind.DELAY
 
 
-def _by_routes(sharing: _Sharing, own: int) -> TimeLaw:
+def _by_routes(sharing: Sharing, own: int) -> TimeLaw:
     """Follow the routes, which are those of all classes."""
     ways = ways_of(sharing.point.model.graph, sharing.point.values)
     names = tuple(station.name for station in sharing.stations)
@@ -146,23 +148,23 @@ def _by_routes(sharing: _Sharing, own: int) -> TimeLaw:
     queues = np.array([sharing.is_shared(k) and _lanes(sharing, k) == 1 for k in range(len(names))])
     many, onward, leaving = straight_on(ways.onward, ways.leaving, queues)
     sharing = replace(sharing, visits=sharing.visits / many, times=sharing.times * many)
-    seen = tuple(_seen(sharing, k, own) for k in range(len(names)))
+    seen = tuple(seen_by(sharing, k, own) for k in range(len(names)))
     return RoutedNetwork(
         names, seen, sharing.loads.sum(axis=0), ways.entries, onward, leaving
     ).law()
 
 
-def _lanes(sharing: _Sharing, k: int) -> int:
+def _lanes(sharing: Sharing, k: int) -> int:
     station = sharing.stations[k]
     return int(station.servers) if station.kind is ServiceKind.PARALLEL else 1
 
 
-def _visit_law(sharing: _Sharing, k: int, own: int) -> TimeLaw:
+def _visit_law(sharing: Sharing, k: int, own: int) -> TimeLaw:
     """How long one visit of a class takes at a station."""
-    return _seen(sharing, k, own).time_law(float(sharing.loads[:, k].sum()))
+    return seen_by(sharing, k, own).time_law(float(sharing.loads[:, k].sum()))
 
 
-def _seen(sharing: _Sharing, k: int, own: int) -> Visited:
+def seen_by(sharing: Sharing, k: int, own: int) -> Visited:
     """A station as a class meets it."""
     station, time = sharing.stations[k], float(sharing.times[own, k])
     if station.kind is ServiceKind.DELAY or time == 0:
@@ -185,7 +187,7 @@ def _seen(sharing: _Sharing, k: int, own: int) -> Visited:
     raise GraphError(msg)
 
 
-def _first(sharing: _Sharing, k: int, own: int) -> Met:
+def _first(sharing: Sharing, k: int, own: int) -> Met:
     """One server head of the line, nobody else being waited for."""
     graph, values = sharing.point.model.graph, sharing.point.values
     ranks = np.array([int(values[of_class(c, "priority")]) for c in graph.classes])
@@ -203,7 +205,7 @@ def _first(sharing: _Sharing, k: int, own: int) -> Met:
     return met_in_turn(rates, times, float(times[own]), law)
 
 
-def _in_turn(sharing: _Sharing, k: int, own: int) -> TimeLaw:
+def _in_turn(sharing: Sharing, k: int, own: int) -> TimeLaw:
     _check_smooth(sharing, k, own)
     law = served_in_turn(sharing.loads[:, k], sharing.times[:, k], own, sharing.scvs[:, k])
     others = any(_queues(sharing, other) for other in range(len(sharing.stations)) if other != k)
@@ -213,7 +215,7 @@ def _in_turn(sharing: _Sharing, k: int, own: int) -> TimeLaw:
     return replace(law, notes=merged(notes, told))
 
 
-def _check_smooth(sharing: _Sharing, k: int, own: int) -> None:
+def _check_smooth(sharing: Sharing, k: int, own: int) -> None:
     comes = sharing.loads[:, k] > 0
     if sharing.scvs[comes, k].min(initial=sharing.scvs[own, k]) < _SMOOTH:
         name = sharing.stations[k].name

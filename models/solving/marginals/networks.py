@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from contextlib import contextmanager
 from dataclasses import fields, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,13 +14,17 @@ from headway.kinds import Amount, FloatArray
 from headway.models.solving.blocking.refused import refuse_blocking
 from headway.models.solving.solutions.marks import PACED, QNA
 from headway.models.solving.solutions.queue_lengths import NumberLaws, QueueLengths
+from headway.models.structure.graph import ModelGraph
 from headway.models.structure.parts.keys import VISITS, share_of, station_at
 from headway.models.structure.planning.flows import returning
+from headway.models.structure.planning.ways import shares
 from headway.queueing.marginals.closed import Marginal, closed_marginal
 from headway.queueing.numbers.laws import NumberLaw
-from headway.queueing.numbers.waits import WaitLaw, in_turn
+from headway.queueing.numbers.waits import WaitLaw, in_turn, served
 from headway.queueing.stations.abilities import Discipline, ServiceKind
 from headway.queueing.stations.base import Delay, Station
+from headway.queueing.times.inversion import exceedance
+from headway.queueing.times.meeting import shared_law
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -111,6 +116,60 @@ def wait_laws(solution: "Solution", station: str) -> WaitLaws:
             one.wait_law(float(rate)) if fine else None
             for one, rate, fine in zip(made, rates, open_points, strict=True)
         ]
+
+
+def stay_laws(solution: "Solution", station: str) -> WaitLaws:
+    """How long a visit to a station takes, wait and service, by operating point.
+
+    Parameters
+    ----------
+    solution, station
+        As for `wait_laws`; the servers may be shared where the network is open.
+
+    Raises
+    ------
+    GraphError
+        Where no law is known, with the reason.
+    """
+    check_asked(solution)
+    refuse_blocking(solution.model.graph, "response times at stations")
+    with named(solution, station):
+        network = solution.model.network
+        _check_visits(network.graph, station)
+        if network.is_closed:
+            return _stays_closed(solution, station)
+        rates = _row(solution, solution.values[f"{station}.arrival_rate"])
+        made = _each(solution, station_at(station).of(solution.values))
+        find = _shared if shares(network.graph, station) else _stay
+        points = zip(made, rates, _sustained(solution, station), strict=True)
+        return [find(one, float(rate)) if fine else None for one, rate, fine in points]
+
+
+def _check_visits(graph: ModelGraph, station: str) -> None:
+    """Refuse visits of several classes, in other orders, or that come straight back."""
+    if graph.classes:
+        msg = "how long jobs of several classes stay has no known distribution by station"
+        raise GraphError(msg)
+    discipline = graph.stations[station].discipline
+    if not (discipline == Discipline.FCFS or shares(graph, station)):
+        msg = f"how long jobs stay is not known under {discipline}"
+        raise GraphError(msg)
+    if station in returning(graph):
+        msg = "how long jobs stay that come straight back has no known distribution"
+        raise GraphError(msg)
+
+
+def _stay(station: Station, rate: float) -> WaitLaw:
+    law = station.time_law(rate)
+    return WaitLaw(1.0, law.mean, partial(exceedance, law), law.notes)
+
+
+def _shared(station: Station, rate: float) -> WaitLaw:
+    """At servers that all present share."""
+    lanes = int(station.plain_count) if station.can.product_form is ServiceKind.PARALLEL else 1
+    servers, time = int(station.plain_count) // lanes, float(station.mean_service)
+    law = shared_law(rate / lanes, time, time, servers)
+    return WaitLaw(1.0, law.mean, partial(exceedance, law), law.notes)
 
 
 def check_asked(solution: "Solution") -> None:
@@ -250,6 +309,28 @@ def _waits_closed(solution: "Solution", station: str) -> WaitLaws:
     each = _each(solution, made)
     return [
         in_turn(met[: int(n), k], int(one.plain_count), one.mean_service / one.plain_count)
+        if n > 0
+        else None
+        for k, (n, one) in enumerate(zip(jobs, each, strict=True))
+    ]
+
+
+def _stays_closed(solution: "Solution", station: str) -> WaitLaws:
+    """Behind those whom an arrival finds, served by exponential servers in turn."""
+    made = station_at(station).of(solution.values)
+    kind = made.can.product_form
+    graph = solution.model.network.graph
+    if kind not in {ServiceKind.DELAY, ServiceKind.QUEUE} or shares(graph, station):
+        how = "at shared servers" if shares(graph, station) else f"at {type(made).__name__}"
+        msg = f"the response time {how} is known of open networks only"
+        raise GraphError(msg)
+    found, jobs = _closed(solution, station)
+    met = found.met.reshape(len(found.met), -1)
+    each = _each(solution, made)
+    if kind is ServiceKind.DELAY:
+        return [_stay(one, 0.0) for one in each]
+    return [
+        served(met[: int(n), k], int(one.plain_count), one.mean_service / one.plain_count)
         if n > 0
         else None
         for k, (n, one) in enumerate(zip(jobs, each, strict=True))

@@ -13,6 +13,7 @@ from headway.models.solving.marginals.networks import (
     WaitLaws,
     named,
     number_laws,
+    stay_laws,
     wait_laws,
 )
 from headway.models.solving.solutions.asked import StationAsked, check_percent
@@ -54,8 +55,13 @@ def station_numbers(solution: "Solution", asked: Iterable[StationAsked]) -> "Sol
     """
     values, notes = dict(solution.values), _told(solution)
     numbers, waits = cache(partial(number_laws, solution)), cache(partial(wait_laws, solution))
+    stays = cache(partial(stay_laws, solution))
     for one in asked:
-        if one.percent is None:
+        if one.time is not None:
+            times = (waits if one.part.startswith("waiting") else stays)(one.station)
+            found = _of_longer(solution, one, times, one.time)
+            notes = merged(notes, *(law.notes for law in times if law is not None))
+        elif one.percent is None:
             laws = numbers(one.station)
             found = _of_numbers(solution, one, laws)
             notes = merged(notes, *(law.notes for law in laws if law is not None))
@@ -91,6 +97,11 @@ def _refuse_waits(solution: "Solution", one: StationAsked) -> None:
 def _of_waits(solution: "Solution", one: StationAsked, laws: WaitLaws, share: float) -> FloatArray:
     found = [None if law is None else law.percentile(share) for law in laws]
     return _filled(solution, one, found, np.inf)
+
+
+def _of_longer(solution: "Solution", one: StationAsked, laws: WaitLaws, time: float) -> FloatArray:
+    found = [None if law is None else law.longer(time) for law in laws]
+    return _filled(solution, one, found, 1.0)
 
 
 def _filled(

@@ -9,6 +9,7 @@ from typing import Self
 from headway.errors import InvalidParameter, nearest
 from headway.kinds import Amount, check_domain
 from headway.models.language.verbs import perform
+from headway.models.solving.solutions.longer import OVER, longer_asked, station_longer
 from headway.models.solving.solutions.queue_lengths import QueueLengths
 from headway.models.structure.model import Model
 from headway.models.structure.parts.keys import of_class
@@ -35,9 +36,12 @@ class StationAsked:
     Parameters
     ----------
     station, part
-        Whose it is, and what of it: one of `STATION_LAWS`, or ``waiting_time_p95``.
+        Whose it is, and what of it: one of `STATION_LAWS`, ``waiting_time_p95``, or
+        ``waiting_time_over_10ms``.
     percent
         Of a percentile; None for others.
+    time
+        What a wait or a response exceeds [s]; None for others.
 
     Examples
     --------
@@ -48,6 +52,7 @@ class StationAsked:
     station: str
     part: str
     percent: float | None = None
+    time: float | None = None
 
     @property
     def name(self) -> str:
@@ -76,6 +81,9 @@ def station_asked(name: str, stations: Collection[str]) -> StationAsked | None:
     >>> station_asked("disk.utilisation", ["disk"]) is None
     True
     """
+    longer = station_longer(name, stations)
+    if longer is not None:
+        return StationAsked(longer[0], longer[1].part, time=longer[1].time)
     found = _STATION.fullmatch(name)
     if found is None or found[1] not in stations:
         return None
@@ -198,10 +206,13 @@ def check_asked(
     >>> check_asked(["disk.waiting_time_p95", "throughput"], ["throughput"], (), ["disk"])
     """
     for name in names:
-        if name in known or percentile_asked(name, classes) or station_asked(name, stations):
+        if name in known or percentile_asked(name, classes) or longer_asked(name, classes):
             continue
-        parts = (*STATION_LAWS, f"{WAIT}95")
-        nearby = [*known, f"{PERCENTILE}95", *(f"{s}.{part}" for s in stations for part in parts)]
+        if station_asked(name, stations):
+            continue
+        parts = (*STATION_LAWS, f"{WAIT}95", "waiting_time_over_10ms")
+        nearby = [*known, f"{PERCENTILE}95", f"{OVER}10ms"]
+        nearby += [f"{s}.{part}" for s in stations for part in parts]
         msg = f"there is no number {name!r} to show{nearest(name, nearby)}"
         raise InvalidParameter(msg)
 
@@ -237,7 +248,8 @@ class Asked:
         """The same with what is to be computed of some names, such as ``response_time_p99``.
 
         Percentiles of the network, and of its stations ``disk.waiting_time_p95``,
-        ``disk.empty_probability``, ``disk.waiting_probability`` and ``disk.queue_length_variance``.
+        ``disk.empty_probability``, ``disk.waiting_probability`` and ``disk.queue_length_variance``;
+        chances of longer times, ``response_time_over_10ms`` and ``disk.waiting_time_over_10ms``.
 
         Raises
         ------
@@ -248,7 +260,10 @@ class Asked:
         more = dict.fromkeys(one[0] for one in asked if one and one[1] not in self.values)
         laws = (station_asked(name, self.stations) for name in names)
         told = tuple(dict.fromkeys(one for one in laws if one and one.name not in self.values))
+        longer = (longer_asked(name, self.classes) for name in names)
+        chances = {one.part: one.time for one in longer if one and one.name not in self.values}
         found = self.with_percentiles(more)
+        found = perform(found, "exceedances", chances) if chances else found
         more_told: Self = perform(found, "station_numbers", told) if told else found
         return more_told
 

@@ -14,12 +14,12 @@ from headway.models.language.frozen import Frozen, Kept
 from headway.models.solving.solutions.asked import (
     PERCENTILE,
     Asked,
-    StationAsked,
     percentile_asked,
     station_asked,
 )
 from headway.models.solving.solutions.bounded import Bounded
 from headway.models.solving.solutions.grid import OverGrid
+from headway.models.solving.solutions.longer import OVER, longer_asked
 from headway.models.solving.solutions.marks import QNA, Marks
 from headway.models.solving.solutions.saturation import limit, saturation_throughput
 from headway.models.structure.model import Model
@@ -94,11 +94,12 @@ class Solution(Kept, Answer, OverGrid, Bounded, Asked):
 
     def _when_asked(self, name: str) -> Amount:
         """A percentile, or what follows from a law: nothing computes them before."""
-        asked = percentile_asked(name, self.classes) or station_asked(name, self.stations)
-        if asked is None:
+        percentile = percentile_asked(name, self.classes)
+        asked = longer_asked(name, self.classes) or station_asked(name, self.stations)
+        known = percentile[1] if percentile else asked.name if asked else ""
+        if not known:
             msg = f"{self.model.name} has no answer {name!r}{nearest(name, self._known)}"
             raise UnknownParameter(msg)
-        known = asked.name if isinstance(asked, StationAsked) else asked[1]
         return self.answering(name).values[known]
 
     @property
@@ -154,7 +155,7 @@ class Solution(Kept, Answer, OverGrid, Bounded, Asked):
             standard.append("knee_population")
         if "loss_probability" in self.values:
             standard.append("loss_probability")
-        standard += [name for name in self.values if name.startswith(PERCENTILE)]
+        standard += [name for name in self.values if name.startswith((PERCENTILE, OVER))]
         return (*standard, *(name for name in own if name not in standard))
 
     @property
@@ -164,8 +165,8 @@ class Solution(Kept, Answer, OverGrid, Bounded, Asked):
 
     @property
     def class_parts(self) -> tuple[str, ...]:
-        """What is known of each class: throughput, response time, and percentiles asked for."""
-        asked = tuple(name for name in self.values if name.startswith(PERCENTILE))
+        """What is known of each class: throughput, response time, and what is asked of its law."""
+        asked = tuple(name for name in self.values if name.startswith((PERCENTILE, OVER)))
         return (*CLASS_PARTS, *asked)
 
     @property

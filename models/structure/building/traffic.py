@@ -171,6 +171,7 @@ class Traffic(Reading):
         population: Expression | None = None,
         think_time: Expression | None = None,
         priority: Expression | None = None,
+        arrival_scv: Expression | None = None,
         arrives: str | Mapping[str, Expression] | None = None,
         reference: str | None = None,
     ) -> Self:
@@ -184,6 +185,9 @@ class Traffic(Reading):
             Jobs that come [1/s], or that circulate, and how long they think in between [s].
         priority
             1 goes first; each class has one where a station goes by priority.
+        arrival_scv
+            Squared coefficient of variation of the times between arrivals of an open class, 1 for
+            Poisson ones, as they are where no class says one. With it, variability is propagated.
         arrives
             Station where an open class comes in, or its shares by station; else where all do.
         reference
@@ -194,7 +198,7 @@ class Traffic(Reading):
         ------
         GraphError
             For a class given twice, both or neither of rate and population, or a reference of
-            an open class, arrivals of a closed one.
+            an open class, arrivals or their scv of a closed one.
 
         Examples
         --------
@@ -212,9 +216,11 @@ class Traffic(Reading):
         if (arrival_rate is None) == (population is None):
             msg = f"class {name} needs either an arrival_rate (open) or a population (closed)"
             raise GraphError(msg)
-        values = dict(
-            zip(CLASS_KEYS, (arrival_rate, population, think_time, priority), strict=True)
-        )
+        if population is not None and arrival_scv is not None:
+            msg = f"class {name}: arrival_scv is for open classes; delete it, or the population"
+            raise GraphError(msg)
+        numbers = (arrival_rate, population, think_time, priority, arrival_scv)
+        values = dict(zip(CLASS_KEYS, numbers, strict=True))
         graph, read = self._read_all(values, f"class {name}")
         graph = replace(graph, classes={**graph.classes, name: read})
         return graph._entering(name, arrives)._returning(name, reference)

@@ -19,6 +19,7 @@ CLASS_KEYS = {
     "population": "The number of jobs of a closed class.",
     "think_time": "The time from a reply to the next request of a closed class.",
     "priority": "The priority at stations that serve by priority; 1 is served first.",
+    "arrival_scv": "Squared coefficient of variation of an open class's interarrival times.",
 }
 """Numbers of a class of jobs, and what they mean."""
 
@@ -127,6 +128,21 @@ class Structure(Kept):
         (False, True)
         """
         return bool(self.regions) or any(each.blocking for each in self.stations.values())
+
+    @property
+    def spreads(self) -> bool:
+        """Whether arrivals say how they vary, at stations or of classes.
+
+        Examples
+        --------
+        >>> from headway.models import ModelGraph
+        >>> from headway.queueing import MM1
+        >>> graph = ModelGraph("one").station("cpu", MM1(0.1))
+        >>> graph.spreads, graph.job_class("web", 5.0, arrival_scv=4.0).spreads
+        (False, True)
+        """
+        by_class = any("arrival_scv" in numbers for numbers in self.classes.values())
+        return bool(self.arrival_scvs) or by_class
 
     @property
     def components(self) -> frozenset[str]:

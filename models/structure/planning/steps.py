@@ -58,7 +58,7 @@ from headway.models.structure.planning.flows import (
     numbers_of,
     returning,
 )
-from headway.models.structure.planning.variability import spread_steps, waiting_steps
+from headway.models.structure.planning.variability import check_spread, spread_steps, waiting_steps
 from headway.queueing.stations.base import Station
 from headway.queueing.stations.returning import Returning
 
@@ -241,6 +241,8 @@ def all_steps(graph: Structure) -> list[AnyStep]:
         check_priorities(graph)
         steps += _traffic_steps(graph)
         steps += spread_steps(graph) if graph.arrival_scvs else []
+        if graph.spreads:
+            check_spread(graph)
         for name in graph.stations:
             steps += _station_steps(graph, name)
         steps += _system_steps(graph)

@@ -52,13 +52,11 @@ def check_spread(graph: Structure) -> None:
     Raises
     ------
     GraphError
-        For several classes, visits in place of routes, stations that are no queue in order of
+        For closed classes, visits in place of routes, stations that are no queue in order of
         arrival with service by two moments, or an scv of arrivals where nobody arrives.
     """
     who = f"{graph.name}: arrivals have an scv"
-    if len(graph.classes) > 1:
-        msg = f"{who}, which headway propagates through networks of one class only; delete scv"
-        raise GraphError(msg)
+    _check_classes(graph, who)
     if graph.blocks:
         msg = f"{who}, which headway cannot propagate through blocking; delete scv, or the limit"
         raise GraphError(msg)
@@ -80,6 +78,21 @@ def check_spread(graph: Structure) -> None:
             raise GraphError(msg + f"{station.discipline}; delete the scv of arrivals")
 
 
+def _check_classes(graph: Structure, who: str) -> None:
+    """Refuse classes that circulate, and an scv of all classes, which come each on their own."""
+    own = any("arrival_scv" in numbers for numbers in graph.classes.values())
+    if graph.arrival_scvs and (own or len(graph.classes) > 1):
+        msg = f"{who}, but with classes each of them has its own; give arrival_scv to the classes"
+        raise GraphError(msg)
+    for name, numbers in graph.classes.items():
+        if "population" in numbers:
+            msg = (
+                f"{who}, which headway propagates through open classes only; delete arrival_scv, "
+                f"or give class {name} an arrival_rate"
+            )
+            raise GraphError(msg)
+
+
 def _goes_through(can: Abilities) -> bool:
     """Whether two moments of service say all of a queue in order of arrival."""
     return can.service_scv is not None and can.product_form is not ServiceKind.PARALLEL
@@ -87,7 +100,6 @@ def _goes_through(can: Abilities) -> bool:
 
 def spread_steps(graph: Structure) -> list[AnyStep]:
     """Steps for how arrivals vary, and for all that follows from it at once."""
-    check_spread(graph)
     scvs = {scv_at(name): read for name, read in graph.arrival_scvs.items()}
     both = step(SPREAD, spread_needs(graph), partial(spread, graph))
     return [*formula_steps(scvs.items()), both]

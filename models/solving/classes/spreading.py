@@ -1,0 +1,59 @@
+"""Open classes through which variability is propagated: what is said of them."""
+
+import numpy as np
+
+from headway.kinds import check_not_negative
+from headway.models.solving.classes.solve import (
+    class_network,
+    stations_by_class,
+    system_by_class,
+)
+from headway.models.solving.solutions.marks import QNA, Marks
+from headway.models.structure.model import Model
+from headway.models.structure.parts.keys import Found, Values, of_class
+from headway.models.structure.planning.by_class import chain_targets, class_routes
+from headway.queueing.chains.spread import SpreadSolution, approximation, solve_spread
+
+
+def spread_values(model: Model) -> tuple[Found, Marks]:
+    """Solve a network of open classes by two moments at every operating point.
+
+    Parameters
+    ----------
+    model
+        Whose graph has several open classes, some of which say how their arrivals vary.
+
+    Returns
+    -------
+    As those of `headway.models.solving.classes.solve.class_values`, and how all that comes to
+    each station and leaves it varies.
+
+    Raises
+    ------
+    GraphError
+        For kinds of station or formulas that classes do not allow.
+    InvalidParameter
+        For an scv that is negative or not finite.
+    """
+    graph = model.graph
+    values, stations, classes = class_network(model, chain_targets(graph))
+    scvs = [values.get(of_class(name, "arrival_scv"), 1.0) for name in graph.classes]
+    for name, scv in zip(graph.classes, scvs, strict=True):
+        check_not_negative(f"arrival_scv of class {name}", scv)
+    found = solve_spread(stations, classes, class_routes(graph, values), scvs)
+    values |= system_by_class(graph, found.classes) | stations_by_class(graph, found.classes)
+    for k, name in enumerate(graph.stations):
+        values[f"{name}.arrival_scv"] = found.arrival_scv[k]
+        values[f"{name}.departure_scv"] = found.departure_scv[k]
+    note = _doubts(model, values, found)
+    values = graph.plan.run(values, list(graph.outputs))
+    return values, Marks(QNA, note, found.classes.saturated, found.classes.overload)
+
+
+def _doubts(model: Model, values: Values, found: SpreadSolution) -> str:
+    """What is not exact about it."""
+    if found.exact:
+        return ""
+    names = tuple(model.graph.stations)
+    busy = max(float(np.max(values[f"{name}.utilisation"])) for name in names)
+    return approximation(busy)

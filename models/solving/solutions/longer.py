@@ -1,0 +1,96 @@
+"""Chances of longer times, such as ``response_time_over_10ms``: their names, and what they ask."""
+
+import re
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from headway.models.language.units import quantity, unit
+from headway.models.structure.parts.keys import of_class
+
+OVER = "response_time_over_"
+"""How the names of chances that a response takes longer begin."""
+
+_TIME = r"(\d+(?:\.\d+)?)(ns|us|ms|s)"
+_NAME = re.compile(rf"(?:class (.+)\.)?{OVER}{_TIME}", re.ASCII)
+_STATION = re.compile(rf"(.+)\.(waiting|response)_time_over_{_TIME}", re.ASCII)
+_DIGITS = 12
+
+
+@dataclass(frozen=True)
+class Longer:
+    """A chance that is asked for by its name.
+
+    Parameters
+    ----------
+    name, part
+        As answers bear it, and that of the quantity alone.
+    time
+        What is exceeded [s].
+    """
+
+    name: str
+    part: str
+    time: float
+
+
+def longer_asked(name: str, classes: Collection[str] = ()) -> Longer | None:
+    """The chance of a longer response that an output's name asks for.
+
+    Parameters
+    ----------
+    name
+        Of any output.
+    classes
+        Names of the classes of jobs whose chances can be asked for.
+
+    Returns
+    -------
+    None for another output, and for a class that is none.
+
+    Examples
+    --------
+    >>> asked = longer_asked("response_time_over_10.0ms")
+    >>> asked.name, asked.time
+    ('response_time_over_10ms', 0.01)
+    >>> longer_asked("class web.response_time_over_2s", ["web"]).name
+    'class web.response_time_over_2s'
+    """
+    found = _NAME.fullmatch(name)
+    if found is None or found[1] not in (None, *classes):
+        return None
+    text, time = _read(found[2], found[3])
+    part = f"{OVER}{text}"
+    return Longer(of_class(found[1], part) if found[1] else part, part, time)
+
+
+def station_longer(name: str, stations: Collection[str]) -> tuple[str, Longer] | None:
+    """The station, and the chance of a longer visit to it that a name asks for.
+
+    Examples
+    --------
+    >>> station, asked = station_longer("cpu.waiting_time_over_2.5ms", ["cpu"])
+    >>> station, asked.part, asked.time
+    ('cpu', 'waiting_time_over_2.5ms', 0.0025)
+    """
+    found = _STATION.fullmatch(name)
+    if found is None or found[1] not in stations:
+        return None
+    text, time = _read(found[3], found[4])
+    part = f"{found[2]}_time_over_{text}"
+    return found[1], Longer(f"{found[1]}.{part}", part, time)
+
+
+def is_longer(part: str) -> bool:
+    """Whether the name of a part of an answer is that of such a chance.
+
+    Examples
+    --------
+    >>> is_longer("waiting_time_over_10ms"), is_longer("waiting_time_p95")
+    (True, False)
+    """
+    return re.search(rf"_time_over_{_TIME}$", part, re.ASCII) is not None
+
+
+def _read(number: str, of: str) -> tuple[str, float]:
+    text = f"{float(number):.{_DIGITS}g}{of}"
+    return text, quantity(text, unit("s"))

@@ -1,0 +1,142 @@
+"""Classes of jobs as one flow: what a station sees of them together, by two moments.
+
+Of the classes c that visit station i at rates lambda_ci, with service times S_ci of scv x_ci and
+chances q_cidj to go on to station j as class d,
+
+    lambda_i = sum of lambda_ci,    S_i = sum of lambda_ci S_ci / lambda_i,
+    (1 + x_i) S_i**2 = sum of lambda_ci (1 + x_ci) S_ci**2 / lambda_i,
+    q_ij = sum of lambda_ci q_cidj / lambda_i.
+
+A class that comes in at station j with a share p of its jobs brings a flow of scv p c + 1 - p.
+All of these meet there, each as a flow of its own.
+
+One flow forgets which class is bursty: bursts of long jobs bring more work than bursts of short
+ones. So each class's part e_ci of what arrivals vary more than Poisson ones is followed too, by
+
+    departures    d_ci = p_ci ((1 - U_i**2) e_i + U_i**2 (x_i - 1)) + (1 - p_ci)**2 e_ci,
+
+p_ci = lambda_ci / lambda_i and e_i = sum of p_ci e_ci, thinned where they part; and at each queue
+w_i sum of p_ci ((S_ci / S_i)**2 - 1) e_ci is added to the scv of arrivals, w_i as of flows that
+meet. Under heavy traffic that makes W = sum of lambda_ci S_ci**2 (c_ci + x_ci) / (2 (1 - U_i)).
+
+Source: Whitt, "The Queueing Network Analyzer", Bell System Technical Journal 62(9), 1983,
+section 2.3 (the aggregate of classes and their routes) and 4.3 (flows that meet); Bitran and
+Tirupati, "Multiproduct queueing networks with deterministic routing: decomposition approach and
+the notion of interference", Management Science 34(1), 1988 (departures by class).
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from headway.kinds import FloatArray
+from headway.queueing.variability.flows import departing_alone
+from headway.queueing.variability.network import GeneralNetwork
+
+
+@dataclass(frozen=True)
+class ClassFlows:
+    """Flows of classes through stations, at many operating points.
+
+    Parameters
+    ----------
+    rates
+        Visits [1/s] by class, shape (points, classes, stations).
+    onward
+        Chances to go on, from a class at a station to a class at a station, shape (points,
+        classes, stations, classes, stations).
+    entries
+        Share of each class that comes in at each station, shape (points, classes, stations).
+    outside, outside_scvs
+        Arrivals [1/s] of each class from outside and the scv of the times between them, shape
+        (points, classes).
+    times, scvs
+        Mean service times [s] and their scvs, shape (points, classes, stations).
+    servers
+        Shape (points, stations); infinitely many for a delay.
+    """
+
+    rates: FloatArray
+    onward: FloatArray
+    entries: FloatArray
+    outside: FloatArray
+    outside_scvs: FloatArray
+    times: FloatArray
+    scvs: FloatArray
+    servers: FloatArray
+
+
+def aggregated(flows: ClassFlows) -> GeneralNetwork:
+    """Make one class of several.
+
+    Parameters
+    ----------
+    flows
+        By class.
+
+    Examples
+    --------
+    >>> one, here = np.ones((1, 2)), np.ones((1, 2, 1))
+    >>> times, stay = np.array([[[1.0], [3.0]]]), np.zeros((1, 2, 1, 2, 1))
+    >>> flows = ClassFlows(here, stay, here, one, 2 * one, times, here, np.ones((1, 1)))
+    >>> found = aggregated(flows)
+    >>> found.service_times.tolist(), found.scvs.tolist(), found.outside_flows.tolist()
+    ([[2.0]], [[1.5]], [[2.0]])
+    """
+    shares = _shares(flows)
+    time = (shares * flows.times).sum(axis=1)
+    square = (shares * (1 + flows.scvs) * flows.times**2).sum(axis=1)
+    scvs = np.maximum(square / _safe(time**2) - 1, 0.0)
+    onward = np.einsum("pci,pcidj->pij", shares, flows.onward)
+    coming = flows.outside[:, :, None] * flows.entries
+    thinned = 1 + flows.entries * (flows.outside_scvs[:, :, None] - 1)
+    sums = coming.sum(axis=1)
+    one = GeneralNetwork(
+        sums,
+        np.where(sums > 0, (coming * thinned).sum(axis=1) / _safe(sums), 1.0),
+        onward,
+        time,
+        flows.servers,
+        np.where(time > 0, scvs, 0.0),
+        np.where(sums > 0, sums**2 / _safe((coming**2).sum(axis=1)), 1.0),
+    )
+    return replace(one, more_work=_more_work(flows, one, coming * (thinned - 1)))
+
+
+def _shares(flows: ClassFlows) -> FloatArray:
+    """Share of each class in the visits to a station, alike where nobody comes."""
+    total = flows.rates.sum(axis=1)[:, None, :]
+    return np.where(total > 0, flows.rates / _safe(total), 1 / flows.rates.shape[1])
+
+
+def _more_work(flows: ClassFlows, one: GeneralNetwork, outside: FloatArray) -> FloatArray:
+    """What classes of unlike work add to the scv of arrivals, shape (points, stations)."""
+    shares, total = _shares(flows), flows.rates.sum(axis=1)
+    busy = np.minimum(total * one.service_times / flows.servers, 1.0)
+    excess = _excesses(flows, one, busy, outside)
+    weight = 1 / (1 + 4 * (1 - busy) ** 2 * (1 / (shares**2).sum(axis=1) - 1))
+    work = (flows.times / _safe(one.service_times)[:, None, :]) ** 2 - 1
+    return np.asarray(weight * (shares * work * excess).sum(axis=1))
+
+
+def _excesses(
+    flows: ClassFlows, one: GeneralNetwork, busy: FloatArray, outside: FloatArray
+) -> FloatArray:
+    """What arrivals of each class vary more than Poisson ones, shape as of the rates."""
+    shares, rates = _shares(flows), _safe(flows.rates)
+    points, classes, stations = shares.shape
+    size, alike = classes * stations, np.eye(stations)
+    through = np.einsum("pci,pi,pdi,ij->pcidj", shares, 1 - busy**2, shares, alike)
+    own = np.einsum("pci,cd,ij->pcidj", (1 - shares) ** 2, np.eye(classes), alike)
+    leaving = (through + own).reshape(points, size, size)
+    served = shares * (busy**2 * (departing_alone(one.scvs, flows.servers) - 1))[:, None, :]
+    moves = flows.rates[:, :, :, None, None] * flows.onward**2 / rates[:, None, None]
+    onward = np.swapaxes(moves.reshape(points, size, size), 1, 2)
+    constants = (outside / rates).reshape(points, size, 1)
+    constants = constants + onward @ served.reshape(points, size, 1)
+    found = np.linalg.solve(np.eye(size) - onward @ leaving, constants)
+    return np.asarray(found.reshape(shares.shape))
+
+
+def _safe(values: FloatArray) -> FloatArray:
+    return np.where(values > 0, values, 1.0)
