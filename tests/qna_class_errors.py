@@ -1,8 +1,8 @@
 """What propagating two moments misses where several classes share a network, by simulation.
 
 ``python -m tests.qna_class_errors`` simulates anew what `tests/data/qna_class_errors.csv` holds
-(several minutes) and prints the tables of docs/accuracy/stations.md; the tests recompute them
-from that file. The simulation goes event by event and knows nothing of the code under test.
+(several minutes) and prints the tables of docs/accuracy/classes-and-orders.md; the tests recompute
+them from that file. The simulation goes event by event and knows nothing of the code under test.
 
 Each class has its own arrivals, routes and service times; in half of the networks jobs come back
 and turn into other classes. Times with an scv below 1 are gamma-distributed, above 1
@@ -202,7 +202,7 @@ def between(rows, band):
 
 
 def lines(found):
-    """The tables of docs/accuracy/stations.md."""
+    """The tables of the page."""
     titles = "mean error | 95 of 100 | largest | scatter of simulation |"
     kinds = ("networks", "journeys of a class", "visits of a class")
     yield f"| response times of | busiest station | how many | {titles}"

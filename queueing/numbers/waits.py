@@ -129,7 +129,7 @@ def served(met: FloatArray, servers: int, turn: float) -> WaitLaw:
     --------
     >>> law = served(np.array([0.5, 0.25, 0.25]), servers=1, turn=2.0)
     >>> law.mean, round(law.longer(2.0), 9)
-    (3.5, 0.643789689)
+    (3.5, 0.597804092)
     """
     waited = np.maximum(np.arange(len(met)) - servers + 1, 0)
 
