@@ -43,7 +43,11 @@ def with_room(local: Local, loads: Sequence[float]) -> Local:
     (3, 24)
     >>> with_room(Local((3, 0), (1, 1), 1, False), [0.0, 0.9]).jobs
     (3, 384)
+    >>> with_room(Local((), (), 1, False), []).jobs
+    ()
     """
+    if not local.jobs:
+        return local  # a station that nobody comes to
     closed, whole = sum(local.jobs), sum(loads)
     wanted = []
     for jobs, load in zip(local.jobs, loads, strict=True):
