@@ -24,7 +24,7 @@ from headway.queueing.caches.policies import (
 from headway.queueing.caches.popularity import zipf
 from tests import cache_errors
 from tests import cache_oracles as oracles
-from tests.command import headway
+from tests.command import headway, refusal
 from tests.pages import accuracy
 
 SIZED = [LRUCache, FIFOCache, RandomCache]
@@ -146,11 +146,14 @@ def test_a_curve_goes_through_its_points_and_never_rises():
     ("sizes", "misses", "why"),
     [
         ([1, 2], [0.5], "2 sizes and 1 miss ratios"),
-        ([2, 1], [0.5, 0.4], "sizes must be finite, 0 or more, and increasing"),
-        ([1, 2], [0.4, 0.5], "misses rise from 0.4 at 1 to 0.5 at 2"),
+        ([2, 1], [0.5, 0.4], "point 2 of the curve: size 1 comes after 2; sort by size"),
+        ([1, 2], [0.4, 0.5], "point 2 of the curve: the miss ratio rises from 0.4 to 0.5"),
+        ([-1, 2], [0.5, 0.4], "point 1 of the curve: size -1 is not a finite number"),
+        ([1, float("inf")], [0.5, 0.4], "point 2 of the curve: size inf is not a finite number"),
+        ([1], [0.5], "two sizes or more; there are 1 sizes"),
         ([1, 2], [1.4, 0.5], "miss ratio 1.4 is not between 0 and 1"),
         ([1, 2], [0.5, float("nan")], "miss ratio nan is not between 0 and 1"),
-        ([], [], "a curve needs a miss ratio for each size"),
+        ([], [], "a curve needs a miss ratio for each of two sizes or more"),
     ],
 )
 def test_what_is_no_curve_is_refused(sizes, misses, why):
@@ -287,7 +290,10 @@ def test_columns_of_a_curve_say_their_unit(tmp_path, head):
         ),
         ('curve = "unnamed.csv"\nsize = 1', "there is no column size"),
         ('curve = "both.csv"\nsize = 1', "one column miss_ratio or hit_ratio"),
-        ('curve = "rising.csv"\nsize = 1', "misses rise from 0.1 at 1 to 0.2 at 2"),
+        (
+            'curve = "rising.csv"\nsize = 1',
+            "rising.csv:3: the miss ratio rises from 0.1 to 0.2; remove the point",
+        ),
         ('policy = "lru"\ncurve = "rising.csv"\nsize = 1\nobjects = 9', "buffer has no 'curve'"),
     ],
 )
@@ -306,6 +312,31 @@ def test_bad_caches_are_refused_in_one_line_with_their_place(tmp_path, cache, wh
     with pytest.raises((ModelFileError, InvalidParameter), match=why) as caught:
         read_model(tmp_path / "m.toml").solve()
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("rows", "why"),
+    [
+        (["1,0.5", "2,0.6"], ":3: the miss ratio rises from 0.5 to 0.6; remove the point, or "),
+        (["1,1.5", "2,0.6"], ":2: miss ratio 1.5 is not between 0 and 1; give shares"),
+        (["1,0.5", "2,-0.1"], ":3: miss ratio -0.1 is not between 0 and 1"),
+        (["1,nan", "2,0.6"], ":2: 'nan' is not a finite number"),
+        (["inf,0.5"], ":2: 'inf' is not a finite number"),
+        ([], ": a curve needs two rows or more below its header; it has 0"),
+        (["1,0.5"], ": a curve needs two rows or more below its header; it has 1"),
+        (["2,0.5", "1,0.6"], ":3: size 1 comes after 2; sort by size, and give each size once"),
+        (["1,0.5", "1,0.4"], ":3: size 1 comes after 1; sort by size"),
+        (["-1,0.7", "2,0.6"], ":2: size -1 is not a finite number of 0 or more"),
+        (["1,0.5", "2"], ":3: '' is not a number"),
+    ],
+)
+def test_a_bad_curve_is_refused_in_one_line_with_its_line(tmp_path, rows, why):
+    (tmp_path / "misses.csv").write_text("\n".join(["size_GB,miss_ratio", *rows]))
+    (tmp_path / "m.toml").write_text(PROXY.format(cache=CURVE))
+
+    said = refusal("solve", tmp_path / "m.toml")
+
+    assert f"[caches.buffer.curve]: misses.csv{why}" in said
 
 
 def test_caches_in_python():

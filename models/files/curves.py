@@ -1,14 +1,21 @@
 """Curves of misses over cache sizes, from CSV files beside a model file."""
 
 import re
+from math import isfinite
 from pathlib import Path
+
+import numpy as np
 
 from headway.errors import MeasurementError, UnitError
 from headway.models.files.intake import read_text
 from headway.models.language.units import unit
+from headway.queueing.caches.curves import first_fault
 
 LARGEST_CURVE = 1_000_000
 """Bytes of a curve."""
+
+_FEWEST = 2
+"""Rows of a curve."""
 
 _HEAD = re.compile(
     r"(size|miss_ratio|hit_ratio)(?:_([\w%]+)|\s*\[(.*)\]|\s*\((.*)\))?", re.IGNORECASE
@@ -33,7 +40,7 @@ def miss_curve(file: str, model: str) -> dict[str, list[float]]:
     Raises
     ------
     MeasurementError
-        For a file that cannot be read, or is no such table, with the line.
+        For a file that cannot be read, or is no such curve, with the line.
     """
     path = Path(model).parent / file
     rows = [
@@ -46,9 +53,17 @@ def miss_curve(file: str, model: str) -> dict[str, list[float]]:
         raise MeasurementError(msg)
     columns = _columns(file, rows[0][1])
     size, (ratio, hits) = columns["size"], _ratio(file, columns)
-    sizes = [_number(file, line, row, size[0]) * size[1] for line, row in rows[1:]]
-    ratios = [_number(file, line, row, ratio[0]) * ratio[1] for line, row in rows[1:]]
-    return {"sizes": sizes, "miss_ratios": [1 - hit for hit in ratios] if hits else ratios}
+    given = np.array([_number(file, line, row, size[0]) for line, row in rows[1:]])
+    ratios = np.array([_number(file, line, row, ratio[0]) for line, row in rows[1:]]) * ratio[1]
+    misses = 1 - ratios if hits else ratios
+    if len(given) < _FEWEST:
+        msg = f"{file}: a curve needs two rows or more below its header; it has {len(given)}"
+        raise MeasurementError(msg)
+    fault = first_fault(given, misses)
+    if fault is not None:
+        msg = f"{file}:{rows[1 + fault[0]][0]}: {fault[1]}"
+        raise MeasurementError(msg)
+    return {"sizes": (given * size[1]).tolist(), "miss_ratios": misses.tolist()}
 
 
 _Column = tuple[int, float]
@@ -87,7 +102,11 @@ def _ratio(file: str, columns: dict[str, _Column]) -> tuple[_Column, bool]:
 def _number(file: str, line: int, row: list[str], place: int) -> float:
     text = row[place] if place < len(row) else ""
     try:
-        return float(text)
+        number = float(text)
     except ValueError:
         msg = f"{file}:{line}: {text!r} is not a number; write it in digits, such as 0.05"
         raise MeasurementError(msg) from None
+    if not isfinite(number):
+        msg = f"{file}:{line}: {text!r} is not a finite number; correct the cell or remove the row"
+        raise MeasurementError(msg)
+    return number

@@ -32,7 +32,7 @@ class Curve:
         Parameters
         ----------
         sizes
-            Rising, 0 or more.
+            Two or more, increasing, 0 or more.
         misses
             From 0 to 1, never rising.
 
@@ -67,30 +67,52 @@ class Curve:
         return np.clip(value, 0.0, 1.0), np.where(beyond, 0.0, np.minimum(slope, 0.0))
 
 
+def first_fault(sizes: FloatArray, misses: FloatArray) -> tuple[int, str] | None:
+    """Find the first point that a curve of misses cannot have, and say why; None if it has none.
+
+    Parameters
+    ----------
+    sizes, misses
+        As for `Curve.through`, in any unit of size.
+
+    Examples
+    --------
+    >>> first_fault(np.array([1.0, 2.0]), np.array([0.4, 0.5]))
+    (1, 'the miss ratio rises from 0.4 to 0.5; remove the point, or measure for longer')
+    """
+    before = [(0.0, 1.0), *zip(sizes.tolist(), misses.tolist(), strict=True)]
+    for k, (size, miss) in enumerate(before[1:]):
+        last, more = before[k]
+        if not (size >= 0 and np.isfinite(size)):
+            return k, f"size {size:g} is not a finite number of 0 or more"
+        if not 0 <= miss <= 1:
+            return k, f"miss ratio {miss:g} is not between 0 and 1; give shares, such as 0.05"
+        if k and size <= last:
+            return k, f"size {size:g} comes after {last:g}; sort by size, and give each size once"
+        if miss > more:
+            found = f"the miss ratio rises from {more:g} to {miss:g}"
+            return k, f"{found}; remove the point, or measure for longer"
+    return None
+
+
 def _check(sizes: FloatArray, misses: FloatArray) -> None:
     """Refuse what is no curve of misses."""
     if sizes.ndim != 1 or misses.ndim != 1:
         raise InvalidParameter(
             "a curve needs one list of sizes and one of miss ratios, both of numbers"
         )
-    if len(sizes) != len(misses) or len(sizes) < 1 or (len(sizes) == 1 and sizes[0] == 0):
+    if len(sizes) != len(misses) or len(sizes) < _FEWEST:
         counts = f"{len(sizes)} sizes and {len(misses)} miss ratios"
-        msg = f"a curve needs a miss ratio for each size, and a size above 0; there are {counts}"
+        msg = f"a curve needs a miss ratio for each of two sizes or more; there are {counts}"
         raise InvalidParameter(msg)
-    if not (np.isfinite(sizes).all() and (sizes >= 0).all() and (np.diff(sizes) > 0).all()):
-        raise InvalidParameter("sizes must be finite, 0 or more, and increasing")
-    outside = ~((misses >= 0) & (misses <= 1))
-    if outside.any():
-        msg = f"miss ratio {misses[outside][0]:g} is not between 0 and 1"
+    fault = first_fault(sizes, misses)
+    if fault is not None:
+        msg = f"point {fault[0] + 1} of the curve: {fault[1]}"
         raise InvalidParameter(msg)
-    rising = np.flatnonzero(np.diff(misses) > 0)
-    if len(rising):
-        k = int(rising[0])
-        msg = (
-            f"misses rise from {misses[k]:g} at {sizes[k]:g} to {misses[k + 1]:g} at "
-            f"{sizes[k + 1]:g}; a larger cache must not miss more"
-        )
-        raise InvalidParameter(msg)
+
+
+_FEWEST = 2
+"""Points of a curve."""
 
 
 def _slopes(at: FloatArray, missed: FloatArray) -> FloatArray:

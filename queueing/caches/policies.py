@@ -311,7 +311,7 @@ class CurveCache(Cache):
     size
         In the unit of the curve, 0 or more; a number or array.
     sizes
-        Rising, 0 or more.
+        Two or more, increasing, 0 or more.
     miss_ratios
         Share of requests that miss at each, from 0 to 1, never rising.
 
