@@ -51,6 +51,9 @@ LEAST = 1e-6
 """Of the largest throughput; networks in which a class gets less are left out, as the chain has
 no digits for them."""
 
+LOST = 1e-5
+"""Share of an open class's jobs beside closed ones that a chain may lose for want of room."""
+
 MOST = 64
 """Jobs of an open class beside closed ones, half beside another; at two stations an eighth."""
 
@@ -144,7 +147,7 @@ def errors(family, networks, seed=0, method=Method.AUTO):
     while len(times) < networks:
         stations, classes = drawn(family, random)
         through, length = solve_orders(stations, classes)
-        if through.min() < LEAST * through.max():
+        if through.min() < LEAST * through.max() or _cut(classes, through):
             continue
         try:
             near = solved(stations, classes, method)
@@ -153,6 +156,13 @@ def errors(family, networks, seed=0, method=Method.AUTO):
         rates.append(np.abs(near.throughput / through - 1).max())
         times.append(np.abs(near.response_time * through / length.sum(axis=1) - 1).max())
     return 100 * np.array([rates, times])
+
+
+def _cut(classes, through):
+    """Whether open jobs beside closed ones fill the room that the chain has for them."""
+    opened = [c for c, coming in enumerate(classes) if coming.arrival_rate]
+    mixed = 0 < len(opened) < len(classes)
+    return mixed and any(through[c] < (1 - LOST) * classes[c].arrival_rate for c in opened)
 
 
 def main():

@@ -164,7 +164,7 @@ def test_chances_and_times_may_be_arrays_of_operating_points():
 @pytest.mark.parametrize(
     ("hops", "closed", "jobs", "said"),
     [
-        ({(0, 0): [(1.0, 1, 1)], (1, 1): [(1.0, 0, 0)]}, "", (1, 1), "never leave: as class a"),
+        ({(0, 0): [(1.0, 1, 1)], (1, 1): [(1.0, 0, 0)]}, "", (1, 1), r"for ever \(class a at"),
         ({(0, 0): [(1.0, 1, 1)], (1, 1): [(1.0, 1, 1)]}, "ab", (2, 0), "never return"),
         ({(0, 0): [(1.0, 1, 1)], (1, 1): [(0.5, 0, 0)]}, "a", (2, 1), "b is open and class a"),
         ({(0, 0): [(0.7, 1, 0), (0.7, 1, 1)]}, "", (1, 1), "sum to 1.4"),

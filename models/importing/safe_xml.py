@@ -70,7 +70,7 @@ def parse_xml(content: bytes, source: str) -> Element:
     except (ParseError, ValueError, LookupError) as error:
         if isinstance(error, ModelFileError):
             raise
-        msg = f"{source}: not XML: {str(error)[:200]}"
+        msg = f"{source}: not XML: {str(error)[:200]}; export the model again"
         raise ModelFileError(msg) from None
 
 
@@ -98,7 +98,7 @@ def _parsed(content: bytes, source: str) -> Element:
             _check_size(depth, count, source)
     parser.close()
     if root is None:
-        msg = f"{source}: not XML: it is empty"
+        msg = f"{source}: not XML: it is empty; export the model again"
         raise ModelFileError(msg)
     return root
 

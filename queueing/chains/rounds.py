@@ -232,14 +232,14 @@ def _never_ending(
     names: dict[str, list[str]] = {}
     for c, k in (walk.routes.states[s] for s in np.flatnonzero(here)):
         names.setdefault(c, []).append(k)
-    where = "; as ".join(f"class {c} at {', '.join(ks)}" for c, ks in list(names.items())[:3])
+    where = ", ".join(f"class {c} at {', '.join(ks)}" for c, ks in list(names.items())[:3])
     what = walk.routes.classes[start]
     if walk.routes.is_closed[start]:
         back = "never return to their reference"
         mend = "give them a route back, or another reference"
     else:
-        back, mend = "never leave", "lower a probability there below 1"
-    return GraphError(f"jobs of class {what} {back}: as {where} they circulate for ever; {mend}")
+        back, mend = "never leave", "lower the probability of a route there below 1"
+    return GraphError(f"jobs of class {what} {back}: they circulate for ever ({where}); {mend}")
 
 
 def closed_shares(rounds: Rounds, chain: tuple[int, ...], names: Sequence[str]) -> FloatArray:

@@ -19,7 +19,12 @@ from headway.queueing.closed.fixed_point import State
 from headway.queueing.closed.measured import closed_note
 from headway.queueing.closed.pools import closed_rates
 from headway.queueing.orders.capacity import Asked, longer_waits
-from headway.queueing.orders.isolated import busy_stations, is_exact, solve_isolated
+from headway.queueing.orders.isolated import (
+    between,
+    busy_stations,
+    is_exact,
+    solve_isolated,
+)
 from headway.queueing.orders.measured import turns_note
 from headway.queueing.orders.mva import ordered_mva
 
@@ -124,7 +129,7 @@ def by_station(network: ClassNetwork, load: FloatArray) -> Lengths | None:
     if local is None:
         return None
     exact = is_exact(crossing)
-    rest = local if exact else fitting(network, local)
+    rest = local if exact else fitting(network, between(crossing, local, start))
     note = "" if exact else turns_note(turns_at(network))
     closed, method = ~network.is_open, Method.CHAIN if exact else Method.LINEARIZER
     queue = rest.rate[:, None] * network.visits * rest.stay

@@ -131,6 +131,39 @@ def solve_isolated(
     return Rest(rate, stay)
 
 
+def between(network: Crossing, alone: Rest, whole: Rest) -> Rest:
+    """Times of visits between those of stations one by one and those of mean value analysis.
+
+    A station by itself takes it that jobs come back independently of each other, which they do
+    from delays and not from queues that are always busy. So with U the utilisation of the busiest
+    other queue, times are R = R_alone**(1 - U) R_whole**U at each station.
+
+    Parameters
+    ----------
+    network
+        What both solve.
+    alone, whole
+        Their answers.
+
+    Examples
+    --------
+    >>> one = np.ones((1, 2, 1))
+    >>> network = Crossing(one, one, one[0], one[0], 2 * one[:, 0], 0 * one[:, 0], 0 * one[:, 0],
+    ...     np.zeros(1, bool), (1,), (Discipline.FCFS, Discipline.FCFS))
+    >>> found = between(network, Rest(0.5 * one[:, 0], 2 * one), Rest(0.5 * one[:, 0], 4.5 * one))
+    >>> found.stay.ravel().round(12).tolist(), found.rate.ravel().round(3).tolist()
+    ([3.0, 3.0], [0.333])
+    """
+    work = alone.rate[:, None] * network.visits * network.times
+    busy = work.sum(axis=0) / (network.servers * network.lanes)
+    busy[[discipline is None for discipline in network.disciplines]] = 0.0
+    share = np.stack(
+        [np.delete(busy, k, axis=0).max(axis=0, initial=0.0) for k in range(len(busy))]
+    )
+    share = np.minimum(share, 1.0)
+    return _rest(network, alone.stay ** (1 - share) * whole.stay**share)
+
+
 def _settle(
     network: Crossing, shares: Shares, stay: FloatArray, stations: list[BusyStation]
 ) -> Rest | None:

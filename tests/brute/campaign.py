@@ -19,13 +19,19 @@ EXACT = 1e-10
 HEAVY = 1e-4
 """Share of arrivals cut off from which a chain says too little, as one too large."""
 
+LOADS = {"under 50 % busy": 0.5, "50 to 80 % busy": 0.8, "over 80 % busy": 2.0}
+"""Columns by load, and where they end."""
+
 TINY = 1e-3
 """What relative errors of smaller numbers are of: chains are solved to so many digits."""
 
 
 @dataclass(frozen=True)
 class Held:
-    """A network held to its chain: the largest relative error of its numbers, and what is said."""
+    """A network held to its chain: the largest relative error of its numbers, and what is said.
+
+    `load` is the utilisation of its busiest station.
+    """
 
     seed: int
     kind: str
@@ -34,6 +40,7 @@ class Held:
     tolerance: float
     approximation: str
     refusal: str = ""
+    load: float = 0.0
 
     @property
     def is_wrong(self) -> bool:
@@ -56,8 +63,9 @@ def hold(seed: int) -> Held | None:
         return Held(seed, case.kind, 0.0, "", 0.0, "", str(refusal))
     errors = {name: _error(solution[name], true) for name, true in truth.numbers.items()}
     worst = max(errors, key=lambda name: errors[name])
-    tolerance = EXACT + 300 * truth.cut
-    return Held(seed, case.kind, errors[worst], worst, tolerance, solution.approximation)
+    tolerance, note = EXACT + 300 * truth.cut, solution.approximation
+    load = max(float(np.asarray(solution[f"{name}.utilisation"])) for name in solution.stations)
+    return Held(seed, case.kind, errors[worst], worst, tolerance, note, load=load)
 
 
 def _error(found: object, true: float) -> float:
@@ -70,7 +78,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     found = list(campaigns.seeded(hold, __doc__, 2000, arguments))
     held = [one for one in found if one is not None]
     print(f"{len(held)} networks held to their chains, {len(found) - len(held)} too large")
-    for line in summary(held):
+    for line in (*summary(held), *by_load(held)):
         print(line)
     wrong = [one for one in held if one.is_wrong]
     for one in wrong:
@@ -95,6 +103,26 @@ def summary(held: Sequence[Held]) -> Iterator[str]:
         )
         for reason, number in refused.most_common(3):
             yield f"    {number} refused: {reason}"
+
+
+def by_load(held: Sequence[Held]) -> Iterator[str]:
+    """A row for each kind with approximate answers: how many, median and largest error by load."""
+    yield f"| approximate | {' | '.join(LOADS)} |"
+    yield f"|{'---|' * (1 + len(LOADS))}"
+    nearly = [one for one in held if one.approximation]
+    for kind in sorted({one.kind for one in nearly}):
+        errors = [[x.error for x in nearly if x.kind == kind and _column(x) == c] for c in LOADS]
+        yield f"| {kind} | {' | '.join(map(_cell, errors))} |"
+
+
+def _column(held: Held) -> str:
+    return next(name for name, end in LOADS.items() if held.load < end)
+
+
+def _cell(errors: Sequence[float]) -> str:
+    if not errors:
+        return "-"
+    return f"{len(errors)}: {100 * np.median(errors):.1f} %, {100 * max(errors):.1f} %"
 
 
 if __name__ == "__main__":

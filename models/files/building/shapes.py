@@ -77,11 +77,12 @@ class Text(Shape):
 
     def __call__(self, value: Any, keys: Keys) -> str:
         """Read text."""
-        if not isinstance(value, str):
-            raise Fault("must be text", keys)
-        if self.choices and not value and value not in self.choices:
+        is_text = isinstance(value, str)
+        if self.choices and not (is_text and (value or value in self.choices)):
             msg = f"must be one of {', '.join(self.choices)}"
             raise Fault(msg, keys)
+        if not is_text:
+            raise Fault("must be text", keys)
         return value
 
     def described(self) -> Json:
