@@ -133,10 +133,11 @@ def shares_of_time(
     some = (flow > 0) & (source != target)
     source, target, flow = source[some], target[some], flow[some]
     pinned = _come_back_to(source, target, count)
-    shares = _beside(source, target, flow, count, pinned)
-    shares = shares / shares.sum()
-    moved = flow * shares[source]
-    left = np.bincount(source, moved, count) - np.bincount(target, moved, count)
+    with np.errstate(over="ignore", invalid="ignore"):  # beside a state that hardly ever is
+        shares = _beside(source, target, flow, count, pinned)
+        shares = shares / shares.sum()
+        moved = flow * shares[source]
+        left = np.bincount(source, moved, count) - np.bincount(target, moved, count)
     if np.abs(left).max() > _UNEVEN * moved.max() or not np.isfinite(left).all():
         # a state that hardly ever is costs all digits of the others
         shares = _summing_to_one(source, target, flow, count)
