@@ -5,7 +5,9 @@ at. Peers are measured where they are installed: ``pip install line-solver``.
 """
 
 import ctypes
+import os
 import subprocess
+import sys
 from itertools import count
 from pathlib import Path
 
@@ -210,6 +212,32 @@ def test_classes_that_turn_into_one_another(capsys):
 
     assert solve_chains(*network).method is Method.EXACT
     report(capsys, "5 classes in 2 chains of 50 jobs, 20 stations", ours, 0.2, "0.2 s", "1")
+
+
+def _with_threads(threads):
+    """Median time of the same in a process whose linear algebra may use so many threads [s]."""
+    names = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
+    script = (
+        "import bench_queueing as b; n = b.turning_network(); "
+        "print(b.median(lambda: b.solve_chains(*n), 9))"
+    )
+    return float(
+        subprocess.run(
+            [sys.executable, "-c", script],
+            env={**os.environ, **dict.fromkeys(names, str(threads))},
+            cwd=Path(__file__).parent,
+            check=True,
+            capture_output=True,
+            text=True,
+        ).stdout
+    )
+
+
+@pytest.mark.parametrize("threads", [2, 4])
+def test_threads_of_linear_algebra_do_not_slow_it_down(capsys, threads):
+    one, several = _with_threads(1), _with_threads(threads)
+
+    report(capsys, f"the same with {threads} threads of BLAS", several, one, "one thread", "1.2")
 
 
 def test_against_line_solver(capsys):
