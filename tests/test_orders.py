@@ -240,6 +240,7 @@ def test_last_come_at_several_servers_is_labelled():
         ("head of the line, open, 2 to 3 servers", (100.0, OPEN)),
         ("last first at 2 to 3 servers, closed", LAST),
         ("random order, closed", TURNS),
+        ("random order, 3 classes at two queues", (13.25, 16.85)),  # as documents say
         ("in order of arrival, closed", TURNS),
     ],
 )

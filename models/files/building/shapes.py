@@ -77,12 +77,10 @@ class Text(Shape):
 
     def __call__(self, value: Any, keys: Keys) -> str:
         """Read text."""
-        is_text = isinstance(value, str)
-        if self.choices and not (is_text and (value or value in self.choices)):
-            msg = f"must be one of {', '.join(self.choices)}"
+        words = f"one of {', '.join(self.choices)}" if self.choices else "text"
+        if not isinstance(value, str) or (self.choices and not value and "" not in self.choices):
+            msg = f"must be {words}"
             raise Fault(msg, keys)
-        if not is_text:
-            raise Fault("must be text", keys)
         return value
 
     def described(self) -> Json:
