@@ -14,9 +14,11 @@ from headway.models.solving.spreading import (
 )
 from headway.models.structure.inputs import points_shape
 from headway.models.structure.model import Model
+from headway.models.structure.parts.forks import queued_behind_forks
 from headway.models.structure.parts.keys import ANSWERED, Found, of_class
 from headway.models.structure.planning.flows import losing, returning
 from headway.models.structure.planning.variability import SPREAD
+from headway.queueing.forks.fork import BEHIND
 
 SIMULATION = "simulation"
 """What the command calls the method that is none here."""
@@ -120,6 +122,8 @@ def _doubts(model: Model) -> str:
     loops = model.graph.routes.loops - set(returning(model.graph))
     if others and (len(stations) > 1 or loops):
         notes.append(f"arrivals at and departures from {', '.join(others)} are assumed Poisson")
+    if queued_behind_forks(model.graph):
+        notes.append(BEHIND)
     lost = losing(model.graph)
     if lost and len(stations) > 1 and stations[lost[0]].visits:
         notes.append(f"visits do not say who is lost at {', '.join(lost)}: their time counts too")

@@ -28,6 +28,13 @@ _ABOUT = (
     "percentiles of a fork with unlike branches: the 99th within 8 % of simulations, the median "
     "within 8 %"
 )
+BEHIND = (
+    "of a station behind a fork the mean response is within 12 % of simulations where service is "
+    "exponential and all branches are needed, else within 53 % (measured up to 32 branches, scv "
+    "0.25 to 2 and 90 % busy)"
+)
+"""What it costs to take the requests that join for a Poisson process."""
+
 _LAWLESS = (
     "the response time of a Fork with unlike branches has no known distribution where half of them "
     "or fewer are needed: only its mean is approximated"

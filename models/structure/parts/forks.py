@@ -7,6 +7,7 @@ import numpy as np
 from headway.errors import GraphError, InvalidParameter, nearest
 from headway.kinds import Amount, is_symbolic, plain
 from headway.models.structure.parts.components import Component
+from headway.models.structure.parts.structure import Structure
 from headway.queueing.stations.abilities import Discipline, ServiceKind
 from headway.queueing.stations.base import Station
 
@@ -91,6 +92,28 @@ def check_forks(
                 f"a branch of {fork}; route them through another station"
             )
             raise GraphError(msg)
+
+
+def queued_behind_forks(graph: Structure) -> bool:
+    """Whether requests may wait at some station after a fork; visits leave the order open.
+
+    Examples
+    --------
+    >>> from headway.models import ModelGraph
+    >>> from headway.queueing import MM1, Delay, ForkJoin
+    >>> disks = ModelGraph("stripe").station("disks", ForkJoin(0.01, 4, 4))
+    >>> queued_behind_forks(disks.station("cpu", MM1(0.001)).route("disks", "cpu"))
+    True
+    >>> queued_behind_forks(disks.station("link", Delay(0.001)).route("disks", "link"))
+    False
+    """
+    stations = graph.stations
+    split = {name for name, station in stations.items() if station.can.forks}
+    waits = {name for name, station in stations.items() if station.can.forks or station.can.limits}
+    if any(station.visits for station in stations.values()):
+        branches = {branch for several in forks(stations).values() for branch in several}
+        return bool(split) and len(waits - branches) > 1
+    return any(route.source in split and route.target in waits for route in graph.routes)
 
 
 def check_sides(name: str, branches: Sequence[str], stations: Sequence[Station]) -> None:
